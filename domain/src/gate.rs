@@ -1,0 +1,313 @@
+//! The gate: the conditions that must hold before a replay may start, each with its evidence.
+//!
+//! Evaluated on the server, from the store, at the moment of approval, at each resumption and before each wave.
+
+use crate::deployment::Deployment;
+use crate::fix::{Fix, FixKind};
+use crate::group::Tally;
+use crate::id::{Actor, GroupId};
+use crate::policy::GatePolicy;
+use crate::reading::Class;
+use crate::replay::Waiver;
+use crate::time::Timestamp;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// The conditions, in the order in which a person meets them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ConditionKind {
+    /// Somebody says that the cause is gone.
+    FixDeclared,
+    /// The fix is newer than the last failure, and is what runs now where that can be seen.
+    FixIsLive,
+    /// No letter of the group has died for a while.
+    Quiet,
+    /// For transient groups: what the consumer depends on works again.
+    DependencyHealthy,
+    /// There are letters that can be sent: not truncated, not expired, under the cap of replays.
+    LettersReplayable,
+    /// The main queue exists, has the same type and lets us in.
+    QueueReady,
+    /// Somebody with the right approves, who is not the declarer of the fix where four eyes are asked for.
+    Approval,
+}
+
+impl ConditionKind {
+    /// All conditions, in order.
+    pub const ALL: [Self; 7] = [
+        Self::FixDeclared,
+        Self::FixIsLive,
+        Self::Quiet,
+        Self::DependencyHealthy,
+        Self::LettersReplayable,
+        Self::QueueReady,
+        Self::Approval,
+    ];
+
+    /// The condition's name for people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::FixDeclared => "Fix declared",
+            Self::FixIsLive => "Fix is live",
+            Self::Quiet => "Quiet since the fix",
+            Self::DependencyHealthy => "Dependency healthy",
+            Self::LettersReplayable => "Letters can be replayed",
+            Self::QueueReady => "Main queue ready",
+            Self::Approval => "Approved by a second person",
+        }
+    }
+
+    /// Whether a person with the right may set it aside with a reason. Never what makes a replay possible at all, nor
+    /// the approval itself.
+    pub fn is_waivable(self) -> bool {
+        matches!(self, Self::FixIsLive | Self::Quiet | Self::DependencyHealthy)
+    }
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "status")]
+pub enum Status {
+    /// It holds.
+    Met,
+    /// It does not.
+    Unmet {
+        /// When it will hold by itself, if nothing else happens.
+        opens_at: Option<Timestamp>,
+    },
+    /// A person set it aside.
+    Waived {
+        /// Who.
+        by: Actor,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One condition as it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Condition {
+    /// Which.
+    pub kind: ConditionKind,
+    /// Whether it holds.
+    #[serde(flatten)]
+    pub status: Status,
+    /// What shows it, or what is missing, in a sentence.
+    pub evidence: String,
+}
+
+impl Condition {
+    /// Whether it does not stand in the way.
+    pub fn holds(&self) -> bool {
+        !matches!(self.status, Status::Unmet { .. })
+    }
+}
+
+/// The gate as it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Gate {
+    /// The group it stands before.
+    pub group: GroupId,
+    /// The conditions, in order.
+    pub conditions: Vec<Condition>,
+}
+
+/// The proof that a gate was open. Only [`Gate::open`] makes one.
+#[derive(Debug)]
+pub struct OpenGate {
+    group: GroupId,
+}
+
+impl OpenGate {
+    /// The group whose gate it was.
+    pub fn group(&self) -> &GroupId {
+        &self.group
+    }
+}
+
+impl Gate {
+    /// The proof that every condition holds, or the ones that do not.
+    pub fn open(&self) -> Result<OpenGate, Vec<Condition>> {
+        let unmet: Vec<_> = self.conditions.iter().filter(|c| !c.holds()).cloned().collect();
+        if unmet.is_empty() { Ok(OpenGate { group: self.group.clone() }) } else { Err(unmet) }
+    }
+
+    /// The conditions other than the approval that are not met: what a replay under way is checked against.
+    pub fn unmet_but_approval(&self) -> Vec<&Condition> {
+        self.conditions.iter().filter(|c| !c.holds() && c.kind != ConditionKind::Approval).collect()
+    }
+}
+
+/// What is known of the main queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueueFact {
+    /// It answered; a few words about it.
+    Ready(String),
+    /// It cannot take the letters; why.
+    NotReady(String),
+}
+
+/// What the gate is judged by: read from the store and the queue, never from the caller.
+#[derive(Clone, Debug)]
+pub struct GateFacts<'a> {
+    /// The group.
+    pub group: &'a GroupId,
+    /// The group's class.
+    pub class: Class,
+    /// The fix that counts now.
+    pub fix: Option<&'a Fix>,
+    /// When a letter of the group died last.
+    pub last_died_at: Option<Timestamp>,
+    /// The latest deployment of the group's consumer, where one was reported.
+    pub deployment: Option<&'a Deployment>,
+    /// The letters that would be sent.
+    pub letters: &'a Tally,
+    /// How many letters of the group are left out, and why, in words.
+    pub left_out: &'a [String],
+    /// The main queue.
+    pub queue: QueueFact,
+    /// Who would approve, where somebody with the right asks.
+    pub approver: Option<&'a Actor>,
+    /// What was set aside.
+    pub waivers: &'a [Waiver],
+}
+
+/// Judges every condition.
+pub fn evaluate(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Gate {
+    let conditions = ConditionKind::ALL
+        .into_iter()
+        .filter(|kind| *kind != ConditionKind::DependencyHealthy || facts.class == Class::Transient)
+        .map(|kind| judge(kind, facts, policy, now))
+        .collect();
+    Gate { group: facts.group.clone(), conditions }
+}
+
+/// Whether a condition holds, and the evidence.
+type Judgement = (Status, String);
+
+fn met(evidence: impl Into<String>) -> Judgement {
+    (Status::Met, evidence.into())
+}
+
+fn unmet(evidence: impl Into<String>) -> Judgement {
+    (Status::Unmet { opens_at: None }, evidence.into())
+}
+
+fn judge(kind: ConditionKind, facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Condition {
+    let (status, evidence) = match kind {
+        ConditionKind::FixDeclared => fix_declared(facts),
+        ConditionKind::FixIsLive => fix_is_live(facts),
+        ConditionKind::Quiet => quiet(facts, policy, now),
+        ConditionKind::DependencyHealthy => dependency_healthy(facts),
+        ConditionKind::LettersReplayable => letters_replayable(facts),
+        ConditionKind::QueueReady => match &facts.queue {
+            QueueFact::Ready(words) => met(words.clone()),
+            QueueFact::NotReady(why) => unmet(why.clone()),
+        },
+        ConditionKind::Approval => approval(facts, policy),
+    };
+    let waiver = facts.waivers.iter().find(|waiver| waiver.condition == kind && kind.is_waivable());
+    let status = match (status, waiver) {
+        (Status::Unmet { .. }, Some(waiver)) => {
+            Status::Waived { by: waiver.by.clone(), reason: waiver.reason.clone() }
+        }
+        (status, _) => status,
+    };
+    Condition { kind, status, evidence }
+}
+
+fn fix_declared(facts: &GateFacts<'_>) -> Judgement {
+    match facts.fix {
+        Some(fix) => met(format!("{} {}, declared by {}", fix.kind.label(), fix.reference, fix.declared_by)),
+        None => unmet("Nobody has said that the cause is gone."),
+    }
+}
+
+fn fix_is_live(facts: &GateFacts<'_>) -> Judgement {
+    let Some(fix) = facts.fix else {
+        return unmet("There is no fix to look for.");
+    };
+    if let (FixKind::Deploy, Some(deployment)) = (fix.kind, facts.deployment)
+        && deployment.version != fix.reference
+    {
+        return unmet(format!(
+            "{} runs {}; the fix is in {}.",
+            deployment.service, deployment.version, fix.reference
+        ));
+    }
+    if facts.last_died_at.is_some_and(|died_at| died_at > fix.effective_at) {
+        return unmet("A letter died of this cause after the fix took effect: declare the fix that came after it.");
+    }
+    match (fix.kind, facts.deployment) {
+        (FixKind::Deploy, Some(deployment)) => met(format!(
+            "{} runs {}, deployed after the last failure",
+            deployment.service, deployment.version
+        )),
+        _ => met("Declared after the last failure; no deployment was reported"),
+    }
+}
+
+fn quiet(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Judgement {
+    let Some(fix) = facts.fix else {
+        return unmet("Counts from the fix.");
+    };
+    let from = facts.last_died_at.map_or(fix.effective_at, |died_at| died_at.max(fix.effective_at));
+    let opens_at = from.plus(policy.quiet_ms);
+    let words = span_words(policy.quiet_ms.as_ms());
+    if now >= opens_at {
+        met(format!("No new letter for {words} or more"))
+    } else {
+        (Status::Unmet { opens_at: Some(opens_at) }, format!("Opens by itself when no letter has died for {words}."))
+    }
+}
+
+fn dependency_healthy(facts: &GateFacts<'_>) -> Judgement {
+    match facts.fix {
+        Some(fix) if fix.kind == FixKind::DependencyRecovered => {
+            met(format!("{} says that it has recovered ({})", fix.declared_by, fix.reference))
+        }
+        _ => unmet("This failure is transient: declare that the dependency has recovered."),
+    }
+}
+
+fn letters_replayable(facts: &GateFacts<'_>) -> Judgement {
+    let left_out = facts.left_out.join("; ");
+    match (facts.letters.letters, left_out.is_empty()) {
+        (0, true) => unmet("No letter of this group waits."),
+        (0, false) => unmet(format!("No letter can be sent: {left_out}.")),
+        (1, true) => met("1 letter can be sent"),
+        (n, true) => met(format!("{n} letters can be sent")),
+        (n, false) => met(format!("{n} can be sent; left out: {left_out}")),
+    }
+}
+
+fn approval(facts: &GateFacts<'_>, policy: &GatePolicy) -> Judgement {
+    let over_limit = policy.four_eyes_from.iter().any(|limit| {
+        facts.letters.money.sums().iter().any(|sum| sum.currency == limit.currency && sum.amount >= limit.amount)
+    });
+    let four_eyes = policy.four_eyes || over_limit;
+    match (facts.approver, facts.fix) {
+        (None, _) => unmet("Waits for somebody who may approve."),
+        (Some(approver), Some(fix)) if four_eyes && *approver == fix.declared_by => {
+            unmet(format!("{approver} declared the fix; somebody else must approve it."))
+        }
+        (Some(approver), _) => met(format!("{approver} may approve")),
+    }
+}
+
+/// A span in words for evidence: `10 s`, `5 min`, `2 h`.
+fn span_words(ms: i64) -> String {
+    match ms / 1000 {
+        s if s < 120 => format!("{s} s"),
+        s if s < 7200 => format!("{} min", s / 60),
+        s => format!("{} h", s / 3600),
+    }
+    .to_string()
+}

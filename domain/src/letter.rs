@@ -1,0 +1,231 @@
+//! A letter: one dead message as we keep it, and each of its deaths.
+
+use crate::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
+use crate::impact::{Impact, loss_at};
+use crate::message::{Content, DeadMessage};
+use crate::reading::{Classification, EnvelopeKind, Failure, Reading, Replayability};
+use crate::time::{Span, Timestamp};
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// Where a letter is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum LetterState {
+    /// In our custody, not on its way anywhere.
+    Waiting,
+    /// A replay means to send it, is sending it, or has sent it and waits for what becomes of it.
+    InReplay {
+        /// The replay.
+        replay: ReplayId,
+    },
+    /// Sent back, and confirmed or not returned within its observation window.
+    Delivered {
+        /// The replay that sent it.
+        replay: ReplayId,
+        /// When that was judged.
+        at: Timestamp,
+    },
+}
+
+/// [`LetterState`] without what belongs to it: what lists are filtered by and counters are kept for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LetterStateKind {
+    /// See [`LetterState::Waiting`].
+    Waiting,
+    /// See [`LetterState::InReplay`].
+    InReplay,
+    /// See [`LetterState::Delivered`].
+    Delivered,
+}
+
+impl LetterStateKind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Waiting, Self::InReplay, Self::Delivered];
+
+    /// The word of the kind, as in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::InReplay => "in_replay",
+            Self::Delivered => "delivered",
+        }
+    }
+
+    /// Whether a letter in this state still waits to be processed by somebody.
+    pub fn is_open(self) -> bool {
+        !matches!(self, Self::Delivered)
+    }
+}
+
+impl LetterState {
+    /// The kind of the state.
+    pub fn kind(&self) -> LetterStateKind {
+        match self {
+            Self::Waiting => LetterStateKind::Waiting,
+            Self::InReplay { .. } => LetterStateKind::InReplay,
+            Self::Delivered { .. } => LetterStateKind::Delivered,
+        }
+    }
+}
+
+/// One dead message as we keep it. `content` never changes; the rest tells of its latest death.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Letter {
+    /// Its identity.
+    pub id: LetterId,
+    /// Grows by one with each change; what a conditional write compares.
+    pub version: u64,
+    /// The error group of its latest death.
+    pub group: GroupId,
+    /// Where it goes back to; none where nobody could tell.
+    pub main_queue: Option<QueueArn>,
+    /// Where it was found.
+    pub dlq: QueueArn,
+    /// Its id on the main queue.
+    pub original_message_id: MessageId,
+    /// Body and attributes as they were on the main queue, verbatim.
+    pub content: Content,
+    /// How its latest death carried the failure.
+    pub envelope: EnvelopeKind,
+    /// The failure of its latest death.
+    pub failure: Failure,
+    /// The classification of its latest death.
+    pub classification: Classification,
+    /// What it costs.
+    pub impact: Impact,
+    /// The kind of message.
+    pub message_type: Option<String>,
+    /// The service that failed on it.
+    pub consumer: Option<String>,
+    /// That service's version at its latest death.
+    pub consumer_version: Option<String>,
+    /// Whether it can be sent back.
+    pub replayability: Replayability,
+    /// What was guessed or could not be read.
+    pub remarks: Vec<String>,
+    /// When it was first sent by its producer.
+    pub sent_at: Timestamp,
+    /// When its queue's retention or its own deadline ends.
+    pub loss_at: Timestamp,
+    /// When its consumer failed on it for the last time.
+    pub died_at: Timestamp,
+    /// When the office took it into custody first.
+    pub kept_at: Timestamp,
+    /// How often it has died, the first time included.
+    pub deaths: u32,
+    /// How often we have sent it back.
+    pub replays: u32,
+    /// Where it is.
+    #[serde(flatten)]
+    pub state: LetterState,
+}
+
+/// One death of one letter; never changed, never removed while the letter is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Death {
+    /// Its identity.
+    pub id: DeathId,
+    /// The letter.
+    pub letter: LetterId,
+    /// 1 for the first death.
+    pub number: u32,
+    /// When the consumer failed.
+    pub died_at: Timestamp,
+    /// The group of this death.
+    pub group: GroupId,
+    /// The failure's title.
+    pub title: String,
+    /// The consumer's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumer_version: Option<String>,
+    /// The replay that it came back from; none for the first death.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayId>,
+}
+
+impl Letter {
+    /// The letter that a first reading makes. `retention` is the dead-letter queue's.
+    pub fn first(message: &DeadMessage, reading: Reading, retention: Span, now: Timestamp) -> (Self, Death) {
+        let identity_queue = reading.main_queue.as_ref().unwrap_or(&message.dlq);
+        let sent_at = reading.sent_at.unwrap_or(now);
+        let letter = Self {
+            id: LetterId::of(identity_queue, &reading.original_message_id),
+            version: 1,
+            group: reading.group,
+            main_queue: reading.main_queue.clone(),
+            dlq: message.dlq.clone(),
+            original_message_id: reading.original_message_id,
+            content: reading.original,
+            envelope: reading.envelope,
+            failure: reading.failure,
+            classification: reading.classification,
+            loss_at: loss_at(sent_at, retention, reading.impact.deadline),
+            impact: reading.impact,
+            message_type: reading.message_type,
+            consumer: reading.consumer,
+            consumer_version: reading.consumer_version,
+            replayability: reading.replayability,
+            remarks: reading.remarks,
+            sent_at,
+            // A clock ahead of ours must not make a death of the future: it would hold the gate shut (fault F9).
+            died_at: reading.failed_at.unwrap_or(now).min(now),
+            kept_at: now,
+            deaths: 1,
+            replays: 0,
+            state: LetterState::Waiting,
+        };
+        let death = letter.latest_death(message, reading.title, None);
+        (letter, death)
+    }
+
+    /// The letter after it died again: a message of ours came back. What it carried when it first died stays.
+    pub fn died_again(&self, message: &DeadMessage, reading: Reading, replay: &ReplayId, now: Timestamp) -> (Self, Death) {
+        let letter = Self {
+            version: self.version + 1,
+            group: reading.group,
+            envelope: reading.envelope,
+            failure: reading.failure,
+            classification: reading.classification,
+            consumer: reading.consumer.or_else(|| self.consumer.clone()),
+            consumer_version: reading.consumer_version,
+            remarks: reading.remarks,
+            died_at: reading.failed_at.unwrap_or(now).min(now),
+            deaths: self.deaths + 1,
+            state: LetterState::Waiting,
+            ..self.clone()
+        };
+        let death = letter.latest_death(message, reading.title, Some(replay.clone()));
+        (letter, death)
+    }
+
+    fn latest_death(&self, message: &DeadMessage, title: String, replay: Option<ReplayId>) -> Death {
+        let queue = self.main_queue.as_ref().unwrap_or(&self.dlq);
+        let message_id = if replay.is_some() { &message.message_id } else { &self.original_message_id };
+        Death {
+            id: DeathId::of(queue, message_id),
+            letter: self.id.clone(),
+            number: self.deaths,
+            died_at: self.died_at,
+            group: self.group.clone(),
+            title,
+            consumer_version: self.consumer_version.clone(),
+            replay,
+        }
+    }
+
+    /// The same letter in another state, one version on.
+    pub fn moved(&self, state: LetterState) -> Self {
+        Self { version: self.version + 1, state, ..self.clone() }
+    }
+
+    /// Whether its deadline has passed: sending it back would do what nobody wants any more.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.impact.deadline.is_some_and(|deadline| deadline <= now)
+    }
+}

@@ -1,0 +1,43 @@
+//! Every limit, with its source. Limits that depend on each other are tied by assertions at compile time.
+
+/// The most entries of one SQS batch call (botocore, SendMessageBatch).
+pub const BATCH_ENTRIES_MAX: usize = 10;
+/// The most bytes of one SQS message, body and attributes; also of one batch (botocore).
+pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
+/// The most message attributes of one message (SQS quotas).
+pub const ATTRIBUTES_MAX: usize = 10;
+/// The longest delay of a message, seconds (botocore).
+pub const DELAY_S_MAX: i64 = 900;
+/// The longest visibility timeout, seconds: 12 h (botocore).
+pub const VISIBILITY_S_MAX: i64 = 43_200;
+/// The most writes of one atomic commit: DynamoDB's TransactWriteItems takes 100 actions.
+pub const COMMIT_WRITES_MAX: usize = 100;
+/// Letters that one intake commit stores: each costs one write, and each may bring a group of its own with a head
+/// and two counter writes.
+pub const KEEP_LETTERS_MAX: usize = 24;
+/// The most letters of one page of any list.
+pub const PAGE_MAX: usize = 200;
+/// The most letters of one plan. A plan's list is written in pages; beyond this, make a second plan.
+pub const PLAN_LETTERS_MAX: u64 = 1_000_000;
+/// The most waves of one plan.
+pub const WAVES_MAX: usize = 100;
+/// The most groups that the list of groups gives at once; the answer says when there are more.
+pub const GROUPS_SHOWN_MAX: usize = 2_000;
+/// The longest text that a person may write in a reason, note or reference, characters.
+pub const REASON_CHARS_MAX: usize = 2_000;
+/// How long one executor may hold a replay without renewing, milliseconds: longer than a send of one batch takes
+/// with all its retries, shorter than a person's patience.
+pub const LEASE_MS: i64 = 30_000;
+/// The longest part of a stack trace that is kept with a group, bytes.
+pub const STACK_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of failure that the consumer crate stamps on a dead letter: leaves room in the 1 MiB for nearly any body.
+pub const STAMP_BYTES_MAX: usize = 16 * 1024;
+/// Bars of the arrivals sparkline.
+pub const ARRIVAL_BARS: usize = 24;
+/// The width of one stored arrivals bucket, milliseconds: 5 minutes.
+pub const ARRIVAL_BUCKET_MS: i64 = 5 * 60 * 1000;
+
+const _: () = assert!(KEEP_LETTERS_MAX * 4 <= COMMIT_WRITES_MAX);
+// A send's intent writes a letter and an entry each, and replay, ledger, counters and audit beside them.
+const _: () = assert!(BATCH_ENTRIES_MAX * 4 + 5 <= COMMIT_WRITES_MAX);
+const _: () = assert!(STAMP_BYTES_MAX < MESSAGE_BYTES_MAX / 4);

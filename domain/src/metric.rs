@@ -1,0 +1,157 @@
+//! The catalogue of metrics: name, unit, dimensions, meaning. What is sent, the docs and the alarms are checked
+//! against it. Never an id, a tenant or a message's text as a dimension: each value of a dimension costs money
+//! (facts.md 3.2) and would leak what a letter says.
+
+use crate::time::Timestamp;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// CloudWatch's namespace for all of them.
+pub const NAMESPACE: &str = "DeadLetterOffice";
+
+/// A unit of CloudWatch's closed set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    /// A number of things.
+    Count,
+    /// Seconds.
+    Seconds,
+    /// No unit CloudWatch knows, such as money.
+    None,
+    /// Percent.
+    Percent,
+}
+
+/// One metric of the catalogue.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// The name in CloudWatch.
+    pub name: &'static str,
+    /// The unit.
+    pub unit: Unit,
+    /// The names of its dimensions, a closed set of values each.
+    pub dimensions: &'static [&'static str],
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// Letters that arrived.
+pub const ARRIVALS: Metric = Metric {
+    name: "Arrivals",
+    unit: Unit::Count,
+    dimensions: &["Class", "Category"],
+    meaning: "letters taken into custody, returned ones included, by class and category",
+};
+/// New groups.
+pub const NEW_GROUPS: Metric =
+    Metric { name: "NewGroups", unit: Unit::Count, dimensions: &[], meaning: "causes that were not seen before" };
+/// Regressions.
+pub const REGRESSIONS: Metric =
+    Metric { name: "Regressions", unit: Unit::Count, dimensions: &[], meaning: "resolved causes that came back" };
+/// Age at death.
+pub const AGE_AT_DEATH: Metric = Metric {
+    name: "AgeAtDeath",
+    unit: Unit::Seconds,
+    dimensions: &[],
+    meaning: "from the first send to the last failure, per letter (a distribution)",
+};
+/// Open letters.
+pub const OPEN_LETTERS: Metric = Metric {
+    name: "OpenLetters",
+    unit: Unit::Count,
+    dimensions: &[],
+    meaning: "letters in custody that are not delivered (gauge, each minute)",
+};
+/// Oldest open letter.
+pub const OLDEST_LETTER: Metric = Metric {
+    name: "OldestLetterAge",
+    unit: Unit::Seconds,
+    dimensions: &[],
+    meaning: "age of the oldest open letter since its first send (gauge)",
+};
+/// Time to loss.
+pub const TIME_TO_LOSS: Metric = Metric {
+    name: "TimeToLoss",
+    unit: Unit::Seconds,
+    dimensions: &[],
+    meaning: "until the first open letter passes its deadline or its queue's retention; 0 when it has (gauge)",
+};
+/// Revenue at risk.
+pub const REVENUE_AT_RISK: Metric = Metric {
+    name: "RevenueAtRisk",
+    unit: Unit::None,
+    dimensions: &["Currency"],
+    meaning: "money of all open letters, in the currency's major unit (gauge)",
+};
+/// Customers affected.
+pub const CUSTOMERS_AFFECTED: Metric = Metric {
+    name: "CustomersAffected",
+    unit: Unit::Count,
+    dimensions: &["Severity"],
+    meaning: "different customers per group whose letters died, summed over open groups by severity (gauge)",
+};
+/// Delivered letters.
+pub const DELIVERED: Metric = Metric {
+    name: "Delivered",
+    unit: Unit::Count,
+    dimensions: &[],
+    meaning: "replayed letters that were confirmed or did not return within their observation window",
+};
+/// Returned letters.
+pub const RETURNED: Metric = Metric {
+    name: "Returned",
+    unit: Unit::Count,
+    dimensions: &[],
+    meaning: "replayed letters that came back to the dead-letter queue",
+};
+/// Paused replays.
+pub const REPLAYS_STOPPED: Metric = Metric {
+    name: "ReplaysStopped",
+    unit: Unit::Count,
+    dimensions: &[],
+    meaning: "replays that stopped by themselves",
+};
+
+/// The whole catalogue.
+pub const CATALOGUE: &[&Metric] = &[
+    &ARRIVALS,
+    &NEW_GROUPS,
+    &REGRESSIONS,
+    &AGE_AT_DEATH,
+    &OPEN_LETTERS,
+    &OLDEST_LETTER,
+    &TIME_TO_LOSS,
+    &REVENUE_AT_RISK,
+    &CUSTOMERS_AFFECTED,
+    &DELIVERED,
+    &RETURNED,
+    &REPLAYS_STOPPED,
+];
+
+/// Values of one metric with one set of dimensions, ready to be sent: CloudWatch's Values and Counts, which keep
+/// percentiles, where a statistic set would lose them (facts.md 3.2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Datum {
+    /// The metric's name.
+    pub name: String,
+    /// The dimensions' values, in the order of the catalogue.
+    pub dimensions: Vec<String>,
+    /// When.
+    pub at: Timestamp,
+    /// Different values and how often each occurred. A float, because CloudWatch knows nothing else; nothing is
+    /// decided by it.
+    pub values: Vec<(f64, u32)>,
+}
+
+impl Datum {
+    /// One value of a metric.
+    pub fn one(metric: &Metric, dimensions: &[&str], at: Timestamp, value: f64) -> Self {
+        Self {
+            name: metric.name.into(),
+            dimensions: dimensions.iter().map(|d| String::from(*d)).collect(),
+            at,
+            values: alloc::vec![(value, 1)],
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Money: an exact decimal and an ISO 4217 currency. Never a float.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+pub use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// An ISO 4217 alphabetic code, three upper-case letters, for example `EUR`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+#[serde(try_from = "String", into = "String")]
+pub struct Currency([u8; 3]);
+
+impl Currency {
+    /// Reads a code in either case; anything but three ASCII letters is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes: [u8; 3] = text.trim().as_bytes().try_into().ok()?;
+        bytes.iter().all(u8::is_ascii_alphabetic).then(|| Self(bytes.map(|b| b.to_ascii_uppercase())))
+    }
+
+    /// The three letters.
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.0).unwrap_or("XXX")
+    }
+}
+
+impl fmt::Debug for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<Currency> for String {
+    fn from(currency: Currency) -> Self {
+        currency.as_str().into()
+    }
+}
+
+impl TryFrom<String> for Currency {
+    type Error = &'static str;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text).ok_or("a currency is three letters, for example EUR (ISO 4217)")
+    }
+}
+
+/// An amount in one currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Money {
+    /// The amount in the currency's major unit, for example `12.50`; a string in JSON, so that no reader rounds it.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub amount: Decimal,
+    /// The currency.
+    pub currency: Currency,
+}
+
+/// Sums of money, at most one per currency, ordered by code, never a zero entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Purse(Vec<Money>);
+
+impl Purse {
+    /// Nothing.
+    pub const fn empty() -> Self {
+        Self(Vec::new())
+    }
+
+    /// The sums, ordered by currency.
+    pub fn sums(&self) -> &[Money] {
+        &self.0
+    }
+
+    /// Whether there is no money in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds an amount; amounts too large for 28 digits stop at the largest one instead of wrapping.
+    pub fn add(&mut self, money: Money) {
+        match self.0.binary_search_by(|m| m.currency.cmp(&money.currency)) {
+            Ok(at) => {
+                self.0[at].amount = self.0[at].amount.saturating_add(money.amount);
+                if self.0[at].amount.is_zero() {
+                    self.0.remove(at);
+                }
+            }
+            Err(at) if !money.amount.is_zero() => self.0.insert(at, money),
+            Err(_) => {}
+        }
+    }
+
+    /// Takes an amount out; may leave a negative sum, as a difference of purses is one too.
+    pub fn subtract(&mut self, money: Money) {
+        self.add(Money { amount: -money.amount, ..money });
+    }
+
+    /// Adds every sum of another purse.
+    pub fn add_all(&mut self, other: &Self) {
+        for money in &other.0 {
+            self.add(*money);
+        }
+    }
+}
+
+impl From<Option<Money>> for Purse {
+    fn from(money: Option<Money>) -> Self {
+        let mut purse = Self::empty();
+        if let Some(money) = money {
+            purse.add(money);
+        }
+        purse
+    }
+}

@@ -1,0 +1,144 @@
+//! The policy: what a team decides. Everything has a safe default.
+
+use crate::impact::Severity;
+use crate::money::Money;
+use crate::reading::{Category, Class};
+use crate::time::Span;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// The whole policy, as the policy file has it (JSON).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Policy {
+    /// The gate.
+    pub gate: GatePolicy,
+    /// Replays.
+    pub replay: ReplayPolicy,
+    /// How messages of a type are read; the first rule whose `message_type` matches wins.
+    pub message_types: Vec<MessageTypeRule>,
+    /// Classification rules; they come before every table. The first that matches wins.
+    pub class_rules: Vec<ClassRule>,
+    /// The retention of the dead-letter queues, where it cannot be read from the queue, milliseconds. 14 days, as
+    /// facts.md 8 advises.
+    pub retention_ms: Span,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            gate: GatePolicy::default(),
+            replay: ReplayPolicy::default(),
+            message_types: Vec::new(),
+            class_rules: Vec::new(),
+            retention_ms: Span::from_days(14),
+        }
+    }
+}
+
+/// What the gate asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct GatePolicy {
+    /// No new letter of the group for so long since the fix, milliseconds. 5 minutes.
+    pub quiet_ms: Span,
+    /// Whether the approver must be another person than the declarer of the fix.
+    pub four_eyes: bool,
+    /// From this sum on, four eyes are asked for even when `four_eyes` is off, per currency.
+    pub four_eyes_from: Vec<Money>,
+    /// A letter that was replayed this many times is kept back. 3.
+    pub replays_max: u32,
+}
+
+impl Default for GatePolicy {
+    fn default() -> Self {
+        Self { quiet_ms: Span::from_mins(5), four_eyes: true, four_eyes_from: Vec::new(), replays_max: 3 }
+    }
+}
+
+/// How replays go by default; a plan may choose other values within the limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct ReplayPolicy {
+    /// The share of the letters that the canary takes, percent, rounded up. 5.
+    pub canary_pct: u8,
+    /// The most letters of the canary. 10.
+    pub canary_letters_max: u64,
+    /// How much larger each wave is than the one before. 5.
+    pub growth_factor: u64,
+    /// The most letters of one wave. 5,000.
+    pub wave_letters_max: u64,
+    /// Letters a second. 50.
+    pub pace_per_s: u32,
+    /// Above this share of returned letters a replay stops itself, percent. 50.
+    pub stop_share_pct: u8,
+    /// Letters of a wave that must have been sent before the share counts; a smaller wave counts whole. 5.
+    pub sample_letters_min: u64,
+    /// Added to visibility timeout x maxReceiveCount to make the observation window, milliseconds. 30 s.
+    pub window_slack_ms: Span,
+    /// The mean rest between two waves, milliseconds; doubles with each wave, with full jitter. 10 s.
+    pub rest_ms: Span,
+    /// The longest rest between two waves, milliseconds. 5 minutes.
+    pub rest_ms_max: Span,
+}
+
+impl Default for ReplayPolicy {
+    fn default() -> Self {
+        Self {
+            canary_pct: 5,
+            canary_letters_max: 10,
+            growth_factor: 5,
+            wave_letters_max: 5_000,
+            pace_per_s: 50,
+            stop_share_pct: 50,
+            sample_letters_min: 5,
+            window_slack_ms: Span::from_secs(30),
+            rest_ms: Span::from_secs(10),
+            rest_ms_max: Span::from_mins(5),
+        }
+    }
+}
+
+/// How messages of one type are read. Pointers are JSON pointers (RFC 6901) into the original body.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct MessageTypeRule {
+    /// The message type, exactly, or `*` for all.
+    pub message_type: String,
+    /// Where the amount is, in the currency's major unit.
+    pub amount: Option<String>,
+    /// Where the amount is, in the minor unit (cents); used when `amount` is not set.
+    pub amount_minor: Option<String>,
+    /// Where the currency is, or `=EUR` for a fixed one.
+    pub currency: Option<String>,
+    /// Where the customer's id is.
+    pub customer: Option<String>,
+    /// Where the deadline is: RFC 3339 or milliseconds or seconds since the epoch.
+    pub deadline: Option<String>,
+    /// How much a dead letter of this type hurts.
+    pub severity: Option<Severity>,
+}
+
+/// A classification by the team's own rule: all parts that are given must match.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ClassRule {
+    /// The rule's name, shown as the reason.
+    pub name: String,
+    /// The error type ends with this.
+    #[serde(default)]
+    pub error_type: Option<String>,
+    /// The error message contains this.
+    #[serde(default)]
+    pub message_contains: Option<String>,
+    /// The class to give.
+    pub class: Class,
+    /// The category to give.
+    pub category: Category,
+}

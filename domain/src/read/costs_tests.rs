@@ -1,0 +1,58 @@
+//! Money is exact and comes from where the policy says, else from common names that say that they are a guess.
+
+use super::*;
+use crate::impact::Severity;
+use alloc::format;
+use alloc::vec;
+
+fn check(body: &str, rule: Option<MessageTypeRule>, expected: &str) {
+    let policy = Policy { message_types: rule.into_iter().collect(), ..Policy::default() };
+    let got = impact(Raw::of(body), Some("order.placed"), &policy, &mut Vec::new());
+    let money = got.money.map(|m| format!("{} {}", m.amount, m.currency)).unwrap_or_default();
+    let deadline = got.deadline.map(|d| d.as_ms().to_string()).unwrap_or_default();
+    let line = format!("{money}|{}|{deadline}|{}", got.customer.unwrap_or_default(), got.guessed);
+    assert_eq!(line, expected, "{body}");
+}
+
+#[test]
+fn common_names_are_found_and_called_a_guess() {
+    check(r#"{"amount":12.10,"currency":"EUR","customer_id":"c-1"}"#, None, "12.10 EUR|c-1||true");
+    check(r#"{"amount":"12.50","currency":"eur"}"#, None, "12.50 EUR|||true");
+    check(r#"{"total":{"value":"7.5","currency":"USD"},"user":{"id":7}}"#, None, "7.5 USD|7||true");
+    check(r#"{"amount_cents":1999,"currency":"EUR"}"#, None, "19.99 EUR|||true");
+    check(r#"{"amountMinor":1999,"currency":"JPY"}"#, None, "1999 JPY|||true");
+    check(r#"{"data":{"order":{"totalAmount":1e3,"currencyCode":"EUR"}}}"#, None, "1000 EUR|||true");
+    check(r#"{"lines":[{"amount":5}],"amount":-3,"currency":"EUR"}"#, None, "3 EUR|||true");
+    check(r#"{"order":{"amount":5},"price":9,"currency":"EUR"}"#, None, "9 EUR|||true");
+    check(r#"{"expiresAt":"2026-11-19T08:01:02Z"}"#, None, "||1795075262000|false");
+    check(r#"{"deadline":1795075262}"#, None, "||1795075262000|false");
+    check(r#"{"amount":5}"#, None, "|||false");
+    check(r#"{"amount":123456789012345678901234567890,"currency":"EUR"}"#, None, "|||false");
+    check(r#"{"amount":0.1234567890123456789012345678,"currency":"EUR"}"#, None, "0.1234567890123456789012345678 EUR|||true");
+    check("not json", None, "|||false");
+    check("[1,2]", None, "|||false");
+}
+
+#[test]
+fn the_policys_pointers_win_over_names() {
+    let rule = MessageTypeRule {
+        message_type: "order.placed".into(),
+        amount: Some("/sum".into()),
+        currency: Some("=CHF".into()),
+        customer: Some("/who/0".into()),
+        deadline: Some("/by".into()),
+        severity: Some(Severity::Critical),
+        ..MessageTypeRule::default()
+    };
+    check(r#"{"amount":1,"currency":"EUR","sum":"99.95","who":["z-1"],"by":1795075262000}"#, Some(rule.clone()), "99.95 CHF|z-1|1795075262000|false");
+    check(r#"{"amount":1,"currency":"EUR"}"#, Some(rule), "|||false");
+    let minor = MessageTypeRule { message_type: "*".into(), amount_minor: Some("/c".into()), currency: Some("/cur".into()), ..MessageTypeRule::default() };
+    check(r#"{"c":1050,"cur":"KWD"}"#, Some(minor), "1.050 KWD|||false");
+}
+
+#[test]
+fn an_amount_without_currency_is_remarked() {
+    let mut remarks = vec![];
+    let got = impact(Raw::of(r#"{"amount":5}"#), None, &Policy::default(), &mut remarks);
+    assert!(got.money.is_none() && remarks.iter().any(|r| r.contains("no currency")));
+}

@@ -1,0 +1,72 @@
+//! The fingerprint: the stable identity of a cause.
+//!
+//! A hash over the version, the main queue, the error types of the chain, and then the most telling part that
+//! there is: the in-app frames; without one, all frames; without a stack, the message template; without any
+//! error, the message type and what is wrong with the body. Two functions that never met agree on it.
+
+use super::classify::payload_problem;
+use super::{Case, frames, template};
+use crate::id::{GroupId, hash_hex};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The version of the fingerprint. Any change that gives one letter another fingerprint raises it.
+pub const FINGERPRINT_VERSION: &str = "1";
+
+/// The most frames that count.
+const FRAMES_MAX: usize = 32;
+
+/// The longest title, bytes: a line on the screen.
+const TITLE_BYTES_MAX: usize = 240;
+
+/// The identity of a cause, and how to call it.
+pub struct Fingerprint {
+    pub group: GroupId,
+    pub title: String,
+    pub culprit: Option<String>,
+}
+
+pub fn of(case: Case<'_>) -> Fingerprint {
+    let error_type = case.failure.error_type.as_deref().unwrap_or_default().trim();
+    let message = case.failure.message.as_deref().unwrap_or_default();
+    let (frames, causes) = frames::parse(case.failure.stack.as_deref().unwrap_or_default());
+    let template = template::of(message, error_type);
+    let queue = case.main_queue.map(|arn| arn.as_str()).unwrap_or_default();
+
+    let in_app = frames.iter().any(|frame| frame.in_app);
+    let counted = frames.iter().filter(|frame| frame.in_app || !in_app).take(FRAMES_MAX);
+    let frame_lines: Vec<String> = counted.clone().map(|f| format!("{} {}", f.module, f.function)).collect();
+    let mut parts = Vec::from([FINGERPRINT_VERSION, queue, error_type]);
+    let problem;
+    if case.failure.is_empty() {
+        problem = payload_problem(case.body).unwrap_or("none");
+        parts.extend(["body", case.message_type.unwrap_or_default(), problem]);
+    } else if frame_lines.is_empty() {
+        parts.extend(["message", &template]);
+    } else {
+        parts.push("frames");
+        parts.extend(frame_lines.iter().map(String::as_str));
+    }
+    parts.push("causes");
+    parts.extend(causes.iter().map(String::as_str));
+    let culprit = counted.clone().next().map(|f| format!("{} ({})", f.function, f.module));
+    Fingerprint { group: GroupId::new(hash_hex(&parts)), title: title(case, error_type, &template), culprit }
+}
+
+fn title(case: Case<'_>, error_type: &str, template: &str) -> String {
+    if case.failure.is_empty() {
+        let what = match payload_problem(case.body) {
+            Some(problem) => problem,
+            None => "No error recorded",
+        };
+        return case.message_type.map_or_else(|| what.to_string(), |kind| format!("{what}: {kind}"));
+    }
+    let short_type = error_type.rsplit(['.', '\\']).next().unwrap_or(error_type);
+    let title = match (short_type.is_empty(), template.is_empty()) {
+        (true, _) => template.to_string(),
+        (false, true) => short_type.to_string(),
+        (false, false) => format!("{short_type}: {template}"),
+    };
+    if title.len() > TITLE_BYTES_MAX { format!("{}…", super::stamp::head(&title, TITLE_BYTES_MAX)) } else { title }
+}

@@ -1,0 +1,368 @@
+//! A bounded JSON scanner: finds members in raw text without building a tree, in linear time and constant depth.
+//!
+//! `serde_json::Value` would turn decimals into `f64` (money must be exact) and its recursion gives up at depth
+//! 128; a dead letter may be 100,000 deep. This scanner never recurses and hands out slices of the text itself.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The most members of one object or array that are looked at.
+const MEMBERS_MAX: usize = 4_096;
+
+/// One JSON value, as the slice of text that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Raw<'a>(&'a str);
+
+impl<'a> Raw<'a> {
+    /// The value that the text begins with, blanks before it skipped. Not validated: see [`is_valid`].
+    pub fn of(text: &'a str) -> Self {
+        Self(text.trim_start_matches(BLANKS))
+    }
+
+    /// The slice of text.
+    pub fn text(self) -> &'a str {
+        self.0
+    }
+
+    /// Whether it is an object.
+    pub fn is_object(self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    /// Whether it is an array.
+    pub fn is_array(self) -> bool {
+        self.0.starts_with('[')
+    }
+
+    /// The text of a string value, escapes resolved; a lone surrogate becomes U+FFFD.
+    pub fn as_string(self) -> Option<String> {
+        let inner = self.0.strip_prefix('"')?;
+        let end = string_end(self.0)?;
+        Some(unescape(&inner[..end - 2]))
+    }
+
+    /// The digits of a number value, exactly as they stand.
+    pub fn as_number(self) -> Option<&'a str> {
+        let starts = self.0.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        starts.then(|| self.0.trim_end_matches(BLANKS))
+    }
+
+    /// A string's text, or a number's digits.
+    pub fn as_scalar(self) -> Option<String> {
+        self.as_string().or_else(|| self.as_number().map(String::from))
+    }
+
+    /// The members of an object; none for anything else. Keys come without quotes, escapes as they stand.
+    pub fn members(self) -> Members<'a> {
+        Members { rest: self.0.strip_prefix('{').unwrap_or(""), left: MEMBERS_MAX }
+    }
+
+    /// The elements of an array; none for anything else.
+    pub fn elements(self) -> impl Iterator<Item = Self> {
+        let mut rest = self.0.strip_prefix('[').unwrap_or("");
+        core::iter::from_fn(move || {
+            let start = rest.trim_start_matches(|c| BLANKS.contains(&c) || c == ',');
+            let end = value_end(start)?;
+            rest = &start[end..];
+            Some(Raw(&start[..end]))
+        })
+        .take(MEMBERS_MAX)
+    }
+
+    /// The member of this name, where it is an object; the first one wins.
+    pub fn get(self, key: &str) -> Option<Self> {
+        self.members().find(|(name, _)| *name == key).map(|(_, value)| value)
+    }
+
+    /// What a JSON pointer (RFC 6901) points to.
+    pub fn pointer(self, pointer: &str) -> Option<Self> {
+        if pointer.is_empty() {
+            return Some(self);
+        }
+        let mut at = self;
+        for part in pointer.strip_prefix('/')?.split('/').take(32) {
+            let part = part.replace("~1", "/").replace("~0", "~");
+            at = if at.is_array() { at.elements().nth(part.parse().ok()?)? } else { at.get(&part)? };
+        }
+        Some(at)
+    }
+
+    /// The text of a member, where it is a string.
+    pub fn string(self, key: &str) -> Option<String> {
+        self.get(key)?.as_string()
+    }
+}
+
+const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
+
+/// The members of an object, in order.
+pub struct Members<'a> {
+    rest: &'a str,
+    left: usize,
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a str, Raw<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let start = self.rest.trim_start_matches(|c| BLANKS.contains(&c) || c == ',');
+        let key_end = string_end(start)?;
+        let key = &start[1..key_end - 1];
+        let value = start[key_end..].trim_start_matches(BLANKS).strip_prefix(':')?.trim_start_matches(BLANKS);
+        let end = value_end(value)?;
+        self.rest = &value[end..];
+        Some((key, Raw(&value[..end])))
+    }
+}
+
+/// The length of the string literal that the text begins with, both quotes included.
+fn string_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    if bytes.first() != Some(&b'"') {
+        return None;
+    }
+    let mut at = 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// The length of the value that the text begins with. Brackets are counted, not matched by kind.
+fn value_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    match bytes.first()? {
+        b'"' => string_end(text),
+        b'{' | b'[' => {
+            let (mut depth, mut at) = (0_usize, 0);
+            while at < bytes.len() {
+                match bytes[at] {
+                    b'"' => {
+                        at += string_end(&text[at..])?;
+                        continue;
+                    }
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => {
+                        depth -= 1;
+                        if depth == 0 {
+                            return Some(at + 1);
+                        }
+                    }
+                    _ => {}
+                }
+                at += 1;
+            }
+            None
+        }
+        b'}' | b']' | b',' | b':' => None,
+        _ => Some(text.find([',', '}', ']', ' ', '\n', '\r', '\t']).unwrap_or(text.len())),
+    }
+}
+
+/// Resolves the escapes of a string literal's inside; what is no escape stays as it is.
+fn unescape(inner: &str) -> String {
+    let mut out = String::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let escape = &rest[at + 1..];
+        let mut taken = 1;
+        match escape.as_bytes().first() {
+            Some(b'n') => out.push('\n'),
+            Some(b't') => out.push('\t'),
+            Some(b'r') => out.push('\r'),
+            Some(b'b') => out.push('\u{8}'),
+            Some(b'f') => out.push('\u{c}'),
+            Some(b'u') => {
+                let (c, length) = unicode_escape(escape);
+                out.push(c);
+                taken = length;
+            }
+            Some(_) => {
+                let c = escape.chars().next().unwrap_or('\\');
+                out.push(c);
+                taken = c.len_utf8();
+            }
+            None => taken = 0,
+        }
+        rest = &escape[taken..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The character of an escape that begins with `u`, and how many bytes it takes.
+fn unicode_escape(escape: &str) -> (char, usize) {
+    let unit = |text: &str| {
+        let digits = text.get(1..5).filter(|d| text.starts_with('u') && d.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let Some(high) = unit(escape) else { return (char::REPLACEMENT_CHARACTER, 1) };
+    if (0xD800..0xDC00).contains(&high) {
+        let low = escape.get(5..).and_then(|rest| rest.strip_prefix('\\')).and_then(unit);
+        if let Some(low) = low.filter(|low| (0xDC00..0xE000).contains(low)) {
+            let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+            return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 11);
+        }
+    }
+    (char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER), 5)
+}
+
+/// Whether the whole text is one JSON value (RFC 8259). Depth costs one bit a level, never stack.
+pub fn is_valid(text: &str) -> bool {
+    Validator { bytes: text.as_bytes(), at: 0, objects: Vec::new() }.run().is_some()
+}
+
+struct Validator<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// The kind of each open bracket, true for an object.
+    objects: Vec<bool>,
+}
+
+impl Validator<'_> {
+    fn run(&mut self) -> Option<()> {
+        loop {
+            if !self.value()? {
+                continue;
+            }
+            // A value has ended: close what closes, then a comma leads to the next.
+            loop {
+                self.blanks();
+                let Some(&object) = self.objects.last() else {
+                    return (self.at == self.bytes.len()).then_some(());
+                };
+                match self.next()? {
+                    b',' => {
+                        self.blanks();
+                        if object {
+                            self.key()?;
+                        }
+                        break;
+                    }
+                    b'}' if object => drop(self.objects.pop()),
+                    b']' if !object => drop(self.objects.pop()),
+                    _ => return None,
+                }
+            }
+        }
+    }
+
+    /// Reads a scalar or an empty container (true), or enters a container up to its first value (false).
+    fn value(&mut self) -> Option<bool> {
+        self.blanks();
+        match self.next()? {
+            b'{' => {
+                self.blanks();
+                if self.peek() == Some(b'}') {
+                    self.at += 1;
+                    return Some(true);
+                }
+                self.objects.push(true);
+                self.key()?;
+                Some(false)
+            }
+            b'[' => {
+                self.blanks();
+                if self.peek() == Some(b']') {
+                    self.at += 1;
+                    return Some(true);
+                }
+                self.objects.push(false);
+                Some(false)
+            }
+            b'"' => self.string().map(|()| true),
+            b't' => self.word(b"rue"),
+            b'f' => self.word(b"alse"),
+            b'n' => self.word(b"ull"),
+            b'-' => self.next().and_then(|first| self.number(first)),
+            first => self.number(first),
+        }
+    }
+
+    fn key(&mut self) -> Option<()> {
+        (self.next()? == b'"').then_some(())?;
+        self.string()?;
+        self.blanks();
+        (self.next()? == b':').then_some(())
+    }
+
+    fn string(&mut self) -> Option<()> {
+        loop {
+            match self.next()? {
+                b'"' => return Some(()),
+                b'\\' => match self.next()? {
+                    b'u' => {
+                        for _ in 0..4 {
+                            self.next()?.is_ascii_hexdigit().then_some(())?;
+                        }
+                    }
+                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
+                    _ => return None,
+                },
+                0..=0x1f => return None,
+                _ => {}
+            }
+        }
+    }
+
+    fn number(&mut self, first: u8) -> Option<bool> {
+        match first {
+            b'0' => {}
+            b'1'..=b'9' => self.digits(),
+            _ => return None,
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.next()?.is_ascii_digit().then_some(())?;
+            self.digits();
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.next()?.is_ascii_digit().then_some(())?;
+            self.digits();
+        }
+        Some(true)
+    }
+
+    fn digits(&mut self) {
+        while self.peek().is_some_and(|b| b.is_ascii_digit()) {
+            self.at += 1;
+        }
+    }
+
+    fn word(&mut self, rest: &[u8]) -> Option<bool> {
+        self.bytes[self.at..].starts_with(rest).then(|| {
+            self.at += rest.len();
+            true
+        })
+    }
+
+    fn blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
+    }
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

@@ -1,0 +1,115 @@
+//! What a reading must hold whatever the message is.
+
+use super::*;
+use crate::message::{Attribute, SystemAttributes};
+use crate::reading::{Category, Class};
+use crate::time::Timestamp;
+use alloc::format;
+use proptest::prelude::*;
+
+fn message(body: &str) -> DeadMessage {
+    DeadMessage {
+        dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
+        message_id: "m-1".into(),
+        content: Content { body: body.into(), ..Content::default() },
+        system: SystemAttributes {
+            source_queue: Some("arn:aws:sqs:eu-west-1:111122223333:orders".into()),
+            sent_at: Some(Timestamp::from_ms(1_000)),
+            ..SystemAttributes::default()
+        },
+    }
+}
+
+fn stamped(stamp: &Stamp, body: &str) -> DeadMessage {
+    let mut message = message(body);
+    message.system.source_queue = None;
+    message.content.attributes.insert(FAILURE_ATTRIBUTE.into(), Attribute::text(stamp.print()));
+    message
+}
+
+#[test]
+fn a_stamp_tells_queue_id_and_times() {
+    let stamp = Stamp {
+        error_type: Some("PaymentError".into()),
+        message: Some("card declined".into()),
+        class: Some(Class::Permanent),
+        main_queue: Some("arn:main".into()),
+        original_message_id: Some("m-0".into()),
+        first_sent_at: Some(Timestamp::from_ms(7)),
+        failed_at: Some(Timestamp::from_ms(9)),
+        message_type: Some("order.placed".into()),
+        attempts: Some(3),
+        ..Stamp::default()
+    };
+    let mut message = stamped(&stamp, "{}");
+    message.content.attributes.insert("trace".into(), Attribute::number("1.50"));
+    let marker = Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt: 2 };
+    message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
+    let reading = read(&message, &Policy::default());
+    assert_eq!(reading.envelope, EnvelopeKind::Consumer);
+    assert_eq!(reading.main_queue.map(|q| q.to_string()).as_deref(), Some("arn:main"));
+    assert_eq!(reading.original_message_id.as_str(), "m-0");
+    assert_eq!((reading.sent_at, reading.failed_at), (Some(Timestamp::from_ms(7)), Some(Timestamp::from_ms(9))));
+    assert_eq!(reading.classification.class, Class::Permanent);
+    assert_eq!(reading.marker, Some(marker));
+    assert_eq!(reading.attempts, Some(3));
+    assert_eq!(reading.original.attributes.keys().collect::<Vec<_>>(), ["trace"]);
+}
+
+#[test]
+fn a_redrive_is_untouched_and_says_that_it_does_not_know() {
+    let message = message(r#"{"type":"order.placed","amount":12.10,"currency":"EUR"}"#);
+    let reading = read(&message, &Policy::default());
+    assert_eq!(reading.original, message.content);
+    assert_eq!(reading.main_queue, message.system.source_queue);
+    assert_eq!(reading.message_type.as_deref(), Some("order.placed"));
+    assert_eq!(reading.classification.class, Class::Unknown);
+    assert_eq!(reading.title, "No error recorded: order.placed");
+    assert!(reading.remarks.iter().any(|r| r.contains("does not say why")));
+}
+
+#[test]
+fn a_body_that_is_no_json_is_a_malformed_payload() {
+    let reading = read(&message(r#"{"type":"order.placed","#), &Policy::default());
+    assert_eq!(reading.classification.category, Category::MalformedPayload);
+    assert_eq!(reading.classification.class, Class::Permanent);
+    assert!(reading.classification.confidence.as_pct() < 50);
+}
+
+#[test]
+fn a_deadline_that_had_passed_makes_it_expired() {
+    let stamp = Stamp { message: Some("gave up".into()), failed_at: Some(Timestamp::from_ms(1_795_075_262_001)), ..Stamp::default() };
+    let reading = read(&stamped(&stamp, r#"{"deadline":"2026-11-19T08:01:02Z"}"#), &Policy::default());
+    assert_eq!(reading.classification.category, Category::Expired);
+}
+
+#[test]
+fn one_error_on_two_queues_is_two_groups() {
+    let group = |queue: &str| {
+        let stamp = Stamp { message: Some("m".into()), main_queue: Some(queue.into()), ..Stamp::default() };
+        read(&stamped(&stamp, "{}"), &Policy::default()).group
+    };
+    assert_ne!(group("a"), group("b"));
+}
+
+#[test]
+fn hostile_bodies_are_letters_like_any_other() {
+    let deep = "[".repeat(100_000);
+    let deep_object = "{\"a\":".repeat(100_000);
+    let long = format!("{{\"type\":\"{}\"}}", "x".repeat(1 << 20));
+    let number = format!("{{\"amount\":{},\"currency\":\"EUR\"}}", "9".repeat(1 << 20));
+    let twice = r#"{"type":"a","type":"b"}"#;
+    for body in [deep.as_str(), &deep_object, &long, &number, twice, "\0", "\"\\ud800\"", "", "{\"originalMessage\":", "\u{feff}{}"] {
+        let message = message(body);
+        assert_eq!(read(&message, &Policy::default()).original, message.content);
+    }
+}
+
+proptest! {
+    #[test]
+    fn reading_is_total_and_deterministic(body in "\\PC{0,200}|[\\[\\]{}\":,a-e0-9]{0,60}", error in "\\PC{0,120}", stack in "(\\PC|\n|\t){0,300}") {
+        let stamp = Stamp { error_type: Some("E".into()), message: Some(error), stack: Some(stack), ..Stamp::default() };
+        let message = stamped(&stamp, &body);
+        prop_assert_eq!(read(&message, &Policy::default()), read(&message, &Policy::default()));
+    }
+}

@@ -1,0 +1,16 @@
+//! Replays: a frozen plan, waves, outcomes judged by what the consumer did, and a ledger that closes.
+//!
+//! A [`Plan`] cannot be executed. Only an approval with an open gate makes a [`Replay`] of it, and only a replay has
+//! a next [`Step`]. The executor does what the step says and records it; it decides nothing.
+
+mod entry;
+mod ledger;
+mod plan;
+mod state;
+mod step;
+
+pub use entry::{Entry, Outcome, OutcomeKind, SkipReason, Verdict};
+pub use ledger::{Ledger, LedgerMove, WaveLedger};
+pub use plan::{LeftOut, Plan, PlanError, PlanHash, PlanOptions, letters_digest, plan_waves};
+pub use state::{Approval, Ending, Lease, PauseReason, Phase, Replay, ReplayState, Resumed, Waiver};
+pub use step::{Step, next_step, rest_before_wave, tripped};

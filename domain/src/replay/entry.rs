@@ -1,0 +1,163 @@
+//! A letter in a replay, and what becomes of it.
+
+use crate::id::{GroupId, LetterId, MessageId, ReplayId};
+use crate::time::Timestamp;
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+/// A letter in a replay. The list of entries is written with the plan and never grows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Entry {
+    /// The replay.
+    pub replay: ReplayId,
+    /// Its place in the plan, from 0: the order in which letters are sent.
+    pub seq: u64,
+    /// The letter.
+    pub letter: LetterId,
+    /// The wave it belongs to, from 0, the canary.
+    pub wave: u32,
+    /// What became of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// Sends that may have reached the queue. More than one means that an answer was lost and the letter was sent
+    /// again: the consumer may have seen it twice.
+    pub sends: u32,
+}
+
+/// What becomes of a letter in a replay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "outcome")]
+pub enum Outcome {
+    /// Not sent yet.
+    Pending,
+    /// The intent to send is written; whether it was sent is not known yet.
+    Sending {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// Sent; its observation window runs.
+    InFlight {
+        /// When the queue took it.
+        sent_at: Timestamp,
+        /// Its id on the main queue now.
+        message_id: MessageId,
+    },
+    /// Confirmed, or its window passed without a return.
+    Delivered {
+        /// When that was judged.
+        at: Timestamp,
+    },
+    /// It came back to the dead-letter queue.
+    Returned {
+        /// When its consumer failed on it.
+        at: Timestamp,
+        /// What that says of the fix.
+        verdict: Verdict,
+        /// The group it belongs to now.
+        group: GroupId,
+        /// The failure's title.
+        title: String,
+    },
+    /// Its deadline passed before it was sent.
+    Expired {
+        /// When that was seen.
+        at: Timestamp,
+    },
+    /// Not sent.
+    Skipped {
+        /// Why.
+        reason: SkipReason,
+    },
+}
+
+impl Outcome {
+    /// The outcome without what belongs to it.
+    pub fn kind(&self) -> OutcomeKind {
+        match self {
+            Self::Pending => OutcomeKind::Pending,
+            Self::Sending { .. } => OutcomeKind::Sending,
+            Self::InFlight { .. } => OutcomeKind::InFlight,
+            Self::Delivered { .. } => OutcomeKind::Delivered,
+            Self::Returned { .. } => OutcomeKind::Returned,
+            Self::Expired { .. } => OutcomeKind::Expired,
+            Self::Skipped { .. } => OutcomeKind::Skipped,
+        }
+    }
+}
+
+/// [`Outcome`] without what belongs to it: a column of the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeKind {
+    /// See [`Outcome::Pending`].
+    Pending,
+    /// See [`Outcome::Sending`].
+    Sending,
+    /// See [`Outcome::InFlight`].
+    InFlight,
+    /// See [`Outcome::Delivered`].
+    Delivered,
+    /// See [`Outcome::Returned`].
+    Returned,
+    /// See [`Outcome::Expired`].
+    Expired,
+    /// See [`Outcome::Skipped`].
+    Skipped,
+}
+
+impl OutcomeKind {
+    /// All kinds, in the order of the ledger.
+    pub const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::Sending,
+        Self::InFlight,
+        Self::Delivered,
+        Self::Returned,
+        Self::Expired,
+        Self::Skipped,
+    ];
+
+    /// The word of the kind, as in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Sending => "sending",
+            Self::InFlight => "in_flight",
+            Self::Delivered => "delivered",
+            Self::Returned => "returned",
+            Self::Expired => "expired",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// What a return says of the fix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It died of the same cause: the fix did not work.
+    SameCause,
+    /// It died of another cause: the fix uncovered another fault.
+    NewCause,
+    /// It died of something transient: the fix is not refuted.
+    Transient,
+}
+
+/// Why a letter was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SkipReason {
+    /// Another replay had taken it, or it was delivered meanwhile.
+    NotWaiting,
+    /// The queue refused it for good (its characters or its size).
+    Refused,
+    /// The replay was aborted before its turn.
+    Aborted,
+    /// The letter is gone from the store.
+    Gone,
+}

@@ -1,0 +1,304 @@
+//! A replay and where it is in its life. It exists only once a plan is approved through an open gate.
+
+use super::ledger::Ledger;
+use super::plan::{Plan, PlanHash};
+use crate::gate::{ConditionKind, OpenGate};
+use crate::id::{Actor, GroupId, ReplayId};
+use crate::time::{Span, Timestamp};
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A condition of the gate that a person set aside, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Waiver {
+    /// Which condition.
+    pub condition: ConditionKind,
+    /// Who.
+    pub by: Actor,
+    /// Why.
+    pub reason: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// An approval names exactly one plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Approval {
+    /// Who.
+    pub by: Actor,
+    /// When.
+    pub at: Timestamp,
+    /// Why.
+    pub reason: String,
+    /// The plan, by its content.
+    pub plan_hash: PlanHash,
+    /// What was waived with it.
+    pub waivers: Vec<Waiver>,
+}
+
+/// What a running replay is doing with its wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "phase")]
+pub enum Phase {
+    /// Sending the wave's letters.
+    Sending,
+    /// Waiting for what the consumer does with them.
+    Observing {
+        /// When the window of the last one sent ends.
+        until: Timestamp,
+    },
+    /// The wave went well; waiting before the next.
+    Resting {
+        /// Until when.
+        until: Timestamp,
+    },
+}
+
+/// Why a replay is paused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum PauseReason {
+    /// Too many letters came back: the replay stopped itself.
+    TooManyReturned {
+        /// How many of the wave came back.
+        returned: u64,
+        /// Of how many that were sent.
+        sent: u64,
+        /// The share at which it stops, percent.
+        stop_share_pct: u8,
+    },
+    /// The gate closed between two waves.
+    GateClosed {
+        /// The conditions that are not met, in words.
+        unmet: Vec<String>,
+    },
+    /// The main queue is gone, has changed its type, or does not let us in.
+    QueueUnavailable {
+        /// What it said.
+        detail: String,
+    },
+    /// A person paused it.
+    ByPerson {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// How a replay ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// Every wave was sent and observed.
+    Completed,
+    /// A person ended it.
+    Aborted,
+}
+
+/// Where a replay is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum ReplayState {
+    /// At work on a wave.
+    Running {
+        /// Which, from 0.
+        wave: u32,
+        /// What it does with it.
+        #[serde(flatten)]
+        phase: Phase,
+    },
+    /// Nothing more is sent until a person says so. What is in flight is still observed.
+    Paused {
+        /// The wave it stopped in.
+        wave: u32,
+        /// Why.
+        why: PauseReason,
+        /// Who paused it; `office` when it stopped itself.
+        by: Actor,
+        /// When.
+        at: Timestamp,
+    },
+    /// Aborted; what is in flight is still observed.
+    Stopping {
+        /// Who aborted it.
+        by: Actor,
+        /// Why.
+        reason: String,
+        /// When.
+        at: Timestamp,
+    },
+    /// Every letter has its outcome.
+    Finished {
+        /// How it ended.
+        ending: Ending,
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// The right of one executor to send for this replay, for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Lease {
+    /// The executor.
+    pub holder: String,
+    /// Until when nobody else may take it.
+    pub until: Timestamp,
+}
+
+/// What was known of a wave when a person let the replay go on: only what is sent since then is judged, and first
+/// another canary goes out, because the fix is a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Resumed {
+    /// The wave.
+    pub wave: u32,
+    /// Letters of the wave that had been sent before.
+    pub sent: u64,
+    /// Letters of the wave that had come back before.
+    pub returned: u64,
+    /// Whether the canary of the new fix is still to pass.
+    pub probing: bool,
+}
+
+/// An approved plan on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Replay {
+    /// Grows by one with each change: every send is conditional on it, so nothing is sent after a pause was written.
+    pub version: u64,
+    /// The plan.
+    pub plan: Plan,
+    /// The approval.
+    pub approval: Approval,
+    /// Who may send for it now.
+    pub lease: Option<Lease>,
+    /// When the last letter was sent.
+    pub last_sent_at: Option<Timestamp>,
+    /// Set by a resumption.
+    pub resumed: Option<Resumed>,
+    /// Where it is.
+    #[serde(flatten)]
+    pub state: ReplayState,
+}
+
+impl Plan {
+    /// Makes a replay of the plan. The open gate is the proof that every condition holds; there is no other way.
+    pub fn approve(self, gate: OpenGate, approval: Approval) -> Result<Replay, PlanHash> {
+        let hash = self.hash();
+        if hash != approval.plan_hash || gate.group() != &self.group {
+            return Err(hash);
+        }
+        Ok(Replay {
+            version: 1,
+            approval,
+            plan: self,
+            lease: None,
+            last_sent_at: None,
+            resumed: None,
+            state: ReplayState::Running { wave: 0, phase: Phase::Sending },
+        })
+    }
+}
+
+impl Replay {
+    /// Its id.
+    pub fn id(&self) -> &ReplayId {
+        &self.plan.id
+    }
+
+    /// Its group.
+    pub fn group(&self) -> &GroupId {
+        &self.plan.group
+    }
+
+    /// The same replay in another state, one version on.
+    pub fn moved(&self, state: ReplayState) -> Self {
+        Self { version: self.version + 1, state, ..self.clone() }
+    }
+
+    /// Whether nothing more will happen to it.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.state, ReplayState::Finished { .. })
+    }
+
+    /// The wave it is in, or was in when it was paused.
+    pub fn wave(&self) -> Option<u32> {
+        match self.state {
+            ReplayState::Running { wave, .. } | ReplayState::Paused { wave, .. } => Some(wave),
+            _ => None,
+        }
+    }
+
+    /// Paused, if it runs.
+    pub fn pause(&self, why: PauseReason, by: Actor, at: Timestamp) -> Option<Self> {
+        let ReplayState::Running { wave, .. } = self.state else { return None };
+        Some(self.moved(ReplayState::Paused { wave, why, by, at }))
+    }
+
+    /// Let go on, if it is paused and nothing is in flight. The gate must be open again: a returned letter has
+    /// re-opened its question. What came back before is not held against the new fix, which starts with a canary.
+    pub fn resume(&self, gate: &OpenGate, ledger: &Ledger) -> Option<Self> {
+        let ReplayState::Paused { wave, .. } = self.state else { return None };
+        let total = ledger.total();
+        if gate.group() != self.group() || total.in_flight + total.sending > 0 {
+            return None;
+        }
+        let columns = ledger.wave(wave);
+        let resumed = Resumed { wave, sent: columns.sent(), returned: columns.returned, probing: true };
+        let running = self.moved(ReplayState::Running { wave, phase: Phase::Sending });
+        Some(Self { resumed: Some(resumed), ..running })
+    }
+
+    /// In this phase of this wave, one version on.
+    pub fn entered(&self, wave: u32, phase: Phase, ledger: &Ledger) -> Self {
+        let moved = self.moved(ReplayState::Running { wave, phase });
+        let resumed = match self.resumed {
+            // Back from observing the canary of a resumption: it has passed, the rest of the wave goes out.
+            Some(resumed) if phase == Phase::Sending && resumed.wave == wave => {
+                Some(Resumed { probing: false, ..resumed })
+            }
+            // The wave had no letter left to try the new fix on: the next wave starts with the canary.
+            Some(resumed) if phase == Phase::Sending
+                    && resumed.probing
+                    && ledger.wave(resumed.wave).sent() == resumed.sent =>
+            {
+                Some(Resumed { wave, sent: 0, returned: 0, probing: true })
+            }
+            Some(_) if phase == Phase::Sending => None,
+            other => other,
+        };
+        Self { resumed, ..moved }
+    }
+
+    /// Ended by a person, if it is not over.
+    pub fn abort(&self, by: Actor, reason: String, at: Timestamp) -> Option<Self> {
+        match self.state {
+            ReplayState::Running { .. } | ReplayState::Paused { .. } => {
+                Some(self.moved(ReplayState::Stopping { by, reason, at }))
+            }
+            ReplayState::Stopping { .. } | ReplayState::Finished { .. } => None,
+        }
+    }
+
+    /// Whether another executor holds it.
+    pub fn is_held_by_another(&self, executor: &str, now: Timestamp) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.holder != executor && lease.until > now)
+    }
+
+    /// Held by an executor for `for_`, one version on.
+    pub fn held_by(&self, executor: &str, until: Timestamp) -> Self {
+        Self { version: self.version + 1, lease: Some(Lease { holder: executor.into(), until }), ..self.clone() }
+    }
+
+    /// How long a letter sent now is observed.
+    pub fn window(&self) -> Span {
+        self.plan.window_ms
+    }
+}

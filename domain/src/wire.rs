@@ -1,0 +1,20 @@
+//! What crosses HTTP: the shapes of the API's answers and requests, version 1 (`/api/v1`).
+//!
+//! Twins are written only where a domain type would have to bend; most answers carry domain types as they are.
+
+mod ask;
+mod error;
+mod group;
+mod letter;
+mod replay;
+mod session;
+
+pub use ask::{Approve, DeclareFix, Give, MakePlan, Note, ReportDeployment, Resume, WaiverAsk};
+pub use error::{ErrorBody, ErrorCode};
+pub use group::{GroupDetail, GroupRow, GroupsAnswer, NextStep, RowFacts, Summary, attention};
+pub use letter::{LetterDetail, LetterRow, LettersPage};
+pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayView, ReplaysAnswer};
+pub use session::{Me, Session, SignIn};
+
+/// The path under which this version of the API lives.
+pub const API_ROOT: &str = "/api/v1";

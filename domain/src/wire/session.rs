@@ -1,0 +1,43 @@
+//! Who is asking.
+
+use crate::id::Actor;
+use crate::role::{Permission, Role};
+use crate::time::Timestamp;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A one-time code, given in exchange for a session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SignIn {
+    /// The code of the link that the terminal printed.
+    pub code: String,
+}
+
+/// A session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Session {
+    /// Goes into the header `Authorization: Bearer <token>`.
+    pub token: String,
+    /// Until when it is good.
+    pub expires_at: Timestamp,
+    /// Who it is for.
+    pub me: Me,
+}
+
+/// Who is asking, and what they may do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Me {
+    /// The name that the audit shows.
+    pub name: Actor,
+    /// The role.
+    pub role: Role,
+    /// What the role may do.
+    pub permissions: Vec<Permission>,
+    /// What the office is called on its pages, for example `demo on this machine`.
+    pub office: String,
+}

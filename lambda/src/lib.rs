@@ -1,0 +1,3 @@
+//! The handlers of Dead Letter Office over its ports. The Lambda functions' mains and `dlo` only wire them.
+
+pub mod port;
