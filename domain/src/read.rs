@@ -3,14 +3,14 @@
 //! [`read`] is total: whatever the body is, it gives a reading, in work that is bounded by the message's size. It
 //! is deterministic and knows no clock, so the same message reads the same everywhere.
 
-pub mod envelope;
+pub mod json;
 pub mod stamp;
 
 mod classify;
 mod costs;
+mod envelope;
 mod fingerprint;
 mod frames;
-mod json;
 mod template;
 mod when;
 
@@ -23,7 +23,6 @@ use crate::message::{Content, DeadMessage};
 use crate::policy::Policy;
 use crate::reading::{Classification, EnvelopeKind, Failure, Reading};
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use json::Raw;
 
 /// The names under which messages tell their type, in attributes and in bodies; the first that is there wins.

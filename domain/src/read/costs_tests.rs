@@ -47,7 +47,7 @@ fn the_policys_pointers_win_over_names() {
     check(r#"{"amount":1,"currency":"EUR","sum":"99.95","who":["z-1"],"by":1795075262000}"#, Some(rule.clone()), "99.95 CHF|z-1|1795075262000|false");
     check(r#"{"amount":1,"currency":"EUR"}"#, Some(rule), "|||false");
     let minor = MessageTypeRule { message_type: "*".into(), amount_minor: Some("/c".into()), currency: Some("/cur".into()), ..MessageTypeRule::default() };
-    check(r#"{"c":1050,"cur":"KWD"}"#, Some(minor), "1.050 KWD|||false");
+    check(r#"{"c":1050,"cur":"KWD"}"#, Some(minor), "1.05 KWD|||false");
 }
 
 #[test]

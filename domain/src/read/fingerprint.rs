@@ -56,10 +56,7 @@ pub fn of(case: Case<'_>) -> Fingerprint {
 
 fn title(case: Case<'_>, error_type: &str, template: &str) -> String {
     if case.failure.is_empty() {
-        let what = match payload_problem(case.body) {
-            Some(problem) => problem,
-            None => "No error recorded",
-        };
+        let what = payload_problem(case.body).unwrap_or("No error recorded");
         return case.message_type.map_or_else(|| what.to_string(), |kind| format!("{what}: {kind}"));
     }
     let short_type = error_type.rsplit(['.', '\\']).next().unwrap_or(error_type);

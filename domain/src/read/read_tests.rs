@@ -1,6 +1,7 @@
 //! What a reading must hold whatever the message is.
 
 use super::*;
+use alloc::vec::Vec;
 use crate::message::{Attribute, SystemAttributes};
 use crate::reading::{Category, Class};
 use crate::time::Timestamp;

@@ -85,6 +85,8 @@ impl Stamp {
 
     /// Reads what [`Stamp::print`] wrote. A later version is read as far as this one goes; anything else is none.
     pub fn parse(text: &str) -> Option<Self> {
+        // A struct is read from an array too, which nobody ever wrote.
+        text.trim_start().starts_with('{').then_some(())?;
         serde_json::from_str(text).ok().filter(|stamp: &Self| stamp.v >= 1)
     }
 
