@@ -1,0 +1,60 @@
+//! Makes wasm-bindgen's JavaScript start the dashboard by itself.
+//!
+//! Trunk starts it from an inline script, which a strict CSP forbids. A file of its own would cost a
+//! request; so the start goes to the end of the file that is loaded anyway.
+
+use crate::failure::{Failure, Outcome};
+
+/// The page holds a hidden element with this id, which says in words that the dashboard could not start.
+const FAILED_ID: &str = "boot-failed";
+
+pub fn self_starting(glue: &str, wasm_url: &str) -> Outcome<String> {
+    let init = default_export(glue).ok_or_else(|| {
+        Failure::new("wasm-bindgen's JavaScript has no default export any more; xtask/src/dashboard/loader.rs must learn its new form.")
+    })?;
+    Ok(format!(
+        "{}\n{init}({{module_or_path:\"{wasm_url}\"}}).catch(e=>{{console.error(e);\
+         const p=document.getElementById(\"{FAILED_ID}\");if(p)p.hidden=false}});\n",
+        glue.trim_end()
+    ))
+}
+
+/// The local name in `export { initSync, __wbg_init as default };`, minified or not.
+fn default_export(glue: &str) -> Option<&str> {
+    let exports = glue.rsplit_once("as default")?.0;
+    let name = exports
+        .trim_end()
+        .rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'))
+        .next()?;
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_start_function_minified_or_not() {
+        for (glue, name) in [
+            (
+                "function f(){}\nexport { initSync, __wbg_init as default };\n",
+                Some("__wbg_init"),
+            ),
+            ("export{a as initSync,b$ as default}", Some("b$")),
+            ("export { initSync };", None),
+        ] {
+            assert_eq!(default_export(glue), name, "{glue}");
+        }
+    }
+
+    #[test]
+    fn the_start_is_appended_once() {
+        let glue = "export{a as initSync,b as default};";
+        let text = self_starting(glue, "/app-0123_bg.wasm").expect("a loader");
+        assert!(text.starts_with(glue));
+        assert!(
+            text.contains("\nb({module_or_path:\"/app-0123_bg.wasm\"}).catch("),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! Builds the dashboard into `dashboard/dist`: ready to be embedded, precompressed, fit for a strict CSP.
+
+pub mod budget;
+mod compress;
+mod finish;
+mod loader;
+mod page;
+mod publish;
+mod stamp;
+
+use crate::failure::{Outcome, at};
+use crate::place::Place;
+use crate::tools::WebTools;
+use crate::{progress, say};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub fn command(place: &Place) -> Outcome<ExitCode> {
+    ensure(place)?;
+    budget::measure(&place.dist())?.print();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds only if an input or a tool changed since the last build.
+pub fn ensure(place: &Place) -> Outcome<WebTools> {
+    let tools = WebTools::ensure(place)?;
+    let stamp = stamp::of(place, &tools.versions())?;
+    if stamp::read(&place.dist()).as_deref() == Some(stamp.as_str()) {
+        say::note("dashboard: nothing changed since it was built");
+        return Ok(tools);
+    }
+    let stage = stage(place);
+    say::phase(
+        "building the dashboard (WebAssembly, optimised for size)",
+        || bundle(place, &tools, &stage),
+    )?;
+    say::phase("finishing it: wasm-opt, loader, names", || {
+        finish::finish(place, &tools, &stage)
+    })?;
+    say::phase("compressing it: brotli and gzip", || compress::all(&stage))?;
+    stamp::write(&stage, &stamp)?;
+    publish::replace(&stage, &place.dist())?;
+    Ok(tools)
+}
+
+/// Not in `dashboard/dist`: that folder must never hold half a build.
+fn stage(place: &Place) -> PathBuf {
+    place.dashboard_target().join("stage")
+}
+
+fn bundle(place: &Place, tools: &WebTools, stage: &Path) -> Outcome<()> {
+    at("create", stage, std::fs::create_dir_all(stage))?;
+    let mut fetch = tools.cargo(place);
+    fetch.args(["fetch", "--target", "wasm32-unknown-unknown"]);
+    progress::watched(&mut fetch)
+        .map_err(|failure| crate::tools::no_network(failure, "the dashboard's crates"))?;
+    let mut trunk = tools.command(place, &tools.trunk);
+    // Offline: trunk would otherwise download tools that we already chose. Not --release: it would run a
+    // wasm-opt of its own choice, before the names are final.
+    trunk
+        .args([
+            "build",
+            "--offline",
+            "--minify",
+            "--no-sri",
+            "--cargo-profile",
+            "wasm",
+            "--dist",
+        ])
+        .arg(stage)
+        .env("RUSTFLAGS", "--cfg erase_components");
+    progress::watched(&mut trunk)
+}

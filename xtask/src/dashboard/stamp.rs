@@ -1,0 +1,98 @@
+//! A hash over everything that decides what the dashboard's files are; kept beside them in `dist/.stamp`.
+
+use crate::failure::{Outcome, at};
+use crate::hash::Fnv;
+use crate::place::Place;
+use std::path::{Path, PathBuf};
+
+const NAME: &str = ".stamp";
+/// Relative to the root. The last one is how the files are finished.
+const INPUTS: &[&str] = &[
+    "dashboard",
+    "domain",
+    "Cargo.lock",
+    "Cargo.toml",
+    "Trunk.toml",
+    "xtask/src/dashboard",
+];
+
+pub fn of(place: &Place, tools: &str) -> Outcome<String> {
+    let mut fnv = Fnv::new();
+    fnv.add(tools.as_bytes());
+    for file in inputs(place)? {
+        let bytes = at("read", &file, std::fs::read(&file))?;
+        fnv.add(
+            file.strip_prefix(&place.root)
+                .unwrap_or(&file)
+                .to_string_lossy()
+                .as_bytes(),
+        );
+        fnv.add(&(bytes.len() as u64).to_le_bytes());
+        fnv.add(&bytes);
+    }
+    Ok(format!("{} {tools}\n", fnv.hex()))
+}
+
+pub fn read(dist: &Path) -> Option<String> {
+    std::fs::read_to_string(dist.join(NAME)).ok()
+}
+
+pub fn write(folder: &Path, stamp: &str) -> Outcome<()> {
+    let path = folder.join(NAME);
+    at("write", &path, std::fs::write(&path, stamp))
+}
+
+fn inputs(place: &Place) -> Outcome<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for input in INPUTS {
+        let path = place.root.join(input);
+        if path.is_dir() {
+            collect(&path, &place.dist(), &mut files)?;
+        } else if path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn collect(folder: &Path, dist: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
+    if folder == dist {
+        return Ok(());
+    }
+    for entry in at("read", folder, std::fs::read_dir(folder))? {
+        let path = at("read", folder, entry)?.path();
+        if path.is_dir() {
+            collect(&path, dist, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_with_sources_and_tools_but_not_with_its_own_product() {
+        let root = std::env::temp_dir().join(format!("xtask-stamp-{}", std::process::id()));
+        let place = Place {
+            root: root.clone(),
+            target: root.clone(),
+            tools: root.clone(),
+        };
+        std::fs::create_dir_all(root.join("dashboard/src")).expect("folders");
+        std::fs::create_dir_all(place.dist()).expect("folders");
+        let source = root.join("dashboard/src/main.rs");
+        std::fs::write(&source, "one").expect("written");
+        let first = of(&place, "tools 1").expect("a stamp");
+        std::fs::write(place.dist().join("index.html"), "product").expect("written");
+        assert_eq!(of(&place, "tools 1").expect("a stamp"), first);
+        assert_ne!(of(&place, "tools 2").expect("a stamp"), first);
+        std::fs::write(&source, "two").expect("written");
+        assert_ne!(of(&place, "tools 1").expect("a stamp"), first);
+        std::fs::remove_dir_all(&root).expect("removed");
+    }
+}

@@ -1,0 +1,84 @@
+//! Starting other programs: with a clean cargo environment, captured, shown, or watched.
+
+use crate::failure::{Failure, Outcome};
+use crate::place::Place;
+use std::process::{Command, Stdio};
+
+/// A cargo call as if the user had typed it. `cargo xtask` itself runs under cargo, which exports
+/// variables about the xtask package that would make the inner cargo rebuild what depends on them.
+pub fn cargo(place: &Place) -> Command {
+    cleaned(Command::new("cargo"), place)
+}
+
+pub fn cleaned(mut command: Command, place: &Place) -> Command {
+    for (name, _) in std::env::vars_os() {
+        let Some(name) = name.to_str() else { continue };
+        if [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "CARGO_BIN_",
+            "CARGO_CRATE_",
+        ]
+        .iter()
+        .any(|p| name.starts_with(p))
+        {
+            command.env_remove(name);
+        }
+    }
+    command
+        .env_remove("CARGO")
+        .env_remove("OUT_DIR")
+        .current_dir(&place.root);
+    if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
+        command.env("LD_LIBRARY_PATH", without_cargo_entries(&path, place));
+    }
+    command
+}
+
+/// `cargo run` puts the compiler's own libraries first; a compiler from elsewhere must not find them.
+fn without_cargo_entries(path: &std::ffi::OsStr, place: &Place) -> std::ffi::OsString {
+    let kept = std::env::split_paths(path).filter(|entry| {
+        !entry.starts_with(&place.target) && !entry.iter().any(|part| part == "toolchains")
+    });
+    std::env::join_paths(kept).unwrap_or_default()
+}
+
+/// What a program printed on stdout, or nothing if it is missing or failed.
+pub fn captured(command: &mut Command) -> Outcome<String> {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", shown(command))))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(text);
+    }
+    let log = format!("{text}{}", String::from_utf8_lossy(&output.stderr));
+    Err(Failure::new(format!("{} failed ({}).", shown(command), output.status)).log(log))
+}
+
+/// Runs a program that writes to the terminal itself.
+pub fn open(command: &mut Command) -> Outcome<()> {
+    let status = command
+        .stdin(Stdio::null())
+        .status()
+        .map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", shown(command))))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "{} failed ({status}).",
+        shown(command)
+    )))
+}
+
+/// A command as one would type it, for messages.
+pub fn shown(command: &Command) -> String {
+    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    words.extend(
+        command
+            .get_args()
+            .map(|arg| arg.to_string_lossy().into_owned()),
+    );
+    format!("`{}`", words.join(" "))
+}

@@ -1,0 +1,139 @@
+//! Rules about who may know whom: vendor types behind their door, versions in one place.
+
+use super::source::{Source, lines};
+use super::{Finding, Rule};
+
+const VENDOR: &str = "aws_sdk_";
+const DOOR: &str = "lambda/src/aws";
+
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "vendor-types",
+        instead: "Only lambda/src/aws/ may name the AWS SDK: go through a port.",
+        find: vendor_types,
+    },
+    Rule {
+        name: "versions-in-root",
+        instead: "Put the version into [workspace.dependencies] and write `name.workspace = true`.",
+        find: versions_in_root,
+    },
+];
+
+fn vendor_types(source: &Source) -> Vec<Finding> {
+    if source.under(DOOR) || source.path == "lambda/src/aws.rs" {
+        return Vec::new();
+    }
+    let named = lines(&source.code).filter(|(_, code)| code.contains(VENDOR));
+    named
+        .map(|(line, code)| Finding::new(line, code.trim()))
+        .collect()
+}
+
+fn versions_in_root(source: &Source) -> Vec<Finding> {
+    if source.path == "Cargo.toml" || !source.path.ends_with("/Cargo.toml") {
+        return Vec::new();
+    }
+    let own = dependencies(&source.text)
+        .into_iter()
+        .filter(|dependency| !dependency.inherited);
+    own.map(|dependency| {
+        Finding::new(
+            dependency.line,
+            format!("`{}` has a version of its own", dependency.name),
+        )
+    })
+    .collect()
+}
+
+pub struct Dependency<'a> {
+    pub line: usize,
+    pub name: &'a str,
+    /// `dependencies`, `dev-dependencies`, `build-dependencies`, also of a target.
+    pub table: &'a str,
+    pub inherited: bool,
+}
+
+/// The dependencies of a manifest, one to a line as we write them.
+pub fn dependencies(manifest: &str) -> Vec<Dependency<'_>> {
+    let mut table = "";
+    let mut found = Vec::new();
+    for (line, text) in lines(manifest) {
+        let text = text.trim();
+        if let Some(header) = text.strip_prefix('[') {
+            table = header.trim_end_matches(']');
+            // `[dependencies.name]` hides its version on a later line.
+            if let Some((_, name)) = table.split_once("dependencies.") {
+                found.push(Dependency {
+                    line,
+                    name,
+                    table,
+                    inherited: false,
+                });
+            }
+        } else if table.ends_with("dependencies")
+            && let Some((key, value)) = text.split_once('=').filter(|_| !text.starts_with('#'))
+        {
+            let key = key.trim();
+            let name = key.split('.').next().unwrap_or(key);
+            let inherited = key.ends_with(".workspace") || value.contains("workspace = true");
+            found.push(Dependency {
+                line,
+                name,
+                table,
+                inherited,
+            });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows;
+    use super::*;
+
+    #[test]
+    fn vendors_stop_at_the_door() {
+        rows(
+            RULES,
+            "vendor-types",
+            &[
+                ("lambda/src/api.rs", "\nuse aws_sdk_sqs::Client;\n", &[2]),
+                (
+                    "local/src/open.rs",
+                    "fn f(c: &aws_sdk_sqs::Client) {}",
+                    &[1],
+                ),
+                ("lambda/src/aws/queue.rs", "use aws_sdk_sqs::Client;\n", &[]),
+                ("lambda/src/api.rs", "// not aws_sdk_sqs\n", &[]),
+            ],
+        );
+    }
+
+    #[test]
+    fn versions_stand_in_the_root() {
+        rows(
+            RULES,
+            "versions-in-root",
+            &[
+                (
+                    "a/Cargo.toml",
+                    "[dependencies]\nx = \"1\"\ny.workspace = true\n",
+                    &[2],
+                ),
+                (
+                    "a/Cargo.toml",
+                    "[target.'cfg(unix)'.dev-dependencies]\nx = { version = \"1\" }\n",
+                    &[2],
+                ),
+                ("a/Cargo.toml", "[dependencies.x]\nversion = \"1\"\n", &[1]),
+                (
+                    "a/Cargo.toml",
+                    "[package]\nversion = \"1\"\n[build-dependencies]\nx = { workspace = true }\n",
+                    &[],
+                ),
+                ("Cargo.toml", "[workspace.dependencies]\nx = \"1\"\n", &[]),
+            ],
+        );
+    }
+}

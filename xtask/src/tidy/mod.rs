@@ -1,0 +1,125 @@
+//! The rules of this repository that a machine can check. One small function each, all in one table.
+//!
+//! Every rule has rows in its tests that show that it bites, and rows that show what it leaves alone.
+
+mod domain;
+mod functions;
+mod layers;
+mod mask;
+mod shape;
+mod source;
+mod unwraps;
+mod web;
+mod words;
+
+use crate::failure::{Failure, Outcome};
+use crate::place::Place;
+use crate::say;
+use source::Source;
+use std::process::ExitCode;
+
+struct Rule {
+    name: &'static str,
+    /// What to do instead, for the person who broke it.
+    instead: &'static str,
+    /// The lines (from 1) that break the rule, with what stands there.
+    find: fn(&Source) -> Vec<Finding>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    line: usize,
+    what: String,
+}
+
+impl Finding {
+    fn new(line: usize, what: impl Into<String>) -> Finding {
+        Finding {
+            line,
+            what: what.into(),
+        }
+    }
+}
+
+fn rules() -> impl Iterator<Item = &'static Rule> {
+    [
+        shape::RULES,
+        functions::RULES,
+        words::RULES,
+        layers::RULES,
+        domain::RULES,
+        web::RULES,
+        unwraps::RULES,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+pub fn command(place: &Place) -> Outcome<ExitCode> {
+    check(place)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn check(place: &Place) -> Outcome<()> {
+    let sources = source::all(&place.root)?;
+    let mut broken = 0;
+    for source in &sources {
+        for rule in rules() {
+            for finding in (rule.find)(source) {
+                println!(
+                    "{}:{}: {}: {}",
+                    source.path, finding.line, rule.name, finding.what
+                );
+                println!("    {}", rule.instead);
+                broken += 1;
+            }
+        }
+    }
+    if broken > 0 {
+        return Err(Failure::new(format!(
+            "{broken} places break the rules of this repository."
+        )));
+    }
+    say::note(&format!(
+        "{} rules hold in {} files",
+        rules().count(),
+        sources.len()
+    ));
+    Ok(())
+}
+
+/// Rows for tests: where, what text, which lines must be found.
+#[cfg(test)]
+fn rows(rules: &[Rule], name: &str, rows: &[(&str, &str, &[usize])]) {
+    let rule = rules
+        .iter()
+        .find(|rule| rule.name == name)
+        .expect("a rule of that name");
+    for (path, text, lines) in rows {
+        let found = (rule.find)(&Source::new(path, text));
+        let found: Vec<usize> = found.iter().map(|finding| finding.line).collect();
+        assert_eq!(&found, lines, "{name} on {path}:\n{text}");
+    }
+    assert!(
+        rows.iter().any(|row| !row.2.is_empty()),
+        "{name} has no row in which it bites"
+    );
+    assert!(
+        rows.iter().any(|row| row.2.is_empty()),
+        "{name} has no row that it leaves alone"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = rules().map(|rule| rule.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

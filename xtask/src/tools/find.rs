@@ -1,0 +1,84 @@
+//! Looks a program up among our own tools, then on PATH, and asks it for its version.
+
+use crate::place::Place;
+use crate::run;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub path: PathBuf,
+    pub version: String,
+}
+
+/// The first program of that name whose version is acceptable.
+pub fn program(place: &Place, name: &str, acceptable: impl Fn(&str) -> bool) -> Option<Found> {
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let own = [
+        place.tools.join("bin"),
+        place.tools.join("npm/node_modules/.bin"),
+    ];
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    own.into_iter()
+        .chain(std::env::split_paths(&inherited))
+        .map(|folder| folder.join(&file))
+        .filter(|path| path.is_file())
+        .find_map(|path| {
+            let version = version_of(&path)?;
+            acceptable(&version).then_some(Found { path, version })
+        })
+}
+
+/// Is there a program of that name on PATH at all?
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&inherited)
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
+}
+
+fn version_of(program: &Path) -> Option<String> {
+    let text = run::captured(Command::new(program).arg("--version")).ok()?;
+    first_number(&text).map(str::to_owned)
+}
+
+/// `trunk 0.21.14`, `wasm-bindgen 0.2.130`, `wasm-opt version 132 (version_132)`: the first word that starts with a digit.
+fn first_number(text: &str) -> Option<&str> {
+    text.split_whitespace()
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_version_of_each_tool_we_use() {
+        for (printed, version) in [
+            ("trunk 0.21.14\n", Some("0.21.14")),
+            ("wasm-bindgen 0.2.130", Some("0.2.130")),
+            ("wasm-opt version 132 (version_132)", Some("132")),
+            ("ChromeDriver 156.0.8078.73 (abc)", Some("156.0.8078.73")),
+            ("no number here", None),
+        ] {
+            assert_eq!(first_number(printed), version, "{printed}");
+        }
+    }
+
+    #[test]
+    fn refuses_a_program_of_another_version() {
+        let folder = std::env::temp_dir().join(format!("xtask-find-{}", std::process::id()));
+        let place = Place {
+            root: folder.clone(),
+            target: folder.clone(),
+            tools: folder.clone(),
+        };
+        let script = folder.join("bin/some-tool");
+        std::fs::create_dir_all(folder.join("bin")).expect("a folder");
+        std::fs::write(&script, "#!/bin/sh\necho some-tool 1.2.3\n").expect("a script");
+        run::captured(Command::new("chmod").arg("+x").arg(&script)).expect("chmod");
+        assert!(program(&place, "some-tool", |v| v == "1.2.3").is_some());
+        assert!(program(&place, "some-tool", |v| v == "1.2.4").is_none());
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+}

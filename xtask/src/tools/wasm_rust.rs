@@ -1,0 +1,131 @@
+//! A Rust compiler that can build for wasm32-unknown-unknown: the active one, or the toolchain `wasm`.
+//!
+//! There is no rust-toolchain.toml that lists the target: where rustup cannot download it, such a file
+//! makes every cargo call in the checkout fail.
+
+use super::find;
+use crate::failure::{Failure, Outcome};
+use crate::place::Place;
+use crate::{progress, run, say};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+/// The name under which the fallback links Debian's compiler into rustup.
+const FALLBACK: &str = "wasm";
+const DEBIAN: &str = include_str!("wasm_debian.sh");
+
+pub struct WasmRust {
+    /// None: the active toolchain can do it.
+    toolchain: Option<&'static str>,
+    pub version: String,
+}
+
+impl WasmRust {
+    pub fn select(&self, command: &mut Command) {
+        if let Some(name) = self.toolchain {
+            command.env("RUSTUP_TOOLCHAIN", name);
+        }
+    }
+
+    pub fn has_clippy(&self, place: &Place) -> bool {
+        let mut command = run::cargo(place);
+        self.select(&mut command);
+        run::captured(command.args(["clippy", "--version"])).is_ok()
+    }
+}
+
+pub fn ensure(place: &Place) -> Outcome<WasmRust> {
+    if let Some(found) = present(place) {
+        return Ok(found);
+    }
+    let added = say::phase(
+        &format!("adding the target {TARGET}: the dashboard is WebAssembly"),
+        || {
+            say::note("by `rustup target add`, once; about 20 MB");
+            progress::watched(
+                run::cleaned(Command::new("rustup"), place).args(["target", "add", TARGET]),
+            )
+        },
+    );
+    let Err(refused) = added else {
+        return present(place).ok_or_else(|| {
+            fallback_impossible("rustup added the target, but the compiler lacks it.")
+        });
+    };
+    say::note("rustup could not download it; building it from Debian's Rust sources instead");
+    build_from_debian(place).map_err(|failure| merge(failure, refused))?;
+    present(place)
+        .ok_or_else(|| fallback_impossible("The toolchain `wasm` was built, but does not work."))
+}
+
+fn present(place: &Place) -> Option<WasmRust> {
+    [None, Some(FALLBACK)].into_iter().find_map(|toolchain| {
+        let found = WasmRust {
+            toolchain,
+            version: asked(place, toolchain, &["--version"])?,
+        };
+        has_std(&sysroot(place, toolchain)?).then_some(found)
+    })
+}
+
+fn sysroot(place: &Place, toolchain: Option<&'static str>) -> Option<PathBuf> {
+    asked(place, toolchain, &["--print", "sysroot"]).map(PathBuf::from)
+}
+
+fn asked(place: &Place, toolchain: Option<&'static str>, args: &[&str]) -> Option<String> {
+    let mut rustc = run::cleaned(Command::new("rustc"), place);
+    WasmRust {
+        toolchain,
+        version: String::new(),
+    }
+    .select(&mut rustc);
+    run::captured(rustc.args(args))
+        .ok()
+        .map(|text| text.trim().to_owned())
+}
+
+fn has_std(sysroot: &Path) -> bool {
+    let lib = sysroot.join("lib/rustlib").join(TARGET).join("lib");
+    let Ok(files) = std::fs::read_dir(lib) else {
+        return false;
+    };
+    files.flatten().any(|file| {
+        let name = file.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with("libstd-") && name.ends_with(".rlib")
+    })
+}
+
+/// What the project's notes call the offline way: Debian carries the sources of the standard library.
+fn build_from_debian(place: &Place) -> Outcome<()> {
+    let root = run::captured(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    if find::on_path("apt-get").is_none() || !root {
+        return Err(fallback_impossible("That needs Debian's apt-get and root."));
+    }
+    say::phase(
+        &format!("building {TARGET} from Debian's packages rustc-web and rust-web-src"),
+        || {
+            say::note("once; 200 MB of packages and 1 to 2 minutes on two cores");
+            let mut bash = run::cleaned(Command::new("bash"), place);
+            if let Some(sysroot) = sysroot(place, None) {
+                bash.env("RUSTUP_SYSROOT", sysroot);
+            }
+            progress::watched(bash.args(["-c", DEBIAN]))
+        },
+    )
+}
+
+fn fallback_impossible(what: &str) -> Failure {
+    Failure::new(format!("This Rust cannot build for {TARGET}. {what}")).remedy(format!(
+        "Run `rustup target add {TARGET}` where there is a network, or link a toolchain that has the target: \
+         `rustup toolchain link {FALLBACK} <folder>`. Then start again."
+    ))
+}
+
+/// Keeps the first refusal in sight: the network may be all that is wrong.
+fn merge(mut failure: Failure, refused: Failure) -> Failure {
+    let logs = [refused.log, failure.log].into_iter().flatten();
+    failure.log = Some(logs.collect::<Vec<_>>().join("\n"));
+    failure
+}
