@@ -1,21 +1,303 @@
 //! The message template: what varies between two occurrences of one error is masked, the words stay.
+//!
+//! One pass from left to right, no backtracking: a token is judged by its shape (identifier, hex, host, path, ...)
+//! and by the words next to it, never by digits alone. Runs of masks collapse, so that a list of three ids and a
+//! list of one read the same. What names a cause stays: status codes, errno, CamelCase names, code names in quotes.
 
+mod shapes;
+mod words;
+
+use super::stamp::head;
 use alloc::string::String;
+use shapes::Shape;
 
 /// What stands for whatever varies.
-pub const MASK: &str = "*";
+pub const MASK: char = '*';
 
 /// The most of a message that is looked at, bytes.
 const MESSAGE_BYTES_MAX: usize = 8 * 1024;
+/// The longest quoted or braced part that is taken as one, bytes; keeps the pass linear.
+const SPAN_BYTES_MAX: usize = 2 * 1024;
+/// The longest template, bytes. Cut by template, not by message, so that long ids do not move the cut.
+const TEMPLATE_BYTES_MAX: usize = 2 * 1024;
 
-/// The template of a message.
-pub fn of(message: &str, _error_type: &str) -> String {
-    let mut out = String::new();
-    for word in super::stamp::head(message, MESSAGE_BYTES_MAX).split_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(if word.bytes().any(|b| b.is_ascii_digit()) { MASK } else { word });
+/// The template of a message; the error type says how to take a lone name in quotes (`KeyError: 'sku'`).
+pub fn of(message: &str, error_type: &str) -> String {
+    let text = head(message, MESSAGE_BYTES_MAX).trim();
+    let mut scanner = Scanner { text, at: 0, out: Out::default(), names_are_code: words::names_code(error_type) };
+    while scanner.at < text.len() && scanner.out.text.len() < TEMPLATE_BYTES_MAX {
+        scanner.step();
     }
+    let mut out = scanner.out.text;
+    out.truncate(head(&out, TEMPLATE_BYTES_MAX).trim_end().len());
     out
 }
+
+/// The template as it grows.
+#[derive(Default)]
+struct Out {
+    text: String,
+    /// The last two words, in lower case.
+    before: [String; 2],
+    /// Words since the last mask; a few words after a number lose their plural.
+    since_mask: Option<u8>,
+    /// Where the last mask ends, and whether only separators came since.
+    run: Option<usize>,
+}
+
+impl Out {
+    fn blank(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with(' ') {
+            self.text.push(' ');
+        }
+    }
+
+    fn punctuation(&mut self, c: char) {
+        self.text.push(c);
+        if !matches!(c, ',' | ';' | '/' | '|' | '&' | '+' | '-') {
+            self.run = None;
+        }
+    }
+
+    fn mask(&mut self) {
+        match self.run {
+            Some(end) => self.text.truncate(end),
+            None => {
+                self.text.push(MASK);
+                self.run = Some(self.text.len());
+            }
+        }
+        self.since_mask = Some(0);
+        self.remember("");
+    }
+
+    fn word(&mut self, word: &str) {
+        let singular = match &mut self.since_mask {
+            Some(count) if *count < 3 => {
+                *count += 1;
+                words::singular(word)
+            }
+            _ => word,
+        };
+        self.text.push_str(singular);
+        self.run = None;
+        self.remember(word);
+    }
+
+    fn remember(&mut self, word: &str) {
+        self.before.swap(0, 1);
+        self.before[0].clear();
+        self.before[0].extend(head(word, 64).chars().map(|c| c.to_ascii_lowercase()));
+    }
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    out: Out,
+    names_are_code: bool,
+}
+
+impl<'a> Scanner<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn step(&mut self) {
+        let rest = self.rest();
+        let Some(c) = rest.chars().next() else { return };
+        if c.is_whitespace() || c.is_control() {
+            self.at += c.len_utf8();
+            self.out.blank();
+        } else if shapes::opens_quote(c) && !self.after_letter() {
+            self.quote(c);
+        } else if c == '{' {
+            self.braces();
+        } else if shapes::is_delimiter(c) {
+            self.at += c.len_utf8();
+            self.out.punctuation(c);
+        } else {
+            self.chunk();
+        }
+    }
+
+    /// Whether the character before is a letter or digit: then an apostrophe is no quote.
+    fn after_letter(&self) -> bool {
+        self.text[..self.at].chars().next_back().is_some_and(char::is_alphanumeric) && !self.rest().starts_with(['"', '`', '“'])
+    }
+
+    fn quote(&mut self, open: char) {
+        let inside_at = self.at + open.len_utf8();
+        let Some(length) = shapes::quote_length(head(&self.text[inside_at..], SPAN_BYTES_MAX), open) else {
+            // Cut off inside the quote: what follows is data of which we see a part.
+            let cut = self.text.ends_with('…') || self.text.ends_with("...");
+            if cut && self.text.len() - inside_at < SPAN_BYTES_MAX {
+                self.out.mask();
+                self.at = self.text.len();
+            } else {
+                self.at = inside_at;
+                self.out.punctuation('"');
+            }
+            return;
+        };
+        let inside = &self.text[inside_at..inside_at + length];
+        let close = self.text[inside_at + length..].chars().next().map_or(0, char::len_utf8);
+        let after = &self.text[inside_at + length + close..];
+        if self.is_index() || self.names_something(inside, after) {
+            self.at = inside_at + length + close;
+            self.out.text.push('"');
+            self.out.word(inside);
+            self.out.text.push('"');
+        } else if self.holds_text(inside) {
+            // A sentence, an address or a path in quotes: its words count.
+            self.at = inside_at;
+            self.out.punctuation('"');
+        } else {
+            self.at = inside_at + length + close;
+            self.out.mask();
+        }
+    }
+
+    /// `Order["lines"]`: the quote is an index into something named.
+    fn is_index(&self) -> bool {
+        let before = &self.text[..self.at];
+        before.strip_suffix('[').is_some_and(|b| b.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, ']' | '_')))
+    }
+
+    fn names_something(&self, inside: &str, after: &str) -> bool {
+        let word = inside.trim_end_matches(['!', '?']);
+        if word.is_empty() || !shapes::is_name(word) {
+            return false;
+        }
+        shapes::is_code_name(word)
+            || words::BEFORE_A_NAME.contains(&self.out.before[0].as_str())
+            || words::AFTER_A_NAME.iter().any(|end| after.starts_with(end))
+            || self.names_are_code
+            || words::names_code(&self.out.before[0])
+    }
+
+    fn holds_text(&self, inside: &str) -> bool {
+        let one_word = !inside.contains(char::is_whitespace);
+        (one_word && (inside.contains("://") || inside.starts_with('/')))
+            || words::BEFORE_A_SENTENCE.contains(&self.out.before[0].as_str()) && inside.contains(' ')
+            || self.out.text.ends_with(", ") && self.out.text.trim_end_matches(", ").ends_with(|c: char| c.is_ascii_digit())
+    }
+
+    /// A JSON object, a dictionary, a record: data but for the codes in it.
+    fn braces(&mut self) {
+        let rest = head(self.rest(), SPAN_BYTES_MAX);
+        let length = shapes::brace_length(rest);
+        let inside = &rest[1..length.unwrap_or(rest.len())];
+        let is_data = inside.contains([':', '=', '"', '\'', ',']) || inside.bytes().any(|b| b.is_ascii_digit());
+        if !is_data {
+            self.at += 1;
+            return self.out.punctuation('{');
+        }
+        self.at += length.map_or(rest.len(), |l| l + 1);
+        self.out.text.push('{');
+        for (key, value) in shapes::pairs(inside).filter(|(key, value)| words::is_code_key(key) && shapes::is_name(value)).take(4) {
+            self.out.text.push_str(key);
+            self.out.text.push('=');
+            self.out.word(value);
+            self.out.text.push(' ');
+        }
+        self.out.mask();
+        self.out.punctuation('}');
+    }
+
+    /// A run of characters that no delimiter breaks.
+    fn chunk(&mut self) {
+        let rest = self.rest();
+        let mut length = rest.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c) || shapes::is_quote(c)).unwrap_or(rest.len());
+        if let Some(scheme) = rest[..length].find("://") {
+            if rest[..scheme].ends_with(|c: char| c.is_ascii_alphabetic()) {
+                return self.url(scheme);
+            }
+        }
+        // An apostrophe between letters belongs to the word.
+        while let Some(more) = apostrophe(&rest[length..]) {
+            length += more;
+        }
+        let chunk = &rest[..length];
+        self.at += length.max(1);
+        let named = chunk.trim_start_matches(['#', '~']);
+        let core = named.trim_end_matches(['.', ':', '!', '?', '…', '-', '=']);
+        let tail = &named[core.len()..];
+        if core.is_empty() {
+            return chunk.chars().for_each(|c| self.out.punctuation(c));
+        }
+        self.core(core, tail);
+        tail.chars().filter(|c| *c != '…').for_each(|c| self.out.punctuation(c));
+        if tail.ends_with('=') && self.rest().starts_with(shapes::is_quote) {
+            self.assigned_quote(core);
+        }
+    }
+
+    /// `account="Zoë Brandt"`: a value in quotes, data unless the key says that it is a code.
+    fn assigned_quote(&mut self, key: &str) {
+        let Some(open) = self.rest().chars().next() else { return };
+        let inside_at = self.at + open.len_utf8();
+        let Some(length) = shapes::quote_length(head(&self.text[inside_at..], SPAN_BYTES_MAX), open) else { return };
+        let inside = &self.text[inside_at..inside_at + length];
+        if words::is_code_key(key) && shapes::is_name(inside) {
+            self.out.word(inside);
+        } else {
+            self.out.mask();
+        }
+        self.at = inside_at + length + 1;
+        self.at = self.text.len().min(self.text.ceil_char_boundary(self.at));
+    }
+
+    fn core(&mut self, core: &str, tail: &str) {
+        let after = self.rest();
+        if let Some((key, value)) = shapes::assignment(core) {
+            self.out.word(key);
+            self.out.punctuation('=');
+            let is_code = words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5);
+            return if is_code { self.out.word(value) } else { self.out.mask() };
+        }
+        let is_code = || words::is_code(core, &self.out.before, self.out.text.as_str(), tail, after);
+        match shapes::shape(core) {
+            Shape::Word if words::joins_time(core, self.out.run.is_some(), after) => self.out.mask(),
+            Shape::Word if self.out.run.is_some() && self.out.text.ends_with(' ') && words::is_unit(core) => {
+                // `1.5 GiB` and `640 MiB` differ in the number's size only.
+                self.out.mask();
+            }
+            Shape::Word | Shape::Code => self.out.word(core),
+            Shape::Mask if is_code() => self.out.word(core),
+            Shape::Mask => self.out.mask(),
+            Shape::Parts => {
+                let masked = shapes::mask_parts(core);
+                self.out.word(&masked);
+            }
+        }
+    }
+
+    /// An address: scheme, host and the words of its path; nothing that varies.
+    fn url(&mut self, scheme: usize) {
+        let rest = self.rest();
+        let end = rest.find(|c: char| c.is_whitespace() || shapes::is_quote(c) || matches!(c, '<' | '>' | '|' | ')' | '}' | ']') && c != '\'');
+        let url = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',', ';', ':', '!', '…']);
+        self.at += url.len();
+        let whole = &url[scheme + 3..];
+        let plain = whole.split(['?', '#']).next().unwrap_or(whole);
+        let (authority, path) = plain.split_at(plain.find('/').unwrap_or(plain.len()));
+        let host = authority.rsplit('@').next().unwrap_or(authority);
+        let mut masked = String::from(&url[..scheme + 3]);
+        masked.push_str(&shapes::mask_parts(host));
+        masked.push_str(&shapes::mask_parts(path));
+        self.out.word(&masked);
+    }
+}
+
+/// The length of `'s`-like endings, where an apostrophe stands between letters.
+fn apostrophe(rest: &str) -> Option<usize> {
+    let after = rest.strip_prefix(['\'', '’'])?;
+    let quote = rest.len() - after.len();
+    let letters = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
+    (letters > 0 && letters <= 3).then_some(quote + letters)
+}
+
+#[cfg(test)]
+#[path = "template_tests.rs"]
+mod tests;

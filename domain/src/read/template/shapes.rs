@@ -1,0 +1,227 @@
+//! The shapes of tokens: what can be told from the characters alone.
+
+use super::MASK;
+use alloc::string::String;
+
+/// What a token is by its characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A word: it stays.
+    Word,
+    /// A name with digits that is known: it stays.
+    Code,
+    /// It varies whole.
+    Mask,
+    /// Parts of it vary.
+    Parts,
+}
+
+pub fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`' | '“' | '”' | '‘' | '’' | '«' | '»')
+}
+
+pub fn opens_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`' | '“' | '‘' | '«')
+}
+
+pub fn is_delimiter(c: char) -> bool {
+    matches!(c, ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '|') || is_quote(c)
+}
+
+/// The length of what stands before the closing quote; a quote inside a word does not close.
+pub fn quote_length(inside: &str, open: char) -> Option<usize> {
+    let closes = |c: char| match open {
+        '“' => c == '”',
+        '‘' => c == '’',
+        '«' => c == '»',
+        '`' => matches!(c, '`' | '\''),
+        _ => c == open,
+    };
+    let mut escaped = false;
+    for (at, c) in inside.char_indices() {
+        if closes(c) && !escaped && !inside[at + c.len_utf8()..].starts_with(char::is_alphanumeric) {
+            return Some(at);
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    None
+}
+
+/// Where the bracket closes that the text begins with.
+pub fn brace_length(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 1 => return Some(at),
+            b'}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The `key: value` and `key=value` pairs of a record, quotes taken off.
+pub fn pairs(inside: &str) -> impl Iterator<Item = (&str, &str)> {
+    let bare = |text: &'_ str| -> (usize, usize) {
+        let trimmed = text.trim_matches(|c: char| c.is_whitespace() || is_quote(c) || matches!(c, '{' | '}' | '[' | ']'));
+        let start = trimmed.as_ptr() as usize - text.as_ptr() as usize;
+        (start, start + trimmed.len())
+    };
+    inside.split([',', '{']).filter_map(move |pair| {
+        let (key, value) = pair.split_once([':', '='])?;
+        let ((a, b), (c, d)) = (bare(key), bare(value));
+        Some((&key[a..b], &value[c..d]))
+    })
+}
+
+/// `key=value`, but no comparison.
+pub fn assignment(core: &str) -> Option<(&str, &str)> {
+    let (key, value) = core.split_once('=')?;
+    let named = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
+    (named && !value.is_empty() && !value.starts_with('=')).then_some((key, value))
+}
+
+/// One word of letters and the signs of code names, no digit.
+pub fn is_name(text: &str) -> bool {
+    text.len() <= 80
+        && text.bytes().any(|b| b.is_ascii_alphabetic())
+        && text.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.' | b'-' | b':' | b'(' | b')' | b'$' | b'\\' | b'[' | b']' | b'@' | b'>'))
+        && !is_mail(text)
+}
+
+/// A name as only code has it: `snake_case`, `camelCase`, `a.b`, `A::b`, `call()`, `kebab-case`.
+pub fn is_code_name(name: &str) -> bool {
+    if name.contains("::") || name.ends_with("()") || name.trim_matches('_').contains('_') {
+        return true;
+    }
+    if name.contains("..") || name.ends_with('.') || name.ends_with('-') {
+        return false;
+    }
+    if let Some((stem, end)) = name.rsplit_once('.') {
+        return !stem.is_empty() && !super::words::FILE_ENDINGS.contains(&end);
+    }
+    let kebab = name.contains('-') && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+    let hump = name.as_bytes().windows(2).any(|w| w[0].is_ascii_lowercase() && w[1].is_ascii_uppercase());
+    kebab || hump
+}
+
+fn is_mail(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    let dotted = domain.rsplit_once('.').is_some_and(|(host, top)| !host.is_empty() && top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic()));
+    !local.is_empty() && dotted && !local.contains('/')
+}
+
+/// The shape of a token of letters, digits and the signs inside words.
+pub fn shape(core: &str) -> Shape {
+    if is_mail(core) || is_random(core) {
+        return Shape::Mask;
+    }
+    if !core.bytes().any(|b| b.is_ascii_digit()) {
+        return if core.contains('/') { Shape::Parts } else { Shape::Word };
+    }
+    if super::words::is_known_name(core) {
+        return Shape::Code;
+    }
+    let letters = || core.chars().filter(|c| c.is_alphabetic());
+    if letters().next().is_none() || is_hex(core) || core.starts_with("0x") || core.starts_with("0X") {
+        return if core.contains('/') && core.starts_with('/') { Shape::Parts } else { Shape::Mask };
+    }
+    if core.contains(['/', '\\']) || is_dotted(core) {
+        return Shape::Parts;
+    }
+    // `TSH-00421-M`, `WH-07`, `1Z999AA1`: numbers of things; `1.2MiB`, `1m30s`: sizes and spans.
+    if core.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '$' | '€' | '£' | '¥' | '+' | '-')) || letters().all(|c| c.is_uppercase()) {
+        return Shape::Mask;
+    }
+    Shape::Parts
+}
+
+/// Names and numbers joined by dots or colons: a host, a path through a document, a resource name.
+fn is_dotted(core: &str) -> bool {
+    core.split(['.', ':']).filter(|part| part.len() > 1 && part.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))).count() >= 2
+}
+
+/// Hex of at least six digits, a UUID, an IPv6 or MAC address.
+fn is_hex(core: &str) -> bool {
+    let core = core.split('%').next().unwrap_or(core);
+    core.len() >= 6 && core.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'-' | b'.'))
+}
+
+/// Letters of both cases and digits in an order that no name has: a token, a key, base64.
+fn is_random(core: &str) -> bool {
+    if core.len() < 16 {
+        return false;
+    }
+    let (mut changes, mut counted, mut seen, mut last) = (0_usize, 0_usize, [false; 3], None);
+    for byte in core.bytes() {
+        let kind = match byte {
+            b'a'..=b'z' => 0,
+            b'A'..=b'Z' => 1,
+            b'0'..=b'9' => 2,
+            b'/' | b'+' | b'-' | b'_' | b'=' => continue,
+            _ => return false,
+        };
+        seen[kind] = true;
+        counted += 1;
+        changes += usize::from(last.is_some_and(|last| last != kind));
+        last = Some(kind);
+    }
+    seen[2] && (seen[0] || seen[1]) && seen != [true, false, true] && changes * 100 > counted * 30
+        || (seen == [true, true, true] && changes * 100 > counted * 25)
+}
+
+/// Masks the parts of a token that carry digits; neighbouring masks collapse into one.
+pub fn mask_parts(core: &str) -> String {
+    let mut out = String::with_capacity(core.len());
+    let mut rest = core;
+    let mut home = false;
+    while !rest.is_empty() {
+        let end = rest.find(is_joint).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        if home && !part.is_empty() {
+            // Whose home it is varies.
+            push_mask(&mut out);
+        } else {
+            push_part(&mut out, part, rest.len() == core.len());
+        }
+        home = matches!(part, "home" | "Users" | "tmp") && after.starts_with(['/', '\\']);
+        let joint = after.chars().next();
+        if let Some(c) = joint {
+            out.push(c);
+        }
+        rest = &after[joint.map_or(0, char::len_utf8)..];
+    }
+    out
+}
+
+fn is_joint(c: char) -> bool {
+    matches!(c, '-' | '_' | '.' | '/' | ':' | '@' | '#' | '+' | '%' | '&' | '~' | '\\' | '$' | '=' | '[' | ']' | '*')
+}
+
+fn push_part(out: &mut String, part: &str, first: bool) {
+    let Some(digit) = part.find(|c: char| c.is_ascii_digit()) else { return out.push_str(part) };
+    let version = part.starts_with('v') && digit == 1 && part.len() <= 3 && part[1..].bytes().all(|b| b.is_ascii_digit());
+    if version && !first {
+        return out.push_str(part);
+    }
+    // `kafka2`, `User42`: a name and its number. Short hex-like beginnings are part of an id.
+    let stem = &part[..digit];
+    let numbered = part[digit..].bytes().all(|b| b.is_ascii_digit());
+    if numbered && digit >= 2 && !(digit <= 3 && stem.bytes().all(|b| b.is_ascii_hexdigit())) && !stem.bytes().all(|b| b.is_ascii_uppercase()) {
+        out.push_str(stem);
+    }
+    push_mask(out);
+}
+
+/// Adds a mask, unless only a joint stands between it and the mask before.
+fn push_mask(out: &mut String) {
+    let before = out.trim_end_matches(|c: char| is_joint(c) && c != MASK);
+    if before.ends_with(MASK) && out.len() - before.len() <= 1 {
+        let end = before.len();
+        out.truncate(end);
+    } else {
+        out.push(MASK);
+    }
+}

@@ -1,0 +1,63 @@
+//! One row per token class: the same error with other data reads the same, another error does not.
+
+use super::*;
+use alloc::format;
+use proptest::prelude::*;
+
+fn check(message: &str, expected: &str) {
+    assert_eq!(of(message, ""), expected, "{message}");
+}
+
+#[test]
+fn what_varies_is_masked() {
+    check("", "");
+    check("invoice 4711 is paid", "invoice * is paid");
+    check("job 7f3c2d1e-0a9b-4c8d-8e7f-6a5b4c3d2e1f lost", "job * lost");
+    check("user bob@mail.example unknown", "user * unknown");
+    check("waited 30 s", "waited *");
+    check("waited 1m30s", "waited *");
+    check("ids: [1, 2, 3]", "ids: [*]");
+    check("ids: [7]", "ids: [*]");
+    check("name 'Anna Kowalska' is taken", "name * is taken");
+    check("cannot reach worker-3.pool.internal:8080", "cannot reach worker-*.pool.internal:*");
+    check("at Mon, 03 Nov 2024 10:15:30 GMT", "at *");
+    check("read /var/spool/2024/11/msg-7.eml", "read /var/spool/*/msg-*.eml");
+    check("GET https://u:p@api.example/v1/orders/17?sig=x failed", "GET https://api.example/v1/orders/* failed");
+    check("bad body: {\"a\":1,\"code\":\"E_X\"}", "bad body: {code=E_X *}");
+    check("done user=bob tenant=acme", "done user=* tenant=*");
+}
+
+#[test]
+fn what_names_the_cause_stays() {
+    check("status code 404", "status code 404");
+    check("503 Service Unavailable", "503 Service Unavailable");
+    check("(os error 28)", "(os error 28)");
+    check("ORA-00060: deadlock", "ORA-00060: deadlock");
+    check("missing field `amount` at line 3", "missing field \"amount\" at line *");
+    check("no column 'o.coupon_id'", "no column \"o.coupon_id\"");
+    check("expected u64, got f32", "expected u64, got f32");
+    check("state=closed reason=overdue", "state=closed reason=overdue");
+    assert_eq!(of("'sku'", "KeyError"), "\"sku\"");
+    assert_eq!(of("'sku'", "ValueError"), "*");
+}
+
+#[test]
+fn hostile_messages_are_bounded() {
+    for text in ["'".repeat(9_000), "{".repeat(9_000), "a=".repeat(9_000), "1".repeat(1 << 20), "€'".repeat(4_000), "'a ".repeat(4_000)] {
+        assert!(of(&text, "").len() <= TEMPLATE_BYTES_MAX);
+    }
+}
+
+proptest! {
+    #[test]
+    fn ids_numbers_and_times_do_not_matter(a in 0_u64.., b in 0_u64.., id in "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}") {
+        let first = of(&format!("order {a} of {id} failed at 2026-11-19T08:01:02Z after {a} ms"), "");
+        let second = of(&format!("order {b} of 7f3c2d1e-0a9b-4c8d-8e7f-6a5b4c3d2e1f failed at 2025-01-01T00:00:00.5Z after {b} ms"), "");
+        prop_assert_eq!(first, second);
+    }
+
+    #[test]
+    fn nothing_panics_and_all_is_bounded(text in "(\\PC|['\"`{}()=:/.,*\n ]){0,200}") {
+        prop_assert!(of(&text, "E").len() <= TEMPLATE_BYTES_MAX);
+    }
+}
