@@ -5,7 +5,8 @@
 //! error, the message type and what is wrong with the body. Two functions that never met agree on it.
 
 use super::classify::payload_problem;
-use super::{Case, frames, template};
+use super::frames::{self, Frame, Stack};
+use super::{Case, template};
 use crate::id::{GroupId, hash_hex};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -28,9 +29,12 @@ pub struct Fingerprint {
 }
 
 pub fn of(case: Case<'_>) -> Fingerprint {
-    let error_type = case.failure.error_type.as_deref().unwrap_or_default().trim();
-    let message = case.failure.message.as_deref().unwrap_or_default();
-    let (frames, causes) = frames::parse(case.failure.stack.as_deref().unwrap_or_default());
+    let stack = frames::parse(case.failure.stack.as_deref().unwrap_or_default());
+    // A stack alone names its error on its first line.
+    let head = stack.head.clone().unwrap_or_default();
+    let error_type = case.failure.error_type.as_deref().unwrap_or(&head.error_type).trim();
+    let message = case.failure.message.as_deref().unwrap_or(&head.message);
+    let Stack { frames, causes, .. } = &stack;
     let template = template::of(message, error_type);
     let queue = case.main_queue.map(|arn| arn.as_str()).unwrap_or_default();
 
@@ -49,9 +53,18 @@ pub fn of(case: Case<'_>) -> Fingerprint {
         parts.extend(frame_lines.iter().map(String::as_str));
     }
     parts.push("causes");
-    parts.extend(causes.iter().map(String::as_str));
-    let culprit = counted.clone().next().map(|f| format!("{} ({})", f.function, f.module));
+    parts.extend(causes.iter().map(|cause| cause.error_type.as_str()));
+    let culprit = if stack.innermost_last { counted.last() } else { counted.clone().next() }.map(culprit);
     Fingerprint { group: GroupId::new(hash_hex(&parts)), title: title(case, error_type, &template), culprit }
+}
+
+/// The function and where it is.
+fn culprit(frame: &Frame) -> String {
+    match (frame.function.is_empty(), frame.module.is_empty()) {
+        (true, _) => frame.module.clone(),
+        (false, true) => frame.function.clone(),
+        (false, false) => format!("{} ({})", frame.function, frame.module),
+    }
 }
 
 fn title(case: Case<'_>, error_type: &str, template: &str) -> String {

@@ -1,12 +1,23 @@
 //! Stack frames of Java, .NET, Go, Node, PHP, Python, Ruby and Rust, without what varies between builds and runs.
+//!
+//! Each line is judged by itself, by shape alone, so that a stack of several languages, or one cut off in the
+//! middle, still gives what it has. No line numbers, no addresses, no generated names; the base name of a file,
+//! since the directory of a release is not part of a cause.
 
-use alloc::string::String;
+mod clean;
+mod library;
+
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+/// The longest stack that is looked at, bytes, and the longest line of it.
+const STACK_BYTES_MAX: usize = 64 * 1024;
+const LINE_BYTES_MAX: usize = 1_000;
 
 /// One frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// File or module, base name only.
+    /// The class, module or file that the function is in.
     pub module: String,
     /// The function.
     pub function: String,
@@ -14,7 +25,231 @@ pub struct Frame {
     pub in_app: bool,
 }
 
-/// The frames of a stack trace and the types of the causes that it names, in the order in which they stand.
-pub fn parse(_stack: &str) -> (Vec<Frame>, Vec<String>) {
-    (Vec::new(), Vec::new())
+/// One error of a chain: its type, and its message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cause {
+    /// The type.
+    pub error_type: String,
+    /// The message on the same line.
+    pub message: String,
 }
+
+/// What a stack trace tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stack {
+    /// The frames in the order in which they stand, repeated ones once.
+    pub frames: Vec<Frame>,
+    /// The causes under the error itself, the root last.
+    pub causes: Vec<Cause>,
+    /// The first line, where it names the error itself.
+    pub head: Option<Cause>,
+    /// Whether the frame that threw stands last, as Python writes it.
+    pub innermost_last: bool,
+}
+
+/// Reads a stack trace.
+pub fn parse(stack: &str) -> Stack {
+    let mut found = Stack::default();
+    let mut go_function: Option<&str> = None;
+    let mut rust_symbol: Option<&str> = None;
+    let mut python_errors = Vec::new();
+    let mut in_python = false;
+    for (number, line) in super::stamp::head(stack, STACK_BYTES_MAX).lines().enumerate() {
+        let line = super::stamp::head(line, LINE_BYTES_MAX).trim_end();
+        let text = line.trim_start();
+        if text.is_empty() {
+            continue;
+        }
+        if let Some(cause) = cause(text) {
+            found.causes.push(cause);
+        }
+        let indented = text.len() < line.len();
+        if text.starts_with("Traceback (most recent call last)") {
+            in_python = true;
+            found.innermost_last = true;
+        } else if !indented && in_python {
+            // The line that ends a traceback names its error; of several, the last is the error itself.
+            python_errors.extend(named(text));
+            in_python = false;
+        } else if number == 0 && !indented {
+            found.head = named(text);
+        }
+        // Go and Rust write a frame on two lines: the function, then where it is.
+        let frame = match (go_function.take(), rust_symbol.take()) {
+            (Some(function), _) if indented => go(function, text).or_else(|| frame(text)),
+            (_, Some(symbol)) if text.starts_with("at ") => Some(rust(symbol, text)),
+            (_, Some(symbol)) => {
+                add(&mut found.frames, Some(rust(symbol, "")));
+                frame(text)
+            }
+            _ => frame(text),
+        };
+        add(&mut found.frames, frame);
+        go_function = (!indented && text.ends_with(')') && !text.contains(": ")).then_some(text);
+        rust_symbol = rust_line(text);
+    }
+    add(&mut found.frames, rust_symbol.map(|symbol| rust(symbol, "")));
+    if let Some(last) = python_errors.pop() {
+        found.head = Some(last);
+        python_errors.reverse();
+        found.causes.extend(python_errors);
+    }
+    found
+}
+
+/// Adds a frame; recursion counts once, whether through one function or through a few.
+fn add(frames: &mut Vec<Frame>, frame: Option<Frame>) {
+    let Some(frame) = frame else { return };
+    if frame.function.is_empty() && frame.module.is_empty() {
+        return;
+    }
+    let window = frames.len().saturating_sub(4);
+    if frames[window..].contains(&frame) {
+        return;
+    }
+    frames.push(frame);
+}
+
+fn frame(text: &str) -> Option<Frame> {
+    let text = text.strip_prefix("from ").unwrap_or(text);
+    if let Some(call) = text.strip_prefix("at ") {
+        return at(call);
+    }
+    if let Some(rest) = text.strip_prefix("File \"") {
+        return python(rest);
+    }
+    if text.starts_with('#') {
+        return php(text);
+    }
+    ruby(text)
+}
+
+/// `Caused by: T: m`, `---> T: m`, `[cause]: T: m`.
+fn cause(text: &str) -> Option<Cause> {
+    let rest = ["Caused by: ", "---> ", "[cause]: ", "(Inner Exception #"].iter().find_map(|mark| {
+        let (before, rest) = text.split_once(mark)?;
+        (before.is_empty() || *mark == "---> ").then_some(rest)
+    })?;
+    let rest = rest.split_once("> ").filter(|(number, _)| number.len() <= 3).map_or(rest, |(_, rest)| rest);
+    let (name, message) = rest.split_once(": ").unwrap_or((rest, ""));
+    let message = message.split(" ---> ").next().unwrap_or(message);
+    let name = name.trim_end_matches([':', ')', '{']).trim();
+    (!name.is_empty() && !name.contains(' ')).then(|| Cause { error_type: name.to_string(), message: message.trim_end_matches(')').to_string() })
+}
+
+/// `T: m`, or a bare type.
+fn named(text: &str) -> Option<Cause> {
+    let (name, message) = text.split_once(": ").unwrap_or((text, ""));
+    let name = name.trim_end_matches(':').rsplit(' ').next().unwrap_or(name);
+    super::envelope::looks_like_type(name).then(|| Cause { error_type: name.to_string(), message: message.to_string() })
+}
+
+/// The lines that begin with `at`: Java, .NET and Node.
+fn at(call: &str) -> Option<Frame> {
+    if let Some((method, place)) = call.rsplit_once(" in ").filter(|(method, _)| method.contains('(')) {
+        return Some(dotnet(method, place));
+    }
+    let place = call.strip_suffix(')').and_then(|c| c.rfind('(').map(|open| (&call[..open], &c[open + 1..])));
+    let Some((function, place)) = place else {
+        // Node without a function; also a .NET or Rust line that says where, which is no frame of its own.
+        return (call.contains(".js") || call.contains(".ts") || call.starts_with("file:") || call.starts_with("node:") || call.contains(".mjs"))
+            .then(|| node("", call));
+    };
+    let is_java = !function.contains(' ')
+        && (matches!(place, "Native Method" | "Unknown Source" | "<generated>")
+            || place.rsplit_once('.').is_some_and(|(_, end)| {
+                let end = end.split(':').next().unwrap_or(end);
+                matches!(end, "java" | "kt" | "scala" | "clj" | "groovy" | "kts")
+            }));
+    if is_java {
+        return Some(java(function));
+    }
+    let in_js = place.rsplit(':').next().is_some_and(|column| !column.is_empty() && column.bytes().all(|b| b.is_ascii_digit()));
+    if in_js || place.starts_with('<') || place == "native" || place.starts_with("index ") {
+        return Some(node(function.trim(), place));
+    }
+    Some(dotnet(call, ""))
+}
+
+fn java(function: &str) -> Frame {
+    // A module or class loader stands before the last slash; what follows `$$Lambda` is generated and has slashes too.
+    let visible = function.find("$$").unwrap_or(function.len());
+    let start = function[..visible].rfind('/').map_or(0, |slash| slash + 1);
+    let function = &function[start..];
+    let (class, method) = function.rsplit_once('.').unwrap_or(("", function));
+    let class = clean::java_class(class);
+    Frame { in_app: !library::java(&class), function: clean::java_method(method), module: class }
+}
+
+fn dotnet(method: &str, _place: &str) -> Frame {
+    let method = method.split('(').next().unwrap_or(method).trim();
+    let path = clean::dotnet(method);
+    let (class, function) = path.rsplit_once('.').unwrap_or(("", &path));
+    Frame { in_app: !library::dotnet(&path), module: class.to_string(), function: function.to_string() }
+}
+
+fn node(function: &str, place: &str) -> Frame {
+    let (path, _) = clean::without_position(place);
+    Frame { in_app: !library::node(path), module: clean::file(path), function: clean::node_function(function) }
+}
+
+/// `x.py", line 3, in f`
+fn python(rest: &str) -> Option<Frame> {
+    let (path, after) = rest.split_once('"')?;
+    let function = after.rsplit_once(", in ").map_or("", |(_, f)| f);
+    Some(Frame { in_app: !library::python(path), module: clean::file(path), function: clean::numbers(function.trim()) })
+}
+
+/// `#0 /a/B.php(88): C->d()`
+fn php(text: &str) -> Option<Frame> {
+    let (number, rest) = text[1..].split_once(' ')?;
+    number.bytes().all(|b| b.is_ascii_digit()).then_some(())?;
+    let (place, call) = rest.split_once(": ").unwrap_or(("", rest));
+    if place.is_empty() && call == "{main}" {
+        return None;
+    }
+    let path = place.rsplit_once('(').map_or(place, |(path, _)| path);
+    let file = clean::file(path);
+    let (call_name, in_file) = (clean::php_call(call), !path.is_empty());
+    Some(Frame { in_app: in_file && !library::php(path), module: file, function: call_name })
+}
+
+/// ``a/b.rb:12:in `m'``, `a/b.rb:12:in 'C#m'`
+fn ruby(text: &str) -> Option<Frame> {
+    let (place, function) = text.split_once(":in ")?;
+    let function = function.trim_start_matches(['`', '\'']);
+    let function = function.split(['\'', '`']).next().unwrap_or(function);
+    let (path, line) = place.rsplit_once(':')?;
+    (!line.is_empty() && line.bytes().all(|b| b.is_ascii_digit())).then_some(())?;
+    Some(Frame { in_app: !library::ruby(path), module: clean::file(path), function: clean::ruby_method(function) })
+}
+
+/// A Go function's line and the line after it: `\t/a/b.go:12 +0x1d`.
+fn go(function: &str, place: &str) -> Option<Frame> {
+    let (path, _) = place.split_once(".go:")?;
+    let created = function.strip_prefix("created by ").unwrap_or(function);
+    let created = created.split(" in goroutine").next().unwrap_or(created);
+    let name = clean::go_function(created);
+    let (module, method) = clean::go_parts(&name);
+    Some(Frame { in_app: !library::go(path, &name), module: module.to_string(), function: method.to_string() })
+}
+
+/// The symbol of a line such as `  2:  0x557e - a::b::h0123456789abcdef`.
+fn rust_line(text: &str) -> Option<&str> {
+    let (number, rest) = text.split_once(": ")?;
+    (number.len() <= 4 && number.bytes().all(|b| b.is_ascii_digit())).then_some(())?;
+    let rest = rest.trim();
+    let symbol = rest.split_once(" - ").filter(|(address, _)| address.starts_with("0x")).map_or(rest, |(_, symbol)| symbol);
+    (!symbol.is_empty() && (symbol.contains("::") || !symbol.contains(' '))).then_some(symbol)
+}
+
+fn rust(symbol: &str, place: &str) -> Frame {
+    let path = clean::rust_symbol(symbol);
+    let in_app = !library::rust(&path, place);
+    let (module, function) = path.rsplit_once("::").unwrap_or(("", &path));
+    Frame { in_app, module: module.to_string(), function: function.to_string() }
+}
+
+#[cfg(test)]
+#[path = "frames_tests.rs"]
+mod tests;

@@ -1,0 +1,195 @@
+//! What is generated, numbered or compiled into a frame's names is taken out of them.
+
+use alloc::string::{String, ToString};
+
+/// The base name of a file, hashes and numbers of bundles taken out.
+pub fn file(path: &str) -> String {
+    let path = path.split(['?', '\0']).next().unwrap_or(path);
+    let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let mut out = String::with_capacity(base.len());
+    for (at, part) in base.split(['.', '-']).enumerate() {
+        let hashed = at > 0 && part.len() >= 6 && part.bytes().all(|b| b.is_ascii_alphanumeric()) && part.bytes().any(|b| b.is_ascii_digit());
+        if !hashed {
+            if !out.is_empty() {
+                out.push('.');
+            }
+            out.push_str(&numbers(part));
+        }
+    }
+    out
+}
+
+/// A name without its digits where they are many, as generated names have them; `v2` and `sha256` stay.
+pub fn numbers(name: &str) -> String {
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    if digits > 3 { name.chars().filter(|c| !c.is_ascii_digit()).collect() } else { name.to_string() }
+}
+
+/// Drops every digit.
+fn no_digits(name: &str) -> String {
+    name.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+/// `path:12:7` without the position.
+pub fn without_position(place: &str) -> (&str, &str) {
+    let mut path = place;
+    for _ in 0..2 {
+        match path.rsplit_once(':') {
+            Some((before, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => path = before,
+            _ => break,
+        }
+    }
+    (path, &place[path.len()..])
+}
+
+/// Proxies, lambdas and anonymous classes of the JVM have generated ends.
+pub fn java_class(class: &str) -> String {
+    const GENERATED: [&str; 8] = ["$$", "_$$_", "$Proxy", "$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$", "GeneratedMethodAccessor", "GeneratedConstructorAccessor"];
+    let mut end = class.len();
+    for mark in GENERATED {
+        if let Some(at) = class.find(mark) {
+            end = end.min(if mark.starts_with("Generated") { at + mark.len() } else { at });
+        }
+    }
+    let class = class[..end].trim_end_matches('_');
+    // `Handler$1` is an anonymous class, `ns$fn__123` a Clojure function: the numbers come from the compiler.
+    let mut out = String::with_capacity(class.len());
+    for (at, part) in class.split('$').enumerate() {
+        let part = part.find("__").filter(|at| part[at + 2..].bytes().all(|b| b.is_ascii_digit())).map_or(part, |at| &part[..at]);
+        if at > 0 {
+            let named = part.trim_start_matches(|c: char| c.is_ascii_digit());
+            if !named.is_empty() {
+                out.push('$');
+                out.push_str(&numbers(named));
+            }
+        } else {
+            out.push_str(part);
+        }
+    }
+    out
+}
+
+/// `lambda$handle$0` is `handle`, `access$000` a bridge.
+pub fn java_method(method: &str) -> String {
+    let inner = method.strip_prefix("lambda$").map_or(method, |rest| rest.split('$').next().unwrap_or(rest));
+    let inner = inner.strip_prefix("$anonfun$").map_or(inner, |rest| rest.split('$').next().unwrap_or(rest));
+    match inner.rsplit_once('$') {
+        Some((name, number)) if number.bytes().all(|b| b.is_ascii_digit()) => name.to_string(),
+        _ => numbers(inner),
+    }
+}
+
+/// State machines (`<Handle>d__5.MoveNext`), closures (`<>c__DisplayClass3_0.<Handle>b__1`), generics.
+pub fn dotnet(method: &str) -> String {
+    let mut parts: alloc::vec::Vec<String> = alloc::vec::Vec::new();
+    for part in method.split(['.', '+']) {
+        let part = part.split(['`', '[']).next().unwrap_or(part);
+        if part.is_empty() || part == "MoveNext" || part.starts_with("<>c") {
+            continue;
+        }
+        match part.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+            Some((name, _)) if !name.is_empty() => parts.push(name.to_string()),
+            Some(_) => {}
+            None => parts.push(if part.starts_with("lambda_method") { "lambda_method".to_string() } else { part.to_string() }),
+        }
+    }
+    parts.join(".")
+}
+
+/// `async`, `new`, `Object.` and `[as x]` say how it was called, not what it is.
+pub fn node_function(function: &str) -> String {
+    let name = function.split(" [as ").next().unwrap_or(function);
+    let name = ["async ", "new "].iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
+    let name = ["Object.", "Module.", "exports.", "module.exports."].iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
+    let last = name.rsplit(['/']).next().unwrap_or(name);
+    if last == "<anonymous>" || last.is_empty() { String::new() } else { numbers(last.trim_end_matches(".<anonymous>")) }
+}
+
+/// Blocks and ERB templates: the method they are in.
+pub fn ruby_method(function: &str) -> String {
+    let name = match function.strip_prefix("block ").or_else(|| function.strip_prefix("rescue in ")).or_else(|| function.strip_prefix("ensure in ")) {
+        Some(rest) => rest.rsplit_once("in ").map_or(rest, |(_, name)| name),
+        None => function,
+    };
+    match name.find("__").filter(|_| name.starts_with('_')) {
+        Some(end) => name[..end].to_string(),
+        None => numbers(name),
+    }
+}
+
+/// The call without its arguments; an anonymous class without where it was written.
+pub fn php_call(call: &str) -> String {
+    if let Some(at) = call.find("class@anonymous") {
+        let method = call[at..].rsplit_once("->").map_or("", |(_, m)| m);
+        return clean_call(&alloc::format!("class@anonymous->{method}"));
+    }
+    clean_call(call)
+}
+
+fn clean_call(call: &str) -> String {
+    let name = call.split('(').next().unwrap_or(call);
+    // `{closure:/path/File.php:12}` since PHP 8.4; `{closure}` before.
+    if name.contains("{closure") {
+        return alloc::format!("{}{{closure}}", name.split("{closure").next().unwrap_or_default());
+    }
+    name.to_string()
+}
+
+/// Arguments, type parameters and the numbers of closures.
+pub fn go_function(line: &str) -> String {
+    let mut name = line;
+    if line.ends_with(')') {
+        // The arguments are the last bracket that opens after the last dot's name: `a/b.(*T).F(0x1, {0x2})`.
+        let after_slash = line.rfind('/').filter(|at| !line[*at..].contains(", ")).map_or(0, |at| at + 1);
+        let mut from = after_slash;
+        while let Some(open) = line[from..].find('(').map(|at| at + from) {
+            if !line[open..].starts_with("(*") {
+                name = &line[..open];
+                break;
+            }
+            from = line[open..].find(')').map_or(line.len(), |close| open + close + 1);
+        }
+    }
+    let mut out = String::with_capacity(name.len());
+    let mut depth = 0_usize;
+    for c in name.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    // `Handle.func1.2` is a closure in `Handle`.
+    match out.find(".func").filter(|at| out[at + 5..].starts_with(|c: char| c.is_ascii_digit())) {
+        Some(at) => alloc::format!("{}.func", &out[..at]),
+        None => out,
+    }
+}
+
+/// `github.com/a/b.(*T).F` as package and function.
+pub fn go_parts(name: &str) -> (&str, &str) {
+    let after_slash = name.rfind('/').map_or(0, |at| at + 1);
+    match name[after_slash..].find('.') {
+        Some(dot) => (&name[..after_slash + dot], &name[after_slash + dot + 1..]),
+        None => ("", name),
+    }
+}
+
+/// The symbol without its hash, closures and generated parts.
+pub fn rust_symbol(symbol: &str) -> String {
+    let symbol = match symbol.rsplit_once("::h") {
+        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => name,
+        _ => symbol,
+    };
+    let mut out = symbol.replace("::{{closure}}", "").replace("::{closure}", "");
+    while let Some(at) = out.find("::{closure#").or_else(|| out.find("::{closure_env#")) {
+        let end = out[at..].find('}').map_or(out.len(), |close| at + close + 1);
+        out.replace_range(at..end, "");
+    }
+    // A crate's disambiguator: `orders[4f2c8a1b3d5e6f70]::price`.
+    if let Some((name, rest)) = out.split_once('[').filter(|(_, rest)| rest.find(']') == Some(16)) {
+        out = alloc::format!("{name}{}", &rest[17..]);
+    }
+    if out.contains("vtable.shim") { no_digits(&out) } else { out }
+}

@@ -1,0 +1,70 @@
+//! One row per language: the frames that count, and that builds and runs do not change them.
+
+use super::*;
+use alloc::format;
+use proptest::prelude::*;
+
+/// The frames as `module.function`, a library's in brackets.
+fn lines(stack: &str) -> String {
+    let frames = parse(stack).frames;
+    let one = |f: &Frame| if f.in_app { format!("{}|{}", f.module, f.function) } else { format!("({}|{})", f.module, f.function) };
+    frames.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+fn check(stack: &str, expected: &str) {
+    assert_eq!(lines(stack), expected, "{stack}");
+}
+
+#[test]
+fn frames_are_read_in_eight_languages() {
+    check("\tat app//a.shop.Cart.total(Cart.java:7)\n\tat java.base/java.lang.Thread.run(Thread.java:840)", "a.shop.Cart|total (java.lang.Thread|run)");
+    check("\tat a.Cart$$Lambda$7/0x000.run(Unknown Source)", "a.Cart|run");
+    check("\tat a.Cart.lambda$sum$3(Cart.java:1)", "a.Cart|sum");
+    check("   at Shop.Cart.<Total>d__5.MoveNext() in C:\\src\\Cart.cs:line 7", "Shop.Cart|Total");
+    check("   at Shop.Cart.Total(Int32 id, String x)", "Shop.Cart|Total");
+    check("   at System.Linq.Enumerable.First[T](IEnumerable`1 s)", "(System.Linq.Enumerable|First)");
+    check("    at async total (/srv/app/dist/cart.js:7:1)", "cart.js|total");
+    check("    at /srv/app/cart.js:7:1", "cart.js|");
+    check("    at Object.run (/srv/app/node_modules/x/lib/x.js:7:1)", "(x.js|run)");
+    check("  File \"/srv/app/cart.py\", line 7, in total", "cart.py|total");
+    check("  File \"/usr/lib/python3.12/site-packages/x/y.py\", line 7, in z", "(y.py|z)");
+    check("/srv/app/cart.rb:7:in `block (2 levels) in total'", "cart.rb|total");
+    check("\tfrom /srv/app/cart.rb:7:in 'Cart#total'", "cart.rb|Cart#total");
+    check("#0 /srv/app/Cart.php(7): App\\Cart->total(Object(X))\n#1 {main}", "Cart.php|App\\Cart->total");
+    check("github.com/a/shop.(*Cart).Total(0xc000, {0x1, 0x2})\n\t/srv/shop/cart.go:7 +0x1d", "github.com/a/shop|(*Cart).Total");
+    check("main.main.func1()\n\t/srv/main.go:7 +0x1d", "main|main.func");
+    check("   1:     0x55d0 - shop::cart::total::h0123456789abcdef\n              at /build/src/cart.rs:7:1", "shop::cart|total");
+    check("   0: rust_begin_unwind\n             at /rustc/abc/library/std/src/panicking.rs:1:1", "(|rust_begin_unwind)");
+}
+
+#[test]
+fn recursion_counts_once() {
+    let once = "  File \"/a/t.py\", line 7, in walk\n";
+    assert_eq!(lines(&once.repeat(50)), lines(once));
+}
+
+#[test]
+fn causes_are_followed_to_the_root() {
+    let root = |stack: &str| parse(stack).causes.last().map(|c| format!("{}|{}", c.error_type, c.message)).unwrap_or_default();
+    assert_eq!(root("a.E: x\n\tat a.B.c(B.java:1)\nCaused by: b.F: y\nCaused by: c.G: z: w"), "c.G|z: w");
+    assert_eq!(root("A.E: x\n ---> B.F: y\n   at A.B.C()"), "B.F|y");
+    assert_eq!(root("Error: x\n    at a (/b.js:1:1) {\n  [cause]: TypeError: y"), "TypeError|y");
+    let python = "Traceback (most recent call last):\n  File \"/a.py\", line 1, in f\nKeyError: 'a'\n\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  File \"/a.py\", line 2, in g\nValueError: b";
+    assert_eq!(root(python), "KeyError|'a'");
+    assert_eq!(parse(python).head.map(|h| h.error_type).as_deref(), Some("ValueError"));
+}
+
+proptest! {
+    #[test]
+    fn positions_and_addresses_do_not_matter(line in 1_u32.., column in 1_u32.., address in any::<u64>()) {
+        let stack = |l: u32, c: u32, a: u64| format!(
+            "    at f (/srv/a.js:{l}:{c})\nm.F(0x{a:x})\n\t/srv/m.go:{l} +0x{c:x}\n   3: 0x{a:x} - s::f::h{a:016x}\n  at /b/s.rs:{l}:{c}\n  File \"/a.py\", line {l}, in f"
+        );
+        prop_assert_eq!(parse(&stack(line, column, address)), parse(&stack(1, 1, 1)));
+    }
+
+    #[test]
+    fn nothing_panics(stack in "((at |File \"|#|\t|Caused by: |  ---> )?(\\PC|[.:()$/<>\\[\\]])*\n){0,8}") {
+        let _ = parse(&stack);
+    }
+}
