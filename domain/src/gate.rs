@@ -242,7 +242,7 @@ fn fix_is_live(facts: &GateFacts<'_>) -> Judgement {
             deployment.service, deployment.version, fix.reference
         ));
     }
-    if facts.last_died_at.is_some_and(|died_at| died_at > fix.effective_at) {
+    if facts.last_died_at.is_some_and(|died_at| died_at > effective_at(fix, facts.deployment)) {
         return unmet("A letter died of this cause after the fix took effect: declare the fix that came after it.");
     }
     match (fix.kind, facts.deployment) {
@@ -254,11 +254,20 @@ fn fix_is_live(facts: &GateFacts<'_>) -> Judgement {
     }
 }
 
+/// Since when a fix works: when its version went live, where that was reported; else when it was declared.
+pub fn effective_at(fix: &Fix, deployment: Option<&Deployment>) -> Timestamp {
+    match deployment {
+        Some(deployment) if fix.kind == FixKind::Deploy && deployment.version == fix.reference => deployment.at,
+        _ => fix.effective_at,
+    }
+}
+
 fn quiet(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Judgement {
     let Some(fix) = facts.fix else {
         return unmet("Counts from the fix.");
     };
-    let from = facts.last_died_at.map_or(fix.effective_at, |died_at| died_at.max(fix.effective_at));
+    let effective_at = effective_at(fix, facts.deployment);
+    let from = facts.last_died_at.map_or(effective_at, |died_at| died_at.max(effective_at));
     let opens_at = from.plus(policy.quiet_ms);
     let words = span_words(policy.quiet_ms.as_ms());
     if now >= opens_at {

@@ -164,15 +164,16 @@ impl Group {
         Self { version: self.version + 1, state, ..self.clone() }
     }
 
-    /// What a death in this group does to its life: a resolved group whose letter was **processed** after the fix
-    /// took effect has regressed. A letter that failed before the fix and arrives late has not (field.md F).
+    /// What a death in this group does to its life, if anything. A resolved group whose letter was **processed** after
+    /// the fix took effect has regressed; one that failed before the fix and arrives late waits for a replay under
+    /// the same fix (field.md F).
     pub fn after_death(&self, died_at: Timestamp, now: Timestamp) -> Option<Self> {
-        match &self.state {
-            GroupState::Resolved { fix, .. } if died_at > fix.effective_at => {
-                Some(self.moved(GroupState::Regressed { at: now, was: fix.clone() }))
-            }
-            _ => None,
-        }
+        let GroupState::Resolved { fix, .. } = &self.state else { return None };
+        Some(self.moved(if died_at > fix.effective_at {
+            GroupState::Regressed { at: now, was: fix.clone() }
+        } else {
+            GroupState::FixDeclared { fix: fix.clone() }
+        }))
     }
 }
 

@@ -90,6 +90,8 @@ pub struct Letter {
     pub original_message_id: MessageId,
     /// Body and attributes as they were on the main queue, verbatim.
     pub content: Content,
+    /// The title of its latest death, see [`Reading::title`].
+    pub title: String,
     /// How its latest death carried the failure.
     pub envelope: EnvelopeKind,
     /// The failure of its latest death.
@@ -151,10 +153,10 @@ pub struct Death {
 
 impl Letter {
     /// The letter that a first reading makes. `retention` is the dead-letter queue's.
-    pub fn first(message: &DeadMessage, reading: Reading, retention: Span, now: Timestamp) -> (Self, Death) {
+    pub fn first(message: &DeadMessage, reading: Reading, retention: Span, now: Timestamp) -> Self {
         let identity_queue = reading.main_queue.as_ref().unwrap_or(&message.dlq);
         let sent_at = reading.sent_at.unwrap_or(now);
-        let letter = Self {
+        Self {
             id: LetterId::of(identity_queue, &reading.original_message_id),
             version: 1,
             group: reading.group,
@@ -162,6 +164,7 @@ impl Letter {
             dlq: message.dlq.clone(),
             original_message_id: reading.original_message_id,
             content: reading.original,
+            title: reading.title,
             envelope: reading.envelope,
             failure: reading.failure,
             classification: reading.classification,
@@ -179,16 +182,16 @@ impl Letter {
             deaths: 1,
             replays: 0,
             state: LetterState::Waiting,
-        };
-        let death = letter.latest_death(message, reading.title, None);
-        (letter, death)
+        }
     }
 
-    /// The letter after it died again: a message of ours came back. What it carried when it first died stays.
-    pub fn died_again(&self, message: &DeadMessage, reading: Reading, replay: &ReplayId, now: Timestamp) -> (Self, Death) {
-        let letter = Self {
+    /// The letter after it died again: a message of ours came back. What it was when it first died stays: content,
+    /// impact, times of sending and loss.
+    pub fn died_again(&self, reading: Reading, now: Timestamp) -> Self {
+        Self {
             version: self.version + 1,
             group: reading.group,
+            title: reading.title,
             envelope: reading.envelope,
             failure: reading.failure,
             classification: reading.classification,
@@ -199,21 +202,23 @@ impl Letter {
             deaths: self.deaths + 1,
             state: LetterState::Waiting,
             ..self.clone()
-        };
-        let death = letter.latest_death(message, reading.title, Some(replay.clone()));
-        (letter, death)
+        }
     }
 
-    fn latest_death(&self, message: &DeadMessage, title: String, replay: Option<ReplayId>) -> Death {
-        let queue = self.main_queue.as_ref().unwrap_or(&self.dlq);
-        let message_id = if replay.is_some() { &message.message_id } else { &self.original_message_id };
+    /// The identity of a death of this letter, by the message's id on the main queue.
+    pub fn death_id(&self, message: &MessageId) -> DeathId {
+        DeathId::of(self.main_queue.as_ref().unwrap_or(&self.dlq), message)
+    }
+
+    /// The record of its latest death. A first death needs none while it is the only one: the letter itself tells it.
+    pub fn latest_death(&self, message: &MessageId, replay: Option<ReplayId>) -> Death {
         Death {
-            id: DeathId::of(queue, message_id),
+            id: self.death_id(message),
             letter: self.id.clone(),
             number: self.deaths,
             died_at: self.died_at,
             group: self.group.clone(),
-            title,
+            title: self.title.clone(),
             consumer_version: self.consumer_version.clone(),
             replay,
         }

@@ -12,9 +12,9 @@ pub const DELAY_S_MAX: i64 = 900;
 pub const VISIBILITY_S_MAX: i64 = 43_200;
 /// The most writes of one atomic commit: DynamoDB's TransactWriteItems takes 100 actions.
 pub const COMMIT_WRITES_MAX: usize = 100;
-/// Letters that one intake commit stores: each costs one write, and each may bring a group of its own with a head
-/// and two counter writes.
-pub const KEEP_LETTERS_MAX: usize = 24;
+/// Letters that one intake commit stores: each costs one write, and each may bring a group of its own with a head, its
+/// counters and an audit record.
+pub const KEEP_LETTERS_MAX: usize = 25;
 /// The most letters of one page of any list.
 pub const PAGE_MAX: usize = 200;
 /// The most letters of one plan. A plan's list is written in pages; beyond this, make a second plan.

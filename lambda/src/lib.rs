@@ -1,3 +1,21 @@
 //! The handlers of Dead Letter Office over its ports. The Lambda functions' mains and `dlo` only wire them.
+//!
+//! | handler | fed by | does |
+//! |---|---|---|
+//! | [`intake`] | dead messages | reads, groups and keeps them |
+//! | [`api`] | the dashboard and programs | shows, and does what people ask |
+//! | [`replay`] | step messages | does the next step of a replay |
+//! | [`sweep`] | the clock, each minute | gauges, watchdog |
 
+
+
+pub mod act;
+pub mod api;
+pub mod assets;
+pub mod error;
+mod groups;
+pub mod intake;
+pub mod office;
 pub mod port;
+pub mod replay;
+pub mod sweep;

@@ -160,4 +160,6 @@ pub enum SkipReason {
     Aborted,
     /// The letter is gone from the store.
     Gone,
+    /// The replay was aborted while the answer to its sending was lost: it may have been sent, and has not come back.
+    InDoubt,
 }

@@ -4,6 +4,7 @@ use super::ledger::Ledger;
 use super::plan::{Plan, PlanHash};
 use crate::gate::{ConditionKind, OpenGate};
 use crate::id::{Actor, GroupId, ReplayId};
+use crate::limits::LEASE_MS;
 use crate::time::{Span, Timestamp};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -179,6 +180,8 @@ pub struct Replay {
     pub approval: Approval,
     /// Who may send for it now.
     pub lease: Option<Lease>,
+    /// No letter is sent before this moment: what the pace asks for.
+    pub paced_until: Option<Timestamp>,
     /// When the last letter was sent.
     pub last_sent_at: Option<Timestamp>,
     /// Set by a resumption.
@@ -200,6 +203,7 @@ impl Plan {
             approval,
             plan: self,
             lease: None,
+            paced_until: None,
             last_sent_at: None,
             resumed: None,
             state: ReplayState::Running { wave: 0, phase: Phase::Sending },
@@ -292,9 +296,23 @@ impl Replay {
         self.lease.as_ref().is_some_and(|lease| lease.holder != executor && lease.until > now)
     }
 
-    /// Held by an executor for `for_`, one version on.
-    pub fn held_by(&self, executor: &str, until: Timestamp) -> Self {
-        Self { version: self.version + 1, lease: Some(Lease { holder: executor.into(), until }), ..self.clone() }
+    /// Held by an executor that is about to send this many letters, one version on. Nobody else may send before
+    /// the lease ends, and nobody at all before the pace allows the next letters.
+    pub fn held_by(&self, executor: &str, letters: u64, now: Timestamp) -> Self {
+        let takes_ms = letters * 1000 / u64::from(self.plan.pace_per_s.max(1));
+        Self {
+            version: self.version + 1,
+            lease: Some(Lease { holder: executor.into(), until: now.plus(Span::from_ms(LEASE_MS)) }),
+            paced_until: Some(now.plus(Span::from_ms(takes_ms as i64))),
+            // Written before the letters go, so that no crash lets a window end too early.
+            last_sent_at: Some(now),
+            ..self.clone()
+        }
+    }
+
+    /// Let go by its executor, one version on.
+    pub fn released(&self, now: Timestamp) -> Self {
+        Self { version: self.version + 1, lease: None, last_sent_at: Some(now), ..self.clone() }
     }
 
     /// How long a letter sent now is observed.

@@ -14,7 +14,8 @@
 //! | running, resting | time come | begin the next wave |
 //! | paused | windows have ended | settle |
 //! | paused | windows run | wait |
-//! | paused | nothing in flight | nothing: a person decides |
+//! | paused | nothing in flight, letters not sent | nothing: a person decides |
+//! | paused | nothing in flight, all sent | finish |
 //! | stopping | letters not sent | skip them |
 //! | stopping | windows run or have ended | wait or settle |
 //! | stopping | nothing in flight | finish |
@@ -68,7 +69,9 @@ pub enum Step {
 pub fn next_step(replay: &Replay, ledger: &Ledger, now: Timestamp, entropy: u64) -> Step {
     match &replay.state {
         ReplayState::Running { wave, phase } => running(replay, ledger, *wave, *phase, now, entropy),
-        ReplayState::Paused { .. } => observe(replay, ledger, now).unwrap_or(Step::Rest),
+        ReplayState::Paused { .. } => observe(replay, ledger, now).unwrap_or_else(|| {
+            if ledger.total().pending == 0 { Step::Finish(Ending::Completed) } else { Step::Rest }
+        }),
         ReplayState::Stopping { .. } => {
             if ledger.total().pending > 0 {
                 return Step::SkipRest;

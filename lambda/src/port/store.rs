@@ -176,7 +176,8 @@ pub trait Store: Send + Sync {
     /// Whether a death is stored.
     async fn has_death(&self, id: &DeathId) -> Result<bool, StoreError>;
 
-    /// The deaths of a letter, first one first; at most 100.
+    /// The deaths of a letter that died more than once, first one first; at most 100. (The letter itself tells of a
+    /// death that is its only one.)
     async fn deaths(&self, letter: &LetterId) -> Result<Vec<Death>, StoreError>;
 
     /// The head of a group.

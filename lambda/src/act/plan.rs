@@ -1,0 +1,198 @@
+//! Making a plan: the letters that wait in a group now, frozen.
+
+use super::{By, commit, facts};
+use crate::error::OfficeError;
+use crate::groups::TRIES_MAX;
+use crate::office::Office;
+use crate::port::{CommitError, Write};
+use domain::audit::Act;
+use domain::group::{GroupState, Tally};
+use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
+use domain::letter::{Letter, LetterStateKind};
+use domain::limits::{COMMIT_WRITES_MAX, PAGE_MAX, PLAN_LETTERS_MAX};
+use domain::money::Purse;
+use domain::reading::Replayability;
+use domain::replay::{
+    Entry, LeftOut, LedgerMove, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, letters_digest, plan_waves,
+};
+use domain::time::{Span, Timestamp};
+use std::collections::BTreeMap;
+
+/// The letters of a group that can go into a plan now, and those that cannot.
+#[derive(Default)]
+struct Selection {
+    ids: Vec<LetterId>,
+    tally: Tally,
+    oldest_sent_at: Option<Timestamp>,
+    left_out: BTreeMap<String, u64>,
+}
+
+/// Makes a plan for a group whose fix is declared. It waits for approval and replaces one that waited before.
+pub async fn make_plan(
+    office: &Office,
+    actor: &Actor,
+    id: &GroupId,
+    options: &PlanOptions,
+) -> Result<Plan, OfficeError> {
+    let facts = facts(office, id).await?;
+    let GroupState::FixDeclared { fix } = &facts.group.state else {
+        return Err(OfficeError::NotNow(match facts.group.state.replay() {
+            Some(_) => "a replay of this group is under way".into(),
+            None => "declare the fix first: a plan is made for one".into(),
+        }));
+    };
+    let main_queue = facts.group.main_queue.clone().ok_or_else(|| {
+        OfficeError::NotNow("the letters do not say which queue they died on, so nobody can send them back".into())
+    })?;
+    let now = office.now();
+    let selection = select(office, id, &main_queue, now).await?;
+    let policy = &office.policy.replay;
+    let waves = plan_waves(selection.ids.len() as u64, policy, options)?;
+    let (pace_per_s, stop_share_pct) = options.pace_and_share(policy)?;
+    let plan = Plan {
+        id: ReplayId::of(id, actor, now),
+        group: id.clone(),
+        window_ms: window(office, &main_queue).await?,
+        main_queue,
+        made_by: actor.clone(),
+        made_at: now,
+        fix: fix.clone(),
+        letters: selection.tally,
+        letters_digest: letters_digest(selection.ids.iter()),
+        oldest_sent_at: selection.oldest_sent_at,
+        left_out: selection.left_out.into_iter().map(|(reason, letters)| LeftOut { reason, letters }).collect(),
+        waves,
+        pace_per_s,
+        stop_share_pct,
+        sample_letters_min: policy.sample_letters_min,
+        rest_ms: policy.rest_ms,
+        rest_ms_max: policy.rest_ms_max,
+    };
+    write_entries(office, &plan, &selection.ids).await?;
+    let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
+    let detail = format!("{} letters in {} waves", plan.letters.letters, plan.waves.len());
+    let audit = by.record(Act::ReplayPlanned, detail, None);
+    commit(office, vec![Write::Plan(Box::new(plan.clone())), audit]).await?;
+    Ok(plan)
+}
+
+/// The letters that a plan would take now, without making one: what the gate shows before there is a plan.
+pub async fn plan_tally(office: &Office, id: &GroupId, waiting: Tally) -> Result<(Tally, Vec<String>), OfficeError> {
+    match office.store.plan(id).await? {
+        Some(plan) => {
+            let words = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
+            Ok((plan.letters, words))
+        }
+        None => Ok((waiting, Vec::new())),
+    }
+}
+
+async fn select(
+    office: &Office,
+    group: &GroupId,
+    main_queue: &QueueArn,
+    now: Timestamp,
+) -> Result<Selection, OfficeError> {
+    let mut selection = Selection::default();
+    let mut cursor = None;
+    loop {
+        let waiting = Some(LetterStateKind::Waiting);
+        let page = office.store.letters_of(group, waiting, cursor.as_ref(), PAGE_MAX).await?;
+        for letter in &page.items {
+            match why_not(letter, main_queue, office, now) {
+                Some(reason) => *selection.left_out.entry(reason).or_default() += 1,
+                None => selection.take(letter),
+            }
+        }
+        if selection.ids.len() as u64 > PLAN_LETTERS_MAX {
+            return Err(PlanError::TooManyLetters { letters: selection.ids.len() as u64 }.into());
+        }
+        let Some(next) = page.next else { return Ok(selection) };
+        cursor = Some(next);
+    }
+}
+
+fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
+    if let Replayability::NotReplayable { reason } = &letter.replayability {
+        return Some(format!("cannot be sent back: {reason}"));
+    }
+    if letter.main_queue.as_ref() != Some(main_queue) {
+        return Some("belong to another main queue".into());
+    }
+    if letter.is_expired(now) {
+        return Some("past their deadline".into());
+    }
+    let cap = office.policy.gate.replays_max;
+    (letter.replays >= cap).then(|| format!("replayed {cap} times already"))
+}
+
+impl Selection {
+    fn take(&mut self, letter: &Letter) {
+        self.ids.push(letter.id.clone());
+        self.tally.letters += 1;
+        if let Some(money) = letter.impact.money {
+            self.tally.priced += 1;
+            let mut sum = Purse::empty();
+            sum.add(money);
+            self.tally.money.add_all(&sum);
+        }
+        self.oldest_sent_at = self.oldest_sent_at.into_iter().chain([letter.sent_at]).min();
+    }
+}
+
+/// The observation window: how long the main queue may take to give a message up, plus slack. Derived from the
+/// queue's own attributes, never guessed (promise 7).
+async fn window(office: &Office, main_queue: &QueueArn) -> Result<Span, OfficeError> {
+    let attributes = office.queue.attributes(main_queue).await?;
+    let receives = attributes.redrive.as_ref().map_or(1, |redrive| i64::from(redrive.receives_max));
+    Ok(attributes.visibility_timeout.times(receives).plus(office.policy.replay.window_slack_ms))
+}
+
+/// Writes the frozen list, in commits of as many entries as one takes beside the ledger.
+async fn write_entries(office: &Office, plan: &Plan, ids: &[LetterId]) -> Result<(), OfficeError> {
+    let mut wave_of = plan.waves.iter().enumerate().flat_map(|(wave, size)| (0..*size).map(move |_| wave as u32));
+    let mut seq = 0;
+    for chunk in ids.chunks(COMMIT_WRITES_MAX - 1) {
+        let mut writes = Vec::with_capacity(chunk.len() + 1);
+        let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
+        for letter in chunk {
+            let wave = wave_of.next().unwrap_or_default();
+            *moves.entry(wave).or_default() += 1;
+            let entry = Entry {
+                replay: plan.id.clone(),
+                seq,
+                letter: letter.clone(),
+                wave,
+                outcome: Outcome::Pending,
+                sends: 0,
+            };
+            seq += 1;
+            writes.push(Write::Entry { entry: Box::new(entry), was: None });
+        }
+        let moves = moves.into_iter().map(|(wave, letters)| LedgerMove {
+            wave,
+            from: None,
+            to: OutcomeKind::Pending,
+            letters,
+            sent_twice: 0,
+        });
+        writes.push(Write::Ledger { replay: plan.id.clone(), moves: moves.collect() });
+        write_chunk(office, writes).await?;
+    }
+    Ok(())
+}
+
+async fn write_chunk(office: &Office, writes: Vec<Write>) -> Result<(), OfficeError> {
+    for _ in 0..TRIES_MAX {
+        match office.store.commit(writes.clone()).await {
+            Ok(()) => return Ok(()),
+            Err(CommitError::Store(error)) => return Err(error.into()),
+            Err(CommitError::Conflict(at)) if at.iter().any(|at| matches!(writes.get(*at), Some(Write::Entry { .. }))) => {
+                return Err(OfficeError::NotNow("you have just made a plan of this group; look at it".into()));
+            }
+            // A passing conflict on the ledger.
+            Err(CommitError::Conflict(_)) => {}
+        }
+    }
+    Err(OfficeError::Contended { subject: "a plan".into() })
+}

@@ -1,0 +1,221 @@
+//! Groups: the list, a group's page, and what people do about its cause.
+
+use super::answer::ApiError;
+use super::pages::{PageQuery, next_of};
+use super::replays::view;
+use super::{Api, Caller};
+use crate::act;
+use crate::error::OfficeError;
+use crate::port::GroupFacts;
+use crate::replay::{Occasion, deployment_of, gate_of};
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Extension, Json, Path, Query, State};
+use domain::group::{GroupState, arrival_bucket};
+use domain::id::GroupId;
+use domain::letter::LetterStateKind;
+use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, PAGE_MAX};
+use domain::role::Permission;
+use domain::time::{Span, Timestamp};
+use domain::wire::{
+    AuditPage, DeclareFix, Give, GroupDetail, GroupRow, GroupsAnswer, MakePlan, Me, Note, PlanView, ReportDeployment,
+    RowFacts, Summary, attention,
+};
+
+type Answer<T> = Result<Json<T>, ApiError>;
+
+/// Takes the body or says what is wrong with it.
+pub(super) fn body<T>(taken: Result<Json<T>, JsonRejection>) -> Result<T, ApiError> {
+    Ok(taken?.0)
+}
+
+pub(super) async fn me(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Json<Me> {
+    Json(me_of(&api, &caller))
+}
+
+/// What a caller is told about themselves.
+pub(super) fn me_of(api: &Api, caller: &Caller) -> Me {
+    let permissions = Permission::ALL.into_iter().filter(|permission| caller.role.may(*permission));
+    Me {
+        name: caller.actor.clone(),
+        role: caller.role,
+        permissions: permissions.collect(),
+        office: api.name.to_string(),
+    }
+}
+
+pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
+    let now = api.office.now();
+    let mut rows = Vec::new();
+    let mut cursor = None;
+    let cut = loop {
+        let page = api.office.store.groups(first_bucket(now), cursor.as_ref(), PAGE_MAX).await?;
+        for facts in &page.items {
+            rows.push(row(&api, facts, now).await?);
+        }
+        match page.next {
+            None => break false,
+            Some(_) if rows.len() >= GROUPS_SHOWN_MAX => break true,
+            Some(next) => cursor = Some(next),
+        }
+    };
+    rows.sort_by_cached_key(attention);
+    let summary = Summary::of(&rows);
+    let watching = api.watching.iter().map(|queue| queue.name().to_string()).collect();
+    Ok(Json(GroupsAnswer { groups: rows, summary, cut, watching }))
+}
+
+/// The first bucket of the 24 hours that a sparkline shows: 23 whole hours and the one that runs.
+fn first_bucket(now: Timestamp) -> i64 {
+    let hour = Span::from_mins(60).as_ms();
+    let this_hour = now.as_ms().div_euclid(hour) * hour;
+    arrival_bucket(Timestamp::from_ms(this_hour - (ARRIVAL_BARS as i64 - 1) * hour))
+}
+
+async fn row(api: &Api, facts: &GroupFacts, now: Timestamp) -> Result<GroupRow, ApiError> {
+    let per_bar = Span::from_mins(60).as_ms() / ARRIVAL_BUCKET_MS;
+    let first = first_bucket(now);
+    let mut arrivals = vec![0; ARRIVAL_BARS];
+    for (bucket, n) in &facts.arrivals {
+        if let Some(bar) = arrivals.get_mut(((bucket - first) / per_bar).max(0) as usize) {
+            *bar += n;
+        }
+    }
+    let an_hour_ago = arrival_bucket(now) - per_bar;
+    let last_hour = facts.arrivals.iter().filter(|(bucket, _)| *bucket > an_hour_ago).map(|(_, n)| n).sum();
+    let wave = match facts.group.state.replay() {
+        Some(id) => api.office.store.replay(id).await?.and_then(|replay| {
+            replay.wave().map(|wave| (wave + 1, replay.plan.waves.len() as u32))
+        }),
+        None => None,
+    };
+    let more = RowFacts {
+        oldest_sent_at: facts.oldest_sent_at,
+        loss_at: facts.loss_at,
+        arrivals,
+        arrivals_last_hour: last_hour,
+        wave,
+    };
+    Ok(GroupRow::of(&facts.group, &facts.counts, more))
+}
+
+pub(super) async fn show(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+) -> Answer<GroupDetail> {
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail, ApiError> {
+    let office = &api.office;
+    let now = office.now();
+    let facts = office.store.group_facts(id, first_bucket(now)).await?;
+    let facts = facts.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
+    let waiting = facts.counts.of(LetterStateKind::Waiting);
+    let (letters, left_out) = act::plan_tally(office, id, waiting).await?;
+    let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
+    let occasion = Occasion {
+        fix: facts.group.state.fix(),
+        letters: &letters,
+        left_out: &left_out,
+        approver,
+        waivers: &[],
+        deaths_count: true,
+    };
+    let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;
+    let plan = match (&facts.group.state, office.store.plan(id).await?) {
+        // A plan for a fix that is no longer declared cannot be approved; it is not shown.
+        (GroupState::FixDeclared { fix }, Some(plan)) if plan.fix == *fix => Some(plan_view(&facts, plan)),
+        _ => None,
+    };
+    let replays = office.store.replays(Some(id), None, PAGE_MAX).await?.items;
+    let replay = match replays.first() {
+        Some(latest) => Some(view(office, latest.clone()).await?),
+        None => None,
+    };
+    Ok(GroupDetail {
+        row: row(api, &facts, now).await?,
+        failure: facts.group.failure.clone(),
+        note: facts.group.note.clone(),
+        gate,
+        quiet_ms: office.policy.gate.quiet_ms.as_ms(),
+        plan,
+        replay,
+        replays: replays.iter().map(|replay| replay.id().clone()).collect(),
+        deployment: deployment_of(office, &facts.group).await?,
+        counts: facts.counts,
+    })
+}
+
+fn plan_view(facts: &GroupFacts, plan: domain::replay::Plan) -> PlanView {
+    let waiting = facts.counts.of(LetterStateKind::Waiting).letters;
+    let left_out: u64 = plan.left_out.iter().map(|left| left.letters).sum();
+    let planned = plan.letters.letters + left_out as i64;
+    PlanView {
+        hash: plan.hash(),
+        duration_ms: plan.duration_estimate(),
+        arrived_since: (waiting - planned).max(0) as u64,
+        plan,
+    }
+}
+
+pub(super) async fn declare_fix(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<DeclareFix>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::declare_fix(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn withdraw_fix(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<Give>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::withdraw_fix(&api.office, &caller.actor, &id, &body(ask)?.reason).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn note(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<Note>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::change_note(&api.office, &caller.actor, &id, &body(ask)?.note).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn plan(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<MakePlan>, JsonRejection>,
+) -> Answer<PlanView> {
+    let plan = act::make_plan(&api.office, &caller.actor, &id, &body(ask)?.options).await?;
+    let facts = api.office.store.group_facts(&id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
+    Ok(Json(plan_view(&facts, plan)))
+}
+
+pub(super) async fn audit(
+    State(api): State<Api>,
+    Path(id): Path<GroupId>,
+    page: Result<Query<PageQuery>, QueryRejection>,
+) -> Answer<AuditPage> {
+    let Query(page) = page?;
+    if api.office.store.group(&id).await?.is_none() {
+        return Err(OfficeError::NoGroup(id).into());
+    }
+    let records = api.office.store.audit(&id, page.cursor().as_ref(), page.limit()).await?;
+    Ok(Json(AuditPage { next: next_of(&records), records: records.items }))
+}
+
+pub(super) async fn report_deployment(
+    State(api): State<Api>,
+    ask: Result<Json<ReportDeployment>, JsonRejection>,
+) -> Answer<domain::deployment::Deployment> {
+    Ok(Json(act::report_deployment(&api.office, &body(ask)?).await?))
+}

@@ -1,0 +1,92 @@
+//! The table of endpoints.
+
+use super::endpoint::{Endpoint, Query};
+use super::{groups, letters, replays};
+use domain::deployment::Deployment;
+use domain::role::Permission;
+use domain::wire::{
+    Approve, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, MakePlan,
+    Me, Note, PlanView, ReplayView, ReplaysAnswer, ReportDeployment, Resume,
+};
+
+const CURSOR: Query = Query { name: "cursor", meaning: "what the page before gave as `next`" };
+const LIMIT: Query = Query { name: "limit", meaning: "rows of the page, 1 to 200; 50 when not given" };
+const STATE: Query = Query { name: "state", meaning: "waiting, in_replay or delivered; all when not given" };
+const WAVE: Query = Query { name: "wave", meaning: "the wave, from 0; all when not given" };
+const OUTCOME: Query = Query {
+    name: "outcome",
+    meaning: "pending, sending, in_flight, delivered, returned, expired or skipped; all when not given",
+};
+
+/// Every endpoint that the office has wherever it runs. Signing in differs by place and is added there.
+pub fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::get::<Me, _>("/me", "Who is calling, and what they may do", groups::me),
+        Endpoint::get::<GroupsAnswer, _>("/groups", "All groups in the order of attention", groups::list),
+        Endpoint::get::<GroupDetail, _>("/groups/{group}", "A group, its gate, plan and replay", groups::show),
+        Endpoint::get::<LettersPage, _>("/groups/{group}/letters", "Letters of a group", letters::of_group)
+            .with_query(&[STATE, CURSOR, LIMIT]),
+        Endpoint::get::<AuditPage, _>("/groups/{group}/audit", "Who did what, newest first", groups::audit)
+            .with_query(&[CURSOR, LIMIT]),
+        Endpoint::post::<DeclareFix, GroupDetail, _>(
+            "/groups/{group}/fix",
+            Some(Permission::Triage),
+            "Say that the cause is gone",
+            groups::declare_fix,
+        ),
+        Endpoint::post::<Give, GroupDetail, _>(
+            "/groups/{group}/fix/withdraw",
+            Some(Permission::Triage),
+            "Say that it was not",
+            groups::withdraw_fix,
+        ),
+        Endpoint::post::<Note, GroupDetail, _>(
+            "/groups/{group}/note",
+            Some(Permission::Triage),
+            "Write the note of a group",
+            groups::note,
+        ),
+        Endpoint::post::<MakePlan, PlanView, _>(
+            "/groups/{group}/plan",
+            Some(Permission::Plan),
+            "Freeze the letters that wait now into a plan",
+            groups::plan,
+        ),
+        Endpoint::post::<Approve, ReplayView, _>(
+            "/groups/{group}/approve",
+            Some(Permission::Approve),
+            "Approve the plan through the gate, and start its replay",
+            replays::approve,
+        ),
+        Endpoint::get::<LetterDetail, _>("/letters/{letter}", "A letter, its payload and its deaths", letters::show),
+        Endpoint::get::<ReplaysAnswer, _>("/replays", "Replays, newest first", replays::list)
+            .with_query(&[CURSOR, LIMIT]),
+        Endpoint::get::<ReplayView, _>("/replays/{replay}", "A replay and its ledger", replays::show),
+        Endpoint::get::<EntriesPage, _>("/replays/{replay}/entries", "The letters of a replay", replays::entries)
+            .with_query(&[WAVE, OUTCOME, CURSOR, LIMIT]),
+        Endpoint::post::<Give, ReplayView, _>(
+            "/replays/{replay}/pause",
+            Some(Permission::Stop),
+            "Send nothing more for now",
+            replays::pause,
+        ),
+        Endpoint::post::<Resume, ReplayView, _>(
+            "/replays/{replay}/resume",
+            Some(Permission::Approve),
+            "Go on through the gate, with another canary",
+            replays::resume,
+        ),
+        Endpoint::post::<Give, ReplayView, _>(
+            "/replays/{replay}/abort",
+            Some(Permission::Stop),
+            "Send nothing more at all",
+            replays::abort,
+        ),
+        Endpoint::post::<ReportDeployment, Deployment, _>(
+            "/deployments",
+            Some(Permission::ReportDeployment),
+            "Report that a version of a consumer went live",
+            groups::report_deployment,
+        ),
+    ]
+}

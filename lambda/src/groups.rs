@@ -1,0 +1,96 @@
+//! What the handlers share about groups: counters into writes, life after a death, alerts.
+
+use crate::error::{OfficeError, chain};
+use crate::office::Office;
+use crate::port::{CommitError, Expect, Write};
+use domain::alert::{Alert, AlertKind};
+use domain::audit::{Act, AuditRecord};
+use domain::group::{CountsDeltas, Group, GroupState};
+use domain::id::{Actor, GroupId};
+use domain::time::Timestamp;
+
+/// How often a change of one record is tried again when others were faster.
+pub(crate) const TRIES_MAX: usize = 20;
+
+/// The writes of some counters, in the order of their groups' ids.
+pub(crate) fn count_writes(counts: CountsDeltas) -> impl Iterator<Item = Write> {
+    counts.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) })
+}
+
+/// Does to a group's life what a death does; true when it has regressed. A failure is logged only: sweep looks at
+/// every resolved group again.
+pub(crate) async fn after_death(office: &Office, id: &GroupId, died_at: Timestamp, now: Timestamp) -> bool {
+    match revive(office, id, died_at, now).await {
+        Ok(Some(group)) => {
+            office.alert(regression(&group, now)).await;
+            true
+        }
+        Ok(None) => false,
+        Err(error) => {
+            tracing::error!(group = %id, error = %chain(&error), "a resolved group was not re-opened; sweep will try again");
+            false
+        }
+    }
+}
+
+async fn revive(
+    office: &Office,
+    id: &GroupId,
+    died_at: Timestamp,
+    now: Timestamp,
+) -> Result<Option<Group>, OfficeError> {
+    for _ in 0..TRIES_MAX {
+        let Some(group) = office.store.group(id).await? else { return Ok(None) };
+        let Some(after) = group.after_death(died_at, now) else { return Ok(None) };
+        let regressed = matches!(after.state, GroupState::Regressed { .. });
+        let (act, detail) = if regressed {
+            (Act::GroupRegressed, "A letter died of this cause after its fix took effect")
+        } else {
+            (Act::GroupOpened, "A letter that had failed before the fix arrived late; it waits for a replay")
+        };
+        let audit = AuditRecord {
+            at: now,
+            actor: Actor::office(),
+            act,
+            group: id.clone(),
+            replay: None,
+            detail: detail.into(),
+            reason: None,
+        };
+        let writes = vec![
+            Write::Group { group: Box::new(after.clone()), expect: Expect::Version(group.version) },
+            Write::Audit(Box::new(audit)),
+        ];
+        match office.store.commit(writes).await {
+            Ok(()) => return Ok(regressed.then_some(after)),
+            Err(CommitError::Conflict(_)) => {}
+            Err(CommitError::Store(error)) => return Err(error.into()),
+        }
+    }
+    Err(OfficeError::Contended { subject: format!("group {id}") })
+}
+
+/// The alert of a cause that was not seen before.
+pub(crate) fn new_cause(group: &Group, now: Timestamp) -> Alert {
+    Alert {
+        kind: AlertKind::NewCause,
+        level: group.severity,
+        at: now,
+        group: group.id.clone(),
+        replay: None,
+        title: format!("New cause: {}", group.title),
+        advice: "Open the group, see what it costs, find the cause, and declare the fix when it is live.".into(),
+    }
+}
+
+fn regression(group: &Group, now: Timestamp) -> Alert {
+    Alert {
+        kind: AlertKind::Regression,
+        level: group.severity,
+        at: now,
+        group: group.id.clone(),
+        replay: None,
+        title: format!("Back again: {}", group.title),
+        advice: "The fix of this group did not hold, or an older version is running again. Compare the deployed version with the fix.".into(),
+    }
+}

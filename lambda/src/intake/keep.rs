@@ -1,0 +1,142 @@
+//! Keeping letters that were never seen: one atomic commit for up to 25 of them, their groups and their counters.
+
+use super::{Measures, ReadMessage, Report, fail};
+use crate::error::OfficeError;
+use crate::groups;
+use crate::office::Office;
+use crate::port::{CommitError, Expect, Write};
+use domain::audit::{Act, AuditRecord};
+use domain::group::{CountsDeltas, Group};
+use domain::id::{Actor, GroupId};
+use domain::letter::Letter;
+use domain::time::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A commit is tried again when others were faster; each round removes at least one letter or group head from what is
+/// still to do, or was a passing conflict on a counter.
+const ROUNDS_MAX: usize = 2 * domain::limits::KEEP_LETTERS_MAX + 8;
+
+struct Fresh {
+    source: ReadMessage,
+    letter: Letter,
+}
+
+/// Keeps a chunk of messages that carry no marker of ours.
+pub(super) async fn keep(office: &Office, chunk: Vec<ReadMessage>, report: &mut Report, measures: &mut Measures) {
+    let now = office.now();
+    let mut fresh = Vec::with_capacity(chunk.len());
+    let mut ids = BTreeSet::new();
+    for source in chunk {
+        let retention = office.retention(&source.message.dlq).await;
+        let letter = Letter::first(&source.message, source.reading.clone(), retention, now);
+        // Two messages of the queue may be copies of one dead message: a consumer that was killed between sending
+        // it to the dead-letter queue and deleting it sends it again.
+        if ids.insert(letter.id.clone()) {
+            fresh.push(Fresh { source, letter });
+        } else {
+            report.duplicates += 1;
+        }
+    }
+    match commit_all(office, &mut fresh, report, now).await {
+        Ok(opened) => {
+            report.kept += fresh.len();
+            report.new_groups += opened.len();
+            for kept in &fresh {
+                measures.count(&kept.source.reading);
+            }
+            for group in opened {
+                office.alert(groups::new_cause(&group, now)).await;
+            }
+            report.regressions += follow_up(office, &fresh, now).await;
+        }
+        Err(error) => fresh.iter().for_each(|f| fail(report, &f.source.message, &error)),
+    }
+}
+
+/// Commits the letters; those that turn out to be stored already leave the list. Gives the groups that were opened.
+async fn commit_all(
+    office: &Office,
+    fresh: &mut Vec<Fresh>,
+    report: &mut Report,
+    now: Timestamp,
+) -> Result<Vec<Group>, OfficeError> {
+    let mut known: BTreeMap<GroupId, bool> = BTreeMap::new();
+    for _ in 0..ROUNDS_MAX {
+        if fresh.is_empty() {
+            return Ok(Vec::new());
+        }
+        for id in fresh.iter().map(|f| &f.letter.group) {
+            if !known.contains_key(id) {
+                known.insert(id.clone(), office.store.group(id).await?.is_some());
+            }
+        }
+        let (writes, opened) = writes(fresh, &known, now);
+        let conflicts = match office.store.commit(writes.clone()).await {
+            Ok(()) => return Ok(opened),
+            Err(CommitError::Store(error)) => return Err(error.into()),
+            Err(CommitError::Conflict(indexes)) => indexes,
+        };
+        let mut stored = BTreeSet::new();
+        for write in conflicts.iter().filter_map(|at| writes.get(*at)) {
+            match write {
+                Write::Letter { letter, .. } => drop(stored.insert(letter.id.clone())),
+                Write::Group { group, .. } => drop(known.insert(group.id.clone(), true)),
+                _ => {}
+            }
+        }
+        let before = fresh.len();
+        fresh.retain(|f| !stored.contains(&f.letter.id));
+        report.duplicates += before - fresh.len();
+    }
+    Err(OfficeError::Contended { subject: "a batch of letters".into() })
+}
+
+fn writes(fresh: &[Fresh], known: &BTreeMap<GroupId, bool>, now: Timestamp) -> (Vec<Write>, Vec<Group>) {
+    let mut writes = Vec::with_capacity(fresh.len() + 4);
+    let mut counts = CountsDeltas::default();
+    let mut opened: BTreeMap<GroupId, Group> = BTreeMap::new();
+    for f in fresh {
+        counts.moved(None, &f.letter);
+        counts.died(&f.letter);
+        if known.get(&f.letter.group) == Some(&false) && !opened.contains_key(&f.letter.group) {
+            opened.insert(f.letter.group.clone(), Group::opened_by(&f.letter, &f.source.reading));
+        }
+        writes.push(Write::Letter { letter: Box::new(f.letter.clone()), expect: Expect::Absent });
+    }
+    for group in opened.values() {
+        writes.extend(open_group(group, now));
+    }
+    writes.extend(groups::count_writes(counts));
+    (writes, opened.into_values().collect())
+}
+
+/// The writes that open a group.
+pub(super) fn open_group(group: &Group, now: Timestamp) -> [Write; 2] {
+    let audit = AuditRecord {
+        at: now,
+        actor: Actor::office(),
+        act: Act::GroupOpened,
+        group: group.id.clone(),
+        replay: None,
+        detail: format!("First letter: {}", group.title),
+        reason: None,
+    };
+    [
+        Write::Group { group: Box::new(group.clone()), expect: Expect::Absent },
+        Write::Audit(Box::new(audit)),
+    ]
+}
+
+/// Resolved groups that got a letter come back to life.
+async fn follow_up(office: &Office, fresh: &[Fresh], now: Timestamp) -> usize {
+    let mut latest: BTreeMap<&GroupId, Timestamp> = BTreeMap::new();
+    for f in fresh {
+        let at = latest.entry(&f.letter.group).or_insert(f.letter.died_at);
+        *at = (*at).max(f.letter.died_at);
+    }
+    let mut regressions = 0;
+    for (group, died_at) in latest {
+        regressions += usize::from(groups::after_death(office, group, died_at, now).await);
+    }
+    regressions
+}

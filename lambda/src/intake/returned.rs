@@ -1,0 +1,164 @@
+//! Replayed letters that come back: recognised by their marker, or by the message id that the main queue gave them.
+
+use super::keep::open_group;
+use super::{ReadMessage, Report};
+use crate::error::OfficeError;
+use crate::groups::{self, TRIES_MAX};
+use crate::office::Office;
+use crate::port::{CommitError, Expect, Write};
+use domain::audit::{Act, AuditRecord};
+use domain::group::{CountsDeltas, Group};
+use domain::id::{Actor, LetterId, ReplayId};
+use domain::letter::{Letter, LetterState};
+use domain::reading::Class;
+use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, Verdict};
+use domain::time::Timestamp;
+
+/// What became of a message.
+pub(super) enum Kept {
+    /// It is kept as another death of its letter.
+    Yes,
+    /// This death was stored before.
+    Duplicate,
+    /// No replay of ours sent it.
+    NotOurs,
+}
+
+/// Keeps a message if it is a letter of ours that came back.
+pub(super) async fn keep(office: &Office, source: &ReadMessage, report: &mut Report) -> Result<Kept, OfficeError> {
+    let Some((replay, letter)) = sender(office, source).await? else { return Ok(Kept::NotOurs) };
+    for _ in 0..TRIES_MAX {
+        // A marker that names nothing of ours was forged or comes from another office: a letter like any other.
+        let Some(letter) = office.store.letter(&letter).await? else { return Ok(Kept::NotOurs) };
+        let Some(entry) = office.store.entry(&replay, &letter.id).await? else { return Ok(Kept::NotOurs) };
+        if office.store.has_death(&letter.death_id(&source.reading.original_message_id)).await? {
+            return Ok(Kept::Duplicate);
+        }
+        let now = office.now();
+        let Some(return_) = Return::of(source, &letter, &entry, now) else { return Ok(Kept::NotOurs) };
+        let opened = match office.store.group(&return_.after.group).await? {
+            Some(_) => None,
+            None => Some(Group::opened_by(&return_.after, &source.reading)),
+        };
+        match office.store.commit(return_.writes(source, opened.as_ref(), now)).await {
+            Ok(()) => {
+                return_.follow_up(office, opened, report, now).await;
+                return Ok(Kept::Yes);
+            }
+            Err(CommitError::Conflict(_)) => {}
+            Err(CommitError::Store(error)) => return Err(error.into()),
+        }
+    }
+    Err(OfficeError::Contended { subject: format!("letter {letter}") })
+}
+
+/// Which sending of ours a message is.
+async fn sender(office: &Office, source: &ReadMessage) -> Result<Option<(ReplayId, LetterId)>, OfficeError> {
+    match &source.reading.marker {
+        Some(marker) => Ok(Some((marker.replay.clone(), marker.letter.clone()))),
+        None => Ok(office.store.sent(&source.reading.original_message_id).await?),
+    }
+}
+
+/// A return, worked out.
+struct Return<'a> {
+    before: &'a Letter,
+    after: Letter,
+    entry: &'a Entry,
+    /// The entry as it shall be; none when this is another copy of a letter that has come back already.
+    entry_after: Option<Entry>,
+}
+
+impl<'a> Return<'a> {
+    /// What a return does; none when the entry was never sent, so that the marker cannot be true.
+    fn of(source: &ReadMessage, before: &'a Letter, entry: &'a Entry, now: Timestamp) -> Option<Self> {
+        match entry.outcome.kind() {
+            OutcomeKind::Pending | OutcomeKind::Expired | OutcomeKind::Skipped => return None,
+            OutcomeKind::Sending | OutcomeKind::InFlight | OutcomeKind::Delivered | OutcomeKind::Returned => {}
+        }
+        let mut after = before.died_again(source.reading.clone(), now);
+        let in_hand = match &before.state {
+            LetterState::InReplay { replay } | LetterState::Delivered { replay, .. } => *replay == entry.replay,
+            LetterState::Waiting => false,
+        };
+        if entry.outcome.kind() == OutcomeKind::Returned || !in_hand {
+            // The second copy of a letter that was sent twice. It is a death, but the letter is where it is.
+            after.state = before.state.clone();
+            return Some(Self { before, after, entry, entry_after: None });
+        }
+        let verdict = if after.group == before.group {
+            Verdict::SameCause
+        } else if after.classification.class == Class::Transient {
+            Verdict::Transient
+        } else {
+            Verdict::NewCause
+        };
+        let outcome = Outcome::Returned {
+            at: after.died_at,
+            verdict,
+            group: after.group.clone(),
+            title: after.title.clone(),
+        };
+        let entry_after = Entry { outcome, ..entry.clone() };
+        Some(Self { before, after, entry, entry_after: Some(entry_after) })
+    }
+
+    fn writes(&self, source: &ReadMessage, opened: Option<&Group>, now: Timestamp) -> Vec<Write> {
+        let mut counts = CountsDeltas::default();
+        counts.moved(Some(self.before), &self.after);
+        counts.died(&self.after);
+        let death = self.after.latest_death(&source.reading.original_message_id, Some(self.entry.replay.clone()));
+        let mut writes = vec![
+            Write::Letter { letter: Box::new(self.after.clone()), expect: Expect::Version(self.before.version) },
+            Write::Death(Box::new(death)),
+        ];
+        if self.before.deaths == 1 {
+            let first = self.before.latest_death(&self.before.original_message_id, None);
+            writes.push(Write::Death(Box::new(first)));
+        }
+        if let Some(entry) = &self.entry_after {
+            let from = self.entry.outcome.kind();
+            let moved = LedgerMove {
+                wave: entry.wave,
+                from: Some(from),
+                to: OutcomeKind::Returned,
+                letters: 1,
+                sent_twice: 0,
+            };
+            writes.push(Write::Entry { entry: Box::new(entry.clone()), was: Some((from, self.entry.sends)) });
+            writes.push(Write::Ledger { replay: entry.replay.clone(), moves: vec![moved] });
+        }
+        if let Some(group) = opened {
+            writes.extend(open_group(group, now));
+        }
+        if self.entry.outcome.kind() == OutcomeKind::Delivered {
+            writes.push(self.late(now));
+        }
+        writes.extend(groups::count_writes(counts));
+        writes
+    }
+
+    fn late(&self, now: Timestamp) -> Write {
+        Write::Audit(Box::new(AuditRecord {
+            at: now,
+            actor: Actor::office(),
+            act: Act::LateReturn,
+            group: self.before.group.clone(),
+            replay: Some(self.entry.replay.clone()),
+            detail: format!("Letter {} came back after its observation window", self.before.id),
+            reason: None,
+        }))
+    }
+
+    async fn follow_up(&self, office: &Office, opened: Option<Group>, report: &mut Report, now: Timestamp) {
+        report.returned += usize::from(self.entry_after.is_some());
+        report.duplicates += usize::from(self.entry_after.is_none());
+        report.replays.insert(self.entry.replay.clone());
+        if let Some(group) = opened {
+            report.new_groups += 1;
+            office.alert(groups::new_cause(&group, now)).await;
+        }
+        let regressed = groups::after_death(office, &self.after.group, self.after.died_at, now).await;
+        report.regressions += usize::from(regressed);
+    }
+}

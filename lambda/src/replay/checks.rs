@@ -1,0 +1,82 @@
+//! Reading the facts that the gate is judged by.
+
+use crate::error::OfficeError;
+use crate::office::Office;
+use crate::port::QueueError;
+use domain::deployment::Deployment;
+use domain::fix::Fix;
+use domain::gate::{Gate, GateFacts, QueueFact, evaluate};
+use domain::group::{Group, GroupCounts, Tally};
+use domain::id::{Actor, QueueArn};
+use domain::replay::Waiver;
+
+/// On what occasion the gate is judged: what the caller knows beyond the store.
+pub(crate) struct Occasion<'a> {
+    /// The fix that counts.
+    pub fix: Option<&'a Fix>,
+    /// The letters that would be sent.
+    pub letters: &'a Tally,
+    /// What is left out, in words.
+    pub left_out: &'a [String],
+    /// Who would approve.
+    pub approver: Option<&'a Actor>,
+    /// What was set aside.
+    pub waivers: &'a [Waiver],
+    /// Whether deaths since the fix speak against it. Not between waves: there the share of returned letters judges.
+    pub deaths_count: bool,
+}
+
+/// Judges the gate of a group from the store and its main queue.
+pub(crate) async fn gate_of(
+    office: &Office,
+    group: &Group,
+    counts: &GroupCounts,
+    occasion: &Occasion<'_>,
+) -> Result<Gate, OfficeError> {
+    let deployment = deployment_of(office, group).await?;
+    let facts = GateFacts {
+        group: &group.id,
+        class: group.classification.class,
+        fix: occasion.fix,
+        last_died_at: counts.last_died_at.filter(|_| occasion.deaths_count),
+        deployment: deployment.as_ref(),
+        letters: occasion.letters,
+        left_out: occasion.left_out,
+        queue: main_queue_fact(office, group.main_queue.as_ref()).await,
+        approver: occasion.approver,
+        waivers: occasion.waivers,
+    };
+    Ok(evaluate(&facts, &office.policy.gate, office.now()))
+}
+
+/// The latest deployment of the group's consumer.
+pub(crate) async fn deployment_of(office: &Office, group: &Group) -> Result<Option<Deployment>, OfficeError> {
+    match &group.consumer {
+        Some(service) => Ok(office.store.deployment(service).await?),
+        None => Ok(None),
+    }
+}
+
+/// Whether the main queue can take letters.
+pub(crate) async fn main_queue_fact(office: &Office, queue: Option<&QueueArn>) -> QueueFact {
+    let Some(queue) = queue else {
+        return QueueFact::NotReady("The letters do not say which queue they died on.".into());
+    };
+    match office.queue.attributes(queue).await {
+        Ok(attributes) if attributes.fifo != queue.is_fifo() => {
+            QueueFact::NotReady(format!("{} has changed its type (FIFO or standard).", queue.name()))
+        }
+        Ok(attributes) => QueueFact::Ready(format!(
+            "{} answers; {} waiting, {} being processed",
+            queue.name(),
+            attributes.visible_count,
+            attributes.in_flight_count
+        )),
+        Err(QueueError::Missing { .. }) => QueueFact::NotReady(format!("{} does not exist.", queue.name())),
+        Err(QueueError::Denied { .. }) => QueueFact::NotReady(format!("{} does not let us in.", queue.name())),
+        Err(error) => {
+            tracing::warn!(queue = %queue, error = %crate::error::chain(&error), "a main queue does not answer");
+            QueueFact::NotReady(format!("{} does not answer now.", queue.name()))
+        }
+    }
+}

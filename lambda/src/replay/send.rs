@@ -1,0 +1,274 @@
+//! Sending letters of a wave: intent first, then the send, then what the queue answered.
+//!
+//! The one ambiguous window is between the send and its record: a letter whose answer was lost is sent again by the
+//! next run, is counted (`sent_twice`), and is shown.
+
+use super::Did;
+use super::batch::{Change, Changed, Fence, commit};
+use super::turn::pause;
+use crate::error::OfficeError;
+use crate::office::Office;
+use crate::port::{CommitError, EntryFailure, Expect, Outgoing, QueueError, Write};
+use domain::letter::{Letter, LetterState};
+use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX, PAGE_MAX};
+use domain::id::MessageId;
+use domain::marker::{MARKER_ATTRIBUTE, Marker};
+use domain::message::Attribute;
+use domain::replay::{Entry, Outcome, OutcomeKind, PauseReason, Replay, SkipReason};
+use domain::time::Span;
+
+/// After so many sends of a letter without an answer the replay pauses.
+const UNANSWERED_SENDS_MAX: u32 = 3;
+
+/// Sends as many letters of a wave as the pace allows in a second.
+pub(super) async fn send(
+    office: &Office,
+    replay: &Replay,
+    wave: u32,
+    letters_max: u64,
+    executor: &str,
+) -> Result<Did, OfficeError> {
+    let started = office.now();
+    let letters = letters_max.min(u64::from(replay.plan.pace_per_s)).max(1);
+    let held = replay.held_by(executor, letters, started);
+    if !put(office, &held, replay.version).await? {
+        return Ok(Did::Lost);
+    }
+    let run = Run { office, replay: &held };
+    match run.send_up_to(wave, letters as usize).await? {
+        Stopped::Fenced => return Ok(Did::Lost),
+        Stopped::Unavailable(detail) => {
+            // The reason is the queue's; the lease goes with the pause.
+            let released = held.released(office.now());
+            if !put(office, &released, held.version).await? {
+                return Ok(Did::Lost);
+            }
+            return pause(office, &released, PauseReason::QueueUnavailable { detail }).await;
+        }
+        Stopped::Done | Stopped::Unanswered => {}
+    }
+    let released = held.released(office.now());
+    if !put(office, &released, held.version).await? {
+        return Ok(Did::Lost);
+    }
+    let paced_until = held.paced_until.unwrap_or(started);
+    Ok(if paced_until > office.now() { Did::AllUntil(paced_until) } else { Did::Something })
+}
+
+async fn put(office: &Office, replay: &Replay, version: u64) -> Result<bool, OfficeError> {
+    let write = Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(version) };
+    match office.store.commit(vec![write]).await {
+        Ok(()) => Ok(true),
+        Err(CommitError::Conflict(_)) => Ok(false),
+        Err(CommitError::Store(error)) => Err(error.into()),
+    }
+}
+
+/// Why a run of sends ended.
+enum Stopped {
+    /// What was to be sent is sent.
+    Done,
+    /// The replay was changed by somebody else (a pause, an abort): nothing more may be sent.
+    Fenced,
+    /// An answer was lost: the rest waits for the next run.
+    Unanswered,
+    /// The main queue does not take letters.
+    Unavailable(String),
+}
+
+struct Run<'a> {
+    office: &'a Office,
+    replay: &'a Replay,
+}
+
+impl Run<'_> {
+    async fn send_up_to(&self, wave: u32, letters: usize) -> Result<Stopped, OfficeError> {
+        let mut entries = self.unsent(wave, letters).await?;
+        while !entries.is_empty() {
+            let rest = entries.split_off(entries.len().min(BATCH_ENTRIES_MAX));
+            let batch = std::mem::replace(&mut entries, rest);
+            match self.send_batch(batch).await? {
+                Stopped::Done => {}
+                stopped => return Ok(stopped),
+            }
+        }
+        Ok(Stopped::Done)
+    }
+
+    /// Entries to send: first those whose sending a dead executor left open, then those that were never tried.
+    async fn unsent(&self, wave: u32, letters: usize) -> Result<Vec<Entry>, OfficeError> {
+        let mut entries = Vec::new();
+        for outcome in [OutcomeKind::Sending, OutcomeKind::Pending] {
+            let mut cursor = None;
+            while entries.len() < letters {
+                let limit = (letters - entries.len()).min(PAGE_MAX);
+                let store = &self.office.store;
+                let page =
+                    store.entries(self.replay.id(), Some(wave), Some(outcome), cursor.as_ref(), limit).await?;
+                entries.extend(page.items);
+                let Some(next) = page.next else { break };
+                cursor = Some(next);
+            }
+        }
+        Ok(entries)
+    }
+
+    async fn send_batch(&self, entries: Vec<Entry>) -> Result<Stopped, OfficeError> {
+        let ids: Vec<_> = entries.iter().map(|entry| entry.letter.clone()).collect();
+        let letters = self.office.store.letters(&ids).await?;
+        let (ready, dropped): (Vec<_>, Vec<_>) =
+            entries.into_iter().map(|entry| self.judge(entry, &letters)).partition(|c| c.letter.is_some());
+        let dropped = commit(self.office, Some(self.fence()), dropped).await?;
+        if dropped.fenced {
+            return Ok(Stopped::Fenced);
+        }
+        let intent = commit(self.office, Some(self.fence()), ready).await?;
+        if intent.fenced {
+            return Ok(Stopped::Fenced);
+        }
+        for batch in pack(self.ready_to_go(intent)) {
+            match self.send_packed(batch).await? {
+                Stopped::Done => {}
+                stopped => return Ok(stopped),
+            }
+        }
+        Ok(Stopped::Done)
+    }
+
+    fn fence(&self) -> Fence<'_> {
+        Fence { replay: self.replay.id(), version: self.replay.version }
+    }
+
+    /// What is to be done with an entry: the intent to send it, or its outcome without being sent.
+    fn judge(&self, entry: Entry, letters: &[Letter]) -> Change {
+        let now = self.office.now();
+        let not_sent = |entry: Entry, outcome| Change {
+            after: Entry { outcome, ..entry.clone() },
+            entry,
+            letter: None,
+        };
+        let Some(letter) = letters.iter().find(|letter| letter.id == entry.letter) else {
+            return not_sent(entry, Outcome::Skipped { reason: SkipReason::Gone });
+        };
+        let ours = LetterState::InReplay { replay: self.replay.id().clone() };
+        let again = entry.outcome.kind() == OutcomeKind::Sending && letter.state == ours;
+        if letter.state != LetterState::Waiting && !again {
+            return not_sent(entry, Outcome::Skipped { reason: SkipReason::NotWaiting });
+        }
+        if letter.is_expired(now) && !again {
+            return not_sent(entry, Outcome::Expired { at: now });
+        }
+        Change {
+            after: Entry { outcome: Outcome::Sending { since: now }, sends: entry.sends + 1, ..entry.clone() },
+            entry,
+            letter: Some(ours),
+        }
+    }
+
+    fn ready_to_go(&self, intent: Changed) -> Vec<Ready> {
+        let entry_of = |letter: &Letter| intent.made.iter().find(|c| c.entry.letter == letter.id);
+        let ready = intent.letters.iter().filter_map(|letter| {
+            Some(Ready { entry: entry_of(letter)?.after.clone(), outgoing: outgoing(letter, self.replay) })
+        });
+        ready.collect()
+    }
+
+    async fn send_packed(&self, batch: Vec<Ready>) -> Result<Stopped, OfficeError> {
+        let messages: Vec<_> = batch.iter().map(|ready| ready.outgoing.clone()).collect();
+        let queue = &self.replay.plan.main_queue;
+        match self.office.queue.send_batch(queue, &messages).await {
+            Ok(answers) => {
+                self.record(batch, answers).await?;
+                Ok(Stopped::Done)
+            }
+            // The letters stay in `sending`: they may have been sent. The next run sends them again and counts it;
+            // a queue that never answers must not get the same letter again and again.
+            Err(error @ QueueError::Unanswered { .. }) => {
+                let words = crate::error::chain(&error);
+                tracing::warn!(replay = %self.replay.id(), error = words, "the answer to a send was lost");
+                let tried_often = batch.iter().any(|ready| ready.entry.sends >= UNANSWERED_SENDS_MAX);
+                Ok(if tried_often { Stopped::Unavailable(error.to_string()) } else { Stopped::Unanswered })
+            }
+            Err(error) => {
+                let none = batch.iter().map(|_| Err(EntryFailure {
+                    code: "NotSent".into(),
+                    reason: error.to_string(),
+                    sender_fault: false,
+                }));
+                let none = none.collect();
+                self.record(batch, none).await?;
+                Ok(Stopped::Unavailable(error.to_string()))
+            }
+        }
+    }
+
+    /// Records what the queue answered. Not fenced: it happened, whoever has the replay now. A letter that has come
+    /// back before its sending is recorded keeps that outcome.
+    async fn record(
+        &self,
+        batch: Vec<Ready>,
+        answers: Vec<Result<MessageId, EntryFailure>>,
+    ) -> Result<(), OfficeError> {
+        let now = self.office.now();
+        // A letter without an answer stays in `sending`, as above.
+        let changes = batch.into_iter().zip(answers).map(|(Ready { entry, .. }, answer)| {
+            let (outcome, sends, letter) = match answer {
+                Ok(message_id) => (Outcome::InFlight { sent_at: now, message_id }, entry.sends, None),
+                Err(refused) if refused.sender_fault => {
+                    tracing::warn!(letter = %entry.letter, code = refused.code, "the main queue refused a letter");
+                    let outcome = Outcome::Skipped { reason: SkipReason::Refused };
+                    (outcome, entry.sends, Some(LetterState::Waiting))
+                }
+                Err(_) => (Outcome::Pending, entry.sends.saturating_sub(1), Some(LetterState::Waiting)),
+            };
+            Change { after: Entry { outcome, sends, ..entry.clone() }, entry, letter }
+        });
+        commit(self.office, None, changes.collect()).await?;
+        Ok(())
+    }
+}
+
+/// A letter whose intent is written, and the message that it goes as.
+struct Ready {
+    entry: Entry,
+    outgoing: Outgoing,
+}
+
+/// The message as it is sent: as it came, plus our marker where there is room for it.
+fn outgoing(letter: &Letter, replay: &Replay) -> Outgoing {
+    let marker =
+        Marker { letter: letter.id.clone(), replay: replay.id().clone(), attempt: letter.replays };
+    let mut content = letter.content.clone();
+    let attribute = Attribute::text(marker.print());
+    if content.attributes.len() < ATTRIBUTES_MAX {
+        content.attributes.insert(MARKER_ATTRIBUTE.into(), attribute);
+        if content.size_bytes() > MESSAGE_BYTES_MAX {
+            content.attributes.remove(MARKER_ATTRIBUTE);
+        }
+    }
+    // The same within an attempt, so that FIFO drops a second send of it within 5 minutes; new for each attempt, so
+    // that it does not drop a deliberate one.
+    let deduplication_id =
+        replay.plan.main_queue.is_fifo().then(|| format!("dlo-{}-{}", letter.id, letter.replays));
+    Outgoing { content, deduplication_id, delay: Span::ZERO }
+}
+
+/// Packs by bytes as well as by ten: a batch may hold 1 MiB together.
+fn pack(messages: Vec<Ready>) -> Vec<Vec<Ready>> {
+    let mut batches: Vec<Vec<Ready>> = Vec::new();
+    let mut bytes = 0;
+    for ready in messages {
+        let size = ready.outgoing.content.size_bytes();
+        match batches.last_mut() {
+            Some(batch) if batch.len() < BATCH_ENTRIES_MAX && bytes + size <= MESSAGE_BYTES_MAX => {
+                bytes += size;
+                batch.push(ready);
+            }
+            _ => {
+                bytes = size;
+                batches.push(vec![ready]);
+            }
+        }
+    }
+    batches
+}

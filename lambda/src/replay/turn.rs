@@ -1,0 +1,214 @@
+//! Turns of a replay: the next phase, a pause, the end. Each is one commit of replay, group and audit.
+
+use super::Did;
+use super::checks::{Occasion, gate_of};
+use crate::error::OfficeError;
+use crate::intake::word;
+use crate::office::Office;
+use crate::port::{CommitError, Expect, GroupFacts, Write};
+use domain::alert::{Alert, AlertKind};
+use domain::audit::{Act, AuditRecord};
+use domain::fix::Fix;
+use domain::group::{Group, GroupState, Tally};
+use domain::id::Actor;
+use domain::metric::{Datum, REPLAYS_STOPPED};
+use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay, ReplayState};
+use domain::time::Timestamp;
+
+/// Enters a phase. Before a wave is sent the gate is judged again.
+pub(super) async fn enter(
+    office: &Office,
+    replay: &Replay,
+    ledger: &Ledger,
+    wave: u32,
+    phase: Phase,
+) -> Result<Did, OfficeError> {
+    let facts = facts_of(office, replay).await?;
+    if phase == Phase::Sending {
+        let unmet = unmet_before_wave(office, replay, &facts, ledger).await?;
+        if !unmet.is_empty() {
+            return pause(office, replay, PauseReason::GateClosed { unmet }).await;
+        }
+    }
+    let now = office.now();
+    let columns = ledger.wave(wave);
+    let waves = replay.plan.waves.len();
+    let record = match phase {
+        Phase::Sending => Some((Act::WaveStarted, format!("Wave {} of {waves}: {} letters", wave + 1, columns.pending))),
+        Phase::Resting { .. } => Some((
+            Act::WaveSettled,
+            format!("Wave {} of {waves}: {} delivered, {} came back", wave + 1, columns.delivered, columns.returned),
+        )),
+        Phase::Observing { .. } => None,
+    };
+    let is_last = wave as usize + 1 >= waves && columns.pending == 0;
+    let group = match (&facts.group.state, phase) {
+        (GroupState::Replaying { replay, fix }, Phase::Observing { .. }) if is_last => {
+            Some(GroupState::Verifying { replay: replay.clone(), fix: fix.clone() })
+        }
+        _ => None,
+    };
+    let turn = Turn { replay, group: &facts.group, now };
+    turn.commit(office, replay.entered(wave, phase, ledger), group, record).await
+}
+
+async fn unmet_before_wave(
+    office: &Office,
+    replay: &Replay,
+    facts: &GroupFacts,
+    ledger: &Ledger,
+) -> Result<Vec<String>, OfficeError> {
+    let letters = Tally { letters: ledger.total().pending as i64, ..Tally::default() };
+    let occasion = Occasion {
+        fix: facts.group.state.fix(),
+        letters: &letters,
+        left_out: &[],
+        approver: Some(&replay.approval.by),
+        waivers: &replay.approval.waivers,
+        deaths_count: false,
+    };
+    let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;
+    Ok(gate.unmet_but_approval().iter().map(|c| format!("{}: {}", c.kind.label(), c.evidence)).collect())
+}
+
+/// Pauses, and tells people.
+pub(super) async fn pause(office: &Office, replay: &Replay, why: PauseReason) -> Result<Did, OfficeError> {
+    let facts = facts_of(office, replay).await?;
+    let now = office.now();
+    let Some(paused) = replay.pause(why.clone(), Actor::office(), now) else { return Ok(Did::Lost) };
+    // Letters came back: the fix that they were sent for no longer counts.
+    let fix = facts.group.state.fix().filter(|_| !matches!(why, PauseReason::TooManyReturned { .. })).cloned();
+    let group = in_this_replay(&facts.group, replay)
+        .then(|| GroupState::Paused { replay: replay.id().clone(), fix });
+    let words = reason_in_words(&why);
+    let turn = Turn { replay, group: &facts.group, now };
+    let did = turn.commit(office, paused, group, Some((Act::ReplayStoppedItself, words.clone()))).await?;
+    if matches!(did, Did::Something) {
+        office.measure(&[Datum::one(&REPLAYS_STOPPED, &[], now, 1.0)]).await;
+        office.alert(stopped(&facts.group, replay, words, now)).await;
+    }
+    Ok(did)
+}
+
+/// The end: every letter has its outcome.
+pub(super) async fn finish(
+    office: &Office,
+    replay: &Replay,
+    ledger: &Ledger,
+    ending: Ending,
+) -> Result<Did, OfficeError> {
+    let facts = facts_of(office, replay).await?;
+    let now = office.now();
+    let total = ledger.total();
+    let group = in_this_replay(&facts.group, replay)
+        .then(|| after_replay(&facts, replay, total.returned, now));
+    let detail = format!(
+        "{}: {} delivered, {} came back, {} expired, {} not sent",
+        if ending == Ending::Completed { "Finished" } else { "Aborted" },
+        total.delivered,
+        total.returned,
+        total.expired,
+        total.skipped
+    );
+    let turn = Turn { replay, group: &facts.group, now };
+    let finished = replay.moved(ReplayState::Finished { ending, at: now });
+    turn.commit(office, finished, group, Some((Act::ReplayFinished, detail))).await
+}
+
+/// What a finished replay means for its group.
+fn after_replay(facts: &GroupFacts, replay: &Replay, returned: u64, now: Timestamp) -> GroupState {
+    let fix = facts.group.state.fix().cloned();
+    let refuted = returned > 0 && fix.as_ref().is_none_or(|fix| is_refuted(fix, facts));
+    match fix {
+        Some(fix) if facts.counts.open().letters == 0 => {
+            GroupState::Resolved { at: now, fix, replay: replay.id().clone() }
+        }
+        // Letters that arrived late, or were kept back, can follow under the same fix.
+        Some(fix) if !refuted => GroupState::FixDeclared { fix },
+        _ => GroupState::Open,
+    }
+}
+
+/// A fix is refuted when a letter died of the cause after it took effect.
+fn is_refuted(fix: &Fix, facts: &GroupFacts) -> bool {
+    facts.counts.last_died_at.is_some_and(|died_at| died_at > fix.effective_at)
+}
+
+fn in_this_replay(group: &Group, replay: &Replay) -> bool {
+    group.state.replay() == Some(replay.id())
+}
+
+async fn facts_of(office: &Office, replay: &Replay) -> Result<GroupFacts, OfficeError> {
+    let facts = office.store.group_facts(replay.group(), i64::MAX).await?;
+    facts.ok_or_else(|| OfficeError::NoGroup(replay.group().clone()))
+}
+
+/// A change of a replay and its group at one moment.
+struct Turn<'a> {
+    replay: &'a Replay,
+    group: &'a Group,
+    now: Timestamp,
+}
+
+impl Turn<'_> {
+    async fn commit(
+        &self,
+        office: &Office,
+        after: Replay,
+        group_state: Option<GroupState>,
+        record: Option<(Act, String)>,
+    ) -> Result<Did, OfficeError> {
+        let mut records: Vec<_> = record.into_iter().collect();
+        let mut writes = vec![Write::Replay {
+            replay: Box::new(after),
+            expect: Expect::Version(self.replay.version),
+        }];
+        if let Some(state) = group_state {
+            if let GroupState::Resolved { .. } = state {
+                records.push((Act::GroupResolved, "No letter of the group is open".to_string()));
+            }
+            let group = Box::new(self.group.moved(state));
+            writes.push(Write::Group { group, expect: Expect::Version(self.group.version) });
+        }
+        writes.extend(records.into_iter().map(|(act, detail)| {
+            Write::Audit(Box::new(AuditRecord {
+                at: self.now,
+                actor: Actor::office(),
+                act,
+                group: self.group.id.clone(),
+                replay: Some(self.replay.id().clone()),
+                detail,
+                reason: None,
+            }))
+        }));
+        match office.store.commit(writes).await {
+            Ok(()) => Ok(Did::Something),
+            Err(CommitError::Conflict(_)) => Ok(Did::Lost),
+            Err(CommitError::Store(error)) => Err(error.into()),
+        }
+    }
+}
+
+/// Why a replay is paused, in a sentence.
+pub(crate) fn reason_in_words(why: &PauseReason) -> String {
+    match why {
+        PauseReason::TooManyReturned { returned, sent, stop_share_pct } => {
+            format!("{returned} of {sent} letters came back; it stops itself above {stop_share_pct} %")
+        }
+        PauseReason::GateClosed { unmet } => format!("The gate has closed: {}", unmet.join("; ")),
+        PauseReason::QueueUnavailable { detail } => format!("The main queue cannot take letters: {detail}"),
+        PauseReason::ByPerson { reason } => reason.clone(),
+    }
+}
+
+fn stopped(group: &Group, replay: &Replay, words: String, now: Timestamp) -> Alert {
+    Alert {
+        kind: AlertKind::ReplayStopped,
+        level: group.severity,
+        at: now,
+        group: group.id.clone(),
+        replay: Some(replay.id().clone()),
+        title: format!("Replay of {} {} stopped by itself: {words}", word(&group.classification.class), group.title),
+        advice: "Look at what came back. Declare the next fix when it is live, then resume, or abort.".into(),
+    }
+}
