@@ -6,7 +6,7 @@ use crate::panic::Caught;
 use crate::queue::{Queue, QueueAttributes, QueueError, Received};
 use crate::settle::{Case, Settler, chain, delete_all, pause, to_duration};
 use async_trait::async_trait;
-use domain::limits::BATCH_ENTRIES_MAX;
+use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
 use domain::reading::Class;
 use domain::time::Span;
 use std::sync::Arc;
@@ -144,7 +144,11 @@ impl Rounds<'_> {
 }
 
 async fn handle(settler: &Settler, handler: &dyn Handler, case: &Case, attributes: &QueueAttributes) {
-    let limit = Span::from_ms(attributes.visibility_timeout.as_ms() / 10 * 9);
+    let limit = match attributes.visibility_timeout {
+        // A queue that never hides its messages sets no limit by that.
+        Span::ZERO => Span::from_secs(VISIBILITY_S_MAX),
+        visible_again => Span::from_ms(visible_again.as_ms() / 10 * 9),
+    };
     let handling = Caught(handler.handle(&case.received));
     let failure = match tokio::time::timeout(to_duration(limit), handling).await {
         Ok(Ok(Ok(()))) => return settler.succeeded(case).await,

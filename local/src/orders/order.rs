@@ -1,0 +1,64 @@
+//! The messages of the demo service, as its producers write them and its consumer reads them.
+
+use domain::money::{Decimal, Money};
+use serde::{Deserialize, Serialize};
+
+/// One message: an order placed, a refund, an invoice to issue. They share their shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Order {
+    #[serde(rename = "type")]
+    pub message_type: MessageType,
+    pub order_id: String,
+    pub tenant: String,
+    pub customer: Customer,
+    pub total: Money,
+    pub items: Vec<Item>,
+    pub placed_at: String,
+    /// RFC 3339 in UTC, whole seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deliver_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gift_card: Option<GiftCard>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum MessageType {
+    #[serde(rename = "order.placed")]
+    OrderPlaced,
+    #[serde(rename = "order.refund")]
+    OrderRefund,
+    #[serde(rename = "invoice.issue")]
+    InvoiceIssue,
+}
+
+impl MessageType {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::OrderPlaced => "order.placed",
+            Self::OrderRefund => "order.refund",
+            Self::InvoiceIssue => "invoice.issue",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Customer {
+    pub id: String,
+    pub name: String,
+    pub email: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Item {
+    pub sku: String,
+    pub name: String,
+    pub quantity: u32,
+    pub unit_price: Decimal,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct GiftCard {
+    pub code: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engraving: Option<String>,
+}

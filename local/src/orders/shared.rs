@@ -1,0 +1,147 @@
+//! What producer, consumer and control panel of the demo service share.
+
+use super::generate::{Mix, generate};
+use super::state::State;
+use super::{OrdersConfig, OrdersError};
+use consumer::Outcome;
+use consumer::queue::{Outgoing, Queue};
+use domain::id::QueueArn;
+use domain::limits::BATCH_ENTRIES_MAX;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// How often the sending of one order is tried.
+const SENDS_MAX: usize = 3;
+
+/// Messages in a queue, about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Depth {
+    /// Waiting to be received.
+    pub visible_count: u64,
+    /// In a consumer's hands, or waiting to be retried.
+    pub in_flight_count: u64,
+}
+
+/// The demo service as its control panel shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Version, switches and counters.
+    #[serde(flatten)]
+    pub state: State,
+    /// The main queue; none while it does not answer.
+    pub main: Option<Depth>,
+    /// The dead-letter queue; none while it does not answer.
+    pub dlq: Option<Depth>,
+}
+
+pub(super) struct Shared {
+    pub config: OrdersConfig,
+    queue: Arc<dyn Queue>,
+    state: watch::Sender<State>,
+}
+
+impl Shared {
+    pub(super) fn new(queue: Arc<dyn Queue>, config: OrdersConfig, state: State) -> Self {
+        Self { config, queue, state: watch::Sender::new(state) }
+    }
+
+    pub(super) fn state(&self) -> State {
+        self.state.borrow().clone()
+    }
+
+    /// The state, to wait for a change of it.
+    pub(super) fn watch(&self) -> watch::Receiver<State> {
+        self.state.subscribe()
+    }
+
+    /// Changes the state and keeps it. A full disk must not stop the demo, so a write that fails is only logged.
+    pub(super) fn change(&self, change: impl FnOnce(&mut State)) {
+        self.state.send_modify(|state| {
+            change(state);
+            if let Err(error) = state.write(&self.config.state_file) {
+                tracing::error!(%error, cause = ?std::error::Error::source(&error), "the demo's state was not kept");
+            }
+        });
+    }
+
+    /// Counts an outcome. Not written at once: the next order placed writes it.
+    pub(super) fn count(&self, outcome: &Outcome) {
+        self.state.send_modify(|state| match outcome {
+            Outcome::Handled => state.handled_count += 1,
+            Outcome::Retried { .. } => state.retried_count += 1,
+            Outcome::DeadLettered { .. } => state.dead_count += 1,
+            Outcome::Left { .. } => {}
+        });
+    }
+
+    /// Whether the producer may place one more order; takes it from its allowance.
+    pub(super) fn may_produce(&self) -> bool {
+        self.state.send_if_modified(|state| {
+            if !state.producing {
+                return false;
+            }
+            match state.allowance_count.checked_sub(1) {
+                Some(left) => state.allowance_count = left,
+                None => state.producing = false,
+            }
+            true
+        });
+        self.state.borrow().producing
+    }
+
+    /// Places orders. Their numbers are taken, and kept, before they are sent, so none is used twice after a crash.
+    pub(super) async fn place(&self, count: u32, mix: Mix) -> Result<u64, OrdersError> {
+        let count = u64::from(count);
+        let mut first = 1;
+        self.change(|state| {
+            first += state.placed_count;
+            state.placed_count += count;
+        });
+        let OrdersConfig { main, seed, now, .. } = &self.config;
+        let now = now();
+        let numbers: Vec<u64> = (first..first + count).collect();
+        for batch in numbers.chunks(BATCH_ENTRIES_MAX) {
+            let orders = batch.iter().map(|number| generate(main, *seed, *number, mix, now)).collect();
+            self.send(orders).await?;
+        }
+        Ok(count)
+    }
+
+    async fn send(&self, mut orders: Vec<Outgoing>) -> Result<(), OrdersError> {
+        let mut refused = None;
+        for _ in 0..SENDS_MAX {
+            let results = self.queue.send_batch(&self.config.main, &orders).await?;
+            let mut again = Vec::new();
+            for (order, result) in orders.into_iter().zip(results) {
+                if let Err(failure) = result {
+                    refused = Some(failure);
+                    again.push(order);
+                }
+            }
+            orders = again;
+            if orders.is_empty() {
+                return Ok(());
+            }
+        }
+        refused.map_or(Ok(()), |failure| Err(failure.into()))
+    }
+
+    pub(super) async fn status(&self) -> Status {
+        Status {
+            state: self.state(),
+            main: self.depth(&self.config.main).await,
+            dlq: self.depth(&self.config.dlq).await,
+        }
+    }
+
+    async fn depth(&self, queue: &QueueArn) -> Option<Depth> {
+        match self.queue.attributes(queue).await {
+            Ok(found) => Some(Depth { visible_count: found.visible_count, in_flight_count: found.in_flight_count }),
+            Err(error) => {
+                tracing::warn!(%queue, %error, "the queue's depth could not be read");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The demo service on the embedded queue: each of its failures is real and stamped.
+
+use super::generate::generate;
+use super::{Kind, Mix, Orders, OrdersConfig, OrdersHandle, State, Version, message_type_rules};
+use crate::queue::{EmbeddedQueue, QueueSettings};
+use consumer::Class;
+use domain::deployment::Deployment;
+use domain::id::QueueArn;
+use domain::marker::FAILURE_ATTRIBUTE;
+use domain::message::DeadMessage;
+use domain::policy::Policy;
+use domain::read::{Stamp, read};
+use domain::reading::{Category, Reading};
+use domain::time::{Span, Timestamp};
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tempfile::TempDir;
+
+const START_MS: i64 = 1_763_600_000_000;
+
+struct World {
+    queue: Arc<EmbeddedQueue>,
+    clock: Arc<AtomicI64>,
+    folder: TempDir,
+    main: QueueArn,
+    dlq: QueueArn,
+}
+
+impl World {
+    async fn new() -> Self {
+        let clock = Arc::new(AtomicI64::new(START_MS));
+        let read = clock.clone();
+        let now = Arc::new(move || Timestamp::from_ms(read.load(SeqCst)));
+        let queue = Arc::new(EmbeddedQueue::open_in_memory(now).unwrap());
+        let arn = |name: &str| QueueArn::new(format!("arn:aws:sqs:eu-west-1:111122223333:{name}"));
+        let (main, dlq) = (arn("orders"), arn("orders-dlq"));
+        queue.create_queue(&dlq, QueueSettings::default()).await.unwrap();
+        queue.create_queue(&main, QueueSettings::default().dead_letters_to(&dlq, 2)).await.unwrap();
+        Self { queue, clock, folder: tempfile::tempdir().unwrap(), main, dlq }
+    }
+
+    fn config(&self) -> OrdersConfig {
+        let clock = self.clock.clone();
+        OrdersConfig {
+            orders_per_s: 0,
+            payments_patience: Span::from_ms(50),
+            now: Arc::new(move || Timestamp::from_ms(clock.load(SeqCst))),
+            ..OrdersConfig::new(self.main.clone(), self.dlq.clone(), self.state_file())
+        }
+    }
+
+    fn state_file(&self) -> std::path::PathBuf {
+        Path::join(self.folder.path(), "orders.json")
+    }
+
+    async fn start(&self) -> OrdersHandle {
+        Orders::start(self.queue.clone(), self.config()).await.unwrap()
+    }
+
+    fn pass(&self, span: Span) {
+        self.clock.fetch_add(span.as_ms(), SeqCst);
+        self.queue.clock_moved();
+    }
+
+    async fn readings(&self) -> Vec<(Stamp, Reading)> {
+        let policy = Policy { message_types: message_type_rules(), ..Policy::default() };
+        let dead = self.queue.peek(&self.dlq, 1_000).await.unwrap();
+        let read_one = |dead: crate::queue::Peeked| {
+            let stamp = Stamp::parse(dead.content.attributes[FAILURE_ATTRIBUTE].as_text().unwrap()).unwrap();
+            let message = DeadMessage {
+                dlq: self.dlq.clone(),
+                message_id: dead.message_id,
+                content: dead.content,
+                system: dead.system,
+            };
+            (stamp, read(&message, &policy))
+        };
+        dead.into_iter().map(read_one).collect()
+    }
+
+    async fn groups(&self) -> BTreeSet<String> {
+        self.readings().await.iter().map(|(_, reading)| reading.group.to_string()).collect()
+    }
+}
+
+async fn soon<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), what).await.expect("it should have happened by now")
+}
+
+/// Waits until so many orders were handled or given up, since the file was made.
+async fn settled(orders: &OrdersHandle, count: u64) -> State {
+    soon(orders.wait_for(|state| state.handled_count + state.dead_count >= count)).await;
+    orders.status().await.state
+}
+
+async fn check(kind: Kind, error_type: &str, words: &str, category: Category, thrown_in: &str) {
+    let world = World::new().await;
+    let orders = world.start().await;
+    orders.place(1, Mix::Only(kind)).await.unwrap();
+    assert_eq!(settled(&orders, 1).await.dead_count, 1, "{kind:?}");
+    orders.stop().await;
+    let (stamp, reading) = world.readings().await.remove(0);
+    assert_eq!(stamp.error_type.as_deref(), Some(error_type), "{kind:?}");
+    let message = stamp.message.unwrap_or_default();
+    assert!(message.contains(words), "{kind:?}: {message}");
+    let stack = stamp.stack.unwrap_or_default();
+    assert!(stack.starts_with(&format!("   0: {thrown_in}\n")), "{kind:?}: {stack}");
+    assert_eq!((stamp.class, stamp.attempts), (Some(Class::Permanent), Some(1)), "{kind:?}");
+    assert_eq!(stamp.consumer_version.as_deref(), Some("v1"));
+    let classification = &reading.classification;
+    assert_eq!(
+        (classification.class, classification.category),
+        (Class::Permanent, category),
+        "{kind:?}: {classification:?}"
+    );
+    if kind != Kind::Malformed {
+        assert!(
+            reading.impact.money.is_some() && reading.impact.customer.is_some() && reading.impact.deadline.is_some()
+        );
+    }
+}
+
+#[tokio::test]
+async fn each_failure_is_stamped_with_its_own_cause() {
+    use Category::*;
+    //    kind                  error type                             words                        category          thrown in
+    check(Kind::GiftCard, "panic", "index out of bounds", ConsumerBug, "orders::pricing::shipping").await;
+    check(
+        Kind::Malformed,
+        "serde_json::error::Error",
+        "EOF while parsing a string",
+        MalformedPayload,
+        "orders::service::read",
+    )
+    .await;
+    check(
+        Kind::UnknownProduct,
+        "orders::catalogue::ProductNotFound",
+        "sku_2187",
+        MissingReference,
+        "orders::service::price",
+    )
+    .await;
+    check(
+        Kind::Expired,
+        "orders::deadline::DeadlineExceeded",
+        "was due by",
+        Expired,
+        "orders::service::Service::process",
+    )
+    .await;
+    check(
+        Kind::DeletedTenant,
+        "orders::tenant::TenantDeleted",
+        "elmwood",
+        InvalidTenant,
+        "orders::service::Service::process",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_hanging_payment_service_is_retried_then_told_of() {
+    let world = World::new().await;
+    let orders = world.start().await;
+    orders.set_payments(false);
+    orders.place(1, Mix::Only(Kind::Good)).await.unwrap();
+    soon(orders.wait_for(|state| state.retried_count == 1)).await;
+    world.pass(Span::from_secs(30));
+    assert_eq!(settled(&orders, 1).await.dead_count, 1);
+    orders.stop().await;
+    let (stamp, reading) = world.readings().await.remove(0);
+    assert_eq!(stamp.error_type.as_deref(), Some("orders::payments::PaymentTimeout"));
+    assert!(
+        stamp.message.as_deref().unwrap_or_default().starts_with("payments did not answer within 50 ms: "),
+        "{stamp:?}"
+    );
+    assert_eq!((stamp.class, stamp.attempts), (Some(Class::Transient), Some(2)));
+    let classification = reading.classification;
+    assert_eq!((classification.class, classification.category), (Class::Transient, Category::Timeout));
+}
+
+#[tokio::test]
+async fn orders_pass_once_payments_are_back() {
+    let world = World::new().await;
+    let orders = world.start().await;
+    orders.set_payments(false);
+    orders.place(5, Mix::Only(Kind::Good)).await.unwrap();
+    soon(orders.wait_for(|state| state.retried_count == 5)).await;
+    orders.set_payments(true);
+    world.pass(Span::from_secs(30));
+    assert_eq!(settled(&orders, 5).await.handled_count, 5);
+    orders.stop().await;
+}
+
+#[tokio::test]
+async fn the_wrong_fix_helps_few_and_the_right_one_all() {
+    let world = World::new().await;
+    let orders = world.start().await;
+    let mut dead_count = Vec::new();
+    for (at, version) in (1..).zip(Version::ALL) {
+        orders.deploy(version);
+        orders.place(40, Mix::Only(Kind::GiftCard)).await.unwrap();
+        dead_count.push(settled(&orders, 40 * at).await.dead_count);
+    }
+    orders.stop().await;
+    assert_eq!(dead_count[0], 40, "v1 fails on all");
+    let after_v2 = dead_count[1] - dead_count[0];
+    assert!((21..40).contains(&after_v2), "v2 fails on most: {after_v2}");
+    assert_eq!(dead_count[2], dead_count[1], "v3 fails on none");
+    assert_eq!(world.groups().await.len(), 1, "the wrong fix fails at the same place");
+}
+
+#[tokio::test]
+async fn adding_the_product_mends_its_orders() {
+    let world = World::new().await;
+    let orders = world.start().await;
+    orders.place(3, Mix::Only(Kind::UnknownProduct)).await.unwrap();
+    assert_eq!(settled(&orders, 3).await.dead_count, 3);
+    orders.add_product();
+    orders.place(3, Mix::Only(Kind::UnknownProduct)).await.unwrap();
+    assert_eq!(settled(&orders, 6).await.handled_count, 3);
+    orders.stop().await;
+    assert_eq!(world.groups().await.len(), 1);
+}
+
+#[tokio::test]
+async fn one_cause_is_one_group() {
+    for kind in [Kind::GiftCard, Kind::Malformed, Kind::UnknownProduct, Kind::Expired, Kind::DeletedTenant] {
+        let world = World::new().await;
+        let orders = world.start().await;
+        orders.place(30, Mix::Only(kind)).await.unwrap();
+        assert_eq!(settled(&orders, 30).await.dead_count, 30);
+        orders.stop().await;
+        let titles: BTreeSet<String> = world.readings().await.into_iter().map(|(_, reading)| reading.title).collect();
+        assert_eq!(world.groups().await.len(), 1, "{kind:?}: {titles:?}");
+    }
+}
+
+#[tokio::test]
+async fn state_and_numbering_survive_a_restart() {
+    let world = World::new().await;
+    let orders = world.start().await;
+    orders.deploy(Version::V2);
+    orders.set_payments(false);
+    orders.add_product();
+    orders.place(2, Mix::Only(Kind::GiftCard)).await.unwrap();
+    orders.stop().await;
+    let before = orders.status().await.state;
+    let again = world.start().await;
+    assert_eq!(again.status().await.state, before);
+    assert_eq!((before.version, before.payments_up, before.product_added), (Version::V2, false, true));
+    again.place(1, Mix::Only(Kind::DeletedTenant)).await.unwrap();
+    assert_eq!(again.status().await.state.placed_count, 3);
+    again.stop().await;
+}
+
+#[tokio::test]
+async fn the_producer_pauses_by_itself() {
+    let world = World::new().await;
+    let config = OrdersConfig { orders_per_s: 1_000, orders_max: 5, ..world.config() };
+    let orders = Orders::start(world.queue.clone(), config).await.unwrap();
+    soon(orders.wait_for(|state| !state.producing)).await;
+    assert_eq!(orders.status().await.state.placed_count, 5);
+    orders.set_producing(true);
+    soon(orders.wait_for(|state| !state.producing && state.placed_count == 10)).await;
+    orders.stop().await;
+}
+
+#[tokio::test]
+async fn deployments_are_told() {
+    let world = World::new().await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = told.clone();
+    let config = OrdersConfig { on_deploy: Arc::new(move |made| tell.lock().unwrap().push(made)), ..world.config() };
+    let orders = Orders::start(world.queue.clone(), config).await.unwrap();
+    orders.deploy(Version::V3);
+    orders.stop().await;
+    let at = Timestamp::from_ms(START_MS);
+    let expected = Deployment { service: "orders".into(), version: "v3".into(), commit: None, at };
+    assert_eq!(*told.lock().unwrap(), [expected]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_orders() {
+    let queue = QueueArn::from("arn:aws:sqs:eu-west-1:111122223333:orders");
+    let now = Timestamp::from_ms(START_MS);
+    let orders = |seed| -> Vec<_> { (1..50).map(|number| generate(&queue, seed, number, Mix::Usual, now)).collect() };
+    assert_eq!(orders(1), orders(1));
+    assert_ne!(orders(1), orders(2));
+}
+
+#[test]
+fn about_fifteen_of_a_hundred_orders_are_bad() {
+    let mut chance = super::chance::Chance::of(1, 1);
+    let bad = (0..10_000).filter(|_| Mix::Usual.kind(&mut chance) != Kind::Good).count();
+    assert!((1_300..1_700).contains(&bad), "{bad}");
+}
