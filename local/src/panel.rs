@@ -11,7 +11,7 @@ use crate::orders::{BURST_MAX, Kind, Mix, OrdersHandle, Status, Version};
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn;
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,12 @@ pub struct Place {
 pub struct Producer {
     /// Whether it shall run.
     pub running: bool,
+}
+
+/// The panel at `/panel`, to be merged into the office's router.
+pub fn mounted(handle: OrdersHandle) -> Router {
+    // `nest` answers no trailing slash, which people type.
+    Router::new().nest("/panel", router(handle)).route("/panel/", get(|| async { Redirect::permanent("/panel") }))
 }
 
 /// The panel, to be nested at `/panel`: the page names its files from there.

@@ -9,8 +9,8 @@ let seenAtMs = 0;
 
 const NOTES = {
   v1: "fails on gift cards",
-  v2: "a wrong fix: engraved cards still fail",
-  v3: "the right fix",
+  v2: "engraved cards still fail",
+  v3: "works on all of them",
 };
 
 function put(id, text) {
@@ -45,9 +45,9 @@ function show(state) {
   put("version", state.version);
   put("version-note", NOTES[state.version] ?? "");
   chip("payments", state.payments_up ? "ok" : "danger", state.payments_up ? "up" : "down");
-  chip("product", state.product_added ? "ok" : "warn", state.product_added ? "in the catalogue" : "not in the catalogue");
+  chip("product", state.product_added ? "ok" : "warn", state.product_added ? "added" : "missing");
   const waits = state.allowance_count === 0 ? "paused by itself" : "paused";
-  chip("producer", state.producing ? "ok" : "warn", state.producing ? "placing orders" : waits);
+  chip("producer", state.producing ? "ok" : "warn", state.producing ? "running" : waits);
   put("placed", number(state.placed_count));
   put("handled", number(state.handled_count));
   put("retried", number(state.retried_count));
@@ -59,8 +59,8 @@ function show(state) {
   }
   if (state.payments_up) flip("payments-switch", { up: false }, "Take payments down", "calls will time out");
   else flip("payments-switch", { up: true }, "Bring payments up", "retries will pass again");
-  if (state.product_added) flip("product-switch", { added: false }, "Remove the product", "orders for the lantern fail again");
-  else flip("product-switch", { added: true }, "Add the missing product", "the lantern is sold, but not in the catalogue");
+  if (state.product_added) flip("product-switch", { added: false }, "Remove the product", "its orders fail again");
+  else flip("product-switch", { added: true }, "Add the missing product", "sold, but not in the catalogue");
   if (state.producing) flip("producer-switch", { running: false }, "Pause the producer", "no orders but yours");
   else flip("producer-switch", { running: true }, "Resume the producer", "a few orders a second");
   byId("fault").hidden = true;

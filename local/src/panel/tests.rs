@@ -1,9 +1,8 @@
 //! The panel over HTTP, as a browser, a stranger's page and the command line meet it.
 
-use super::{CliError, PanelCommand, Switch, cli, router};
+use super::{CliError, PanelCommand, Switch, cli, mounted};
 use crate::orders::{Kind, Orders, OrdersConfig, OrdersHandle, Version};
 use crate::queue::{EmbeddedQueue, QueueSettings};
-use axum::Router;
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
 use reqwest::{Client, RequestBuilder, StatusCode};
@@ -37,7 +36,7 @@ impl Demo {
         let orders = Orders::start(queue.clone(), config).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
-        let app = Router::new().nest("/panel", router(orders.clone()));
+        let app = mounted(orders.clone());
         tokio::spawn(async move { axum::serve(listener, app).await });
         let http = Client::builder().no_proxy().build().unwrap();
         Self { orders, queue, base_url, http, _folder: folder }
@@ -65,6 +64,7 @@ async fn the_page_and_its_files_come_under_a_strict_policy() {
     let demo = Demo::start().await;
     for (path, content_type) in [
         ("/panel", "text/html; charset=utf-8"),
+        ("/panel/", "text/html; charset=utf-8"),
         ("/panel/panel.css", "text/css; charset=utf-8"),
         ("/panel/panel.js", "text/javascript; charset=utf-8"),
         ("/panel/icon.svg", "image/svg+xml"),
