@@ -10,6 +10,34 @@
 //!   says why it died;
 //! * a panic is a failure of its message, never of the loop.
 //!
+//! ```no_run
+//! use consumer::queue::{Queue, Received};
+//! use consumer::{At, Consumer, ConsumerConfig, Failure, Handler, Judge, here};
+//! use std::sync::Arc;
+//!
+//! struct Doubler;
+//!
+//! #[async_trait::async_trait]
+//! impl Handler for Doubler {
+//!     async fn handle(&self, received: &Received) -> Result<(), Failure> {
+//!         let number = parse(&received.content.body).at(here!())?;
+//!         println!("{}", number.saturating_mul(2));
+//!         Ok(())
+//!     }
+//! }
+//!
+//! fn parse(body: &str) -> Result<u32, Failure> {
+//!     // The same body will not parse the next time either: dead-letter it now, with error and place on the stamp.
+//!     body.trim().parse::<u32>().permanent(here!())
+//! }
+//!
+//! async fn run(queue: Arc<dyn Queue>, shutdown: tokio::sync::watch::Receiver<bool>) {
+//!     let main = "arn:aws:sqs:eu-west-1:111122223333:numbers".into();
+//!     let config = ConsumerConfig::new(main, "doubler", || env!("CARGO_PKG_VERSION").into());
+//!     Consumer::new(config, queue, Arc::new(Doubler)).run(shutdown).await;
+//! }
+//! ```
+//!
 //! What it does not do yet: extend the visibility timeout of a handler that needs longer than the queue allows.
 #![deny(missing_docs)]
 
