@@ -18,6 +18,8 @@ pub struct Query {
     pub meaning: &'static str,
 }
 
+async fn no_handler() {}
+
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// One endpoint. Several with one path are merged.
@@ -74,6 +76,22 @@ impl Endpoint {
             takes: Some(|generator| generator.subschema_for::<A>()),
             gives: |generator| generator.subschema_for::<G>(),
             route: on(MethodFilter::POST, handler),
+        }
+    }
+
+    /// An endpoint that ends something and takes nothing.
+    pub fn delete<G: JsonSchema, T: 'static>(
+        path: &'static str,
+        permission: Permission,
+        summary: &'static str,
+        handler: impl Handler<T, Api>,
+    ) -> Self {
+        let route = on(MethodFilter::DELETE, handler);
+        Self {
+            method: Method::DELETE,
+            permission: Some(permission),
+            route,
+            ..Self::get::<G, _>(path, summary, no_handler)
         }
     }
 

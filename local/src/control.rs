@@ -1,0 +1,125 @@
+//! How a second `dlo` talks to the office that runs: a file in its folder names the address and a secret, readable by
+//! its owner only.
+
+use crate::sign_in::{Link, Sessions};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use axum::{Json, Router};
+use domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The header that carries the secret.
+const SECRET_HEADER: &str = "x-dlo-control";
+const FILE: &str = "running.json";
+
+/// Where the running office is, and the secret that shows that one may read its folder.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Control {
+    /// `http://127.0.0.1:8118`.
+    pub url: String,
+    secret: String,
+}
+
+/// No office runs there, or it does not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// No office has written its address.
+    #[error("no office runs with the folder {}; start one with `dlo demo`", .0.display())]
+    NotRunning(PathBuf),
+    /// It does not answer.
+    #[error("the office at {url} does not answer; is it still running?")]
+    NoAnswer {
+        /// Where it was.
+        url: String,
+        /// The fault.
+        #[source]
+        source: reqwest::Error,
+    },
+}
+
+impl Control {
+    /// For an office that starts.
+    pub fn new(url: String) -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self { url, secret: domain::id::to_hex(&bytes) })
+    }
+
+    /// Writes the file.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let path = folder.join(FILE);
+        let _ = fs::remove_file(&path);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(path)?.write_all(serde_json::to_string(self)?.as_bytes())
+    }
+
+    /// Removes the file, when the office ends.
+    pub fn remove(folder: &Path) {
+        // A file that stays names an address that does not answer, which the next reader is told.
+        let _ = fs::remove_file(folder.join(FILE));
+    }
+
+    /// Reads the file of an office that runs.
+    pub fn read(folder: &Path) -> Result<Self, ControlError> {
+        let text = fs::read_to_string(folder.join(FILE)).ok();
+        text.and_then(|text| serde_json::from_str(&text).ok()).ok_or_else(|| ControlError::NotRunning(folder.into()))
+    }
+
+    /// Asks the running office for new sign-in links.
+    pub async fn new_links(&self) -> Result<String, ControlError> {
+        let no_answer = |source| ControlError::NoAnswer { url: self.url.clone(), source };
+        let request = reqwest::Client::new().post(format!("{}/local/links", self.url));
+        let answer = request.header(SECRET_HEADER, &self.secret).send().await.map_err(no_answer)?;
+        answer.error_for_status().map_err(no_answer)?.text().await.map_err(no_answer)
+    }
+}
+
+/// What the route needs.
+#[derive(Clone)]
+pub struct Links {
+    /// The sessions.
+    pub sessions: Arc<Sessions>,
+    /// The address and the secret.
+    pub control: Control,
+    /// The clock.
+    pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl Links {
+    /// New links, as text for a terminal.
+    pub fn print(&self) -> Result<String, crate::sign_in::NoRandomness> {
+        let links = self.sessions.new_links((self.clock)())?;
+        Ok(as_text(&self.control.url, &links))
+    }
+}
+
+fn as_text(url: &str, links: &[Link]) -> String {
+    let mut text = String::new();
+    for Link { code, caller } in links {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "  {:<9} {:<5} {url}/signin#{code}", caller.role.as_str(), caller.actor.as_str());
+    }
+    text
+}
+
+/// `POST /local/links`, for whoever can read the office's folder.
+pub fn router(links: Links) -> Router {
+    Router::new().route("/local/links", post(new_links)).with_state(links)
+}
+
+async fn new_links(State(links): State<Links>, headers: HeaderMap) -> Result<String, (StatusCode, Json<&'static str>)> {
+    let given = headers.get(SECRET_HEADER).map(|value| value.as_bytes()).unwrap_or_default();
+    if domain::id::hash_hex(&[&String::from_utf8_lossy(given)]) != domain::id::hash_hex(&[&links.control.secret]) {
+        return Err((StatusCode::FORBIDDEN, Json("only the owner of the office's folder may ask for links")));
+    }
+    links.print().map_err(|_| (StatusCode::INTERNAL_SERVER_ERROR, Json("this machine gives no random numbers")))
+}

@@ -1,0 +1,81 @@
+//! The HTTP server of an office on one machine: loopback only, api, dashboard and whatever the demo adds.
+
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn, map_response};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
+use lambda::api::{self, Api};
+use lambda::assets;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+use crate::feed::Stop;
+use crate::sign_in::{self, Sessions};
+
+/// The port cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// Somebody else listens there.
+    #[error("port {0} is in use; stop what listens there, or choose another with --port (0 takes any free one)")]
+    InUse(u16),
+    /// Something else.
+    #[error("port {port} of this machine cannot be listened on")]
+    Other {
+        /// The port.
+        port: u16,
+        /// The fault.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Listens on loopback; port 0 takes any that is free.
+pub async fn listen(port: u16) -> Result<TcpListener, ListenError> {
+    TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(|source| match source.kind() {
+        io::ErrorKind::AddrInUse => ListenError::InUse(port),
+        _ => ListenError::Other { port, source },
+    })
+}
+
+/// The whole router: the api with its sign-in, `more`, and the dashboard for every other path.
+pub fn router(api: Api, sessions: Arc<Sessions>, more: Router) -> Router {
+    let mut endpoints = api::endpoints();
+    endpoints.extend(sign_in::endpoints());
+    Router::new()
+        .merge(api::router(api, &endpoints).layer(Extension(sessions)))
+        .merge(more)
+        .fallback_service(assets::router())
+        .layer(map_response(assets::secure))
+        .layer(from_fn(loopback_only))
+}
+
+/// Every endpoint of an office on one machine, for its OpenAPI document.
+pub fn endpoints() -> Vec<api::Endpoint> {
+    api::endpoints().into_iter().chain(sign_in::endpoints()).collect()
+}
+
+/// Serves until the office stops; requests under way are finished.
+pub async fn serve(listener: TcpListener, router: Router, mut stop: Stop) -> io::Result<()> {
+    axum::serve(listener, router)
+        .with_graceful_shutdown(async move {
+            // An error means that the sender is gone, which is a stop too.
+            let _ = stop.wait_for(|stop| *stop).await;
+        })
+        .await
+}
+
+/// Refuses requests that name another host: a page elsewhere that makes its own name point to this machine (DNS
+/// rebinding) would otherwise reach an office that trusts whoever can reach it.
+async fn loopback_only(request: Request, next: Next) -> Response {
+    let host = request.headers().get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
+        if port.bytes().all(|b| b.is_ascii_digit()) { name } else { host }
+    });
+    if matches!(name, "127.0.0.1" | "localhost" | "[::1]") {
+        return next.run(request).await;
+    }
+    (StatusCode::MISDIRECTED_REQUEST, "This office answers to 127.0.0.1 and localhost only.\n").into_response()
+}

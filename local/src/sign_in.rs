@@ -1,0 +1,204 @@
+//! Signing in on one machine: one-time links, one role each, exchanged for a session of this tab.
+//!
+//! Links are printed on the terminal of the person who started the office, which listens on loopback only. Codes and
+//! tokens live in memory: a restart signs everybody out and prints new links.
+
+use async_trait::async_trait;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Extension, Json, State};
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use domain::id::{Actor, to_hex};
+use domain::role::{Permission, Role};
+use domain::time::{Span, Timestamp};
+use domain::wire::{ErrorCode, Me, Session, SignIn};
+use lambda::api::{Api, ApiError, Caller, Endpoint, Identify};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How long a link may wait to be opened.
+const LINK_LASTS: Span = Span::from_mins(24 * 60);
+/// How long a session lasts: a working day.
+const SESSION_LASTS: Span = Span::from_mins(12 * 60);
+/// Links and sessions that are kept at most; the oldest go first, so that nothing grows for ever.
+const KEPT_MAX: usize = 1_000;
+
+/// The people of the demo, one for each role.
+const PEOPLE: [(Role, &str); 4] =
+    [(Role::Viewer, "vera"), (Role::Operator, "otto"), (Role::Approver, "anna"), (Role::Admin, "ada")];
+
+struct Grant {
+    caller: Caller,
+    until: Timestamp,
+}
+
+/// Links that wait and sessions that run, by the hash of their secret.
+#[derive(Default)]
+pub struct Sessions {
+    links: Mutex<HashMap<String, Grant>>,
+    sessions: Mutex<HashMap<String, Grant>>,
+}
+
+/// A link's code and who it signs in.
+#[derive(Debug)]
+pub struct Link {
+    /// The code.
+    pub code: String,
+    /// Who.
+    pub caller: Caller,
+}
+
+/// The machine gave no random numbers: no secret can be made.
+#[derive(Debug, thiserror::Error)]
+#[error("this machine gives no random numbers, so nobody can be signed in safely")]
+pub struct NoRandomness(#[source] getrandom::Error);
+
+impl Sessions {
+    /// A new link for each role.
+    pub fn new_links(&self, now: Timestamp) -> Result<Vec<Link>, NoRandomness> {
+        PEOPLE.iter().map(|(role, name)| self.new_link(*role, name, now)).collect()
+    }
+
+    fn new_link(&self, role: Role, name: &str, now: Timestamp) -> Result<Link, NoRandomness> {
+        let code = secret()?;
+        let caller = Caller { actor: Actor::from(name), role };
+        keep(&mut lock(&self.links), &code, Grant { caller: caller.clone(), until: now.plus(LINK_LASTS) }, now);
+        Ok(Link { code, caller })
+    }
+
+    /// Takes a link's code: it works once.
+    fn redeem(&self, code: &str, now: Timestamp) -> Result<Option<(String, Grant)>, NoRandomness> {
+        let Some(link) = lock(&self.links).remove(&hash(code)).filter(|grant| grant.until > now) else {
+            return Ok(None);
+        };
+        let token = secret()?;
+        let grant = || Grant { caller: link.caller.clone(), until: now.plus(SESSION_LASTS) };
+        keep(&mut lock(&self.sessions), &token, grant(), now);
+        Ok(Some((token, grant())))
+    }
+
+    fn end(&self, token: &str) {
+        lock(&self.sessions).remove(&hash(token));
+    }
+}
+
+#[async_trait]
+impl Identify for Sessions {
+    async fn who(&self, token: &str, now: Timestamp) -> Option<Caller> {
+        let sessions = lock(&self.sessions);
+        sessions.get(&hash(token)).filter(|grant| grant.until > now).map(|grant| grant.caller.clone())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds one of these locks; and if it did, the map would still be whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn keep(grants: &mut HashMap<String, Grant>, secret: &str, grant: Grant, now: Timestamp) {
+    grants.retain(|_, grant| grant.until > now);
+    while grants.len() >= KEPT_MAX {
+        let Some(oldest) = grants.iter().min_by_key(|(_, g)| g.until).map(|(key, _)| key.clone()) else { break };
+        grants.remove(&oldest);
+    }
+    grants.insert(hash(secret), grant);
+}
+
+/// 128 random bits in hex.
+fn secret() -> Result<String, NoRandomness> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(NoRandomness)?;
+    Ok(to_hex(&bytes))
+}
+
+/// Looking up by hash gives away nothing through the time that a comparison takes.
+fn hash(secret: &str) -> String {
+    to_hex(&Sha256::digest(secret.as_bytes()))
+}
+
+/// The endpoints of signing in on one machine.
+pub fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::post::<SignIn, Session, _>("/session", None, "Exchange a one-time code for a session", sign_in),
+        Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session", sign_out),
+    ]
+}
+
+/// The session has ended.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Ended {
+    ended: bool,
+}
+
+async fn sign_in(
+    State(api): State<Api>,
+    Extension(sessions): Extension<Arc<Sessions>>,
+    ask: Result<Json<SignIn>, JsonRejection>,
+) -> Result<Json<Session>, ApiError> {
+    let Json(ask) = ask?;
+    let redeemed = sessions.redeem(ask.code.trim(), api.office.now()).map_err(|error| ApiError {
+        log: Some(lambda::error::chain(&error)),
+        ..ApiError::new(ErrorCode::Internal, "This machine cannot make a safe session now.")
+    })?;
+    let Some((token, grant)) = redeemed else {
+        let words = "This link was used before or is too old. Each link works once: press Enter in the terminal of the office, or run `dlo links`, for new ones.";
+        return Err(ApiError::new(ErrorCode::SignedOut, words));
+    };
+    let permissions = Permission::ALL.into_iter().filter(|p| grant.caller.role.may(*p)).collect();
+    let me = Me { name: grant.caller.actor, role: grant.caller.role, permissions, office: api.name.to_string() };
+    Ok(Json(Session { token, expires_at: grant.until, me }))
+}
+
+async fn sign_out(Extension(sessions): Extension<Arc<Sessions>>, headers: HeaderMap) -> Json<Ended> {
+    let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    if let Some(token) = header.and_then(|value| value.strip_prefix("Bearer ")) {
+        sessions.end(token.trim());
+    }
+    Json(Ended { ended: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_ms(1_800_000_000_000);
+
+    #[test]
+    fn a_link_works_once() {
+        let sessions = Sessions::default();
+        let links = sessions.new_links(NOW).unwrap();
+        assert_eq!(links.len(), 4);
+        assert!(sessions.redeem(&links[0].code, NOW).unwrap().is_some());
+        assert!(sessions.redeem(&links[0].code, NOW).unwrap().is_none());
+        assert!(sessions.redeem("guessed", NOW).unwrap().is_none());
+    }
+
+    #[test]
+    fn an_old_link_does_not_work() {
+        let sessions = Sessions::default();
+        let links = sessions.new_links(NOW).unwrap();
+        assert!(sessions.redeem(&links[1].code, NOW.plus(LINK_LASTS)).unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_session_has_the_role_of_its_link_until_it_ends() {
+        let sessions = Sessions::default();
+        let link = sessions.new_links(NOW).unwrap().remove(2);
+        let (token, _) = sessions.redeem(&link.code, NOW).unwrap().unwrap();
+        assert_eq!(sessions.who(&token, NOW).await, Some(link.caller));
+        assert_eq!(sessions.who(&token, NOW.plus(SESSION_LASTS)).await, None);
+        sessions.end(&token);
+        assert_eq!(sessions.who(&token, NOW).await, None);
+        assert_eq!(sessions.who(&link.code, NOW).await, None, "a code is not a token");
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let sessions = Sessions::default();
+        for at in 0..(KEPT_MAX as i64 / 4 + 10) {
+            sessions.new_links(NOW.plus(Span::from_ms(at))).unwrap();
+        }
+        assert!(lock(&sessions.links).len() <= KEPT_MAX);
+    }
+}
