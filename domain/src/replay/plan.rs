@@ -95,6 +95,9 @@ pub enum PlanError {
         /// How many there are.
         letters: u64,
     },
+    /// The waves would grow too slowly.
+    #[error("these waves grow too slowly: it would take more than {WAVES_MAX}; choose a larger canary or growth")]
+    TooManyWaves,
     /// An option is out of its range.
     #[error("{option} must be between {min} and {max}")]
     OutOfRange {
@@ -157,8 +160,10 @@ pub fn plan_waves(letters: u64, policy: &ReplayPolicy, options: &PlanOptions) ->
     let mut waves = Vec::new();
     let (mut left, mut size) = (letters, canary);
     while left > 0 {
-        // The last wave that is allowed takes the rest, whatever its size: a plan always sends every letter.
-        let wave = if waves.len() + 1 == WAVES_MAX { left } else { size.min(left) };
+        if waves.len() == WAVES_MAX {
+            return Err(PlanError::TooManyWaves);
+        }
+        let wave = size.min(left);
         waves.push(wave);
         left -= wave;
         size = size.saturating_mul(factor).min(policy.wave_letters_max.max(1));

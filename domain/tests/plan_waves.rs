@@ -1,0 +1,63 @@
+//! Waves of a plan: a canary, then growing, every letter once, every limit kept.
+
+use domain::limits::{PLAN_LETTERS_MAX, WAVES_MAX};
+use domain::policy::ReplayPolicy;
+use domain::replay::{PlanError, PlanOptions, plan_waves};
+use proptest::prelude::*;
+
+#[track_caller]
+fn check(letters: u64, options: PlanOptions, waves: &[u64]) {
+    assert_eq!(plan_waves(letters, &ReplayPolicy::default(), &options).unwrap(), waves);
+}
+
+#[test]
+fn waves_start_small_and_grow() {
+    let default = PlanOptions::default;
+    check(1, default(), &[1]);
+    check(2, default(), &[1, 1]);
+    check(20, default(), &[1, 5, 14]);
+    check(21, default(), &[2, 10, 9]);
+    check(7_162, default(), &[10, 50, 250, 1_250, 5_000, 602]);
+    check(30, PlanOptions { canary_letters: Some(3), growth_factor: Some(2), ..default() }, &[3, 6, 12, 9]);
+    check(3, PlanOptions { canary_letters: Some(10), ..default() }, &[3]);
+}
+
+#[test]
+fn options_out_of_range_are_refused_by_name() {
+    let refused = |options: PlanOptions| plan_waves(10, &ReplayPolicy::default(), &options).unwrap_err();
+    let growth = refused(PlanOptions { growth_factor: Some(0), ..PlanOptions::default() });
+    assert_eq!(growth, PlanError::OutOfRange { option: "growth_factor", min: 1, max: 100 });
+    let canary = refused(PlanOptions { canary_letters: Some(0), ..PlanOptions::default() });
+    assert_eq!(canary.to_string(), "canary_letters must be between 1 and 5000");
+    assert_eq!(plan_waves(0, &ReplayPolicy::default(), &PlanOptions::default()), Err(PlanError::NoLetters));
+    let slow = PlanOptions { canary_letters: Some(1), growth_factor: Some(1), ..PlanOptions::default() };
+    assert_eq!(plan_waves(1_000, &ReplayPolicy::default(), &slow), Err(PlanError::TooManyWaves));
+    assert!(plan_waves(PLAN_LETTERS_MAX, &ReplayPolicy::default(), &PlanOptions::default()).is_ok());
+    let many = PLAN_LETTERS_MAX + 1;
+    let too_many = plan_waves(many, &ReplayPolicy::default(), &PlanOptions::default());
+    assert_eq!(too_many, Err(PlanError::TooManyLetters { letters: many }));
+}
+
+proptest! {
+    #[test]
+    fn every_letter_is_in_exactly_one_wave(
+        letters in 1..=PLAN_LETTERS_MAX,
+        canary in 1..=5_000_u64,
+        factor in 1..=100_u64,
+    ) {
+        let options =
+            PlanOptions { canary_letters: Some(canary), growth_factor: Some(factor), ..PlanOptions::default() };
+        let waves = match plan_waves(letters, &ReplayPolicy::default(), &options) {
+            Ok(waves) => waves,
+            Err(error) => {
+                prop_assert_eq!(error, PlanError::TooManyWaves);
+                return Ok(());
+            }
+        };
+        prop_assert!(waves.iter().all(|wave| *wave <= ReplayPolicy::default().wave_letters_max));
+        prop_assert_eq!(waves.iter().sum::<u64>(), letters);
+        prop_assert!(waves.len() <= WAVES_MAX);
+        prop_assert!(waves.iter().all(|wave| *wave > 0));
+        prop_assert!(waves[0] <= canary);
+    }
+}
