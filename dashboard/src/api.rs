@@ -1,0 +1,139 @@
+//! The office's API: one function per endpoint, errors kept as the server gave them.
+
+mod error;
+mod http;
+
+pub use error::ApiError;
+pub use http::{Answer, Seen};
+
+use crate::route::encode;
+use domain::id::{GroupId, LetterId, ReplayId};
+use domain::letter::LetterStateKind;
+use domain::replay::OutcomeKind;
+use domain::wire::{
+    Approve, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, MakePlan,
+    Me, Note, PlanView, ReplayView, ReplaysAnswer, Resume, Session, SignIn,
+};
+use http::{delete, get, path, post};
+
+type Fetched<T> = Result<Answer<T>, ApiError>;
+type Done<T> = Result<T, ApiError>;
+
+/// Exchanges a one-time code for a session.
+pub async fn sign_in(code: String) -> Done<Session> {
+    post("/session", &SignIn { code }).await
+}
+
+/// Ends the session.
+pub async fn sign_out() -> Done<()> {
+    delete("/session").await
+}
+
+/// Who is asking.
+pub async fn me(seen: Seen) -> Fetched<Me> {
+    get("/me", &seen).await
+}
+
+/// The list of groups, in the order of attention.
+pub async fn groups(seen: Seen) -> Fetched<GroupsAnswer> {
+    get("/groups", &seen).await
+}
+
+/// One group.
+pub async fn group(id: GroupId, seen: Seen) -> Fetched<GroupDetail> {
+    get(&path(&["groups", id.as_str()]), &seen).await
+}
+
+/// A page of a group's letters.
+pub async fn letters(
+    id: GroupId,
+    state: Option<LetterStateKind>,
+    cursor: Option<String>,
+    seen: Seen,
+) -> Fetched<LettersPage> {
+    let query = query(&[("state", state.map(|state| state.as_str().to_string())), ("cursor", cursor)]);
+    get(&format!("{}{query}", path(&["groups", id.as_str(), "letters"])), &seen).await
+}
+
+/// One letter.
+pub async fn letter(id: LetterId, seen: Seen) -> Fetched<LetterDetail> {
+    get(&path(&["letters", id.as_str()]), &seen).await
+}
+
+/// A page of a group's audit, newest first.
+pub async fn audit(id: GroupId, cursor: Option<String>, seen: Seen) -> Fetched<AuditPage> {
+    let query = query(&[("cursor", cursor)]);
+    get(&format!("{}{query}", path(&["groups", id.as_str(), "audit"])), &seen).await
+}
+
+/// Says that the cause is gone.
+pub async fn declare_fix(id: GroupId, ask: DeclareFix) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "fix"]), &ask).await
+}
+
+/// Takes that back.
+pub async fn withdraw_fix(id: GroupId, ask: Give) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "fix", "withdraw"]), &ask).await
+}
+
+/// Writes or removes the note.
+pub async fn note(id: GroupId, ask: Note) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "note"]), &ask).await
+}
+
+/// Makes a plan of the letters that wait.
+pub async fn plan(id: GroupId, ask: MakePlan) -> Done<PlanView> {
+    post(&path(&["groups", id.as_str(), "plan"]), &ask).await
+}
+
+/// Approves the group's plan and starts its replay.
+pub async fn approve(id: GroupId, ask: Approve) -> Done<ReplayView> {
+    post(&path(&["groups", id.as_str(), "approve"]), &ask).await
+}
+
+/// The replays, newest first.
+pub async fn replays(cursor: Option<String>, seen: Seen) -> Fetched<ReplaysAnswer> {
+    get(&format!("/replays{}", query(&[("cursor", cursor)])), &seen).await
+}
+
+/// One replay.
+pub async fn replay(id: ReplayId, seen: Seen) -> Fetched<ReplayView> {
+    get(&path(&["replays", id.as_str()]), &seen).await
+}
+
+/// A page of a replay's letters.
+pub async fn entries(
+    id: ReplayId,
+    outcome: Option<OutcomeKind>,
+    wave: Option<u32>,
+    cursor: Option<String>,
+    seen: Seen,
+) -> Fetched<EntriesPage> {
+    let query = query(&[
+        ("outcome", outcome.map(|outcome| outcome.as_str().to_string())),
+        ("wave", wave.map(|wave| wave.to_string())),
+        ("cursor", cursor),
+    ]);
+    get(&format!("{}{query}", path(&["replays", id.as_str(), "entries"])), &seen).await
+}
+
+/// Pauses a replay: what is in flight is still observed.
+pub async fn pause(id: ReplayId, ask: Give) -> Done<ReplayView> {
+    post(&path(&["replays", id.as_str(), "pause"]), &ask).await
+}
+
+/// Ends a replay.
+pub async fn abort(id: ReplayId, ask: Give) -> Done<ReplayView> {
+    post(&path(&["replays", id.as_str(), "abort"]), &ask).await
+}
+
+/// Lets a paused replay go on.
+pub async fn resume(id: ReplayId, ask: Resume) -> Done<ReplayView> {
+    post(&path(&["replays", id.as_str(), "resume"]), &ask).await
+}
+
+fn query(pairs: &[(&str, Option<String>)]) -> String {
+    let pairs = pairs.iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));
+    let text: Vec<String> = pairs.map(|(name, value)| format!("{name}={}", encode(value))).collect();
+    if text.is_empty() { String::new() } else { format!("?{}", text.join("&")) }
+}

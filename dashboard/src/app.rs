@@ -1,0 +1,87 @@
+//! The application: what everything shares, the keys of every page, and which page is shown.
+
+use crate::clock::Clock;
+use crate::component::Say;
+use crate::component::{Help, Rail, Toasts};
+use crate::keys::{self, Keys, key};
+use crate::nav::Nav;
+use crate::page::{GroupPage, GroupsPage, ReplayPage, ReplaysPage, SignInPage, SignedOut, UnknownPage};
+use crate::prefs::Prefs;
+use crate::route::{PageKey, Route};
+use crate::session::{SignedIn, Tab};
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
+
+/// Whether the help is open.
+#[derive(Clone, Copy)]
+pub struct HelpOpen(pub RwSignal<bool>);
+
+/// The application.
+#[component]
+pub fn App() -> impl IntoView {
+    let prefs = Prefs::provide();
+    Clock::provide();
+    let tab = Tab::provide();
+    let nav = Nav::provide();
+    Keys::provide();
+    Say::provide();
+    let help = RwSignal::new(false);
+    provide_context(HelpOpen(help));
+    bind_keys(prefs, nav, help);
+    let page = Memo::new(move |_| nav.route().page());
+    let inside = Memo::new(move |_| matches!(tab.state(), SignedIn::As(_)));
+    focus_new_pages(page);
+    view! {
+        <a class="skip" href="#main">"Skip to the content"</a>
+        <div class="shell">
+            <Show when=move || inside.get()>
+                <Rail />
+            </Show>
+            <main id="main" tabindex="-1">
+                {move || match (page.get(), inside.get()) {
+                    (PageKey::SignIn, _) => view! { <SignInPage /> }.into_any(),
+                    (_, false) => view! { <SignedOut /> }.into_any(),
+                    (PageKey::Groups, _) => view! { <GroupsPage /> }.into_any(),
+                    (PageKey::Group(id), _) => view! { <GroupPage id /> }.into_any(),
+                    (PageKey::Replays, _) => view! { <ReplaysPage /> }.into_any(),
+                    (PageKey::Replay(id), _) => view! { <ReplayPage id /> }.into_any(),
+                    (PageKey::Unknown(path), _) => view! { <UnknownPage path /> }.into_any(),
+                }}
+            </main>
+        </div>
+        <Help open=help page />
+        <Toasts />
+    }
+}
+
+fn bind_keys(prefs: Prefs, nav: Nav, help: RwSignal<bool>) {
+    keys::bind(
+        "Everywhere",
+        vec![
+            key("?", "This list", move || help.set(true)),
+            key("g g", "Groups", move || nav.go(Route::home())),
+            key("g p", "Replays", move || nav.go(Route::Replays)),
+            key("t", "Light or dark", move || prefs.turn_theme()),
+            key("d", "Low or high rows", move || prefs.dense.update(|dense| *dense = !*dense)),
+            key("u", "Local time or UTC", move || prefs.utc.update(|utc| *utc = !*utc)),
+        ],
+    );
+}
+
+/// A new page takes the focus to its heading, as a page that the browser loads would; unless it took it itself.
+fn focus_new_pages(page: Memo<PageKey>) {
+    Effect::new(move |before: Option<PageKey>| {
+        let page = page.get();
+        if before.is_some_and(|before| before != page) {
+            request_animation_frame(|| {
+                let focused = document().active_element().is_some_and(|element| element.tag_name() != "BODY");
+                let heading = document().query_selector("main h1").ok().flatten();
+                if let (false, Some(heading)) = (focused, heading.and_then(|h| h.dyn_into::<HtmlElement>().ok())) {
+                    let _ = heading.focus();
+                }
+            });
+        }
+        page
+    });
+}

@@ -1,0 +1,89 @@
+//! A question before something happens: the native `<dialog>`, which keeps the focus and closes on Esc.
+
+use crate::api::ApiError;
+use crate::component::{Button, Kind, Problem};
+use leptos::ev::SubmitEvent;
+use leptos::html;
+use leptos::prelude::*;
+
+/// A question. Its children exist only while it is open, so that it starts afresh each time; Cancel has the focus
+/// unless a child has `autofocus`; on closing the focus goes back to where it was.
+#[component]
+pub fn Dialog(
+    /// Whether it is open; closing sets it.
+    open: RwSignal<bool>,
+    /// Verb, count and destination.
+    #[prop(into)]
+    title: Signal<String>,
+    /// The verb of the button that does it; without one there is only a button that closes.
+    #[prop(optional, into)]
+    confirm: Signal<String>,
+    /// How much that button stands out.
+    #[prop(optional)]
+    kind: Kind,
+    /// Whether it is being done.
+    #[prop(optional, into)]
+    busy: Signal<bool>,
+    /// Why it cannot be done yet.
+    #[prop(optional, into)]
+    why_not: Signal<Option<String>>,
+    /// Why it failed.
+    #[prop(optional, into)]
+    error: Signal<Option<ApiError>>,
+    /// What the button does; whoever sets it closes the dialog when it is done.
+    #[prop(optional, into)]
+    on_confirm: Option<Callback<()>>,
+    /// Wider than usual.
+    #[prop(optional)]
+    wide: bool,
+    children: ChildrenFn,
+) -> impl IntoView {
+    let node: NodeRef<html::Dialog> = NodeRef::new();
+    let cancel: NodeRef<html::Button> = NodeRef::new();
+    Effect::new(move || {
+        let Some(dialog) = node.get() else { return };
+        if open.get() {
+            if !dialog.open() && dialog.show_modal().is_ok() {
+                let chosen = dialog.query_selector("[autofocus]").ok().flatten();
+                if let (None, Some(cancel)) = (chosen, cancel.get_untracked()) {
+                    let _ = cancel.focus();
+                }
+            }
+        } else if dialog.open() {
+            dialog.close();
+        }
+    });
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        if !busy.get_untracked()
+            && why_not.with_untracked(Option::is_none)
+            && let Some(on_confirm) = on_confirm
+        {
+            on_confirm.run(());
+        }
+    };
+    let children = StoredValue::new(children);
+    let has_confirm = on_confirm.is_some();
+    view! {
+        <dialog class="dialog" class:dialog-wide=wide node_ref=node on:close=move |_| open.set(false)
+            aria-label=title>
+            <Show when=move || open.get()>
+                <form class="dialog-form" method="dialog" on:submit=submit>
+                    <h2>{title}</h2>
+                    <div class="dialog-body">{children.with_value(|children| children())}</div>
+                    <Show when=move || error.with(Option::is_some)>
+                        <Problem error=Signal::derive(move || error.get()) />
+                    </Show>
+                    <div class="dialog-buttons">
+                        <button type="button" class="button" node_ref=cancel on:click=move |_| open.set(false)>
+                            {if has_confirm { "Cancel" } else { "Close" }}
+                        </button>
+                        {has_confirm.then(|| view! {
+                            <Button kind busy why_not submit=true press=|()| ()>{move || confirm.get()}</Button>
+                        })}
+                    </div>
+                </form>
+            </Show>
+        </dialog>
+    }
+}

@@ -1,0 +1,51 @@
+//! The list of keys, of this page and of all, and the filter's language.
+
+use super::button::shown_key;
+use crate::component::Dialog;
+use crate::keys::Keys;
+use crate::model::filter::KEYS;
+use crate::prefs::prefs;
+use crate::route::PageKey;
+use leptos::prelude::*;
+
+/// The help.
+#[component]
+pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl IntoView {
+    let keys: Keys = expect_context();
+    let prefs = prefs();
+    let letters = prefs.letter_keys;
+    view! {
+        <Dialog open title="Keys" wide=true>
+            <div class="help">
+                {move || keys.list().into_iter().filter(|(_, bindings)| !bindings.is_empty()).map(|(title, bindings)| {
+                    view! {
+                        <section>
+                            <h3>{title}</h3>
+                            <dl class="help-keys">
+                                {bindings.into_iter().map(|(key, what)| view! {
+                                    <div><dt><kbd>{shown_key(key)}</kbd></dt><dd>{what}</dd></div>
+                                }).collect_view()}
+                            </dl>
+                        </section>
+                    }
+                }).collect_view()}
+                <Show when=move || page.get() == PageKey::Groups>
+                    <section>
+                        <h3>"Filter"</h3>
+                        <p class="muted">
+                            "Words are looked for in title, place, queue, consumer and id. A minus before a term leaves out what matches."
+                        </p>
+                        <ul class="help-filter">
+                            {KEYS.iter().map(|(_, example)| view! { <li><code>{*example}</code></li> }).collect_view()}
+                        </ul>
+                    </section>
+                </Show>
+            </div>
+            <label class="check">
+                <input type="checkbox" prop:checked=move || letters.get()
+                    on:change:target=move |event| letters.set(event.target().checked()) />
+                "Single letters do something"
+            </label>
+        </Dialog>
+    }
+}

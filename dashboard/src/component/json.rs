@@ -1,0 +1,53 @@
+//! A payload, to be opened and folded. Numbers stand digit by digit as in the text.
+
+use crate::component::Copy;
+use crate::model::json::{self, Kind, Node};
+use leptos::prelude::*;
+
+/// Nodes down to this depth are open at first.
+const OPEN_TO: usize = 2;
+
+/// A text as a tree where it is JSON, as it stands otherwise.
+#[component]
+pub fn JsonView(
+    /// The text.
+    #[prop(into)]
+    raw: String,
+) -> impl IntoView {
+    match json::root(&raw) {
+        Some(root) => view! { <div class="json">{branch(root, 0)}</div> }.into_any(),
+        None => view! { <pre class="raw">{raw}</pre> }.into_any(),
+    }
+}
+
+fn branch(node: Node, depth: usize) -> AnyView {
+    let name = node.name.clone().map(|name| view! { <span class="json-name">{name}</span> });
+    if !matches!(node.kind, Kind::Object | Kind::Array) {
+        let class = format!("json-{}", node.kind.as_str());
+        return view! { <div class="json-leaf">{name}<span class=class>{node.text}</span></div> }.into_any();
+    }
+    let open = RwSignal::new(depth < OPEN_TO);
+    let folded = json::folded(&node);
+    let path = if node.path.is_empty() { "/".to_string() } else { node.path.clone() };
+    let copied = node.text.clone();
+    // Children are made when they are first seen: a payload of a megabyte has many.
+    let inner = move || {
+        open.get().then(|| {
+            let (children, more) = json::children(&node);
+            let more = more.then(|| view! { <p class="json-more">"The rest is in the raw text."</p> });
+            let children = children.into_iter().map(|child| branch(child, depth + 1)).collect_view();
+            view! { <div class="json-inner">{children}{more}</div> }
+        })
+    };
+    view! {
+        <details class="json-branch" open=depth < OPEN_TO
+            on:toggle:target=move |event| open.set(event.target().has_attribute("open"))>
+            <summary>
+                {name}<span class="json-folded">{folded}</span>
+            </summary>
+            <span class="json-copy"><Copy text=copied what=format!("the value at {path}") /></span>
+            {inner}
+        </details>
+    }
+    .into_any()
+}

@@ -1,0 +1,107 @@
+//! Keys that work everywhere but in text fields and dialogs, and the list of them for the help.
+
+use crate::prefs::prefs;
+use leptos::ev;
+use leptos::prelude::*;
+use std::time::Duration;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, KeyboardEvent};
+
+/// How long after `g` the second key counts.
+const PREFIX: Duration = Duration::from_millis(1500);
+
+/// A key and what it does.
+#[derive(Clone)]
+pub struct Binding {
+    /// As `KeyboardEvent.key` names it (`j`, `?`, `S` for Shift S), or two of them with a blank between (`g r`).
+    pub keys: &'static str,
+    /// What it does, for the help.
+    pub what: &'static str,
+    act: Callback<()>,
+}
+
+/// A key that does something.
+pub fn key(keys: &'static str, what: &'static str, act: impl Fn() + Send + Sync + 'static) -> Binding {
+    Binding { keys, what, act: Callback::new(move |()| act()) }
+}
+
+#[derive(Clone)]
+struct Layer {
+    id: u64,
+    title: &'static str,
+    bindings: Vec<Binding>,
+}
+
+/// All keys that work now.
+#[derive(Clone, Copy)]
+pub struct Keys {
+    layers: RwSignal<Vec<Layer>>,
+    prefix: StoredValue<Option<String>>,
+}
+
+impl Keys {
+    /// Listens, and provides itself to everything below.
+    pub fn provide() -> Self {
+        let keys = Self { layers: RwSignal::new(Vec::new()), prefix: StoredValue::new(None) };
+        let prefs = prefs();
+        let listener = window_event_listener(ev::keydown, move |event| {
+            if prefs.letter_keys.get_untracked() || event.key().chars().count() > 1 {
+                keys.pressed(&event);
+            }
+        });
+        on_cleanup(move || listener.remove());
+        provide_context(keys);
+        keys
+    }
+
+    /// The keys by layer, the page's own first: title, then key and what it does.
+    pub fn list(self) -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
+        self.layers.with(|layers| {
+            let pairs = |layer: &Layer| layer.bindings.iter().map(|b| (b.keys, b.what)).collect();
+            layers.iter().rev().map(|layer| (layer.title, pairs(layer))).collect()
+        })
+    }
+
+    fn pressed(self, event: &KeyboardEvent) {
+        if event.default_prevented() || event.is_composing() || is_elsewhere(event) {
+            return;
+        }
+        let key = event.key();
+        let combined = match self.prefix.try_update_value(Option::take).flatten() {
+            Some(prefix) => format!("{prefix} {key}"),
+            None => key.clone(),
+        };
+        let layers = self.layers.get_untracked();
+        let bindings = || layers.iter().rev().flat_map(|layer| layer.bindings.iter());
+        if let Some(binding) = bindings().find(|binding| binding.keys == combined) {
+            event.prevent_default();
+            binding.act.run(());
+        } else if bindings().any(|binding| binding.keys.split_once(' ').is_some_and(|(first, _)| first == key)) {
+            self.prefix.set_value(Some(key));
+            set_timeout(move || self.prefix.set_value(None), PREFIX);
+        }
+    }
+}
+
+/// Adds keys for as long as the caller's component lives.
+pub fn bind(title: &'static str, bindings: Vec<Binding>) {
+    let keys: Keys = expect_context();
+    let id = keys.layers.with_untracked(|layers| layers.iter().map(|layer| layer.id).max().unwrap_or(0) + 1);
+    keys.layers.update(|layers| layers.push(Layer { id, title, bindings }));
+    on_cleanup(move || {
+        keys.layers.try_update(|layers| layers.retain(|layer| layer.id != id));
+    });
+}
+
+/// Whether the key belongs to somebody else: the browser, a text field, an open dialog, a control that it would press.
+fn is_elsewhere(event: &KeyboardEvent) -> bool {
+    if event.ctrl_key() || event.meta_key() || event.alt_key() {
+        return true;
+    }
+    let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return false };
+    let within = |selector: &str| target.closest(selector).ok().flatten().is_some();
+    let pressed = matches!(event.key().as_str(), "Enter" | " ");
+    within("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]")
+        || (pressed && within("a, button, summary, input"))
+        || document().query_selector("dialog[open]").ok().flatten().is_some()
+}

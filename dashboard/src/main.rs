@@ -1,0 +1,5 @@
+//! Mounts the dashboard.
+
+fn main() {
+    dashboard::start();
+}

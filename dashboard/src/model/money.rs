@@ -1,0 +1,155 @@
+//! Money as text: exact to the last digit that the store has, grouped by thousands.
+
+use domain::money::{Decimal, Money, Purse};
+
+/// An amount in two parts, so that the view can show the minor unit quietly.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Sign, symbol and major unit: `€1,234`.
+    pub major: String,
+    /// The minor unit with its point: `.50`; empty where the currency has none.
+    pub minor: String,
+}
+
+impl Amount {
+    /// Both parts.
+    pub fn text(&self) -> String {
+        format!("{}{}", self.major, self.minor)
+    }
+}
+
+/// An amount of money.
+pub fn amount(money: &Money) -> Amount {
+    let digits = minor_digits(money.currency.as_str());
+    // Rescaling only ever adds zeros: an amount with more digits than its currency has keeps them all.
+    let mut exact = money.amount.normalize();
+    if exact.scale() < digits {
+        exact.rescale(digits);
+    }
+    let text = exact.abs().to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let sign = if exact.is_sign_negative() && !exact.is_zero() { "−" } else { "" };
+    let major = format!("{sign}{}{}", symbol(money.currency.as_str()), grouped(whole));
+    Amount { major, minor: if fraction.is_empty() { String::new() } else { format!(".{fraction}") } }
+}
+
+/// All sums of a purse in one line: `€1,234.00 + $50.00`; a dash when it is empty.
+pub fn line(purse: &Purse) -> String {
+    if purse.is_empty() {
+        return "—".to_string();
+    }
+    by_size(purse).iter().map(|sum| amount(sum).text()).collect::<Vec<_>>().join(" + ")
+}
+
+/// The sums, largest first. Currencies are not converted: only the figures are compared.
+pub fn by_size(purse: &Purse) -> Vec<Money> {
+    let mut sums = purse.sums().to_vec();
+    sums.sort_by(|a, b| b.amount.cmp(&a.amount).then_with(|| a.currency.cmp(&b.currency)));
+    sums
+}
+
+/// The largest single sum, as the order of attention counts it.
+pub fn largest(purse: &Purse) -> Decimal {
+    purse.sums().iter().map(|sum| sum.amount).max().unwrap_or_default()
+}
+
+/// Digits grouped by thousands.
+pub fn grouped(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count, grouped by thousands.
+pub fn count(n: u64) -> String {
+    grouped(&n.to_string())
+}
+
+/// A count that the wire has signed; never negative in an answer.
+pub fn count_of(n: i64) -> String {
+    count(n.max(0).unsigned_abs())
+}
+
+/// `1 letter`, `2,000 letters`.
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// ISO 4217's minor units, where they are not two.
+fn minor_digits(currency: &str) -> u32 {
+    match currency {
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
+        | "XAF" | "XOF" | "XPF" => 0,
+        "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
+        _ => 2,
+    }
+}
+
+/// Only symbols that mean one currency to everybody; a code and a narrow space otherwise.
+fn symbol(currency: &str) -> String {
+    match currency {
+        "EUR" => "€".to_string(),
+        "USD" => "$".to_string(),
+        "GBP" => "£".to_string(),
+        "JPY" => "¥".to_string(),
+        "INR" => "₹".to_string(),
+        code => format!("{code}\u{202f}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::money::Currency;
+
+    fn money(text: &str) -> Money {
+        let (amount, currency) = text.split_once(' ').unwrap();
+        Money { amount: amount.parse().unwrap(), currency: Currency::parse(currency).unwrap() }
+    }
+
+    #[test]
+    fn money_is_shown_exactly() {
+        let rows = [
+            ("0.5 EUR", "€0.50"),
+            ("12 EUR", "€12.00"),
+            ("1234.5 EUR", "€1,234.50"),
+            ("1234567.89 USD", "$1,234,567.89"),
+            ("1234.500 EUR", "€1,234.50"),
+            ("0.001 EUR", "€0.001"),
+            ("-7.25 GBP", "−£7.25"),
+            ("100000 JPY", "¥100,000"),
+            ("1.5 KWD", "KWD\u{202f}1.500"),
+            ("79228162514264337593543950335 EUR", "€79,228,162,514,264,337,593,543,950,335"),
+        ];
+        for (input, output) in rows {
+            let shown = amount(&money(input)).text();
+            // At 29 digits there is no room for the cents; the figure itself must still be whole.
+            assert!(shown == output || shown == format!("{output}.00"), "{input}: {shown}");
+        }
+    }
+
+    #[test]
+    fn purses_show_the_largest_sum_first() {
+        let mut purse = Purse::empty();
+        assert_eq!(line(&purse), "—");
+        purse.add(money("5 EUR"));
+        purse.add(money("70 USD"));
+        assert_eq!(line(&purse), "$70.00 + €5.00");
+        assert_eq!(largest(&purse), "70".parse().unwrap());
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(count(n), text);
+        }
+        assert_eq!(count_of(-3), "0");
+        assert_eq!(counted(1, "letter", "letters"), "1 letter");
+        assert_eq!(counted(1200, "letter", "letters"), "1,200 letters");
+    }
+}

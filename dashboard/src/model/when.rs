@@ -1,0 +1,197 @@
+//! Moments and spans as text. The zone is an argument: minutes east of UTC.
+
+use domain::time::{Span, Timestamp};
+
+const SECOND: i64 = 1000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// A span in at most two units: `12 s`, `14 min`, `3 h 12 min`, `4 d 21 h`. Negative ones count as none.
+pub fn span(span: Span) -> String {
+    let ms = span.as_ms().max(0);
+    match ms {
+        ms if ms < MINUTE => format!("{} s", ms / SECOND),
+        ms if ms < HOUR => format!("{} min", ms / MINUTE),
+        ms if ms < DAY => two(ms / HOUR, "h", ms % HOUR / MINUTE, "min"),
+        ms if ms < 100 * DAY => two(ms / DAY, "d", ms % DAY / HOUR, "h"),
+        ms => format!("{} d", ms / DAY),
+    }
+}
+
+/// A span to the second, for what somebody waits for: `1 min 40 s`.
+pub fn countdown(span: Span) -> String {
+    // Rounded up: a wait that says 0 s should be over.
+    let ms = (span.as_ms().max(0) + SECOND - 1) / SECOND * SECOND;
+    match ms {
+        ms if ms < MINUTE => format!("{} s", ms / SECOND),
+        ms if ms < HOUR => two(ms / MINUTE, "min", ms % MINUTE / SECOND, "s"),
+        _ => self::span(Span::from_ms(ms)),
+    }
+}
+
+fn two(a: i64, a_unit: &str, b: i64, b_unit: &str) -> String {
+    if b == 0 { format!("{a} {a_unit}") } else { format!("{a} {a_unit} {b} {b_unit}") }
+}
+
+/// `12 s ago`, `in 3 h 12 min`, `now`.
+pub fn relative(at: Timestamp, now: Timestamp) -> String {
+    let ms = now.since(at).as_ms();
+    match ms {
+        ms if ms.abs() < SECOND => "now".to_string(),
+        ms if ms > 0 => format!("{} ago", span(Span::from_ms(ms))),
+        ms => format!("in {}", span(Span::from_ms(-ms))),
+    }
+}
+
+/// How much a moment of loss presses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// More than a day.
+    Calm,
+    /// Less than a day.
+    Soon,
+    /// Less than an hour.
+    Now,
+    /// It has passed.
+    Passed,
+}
+
+/// How much a moment of loss presses now.
+pub fn urgency(loss_at: Timestamp, now: Timestamp) -> Urgency {
+    match loss_at.since(now).as_ms() {
+        ms if ms <= 0 => Urgency::Passed,
+        ms if ms < HOUR => Urgency::Now,
+        ms if ms < DAY => Urgency::Soon,
+        _ => Urgency::Calm,
+    }
+}
+
+/// A moment taken apart, in a zone.
+struct Parts {
+    year: i64,
+    month: u32,
+    day: u32,
+    hour: i64,
+    minute: i64,
+    second: i64,
+}
+
+fn parts(at: Timestamp, zone_min: i64) -> Parts {
+    let ms = at.as_ms().saturating_add(zone_min * MINUTE);
+    let (days, in_day) = (ms.div_euclid(DAY), ms.rem_euclid(DAY));
+    let (year, month, day) = civil(days);
+    Parts { year, month, day, hour: in_day / HOUR, minute: in_day % HOUR / MINUTE, second: in_day % MINUTE / SECOND }
+}
+
+/// Days since 1970-01-01 as year, month, day (Howard Hinnant's `civil_from_days`, public domain).
+fn civil(days: i64) -> (i64, u32, u32) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let doe = z.rem_euclid(146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let day = (doy - (153 * mp + 2) / 5 + 1) as u32;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 } as u32;
+    (yoe + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// The time of day: `14:02:11`.
+pub fn clock(at: Timestamp, zone_min: i64) -> String {
+    let p = parts(at, zone_min);
+    format!("{:02}:{:02}:{:02}", p.hour, p.minute, p.second)
+}
+
+/// Date, time and zone: `21 Nov 2026, 14:02:11 UTC+1`.
+pub fn absolute(at: Timestamp, zone_min: i64) -> String {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let p = parts(at, zone_min);
+    let month = MONTHS[(p.month as usize).clamp(1, 12) - 1];
+    format!("{} {month} {}, {} {}", p.day, p.year, clock(at, zone_min), zone(zone_min))
+}
+
+/// A zone's name: `UTC`, `UTC+1`, `UTC−3:30`.
+pub fn zone(zone_min: i64) -> String {
+    if zone_min == 0 {
+        return "UTC".to_string();
+    }
+    let sign = if zone_min < 0 { '−' } else { '+' };
+    let (hours, minutes) = (zone_min.abs() / 60, zone_min.abs() % 60);
+    if minutes == 0 { format!("UTC{sign}{hours}") } else { format!("UTC{sign}{hours}:{minutes:02}") }
+}
+
+/// RFC 3339 in UTC, for `<time datetime>`.
+pub fn rfc3339(at: Timestamp) -> String {
+    let p = parts(at, 0);
+    let ms = at.as_ms().rem_euclid(SECOND);
+    format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{ms:03}Z", p.year, p.month, p.day, p.hour, p.minute, p.second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_at_most_two_units() {
+        let rows = [
+            (-5, "0 s"),
+            (0, "0 s"),
+            (999, "0 s"),
+            (12 * SECOND, "12 s"),
+            (59 * SECOND + 999, "59 s"),
+            (MINUTE, "1 min"),
+            (59 * MINUTE, "59 min"),
+            (HOUR, "1 h"),
+            (3 * HOUR + 12 * MINUTE, "3 h 12 min"),
+            (DAY, "1 d"),
+            (4 * DAY + 21 * HOUR + 59 * MINUTE, "4 d 21 h"),
+            (400 * DAY + HOUR, "400 d"),
+        ];
+        for (ms, text) in rows {
+            assert_eq!(span(Span::from_ms(ms)), text);
+        }
+    }
+
+    #[test]
+    fn countdowns_end_when_they_say_so() {
+        for (ms, text) in [(0, "0 s"), (1, "1 s"), (1000, "1 s"), (100_000, "1 min 40 s"), (2 * HOUR, "2 h")] {
+            assert_eq!(countdown(Span::from_ms(ms)), text);
+        }
+    }
+
+    #[test]
+    fn moments_are_relative_or_absolute() {
+        let now = Timestamp::from_ms(1_795_000_000_000);
+        let at = |ms: i64| now.plus(Span::from_ms(ms));
+        assert_eq!(relative(at(0), now), "now");
+        assert_eq!(relative(at(-12_000), now), "12 s ago");
+        assert_eq!(relative(at(3 * HOUR), now), "in 3 h");
+        let rows = [
+            (0, 0, "1 Jan 1970, 00:00:00 UTC"),
+            (0, -210, "31 Dec 1969, 20:30:00 UTC−3:30"),
+            (951_782_400_000, 60, "29 Feb 2000, 01:00:00 UTC+1"),
+            (1_795_000_000_000, 0, "18 Nov 2026, 11:06:40 UTC"),
+        ];
+        for (ms, zone_min, text) in rows {
+            assert_eq!(absolute(Timestamp::from_ms(ms), zone_min), text);
+        }
+        assert_eq!(rfc3339(now), "2026-11-18T11:06:40.000Z");
+        assert_eq!(clock(now, 60), "12:06:40");
+    }
+
+    #[test]
+    fn loss_presses_more_as_it_nears() {
+        let now = Timestamp::from_ms(0);
+        let rows = [
+            (-1, Urgency::Passed),
+            (0, Urgency::Passed),
+            (HOUR - 1, Urgency::Now),
+            (DAY - 1, Urgency::Soon),
+            (DAY, Urgency::Calm),
+        ];
+        for (ms, expected) in rows {
+            assert_eq!(urgency(Timestamp::from_ms(ms), now), expected);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The way between pages: History API, and every ordinary link inside the dashboard.
+
+use crate::route::Route;
+use leptos::ev;
+use leptos::prelude::*;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Element, MouseEvent};
+
+/// Where the dashboard is.
+#[derive(Clone, Copy)]
+pub struct Nav(RwSignal<Route>);
+
+impl Nav {
+    /// Reads the URL, follows links and the browser's own buttons, and provides itself to everything below.
+    pub fn provide() -> Self {
+        let nav = Self(RwSignal::new(current()));
+        let back = window_event_listener(ev::popstate, move |_| nav.0.set(current()));
+        let click = window_event_listener(ev::click, move |event| nav.follow(&event));
+        on_cleanup(move || {
+            back.remove();
+            click.remove();
+        });
+        provide_context(nav);
+        nav
+    }
+
+    /// Where it is. Tracked.
+    pub fn route(self) -> Route {
+        self.0.get()
+    }
+
+    /// Where it is, not tracked.
+    pub fn route_untracked(self) -> Route {
+        self.0.get_untracked()
+    }
+
+    /// Goes there; the browser's back button returns.
+    pub fn go(self, route: Route) {
+        if let Ok(history) = window().history()
+            && history.push_state_with_url(&JsValue::NULL, "", Some(&route.to_string())).is_ok()
+        {
+            self.0.set(route);
+        }
+    }
+
+    /// Goes there in place of where it is: for what is typed or chosen on a page.
+    pub fn replace(self, route: Route) {
+        if let Ok(history) = window().history()
+            && history.replace_state_with_url(&JsValue::NULL, "", Some(&route.to_string())).is_ok()
+        {
+            self.0.set(route);
+        }
+    }
+
+    /// A click on a link of ours goes there without loading the page anew; anything else is the browser's.
+    fn follow(self, event: &MouseEvent) {
+        let modified = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
+        if event.default_prevented() || event.button() != 0 || modified {
+            return;
+        }
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let Some(link) = target.and_then(|element| element.closest("a[href]").ok().flatten()) else { return };
+        let href = link.get_attribute("href").unwrap_or_default();
+        // Only what starts with one slash is ours: not other hosts, not the skip link, not the API.
+        let ours = href.starts_with('/') && !href.starts_with("//") && !href.starts_with("/api/");
+        if !ours || link.has_attribute("download") || link.has_attribute("target") {
+            return;
+        }
+        let (path, query) = href.split_once('?').unwrap_or((&href, ""));
+        event.prevent_default();
+        self.go(Route::parse(path, query));
+    }
+}
+
+/// Where the dashboard is.
+pub fn nav() -> Nav {
+    expect_context()
+}
+
+/// Shows a title in the browser's tab.
+pub fn set_title(title: &str) {
+    document().set_title(&if title.is_empty() {
+        "Dead Letter Office".to_string()
+    } else {
+        format!("{title} · Dead Letter Office")
+    });
+}
+
+/// Takes the fragment out of the URL, so that a one-time code stays neither in the history nor on the screen.
+pub fn take_fragment() -> Option<String> {
+    let fragment = window().location().hash().ok()?.trim_start_matches('#').to_string();
+    if fragment.is_empty() {
+        return None;
+    }
+    let path = window().location().pathname().ok()?;
+    window().history().ok()?.replace_state_with_url(&JsValue::NULL, "", Some(&path)).ok()?;
+    Some(fragment)
+}
+
+fn current() -> Route {
+    let location = window().location();
+    Route::parse(&location.pathname().unwrap_or_default(), &location.search().unwrap_or_default())
+}

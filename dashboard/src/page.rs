@@ -1,0 +1,15 @@
+//! The pages: they own what is fetched and what is asked, and put the parts together.
+
+mod group;
+mod groups;
+mod replay;
+mod replays;
+mod signin;
+mod unknown;
+
+pub use group::GroupPage;
+pub use groups::GroupsPage;
+pub use replay::ReplayPage;
+pub use replays::ReplaysPage;
+pub use signin::{SignInPage, SignedOut};
+pub use unknown::UnknownPage;

@@ -1,0 +1,210 @@
+//! Live values: asked for again and again while somebody looks, and honest about how old they are.
+
+mod engine;
+mod pulse;
+
+pub use pulse::{Pulse, Reading};
+
+use crate::api::{Answer, ApiError, Seen};
+use crate::session;
+use domain::time::Timestamp;
+use domain::wire::ErrorCode;
+use engine::Engine;
+use leptos::prelude::*;
+use std::future::Future;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How often a value is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Something is under way: every 2 s.
+    Busy,
+    /// Every 10 s.
+    Calm,
+    /// It will not change any more.
+    Done,
+}
+
+impl Pace {
+    fn period(self) -> Option<Duration> {
+        match self {
+            Self::Busy => Some(Duration::from_secs(2)),
+            Self::Calm => Some(Duration::from_secs(10)),
+            Self::Done => None,
+        }
+    }
+}
+
+/// Where a live value is. The value itself stays while it is merely stale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Asked for a moment ago: nothing to show yet, not even that it loads.
+    Quiet,
+    /// Asked for, and it takes a while.
+    Loading,
+    /// The value is as the office has it.
+    Fresh,
+    /// The value is old: the office does not answer.
+    Stale {
+        /// Since when.
+        since: Timestamp,
+        /// Why.
+        why: ApiError,
+    },
+    /// There is no value, and this is why.
+    Failed(ApiError),
+    /// The person may not see it.
+    Forbidden(ApiError),
+    /// There is no such thing, or no longer.
+    Gone(ApiError),
+    /// Nobody is signed in.
+    SignedOut,
+}
+
+/// A live value.
+pub struct Live<T: Send + Sync + 'static> {
+    data: RwSignal<Option<T>>,
+    state: RwSignal<State>,
+    pulse: Pulse,
+    engine: StoredValue<Rc<Engine>, LocalStorage>,
+}
+
+impl<T: Send + Sync + 'static> Clone for Live<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Send + Sync + 'static> Copy for Live<T> {}
+
+impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
+    /// Asks at once and then at the pace that each value gives, for as long as the caller's component lives.
+    pub fn new<F>(ask: impl Fn(Seen) -> F + 'static, pace: impl Fn(&T) -> Pace + 'static) -> Self
+    where
+        F: Future<Output = Result<Answer<T>, ApiError>> + 'static,
+    {
+        Self::seeded(None, ask, pace)
+    }
+
+    /// The same, showing what was known before until the first answer.
+    pub fn seeded<F>(known: Option<T>, ask: impl Fn(Seen) -> F + 'static, pace: impl Fn(&T) -> Pace + 'static) -> Self
+    where
+        F: Future<Output = Result<Answer<T>, ApiError>> + 'static,
+    {
+        let first = if known.is_some() { State::Fresh } else { State::Quiet };
+        let data = RwSignal::new(known);
+        let state = RwSignal::new(first);
+        let pulse = Pulse::new(state);
+        let tab = session::tab();
+        let settle = move |result: Result<Answer<T>, ApiError>| {
+            let failed = result.is_err();
+            settle(data, state, pulse, tab, result);
+            let known = data.try_with_untracked(|data| data.as_ref().map(&pace)).flatten();
+            (failed, known.unwrap_or(Pace::Calm).period())
+        };
+        let engine = Engine::start(ask, settle, pulse.paused());
+        let engine = StoredValue::new_local(engine);
+        pulse.on_refresh(move || {
+            engine.try_with_value(|engine| engine.now());
+        });
+        after_a_while(state);
+        Self { data, state, pulse, engine }
+    }
+
+    /// The value. Tracked.
+    pub fn get(self) -> Option<T> {
+        self.data.get()
+    }
+
+    /// The value as a signal.
+    pub fn data(self) -> Signal<Option<T>> {
+        self.data.into()
+    }
+
+    /// Part of the value; runs its readers again only when that part changes.
+    pub fn part<U: Clone + PartialEq + Send + Sync + 'static>(
+        self,
+        of: impl Fn(&T) -> U + Send + Sync + 'static,
+    ) -> Memo<Option<U>> {
+        Memo::new(move |_| self.data.with(|data| data.as_ref().map(&of)))
+    }
+
+    /// Where it is. Tracked.
+    pub fn state(self) -> State {
+        self.state.get()
+    }
+
+    /// Whether there is a value. Tracked, and only that.
+    pub fn is_known(self) -> Memo<bool> {
+        Memo::new(move |_| self.data.with(Option::is_some))
+    }
+
+    /// How fresh it is, for the badge at the top of the page.
+    pub fn pulse(self) -> Pulse {
+        self.pulse
+    }
+
+    /// Asks now.
+    pub fn refresh(self) {
+        self.engine.try_with_value(|engine| engine.now());
+    }
+
+    /// Takes the answer to something that the person did; an older answer on its way is dropped, and for a while the
+    /// value is asked for more often.
+    pub fn put(self, value: T) {
+        self.data.try_set(Some(value));
+        self.state.try_set(State::Fresh);
+        self.pulse.beat();
+        self.engine.try_with_value(|engine| engine.acted());
+    }
+
+    /// The person did something that this value will show: ask now, and more often for a while.
+    pub fn hurry(self) {
+        self.engine.try_with_value(|engine| engine.acted());
+        self.refresh();
+    }
+}
+
+fn settle<T: Clone + PartialEq + Send + Sync + 'static>(
+    data: RwSignal<Option<T>>,
+    state: RwSignal<State>,
+    pulse: Pulse,
+    tab: session::Tab,
+    result: Result<Answer<T>, ApiError>,
+) {
+    let next = match result {
+        Ok(answer) => {
+            if let Answer::New(value) = answer
+                && data.try_with_untracked(|data| data.as_ref() != Some(&value)).unwrap_or(false)
+            {
+                data.try_set(Some(value));
+            }
+            pulse.beat();
+            State::Fresh
+        }
+        Err(why) if why.is_signed_out() => {
+            tab.leave(true);
+            State::SignedOut
+        }
+        Err(why) if why.code() == Some(ErrorCode::Forbidden) => State::Forbidden(why),
+        Err(why) if why.code() == Some(ErrorCode::NotFound) => State::Gone(why),
+        Err(why) => match (data.try_with_untracked(Option::is_some), pulse.last()) {
+            (Some(true), Some(since)) => State::Stale { since, why },
+            _ => State::Failed(why),
+        },
+    };
+    if state.try_with_untracked(|state| *state != next).unwrap_or(false) {
+        state.try_set(next);
+    }
+}
+
+/// Nothing for 200 ms, so that a quick answer does not flicker; then that it loads.
+fn after_a_while(state: RwSignal<State>) {
+    let show = move || {
+        if state.try_get_untracked() == Some(State::Quiet) {
+            state.try_set(State::Loading);
+        }
+    };
+    set_timeout(show, Duration::from_millis(200));
+}

@@ -1,0 +1,186 @@
+//! The clockwork of a live value: one request at a time, none while hidden or paused, slower while nothing answers.
+
+use crate::api::{Answer, ApiError, Seen};
+use leptos::ev;
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+/// The pace right after a person did something, and for how long.
+const ACTED_PERIOD: Duration = Duration::from_secs(1);
+const ACTED_FOR_MS: f64 = 15_000.0;
+
+/// The longest wait between two attempts while nothing answers.
+const RETRY_MAX: Duration = Duration::from_secs(30);
+
+type Asking = Pin<Box<dyn Future<Output = Option<Settle>>>>;
+/// Takes the answer in; gives whether it was a failure, and the period from now on.
+type Settle = Box<dyn FnOnce() -> (bool, Option<Duration>)>;
+
+/// The clockwork.
+pub(super) struct Engine {
+    ask: Box<dyn Fn() -> Asking>,
+    seen: Seen,
+    me: Weak<Self>,
+    paused: RwSignal<bool>,
+    alive: Cell<bool>,
+    asking: Cell<bool>,
+    /// Ask again as soon as the request under way is done.
+    again: Cell<bool>,
+    /// Grows when a person does something: answers from before are dropped.
+    generation: Cell<u64>,
+    failures: Cell<u32>,
+    period: Cell<Option<Duration>>,
+    acted_at: Cell<Option<f64>>,
+    timer: RefCell<Option<TimeoutHandle>>,
+}
+
+impl Engine {
+    pub(super) fn start<T, F>(
+        ask: impl Fn(Seen) -> F + 'static,
+        settle: impl Fn(Result<Answer<T>, ApiError>) -> (bool, Option<Duration>) + 'static,
+        paused: RwSignal<bool>,
+    ) -> Rc<Self>
+    where
+        T: 'static,
+        F: Future<Output = Result<Answer<T>, ApiError>> + 'static,
+    {
+        let seen = Seen::default();
+        let settle = Rc::new(settle);
+        let asked = seen.clone();
+        let ask = move || -> Asking {
+            let (call, settle) = (ask(asked.clone()), Rc::clone(&settle));
+            Box::pin(async move {
+                let result = call.await;
+                Some(Box::new(move || settle(result)) as Settle)
+            })
+        };
+        let engine = Rc::new_cyclic(|me| Self {
+            ask: Box::new(ask),
+            seen,
+            me: me.clone(),
+            paused,
+            alive: Cell::new(true),
+            asking: Cell::new(false),
+            again: Cell::new(false),
+            generation: Cell::new(0),
+            failures: Cell::new(0),
+            period: Cell::new(Some(Duration::from_secs(10))),
+            acted_at: Cell::new(None),
+            timer: RefCell::new(None),
+        });
+        engine.follow_the_person();
+        engine.now();
+        engine
+    }
+
+    /// Resumes when the page is seen again or the pause ends; stops with the component.
+    fn follow_the_person(&self) {
+        let me = StoredValue::new_local(self.me.clone());
+        let resume = move || {
+            if let Some(engine) = me.try_with_value(Weak::upgrade).flatten() {
+                engine.now();
+            }
+        };
+        let seen = window_event_listener_untyped("visibilitychange", move |_| {
+            if !document().hidden() {
+                resume();
+            }
+        });
+        let online = window_event_listener(ev::online, move |_| resume());
+        let paused = self.paused;
+        Effect::new(move |before: Option<bool>| {
+            let is = paused.get();
+            if before == Some(true) && !is {
+                resume();
+            }
+            is
+        });
+        let me = StoredValue::new_local(self.me.clone());
+        on_cleanup(move || {
+            seen.remove();
+            online.remove();
+            if let Some(engine) = me.try_with_value(Weak::upgrade).flatten() {
+                engine.stop();
+            }
+        });
+    }
+
+    fn stop(&self) {
+        self.alive.set(false);
+        if let Some(timer) = self.timer.take() {
+            timer.clear();
+        }
+    }
+
+    /// A person did something: what is on its way is old.
+    pub(super) fn acted(&self) {
+        self.generation.set(self.generation.get() + 1);
+        self.seen.forget();
+        self.acted_at.set(Some(js_sys::Date::now()));
+        self.schedule();
+    }
+
+    /// Asks now, or right after the request under way.
+    pub(super) fn now(&self) {
+        if !self.alive.get() {
+            return;
+        }
+        if self.asking.replace(true) {
+            self.again.set(true);
+            return;
+        }
+        let Some(engine) = self.me.upgrade() else { return };
+        let generation = self.generation.get();
+        spawn_local(async move {
+            let settle = (engine.ask)().await;
+            engine.asking.set(false);
+            if !engine.alive.get() {
+                return;
+            }
+            if engine.generation.get() == generation {
+                if let Some(settle) = settle {
+                    let (failed, period) = settle();
+                    engine.failures.set(if failed { engine.failures.get() + 1 } else { 0 });
+                    engine.period.set(period);
+                }
+            } else {
+                // The ETag that came with it is of an answer that was dropped.
+                engine.seen.forget();
+                engine.again.set(true);
+            }
+            if engine.again.replace(false) { engine.now() } else { engine.schedule() }
+        });
+    }
+
+    fn schedule(&self) {
+        if let Some(timer) = self.timer.take() {
+            timer.clear();
+        }
+        let Some(wait) = self.wait() else { return };
+        let me = self.me.clone();
+        let due = move || {
+            let Some(engine) = me.upgrade() else { return };
+            let paused = engine.paused.try_get_untracked().unwrap_or(true);
+            if !paused && !document().hidden() {
+                engine.now();
+            }
+        };
+        self.timer.replace(set_timeout_with_handle(due, wait).ok());
+    }
+
+    fn wait(&self) -> Option<Duration> {
+        let acted = self.acted_at.get().is_some_and(|at| js_sys::Date::now() - at < ACTED_FOR_MS);
+        let failures = self.failures.get();
+        if failures > 0 {
+            return Some(RETRY_MAX.min(Duration::from_secs(1 << failures.min(5))));
+        }
+        let period = self.period.get();
+        if acted { Some(period.map_or(ACTED_PERIOD, |period| period.min(ACTED_PERIOD))) } else { period }
+    }
+}
