@@ -1,0 +1,213 @@
+//! The embedded alerts: a line in the log, a list of the latest, and a webhook where one is set.
+//!
+//! The log line has no title: titles are made of what letters say, and nothing of a letter is logged. The list and the
+//! webhook have it, as the people who get them may read letters.
+
+use async_trait::async_trait;
+use domain::alert::{Alert, AlertKind};
+use domain::impact::Severity;
+use lambda::port::{Alerts, SinkError};
+use reqwest::{Client, Url, redirect};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Alerts that the list keeps.
+const RECENT_MAX: usize = 200;
+/// How long a webhook may take: alerts are raised while a batch of letters waits for its answer.
+const WEBHOOK_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why a webhook cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WebhookError {
+    /// It is no address.
+    #[error("the webhook's address is not a URL")]
+    NotAUrl(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Its scheme is none that this program speaks.
+    #[error("a webhook's address begins with http://, not with {scheme}:")]
+    Scheme {
+        /// The scheme that it has.
+        scheme: String,
+    },
+    /// The client could not be made.
+    #[error("the webhook's client could not be made")]
+    Client(#[source] reqwest::Error),
+}
+
+/// The alerts port of the office on one machine.
+#[derive(Default)]
+pub struct LogAlerts {
+    recent: Mutex<VecDeque<Alert>>,
+    webhook: Option<Webhook>,
+}
+
+struct Webhook {
+    client: Client,
+    url: Url,
+}
+
+/// What is posted: the alert, and its words once more where chat programs look for them.
+#[derive(Serialize)]
+struct Post<'a> {
+    text: String,
+    #[serde(flatten)]
+    alert: &'a Alert,
+}
+
+impl LogAlerts {
+    /// Posts each alert to this address too, as JSON.
+    pub fn with_webhook(url: &str) -> Result<Self, WebhookError> {
+        Self::posting(url, WEBHOOK_PATIENCE)
+    }
+
+    fn posting(url: &str, patience: Duration) -> Result<Self, WebhookError> {
+        let url = Url::parse(url).map_err(|error| WebhookError::NotAUrl(Box::new(error)))?;
+        // This build of the client has no TLS; an address that could never be reached is refused at once.
+        if url.scheme() != "http" {
+            return Err(WebhookError::Scheme { scheme: url.scheme().into() });
+        }
+        let client = Client::builder().timeout(patience).redirect(redirect::Policy::none()).build();
+        let webhook = Webhook { client: client.map_err(WebhookError::Client)?, url };
+        Ok(Self { webhook: Some(webhook), ..Self::default() })
+    }
+
+    /// The latest alerts, newest first.
+    pub fn recent(&self, count: usize) -> Vec<Alert> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner).iter().take(count).cloned().collect()
+    }
+
+    fn remember(&self, alert: &Alert) {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.push_front(alert.clone());
+        recent.truncate(RECENT_MAX);
+    }
+}
+
+#[async_trait]
+impl Alerts for LogAlerts {
+    async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
+        log(alert);
+        self.remember(alert);
+        match &self.webhook {
+            Some(webhook) => webhook.post(alert).await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl Webhook {
+    async fn post(&self, alert: &Alert) -> Result<(), SinkError> {
+        let post = Post { text: format!("{}: {} {}", heading(alert.kind), alert.title, alert.advice), alert };
+        let answer = self.client.post(self.url.clone()).json(&post).send().await;
+        // The address is the secret of most webhooks: it must not reach the log with the error.
+        let failed = |error: reqwest::Error| SinkError { what: "an alert", source: Box::new(error.without_url()) };
+        let answer = answer.and_then(reqwest::Response::error_for_status).map_err(failed)?;
+        if answer.status().is_success() {
+            return Ok(());
+        }
+        // A redirection: following it would tell another host than the one that was set.
+        let words = format!("the webhook answered {}", answer.status());
+        Err(SinkError { what: "an alert", source: words.into() })
+    }
+}
+
+fn heading(kind: AlertKind) -> &'static str {
+    match kind {
+        AlertKind::NewCause => "New cause",
+        AlertKind::Regression => "A resolved cause is back",
+        AlertKind::ReplayStopped => "A replay stopped by itself",
+    }
+}
+
+fn log(alert: &Alert) {
+    let replay = alert.replay.as_ref().map(|replay| replay.as_str());
+    macro_rules! line {
+        ($level:ident) => {
+            tracing::$level!(kind = ?alert.kind, group = %alert.group, replay, "{}", heading(alert.kind))
+        };
+    }
+    match alert.level {
+        Severity::Critical => line!(error),
+        Severity::Warning => line!(warn),
+        Severity::Info => line!(info),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::time::Timestamp;
+    use std::error::Error;
+    use tokio::sync::mpsc;
+
+    fn alert(n: i64) -> Alert {
+        Alert {
+            kind: AlertKind::ReplayStopped,
+            level: Severity::Critical,
+            at: Timestamp::from_ms(n),
+            group: "9f2c".into(),
+            replay: Some("77aa".into()),
+            title: "product <n> is not in the catalogue".into(),
+            advice: "Declare another fix.".into(),
+        }
+    }
+
+    /// A server that answers every post with this status; its address, and what was posted.
+    async fn server(status: u16) -> (String, mpsc::UnboundedReceiver<serde_json::Value>) {
+        let (tell, told) = mpsc::unbounded_channel();
+        let answer = move |axum::Json(body): axum::Json<serde_json::Value>| {
+            let _ = tell.send(body);
+            async move { axum::http::StatusCode::from_u16(status).unwrap() }
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hooks/secret", listener.local_addr().unwrap());
+        let router = axum::Router::new().route("/hooks/secret", axum::routing::post(answer));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (url, told)
+    }
+
+    #[tokio::test]
+    async fn latest_alerts_come_newest_first_and_older_ones_are_forgotten() {
+        let alerts = LogAlerts::default();
+        for n in 0..RECENT_MAX as i64 + 5 {
+            alerts.raise(&alert(n)).await.unwrap();
+        }
+        assert_eq!(alerts.recent(2), [alert(204), alert(203)]);
+        assert_eq!(alerts.recent(usize::MAX).len(), RECENT_MAX);
+    }
+
+    #[tokio::test]
+    async fn webhook_gets_the_alert_as_json() {
+        let (url, mut posted) = server(204).await;
+        LogAlerts::with_webhook(&url).unwrap().raise(&alert(5)).await.unwrap();
+        let expected = serde_json::json!({
+            "text": "A replay stopped by itself: product <n> is not in the catalogue Declare another fix.",
+            "kind": "replay_stopped", "level": "critical", "at": 5, "group": "9f2c", "replay": "77aa",
+            "title": "product <n> is not in the catalogue", "advice": "Declare another fix.",
+        });
+        assert_eq!(posted.recv().await, Some(expected));
+    }
+
+    #[tokio::test]
+    async fn webhook_that_fails_is_an_error_without_its_address_and_the_alert_is_still_listed() {
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let never_answers = format!("http://{}/hooks/secret", silent.local_addr().unwrap());
+        let (refuses, _posted) = server(403).await;
+        let (redirects, _also_posted) = server(302).await;
+        for url in [refuses, redirects, never_answers, "http://127.0.0.1:1/hooks/secret".into()] {
+            let alerts = LogAlerts::posting(&url, Duration::from_millis(200)).unwrap();
+            let error = alerts.raise(&alert(1)).await.expect_err(&url);
+            let words = format!("{error} {:?}", error.source());
+            assert!(!words.contains("secret"), "{words}");
+            assert_eq!(alerts.recent(1), [alert(1)]);
+        }
+    }
+
+    #[test]
+    fn webhook_needs_an_address_that_can_be_reached() {
+        for url in ["", "hooks.example.com/x", "https://hooks.example.com/x", "file:///etc/passwd"] {
+            assert!(LogAlerts::with_webhook(url).is_err(), "{url}");
+        }
+    }
+}

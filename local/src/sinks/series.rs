@@ -1,0 +1,289 @@
+//! The embedded metrics: one SQLite file that keeps what CloudWatch would keep, a row per minute and series.
+//!
+//! Of a minute it keeps count, sum, least, greatest and latest value, not each single one: percentiles are CloudWatch's.
+
+use async_trait::async_trait;
+use domain::metric::{CATALOGUE, Datum, Metric};
+use domain::time::Timestamp;
+use lambda::port::{Metrics, SinkError};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// CloudWatch keeps minutes for 15 days; so does this, counted in rows, so that no clock can make it forget.
+const POINTS_MAX: i64 = 15 * 24 * 60;
+/// The most data of one call, as the port says.
+const DATA_MAX: usize = 1_000;
+const MINUTE_MS: i64 = 60_000;
+const VERSION: i64 = 1;
+
+const TABLES: &str = "
+CREATE TABLE series (
+    key INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    dimensions TEXT NOT NULL,
+    points INTEGER NOT NULL,
+    UNIQUE (name, dimensions)
+) STRICT;
+CREATE TABLE point (
+    series INTEGER NOT NULL,
+    minute INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    sum REAL NOT NULL,
+    min REAL NOT NULL,
+    max REAL NOT NULL,
+    last REAL NOT NULL,
+    PRIMARY KEY (series, minute)
+) STRICT, WITHOUT ROWID;
+";
+
+/// One minute of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// When the minute begins.
+    pub at: Timestamp,
+    /// How many values.
+    pub count: u64,
+    /// Their sum.
+    pub sum: f64,
+    /// The least of them.
+    pub min: f64,
+    /// The greatest of them.
+    pub max: f64,
+    /// The one that was put last: of a gauge, its state at the end of the minute.
+    pub last: f64,
+}
+
+/// A metric with one set of dimensions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The values of the dimensions, in the order of the catalogue.
+    pub dimensions: Vec<String>,
+    /// The minutes in which there were values, ascending.
+    pub points: Vec<Point>,
+}
+
+/// Why metrics could not be kept or read.
+#[derive(Debug, thiserror::Error)]
+pub enum SeriesError {
+    /// The file cannot be opened.
+    #[error("the metrics file {} could not be opened", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The file was written by another version of this program, or by another program.
+    #[error("the metrics file {} has version {found}, this program reads version {VERSION}", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// The catalogue has no such metric.
+    #[error("{name:?} is not in the catalogue of metrics")]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// A datum has not the dimensions that the catalogue says.
+    #[error("{metric} has {expected} dimensions, not {found}")]
+    Dimensions {
+        /// The metric.
+        metric: &'static str,
+        /// How many it has.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+    /// A datum has no values, or some that are no numbers.
+    #[error("the values of {metric} are none that can be kept")]
+    Values {
+        /// The metric.
+        metric: &'static str,
+    },
+    /// Too many at once.
+    #[error("{count} data at once are more than {DATA_MAX}")]
+    TooMany {
+        /// How many.
+        count: usize,
+    },
+    /// SQLite failed.
+    #[error("SQLite failed")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The runtime is going down.
+    #[error("the metrics have stopped")]
+    Stopped,
+}
+
+/// The metrics port on a file of its own, so that metrics never wait for letters, nor letters for metrics.
+pub struct SeriesMetrics {
+    db: Arc<Mutex<Connection>>,
+}
+
+impl SeriesMetrics {
+    /// Opens the file, or makes it.
+    pub fn open(path: &Path) -> Result<Self, SeriesError> {
+        let fail = |source| SeriesError::File { path: path.to_owned(), source };
+        let mut db = Connection::open(path).map_err(fail)?;
+        match prepare(&mut db).map_err(fail)? {
+            VERSION => Ok(Self { db: Arc::new(Mutex::new(db)) }),
+            found => Err(SeriesError::Version { path: path.to_owned(), found }),
+        }
+    }
+
+    /// The series of a metric between two moments, one for each set of dimensions that ever had a value.
+    pub async fn series(
+        &self,
+        metric: &str,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<Series>, SeriesError> {
+        let name = known(metric)?.name;
+        let minutes = minute(from)..=minute(until);
+        self.with(move |db| read(db, name, *minutes.start(), *minutes.end())).await
+    }
+
+    async fn with<T, F>(&self, work: F) -> Result<T, SeriesError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, SeriesError> + Send + 'static,
+    {
+        let db = self.db.clone();
+        let job = move || work(&mut db.lock().unwrap_or_else(PoisonError::into_inner));
+        tokio::task::spawn_blocking(job).await.unwrap_or(Err(SeriesError::Stopped))
+    }
+}
+
+#[async_trait]
+impl Metrics for SeriesMetrics {
+    async fn put(&self, data: &[Datum]) -> Result<(), SinkError> {
+        let refused = |source: SeriesError| SinkError { what: "metrics", source: Box::new(source) };
+        if data.len() > DATA_MAX {
+            return Err(refused(SeriesError::TooMany { count: data.len() }));
+        }
+        data.iter().try_for_each(check).map_err(refused)?;
+        let data = data.to_vec();
+        self.with(move |db| keep(db, &data)).await.map_err(refused)
+    }
+}
+
+/// The version of the file, once a new one has its tables.
+fn prepare(db: &mut Connection) -> rusqlite::Result<i64> {
+    db.busy_timeout(Duration::from_secs(5))?;
+    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let empty = tx.query_row("SELECT 1 FROM sqlite_schema LIMIT 1", [], |_| Ok(())).optional()?.is_none();
+    if !(version == 0 && empty) {
+        drop(tx);
+        return Ok(version);
+    }
+    tx.execute_batch(TABLES)?;
+    tx.pragma_update(None, "user_version", VERSION)?;
+    tx.commit()?;
+    db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    Ok(VERSION)
+}
+
+fn known(name: &str) -> Result<&'static Metric, SeriesError> {
+    let found = CATALOGUE.iter().find(|metric| metric.name == name);
+    found.copied().ok_or_else(|| SeriesError::Unknown { name: name.into() })
+}
+
+fn check(datum: &Datum) -> Result<(), SeriesError> {
+    let metric = known(&datum.name)?;
+    let (expected, found) = (metric.dimensions.len(), datum.dimensions.len());
+    if expected != found {
+        return Err(SeriesError::Dimensions { metric: metric.name, expected, found });
+    }
+    let fine = !datum.values.is_empty() && datum.values.iter().all(|(value, times)| value.is_finite() && *times > 0);
+    if fine { Ok(()) } else { Err(SeriesError::Values { metric: metric.name }) }
+}
+
+fn minute(at: Timestamp) -> i64 {
+    at.as_ms().div_euclid(MINUTE_MS)
+}
+
+/// Dimensions as one text; the separator is no part of any value of a closed set.
+fn joined(dimensions: &[String]) -> String {
+    dimensions.join("\u{1F}")
+}
+
+fn keep(db: &mut Connection, data: &[Datum]) -> Result<(), SeriesError> {
+    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for datum in data {
+        keep_one(&tx, datum)?;
+    }
+    Ok(tx.commit()?)
+}
+
+fn keep_one(db: &Connection, datum: &Datum) -> Result<(), SeriesError> {
+    let text = "INSERT INTO series (name, dimensions, points) VALUES (?1, ?2, 0)
+        ON CONFLICT (name, dimensions) DO UPDATE SET points = points RETURNING key, points";
+    let (key, points): (i64, i64) = db
+        .prepare_cached(text)?
+        .query_row(params![datum.name, joined(&datum.dimensions)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let minute = minute(datum.at);
+    let values = || datum.values.iter().map(|(value, _)| *value);
+    let count: i64 = datum.values.iter().map(|(_, times)| i64::from(*times)).sum();
+    let sum: f64 = datum.values.iter().map(|(value, times)| value * f64::from(*times)).sum();
+    let (min, max) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let last = values().next_back().unwrap_or_default();
+    let exists = db
+        .prepare_cached("SELECT 1 FROM point WHERE series = ?1 AND minute = ?2")?
+        .exists(params![key, minute])?;
+    let text = "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        ON CONFLICT (series, minute) DO UPDATE SET count = count + excluded.count, sum = sum + excluded.sum,
+        min = min(min, excluded.min), max = max(max, excluded.max), last = excluded.last";
+    db.prepare_cached(text)?.execute(params![key, minute, count, sum, min, max, last])?;
+    if !exists {
+        grow(db, key, points)?;
+    }
+    Ok(())
+}
+
+/// Counts a new minute, and forgets the oldest one where there are enough.
+fn grow(db: &Connection, key: i64, points: i64) -> Result<(), SeriesError> {
+    if points < POINTS_MAX {
+        db.prepare_cached("UPDATE series SET points = points + 1 WHERE key = ?1")?.execute([key])?;
+    } else {
+        let text = "DELETE FROM point WHERE series = ?1
+            AND minute = (SELECT minute FROM point WHERE series = ?1 ORDER BY minute LIMIT 1)";
+        db.prepare_cached(text)?.execute([key])?;
+    }
+    Ok(())
+}
+
+fn read(db: &Connection, name: &str, first: i64, last: i64) -> Result<Vec<Series>, SeriesError> {
+    let mut statement = db.prepare_cached("SELECT key, dimensions FROM series WHERE name = ?1 ORDER BY dimensions")?;
+    let keys = statement.query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let keys: Vec<(i64, String)> = keys.collect::<Result<_, _>>()?;
+    let mut points = db.prepare_cached(
+        "SELECT minute, count, sum, min, max, last FROM point
+        WHERE series = ?1 AND minute BETWEEN ?2 AND ?3 ORDER BY minute",
+    )?;
+    let mut series = Vec::with_capacity(keys.len());
+    for (key, dimensions) in keys {
+        let found = points.query_map(params![key, first, last], |row| {
+            Ok(Point {
+                at: Timestamp::from_ms(row.get::<_, i64>(0)? * MINUTE_MS),
+                count: row.get::<_, i64>(1)?.cast_unsigned(),
+                sum: row.get(2)?,
+                min: row.get(3)?,
+                max: row.get(4)?,
+                last: row.get(5)?,
+            })
+        })?;
+        let values = if dimensions.is_empty() { Vec::new() } else { dimensions.split('\u{1F}').map(String::from).collect() };
+        series.push(Series { dimensions: values, points: found.collect::<Result<_, _>>()? });
+    }
+    Ok(series)
+}
+
+#[cfg(test)]
+#[path = "series_tests.rs"]
+mod tests;

@@ -1,0 +1,225 @@
+//! The embedded store: the port [`Store`] on one SQLite file.
+//!
+//! One thread writes, a few connections read, and the write-ahead log lets both go on at once. A commit is handed to
+//! the operating system before it is acknowledged: killing the process with `kill -9` at any point loses nothing that
+//! was committed and leaves nothing half done. A power cut may lose the last moments, but never breaks the file.
+//!
+//! Lists are answered from indexes, counters are kept with the letters that they count, so nothing gets slower as
+//! letters pile up.
+
+mod apply;
+mod cursor;
+mod fault;
+mod read;
+mod readers;
+mod schema;
+mod sql;
+#[cfg(test)]
+mod store_tests;
+mod writer;
+
+pub use schema::OpenError;
+
+use async_trait::async_trait;
+use cursor::Place;
+use domain::audit::AuditRecord;
+use domain::deployment::Deployment;
+use domain::group::Group;
+use domain::id::{DeathId, GroupId, LetterId, MessageId, ReplayId};
+use domain::letter::{Death, Letter, LetterStateKind};
+use domain::limits::{COMMIT_WRITES_MAX, PAGE_MAX};
+use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
+use fault::Fault;
+use lambda::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, Write};
+use read::Window;
+use readers::Readers;
+use rusqlite::params;
+use std::path::Path;
+use writer::Writer;
+
+/// Connections that read: more than the cores of a laptop keep busy at once.
+const READERS: usize = 4;
+/// Deaths of one letter that are given at once, as the port says.
+const DEATHS_MAX: i64 = 100;
+
+/// The store. Dropping it finishes what was asked of it and closes the file.
+pub struct SqliteStore {
+    // Closed before the writer, whose connection is the last one and therefore folds the log into the file.
+    readers: Readers,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens the file, makes it where there is none, and brings one of an older version to the newest.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Self::over(path, schema::open_writer(path)?)
+    }
+
+    fn over(path: &Path, db: rusqlite::Connection) -> Result<Self, OpenError> {
+        let readers = Readers::open(path, READERS)?;
+        let writer = Writer::start(db).map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
+        Ok(Self { readers, writer })
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError> {
+        match writes.len() {
+            0 => Ok(()),
+            1..=COMMIT_WRITES_MAX => self.writer.commit(writes).await,
+            count => Err(too_many("writes", count, COMMIT_WRITES_MAX).of("commit").into()),
+        }
+    }
+
+    async fn letter(&self, id: &LetterId) -> Result<Option<Letter>, StoreError> {
+        let key = id.clone();
+        self.readers.read(|| format!("read letter {id}"), move |db| read::letter(db, &key)).await
+    }
+
+    async fn letters(&self, ids: &[LetterId]) -> Result<Vec<Letter>, StoreError> {
+        if ids.len() > PAGE_MAX {
+            return Err(too_many("letters", ids.len(), PAGE_MAX).of("read letters"));
+        }
+        let keys = ids.to_vec();
+        let work = move |db: &rusqlite::Transaction<'_>| {
+            keys.iter().filter_map(|key| read::letter(db, key).transpose()).collect()
+        };
+        self.readers.read(|| format!("read {} letters", ids.len()), work).await
+    }
+
+    async fn letters_of(
+        &self,
+        group: &GroupId,
+        state: Option<LetterStateKind>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Letter>, StoreError> {
+        let window = Window::new(read::LETTERS, after, Place::first(), limit);
+        let key = group.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| read::letters_of(db, &key, state, &window);
+        self.readers.read(|| format!("list letters of group {group}"), work).await
+    }
+
+    async fn has_death(&self, id: &DeathId) -> Result<bool, StoreError> {
+        let key = id.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| Ok(db.prepare_cached(sql::HAS_DEATH)?.exists([key.as_str()])?);
+        self.readers.read(|| format!("look for death {id}"), work).await
+    }
+
+    async fn deaths(&self, letter: &LetterId) -> Result<Vec<Death>, StoreError> {
+        let key = letter.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| {
+            read::many(db, "death", sql::DEATHS, params![key.as_str(), DEATHS_MAX])
+        };
+        self.readers.read(|| format!("list deaths of letter {letter}"), work).await
+    }
+
+    async fn group(&self, id: &GroupId) -> Result<Option<Group>, StoreError> {
+        let key = id.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "group", sql::GROUP, [key.as_str()]);
+        self.readers.read(|| format!("read group {id}"), work).await
+    }
+
+    async fn group_facts(&self, id: &GroupId, arrivals_from: i64) -> Result<Option<GroupFacts>, StoreError> {
+        let key = id.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| {
+            let head: Option<Group> = read::one(db, "group", sql::GROUP, [key.as_str()])?;
+            head.map(|group| read::facts(db, group, arrivals_from)).transpose()
+        };
+        self.readers.read(|| format!("read facts of group {id}"), work).await
+    }
+
+    async fn groups(
+        &self,
+        arrivals_from: i64,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<GroupFacts>, StoreError> {
+        let window = Window::new(read::GROUPS, after, Place::first(), limit);
+        let work = move |db: &rusqlite::Transaction<'_>| read::groups(db, arrivals_from, &window);
+        self.readers.read(|| "list groups".into(), work).await
+    }
+
+    async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError> {
+        let key = group.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "plan", sql::PLAN, [key.as_str()]);
+        self.readers.read(|| format!("read the plan of group {group}"), work).await
+    }
+
+    async fn replay(&self, id: &ReplayId) -> Result<Option<Replay>, StoreError> {
+        let key = id.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "replay", sql::REPLAY, [key.as_str()]);
+        self.readers.read(|| format!("read replay {id}"), work).await
+    }
+
+    async fn replays(
+        &self,
+        group: Option<&GroupId>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Replay>, StoreError> {
+        let window = Window::new(read::REPLAYS, after, Place::last(), limit);
+        let key = group.cloned();
+        let work = move |db: &rusqlite::Transaction<'_>| read::replays(db, key.as_ref(), &window);
+        self.readers.read(|| "list replays".into(), work).await
+    }
+
+    async fn unfinished_replays(&self) -> Result<Vec<ReplayId>, StoreError> {
+        self.readers.read(|| "list unfinished replays".into(), |db| read::unfinished_replays(db)).await
+    }
+
+    async fn ledger(&self, replay: &ReplayId) -> Result<Ledger, StoreError> {
+        let key = replay.clone();
+        self.readers.read(|| format!("read the ledger of replay {replay}"), move |db| read::ledger(db, &key)).await
+    }
+
+    async fn entries(
+        &self,
+        replay: &ReplayId,
+        wave: Option<u32>,
+        outcome: Option<OutcomeKind>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Entry>, StoreError> {
+        let window = Window::new(read::ENTRIES, after, Place::first(), limit);
+        let key = replay.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| read::entries(db, &key, wave, outcome, &window);
+        self.readers.read(|| format!("list entries of replay {replay}"), work).await
+    }
+
+    async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError> {
+        let (book, key) = (replay.clone(), letter.clone());
+        let work = move |db: &rusqlite::Transaction<'_>| {
+            read::one(db, "entry", sql::ENTRY, [book.as_str(), key.as_str()])
+        };
+        self.readers.read(|| format!("read letter {letter} in replay {replay}"), work).await
+    }
+
+    async fn sent(&self, message: &MessageId) -> Result<Option<(ReplayId, LetterId)>, StoreError> {
+        let key = message.clone();
+        self.readers.read(|| format!("look for sent message {message}"), move |db| read::sent(db, key.as_str())).await
+    }
+
+    async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError> {
+        let key = service.to_owned();
+        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "deployment", sql::DEPLOYMENT, [key.as_str()]);
+        self.readers.read(|| format!("read the deployment of {service}"), work).await
+    }
+
+    async fn audit(
+        &self,
+        group: &GroupId,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<AuditRecord>, StoreError> {
+        let window = Window::new(read::AUDIT, after, Place::last(), limit);
+        let key = group.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| read::audit(db, &key, &window);
+        self.readers.read(|| format!("list the audit of group {group}"), work).await
+    }
+}
+
+fn too_many(what: &'static str, count: usize, max: usize) -> Fault {
+    Fault::TooMany { what, count, max }
+}

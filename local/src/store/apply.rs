@@ -1,0 +1,223 @@
+//! The writes of a commit, one function each. `false` means that its condition does not hold.
+
+use super::fault::Fault;
+use super::read::decode;
+use super::sql;
+use domain::audit::AuditRecord;
+use domain::deployment::Deployment;
+use domain::group::{CountsDelta, Group, GroupCounts};
+use domain::id::{GroupId, ReplayId, hash_hex};
+use domain::letter::{Death, Letter};
+use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
+use lambda::port::{Expect, Write};
+use rusqlite::{Connection, OptionalExtension, Params, params};
+use serde::Serialize;
+
+/// Does one write, if its condition holds.
+pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
+    match write {
+        Write::Letter { letter, expect } => self::letter(db, *letter, expect),
+        Write::Death(death) => self::death(db, &death),
+        Write::Group { group, expect } => self::group(db, &group, expect),
+        Write::Counts { group, delta } => counts(db, &group, &delta).map(|()| true),
+        Write::Plan(plan) => self::plan(db, &plan).map(|()| true),
+        Write::PlanTaken { group, plan } => plan_taken(db, &group, &plan),
+        Write::Replay { replay, expect } => self::replay(db, &replay, expect),
+        Write::ReplayIs { replay, version } => replay_is(db, &replay, version),
+        Write::Entry { entry, was } => self::entry(db, &entry, was),
+        Write::Ledger { replay, moves } => ledger(db, &replay, &moves).map(|()| true),
+        Write::Sent { message, replay, letter } => {
+            let text = "INSERT INTO sent VALUES (?1, ?2, ?3)
+                ON CONFLICT (message) DO UPDATE SET replay = excluded.replay, letter = excluded.letter";
+            write_one(db, text, params![message.as_str(), replay.as_str(), letter.as_str()])
+        }
+        Write::Deployment(deployment) => self::deployment(db, &deployment).map(|()| true),
+        Write::Audit(record) => audit(db, &record),
+    }
+}
+
+/// Whether the statement wrote a row; it writes one at most.
+fn write_one(db: &Connection, text: &str, values: impl Params) -> Result<bool, Fault> {
+    Ok(db.prepare_cached(text)?.execute(values)? == 1)
+}
+
+fn encode(kind: &'static str, record: &impl Serialize) -> Result<String, Fault> {
+    serde_json::to_string(record).map_err(|source| Fault::Encode { kind, source })
+}
+
+/// SQLite counts to 2^63. Versions and places in a list stay far below it; two different ones never become equal.
+fn int(n: u64) -> i64 {
+    n.cast_signed()
+}
+
+fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, Fault> {
+    let content = encode("content", &std::mem::take(&mut letter.content))?;
+    let (kind, record) = (letter.state.kind(), encode("letter", &letter)?);
+    let new = (
+        letter.id.as_str(),
+        int(letter.version),
+        letter.group.as_str(),
+        kind.as_str(),
+        kind.is_open(),
+        letter.sent_at.as_ms(),
+        letter.loss_at.as_ms(),
+        record,
+    );
+    let key: Option<i64> = match expect {
+        Expect::Absent => {
+            let text = "
+                INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO NOTHING RETURNING key";
+            db.prepare_cached(text)?.query_row(new, |row| row.get(0)).optional()?
+        }
+        Expect::Version(version) => {
+            let text = "
+                UPDATE letter SET version = ?2, group_id = ?3, state = ?4, open = ?5, sent_at = ?6, loss_at = ?7,
+                record = ?8 WHERE id = ?1 AND version = ?9 RETURNING key";
+            let (id, new_version, group, state, open, sent_at, loss_at, record) = new;
+            let values = params![id, new_version, group, state, open, sent_at, loss_at, record, int(version)];
+            db.prepare_cached(text)?.query_row(values, |row| row.get(0)).optional()?
+        }
+    };
+    let Some(key) = key else { return Ok(false) };
+    // The content never changes, so that this writes it once; but should it, nothing is lost.
+    let text = "INSERT INTO content VALUES (?1, ?2)
+        ON CONFLICT (letter) DO UPDATE SET record = excluded.record WHERE record <> excluded.record";
+    db.prepare_cached(text)?.execute(params![key, content])?;
+    Ok(true)
+}
+
+fn death(db: &Connection, death: &Death) -> Result<bool, Fault> {
+    let text = "INSERT INTO death (id, letter, number, record) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO NOTHING";
+    let record = encode("death", death)?;
+    write_one(db, text, params![death.id.as_str(), death.letter.as_str(), death.number, record])
+}
+
+fn group(db: &Connection, group: &Group, expect: Expect) -> Result<bool, Fault> {
+    let (id, version, record) = (group.id.as_str(), int(group.version), encode("group", group)?);
+    match expect {
+        Expect::Absent => {
+            let text = "INSERT INTO error_group VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
+            write_one(db, text, params![id, version, record])
+        }
+        Expect::Version(was) => {
+            let text = "UPDATE error_group SET version = ?2, record = ?3 WHERE id = ?1 AND version = ?4";
+            write_one(db, text, params![id, version, record, int(was)])
+        }
+    }
+}
+
+fn counts(db: &Connection, group: &GroupId, delta: &CountsDelta) -> Result<(), Fault> {
+    let stored: Option<String> =
+        db.prepare_cached(sql::COUNTS)?.query_row([group.as_str()], |row| row.get(0)).optional()?;
+    let mut counts: GroupCounts = stored.map(|record| decode("counter", &record)).transpose()?.unwrap_or_default();
+    counts.apply(delta);
+    for customer in &delta.customers {
+        // A hash, so that the set is small and no customer's id lies in another place than its letters.
+        let hash = hash_hex(&["customer", customer]);
+        let text = "INSERT INTO group_customer VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        counts.customers += u64::from(write_one(db, text, params![group.as_str(), hash])?);
+    }
+    for (bucket, deaths) in &delta.arrivals {
+        let text = "INSERT INTO arrival VALUES (?1, ?2, ?3)
+            ON CONFLICT (group_id, bucket) DO UPDATE SET deaths = deaths + excluded.deaths";
+        db.prepare_cached(text)?.execute(params![group.as_str(), bucket, int(*deaths)])?;
+    }
+    let text = "INSERT INTO group_count VALUES (?1, ?2)
+        ON CONFLICT (group_id) DO UPDATE SET record = excluded.record";
+    db.prepare_cached(text)?.execute(params![group.as_str(), encode("counter", &counts)?])?;
+    Ok(())
+}
+
+/// The entries of a plan that is replaced stay: nothing sends them, and removing them could meet a plan that is
+/// written a second time because its first answer was lost.
+fn plan(db: &Connection, plan: &Plan) -> Result<(), Fault> {
+    let text = "INSERT INTO plan VALUES (?1, ?2, ?3)
+        ON CONFLICT (group_id) DO UPDATE SET id = excluded.id, record = excluded.record";
+    let record = encode("plan", plan)?;
+    db.prepare_cached(text)?.execute(params![plan.group.as_str(), plan.id.as_str(), record])?;
+    Ok(())
+}
+
+fn plan_taken(db: &Connection, group: &GroupId, plan: &ReplayId) -> Result<bool, Fault> {
+    write_one(db, "DELETE FROM plan WHERE group_id = ?1 AND id = ?2", [group.as_str(), plan.as_str()])
+}
+
+fn replay(db: &Connection, replay: &Replay, expect: Expect) -> Result<bool, Fault> {
+    let (id, version, record) = (replay.id().as_str(), int(replay.version), encode("replay", replay)?);
+    let (group, approved_at) = (replay.group().as_str(), replay.approval.at.as_ms());
+    match expect {
+        Expect::Absent => {
+            let text = "INSERT INTO replay VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING";
+            write_one(db, text, params![id, version, group, approved_at, replay.is_finished(), record])
+        }
+        Expect::Version(was) => {
+            let text = "UPDATE replay SET version = ?2, group_id = ?3, approved_at = ?4, finished = ?5, record = ?6
+                WHERE id = ?1 AND version = ?7";
+            let finished = replay.is_finished();
+            write_one(db, text, params![id, version, group, approved_at, finished, record, int(was)])
+        }
+    }
+}
+
+fn replay_is(db: &Connection, replay: &ReplayId, version: u64) -> Result<bool, Fault> {
+    let text = "SELECT 1 FROM replay WHERE id = ?1 AND version = ?2";
+    Ok(db.prepare_cached(text)?.exists(params![replay.as_str(), int(version)])?)
+}
+
+/// The number under which a replay's entries are kept: its id is repeated in every index otherwise.
+fn book(db: &Connection, replay: &ReplayId) -> Result<(i64, Ledger), Fault> {
+    let stored: Option<(i64, String)> = db
+        .prepare_cached(sql::BOOK)?
+        .query_row([replay.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some((key, ledger)) = stored {
+        return Ok((key, decode("ledger", &ledger)?));
+    }
+    let text = "INSERT INTO book (replay, ledger) VALUES (?1, '[]') RETURNING key";
+    let key = db.prepare_cached(text)?.query_row([replay.as_str()], |row| row.get(0))?;
+    Ok((key, Ledger::default()))
+}
+
+fn entry(db: &Connection, entry: &Entry, was: Option<(OutcomeKind, u32)>) -> Result<bool, Fault> {
+    let (book, _) = book(db, &entry.replay)?;
+    let record = encode("entry", entry)?;
+    let (seq, letter, outcome) = (int(entry.seq), entry.letter.as_str(), entry.outcome.kind().as_str());
+    match was {
+        None => {
+            let text = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
+            write_one(db, text, params![book, seq, letter, entry.wave, outcome, entry.sends, record])
+        }
+        Some((kind, sends)) => {
+            let text = "UPDATE entry SET wave = ?4, outcome = ?5, sends = ?6, record = ?7
+                WHERE book = ?1 AND seq = ?2 AND letter = ?3 AND outcome = ?8 AND sends = ?9";
+            let values =
+                params![book, seq, letter, entry.wave, outcome, entry.sends, record, kind.as_str(), sends];
+            write_one(db, text, values)
+        }
+    }
+}
+
+fn ledger(db: &Connection, replay: &ReplayId, moves: &[LedgerMove]) -> Result<(), Fault> {
+    let (book, mut ledger) = book(db, replay)?;
+    for change in moves {
+        ledger.apply(change);
+    }
+    let text = "UPDATE book SET ledger = ?2 WHERE key = ?1";
+    db.prepare_cached(text)?.execute(params![book, encode("ledger", &ledger)?])?;
+    Ok(())
+}
+
+/// A report that arrives late does not undo a newer one.
+fn deployment(db: &Connection, deployment: &Deployment) -> Result<(), Fault> {
+    let text = "INSERT INTO deployment VALUES (?1, ?2, ?3)
+        ON CONFLICT (service) DO UPDATE SET at = excluded.at, record = excluded.record WHERE excluded.at >= at";
+    let record = encode("deployment", deployment)?;
+    db.prepare_cached(text)?.execute(params![deployment.service, deployment.at.as_ms(), record])?;
+    Ok(())
+}
+
+fn audit(db: &Connection, record: &AuditRecord) -> Result<bool, Fault> {
+    let text = "INSERT INTO audit (group_id, at, record) VALUES (?1, ?2, ?3)";
+    write_one(db, text, params![record.group.as_str(), record.at.as_ms(), encode("audit record", record)?])
+}

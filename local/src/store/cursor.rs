@@ -1,0 +1,63 @@
+//! Cursors: `<list>.<number>.<id>`, the place of the last item of a page in its list's order.
+//!
+//! They name a place, not an item: letters that come and go between two pages neither hide others nor show them twice.
+
+use lambda::port::Cursor;
+
+/// A place in a list that is ordered by a number, then by a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) number: i64,
+    pub(super) id: String,
+}
+
+impl Place {
+    /// Before everything.
+    pub(super) fn first() -> Self {
+        Self { number: i64::MIN, id: String::new() }
+    }
+
+    /// After everything: where lists that begin with the newest start.
+    pub(super) fn last() -> Self {
+        Self { number: i64::MAX, id: String::new() }
+    }
+
+    /// A place in a list that is ordered by a number alone.
+    pub(super) fn number(number: i64) -> Self {
+        Self { number, id: String::new() }
+    }
+
+    /// A place in a list that is ordered by a text alone.
+    pub(super) fn id(id: impl Into<String>) -> Self {
+        Self { number: 0, id: id.into() }
+    }
+
+    /// The cursor of this place in a list.
+    pub(super) fn print(&self, list: &str) -> Cursor {
+        Cursor(format!("{list}.{}.{}", self.number, self.id))
+    }
+
+    /// Reads a cursor of that list; another list's, or none at all, is none.
+    pub(super) fn parse(list: &str, cursor: Option<&Cursor>) -> Option<Self> {
+        let rest = cursor?.0.strip_prefix(list)?.strip_prefix('.')?;
+        let (number, id) = rest.split_once('.')?;
+        Some(Self { number: number.parse().ok()?, id: id.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursor_is_understood_only_by_the_list_that_made_it() {
+        let place = Place { number: -5, id: "a.b.c".into() };
+        let cursor = place.print("letters");
+        assert_eq!(Place::parse("letters", Some(&cursor)), Some(place));
+        for garbage in ["", "letters", "letters.", "letters.x.y", "letters.1", "entries.1.a", "\0", "letters.9e9.a"] {
+            assert_eq!(Place::parse("letters", Some(&Cursor(garbage.into()))), None, "{garbage:?}");
+        }
+        assert_eq!(Place::parse("entries", Some(&cursor)), None);
+        assert_eq!(Place::parse("letters", None), None);
+    }
+}

@@ -1,0 +1,215 @@
+//! The reads, each inside one snapshot of the database.
+
+use super::cursor::Place;
+use super::fault::Fault;
+use super::sql;
+use domain::audit::AuditRecord;
+use domain::group::{Group, GroupCounts};
+use domain::id::{GroupId, LetterId, ReplayId};
+use domain::letter::{Letter, LetterStateKind};
+use domain::limits::PAGE_MAX;
+use domain::replay::{Entry, Ledger, OutcomeKind, Replay};
+use domain::time::Timestamp;
+use lambda::port::{Cursor, GroupFacts, Page};
+use rusqlite::{Connection, OptionalExtension, Params, params};
+use serde::de::DeserializeOwned;
+
+/// Reads a record.
+pub(super) fn decode<T: DeserializeOwned>(kind: &'static str, record: &str) -> Result<T, Fault> {
+    serde_json::from_str(record).map_err(|source| Fault::Record { kind, source })
+}
+
+/// The record that a statement finds, if any.
+pub(super) fn one<T>(db: &Connection, kind: &'static str, text: &str, values: impl Params) -> Result<Option<T>, Fault>
+where
+    T: DeserializeOwned,
+{
+    let record: Option<String> = db.prepare_cached(text)?.query_row(values, |row| row.get(0)).optional()?;
+    record.map(|record| decode(kind, &record)).transpose()
+}
+
+/// The records that a statement finds.
+pub(super) fn many<T>(db: &Connection, kind: &'static str, text: &str, values: impl Params) -> Result<Vec<T>, Fault>
+where
+    T: DeserializeOwned,
+{
+    let mut statement = db.prepare_cached(text)?;
+    let mut rows = statement.query(values)?;
+    let mut records = Vec::new();
+    while let Some(row) = rows.next()? {
+        records.push(decode(kind, row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?)?);
+    }
+    Ok(records)
+}
+
+/// A place to start from and a size to keep to.
+pub(super) struct Window {
+    from: Place,
+    limit: usize,
+}
+
+impl Window {
+    /// From a cursor of this list, else from its beginning.
+    pub(super) fn new(list: &str, after: Option<&Cursor>, beginning: Place, limit: usize) -> Self {
+        Self { from: Place::parse(list, after).unwrap_or(beginning), limit: limit.clamp(1, PAGE_MAX) }
+    }
+
+    /// One more than fits, which tells whether another page follows.
+    fn fetch(&self) -> i64 {
+        self.limit as i64 + 1
+    }
+
+    fn page<T>(&self, list: &str, mut items: Vec<T>, place: impl Fn(&T) -> Place) -> Page<T> {
+        let more = items.len() > self.limit;
+        items.truncate(self.limit);
+        let next = items.last().filter(|_| more).map(|item| place(item).print(list));
+        Page { items, next }
+    }
+}
+
+fn letter_of(record: &str, content: &str) -> Result<Letter, Fault> {
+    let mut letter: Letter = decode("letter", record)?;
+    letter.content = decode("content", content)?;
+    Ok(letter)
+}
+
+fn letters_found(db: &Connection, text: &str, values: impl Params) -> Result<Vec<Letter>, Fault> {
+    let mut statement = db.prepare_cached(text)?;
+    let mut rows = statement.query(values)?;
+    let mut letters = Vec::new();
+    while let Some(row) = rows.next()? {
+        let text = |at| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+        letters.push(letter_of(text(0)?, text(1)?)?);
+    }
+    Ok(letters)
+}
+
+pub(super) fn letter(db: &Connection, id: &LetterId) -> Result<Option<Letter>, Fault> {
+    Ok(letters_found(db, sql::LETTER, [id.as_str()])?.pop())
+}
+
+pub(super) const LETTERS: &str = "letters";
+
+pub(super) fn letters_of(
+    db: &Connection,
+    group: &GroupId,
+    state: Option<LetterStateKind>,
+    window: &Window,
+) -> Result<Page<Letter>, Fault> {
+    let (group, sent_at, id, fetch) = (group.as_str(), window.from.number, &window.from.id, window.fetch());
+    let letters = match state {
+        None => letters_found(db, sql::LETTERS_OF_GROUP, params![group, sent_at, id, fetch])?,
+        Some(kind) => letters_found(db, sql::LETTERS_IN_STATE, params![group, sent_at, id, fetch, kind.as_str()])?,
+    };
+    Ok(window.page(LETTERS, letters, |letter| Place {
+        number: letter.sent_at.as_ms(),
+        id: letter.id.as_str().into(),
+    }))
+}
+
+/// The rest of what is kept of a group.
+pub(super) fn facts(db: &Connection, group: Group, arrivals_from: i64) -> Result<GroupFacts, Fault> {
+    let id = group.id.as_str();
+    let counts: Option<GroupCounts> = one(db, "counter", sql::COUNTS, [id])?;
+    let moment = |text| -> Result<Option<Timestamp>, Fault> {
+        let ms: Option<i64> = db.prepare_cached(text)?.query_row([id], |row| row.get(0))?;
+        Ok(ms.map(Timestamp::from_ms))
+    };
+    let mut statement = db.prepare_cached(sql::ARRIVALS)?;
+    let arrivals = statement
+        .query_map(params![id, arrivals_from], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(GroupFacts {
+        counts: counts.unwrap_or_default(),
+        oldest_sent_at: moment(sql::OLDEST_SENT_AT)?,
+        loss_at: moment(sql::FIRST_LOSS_AT)?,
+        arrivals,
+        group,
+    })
+}
+
+pub(super) const GROUPS: &str = "groups";
+
+pub(super) fn groups(db: &Connection, arrivals_from: i64, window: &Window) -> Result<Page<GroupFacts>, Fault> {
+    let heads: Vec<Group> = many(db, "group", sql::GROUPS, params![window.from.id, window.fetch()])?;
+    let page = window.page(GROUPS, heads, |group| Place::id(group.id.as_str()));
+    let items = page.items.into_iter().map(|group| facts(db, group, arrivals_from)).collect::<Result<_, _>>()?;
+    Ok(Page { items, next: page.next })
+}
+
+pub(super) const REPLAYS: &str = "replays";
+
+pub(super) fn replays(db: &Connection, group: Option<&GroupId>, window: &Window) -> Result<Page<Replay>, Fault> {
+    let (approved_at, id, fetch) = (window.from.number, &window.from.id, window.fetch());
+    let replays = match group {
+        None => many(db, "replay", sql::REPLAYS, params![approved_at, id, fetch])?,
+        Some(group) => {
+            many(db, "replay", sql::REPLAYS_OF_GROUP, params![approved_at, id, fetch, group.as_str()])?
+        }
+    };
+    Ok(window.page(REPLAYS, replays, |replay: &Replay| Place {
+        number: replay.approval.at.as_ms(),
+        id: replay.id().as_str().into(),
+    }))
+}
+
+pub(super) fn unfinished_replays(db: &Connection) -> Result<Vec<ReplayId>, Fault> {
+    let mut statement = db.prepare_cached(sql::UNFINISHED_REPLAYS)?;
+    let ids = statement.query_map([], |row| row.get::<_, String>(0))?;
+    Ok(ids.map(|id| id.map(ReplayId::new)).collect::<Result<_, _>>()?)
+}
+
+pub(super) fn ledger(db: &Connection, replay: &ReplayId) -> Result<Ledger, Fault> {
+    let stored: Option<String> =
+        db.prepare_cached(sql::BOOK)?.query_row([replay.as_str()], |row| row.get(1)).optional()?;
+    stored.map(|ledger| decode("ledger", &ledger)).transpose().map(Option::unwrap_or_default)
+}
+
+pub(super) const ENTRIES: &str = "entries";
+
+pub(super) fn entries(
+    db: &Connection,
+    replay: &ReplayId,
+    wave: Option<u32>,
+    outcome: Option<OutcomeKind>,
+    window: &Window,
+) -> Result<Page<Entry>, Fault> {
+    let (id, seq, fetch) = (replay.as_str(), window.from.number, window.fetch());
+    let kind = "entry";
+    let entries = match (wave, outcome.map(OutcomeKind::as_str)) {
+        (None, None) => many(db, kind, sql::ENTRIES, params![id, seq, fetch]),
+        (Some(wave), None) => many(db, kind, sql::ENTRIES_OF_WAVE, params![id, seq, fetch, wave]),
+        (None, Some(outcome)) => many(db, kind, sql::ENTRIES_OF_OUTCOME, params![id, seq, fetch, outcome]),
+        (Some(wave), Some(outcome)) => {
+            many(db, kind, sql::ENTRIES_OF_WAVE_AND_OUTCOME, params![id, seq, fetch, wave, outcome])
+        }
+    }?;
+    Ok(window.page(ENTRIES, entries, |entry: &Entry| Place::number(entry.seq.cast_signed())))
+}
+
+pub(super) fn sent(db: &Connection, message: &str) -> Result<Option<(ReplayId, LetterId)>, Fault> {
+    let found: Option<(String, String)> = db
+        .prepare_cached(sql::SENT)?
+        .query_row([message], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(found.map(|(replay, letter)| (ReplayId::new(replay), LetterId::new(letter))))
+}
+
+pub(super) const AUDIT: &str = "audit";
+
+pub(super) fn audit(db: &Connection, group: &GroupId, window: &Window) -> Result<Page<AuditRecord>, Fault> {
+    // The place of a record is its moment and its number among all records.
+    let key = window.from.id.parse().unwrap_or(i64::MAX);
+    let mut statement = db.prepare_cached(sql::AUDIT)?;
+    let mut rows = statement.query(params![group.as_str(), window.from.number, key, window.fetch()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let record: AuditRecord = decode("audit record", row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?)?;
+        found.push((record, row.get::<_, i64>(2)?));
+    }
+    let page = window.page(AUDIT, found, |(record, key)| Place {
+        number: record.at.as_ms(),
+        id: key.to_string(),
+    });
+    Ok(Page { items: page.items.into_iter().map(|(record, _)| record).collect(), next: page.next })
+}

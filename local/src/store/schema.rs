@@ -1,0 +1,250 @@
+//! The file: its tables, its versions, and how it is opened.
+//!
+//! A record is JSON in the column `record`; beside it stand the columns that conditions compare and lists are ordered
+//! by. A letter's content is a row of its own, because it never changes while the letter changes with every step of a
+//! replay.
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Marks the file as ours: `DLOS` in ASCII. Another program's database is refused, not extended.
+const APPLICATION_ID: i32 = 0x444C_4F53;
+/// How long a connection waits for another process that holds the file (a second `dlo`, or a backup).
+const BUSY: Duration = Duration::from_secs(5);
+/// Statements that a connection keeps prepared: more than the store has.
+const STATEMENTS: usize = 64;
+/// Pages of the log after which the writer copies them into the file: 16 MiB, so that a burst of letters is not
+/// interrupted each few milliseconds.
+const CHECKPOINT_PAGES: i64 = 4096;
+
+/// The steps from an empty file to the newest version; `user_version` counts those that a file has taken. Released
+/// steps never change: a new version is a new step.
+const MIGRATIONS: &[&str] = &["
+CREATE TABLE letter (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    version INTEGER NOT NULL,
+    group_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    open INTEGER NOT NULL,
+    sent_at INTEGER NOT NULL,
+    loss_at INTEGER NOT NULL,
+    record TEXT NOT NULL
+) STRICT;
+CREATE INDEX letter_by_state ON letter (group_id, state, sent_at, id);
+CREATE INDEX letter_by_time ON letter (group_id, sent_at, id);
+CREATE INDEX open_letter_by_time ON letter (group_id, sent_at) WHERE open = 1;
+CREATE INDEX open_letter_by_loss ON letter (group_id, loss_at) WHERE open = 1;
+CREATE TABLE content (
+    letter INTEGER PRIMARY KEY REFERENCES letter (key),
+    record TEXT NOT NULL
+) STRICT;
+CREATE TABLE death (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    letter TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    record TEXT NOT NULL
+) STRICT;
+CREATE INDEX death_by_letter ON death (letter, number);
+CREATE TABLE error_group (
+    id TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+) STRICT;
+CREATE TABLE group_count (
+    group_id TEXT PRIMARY KEY,
+    record TEXT NOT NULL
+) STRICT;
+CREATE TABLE group_customer (
+    group_id TEXT NOT NULL,
+    customer TEXT NOT NULL,
+    PRIMARY KEY (group_id, customer)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE arrival (
+    group_id TEXT NOT NULL,
+    bucket INTEGER NOT NULL,
+    deaths INTEGER NOT NULL,
+    PRIMARY KEY (group_id, bucket)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE plan (
+    group_id TEXT PRIMARY KEY,
+    id TEXT NOT NULL,
+    record TEXT NOT NULL
+) STRICT;
+CREATE TABLE replay (
+    id TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    group_id TEXT NOT NULL,
+    approved_at INTEGER NOT NULL,
+    finished INTEGER NOT NULL,
+    record TEXT NOT NULL
+) STRICT;
+CREATE INDEX replay_by_time ON replay (approved_at, id);
+CREATE INDEX replay_by_group ON replay (group_id, approved_at, id);
+CREATE INDEX replay_unfinished ON replay (id) WHERE finished = 0;
+CREATE TABLE book (
+    key INTEGER PRIMARY KEY,
+    replay TEXT NOT NULL UNIQUE,
+    ledger TEXT NOT NULL
+) STRICT;
+CREATE TABLE entry (
+    book INTEGER NOT NULL REFERENCES book (key),
+    seq INTEGER NOT NULL,
+    letter TEXT NOT NULL,
+    wave INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    sends INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (book, seq)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX entry_by_letter ON entry (book, letter);
+CREATE INDEX entry_by_wave ON entry (book, wave, seq);
+CREATE INDEX entry_by_outcome ON entry (book, outcome, seq);
+CREATE INDEX entry_by_wave_and_outcome ON entry (book, wave, outcome, seq);
+CREATE TABLE sent (
+    message TEXT PRIMARY KEY,
+    replay TEXT NOT NULL,
+    letter TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE deployment (
+    service TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    record TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE audit (
+    key INTEGER PRIMARY KEY,
+    group_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    record TEXT NOT NULL
+) STRICT;
+CREATE INDEX audit_by_group ON audit (group_id, at, key);
+"];
+
+/// Why the file of the store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// SQLite says no: no space, no permission, a folder that does not exist, or another process that holds the file.
+    #[error("the store file {} could not be opened", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The file is something else, or damaged at its very beginning.
+    #[error("{} is not a store of Dead Letter Office", path.display())]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer program has written the file.
+    #[error(
+        "the store file {} has version {found}, this program reads versions up to {newest}: use the newer program",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The version of the file.
+        found: i64,
+        /// The newest version that this program knows.
+        newest: i64,
+    },
+    /// The thread that writes could not be started.
+    #[error("the thread that writes the store file {} could not be started", path.display())]
+    Thread {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// What a look at a file says.
+enum Found {
+    Ours,
+    NotOurs,
+    Newer(i64),
+}
+
+/// Opens the file for writing, makes it where there is none, and brings it to the newest version.
+pub(super) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
+    let mut db = Connection::open(path).map_err(|source| refused(path, source))?;
+    match migrate(&mut db).map_err(|source| refused(path, source))? {
+        Found::Ours => Ok(db),
+        Found::NotOurs => Err(OpenError::NotAStore { path: path.to_owned() }),
+        Found::Newer(found) => {
+            let newest = MIGRATIONS.len() as i64;
+            Err(OpenError::Newer { path: path.to_owned(), found, newest })
+        }
+    }
+}
+
+/// Opens the file, which the writer has prepared, for reading only.
+pub(super) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
+    let open = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = Connection::open_with_flags(path, flags)?;
+        db.busy_timeout(BUSY)?;
+        db.set_prepared_statement_cache_capacity(STATEMENTS);
+        // A log can only be read through its index, which is shared by writing to it; the flag guards the data.
+        db.pragma_update(None, "query_only", true)?;
+        db.pragma_update(None, "cache_size", -8 * 1024)?;
+        Ok(db)
+    };
+    open().map_err(|source| refused(path, source))
+}
+
+fn refused(path: &Path, source: rusqlite::Error) -> OpenError {
+    let path = path.to_owned();
+    match source.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => OpenError::NotAStore { path },
+        _ => OpenError::File { path, source },
+    }
+}
+
+fn migrate(db: &mut Connection) -> rusqlite::Result<Found> {
+    db.busy_timeout(BUSY)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    let found = look(db)?;
+    if !matches!(found, Found::Ours) {
+        return Ok(found);
+    }
+    db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    // The log with NORMAL: a commit is handed to the operating system before it is acknowledged, and synced when the
+    // log is copied. A killed process loses nothing; a power cut may lose the last commits, but breaks nothing.
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    db.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
+    db.pragma_update(None, "cache_size", -64 * 1024)?;
+    // Two programs that open a new file at once: the second one waits here, and looks again.
+    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found = look(&tx)?;
+    if matches!(found, Found::Ours) {
+        let taken: usize = tx.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))? as usize;
+        for step in &MIGRATIONS[taken..] {
+            tx.execute_batch(step)?;
+        }
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        tx.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        tx.commit()?;
+    }
+    Ok(found)
+}
+
+/// Looks without changing anything, so that a file that is not ours stays as it is.
+fn look(db: &Connection) -> rusqlite::Result<Found> {
+    let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let application: i32 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(match (application, version) {
+        (APPLICATION_ID, 0..) if version > MIGRATIONS.len() as i64 => Found::Newer(version),
+        (APPLICATION_ID, 0..) => Found::Ours,
+        (0, 0) if tables == 0 => Found::Ours,
+        _ => Found::NotOurs,
+    })
+}

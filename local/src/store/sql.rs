@@ -1,0 +1,86 @@
+//! Every statement that reads, in one place, so that a test can ask SQLite how it would run each of them.
+
+pub(super) const LETTER: &str = "
+    SELECT letter.record, content.record FROM letter JOIN content ON content.letter = letter.key
+    WHERE letter.id = ?1";
+pub(super) const LETTERS_OF_GROUP: &str = "
+    SELECT letter.record, content.record FROM letter JOIN content ON content.letter = letter.key
+    WHERE group_id = ?1 AND (sent_at, id) > (?2, ?3) ORDER BY sent_at, id LIMIT ?4";
+pub(super) const LETTERS_IN_STATE: &str = "
+    SELECT letter.record, content.record FROM letter JOIN content ON content.letter = letter.key
+    WHERE group_id = ?1 AND (sent_at, id) > (?2, ?3) AND state = ?5 ORDER BY sent_at, id LIMIT ?4";
+pub(super) const OLDEST_SENT_AT: &str = "SELECT min(sent_at) FROM letter WHERE group_id = ?1 AND open = 1";
+pub(super) const FIRST_LOSS_AT: &str = "SELECT min(loss_at) FROM letter WHERE group_id = ?1 AND open = 1";
+
+pub(super) const HAS_DEATH: &str = "SELECT 1 FROM death WHERE id = ?1";
+pub(super) const DEATHS: &str = "SELECT record FROM death WHERE letter = ?1 ORDER BY number, key LIMIT ?2";
+
+pub(super) const GROUP: &str = "SELECT record FROM error_group WHERE id = ?1";
+pub(super) const GROUPS: &str = "SELECT record FROM error_group WHERE id > ?1 ORDER BY id LIMIT ?2";
+pub(super) const COUNTS: &str = "SELECT record FROM group_count WHERE group_id = ?1";
+pub(super) const ARRIVALS: &str =
+    "SELECT bucket, deaths FROM arrival WHERE group_id = ?1 AND bucket >= ?2 ORDER BY bucket";
+
+pub(super) const PLAN: &str = "SELECT record FROM plan WHERE group_id = ?1";
+pub(super) const REPLAY: &str = "SELECT record FROM replay WHERE id = ?1";
+pub(super) const REPLAYS: &str = "
+    SELECT record FROM replay
+    WHERE (approved_at, id) < (?1, ?2) ORDER BY approved_at DESC, id DESC LIMIT ?3";
+pub(super) const REPLAYS_OF_GROUP: &str = "
+    SELECT record FROM replay
+    WHERE group_id = ?4 AND (approved_at, id) < (?1, ?2) ORDER BY approved_at DESC, id DESC LIMIT ?3";
+pub(super) const UNFINISHED_REPLAYS: &str = "SELECT id FROM replay WHERE finished = 0 ORDER BY id";
+
+pub(super) const BOOK: &str = "SELECT key, ledger FROM book WHERE replay = ?1";
+pub(super) const ENTRY: &str = "
+    SELECT record FROM entry
+    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND letter = ?2";
+pub(super) const ENTRIES: &str = "
+    SELECT record FROM entry
+    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3";
+pub(super) const ENTRIES_OF_WAVE: &str = "
+    SELECT record FROM entry
+    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 AND wave = ?4 ORDER BY seq LIMIT ?3";
+pub(super) const ENTRIES_OF_OUTCOME: &str = "
+    SELECT record FROM entry
+    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 AND outcome = ?4 ORDER BY seq LIMIT ?3";
+pub(super) const ENTRIES_OF_WAVE_AND_OUTCOME: &str = "
+    SELECT record FROM entry
+    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 AND wave = ?4 AND outcome = ?5
+    ORDER BY seq LIMIT ?3";
+
+pub(super) const SENT: &str = "SELECT replay, letter FROM sent WHERE message = ?1";
+pub(super) const DEPLOYMENT: &str = "SELECT record FROM deployment WHERE service = ?1";
+pub(super) const AUDIT: &str = "
+    SELECT record, at, key FROM audit
+    WHERE group_id = ?1 AND (at, key) < (?2, ?3) ORDER BY at DESC, key DESC LIMIT ?4";
+
+/// All of the above.
+#[cfg(test)]
+pub(super) const ALL: &[&str] = &[
+    LETTER,
+    LETTERS_OF_GROUP,
+    LETTERS_IN_STATE,
+    OLDEST_SENT_AT,
+    FIRST_LOSS_AT,
+    HAS_DEATH,
+    DEATHS,
+    GROUP,
+    GROUPS,
+    COUNTS,
+    ARRIVALS,
+    PLAN,
+    REPLAY,
+    REPLAYS,
+    REPLAYS_OF_GROUP,
+    UNFINISHED_REPLAYS,
+    BOOK,
+    ENTRY,
+    ENTRIES,
+    ENTRIES_OF_WAVE,
+    ENTRIES_OF_OUTCOME,
+    ENTRIES_OF_WAVE_AND_OUTCOME,
+    SENT,
+    DEPLOYMENT,
+    AUDIT,
+];

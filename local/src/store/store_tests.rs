@@ -1,0 +1,173 @@
+//! What only the embedded store can show: its plans, its file, and a disk that is full.
+
+use super::*;
+use rusqlite::Connection;
+use std::error::Error;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+fn place() -> (PathBuf, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    (folder.path().join("office.db"), folder)
+}
+
+/// A record that needs nothing else: a deployment whose version is a text of this size.
+fn deployment(service: &str, bytes: usize) -> Write {
+    let version = "v".repeat(bytes);
+    let at = domain::time::Timestamp::from_ms(1);
+    Write::Deployment(Deployment { service: service.into(), version, commit: None, at })
+}
+
+fn words(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words = format!("{words}: {error}");
+        cause = error.source();
+    }
+    words
+}
+
+#[test]
+fn every_read_is_answered_from_an_index_in_its_order() {
+    let (path, _folder) = place();
+    let db = schema::open_writer(&path).unwrap();
+    for text in sql::ALL {
+        let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
+        let values = vec![rusqlite::types::Null; statement.parameter_count()];
+        let steps = statement.query_map(rusqlite::params_from_iter(values), |row| row.get::<_, String>(3)).unwrap();
+        let steps: Vec<_> = steps.map(Result::unwrap).collect();
+        assert!(!steps.is_empty());
+        for step in &steps {
+            // A list of the unfinished replays is all of a partial index, which holds nothing else.
+            let whole_list = step == "SCAN replay USING COVERING INDEX replay_unfinished";
+            let searched = step.starts_with("SEARCH ") || step.starts_with("SCALAR SUBQUERY") || whole_list;
+            assert!(searched, "{text}\n{}", steps.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn newer_file_and_foreign_files_are_refused_and_left_alone() {
+    let (path, folder) = place();
+    drop(schema::open_writer(&path).unwrap());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let error = SqliteStore::open(&path).err().unwrap();
+    assert!(matches!(error, OpenError::Newer { found: 99, newest: 1, .. }), "{error:?}");
+    assert!(error.to_string().contains("use the newer program"), "{error}");
+
+    let text = folder.path().join("letters.txt");
+    std::fs::write(&text, "Dear Sir or Madam, ".repeat(500)).unwrap();
+    let foreign = folder.path().join("foreign.db");
+    Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE letter (id TEXT)").unwrap();
+    for path in [text, foreign] {
+        let before = std::fs::read(&path).unwrap();
+        let error = SqliteStore::open(&path).err().unwrap();
+        assert!(matches!(error, OpenError::NotAStore { .. }), "{error:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), before, "{}", path.display());
+    }
+    let nowhere = folder.path().join("no such folder").join("office.db");
+    let error = SqliteStore::open(&nowhere).err().unwrap();
+    assert!(matches!(error, OpenError::File { .. }), "{error:?}");
+    assert!(words(&error).contains("unable to open"), "{}", words(&error));
+}
+
+#[tokio::test]
+async fn empty_file_becomes_a_store() {
+    let (path, _folder) = place();
+    std::fs::write(&path, "").unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    store.commit(vec![deployment("orders", 5)]).await.unwrap();
+    assert!(store.deployment("orders").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn full_disk_fails_the_commit_and_harms_nothing_else() {
+    let (path, _folder) = place();
+    let db = schema::open_writer(&path).unwrap();
+    // SQLite says "full" the same way when the disk is.
+    db.pragma_update(None, "max_page_count", 200).unwrap();
+    let store = SqliteStore::over(&path, db).unwrap();
+    store.commit(vec![deployment("before", 10_000)]).await.unwrap();
+    let big = vec![deployment("small", 10), deployment("big", 2_000_000)];
+    let Err(CommitError::Store(error)) = store.commit(big).await else { panic!("expected a fault") };
+    assert!(words(&error).contains("full"), "{}", words(&error));
+    assert!(store.deployment("small").await.unwrap().is_none(), "all or nothing");
+    assert!(store.deployment("before").await.unwrap().is_some());
+    store.commit(vec![deployment("after", 10_000)]).await.unwrap();
+    assert!(store.deployment("after").await.unwrap().is_some(), "it goes on when there is room again");
+}
+
+#[tokio::test]
+async fn full_disk_fails_every_commit_of_its_transaction() {
+    let (path, _folder) = place();
+    let db = schema::open_writer(&path).unwrap();
+    db.pragma_update(None, "max_page_count", 200).unwrap();
+    let store = SqliteStore::over(&path, db).unwrap();
+    for round in 0..20 {
+        // Which of them meet in one transaction is chance; what was acknowledged is there, what was not is not.
+        let small = [format!("a{round}"), format!("b{round}")];
+        let done = tokio::join!(
+            store.commit(vec![deployment(&small[0], 10)]),
+            store.commit(vec![deployment("big", 2_000_000)]),
+            store.commit(vec![deployment(&small[1], 10)]),
+        );
+        assert!(done.1.is_err());
+        for (service, outcome) in small.iter().zip([done.0, done.2]) {
+            assert_eq!(store.deployment(service).await.unwrap().is_some(), outcome.is_ok(), "{service}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn record_that_cannot_be_read_is_an_error_that_names_it() {
+    let (path, _folder) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    let db = Connection::open(&path).unwrap();
+    db.execute("INSERT INTO error_group VALUES ('g1', 1, '{\"id\":7}')", []).unwrap();
+    let error = store.group(&GroupId::from("g1")).await.unwrap_err();
+    assert!(words(&error).starts_with("the store failed to read group g1: a stored group could not be read"), "{error}");
+    assert!(store.group(&GroupId::from("g2")).await.unwrap().is_none(), "others are read as before");
+}
+
+#[tokio::test]
+async fn many_readers_and_writers_at_once_all_get_their_answer() {
+    let (path, _folder) = place();
+    let store = std::sync::Arc::new(SqliteStore::open(&path).unwrap());
+    let mut tasks = tokio::task::JoinSet::new();
+    for n in 0..300 {
+        let store = store.clone();
+        tasks.spawn(async move {
+            let service = format!("service {n}");
+            store.commit(vec![deployment(&service, 100)]).await.unwrap();
+            assert!(store.deployment(&service).await.unwrap().is_some(), "reads its own commit");
+        });
+    }
+    while let Some(task) = tasks.join_next().await {
+        task.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn commit_is_done_though_nobody_waits_for_it_any_more() {
+    let (path, _folder) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    {
+        let mut commit = Box::pin(store.commit(vec![deployment("orders", 5)]));
+        // Polled once: it is in the queue of the writer; then whoever asked goes away.
+        assert!(polled_once(&mut commit).is_none());
+    }
+    drop(store);
+    let store = SqliteStore::open(&path).unwrap();
+    assert!(store.deployment("orders").await.unwrap().is_some(), "closing finishes what was asked");
+    let missing = Write::ReplayIs { replay: "none".into(), version: 1 };
+    assert!(matches!(store.commit(vec![missing]).await, Err(CommitError::Conflict(at)) if at == [0]));
+}
+
+fn polled_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::Pin::new(future).poll(&mut context) {
+        std::task::Poll::Ready(output) => Some(output),
+        std::task::Poll::Pending => None,
+    }
+}

@@ -1,0 +1,144 @@
+//! The one thread that writes.
+//!
+//! Commits that wait together are done in one SQLite transaction, each in a savepoint of its own, so that one whose
+//! conditions fail leaves nothing behind and does not undo another. Nobody is answered before the transaction is
+//! committed: what was acknowledged survives `kill -9`.
+
+use super::apply::apply;
+use super::fault::Fault;
+use lambda::port::{CommitError, Write};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::thread::JoinHandle;
+use tokio::sync::{mpsc, oneshot};
+
+/// Commits that may wait; whoever brings one more waits before the door.
+const WAITING_MAX: usize = 256;
+/// Commits done in one transaction at most: bounds how long the first waits for the last.
+const TOGETHER_MAX: usize = 32;
+
+/// A commit and who waits for it.
+struct Job {
+    writes: Vec<Write>,
+    answer: oneshot::Sender<Result<(), CommitError>>,
+}
+
+/// What became of one commit inside the transaction.
+enum Done {
+    Written,
+    Conflict(Vec<usize>),
+    Failed(Fault),
+}
+
+/// The way to the thread. Dropping it lets the thread finish what was asked, and waits for it.
+pub(super) struct Writer {
+    jobs: Option<mpsc::Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(db: Connection) -> std::io::Result<Self> {
+        let (jobs, inbox) = mpsc::channel(WAITING_MAX);
+        let thread = std::thread::Builder::new().name("store-writer".into()).spawn(move || run(db, inbox))?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    /// Does all writes or none.
+    pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError> {
+        let stopped = || CommitError::Store(Fault::Stopped.of("commit"));
+        let (answer, answered) = oneshot::channel();
+        let jobs = self.jobs.as_ref().ok_or_else(stopped)?;
+        jobs.send(Job { writes, answer }).await.map_err(|_| stopped())?;
+        answered.await.map_err(|_| stopped())?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been printed; there is nobody to hand it to.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(mut db: Connection, mut inbox: mpsc::Receiver<Job>) {
+    while let Some(first) = inbox.blocking_recv() {
+        let mut jobs = vec![first];
+        while jobs.len() < TOGETHER_MAX
+            && let Ok(job) = inbox.try_recv()
+        {
+            jobs.push(job);
+        }
+        let (writes, answers): (Vec<_>, Vec<_>) = jobs.into_iter().map(|job| (job.writes, job.answer)).unzip();
+        let outcomes = together(&mut db, writes);
+        for (answer, outcome) in answers.into_iter().zip(outcomes) {
+            // Whoever asked may have gone away; the commit stands.
+            let _ = answer.send(outcome);
+        }
+    }
+}
+
+/// One outcome per commit, in order.
+fn together(db: &mut Connection, commits: Vec<Vec<Write>>) -> Vec<Result<(), CommitError>> {
+    let count = commits.len();
+    match in_one_transaction(db, commits) {
+        Ok(done) => done.into_iter().map(told).collect(),
+        Err(fault) => {
+            // One fault, as many askers: each is told its words, the first one has the cause itself.
+            let words = chain(&fault);
+            let rest = (1..count).map(|_| Fault::Together(words.clone()));
+            std::iter::once(fault).chain(rest).map(|fault| told(Done::Failed(fault))).collect()
+        }
+    }
+}
+
+fn in_one_transaction(db: &mut Connection, commits: Vec<Vec<Write>>) -> Result<Vec<Done>, Fault> {
+    let mut tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut done = Vec::with_capacity(commits.len());
+    for writes in commits {
+        let outcome = match one(&mut tx, writes) {
+            Ok(failed) if failed.is_empty() => Done::Written,
+            Ok(failed) => Done::Conflict(failed),
+            // SQLite ends the whole transaction by itself on some faults (a full disk): then what the others of it
+            // wrote is gone too, and a further savepoint would begin a transaction of its own.
+            Err(fault) if tx.is_autocommit() => return Err(fault),
+            Err(fault) => Done::Failed(fault),
+        };
+        done.push(outcome);
+    }
+    tx.commit()?;
+    Ok(done)
+}
+
+/// The indexes of the writes whose conditions do not hold; nothing is left of a commit that has any.
+fn one(tx: &mut Transaction<'_>, writes: Vec<Write>) -> Result<Vec<usize>, Fault> {
+    let savepoint = tx.savepoint()?;
+    let mut failed = Vec::new();
+    for (index, write) in writes.into_iter().enumerate() {
+        if !apply(&savepoint, write)? {
+            failed.push(index);
+        }
+    }
+    if failed.is_empty() { savepoint.commit()? } else { savepoint.finish()? }
+    Ok(failed)
+}
+
+fn told(done: Done) -> Result<(), CommitError> {
+    match done {
+        Done::Written => Ok(()),
+        Done::Conflict(failed) => Err(CommitError::Conflict(failed)),
+        Done::Failed(fault) => Err(CommitError::Store(fault.of("commit"))),
+    }
+}
+
+fn chain(fault: &Fault) -> String {
+    let mut words = fault.to_string();
+    let mut cause = std::error::Error::source(fault);
+    while let Some(error) = cause {
+        words.push_str(": ");
+        words.push_str(&error.to_string());
+        cause = error.source();
+    }
+    words
+}
