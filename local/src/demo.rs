@@ -58,7 +58,7 @@ pub enum DemoError {
     Store(#[source] crate::store::OpenError),
     /// The metrics.
     #[error("the office's metrics cannot be opened")]
-    Metrics(#[source] lambda::port::SinkError),
+    Metrics(#[source] crate::sinks::SeriesError),
     /// The queues.
     #[error("the embedded queues cannot be opened")]
     Queues(#[source] crate::queue::OpenError),
