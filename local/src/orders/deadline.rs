@@ -2,19 +2,19 @@
 
 use domain::time::Timestamp;
 
-/// It was too late.
+/// It was too late. Not called "deadline exceeded": that is gRPC's name for a timeout, which passes by itself.
 #[derive(Debug, thiserror::Error)]
 #[error("the delivery was due by {deliver_by}, and it is {now}")]
-pub(super) struct DeadlineExceeded {
+pub(super) struct DeadlinePassed {
     deliver_by: String,
     now: String,
 }
 
 /// Whether there is still time. Both texts are RFC 3339 in UTC with whole seconds, so their order is that of time.
-pub(super) fn check(deliver_by: Option<&str>, now: Timestamp) -> Result<(), DeadlineExceeded> {
+pub(super) fn check(deliver_by: Option<&str>, now: Timestamp) -> Result<(), DeadlinePassed> {
     let now = print(now);
     match deliver_by {
-        Some(deliver_by) if deliver_by < now.as_str() => Err(DeadlineExceeded { deliver_by: deliver_by.into(), now }),
+        Some(deliver_by) if deliver_by < now.as_str() => Err(DeadlinePassed { deliver_by: deliver_by.into(), now }),
         _ => Ok(()),
     }
 }
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_deadline_in_the_past_is_exceeded() {
+    fn only_a_deadline_in_the_past_has_passed() {
         let now = Timestamp::from_ms(1_763_600_000_000);
         assert!(check(None, now).is_ok());
         assert!(check(Some("2025-11-20T00:53:20Z"), now).is_ok());

@@ -147,7 +147,7 @@ async fn each_failure_is_stamped_with_its_own_cause() {
     .await;
     check(
         Kind::Expired,
-        "orders::deadline::DeadlineExceeded",
+        "orders::deadline::DeadlinePassed",
         "was due by",
         Expired,
         "orders::service::Service::process",
