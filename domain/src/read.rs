@@ -102,7 +102,10 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
     Reading {
         envelope: opened.kind,
         replayability: opened.replayability(),
-        original_message_id: opened.original_message_id.as_deref().map_or_else(|| message.message_id.clone(), MessageId::from),
+        original_message_id: opened
+            .original_message_id
+            .as_deref()
+            .map_or_else(|| message.message_id.clone(), MessageId::from),
         marker: message.content.attributes.get(MARKER_ATTRIBUTE).and_then(|a| Marker::parse(a.as_text()?)),
         consumer: opened.consumer,
         consumer_version: opened.consumer_version,

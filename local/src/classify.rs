@@ -203,7 +203,12 @@ fn dead_message(raw: Raw<'_>) -> Result<DeadMessage, String> {
     Ok(DeadMessage {
         dlq: "".into(),
         message_id: raw.string("MessageId").unwrap_or_default().as_str().into(),
-        content: Content { body, attributes, message_group_id: text("MessageGroupId"), trace_header: text("AWSTraceHeader") },
+        content: Content {
+            body,
+            attributes,
+            message_group_id: text("MessageGroupId"),
+            trace_header: text("AWSTraceHeader"),
+        },
         system: SystemAttributes {
             sent_at: moment("SentTimestamp"),
             first_received_at: moment("ApproximateFirstReceiveTimestamp"),
@@ -235,7 +240,14 @@ mod tests {
         let mut output = Vec::new();
         // A tiny buffer, so that lines are put together from many chunks.
         let good = run(io::BufReader::with_capacity(7, input.as_bytes()), &mut output).unwrap();
-        (output.split(|b| *b == b'\n').filter(|l| !l.is_empty()).map(|l| serde_json::from_slice(l).unwrap()).collect(), good)
+        (
+            output
+                .split(|b| *b == b'\n')
+                .filter(|l| !l.is_empty())
+                .map(|l| serde_json::from_slice(l).unwrap())
+                .collect(),
+            good,
+        )
     }
 
     #[test]
@@ -267,7 +279,10 @@ mod tests {
         let (got, good) = answers(&format!("{one}\n{{\"Messages\":[{one},{{\"MessageId\":\"m-2\"}}]}}\n"));
         assert!(!good);
         assert_eq!(got.len(), 3);
-        assert_eq!((&got[0]["id"], &got[0]["class"], &got[0]["title"]), (&"m-1".into(), &"permanent".into(), &"boom".into()));
+        assert_eq!(
+            (&got[0]["id"], &got[0]["class"], &got[0]["title"]),
+            (&"m-1".into(), &"permanent".into(), &"boom".into())
+        );
         assert_eq!(got[0], got[1]);
         assert_eq!((&got[2]["id"], &got[2]["line"]), (&"m-2".into(), &2.into()));
     }

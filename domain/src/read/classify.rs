@@ -1,16 +1,29 @@
 //! Class, category and the reason in words: policy first, then what the consumer says, then tables, then wording.
+//!
+//! `Unknown` is better than wrong: a permanent failure that is called transient is a loop. So tables that disagree
+//! say unknown, permanent wordings are looked for before transient ones, and of a chain the root cause decides.
 
-use super::{Case, json};
+mod codes;
+mod tables;
+
+use super::frames::Cause;
+use super::{Case, frames, json, stamp};
 use crate::policy::Policy;
 use crate::reading::{Category, Class, Classification, Confidence};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use tables::wording::{self, Group};
+use tables::{Meaning, kafka};
 
-/// Classifies one failure. `Unknown` is better than wrong: a permanent failure called transient is a loop.
+/// The most of a message that is searched for wordings, bytes.
+const WORDING_BYTES_MAX: usize = 4 * 1024;
+
+/// Classifies one failure.
 pub fn classify(case: Case<'_>, policy: &Policy) -> Classification {
     by_policy(case, policy)
         .or_else(|| by_consumer(case))
-        .or_else(|| case.expired.then(|| finding(Class::Permanent, Category::Expired, 95, "its deadline had passed when the consumer failed on it")))
+        .or_else(|| case.expired.then(expired))
         .or_else(|| by_tables(case))
         .or_else(|| by_payload(case))
         .unwrap_or_else(|| finding(Class::Unknown, Category::Unknown, 0, "nothing that we know was matched"))
@@ -18,6 +31,10 @@ pub fn classify(case: Case<'_>, policy: &Policy) -> Classification {
 
 fn finding(class: Class, category: Category, pct: u8, reason: impl Into<String>) -> Classification {
     Classification { class, category, confidence: Confidence::from_pct(pct), reason: reason.into() }
+}
+
+fn expired() -> Classification {
+    finding(Class::Permanent, Category::Expired, 95, "its deadline had passed when the consumer failed on it")
 }
 
 /// The team's own rules: the first whose given parts all match.
@@ -35,19 +52,185 @@ fn by_policy(case: Case<'_>, policy: &Policy) -> Option<Classification> {
 /// The consumer's own word gives the class; tables only add the category.
 fn by_consumer(case: Case<'_>) -> Option<Classification> {
     let class = case.failure.stated_class?;
-    let word = if class == Class::Transient { "transient" } else { "permanent" };
-    let found = by_tables(case).or_else(|| by_payload(case));
+    let word = word(class);
+    let found = case.expired.then(expired).or_else(|| by_tables(case)).or_else(|| by_payload(case));
     Some(match found {
         Some(found) if found.class == class => {
             finding(class, found.category, 99, format!("the consumer says {word}; {}", found.reason))
         }
-        Some(found) => finding(class, found.category, 85, format!("the consumer says {word}; by itself it reads otherwise ({})", found.reason)),
+        Some(found) if found.class == Class::Unknown => {
+            finding(class, found.category, 90, format!("the consumer says {word}; {}", found.reason))
+        }
+        Some(found) => finding(
+            class,
+            found.category,
+            75,
+            format!("the consumer says {word}; by itself it reads {} ({})", word_of(&found), found.reason),
+        ),
         None => finding(class, Category::Unknown, 90, format!("the consumer says {word}")),
     })
 }
 
-fn by_tables(_case: Case<'_>) -> Option<Classification> {
-    None
+fn word_of(found: &Classification) -> &'static str {
+    word(found.class)
+}
+
+fn word(class: Class) -> &'static str {
+    match class {
+        Class::Transient => "transient",
+        Class::Permanent => "permanent",
+        Class::Unknown => "unknown",
+    }
+}
+
+/// The chain from the root outwards: the first link that says transient or permanent decides.
+fn by_tables(case: Case<'_>) -> Option<Classification> {
+    let chain = chain(case);
+    let last = chain.len().checked_sub(1)?;
+    let mut undecided = None;
+    for (at, link) in chain.iter().enumerate().rev() {
+        let Some(found) = by_link(link) else { continue };
+        let reason = if at == 0 || at < last { found.reason } else { format!("{} (the root cause)", found.reason) };
+        let found = Classification { reason, ..found };
+        if found.class != Class::Unknown {
+            return Some(found);
+        }
+        undecided.get_or_insert(found);
+    }
+    undecided
+}
+
+/// The error itself, then its causes down to the root.
+fn chain(case: Case<'_>) -> Vec<Cause> {
+    let stack = frames::parse(case.failure.stack.as_deref().unwrap_or_default());
+    let head = stack.head.unwrap_or_default();
+    let own = Cause {
+        error_type: case.failure.error_type.clone().unwrap_or(head.error_type),
+        message: case.failure.message.clone().unwrap_or(head.message),
+    };
+    let mut chain = Vec::new();
+    if !own.error_type.is_empty() || !own.message.is_empty() {
+        chain.push(own);
+    }
+    chain.extend(stack.causes);
+    chain
+}
+
+/// One link: its type, the codes in its message, then its words.
+fn by_link(link: &Cause) -> Option<Classification> {
+    let (error_type, message) = (link.error_type.as_str(), stamp::head(&link.message, WORDING_BYTES_MAX));
+    let lower = message.to_lowercase();
+    let typed = tables::of_type(error_type).filter(|_| !tables::is_wrapper(error_type));
+    if let Some(meaning) = typed.filter(|m| m.settled) {
+        return Some(by_meaning(meaning, error_type, 95));
+    }
+    let is_kafka = error_type.to_lowercase().contains("kafka");
+    let kafka = || is_kafka.then(|| by_kafka(message, &lower)).flatten();
+    kafka()
+        .or_else(|| codes::find(error_type, message, &lower))
+        .or_else(|| by_wording(&lower))
+        .or_else(|| by_type_ending(error_type))
+        .or_else(|| typed.map(|meaning| by_meaning(meaning, error_type, 30)))
+}
+
+fn by_meaning(meaning: Meaning, name: &str, pct: u8) -> Classification {
+    let name = name.rsplit(['.', '$', ':', '\\']).next().unwrap_or(name);
+    let pct = if meaning.class == Class::Unknown { 50 } else { pct };
+    finding(meaning.class, meaning.category, pct, format!("matched: {} {name}", meaning.table))
+}
+
+/// Kafka's number in brackets, or its sentence; every error of its table is one or the other.
+fn by_kafka(message: &str, lower: &str) -> Option<Classification> {
+    let number =
+        message.strip_prefix('[').and_then(|rest| rest.split_once(']')).and_then(|(n, _)| n.parse::<u16>().ok());
+    let retriable = match number {
+        Some(number) if number <= kafka::NUMBER_MAX => kafka::RETRIABLE_NUMBERS.contains(&number),
+        Some(_) => return None,
+        None => kafka::RETRIABLE_SENTENCES.iter().any(|sentence| lower.contains(sentence)),
+    };
+    let category = by_wording(lower).map_or(Category::Unknown, |found| found.category);
+    let (class, category) = match (retriable, number, category) {
+        (true, _, Category::Unknown) => (Class::Transient, Category::DependencyUnavailable),
+        (true, _, category) => (Class::Transient, category),
+        (false, _, category) => (Class::Permanent, category),
+    };
+    let what = number.map_or_else(|| "sentence".to_string(), |n| format!("error {n}"));
+    Some(finding(
+        class,
+        category,
+        if number.is_some() { 95 } else { 80 },
+        format!("matched: Kafka {what}, {}", word(class)),
+    ))
+}
+
+/// The words of the message, the most telling groups first.
+fn by_wording(lower: &str) -> Option<Classification> {
+    if lower.is_empty() {
+        return None;
+    }
+    let in_groups = |groups: &[Group], pct: u8| {
+        groups.iter().find_map(|(class, category, words)| {
+            let found = words.iter().find(|word| lower.contains(**word))?;
+            Some(finding(*class, *category, pct, format!("wording: \"{found}\"")))
+        })
+    };
+    in_groups(wording::SENTENCES, 85)
+        .or_else(|| in_groups(wording::CERTIFICATES, 85))
+        .or_else(|| tenant_gone(lower))
+        .or_else(|| in_groups(wording::WORDS, 65))
+}
+
+/// A tenant or account, and soon after it that it is gone.
+fn tenant_gone(lower: &str) -> Option<Classification> {
+    let found = wording::TENANTS.iter().find_map(|tenant| {
+        let after = stamp::head(&lower[lower.find(tenant)? + tenant.len()..], 60);
+        let gone = wording::GONE.iter().find(|gone| after.contains(**gone))?;
+        // A connection or a limit may be gone beside an account that is well.
+        (!after.contains("connection") && !after.contains("limit")).then_some((tenant, gone))
+    });
+    found.map(|(tenant, gone)| {
+        finding(Class::Permanent, Category::InvalidTenant, 65, format!("wording: \"{tenant} ... {gone}\""))
+    })
+}
+
+/// What a type's name itself says, where no table has it: `PriceServiceTimeoutException`.
+fn by_type_ending(error_type: &str) -> Option<Classification> {
+    const ENDINGS: &[(&str, Class, Category)] = &[
+        ("expired", Class::Permanent, Category::Expired),
+        ("tenant", Class::Permanent, Category::InvalidTenant),
+        ("validation", Class::Permanent, Category::SchemaViolation),
+        ("malformed", Class::Permanent, Category::MalformedPayload),
+        ("deserializ", Class::Permanent, Category::MalformedPayload),
+        ("parse", Class::Permanent, Category::MalformedPayload),
+        ("schema", Class::Permanent, Category::SchemaViolation),
+        ("invalid", Class::Permanent, Category::SchemaViolation),
+        ("unsupported", Class::Permanent, Category::Configuration),
+        ("unauthorized", Class::Permanent, Category::Auth),
+        ("forbidden", Class::Permanent, Category::Auth),
+        ("accessdenied", Class::Permanent, Category::Auth),
+        ("permission", Class::Permanent, Category::Auth),
+        ("notfound", Class::Permanent, Category::MissingReference),
+        ("nosuch", Class::Permanent, Category::MissingReference),
+        ("doesnotexist", Class::Permanent, Category::MissingReference),
+        ("duplicate", Class::Permanent, Category::Duplicate),
+        ("alreadyexists", Class::Permanent, Category::Duplicate),
+        ("timeout", Class::Transient, Category::Timeout),
+        ("timedout", Class::Transient, Category::Timeout),
+        ("throttl", Class::Transient, Category::Throttled),
+        ("ratelimit", Class::Transient, Category::Throttled),
+        ("toomanyrequests", Class::Transient, Category::Throttled),
+        ("unavailable", Class::Transient, Category::DependencyUnavailable),
+        ("circuit", Class::Transient, Category::DependencyUnavailable),
+        ("unreachable", Class::Transient, Category::DependencyUnavailable),
+        ("connection", Class::Transient, Category::DependencyUnavailable),
+        ("deadlock", Class::Transient, Category::Conflict),
+        ("optimisticlock", Class::Transient, Category::Conflict),
+    ];
+    let name = error_type.rsplit(['.', '$', ':', '\\']).next().unwrap_or(error_type).to_lowercase().replace('_', "");
+    ENDINGS
+        .iter()
+        .find(|(part, ..)| name.contains(part))
+        .map(|(part, class, category)| finding(*class, *category, 60, format!("the error type says \"{part}\"")))
 }
 
 /// Where no error is carried, the body may still show why.
@@ -68,3 +251,7 @@ pub fn payload_problem(body: Option<&str>) -> Option<&'static str> {
     // XML is a format of its own, and we do not judge it.
     (!text.starts_with('<') && !json::is_valid(text)).then_some("Body is not valid JSON")
 }
+
+#[cfg(test)]
+#[path = "classify_tests.rs"]
+mod tests;

@@ -11,16 +11,59 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Names of amounts in the major unit, the best first. Written without case, `_` and `-`.
-const AMOUNTS: &[&str] =
-    &["totalamount", "grandtotal", "ordertotal", "amounttotal", "amount", "total", "amountdue", "paymentamount", "price", "totalprice"];
+const AMOUNTS: &[&str] = &[
+    "totalamount",
+    "grandtotal",
+    "ordertotal",
+    "amounttotal",
+    "amount",
+    "total",
+    "amountdue",
+    "paymentamount",
+    "price",
+    "totalprice",
+];
 /// Names of amounts in the minor unit.
-const AMOUNTS_MINOR: &[&str] =
-    &["totalamountcents", "totalcents", "amountcents", "amountminor", "amountinminor", "amountincents", "totalminor", "pricecents", "minorunits"];
+const AMOUNTS_MINOR: &[&str] = &[
+    "totalamountcents",
+    "totalcents",
+    "amountcents",
+    "amountminor",
+    "amountinminor",
+    "amountincents",
+    "totalminor",
+    "pricecents",
+    "minorunits",
+];
 const CURRENCIES: &[&str] = &["currency", "currencycode", "currencyiso", "isocurrency", "amountcurrency"];
-const CUSTOMERS: &[&str] = &["customerid", "customer", "customernumber", "userid", "user", "accountid", "account", "clientid", "buyerid", "buyer", "memberid"];
+const CUSTOMERS: &[&str] = &[
+    "customerid",
+    "customer",
+    "customernumber",
+    "userid",
+    "user",
+    "accountid",
+    "account",
+    "clientid",
+    "buyerid",
+    "buyer",
+    "memberid",
+];
 const CUSTOMER_IDS: &[&str] = &["id", "customerid", "userid", "uuid", "number", "email"];
-const DEADLINES: &[&str] =
-    &["deadline", "deadlineat", "expiresat", "expireat", "expires", "expiry", "expiration", "validuntil", "dueat", "due", "duedate", "notafter"];
+const DEADLINES: &[&str] = &[
+    "deadline",
+    "deadlineat",
+    "expiresat",
+    "expireat",
+    "expires",
+    "expiry",
+    "expiration",
+    "validuntil",
+    "dueat",
+    "due",
+    "duedate",
+    "notafter",
+];
 
 /// How deep common names are looked for, and among how many members.
 const DEPTH_MAX: usize = 3;
@@ -30,7 +73,10 @@ const CUSTOMER_BYTES_MAX: usize = 256;
 
 /// The rule for a message type: the first that names it, or `*`.
 pub fn rule_for<'p>(policy: &'p Policy, message_type: Option<&str>) -> Option<&'p MessageTypeRule> {
-    policy.message_types.iter().find(|rule| rule.message_type == "*" || Some(rule.message_type.as_str()) == message_type)
+    policy
+        .message_types
+        .iter()
+        .find(|rule| rule.message_type == "*" || Some(rule.message_type.as_str()) == message_type)
 }
 
 /// The impact, with remarks on what could not be read.
@@ -130,7 +176,9 @@ fn note<'a>(found: &mut Found<'a>, name: &str, value: Raw<'a>, depth: usize) {
     if found.currency.is_none() && rank(CURRENCIES).is_some() {
         found.currency = value.as_string().and_then(|text| Currency::parse(&text));
     }
-    if let Some(rank) = rank(CUSTOMERS).filter(|r| better(r, found.customer.map(|c| c.0)) && customer_id(value).is_some()) {
+    if let Some(rank) =
+        rank(CUSTOMERS).filter(|r| better(r, found.customer.map(|c| c.0)) && customer_id(value).is_some())
+    {
         found.customer = Some((rank, value));
     }
     if let Some(rank) = rank(DEADLINES).filter(|r| better(r, found.deadline.map(|d| d.0)) && moment(value).is_some()) {
@@ -140,14 +188,18 @@ fn note<'a>(found: &mut Found<'a>, name: &str, value: Raw<'a>, depth: usize) {
 
 /// An amount written as an object, `{"value":"12.50","currency":"EUR"}`.
 fn amount_object(value: Raw<'_>) -> Option<(Raw<'_>, Option<Currency>)> {
-    let amount = ["value", "amount", "total"].iter().find_map(|key| value.get(key)).filter(|raw| decimal(*raw).is_some())?;
+    let amount =
+        ["value", "amount", "total"].iter().find_map(|key| value.get(key)).filter(|raw| decimal(*raw).is_some())?;
     let currency = ["currency", "currencyCode", "currency_code"].iter().find_map(|key| value.string(key));
     Some((amount, currency.and_then(|text| Currency::parse(&text))))
 }
 
 fn customer_id(raw: Raw<'_>) -> Option<String> {
     if raw.is_object() {
-        return raw.members().find(|(key, _)| CUSTOMER_IDS.contains(&plain(key).as_str())).and_then(|(_, v)| v.as_scalar());
+        return raw
+            .members()
+            .find(|(key, _)| CUSTOMER_IDS.contains(&plain(key).as_str()))
+            .and_then(|(_, v)| v.as_scalar());
     }
     raw.as_scalar()
 }
@@ -182,7 +234,8 @@ fn money(amount: Option<Raw<'_>>, currency: Option<Currency>, minor: bool, remar
 /// The digits after the point of a currency's minor unit (ISO 4217, amendment 176).
 fn minor_digits(currency: Currency) -> u32 {
     match currency.as_str() {
-        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV" | "XAF" | "XOF" | "XPF" => 0,
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
+        | "XAF" | "XOF" | "XPF" => 0,
         "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
         _ => 2,
     }

@@ -28,7 +28,11 @@ fn common_names_are_found_and_called_a_guess() {
     check(r#"{"deadline":1795075262}"#, None, "||1795075262000|false");
     check(r#"{"amount":5}"#, None, "|||false");
     check(r#"{"amount":123456789012345678901234567890,"currency":"EUR"}"#, None, "|||false");
-    check(r#"{"amount":0.1234567890123456789012345678,"currency":"EUR"}"#, None, "0.1234567890123456789012345678 EUR|||true");
+    check(
+        r#"{"amount":0.1234567890123456789012345678,"currency":"EUR"}"#,
+        None,
+        "0.1234567890123456789012345678 EUR|||true",
+    );
     check("not json", None, "|||false");
     check("[1,2]", None, "|||false");
 }
@@ -44,9 +48,18 @@ fn the_policys_pointers_win_over_names() {
         severity: Some(Severity::Critical),
         ..MessageTypeRule::default()
     };
-    check(r#"{"amount":1,"currency":"EUR","sum":"99.95","who":["z-1"],"by":1795075262000}"#, Some(rule.clone()), "99.95 CHF|z-1|1795075262000|false");
+    check(
+        r#"{"amount":1,"currency":"EUR","sum":"99.95","who":["z-1"],"by":1795075262000}"#,
+        Some(rule.clone()),
+        "99.95 CHF|z-1|1795075262000|false",
+    );
     check(r#"{"amount":1,"currency":"EUR"}"#, Some(rule), "|||false");
-    let minor = MessageTypeRule { message_type: "*".into(), amount_minor: Some("/c".into()), currency: Some("/cur".into()), ..MessageTypeRule::default() };
+    let minor = MessageTypeRule {
+        message_type: "*".into(),
+        amount_minor: Some("/c".into()),
+        currency: Some("/cur".into()),
+        ..MessageTypeRule::default()
+    };
     check(r#"{"c":1050,"cur":"KWD"}"#, Some(minor), "1.05 KWD|||false");
 }
 

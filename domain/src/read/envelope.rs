@@ -86,7 +86,9 @@ pub fn open(message: &DeadMessage) -> Opened {
         opened.inner_body = opened.original_body.take();
         opened.original_message_id = None;
     }
-    if body.text().starts_with("[\"software.amazon.payloadoffloading") || body.text().starts_with("[\"com.amazon.sqs.javamessaging") {
+    if body.text().starts_with("[\"software.amazon.payloadoffloading")
+        || body.text().starts_with("[\"com.amazon.sqs.javamessaging")
+    {
         opened.remarks.push("The payload lies in S3; this message is a pointer to it.".to_string());
     }
     opened.remarks.append(&mut remarks);
@@ -172,7 +174,8 @@ fn lambda_destination(body: Raw<'_>) -> Option<Opened> {
 
 /// An error envelope in the body, as teams write it: the message beside the reason of its failure.
 fn body_envelope(body: Raw<'_>) -> Option<Opened> {
-    const ORIGINALS: [&str; 5] = ["originalMessage", "original_message", "originalPayload", "originalBody", "originalEvent"];
+    const ORIGINALS: [&str; 5] =
+        ["originalMessage", "original_message", "originalPayload", "originalBody", "originalEvent"];
     const REASONS: [&str; 6] = ["failureReason", "failure_reason", "failure", "error", "errorInfo", "exception"];
     let first = |names: &[&str]| names.iter().find_map(|name| body.get(name));
     let (original, reason) = (first(&ORIGINALS)?, first(&REASONS)?);
@@ -182,19 +185,28 @@ fn body_envelope(body: Raw<'_>) -> Option<Opened> {
     if let Some(context) = first(&["processingContext", "processing_context"]) {
         let text = |names: &[&str]| names.iter().find_map(|name| context.string(name));
         let number = |names: &[&str]| names.iter().find_map(|name| context.get(name)?.as_scalar()?.parse().ok());
-        opened.consumer = text(&["consumer", "service", "serviceName", "consumerName", "functionName", "handler", "application"]);
-        opened.consumer_version = text(&["version", "consumerVersion", "serviceVersion", "functionVersion", "applicationVersion"]);
+        opened.consumer =
+            text(&["consumer", "service", "serviceName", "consumerName", "functionName", "handler", "application"]);
+        opened.consumer_version =
+            text(&["version", "consumerVersion", "serviceVersion", "functionVersion", "applicationVersion"]);
         opened.message_type = text(&["messageType", "eventType", "message_type", "event_type"]);
-        opened.attempts = number(&["attempts", "attemptCount", "attemptNumber", "retryCount", "receiveCount", "deliveryCount"]);
+        opened.attempts =
+            number(&["attempts", "attemptCount", "attemptNumber", "retryCount", "receiveCount", "deliveryCount"]);
         let failed = ["failedAt", "failureTimestamp", "lastAttemptAt", "timestamp", "processedAt"];
         opened.failed_at = failed.iter().find_map(|name| when::parse(&context.get(name)?.as_scalar()?));
     }
     if let Some(environment) = first(&["environmentContext", "environment_context"]) {
         let text = |names: &[&str]| names.iter().find_map(|name| environment.string(name));
-        opened.consumer = opened.consumer.take().or_else(|| text(&["service", "serviceName", "consumer", "functionName"]));
-        opened.consumer_version = opened.consumer_version.take().or_else(|| text(&["version", "serviceVersion", "release", "functionVersion"]));
+        opened.consumer =
+            opened.consumer.take().or_else(|| text(&["service", "serviceName", "consumer", "functionName"]));
+        opened.consumer_version = opened
+            .consumer_version
+            .take()
+            .or_else(|| text(&["version", "serviceVersion", "release", "functionVersion"]));
     }
-    let outer_id = ["originalMessageId", "original_message_id", "messageId", "message_id"].iter().find_map(|name| body.string(name));
+    let outer_id = ["originalMessageId", "original_message_id", "messageId", "message_id"]
+        .iter()
+        .find_map(|name| body.string(name));
     opened.original_message_id = opened.original_message_id.take().or(outer_id);
     Some(opened)
 }
@@ -236,16 +248,50 @@ pub fn failure_of(raw: Raw<'_>) -> Failure {
     }
     let text = |names: &[&str]| names.iter().find_map(|name| raw.get(name)).and_then(text_of);
     let mut failure = Failure {
-        error_type: text(&["errorType", "error_type", "type", "exceptionType", "exception", "errorClass", "name", "errorCode", "code", "Error"]),
-        message: text(&["errorMessage", "error_message", "message", "exceptionMessage", "description", "reason", "Cause"]),
-        stack: text(&["errorStack", "error_stack", "stackTrace", "stack_trace", "stacktrace", "stack", "trace", "backtrace"]),
+        error_type: text(&[
+            "errorType",
+            "error_type",
+            "type",
+            "exceptionType",
+            "exception",
+            "errorClass",
+            "name",
+            "errorCode",
+            "code",
+            "Error",
+        ]),
+        message: text(&[
+            "errorMessage",
+            "error_message",
+            "message",
+            "exceptionMessage",
+            "description",
+            "reason",
+            "Cause",
+        ]),
+        stack: text(&[
+            "errorStack",
+            "error_stack",
+            "stackTrace",
+            "stack_trace",
+            "stacktrace",
+            "stack",
+            "trace",
+            "backtrace",
+        ]),
         stated_class: None,
     };
-    let stated = text(&["class", "errorClassification", "failureClass", "classification"]).map(|t| t.to_ascii_lowercase());
-    let retryable = ["retryable", "isRetryable", "retriable", "transient"].iter().find_map(|name| raw.get(name)).map(|r| r.text().trim());
+    let stated =
+        text(&["class", "errorClassification", "failureClass", "classification"]).map(|t| t.to_ascii_lowercase());
+    let retryable = ["retryable", "isRetryable", "retriable", "transient"]
+        .iter()
+        .find_map(|name| raw.get(name))
+        .map(|r| r.text().trim());
     failure.stated_class = match (stated.as_deref(), retryable) {
         (Some("transient" | "retryable" | "retriable" | "temporary"), _) | (_, Some("true")) => Some(Class::Transient),
-        (Some("permanent" | "non_retryable" | "non-retryable" | "fatal"), _) | (_, Some("false")) => Some(Class::Permanent),
+        (Some("permanent" | "non_retryable" | "non-retryable" | "fatal"), _) | (_, Some("false")) => {
+            Some(Class::Permanent)
+        }
         _ => None,
     };
     if failure.error_type.is_none() {

@@ -39,12 +39,7 @@ fn check(body: &str, attributes: &[(&str, &str)], redriven: bool, expected: &str
 fn each_form_is_recognised_and_its_failure_read() {
     check(r#"{"a":1}"#, &[], true, "SqsRedrive||||");
     check("anything", &[], false, "Plain||||");
-    check(
-        "{}",
-        &[("dlo.failure", r#"{"v":1,"error_type":"E","message":"m","stack":"s"}"#)],
-        false,
-        "Consumer|E|m|s|",
-    );
+    check("{}", &[("dlo.failure", r#"{"v":1,"error_type":"E","message":"m","stack":"s"}"#)], false, "Consumer|E|m|s|");
     check("{}", &[("dlo.failure", "garbage")], true, "SqsRedrive||||");
     check(
         "{}",
@@ -65,12 +60,7 @@ fn each_form_is_recognised_and_its_failure_read() {
         false,
         r#"LambdaDestination|ValueError|boom|a~b|{"invoice": 77}"#,
     );
-    check(
-        r#"{"Type":"Notification","TopicArn":"t","Message":"{\"type\":\"x\"}"}"#,
-        &[],
-        false,
-        "Sns||||",
-    );
+    check(r#"{"Type":"Notification","TopicArn":"t","Message":"{\"type\":\"x\"}"}"#, &[], false, "Sns||||");
     check(
         r#"{"originalMessage":{"id": 1.50},"failureReason":{"errorMessage":"bad","errorStack":"at x","errorType":"T"},"processingContext":{"service":"s"}}"#,
         &[],
@@ -83,12 +73,7 @@ fn each_form_is_recognised_and_its_failure_read() {
         false,
         r#"BodyEnvelope|ValueError|bad||{"id":1}"#,
     );
-    check(
-        r#"{"originalMessage":"x","failureReason":{"message":"bad"}}"#,
-        &[],
-        true,
-        "BodyEnvelope||bad||",
-    );
+    check(r#"{"originalMessage":"x","failureReason":{"message":"bad"}}"#, &[], true, "BodyEnvelope||bad||");
 }
 
 #[test]
@@ -103,5 +88,8 @@ fn truncated_and_metadata_only_letters_are_not_replayable() {
 #[test]
 fn a_pointer_into_s3_is_remarked() {
     let body = r#"["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]"#;
-    assert_eq!(open(&message(body, &[], true)).remarks, vec!["The payload lies in S3; this message is a pointer to it."]);
+    assert_eq!(
+        open(&message(body, &[], true)).remarks,
+        vec!["The payload lies in S3; this message is a pointer to it."]
+    );
 }

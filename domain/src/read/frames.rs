@@ -134,7 +134,8 @@ fn cause(text: &str) -> Option<Cause> {
     let (name, message) = rest.split_once(": ").unwrap_or((rest, ""));
     let message = message.split(" ---> ").next().unwrap_or(message);
     let name = name.trim_end_matches([':', ')', '{']).trim();
-    (!name.is_empty() && !name.contains(' ')).then(|| Cause { error_type: name.to_string(), message: message.trim_end_matches(')').to_string() })
+    (!name.is_empty() && !name.contains(' '))
+        .then(|| Cause { error_type: name.to_string(), message: message.trim_end_matches(')').to_string() })
 }
 
 /// `T: m`, or a bare type.
@@ -152,8 +153,12 @@ fn at(call: &str) -> Option<Frame> {
     let place = call.strip_suffix(')').and_then(|c| c.rfind('(').map(|open| (&call[..open], &c[open + 1..])));
     let Some((function, place)) = place else {
         // Node without a function; also a .NET or Rust line that says where, which is no frame of its own.
-        return (call.contains(".js") || call.contains(".ts") || call.starts_with("file:") || call.starts_with("node:") || call.contains(".mjs"))
-            .then(|| node("", call));
+        return (call.contains(".js")
+            || call.contains(".ts")
+            || call.starts_with("file:")
+            || call.starts_with("node:")
+            || call.contains(".mjs"))
+        .then(|| node("", call));
     };
     let is_java = !function.contains(' ')
         && (matches!(place, "Native Method" | "Unknown Source" | "<generated>")
@@ -164,7 +169,8 @@ fn at(call: &str) -> Option<Frame> {
     if is_java {
         return Some(java(function));
     }
-    let in_js = place.rsplit(':').next().is_some_and(|column| !column.is_empty() && column.bytes().all(|b| b.is_ascii_digit()));
+    let in_js =
+        place.rsplit(':').next().is_some_and(|column| !column.is_empty() && column.bytes().all(|b| b.is_ascii_digit()));
     if in_js || place.starts_with('<') || place == "native" || place.starts_with("index ") {
         return Some(node(function.trim(), place));
     }
@@ -239,7 +245,8 @@ fn rust_line(text: &str) -> Option<&str> {
     let (number, rest) = text.split_once(": ")?;
     (number.len() <= 4 && number.bytes().all(|b| b.is_ascii_digit())).then_some(())?;
     let rest = rest.trim();
-    let symbol = rest.split_once(" - ").filter(|(address, _)| address.starts_with("0x")).map_or(rest, |(_, symbol)| symbol);
+    let symbol =
+        rest.split_once(" - ").filter(|(address, _)| address.starts_with("0x")).map_or(rest, |(_, symbol)| symbol);
     (!symbol.is_empty() && (symbol.contains("::") || !symbol.contains(' '))).then_some(symbol)
 }
 

@@ -7,7 +7,9 @@ use proptest::prelude::*;
 /// The frames as `module.function`, a library's in brackets.
 fn lines(stack: &str) -> String {
     let frames = parse(stack).frames;
-    let one = |f: &Frame| if f.in_app { format!("{}|{}", f.module, f.function) } else { format!("({}|{})", f.module, f.function) };
+    let one = |f: &Frame| {
+        if f.in_app { format!("{}|{}", f.module, f.function) } else { format!("({}|{})", f.module, f.function) }
+    };
     frames.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
@@ -17,7 +19,10 @@ fn check(stack: &str, expected: &str) {
 
 #[test]
 fn frames_are_read_in_eight_languages() {
-    check("\tat app//a.shop.Cart.total(Cart.java:7)\n\tat java.base/java.lang.Thread.run(Thread.java:840)", "a.shop.Cart|total (java.lang.Thread|run)");
+    check(
+        "\tat app//a.shop.Cart.total(Cart.java:7)\n\tat java.base/java.lang.Thread.run(Thread.java:840)",
+        "a.shop.Cart|total (java.lang.Thread|run)",
+    );
     check("\tat a.Cart$$Lambda$7/0x000.run(Unknown Source)", "a.Cart|run");
     check("\tat a.Cart.lambda$sum$3(Cart.java:1)", "a.Cart|sum");
     check("   at Shop.Cart.<Total>d__5.MoveNext() in C:\\src\\Cart.cs:line 7", "Shop.Cart|Total");
@@ -31,10 +36,19 @@ fn frames_are_read_in_eight_languages() {
     check("/srv/app/cart.rb:7:in `block (2 levels) in total'", "cart.rb|total");
     check("\tfrom /srv/app/cart.rb:7:in 'Cart#total'", "cart.rb|Cart#total");
     check("#0 /srv/app/Cart.php(7): App\\Cart->total(Object(X))\n#1 {main}", "Cart.php|App\\Cart->total");
-    check("github.com/a/shop.(*Cart).Total(0xc000, {0x1, 0x2})\n\t/srv/shop/cart.go:7 +0x1d", "github.com/a/shop|(*Cart).Total");
+    check(
+        "github.com/a/shop.(*Cart).Total(0xc000, {0x1, 0x2})\n\t/srv/shop/cart.go:7 +0x1d",
+        "github.com/a/shop|(*Cart).Total",
+    );
     check("main.main.func1()\n\t/srv/main.go:7 +0x1d", "main|main.func");
-    check("   1:     0x55d0 - shop::cart::total::h0123456789abcdef\n              at /build/src/cart.rs:7:1", "shop::cart|total");
-    check("   0: rust_begin_unwind\n             at /rustc/abc/library/std/src/panicking.rs:1:1", "(|rust_begin_unwind)");
+    check(
+        "   1:     0x55d0 - shop::cart::total::h0123456789abcdef\n              at /build/src/cart.rs:7:1",
+        "shop::cart|total",
+    );
+    check(
+        "   0: rust_begin_unwind\n             at /rustc/abc/library/std/src/panicking.rs:1:1",
+        "(|rust_begin_unwind)",
+    );
 }
 
 #[test]
@@ -45,7 +59,8 @@ fn recursion_counts_once() {
 
 #[test]
 fn causes_are_followed_to_the_root() {
-    let root = |stack: &str| parse(stack).causes.last().map(|c| format!("{}|{}", c.error_type, c.message)).unwrap_or_default();
+    let root =
+        |stack: &str| parse(stack).causes.last().map(|c| format!("{}|{}", c.error_type, c.message)).unwrap_or_default();
     assert_eq!(root("a.E: x\n\tat a.B.c(B.java:1)\nCaused by: b.F: y\nCaused by: c.G: z: w"), "c.G|z: w");
     assert_eq!(root("A.E: x\n ---> B.F: y\n   at A.B.C()"), "B.F|y");
     assert_eq!(root("Error: x\n    at a (/b.js:1:1) {\n  [cause]: TypeError: y"), "TypeError|y");

@@ -1,11 +1,11 @@
 //! What a reading must hold whatever the message is.
 
 use super::*;
-use alloc::vec::Vec;
 use crate::message::{Attribute, SystemAttributes};
 use crate::reading::{Category, Class};
 use crate::time::Timestamp;
 use alloc::format;
+use alloc::vec::Vec;
 use proptest::prelude::*;
 
 fn message(body: &str) -> DeadMessage {
@@ -79,7 +79,11 @@ fn a_body_that_is_no_json_is_a_malformed_payload() {
 
 #[test]
 fn a_deadline_that_had_passed_makes_it_expired() {
-    let stamp = Stamp { message: Some("gave up".into()), failed_at: Some(Timestamp::from_ms(1_795_075_262_001)), ..Stamp::default() };
+    let stamp = Stamp {
+        message: Some("gave up".into()),
+        failed_at: Some(Timestamp::from_ms(1_795_075_262_001)),
+        ..Stamp::default()
+    };
     let reading = read(&stamped(&stamp, r#"{"deadline":"2026-11-19T08:01:02Z"}"#), &Policy::default());
     assert_eq!(reading.classification.category, Category::Expired);
 }
@@ -100,7 +104,18 @@ fn hostile_bodies_are_letters_like_any_other() {
     let long = format!("{{\"type\":\"{}\"}}", "x".repeat(1 << 20));
     let number = format!("{{\"amount\":{},\"currency\":\"EUR\"}}", "9".repeat(1 << 20));
     let twice = r#"{"type":"a","type":"b"}"#;
-    for body in [deep.as_str(), &deep_object, &long, &number, twice, "\0", "\"\\ud800\"", "", "{\"originalMessage\":", "\u{feff}{}"] {
+    for body in [
+        deep.as_str(),
+        &deep_object,
+        &long,
+        &number,
+        twice,
+        "\0",
+        "\"\\ud800\"",
+        "",
+        "{\"originalMessage\":",
+        "\u{feff}{}",
+    ] {
         let message = message(body);
         assert_eq!(read(&message, &Policy::default()).original, message.content);
     }

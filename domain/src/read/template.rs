@@ -123,7 +123,8 @@ impl<'a> Scanner<'a> {
 
     /// Whether the character before is a letter or digit: then an apostrophe is no quote.
     fn after_letter(&self) -> bool {
-        self.text[..self.at].chars().next_back().is_some_and(char::is_alphanumeric) && !self.rest().starts_with(['"', '`', '“'])
+        self.text[..self.at].chars().next_back().is_some_and(char::is_alphanumeric)
+            && !self.rest().starts_with(['"', '`', '“'])
     }
 
     fn quote(&mut self, open: char) {
@@ -161,7 +162,9 @@ impl<'a> Scanner<'a> {
     /// `Order["lines"]`: the quote is an index into something named.
     fn is_index(&self) -> bool {
         let before = &self.text[..self.at];
-        before.strip_suffix('[').is_some_and(|b| b.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, ']' | '_')))
+        before
+            .strip_suffix('[')
+            .is_some_and(|b| b.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, ']' | '_')))
     }
 
     fn names_something(&self, inside: &str, after: &str) -> bool {
@@ -180,7 +183,8 @@ impl<'a> Scanner<'a> {
         let one_word = !inside.contains(char::is_whitespace);
         (one_word && (inside.contains("://") || inside.starts_with('/')))
             || words::BEFORE_A_SENTENCE.contains(&self.out.before[0].as_str()) && inside.contains(' ')
-            || self.out.text.ends_with(", ") && self.out.text.trim_end_matches(", ").ends_with(|c: char| c.is_ascii_digit())
+            || self.out.text.ends_with(", ")
+                && self.out.text.trim_end_matches(", ").ends_with(|c: char| c.is_ascii_digit())
     }
 
     /// A JSON object, a dictionary, a record: data but for the codes in it.
@@ -195,7 +199,9 @@ impl<'a> Scanner<'a> {
         }
         self.at += length.map_or(rest.len(), |l| l + 1);
         self.out.text.push('{');
-        for (key, value) in shapes::pairs(inside).filter(|(key, value)| words::is_code_key(key) && shapes::is_name(value)).take(4) {
+        for (key, value) in
+            shapes::pairs(inside).filter(|(key, value)| words::is_code_key(key) && shapes::is_name(value)).take(4)
+        {
             self.out.text.push_str(key);
             self.out.text.push('=');
             self.out.word(value);
@@ -208,11 +214,12 @@ impl<'a> Scanner<'a> {
     /// A run of characters that no delimiter breaks.
     fn chunk(&mut self) {
         let rest = self.rest();
-        let mut length = rest.find(|c: char| c.is_whitespace() || shapes::is_delimiter(c) || shapes::is_quote(c)).unwrap_or(rest.len());
-        if let Some(scheme) = rest[..length].find("://") {
-            if rest[..scheme].ends_with(|c: char| c.is_ascii_alphabetic()) {
-                return self.url(scheme);
-            }
+        let mut length = rest
+            .find(|c: char| c.is_whitespace() || shapes::is_delimiter(c) || shapes::is_quote(c))
+            .unwrap_or(rest.len());
+        let scheme = rest[..length].find("://").filter(|at| rest[..*at].ends_with(|c: char| c.is_ascii_alphabetic()));
+        if let Some(scheme) = scheme {
+            return self.url(scheme);
         }
         // An apostrophe between letters belongs to the word.
         while let Some(more) = apostrophe(&rest[length..]) {
@@ -276,7 +283,9 @@ impl<'a> Scanner<'a> {
     /// An address: scheme, host and the words of its path; nothing that varies.
     fn url(&mut self, scheme: usize) {
         let rest = self.rest();
-        let end = rest.find(|c: char| c.is_whitespace() || shapes::is_quote(c) || matches!(c, '<' | '>' | '|' | ')' | '}' | ']') && c != '\'');
+        let end = rest.find(|c: char| {
+            c.is_whitespace() || shapes::is_quote(c) || matches!(c, '<' | '>' | '|' | ')' | '}' | ']') && c != '\''
+        });
         let url = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',', ';', ':', '!', '…']);
         self.at += url.len();
         let whole = &url[scheme + 3..];

@@ -43,7 +43,14 @@ fn what_names_the_cause_stays() {
 
 #[test]
 fn hostile_messages_are_bounded() {
-    for text in ["'".repeat(9_000), "{".repeat(9_000), "a=".repeat(9_000), "1".repeat(1 << 20), "€'".repeat(4_000), "'a ".repeat(4_000)] {
+    for text in [
+        "'".repeat(9_000),
+        "{".repeat(9_000),
+        "a=".repeat(9_000),
+        "1".repeat(1 << 20),
+        "€'".repeat(4_000),
+        "'a ".repeat(4_000),
+    ] {
         assert!(of(&text, "").len() <= TEMPLATE_BYTES_MAX);
     }
 }

@@ -8,7 +8,10 @@ pub fn file(path: &str) -> String {
     let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let mut out = String::with_capacity(base.len());
     for (at, part) in base.split(['.', '-']).enumerate() {
-        let hashed = at > 0 && part.len() >= 6 && part.bytes().all(|b| b.is_ascii_alphanumeric()) && part.bytes().any(|b| b.is_ascii_digit());
+        let hashed = at > 0
+            && part.len() >= 6
+            && part.bytes().all(|b| b.is_ascii_alphanumeric())
+            && part.bytes().any(|b| b.is_ascii_digit());
         if !hashed {
             if !out.is_empty() {
                 out.push('.');
@@ -44,7 +47,16 @@ pub fn without_position(place: &str) -> (&str, &str) {
 
 /// Proxies, lambdas and anonymous classes of the JVM have generated ends.
 pub fn java_class(class: &str) -> String {
-    const GENERATED: [&str; 8] = ["$$", "_$$_", "$Proxy", "$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$", "GeneratedMethodAccessor", "GeneratedConstructorAccessor"];
+    const GENERATED: [&str; 8] = [
+        "$$",
+        "_$$_",
+        "$Proxy",
+        "$ByteBuddy$",
+        "$HibernateProxy$",
+        "$MockitoMock$",
+        "GeneratedMethodAccessor",
+        "GeneratedConstructorAccessor",
+    ];
     let mut end = class.len();
     for mark in GENERATED {
         if let Some(at) = class.find(mark) {
@@ -55,7 +67,10 @@ pub fn java_class(class: &str) -> String {
     // `Handler$1` is an anonymous class, `ns$fn__123` a Clojure function: the numbers come from the compiler.
     let mut out = String::with_capacity(class.len());
     for (at, part) in class.split('$').enumerate() {
-        let part = part.find("__").filter(|at| part[at + 2..].bytes().all(|b| b.is_ascii_digit())).map_or(part, |at| &part[..at]);
+        let part = part
+            .find("__")
+            .filter(|at| part[at + 2..].bytes().all(|b| b.is_ascii_digit()))
+            .map_or(part, |at| &part[..at]);
         if at > 0 {
             let named = part.trim_start_matches(|c: char| c.is_ascii_digit());
             if !named.is_empty() {
@@ -90,7 +105,11 @@ pub fn dotnet(method: &str) -> String {
         match part.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
             Some((name, _)) if !name.is_empty() => parts.push(name.to_string()),
             Some(_) => {}
-            None => parts.push(if part.starts_with("lambda_method") { "lambda_method".to_string() } else { part.to_string() }),
+            None => parts.push(if part.starts_with("lambda_method") {
+                "lambda_method".to_string()
+            } else {
+                part.to_string()
+            }),
         }
     }
     parts.join(".")
@@ -100,14 +119,24 @@ pub fn dotnet(method: &str) -> String {
 pub fn node_function(function: &str) -> String {
     let name = function.split(" [as ").next().unwrap_or(function);
     let name = ["async ", "new "].iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
-    let name = ["Object.", "Module.", "exports.", "module.exports."].iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
+    let name = ["Object.", "Module.", "exports.", "module.exports."]
+        .iter()
+        .fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
     let last = name.rsplit(['/']).next().unwrap_or(name);
-    if last == "<anonymous>" || last.is_empty() { String::new() } else { numbers(last.trim_end_matches(".<anonymous>")) }
+    if last == "<anonymous>" || last.is_empty() {
+        String::new()
+    } else {
+        numbers(last.trim_end_matches(".<anonymous>"))
+    }
 }
 
 /// Blocks and ERB templates: the method they are in.
 pub fn ruby_method(function: &str) -> String {
-    let name = match function.strip_prefix("block ").or_else(|| function.strip_prefix("rescue in ")).or_else(|| function.strip_prefix("ensure in ")) {
+    let name = match function
+        .strip_prefix("block ")
+        .or_else(|| function.strip_prefix("rescue in "))
+        .or_else(|| function.strip_prefix("ensure in "))
+    {
         Some(rest) => rest.rsplit_once("in ").map_or(rest, |(_, name)| name),
         None => function,
     };

@@ -64,7 +64,8 @@ pub fn brace_length(text: &str) -> Option<usize> {
 /// The `key: value` and `key=value` pairs of a record, quotes taken off.
 pub fn pairs(inside: &str) -> impl Iterator<Item = (&str, &str)> {
     let bare = |text: &'_ str| -> (usize, usize) {
-        let trimmed = text.trim_matches(|c: char| c.is_whitespace() || is_quote(c) || matches!(c, '{' | '}' | '[' | ']'));
+        let trimmed =
+            text.trim_matches(|c: char| c.is_whitespace() || is_quote(c) || matches!(c, '{' | '}' | '[' | ']'));
         let start = trimmed.as_ptr() as usize - text.as_ptr() as usize;
         (start, start + trimmed.len())
     };
@@ -87,7 +88,10 @@ pub fn assignment(core: &str) -> Option<(&str, &str)> {
 pub fn is_name(text: &str) -> bool {
     text.len() <= 80
         && text.bytes().any(|b| b.is_ascii_alphabetic())
-        && text.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.' | b'-' | b':' | b'(' | b')' | b'$' | b'\\' | b'[' | b']' | b'@' | b'>'))
+        && text.bytes().all(|b| {
+            b.is_ascii_alphabetic()
+                || matches!(b, b'_' | b'.' | b'-' | b':' | b'(' | b')' | b'$' | b'\\' | b'[' | b']' | b'@' | b'>')
+        })
         && !is_mail(text)
 }
 
@@ -109,7 +113,9 @@ pub fn is_code_name(name: &str) -> bool {
 
 fn is_mail(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
-    let dotted = domain.rsplit_once('.').is_some_and(|(host, top)| !host.is_empty() && top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic()));
+    let dotted = domain
+        .rsplit_once('.')
+        .is_some_and(|(host, top)| !host.is_empty() && top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic()));
     !local.is_empty() && dotted && !local.contains('/')
 }
 
@@ -132,7 +138,9 @@ pub fn shape(core: &str) -> Shape {
         return Shape::Parts;
     }
     // `TSH-00421-M`, `WH-07`, `1Z999AA1`: numbers of things; `1.2MiB`, `1m30s`: sizes and spans.
-    if core.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '$' | '€' | '£' | '¥' | '+' | '-')) || letters().all(|c| c.is_uppercase()) {
+    if core.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '$' | '€' | '£' | '¥' | '+' | '-'))
+        || letters().all(|c| c.is_uppercase())
+    {
         return Shape::Mask;
     }
     Shape::Parts
@@ -140,7 +148,10 @@ pub fn shape(core: &str) -> Shape {
 
 /// Names and numbers joined by dots or colons: a host, a path through a document, a resource name.
 fn is_dotted(core: &str) -> bool {
-    core.split(['.', ':']).filter(|part| part.len() > 1 && part.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))).count() >= 2
+    core.split(['.', ':'])
+        .filter(|part| part.len() > 1 && part.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_')))
+        .count()
+        >= 2
 }
 
 /// Hex of at least six digits, a UUID, an IPv6 or MAC address.
@@ -202,14 +213,19 @@ fn is_joint(c: char) -> bool {
 
 fn push_part(out: &mut String, part: &str, first: bool) {
     let Some(digit) = part.find(|c: char| c.is_ascii_digit()) else { return out.push_str(part) };
-    let version = part.starts_with('v') && digit == 1 && part.len() <= 3 && part[1..].bytes().all(|b| b.is_ascii_digit());
+    let version =
+        part.starts_with('v') && digit == 1 && part.len() <= 3 && part[1..].bytes().all(|b| b.is_ascii_digit());
     if version && !first {
         return out.push_str(part);
     }
     // `kafka2`, `User42`: a name and its number. Short hex-like beginnings are part of an id.
     let stem = &part[..digit];
     let numbered = part[digit..].bytes().all(|b| b.is_ascii_digit());
-    if numbered && digit >= 2 && !(digit <= 3 && stem.bytes().all(|b| b.is_ascii_hexdigit())) && !stem.bytes().all(|b| b.is_ascii_uppercase()) {
+    if numbered
+        && digit >= 2
+        && !(digit <= 3 && stem.bytes().all(|b| b.is_ascii_hexdigit()))
+        && !stem.bytes().all(|b| b.is_ascii_uppercase())
+    {
         out.push_str(stem);
     }
     push_mask(out);

@@ -1,55 +1,89 @@
 //! The words that tell what stands next to them: codes, names, units, moments.
 
 /// After these words a name in quotes is code, not data.
+#[rustfmt::skip]
 pub const BEFORE_A_NAME: &[&str] = &[
-    "field", "fields", "column", "relation", "table", "property", "attribute", "method", "function", "member", "parameter", "argument", "param",
-    "header", "reading", "setting", "type", "class", "object", "module", "constraint", "index", "variable", "tag", "breaker", "service", "queue",
-    "topic", "operator", "keyword", "model", "entity", "permission", "scope", "action", "role", "missing", "required", "invoke", "view",
-    "sequence", "trigger", "database", "schema", "exchange", "named", "operation", "plugin", "extension", "directive", "enum", "variant", "near",
-    "expected", "collection", "partition", "stream", "feature", "flag", "option", "worker", "handler", "task", "step", "command", "program",
+    "field", "fields", "column", "relation", "table", "property", "attribute", "method", "function", "member",
+    "parameter", "argument", "param", "header", "reading", "setting", "type", "class", "object", "module",
+    "constraint", "index", "variable", "tag", "breaker", "service", "queue", "topic", "operator", "keyword", "model",
+    "entity", "permission", "scope", "action", "role", "missing", "required", "invoke", "view", "sequence", "trigger",
+    "database", "schema", "exchange", "named", "operation", "plugin", "extension", "directive", "enum", "variant",
+    "near", "expected", "collection", "partition", "stream", "feature", "flag", "option", "worker", "handler", "task",
+    "step", "command", "program",
 ];
 
 /// Before these words a name in quotes is code. They begin with the blank that stands after the quote.
+#[rustfmt::skip]
 pub const AFTER_A_NAME: &[&str] = &[
-    " is required", " object", " must", " cannot be", " can't be", " may not be", " should", " field", " column", " property", " attribute",
-    " is not defined", " is not a function", " is undefined", " is missing", " because", " is null", " is not null", " parameter", " argument",
-    " table", " constraint", " violates", " for nil", " for class", " for an instance", " tag", " function", " method", " is not allowed", " header",
-    " service", " permission", " module", " violation", ": value", " = ", " was not provided", " needs to be", " does not exist on type",
+    " is required", " object", " must", " cannot be", " can't be", " may not be", " should", " field", " column",
+    " property", " attribute", " is not defined", " is not a function", " is undefined", " is missing", " because",
+    " is null", " is not null", " parameter", " argument", " table", " constraint", " violates", " for nil",
+    " for class", " for an instance", " tag", " function", " method", " is not allowed", " header", " service",
+    " permission", " module", " violation", ": value", " = ", " was not provided", " needs to be",
+    " does not exist on type",
 ];
 
 /// After these words a text in quotes is a sentence of the error itself.
-pub const BEFORE_A_SENTENCE: &[&str] = &["message", "details", "detail", "desc", "description", "reason", "error", "errmsg", "msg", "grpc_message", "cause"];
+#[rustfmt::skip]
+pub const BEFORE_A_SENTENCE: &[&str] = &[
+    "message", "details", "detail", "desc", "description", "reason", "error", "errmsg", "msg", "grpc_message",
+    "cause",
+];
 
 /// Names that end a file's name rather than a path through code.
+#[rustfmt::skip]
 pub const FILE_ENDINGS: &[&str] = &[
-    "pdf", "csv", "json", "xml", "txt", "log", "png", "jpg", "jpeg", "gif", "zip", "gz", "tar", "xlsx", "xls", "doc", "docx", "html", "yml", "yaml", "parquet",
-    "avro", "eml", "tmp", "dat", "bin", "mp4", "example", "com", "org", "net", "io",
+    "pdf", "csv", "json", "xml", "txt", "log", "png", "jpg", "jpeg", "gif", "zip", "gz", "tar", "xlsx", "xls", "doc",
+    "docx", "html", "yml", "yaml", "parquet", "avro", "eml", "tmp", "dat", "bin", "mp4", "example", "com", "org",
+    "net", "io",
 ];
 
 /// Names with digits that are names all the same.
+#[rustfmt::skip]
 const KNOWN_NAMES: &[&str] = &[
-    "u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128", "f32", "f64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
-    "uint64", "float32", "float64", "utf8", "utf-8", "utf-16", "utf8mb4", "latin1", "latin-1", "iso-8859-1", "base64", "sha1", "sha256", "sha-256", "sha512",
-    "md5", "x509", "x.509", "http2", "http/1.1", "http/2", "ipv4", "ipv6", "oauth2", "s3", "ec2", "k8s", "win32", "x86_64", "amd64", "arm64", "log4j", "h2",
-    "rs256", "hs256", "es256", "tls1.2", "tls1.3", "tlsv1", "tlsv1.2", "tlsv1.3", "sslv3", "route53", "neo4j", "log4j2", "slf4j", "psycopg2", "urllib3", "boto3",
-    "int32?", "3-d", "3ds", "2fa", "oauth1", "argon2", "sqlite3", "web3", "bz2", "lz4", "mp3", "mp4", "crc32", "crc32c", "aes-256-gcm", "p256",
+    "u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128", "f32", "f64", "int8", "int16", "int32",
+    "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "utf8", "utf-8", "utf-16", "utf8mb4",
+    "latin1", "latin-1", "iso-8859-1", "base64", "sha1", "sha256", "sha-256", "sha512", "md5", "x509", "x.509",
+    "http2", "http/1.1", "http/2", "ipv4", "ipv6", "oauth2", "s3", "ec2", "k8s", "win32", "x86_64", "amd64", "arm64",
+    "log4j", "h2", "rs256", "hs256", "es256", "tls1.2", "tls1.3", "tlsv1", "tlsv1.2", "tlsv1.3", "sslv3", "route53",
+    "neo4j", "log4j2", "slf4j", "psycopg2", "urllib3", "boto3", "int32?", "3-d", "3ds", "2fa", "oauth1", "argon2",
+    "sqlite3", "web3", "bz2", "lz4", "mp3", "mp4", "crc32", "crc32c", "aes-256-gcm", "p256",
 ];
 
 pub fn is_known_name(core: &str) -> bool {
     // `ORA-00060`, `AADSTS50034`, `E11000`: the number is the error.
     let digits_at = core.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
     let (prefix, number) = core.split_at(digits_at);
-    let vendor = matches!(prefix, "ORA-" | "PLS-" | "TNS-" | "SQL" | "DB2-" | "AADSTS" | "CS" | "TS" | "MSB" | "NU" | "NETSDK" | "WFLYCTL" | "HHH" | "RPC-" | "BC" | "E")
-        && (4..=7).contains(&number.len())
+    let vendor = matches!(
+        prefix,
+        "ORA-"
+            | "PLS-"
+            | "TNS-"
+            | "SQL"
+            | "DB2-"
+            | "AADSTS"
+            | "CS"
+            | "TS"
+            | "MSB"
+            | "NU"
+            | "NETSDK"
+            | "WFLYCTL"
+            | "HHH"
+            | "RPC-"
+            | "BC"
+            | "E"
+    ) && (4..=7).contains(&number.len())
         && number.bytes().all(|b| b.is_ascii_digit());
     vendor || core.len() <= 12 && KNOWN_NAMES.iter().any(|name| name.eq_ignore_ascii_case(core))
 }
 
 /// Error types whose message is the name of a piece of code.
 pub fn names_code(error_type: &str) -> bool {
+    #[rustfmt::skip]
     const TYPES: &[&str] = &[
-        "keyerror", "nameerror", "attributeerror", "nomethoderror", "referenceerror", "unboundlocalerror", "modulenotfounderror", "importerror",
-        "classnotfoundexception", "noclassdeffounderror", "nosuchmethoderror", "nosuchfielderror", "undefinedcolumn", "undefinedtable", "nosuchfieldexception",
+        "keyerror", "nameerror", "attributeerror", "nomethoderror", "referenceerror", "unboundlocalerror",
+        "modulenotfounderror", "importerror", "classnotfoundexception", "noclassdeffounderror", "nosuchmethoderror",
+        "nosuchfielderror", "undefinedcolumn", "undefinedtable", "nosuchfieldexception",
     ];
     let last = error_type.rsplit(['.', ':', '\\']).next().unwrap_or(error_type);
     TYPES.iter().any(|name| last.eq_ignore_ascii_case(name))
@@ -57,9 +91,12 @@ pub fn names_code(error_type: &str) -> bool {
 
 /// Keys whose value is the cause rather than data.
 pub fn is_code_key(key: &str) -> bool {
+    #[rustfmt::skip]
     const KEYS: &[&str] = &[
-        "code", "status", "statuscode", "reason", "error", "err", "errno", "errcode", "errorcode", "type", "errortype", "kind", "cause", "exception", "method", "op",
-        "operation", "action", "phase", "state", "sqlstate", "codename", "level", "signal", "rc", "syscall", "field", "column", "error_code", "status_code", "error_type",
+        "code", "status", "statuscode", "reason", "error", "err", "errno", "errcode", "errorcode", "type",
+        "errortype", "kind", "cause", "exception", "method", "op", "operation", "action", "phase", "state",
+        "sqlstate", "codename", "level", "signal", "rc", "syscall", "field", "column", "error_code", "status_code",
+        "error_type",
     ];
     KEYS.iter().any(|name| key.eq_ignore_ascii_case(name))
 }
@@ -81,8 +118,27 @@ pub fn is_code(core: &str, before: &[alloc::string::String; 2], written: &str, t
     let named = match last {
         "errno" | "signal" | "sqlstate" | "statuscode" | "status" | "http" | "errorcode" | "error" | "sqlcode" => true,
         "msg" => after.starts_with(','),
-        "code" => matches!(second, "status" | "error" | "exit" | "response" | "return" | "reply" | "result" | "http" | "with" | "reason" | "curl" | "sql" | "vendor" | "native" | "decline"),
-        "answered" | "replied" | "responded" | "returned" | "received" | "got" => status && (after.trim().is_empty() || after.starts_with([',', '.', ';', ':'])),
+        "code" => matches!(
+            second,
+            "status"
+                | "error"
+                | "exit"
+                | "response"
+                | "return"
+                | "reply"
+                | "result"
+                | "http"
+                | "with"
+                | "reason"
+                | "curl"
+                | "sql"
+                | "vendor"
+                | "native"
+                | "decline"
+        ),
+        "answered" | "replied" | "responded" | "returned" | "received" | "got" => {
+            status && (after.trim().is_empty() || after.starts_with([',', '.', ';', ':']))
+        }
         _ => false,
     };
     named
@@ -106,10 +162,12 @@ fn leads(written: &str, status: bool, core: &str, after: &str) -> bool {
 
 /// Whether a text begins as the reason phrases of HTTP do (RFC 9110).
 fn starts_reason(text: &str) -> bool {
+    #[rustfmt::skip]
     const REASONS: &[&str] = &[
-        "Client Error", "Server Error", "Bad ", "Unauthorized", "Payment", "Forbidden", "Not ", "Method", "Proxy", "Request", "Conflict", "Gone", "Length", "Precondition",
-        "Payload", "URI", "Unsupported", "Range", "Expectation", "Misdirected", "Unprocessable", "Locked", "Failed", "Too ", "Internal", "Service", "Gateway", "HTTP Version",
-        "Found", "Moved", "OK", "No Content", "Accepted", "Created",
+        "Client Error", "Server Error", "Bad ", "Unauthorized", "Payment", "Forbidden", "Not ", "Method", "Proxy",
+        "Request", "Conflict", "Gone", "Length", "Precondition", "Payload", "URI", "Unsupported", "Range",
+        "Expectation", "Misdirected", "Unprocessable", "Locked", "Failed", "Too ", "Internal", "Service", "Gateway",
+        "HTTP Version", "Found", "Moved", "OK", "No Content", "Accepted", "Created",
     ];
     REASONS.iter().any(|reason| text.starts_with(reason))
 }
@@ -118,23 +176,62 @@ fn starts_reason(text: &str) -> bool {
 pub fn is_unit(word: &str) -> bool {
     matches!(
         word,
-        "B" | "kB" | "KB" | "MB" | "GB" | "TB" | "PB" | "KiB" | "MiB" | "GiB" | "TiB" | "ns" | "us" | "µs" | "μs" | "ms" | "s" | "sec" | "secs" | "min" | "mins" | "h" | "hrs"
+        "B" | "kB"
+            | "KB"
+            | "MB"
+            | "GB"
+            | "TB"
+            | "PB"
+            | "KiB"
+            | "MiB"
+            | "GiB"
+            | "TiB"
+            | "ns"
+            | "us"
+            | "µs"
+            | "μs"
+            | "ms"
+            | "s"
+            | "sec"
+            | "secs"
+            | "min"
+            | "mins"
+            | "h"
+            | "hrs"
     ) || matches!(
         word,
-        "second" | "seconds" | "minute" | "minutes" | "hour" | "hours" | "day" | "days" | "week" | "weeks" | "millisecond" | "milliseconds" | "millis"
+        "second"
+            | "seconds"
+            | "minute"
+            | "minutes"
+            | "hour"
+            | "hours"
+            | "day"
+            | "days"
+            | "week"
+            | "weeks"
+            | "millisecond"
+            | "milliseconds"
+            | "millis"
     )
 }
 
 /// Whether a word is part of a moment: a month or weekday beside a number, a zone after one.
 pub fn joins_time(word: &str, after_mask: bool, after: &str) -> bool {
+    #[rustfmt::skip]
     const NAMES: &[&str] = &[
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "January", "February", "March", "April", "June", "July", "August", "September",
-        "October", "November", "December", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "January", "February",
+        "March", "April", "June", "July", "August", "September", "October", "November", "December", "Mon", "Tue",
+        "Wed", "Thu", "Fri", "Sat", "Sun", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+        "Sunday",
     ];
     const ZONES: &[&str] = &["UTC", "GMT", "CET", "CEST", "EST", "EDT", "PST", "PDT", "AM", "PM", "am", "pm", "Z"];
     let next = after.trim_start_matches([',', ' ']);
     let before_number = next.starts_with(|c: char| c.is_ascii_digit());
-    let before_month = NAMES.iter().any(|name| next.strip_prefix(name).is_some_and(|rest| rest.trim_start_matches([',', ' ']).starts_with(|c: char| c.is_ascii_digit())));
+    let before_month = NAMES.iter().any(|name| {
+        next.strip_prefix(name)
+            .is_some_and(|rest| rest.trim_start_matches([',', ' ']).starts_with(|c: char| c.is_ascii_digit()))
+    });
     (NAMES.contains(&word) && (after_mask || before_number || before_month)) || (ZONES.contains(&word) && after_mask)
 }
 
@@ -146,7 +243,13 @@ pub fn singular(word: &str) -> &str {
         "have" => "has",
         "do" => "does",
         _ if word.len() > 4 && word.ends_with("ies") && word.is_ascii() => plural_ies(word),
-        _ if word.len() > 3 && word.is_ascii() && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is") => {
+        _ if word.len() > 3
+            && word.is_ascii()
+            && word.ends_with('s')
+            && !word.ends_with("ss")
+            && !word.ends_with("us")
+            && !word.ends_with("is") =>
+        {
             &word[..word.len() - 1]
         }
         _ if word.len() > 3 && word.is_ascii() && word.ends_with('y') => &word[..word.len() - 1],

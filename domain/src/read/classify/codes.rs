@@ -1,0 +1,238 @@
+//! Codes inside a message: found by the words around them, looked up in the tables.
+
+use super::tables::{self, sql, status};
+use super::{by_meaning, finding};
+use crate::reading::{Category, Class, Classification};
+use alloc::format;
+use alloc::string::String;
+
+/// The most words of a message that are looked up.
+const WORDS_MAX: usize = 200;
+
+type Found = Option<(Class, Category)>;
+
+/// The first code that says anything, the most special kinds first.
+pub fn find(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
+    let kind = error_type.to_lowercase();
+    aws(message)
+        .or_else(|| sql_codes(&kind, message, lower))
+        .or_else(|| grpc(&kind, message, lower))
+        .or_else(|| smtp(&kind, message))
+        .or_else(|| redis(&kind, message))
+        .or_else(|| errno(lower))
+        .or_else(|| named(message))
+        .or_else(|| http(&kind, lower))
+}
+
+fn matched(found: Found, pct: u8, what: impl Into<String>) -> Option<Classification> {
+    let (class, category) = found?;
+    let pct = if class == Class::Unknown { 50 } else { pct };
+    Some(finding(class, category, pct, format!("matched: {}", what.into())))
+}
+
+/// What stands between two marks.
+fn between<'a>(text: &'a str, before: &str, after: &[char]) -> Option<&'a str> {
+    let rest = &text[text.find(before)? + before.len()..];
+    let end = rest.find(after).unwrap_or(rest.len());
+    Some(rest[..end].trim())
+}
+
+/// Where the AWS SDKs put the service's code.
+fn aws(message: &str) -> Option<Classification> {
+    const MARKS: [(&str, &[char]); 6] = [
+        ("An error occurred (", &[')']),
+        ("api error ", &[':']),
+        ("Error Code: ", &[';', ')', ',']),
+        ("unhandled error (", &[')']),
+        ("ErrorCode: ", &[';', ')', ',']),
+        ("code: \"", &['"']),
+    ];
+    MARKS.iter().find_map(|(before, after)| {
+        let code = between(message, before, after)?;
+        match tables::of_type(code).filter(|m| m.settled) {
+            Some(meaning) => Some(by_meaning(meaning, code, 95)),
+            None => super::by_type_ending(code).filter(|_| before.starts_with("An error")),
+        }
+    })
+}
+
+/// SQLSTATE, and the vendors' own numbers, which say more.
+fn sql_codes(kind: &str, message: &str, lower: &str) -> Option<Classification> {
+    let number = |text: &str| -> Option<u32> {
+        let digits = text.trim_start_matches([' ', ':', '#', '=', '(', '-', '[']);
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        digits[..end].parse().ok()
+    };
+    let after = |mark: &str| lower.find(mark).and_then(|at| number(&lower[at + mark.len()..]));
+    if let Some(n) = after("ora-") {
+        return matched(sql::oracle(n), 95, format!("Oracle {n}"));
+    }
+    let mongo = after("command failed with error ");
+    if let Some(found) = mongo.and_then(|n| matched(sql::mongo(n), 95, format!("MongoDB {n}"))) {
+        return Some(found);
+    }
+    let mysql = kind.contains("mysql") || lower.contains("sqlstate") || lower.starts_with("error ");
+    let leading =
+        message.strip_prefix('(').and_then(number).filter(|_| message.contains(", \"") || message.contains(", '"));
+    let marked = || after("error ").or_else(|| after("errno ")).or_else(|| after("errno: ")).filter(|_| mysql);
+    if let Some(found) = leading.or_else(marked).and_then(|n| matched(sql::mysql(n), 95, format!("MySQL {n}"))) {
+        return Some(found);
+    }
+    if kind.contains("sqlclient") || kind.contains("sqlserver") || lower.contains("error number:") {
+        let n = after("error number").or_else(|| after("msg "));
+        if let Some(found) = n.and_then(|n| matched(sql::server(i64::from(n)), 95, format!("SQL Server {n}"))) {
+            return Some(found);
+        }
+    }
+    let state = sqlstate(kind, message, lower)?;
+    matched(sql::state(state), 95, format!("SQLSTATE {state}"))
+}
+
+fn sqlstate<'a>(kind: &str, message: &'a str, lower: &str) -> Option<&'a str> {
+    // Positions are those of the lower-cased text only where both are of one length.
+    let same = lower.len() == message.len();
+    let marked = lower
+        .find("sqlstate")
+        .filter(|_| same)
+        .map(|at| message[at + 8..].trim_start_matches([' ', '[', ':', '=', '(', '"', '\'']));
+    let is_pg = ["postgres", "npgsql", "psql", "pg.", "pgerror", "pgconn", "sqlx", "tokio_postgres", "databaseerror"]
+        .iter()
+        .any(|name| kind.contains(name));
+    let leading = message.get(..6).filter(|m| m.ends_with(':') && is_pg).map(|_| message);
+    let code = marked.or(leading)?.get(..5)?;
+    code.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase()).then_some(code)
+}
+
+/// gRPC's status, in the forms of Go, Python, Rust, Java and Node.
+fn grpc(kind: &str, message: &str, lower: &str) -> Option<Classification> {
+    const MARKS: [&str; 6] = ["code = ", "statuscode.", "status: ", "status = ", "grpc status ", "grpc-status: "];
+    let is_grpc = ["grpc", "status", "rpc", "tonic"].iter().any(|name| kind.contains(name));
+    let marked =
+        MARKS.iter().filter_map(|mark| lower.find(mark).map(|at| &lower[at + mark.len()..])).find_map(status_name);
+    let mut words = message.split(|c: char| c.is_whitespace() || c == ':');
+    let first = words.next().unwrap_or_default();
+    let second = words.next().unwrap_or_default();
+    let shouted = |word: &str| word.len() > 4 && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+    let number = first
+        .parse::<usize>()
+        .ok()
+        .filter(|n| *n < 17 && shouted(second) && status_name(&second.to_lowercase()) == Some(*n));
+    let leading =
+        Some(first).filter(|word| is_grpc && shouted(word)).and_then(|word| status_name(&word.to_lowercase()));
+    let found = marked.filter(|_| is_grpc || lower.contains("rpc")).or(number).or(leading)?;
+    matched(status::grpc(found), 90, format!("gRPC status {found}"))
+}
+
+/// The number of the status name that a text begins with.
+fn status_name(text: &str) -> Option<usize> {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    let name: String = text[..end].chars().filter(|c| *c != '_').collect();
+    status::GRPC_NAMES.iter().position(|known| *known == name)
+}
+
+fn smtp(kind: &str, message: &str) -> Option<Classification> {
+    if !kind.contains("smtp") && !kind.contains("mail") {
+        return None;
+    }
+    let reply = message
+        .split(|c: char| !c.is_ascii_digit())
+        .find_map(|word| word.parse::<u16>().ok().filter(|n| word.len() == 3 && *n >= 400))?;
+    matched(status::smtp(reply), 85, format!("SMTP {reply}"))
+}
+
+fn redis(kind: &str, message: &str) -> Option<Classification> {
+    let word = message.split_whitespace().next()?;
+    let is_redis = ["redis", "replyerror", "jedis", "lettuce", "commanderror"].iter().any(|name| kind.contains(name));
+    let meaning = tables::of_redis(word).filter(|_| is_redis)?;
+    Some(by_meaning(meaning, word, 90))
+}
+
+/// `[Errno 111]`, `(os error 104)`, `[WinError 10061]`.
+fn errno(lower: &str) -> Option<Classification> {
+    let number = ["[errno ", "os error ", "[winerror ", "errno "]
+        .iter()
+        .find_map(|mark| between(lower, mark, &[']', ')', ',', ' ', ':'])?.parse().ok())?;
+    let name = status::errno(number)?;
+    Some(by_meaning(tables::of_code(name)?, name, 90))
+}
+
+/// Names of codes and classes among the words: `EPIPE`, `ER_DUP_ENTRY`, `nested exception is java.lang.X`.
+fn named(message: &str) -> Option<Classification> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    // A name that leaves it open does not stop the wording from being read.
+    for word in message.split(|c: char| !is_part(c)).filter(|word| word.len() > 3).take(WORDS_MAX) {
+        let word = word.trim_matches('.');
+        let last = word.rsplit('.').next().unwrap_or(word);
+        let bytes = last.as_bytes();
+        let shouted =
+            bytes.len() > 4 && bytes.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_');
+        let humps = bytes.windows(2).filter(|w| w[0].is_ascii_lowercase() && w[1].is_ascii_uppercase()).count() > 0;
+        let meaning = if humps && bytes[0].is_ascii_uppercase() {
+            tables::of_type(word)
+        } else if shouted && (bytes.contains(&b'_') || bytes[0] == b'E') {
+            tables::of_code(last)
+        } else {
+            None
+        };
+        if let Some(meaning) = meaning.filter(|m| m.settled) {
+            return Some(by_meaning(meaning, word, 85));
+        }
+    }
+    None
+}
+
+/// An HTTP status: after `status`, `code` or `HTTP`, before its reason phrase, or at the start of a client's message.
+fn http(kind: &str, lower: &str) -> Option<Classification> {
+    let is_http = ["http", "request", "axios", "api", "rest", "status", "client", "response", "web", "fetch", "url"]
+        .iter()
+        .any(|name| kind.contains(name));
+    let mut before = "";
+    let mut rest = lower;
+    for _ in 0..WORDS_MAX {
+        let start = rest.find(|c: char| c.is_ascii_alphanumeric())?;
+        let word_end = rest[start..]
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '/' && c != '.')
+            .map_or(rest.len(), |end| start + end);
+        let word = rest[start..word_end].trim_end_matches(['.', '/']);
+        let after = rest[word_end..].trim_start_matches([' ', '(', ':', '-', ')', '"', ',']);
+        if word.len() == 3 && word.bytes().all(|b| b.is_ascii_digit()) {
+            let led = matches!(
+                before,
+                "status"
+                    | "code"
+                    | "statuscode"
+                    | "http"
+                    | "http/1.1"
+                    | "http/1.0"
+                    | "http/2"
+                    | "http/2.0"
+                    | "status_code"
+                    | "httpstatus"
+                    | "responded"
+                    | "error"
+            );
+            let leading = lower.len() == rest.len() && start == 0 && is_http;
+            if led || leading || phrase(after) {
+                let number = word.parse().unwrap_or(0);
+                if let Some(found) = matched(status::http(number), 90, format!("HTTP {number}")) {
+                    return Some(found);
+                }
+            }
+        }
+        before = word;
+        rest = &rest[word_end..];
+    }
+    None
+}
+
+/// Whether a text begins with a reason phrase that stands for its number.
+fn phrase(after: &str) -> bool {
+    #[rustfmt::skip]
+    const PHRASES: [&str; 22] = [
+        "client error", "server error", "bad request", "unauthorized", "forbidden", "not found", "method not allowed",
+        "request timeout", "conflict", "gone", "payload too large", "unprocessable", "too many requests",
+        "internal server error", "not implemented", "bad gateway", "service unavailable", "gateway time",
+        "precondition", "unsupported media", "not acceptable", "payment required",
+    ];
+    PHRASES.iter().any(|phrase| after.starts_with(phrase))
+}

@@ -1,0 +1,113 @@
+//! Named conditions of databases, brokers and the operating system.
+
+use super::{P, Row, T, U};
+use crate::reading::Category::*;
+
+/// Sources: MongoDB error_codes.yml and the retryable-writes list of the drivers (pymongo helpers_shared), MySQL's symbolic names
+/// with MySqlConnector's transient list, PostgreSQL's condition names where they differ from class names.
+#[rustfmt::skip]
+pub static DATABASE: &[Row] = &[
+    ("BSONObjectTooLarge", P, SchemaViolation), ("BadValue", P, SchemaViolation), ("CR_CONNECTION_ERROR", T, DependencyUnavailable),
+    ("CR_CONN_HOST_ERROR", T, DependencyUnavailable), ("CR_SERVER_GONE_ERROR", T, DependencyUnavailable),
+    ("CR_SERVER_LOST", T, DependencyUnavailable), ("CommandNotFound", P, ConsumerBug), ("CursorNotFound", P, MissingReference),
+    ("DocumentValidationFailure", P, SchemaViolation), ("DuplicateKey", P, Duplicate), ("ER_ACCESS_DENIED_ERROR", P, Auth),
+    ("ER_BAD_DB_ERROR", P, Configuration), ("ER_BAD_FIELD_ERROR", P, ConsumerBug), ("ER_BAD_HOST_ERROR", T, DependencyUnavailable),
+    ("ER_BAD_NULL_ERROR", P, SchemaViolation), ("ER_BAD_TABLE_ERROR", P, ConsumerBug), ("ER_CHECK_CONSTRAINT_VIOLATED", P, SchemaViolation),
+    ("ER_CONNECTION_KILLED", T, DependencyUnavailable), ("ER_CON_COUNT_ERROR", T, ResourceLimit), ("ER_DATA_TOO_LONG", P, SchemaViolation),
+    ("ER_DBACCESS_DENIED_ERROR", P, Auth), ("ER_DISK_FULL", U, ResourceLimit), ("ER_DUP_ENTRY", P, Duplicate),
+    ("ER_DUP_ENTRY_WITH_KEY_NAME", P, Duplicate), ("ER_DUP_KEY", P, Duplicate), ("ER_DUP_UNIQUE", P, Duplicate),
+    ("ER_INVALID_JSON_TEXT", P, SchemaViolation), ("ER_LOCK_DEADLOCK", T, Conflict), ("ER_LOCK_NOWAIT", T, Conflict),
+    ("ER_LOCK_WAIT_TIMEOUT", T, Conflict), ("ER_NET_ERROR_ON_WRITE", T, DependencyUnavailable), ("ER_NET_PACKET_TOO_LARGE", P, ResourceLimit),
+    ("ER_NET_READ_ERROR", T, DependencyUnavailable), ("ER_NET_READ_INTERRUPTED", T, Timeout), ("ER_NET_WRITE_INTERRUPTED", T, Timeout),
+    ("ER_NON_UNIQ_ERROR", P, ConsumerBug), ("ER_NORMAL_SHUTDOWN", T, DependencyUnavailable), ("ER_NOT_SUPPORTED_AUTH_MODE", P, Configuration),
+    ("ER_NOT_SUPPORTED_YET", P, Configuration), ("ER_NO_DB_ERROR", P, Configuration), ("ER_NO_DEFAULT_FOR_FIELD", P, SchemaViolation),
+    ("ER_NO_REFERENCED_ROW", P, MissingReference), ("ER_NO_REFERENCED_ROW_2", P, MissingReference), ("ER_NO_SUCH_TABLE", P, ConsumerBug),
+    ("ER_OPTION_PREVENTS_STATEMENT", U, Unknown), ("ER_OUT_OF_RESOURCES", T, ResourceLimit), ("ER_PARSE_ERROR", P, ConsumerBug),
+    ("ER_QUERY_TIMEOUT", T, Timeout), ("ER_ROW_IS_REFERENCED", P, MissingReference), ("ER_ROW_IS_REFERENCED_2", P, MissingReference),
+    ("ER_SERVER_SHUTDOWN", T, DependencyUnavailable), ("ER_SPECIFIC_ACCESS_DENIED_ERROR", P, Auth), ("ER_SYNTAX_ERROR", P, ConsumerBug),
+    ("ER_TABLEACCESS_DENIED_ERROR", P, Auth), ("ER_TOO_BIG_ROWSIZE", P, ResourceLimit), ("ER_TOO_MANY_CONCURRENT_TRXS", T, ResourceLimit),
+    ("ER_TOO_MANY_USER_CONNECTIONS", T, ResourceLimit), ("ER_TRUNCATED_WRONG_VALUE", P, SchemaViolation),
+    ("ER_TRUNCATED_WRONG_VALUE_FOR_FIELD", P, SchemaViolation), ("ER_WARN_DATA_OUT_OF_RANGE", P, SchemaViolation),
+    ("ER_WRONG_VALUE_COUNT_ON_ROW", P, ConsumerBug), ("ER_XA_RBDEADLOCK", T, Conflict), ("ExceededTimeLimit", T, Timeout),
+    ("FailedToParse", P, MalformedPayload), ("HostNotFound", T, DependencyUnavailable), ("HostUnreachable", T, DependencyUnavailable),
+    ("ImmutableField", P, SchemaViolation), ("IndexAlreadyExists", P, Duplicate), ("IndexNotFound", P, MissingReference),
+    ("InterruptedAtShutdown", T, DependencyUnavailable), ("InterruptedDueToReplStateChange", T, DependencyUnavailable),
+    ("InvalidBSON", P, MalformedPayload), ("InvalidOptions", P, SchemaViolation), ("InvalidUTF8", P, MalformedPayload),
+    ("JSONParseError", P, MalformedPayload), ("LockFailed", T, Conflict), ("LockTimeout", T, Conflict), ("MaxTimeMSExpired", T, Timeout),
+    ("NamespaceExists", P, Duplicate), ("NamespaceNotFound", P, MissingReference), ("NetworkTimeout", T, Timeout),
+    ("NotMaster", T, DependencyUnavailable), ("NotMasterNoSlaveOk", T, DependencyUnavailable), ("NotMasterOrSecondary", T, DependencyUnavailable),
+    ("NotPrimaryNoSecondaryOk", T, DependencyUnavailable), ("NotPrimaryOrSecondary", T, DependencyUnavailable),
+    ("NotWritablePrimary", T, DependencyUnavailable), ("P1001", T, Unknown), ("P1002", T, Unknown), ("P1008", T, Unknown), ("P1017", T, Unknown),
+    ("P2000", P, SchemaViolation), ("P2002", P, Duplicate), ("P2003", P, MissingReference), ("P2011", P, SchemaViolation), ("P2024", T, Unknown),
+    ("P2025", P, MissingReference), ("P2034", T, Unknown), ("PROTOCOL_CONNECTION_LOST", T, DependencyUnavailable),
+    ("PreparedTransactionInProgress", T, Conflict), ("PrimarySteppedDown", T, DependencyUnavailable),
+    ("ReadConcernMajorityNotAvailableYet", T, DependencyUnavailable), ("SQLITE_AUTH", P, Auth), ("SQLITE_BUSY", T, Unknown),
+    ("SQLITE_CONSTRAINT_CHECK", P, SchemaViolation), ("SQLITE_CONSTRAINT_FOREIGNKEY", P, MissingReference),
+    ("SQLITE_CONSTRAINT_NOTNULL", P, SchemaViolation), ("SQLITE_CONSTRAINT_PRIMARYKEY", P, Duplicate), ("SQLITE_CONSTRAINT_UNIQUE", P, Duplicate),
+    ("SQLITE_CORRUPT", U, Unknown), ("SQLITE_FULL", U, ResourceLimit), ("SQLITE_IOERR", U, Unknown), ("SQLITE_LOCKED", T, Unknown),
+    ("SQLITE_MISMATCH", P, SchemaViolation), ("SQLITE_NOMEM", U, ResourceLimit), ("SQLITE_PERM", P, Auth), ("SQLITE_READONLY", U, Unknown),
+    ("SQLITE_TOOBIG", P, ResourceLimit), ("ShutdownInProgress", T, DependencyUnavailable), ("SocketException", T, DependencyUnavailable),
+    ("StaleConfig", T, DependencyUnavailable), ("TransientTransactionError", T, Conflict), ("TypeMismatch", P, SchemaViolation),
+    ("WriteConflict", T, Conflict),
+];
+
+/// Sources: POSIX errno, Node.js (errors, is-retry-allowed 3.0 deny list, got 14 retry list), undici, OpenSSL's X509_V_ERR names. `ENOTFOUND`
+/// and `ENETUNREACH` are retried by got and refused by is-retry-allowed.
+#[rustfmt::skip]
+pub static SYSTEM: &[Row] = &[
+    ("CERTIFICATE_VERIFY_FAILED", P, Configuration), ("CERT_CHAIN_TOO_LONG", P, Configuration), ("CERT_HAS_EXPIRED", P, Configuration),
+    ("CERT_NOT_YET_VALID", P, Configuration), ("CERT_REJECTED", P, Configuration), ("CERT_REVOKED", P, Configuration),
+    ("CERT_SIGNATURE_FAILURE", P, Configuration), ("CERT_UNTRUSTED", P, Configuration), ("CONNECTION_BROKEN", T, DependencyUnavailable),
+    ("CRL_HAS_EXPIRED", P, Configuration), ("CRL_NOT_YET_VALID", P, Configuration), ("CRL_SIGNATURE_FAILURE", P, Configuration),
+    ("DEPTH_ZERO_SELF_SIGNED_CERT", P, Configuration), ("E2BIG", P, SchemaViolation), ("EACCES", P, Auth), ("EADDRINUSE", T, DependencyUnavailable),
+    ("EAFNOSUPPORT", P, Configuration), ("EAGAIN", T, Conflict), ("EAI_AGAIN", T, DependencyUnavailable), ("EAI_NODATA", U, DependencyUnavailable),
+    ("EAI_NONAME", U, DependencyUnavailable), ("EALREADY", T, Conflict), ("EBADF", P, ConsumerBug), ("EBUSY", T, Conflict), ("ECANCELED", U, Unknown),
+    ("ECHILD", U, Unknown), ("ECONNABORTED", T, DependencyUnavailable), ("ECONNREFUSED", T, DependencyUnavailable),
+    ("ECONNRESET", T, DependencyUnavailable), ("EDEADLK", T, Conflict), ("EDOM", P, SchemaViolation), ("EDQUOT", U, ResourceLimit),
+    ("EEXIST", P, Duplicate), ("EFAULT", P, ConsumerBug), ("EFBIG", P, SchemaViolation), ("EHOSTDOWN", T, DependencyUnavailable),
+    ("EHOSTUNREACH", T, DependencyUnavailable), ("EINPROGRESS", T, Conflict), ("EINTR", T, Conflict), ("EINVAL", P, SchemaViolation),
+    ("EIO", U, DependencyUnavailable), ("EISDIR", P, SchemaViolation), ("EMFILE", U, ResourceLimit), ("EMSGSIZE", P, SchemaViolation),
+    ("ENAMETOOLONG", P, SchemaViolation), ("ENETDOWN", T, DependencyUnavailable), ("ENETRESET", T, DependencyUnavailable),
+    ("ENETUNREACH", U, DependencyUnavailable), ("ENFILE", U, ResourceLimit), ("ENOBUFS", U, ResourceLimit), ("ENODEV", P, MissingReference),
+    ("ENOENT", P, MissingReference), ("ENOEXEC", P, Configuration), ("ENOMEM", U, ResourceLimit), ("ENOSPC", U, ResourceLimit),
+    ("ENOSYS", P, ConsumerBug), ("ENOTCONN", U, DependencyUnavailable), ("ENOTDIR", P, SchemaViolation), ("ENOTEMPTY", P, SchemaViolation),
+    ("ENOTFOUND", U, DependencyUnavailable), ("ENOTSUP", P, ConsumerBug), ("ENXIO", P, MissingReference), ("EOPNOTSUPP", P, ConsumerBug),
+    ("EPERM", P, Auth), ("EPIPE", T, DependencyUnavailable), ("EPROTO", U, Unknown), ("EPROTONOSUPPORT", P, Configuration),
+    ("ERANGE", P, SchemaViolation), ("EROFS", P, Configuration), ("ERROR_IN_CERT_NOT_AFTER_FIELD", P, Configuration),
+    ("ERROR_IN_CERT_NOT_BEFORE_FIELD", P, Configuration), ("ERROR_IN_CRL_LAST_UPDATE_FIELD", P, Configuration),
+    ("ERROR_IN_CRL_NEXT_UPDATE_FIELD", P, Configuration), ("ERR_ASSERTION", P, ConsumerBug), ("ERR_BAD_OPTION", U, Unknown),
+    ("ERR_BAD_REQUEST", P, SchemaViolation), ("ERR_BAD_RESPONSE", T, DependencyUnavailable), ("ERR_CANCELED", U, Unknown),
+    ("ERR_FR_TOO_MANY_REDIRECTS", P, Configuration), ("ERR_HTTP2_GOAWAY_SESSION", T, DependencyUnavailable),
+    ("ERR_HTTP2_SESSION_ERROR", T, DependencyUnavailable), ("ERR_HTTP2_STREAM_CANCEL", T, DependencyUnavailable),
+    ("ERR_HTTP_HEADERS_SENT", P, ConsumerBug), ("ERR_INVALID_ARG_TYPE", P, ConsumerBug), ("ERR_INVALID_ARG_VALUE", P, ConsumerBug),
+    ("ERR_INVALID_JSON", P, SchemaViolation), ("ERR_INVALID_STATE", P, ConsumerBug), ("ERR_INVALID_THIS", P, ConsumerBug),
+    ("ERR_INVALID_URL", P, Configuration), ("ERR_METHOD_NOT_IMPLEMENTED", P, ConsumerBug), ("ERR_MISSING_ARGS", P, ConsumerBug),
+    ("ERR_MODULE_NOT_FOUND", P, Configuration), ("ERR_NETWORK", T, DependencyUnavailable), ("ERR_OUT_OF_RANGE", P, ConsumerBug),
+    ("ERR_REQUIRE_ESM", P, Configuration), ("ERR_SOCKET_CLOSED", T, DependencyUnavailable),
+    ("ERR_SOCKET_CLOSED_BEFORE_CONNECTION", T, DependencyUnavailable), ("ERR_SOCKET_CONNECTION_TIMEOUT", T, Timeout),
+    ("ERR_STREAM_PREMATURE_CLOSE", T, DependencyUnavailable), ("ERR_TLS_CERT_ALTNAME_INVALID", P, Configuration),
+    ("ERR_UNHANDLED_REJECTION", P, ConsumerBug), ("ERR_UNSUPPORTED_PROTOCOL", P, Configuration), ("ESHUTDOWN", T, DependencyUnavailable),
+    ("ESOCKET", T, Timeout), ("ESOCKETTIMEDOUT", T, Timeout), ("ESRCH", U, Unknown), ("ESTALE", T, Conflict), ("ETIME", T, Timeout),
+    ("ETIMEDOUT", T, Timeout), ("EWOULDBLOCK", T, Conflict), ("EXDEV", P, SchemaViolation), ("HOSTNAME_MISMATCH", P, Configuration),
+    ("INVALID_CA", P, Configuration), ("INVALID_PURPOSE", P, Configuration), ("MODULE_NOT_FOUND", P, Configuration),
+    ("NR_CLOSED", T, DependencyUnavailable), ("OUT_OF_MEM", P, Configuration), ("PATH_LENGTH_EXCEEDED", P, Configuration),
+    ("SELF_SIGNED_CERT_IN_CHAIN", P, Configuration), ("TLSV1_ALERT_PROTOCOL_VERSION", P, Configuration),
+    ("UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY", P, Configuration), ("UNABLE_TO_DECRYPT_CERT_SIGNATURE", P, Configuration),
+    ("UNABLE_TO_DECRYPT_CRL_SIGNATURE", P, Configuration), ("UNABLE_TO_GET_CRL", P, Configuration), ("UNABLE_TO_GET_ISSUER_CERT", P, Configuration),
+    ("UNABLE_TO_GET_ISSUER_CERT_LOCALLY", P, Configuration), ("UNABLE_TO_VERIFY_FIRST_CERTIFICATE", P, Configuration),
+    ("UNABLE_TO_VERIFY_LEAF_SIGNATURE", P, Configuration), ("UNCERTAIN_STATE", T, DependencyUnavailable), ("UND_ERR_BODY_TIMEOUT", T, Timeout),
+    ("UND_ERR_CLOSED", T, DependencyUnavailable), ("UND_ERR_CONNECT_TIMEOUT", T, Timeout), ("UND_ERR_HEADERS_TIMEOUT", T, Timeout),
+    ("UND_ERR_SOCKET", T, DependencyUnavailable), ("UNSUPPORTED_PROTOCOL", P, Configuration), ("WRONG_VERSION_NUMBER", P, Configuration),
+];
+
+/// The word with which a Redis error begins. Sources: Redis documentation, redis-py (which classes are ConnectionError).
+#[rustfmt::skip]
+pub static REDIS: &[Row] = &[
+    ("ASK", T, DependencyUnavailable), ("BUSY", T, DependencyUnavailable), ("BUSYGROUP", P, Duplicate), ("BUSYKEY", P, Duplicate),
+    ("CLUSTERDOWN", T, DependencyUnavailable), ("CROSSSLOT", P, ConsumerBug), ("DENIED", P, Auth), ("ERR", P, ConsumerBug),
+    ("EXECABORT", P, ConsumerBug), ("LOADING", T, DependencyUnavailable), ("MASTERDOWN", T, DependencyUnavailable), ("MISCONF", U, ResourceLimit),
+    ("MOVED", T, DependencyUnavailable), ("NOAUTH", P, Auth), ("NOGROUP", P, MissingReference), ("NOMASTERLINK", T, DependencyUnavailable),
+    ("NOPERM", P, Auth), ("NOREPLICAS", T, DependencyUnavailable), ("NOSCRIPT", P, MissingReference), ("NOTBUSY", P, ConsumerBug),
+    ("OOM", U, ResourceLimit), ("READONLY", T, DependencyUnavailable), ("TRYAGAIN", T, DependencyUnavailable),
+    ("UNBLOCKED", T, DependencyUnavailable), ("UNKNOWN_COMMAND", P, ConsumerBug), ("WRONGPASS", P, Auth), ("WRONGTYPE", P, ConsumerBug),
+];

@@ -1,0 +1,88 @@
+//! The classifier's specification: one row per kind of evidence; the order of evidence is the order of rows.
+
+use super::super::classify_failure;
+use super::*;
+use crate::policy::ClassRule;
+use crate::reading::Failure;
+use alloc::string::String;
+use alloc::vec;
+
+fn failure(error_type: &str, message: &str, stack: &str) -> Failure {
+    let some = |text: &str| Some(String::from(text)).filter(|t| !t.is_empty());
+    Failure { error_type: some(error_type), message: some(message), stack: some(stack), stated_class: None }
+}
+
+fn check(error_type: &str, message: &str, class: Class, category: Category) {
+    let got = classify_failure(&failure(error_type, message, ""), None, &Policy::default()).classification;
+    assert_eq!((got.class, got.category), (class, category), "{error_type}: {message}: {}", got.reason);
+}
+
+#[test]
+fn evidence_decides_in_its_order() {
+    use Category::*;
+    use Class::{Permanent as P, Transient as T, Unknown as U};
+    check("java.net.SocketTimeoutException", "Read timed out", T, Timeout);
+    check("java.util.ConcurrentModificationException", "", P, ConsumerBug);
+    check("com.amazonaws.ConcurrentModificationException", "", T, Conflict);
+    check("ClientError", "An error occurred (ThrottlingException) when calling the Put operation: slow", T, Throttled);
+    check("ClientError", "An error occurred (UnrecognizedClientException) when calling the Put operation", U, Auth);
+    check("*pgconn.PgError", "ERROR: x (SQLSTATE 40001)", T, Conflict);
+    check("*pgconn.PgError", "ERROR: x (SQLSTATE 23505)", P, Duplicate);
+    check("PDOException", "SQLSTATE[HY000] [2002] Connection refused", T, DependencyUnavailable);
+    check("Error", "(1213, 'Deadlock found')", T, Conflict);
+    check("java.sql.SQLException", "ORA-00001: unique constraint (A.B) violated", P, Duplicate);
+    check("StatusCode", "rpc error: code = Unavailable desc = down", T, DependencyUnavailable);
+    check("io.grpc.StatusRuntimeException", "INTERNAL: oops", U, DependencyUnavailable);
+    check("redis.ReplyError", "WRONGTYPE Operation", P, ConsumerBug);
+    check("OSError", "[Errno 111] Connection refused", T, DependencyUnavailable);
+    check("Error", "write EPIPE", T, DependencyUnavailable);
+    check("Error", "getaddrinfo ENOTFOUND api.example", U, DependencyUnavailable);
+    check("AxiosError", "Request failed with status code 503", T, DependencyUnavailable);
+    check("AxiosError", "Request failed with status code 409", U, Conflict);
+    check("HTTPError", "404 Client Error: Not Found for url: https://a.example", P, MissingReference);
+    check("SMTPException", "451 try again", T, DependencyUnavailable);
+    check("Error", "x509: certificate has expired", P, Configuration);
+    check("Error", "Tenant acme was deleted", P, InvalidTenant);
+    check("MessageExpired", "", P, Expired);
+    check("", "insufficient funds", P, BusinessRule);
+    check("", "permission denied, try again later", P, Auth);
+    check("", "upstream unavailable", T, DependencyUnavailable);
+    check("PriceServiceTimeoutException", "", T, Timeout);
+    check("", "the parrot is resting", U, Unknown);
+}
+
+#[test]
+fn the_root_cause_decides() {
+    let stack = "shop.OrderFailed: order failed\n\tat shop.A.b(A.java:1)\nCaused by: java.net.ConnectException: Connection refused";
+    let got =
+        classify_failure(&failure("shop.OrderFailed", "order failed", stack), None, &Policy::default()).classification;
+    assert_eq!(got.class, Class::Transient);
+    assert!(got.reason.contains("root cause"), "{}", got.reason);
+}
+
+#[test]
+fn the_policy_comes_before_the_tables_and_the_consumer() {
+    let rule = ClassRule {
+        name: "our gateway".into(),
+        error_type: Some("TimeoutError".into()),
+        message_contains: Some("ledger".into()),
+        class: Class::Permanent,
+        category: Category::BusinessRule,
+    };
+    let policy = Policy { class_rules: vec![rule], ..Policy::default() };
+    let mut timeout = failure("TimeoutError", "ledger timed out", "");
+    timeout.stated_class = Some(Class::Transient);
+    let got = classify_failure(&timeout, None, &policy).classification;
+    assert_eq!((got.class, got.reason.as_str()), (Class::Permanent, "policy rule: our gateway"));
+    let got = classify_failure(&failure("TimeoutError", "other", ""), None, &policy).classification;
+    assert_eq!(got.class, Class::Transient);
+}
+
+#[test]
+fn the_consumers_word_gives_the_class_and_the_tables_the_category() {
+    let mut stated = failure("TimeoutError", "timed out", "");
+    stated.stated_class = Some(Class::Permanent);
+    let got = classify_failure(&stated, None, &Policy::default()).classification;
+    assert_eq!((got.class, got.category), (Class::Permanent, Category::Timeout));
+    assert!(got.reason.starts_with("the consumer says permanent"));
+}
