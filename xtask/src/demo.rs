@@ -9,14 +9,7 @@ use std::process::{Command, ExitCode};
 
 pub fn start(place: &Place, args: &[String]) -> Outcome<ExitCode> {
     let fresh = !place.dlo().is_file();
-    disk::check(
-        &place.root,
-        if fresh {
-            disk::FRESH_BYTES
-        } else {
-            disk::AGAIN_BYTES
-        },
-    )?;
+    disk::check(&place.root, if fresh { disk::FRESH_BYTES } else { disk::AGAIN_BYTES })?;
     if fresh {
         say::note(
             "The first start installs what is missing and compiles everything: 5 to 12 minutes. Later ones take seconds.",
@@ -25,30 +18,16 @@ pub fn start(place: &Place, args: &[String]) -> Outcome<ExitCode> {
     dashboard::ensure(place)?;
     budget::measure(&place.dist())?.print();
     build_office(place)?;
-    become_office(
-        Command::new(place.dlo())
-            .arg("demo")
-            .args(args)
-            .current_dir(&place.root),
-    )
+    become_office(Command::new(place.dlo()).arg("demo").args(args).current_dir(&place.root))
 }
 
 /// The office with the dashboard inside.
 pub fn build_office(place: &Place) -> Outcome<()> {
     say::phase("building the office (the program `dlo`)", || {
         let mut cargo = run::cargo(place);
-        cargo.args([
-            "build",
-            "--profile",
-            "demo",
-            "--package",
-            "dlo-local",
-            "--bin",
-            "dlo",
-        ]);
+        cargo.args(["build", "--profile", "demo", "--package", "dlo-local", "--bin", "dlo"]);
         cargo.env("CARGO_TARGET_DIR", &place.target);
-        progress::watched(&mut cargo)
-            .map_err(|failure| tools::no_network(failure, "the office's crates"))
+        progress::watched(&mut cargo).map_err(|failure| tools::no_network(failure, "the office's crates"))
     })
 }
 
@@ -58,20 +37,12 @@ pub fn build_office(place: &Place) -> Outcome<()> {
 fn become_office(command: &mut Command) -> Outcome<ExitCode> {
     use std::os::unix::process::CommandExt;
     let cause = command.exec();
-    Err(Failure::new(format!(
-        "Could not start {}: {cause}.",
-        run::shown(command)
-    )))
+    Err(Failure::new(format!("Could not start {}: {cause}.", run::shown(command))))
 }
 
 #[cfg(not(unix))]
 fn become_office(command: &mut Command) -> Outcome<ExitCode> {
-    let status = command.status().map_err(|cause| {
-        Failure::new(format!("Could not start {}: {cause}.", run::shown(command)))
-    })?;
-    Ok(if status.success() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    let status =
+        command.status().map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", run::shown(command))))?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

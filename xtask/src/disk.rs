@@ -22,9 +22,7 @@ pub fn check(folder: &Path, need_bytes: u64) -> Outcome<()> {
             folder.display(),
             gigabytes(need_bytes)
         ))
-        .remedy(
-            "Free some space, or put the build elsewhere with CARGO_TARGET_DIR, then start again.",
-        )),
+        .remedy("Free some space, or put the build elsewhere with CARGO_TARGET_DIR, then start again.")),
         _ => Ok(()),
     }
 }
@@ -36,11 +34,7 @@ fn free_bytes(report: &str) -> Option<u64> {
 }
 
 fn gigabytes(bytes: u64) -> String {
-    format!(
-        "{}.{} GB",
-        bytes / 1_000_000_000,
-        bytes % 1_000_000_000 / 100_000_000
-    )
+    format!("{}.{} GB", bytes / 1_000_000_000, bytes % 1_000_000_000 / 100_000_000)
 }
 
 #[cfg(test)]
@@ -49,8 +43,7 @@ mod tests {
 
     #[test]
     fn reads_the_fourth_column_of_the_second_line() {
-        let report =
-            "Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/vda 100 40 60 40% /\n";
+        let report = "Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/vda 100 40 60 40% /\n";
         assert_eq!(free_bytes(report), Some(60 * 1024));
         assert_eq!(free_bytes("nonsense"), None);
     }
@@ -58,11 +51,7 @@ mod tests {
     #[test]
     fn too_little_room_is_a_sentence() {
         let failure = check(Path::new("."), u64::MAX).expect_err("no disk is that large");
-        assert!(
-            failure.what.starts_with("Not enough disk space: "),
-            "{}",
-            failure.what
-        );
+        assert!(failure.what.starts_with("Not enough disk space: "), "{}", failure.what);
     }
 
     #[test]

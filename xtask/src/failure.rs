@@ -12,10 +12,7 @@ pub type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
     pub fn new(what: impl Into<String>) -> Failure {
-        Failure {
-            what: what.into(),
-            ..Failure::default()
-        }
+        Failure { what: what.into(), ..Failure::default() }
     }
 
     pub fn remedy(mut self, remedy: impl Into<String>) -> Failure {

@@ -44,9 +44,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(args: &[String]) -> Outcome<ExitCode> {
-    let (command, rest) = args
-        .split_first()
-        .map_or(("help", args), |(c, r)| (c.as_str(), r));
+    let (command, rest) = args.split_first().map_or(("help", args), |(c, r)| (c.as_str(), r));
     let place = Place::find()?;
     match command {
         "demo" => demo::start(&place, rest),

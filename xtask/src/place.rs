@@ -15,17 +15,11 @@ impl Place {
     pub fn find() -> Outcome<Place> {
         let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-        let root = manifest
-            .parent()
-            .map(Path::to_path_buf)
-            .ok_or_else(|| Failure::new("The checkout has no root folder."))?;
+        let root =
+            manifest.parent().map(Path::to_path_buf).ok_or_else(|| Failure::new("The checkout has no root folder."))?;
         let target = own_target().unwrap_or_else(|| root.join("target"));
         let tools = root.join("target/tools");
-        Ok(Place {
-            root,
-            target,
-            tools,
-        })
+        Ok(Place { root, target, tools })
     }
 
     /// The dashboard has its own target directory: it is built by another compiler where rustup lacks the wasm
@@ -39,9 +33,7 @@ impl Place {
     }
 
     pub fn dlo(&self) -> PathBuf {
-        self.target
-            .join("demo")
-            .join(format!("dlo{}", std::env::consts::EXE_SUFFIX))
+        self.target.join("demo").join(format!("dlo{}", std::env::consts::EXE_SUFFIX))
     }
 }
 

@@ -30,9 +30,7 @@ pub fn watched(command: &mut Command) -> Outcome<()> {
     drop(lines);
     let mut view = View::new();
     view.follow(&incoming);
-    let status = child
-        .wait()
-        .map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", shown(command))))?;
+    let status = child.wait().map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", shown(command))))?;
     view.clear();
     if status.success() {
         return Ok(());
@@ -66,12 +64,7 @@ struct View {
 impl View {
     fn new() -> View {
         let now = Instant::now();
-        View {
-            terminal: std::io::stdout().is_terminal(),
-            started: now,
-            last_shown: now,
-            kept: VecDeque::new(),
-        }
+        View { terminal: std::io::stdout().is_terminal(), started: now, last_shown: now, kept: VecDeque::new() }
     }
 
     fn follow(&mut self, incoming: &Receiver<String>) {
@@ -133,28 +126,22 @@ mod tests {
     #[test]
     fn a_failing_command_leaves_its_last_lines() {
         let mut command = Command::new("sh");
-        command.args([
-            "-c",
-            "i=0; while [ $i -lt 60 ]; do echo line $i; i=$((i+1)); done; echo bad >&2; exit 3",
-        ]);
-        let log = watched(&mut command)
-            .expect_err("exit 3")
-            .log
-            .expect("a log");
-        assert!(log.contains("line 59") && log.contains("bad"), "{log}");
-        assert!(!log.contains("line 1\n"), "old lines are dropped: {log}");
+        command.args(["-c", "i=0; while [ $i -lt 60 ]; do echo line $i; i=$((i+1)); done; exit 3"]);
+        let log = watched(&mut command).expect_err("exit 3").log.expect("a log");
+        assert!(log.contains("line 59") && !log.contains("line 19\n"), "{log}");
+    }
+
+    #[test]
+    fn both_streams_are_kept() {
+        let log = watched(Command::new("sh").args(["-c", "echo one; echo two >&2; exit 1"]));
+        let log = log.expect_err("exit 1").log.expect("a log");
+        assert!(log.contains("one") && log.contains("two"), "{log}");
     }
 
     #[test]
     fn a_missing_program_is_a_sentence() {
         let failure = watched(&mut Command::new("no-such-program")).expect_err("missing");
-        assert!(
-            failure
-                .what
-                .starts_with("Could not start `no-such-program`"),
-            "{}",
-            failure.what
-        );
+        assert!(failure.what.starts_with("Could not start `no-such-program`"), "{}", failure.what);
     }
 
     #[test]

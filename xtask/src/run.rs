@@ -13,22 +13,11 @@ pub fn cargo(place: &Place) -> Command {
 pub fn cleaned(mut command: Command, place: &Place) -> Command {
     for (name, _) in std::env::vars_os() {
         let Some(name) = name.to_str() else { continue };
-        if [
-            "CARGO_PKG_",
-            "CARGO_MANIFEST_",
-            "CARGO_BIN_",
-            "CARGO_CRATE_",
-        ]
-        .iter()
-        .any(|p| name.starts_with(p))
-        {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|p| name.starts_with(p)) {
             command.env_remove(name);
         }
     }
-    command
-        .env_remove("CARGO")
-        .env_remove("OUT_DIR")
-        .current_dir(&place.root);
+    command.env_remove("CARGO").env_remove("OUT_DIR").current_dir(&place.root);
     if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
         command.env("LD_LIBRARY_PATH", without_cargo_entries(&path, place));
     }
@@ -37,9 +26,8 @@ pub fn cleaned(mut command: Command, place: &Place) -> Command {
 
 /// `cargo run` puts the compiler's own libraries first; a compiler from elsewhere must not find them.
 fn without_cargo_entries(path: &std::ffi::OsStr, place: &Place) -> std::ffi::OsString {
-    let kept = std::env::split_paths(path).filter(|entry| {
-        !entry.starts_with(&place.target) && !entry.iter().any(|part| part == "toolchains")
-    });
+    let kept = std::env::split_paths(path)
+        .filter(|entry| !entry.starts_with(&place.target) && !entry.iter().any(|part| part == "toolchains"));
     std::env::join_paths(kept).unwrap_or_default()
 }
 
@@ -66,19 +54,12 @@ pub fn open(command: &mut Command) -> Outcome<()> {
     if status.success() {
         return Ok(());
     }
-    Err(Failure::new(format!(
-        "{} failed ({status}).",
-        shown(command)
-    )))
+    Err(Failure::new(format!("{} failed ({status}).", shown(command))))
 }
 
 /// A command as one would type it, for messages.
 pub fn shown(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
-    words.extend(
-        command
-            .get_args()
-            .map(|arg| arg.to_string_lossy().into_owned()),
-    );
+    words.extend(command.get_args().map(|arg| arg.to_string_lossy().into_owned()));
     format!("`{}`", words.join(" "))
 }

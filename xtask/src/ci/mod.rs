@@ -20,56 +20,20 @@ struct Step {
 
 /// Cheap ones first. Each step builds or installs what it needs, so that it also runs alone.
 const STEPS: &[Step] = &[
-    Step {
-        name: "format",
-        what: "cargo fmt --check",
-        run: rust::format,
-    },
-    Step {
-        name: "tidy",
-        what: "the rules that a machine can check",
-        run: run_tidy,
-    },
-    Step {
-        name: "clippy",
-        what: "clippy on everything native, warnings are errors",
-        run: rust::clippy,
-    },
-    Step {
-        name: "clippy-web",
-        what: "clippy on the dashboard",
-        run: web::clippy,
-    },
-    Step {
-        name: "dashboard",
-        what: "the dashboard's release build",
-        run: web::build,
-    },
-    Step {
-        name: "budget",
-        what: "its first-load bytes",
-        run: web::budget,
-    },
-    Step {
-        name: "test",
-        what: "unit, property, conformance and process tests",
-        run: rust::test,
-    },
-    Step {
-        name: "doc-test",
-        what: "the examples in the documentation",
-        run: rust::doc_test,
-    },
+    Step { name: "format", what: "cargo fmt --check", run: rust::format },
+    Step { name: "tidy", what: "the rules that a machine can check", run: run_tidy },
+    Step { name: "clippy", what: "clippy on everything native, warnings are errors", run: rust::clippy },
+    Step { name: "clippy-web", what: "clippy on the dashboard", run: web::clippy },
+    Step { name: "dashboard", what: "the dashboard's release build", run: web::build },
+    Step { name: "budget", what: "its first-load bytes", run: web::budget },
+    Step { name: "test", what: "unit, property, conformance and process tests", run: rust::test },
+    Step { name: "doc-test", what: "the examples in the documentation", run: rust::doc_test },
     Step {
         name: "components",
         what: "the dashboard's own tests, natively and in headless Chromium",
         run: web::components,
     },
-    Step {
-        name: "browser",
-        what: "the story in a real browser, one test at a time",
-        run: rust::browser,
-    },
+    Step { name: "browser", what: "the story in a real browser, one test at a time", run: rust::browser },
 ];
 
 pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
@@ -86,18 +50,11 @@ pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
     if let Err(failure) = &result {
         say::failure(failure);
     } else {
-        println!(
-            "==> every step passed in {}",
-            say::seconds(started.elapsed())
-        );
+        println!("==> every step passed in {}", say::seconds(started.elapsed()));
     }
     // The last line, alone, is for machines.
     println!("{} passed, {} failed", tally.passed, tally.failed);
-    Ok(if result.is_ok() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn choose(args: &[String]) -> Outcome<Vec<&'static Step>> {
@@ -109,12 +66,9 @@ fn choose(args: &[String]) -> Outcome<Vec<&'static Step>> {
         let [flag, name] = pair else {
             return fail("Usage: cargo ci [--list | --only <step>]");
         };
-        let step = STEPS
-            .iter()
-            .find(|step| flag == "--only" && step.name == name);
+        let step = STEPS.iter().find(|step| flag == "--only" && step.name == name);
         chosen.push(step.ok_or_else(|| {
-            Failure::new(format!("`{flag} {name}` is not a step."))
-                .remedy("`cargo ci --list` shows them.")
+            Failure::new(format!("`{flag} {name}` is not a step.")).remedy("`cargo ci --list` shows them.")
         })?);
     }
     Ok(chosen)
@@ -146,16 +100,9 @@ fn run_all(place: &Place, steps: &[&Step]) -> (Tally, Outcome<()>) {
 }
 
 fn again(mut failure: Failure, step: &Step, took: &str) -> Failure {
-    failure.what = format!(
-        "The step `{}` failed after {took}. {}",
-        step.name, failure.what
-    );
+    failure.what = format!("The step `{}` failed after {took}. {}", step.name, failure.what);
     let rerun = format!("Run it again with: cargo ci --only {}", step.name);
-    failure.remedy = Some(
-        failure
-            .remedy
-            .map_or(rerun.clone(), |remedy| format!("{remedy}\n{rerun}")),
-    );
+    failure.remedy = Some(failure.remedy.map_or(rerun.clone(), |remedy| format!("{remedy}\n{rerun}")));
     failure
 }
 
@@ -176,10 +123,7 @@ mod tests {
     #[test]
     fn steps_are_chosen_by_name() {
         assert_eq!(names(&[]).expect("all").len(), STEPS.len());
-        assert_eq!(
-            names(&["--only", "tidy", "--only", "test"]).expect("two"),
-            ["tidy", "test"]
-        );
+        assert_eq!(names(&["--only", "tidy", "--only", "test"]).expect("two"), ["tidy", "test"]);
         for wrong in [&["--only"][..], &["--only", "nothing"], &["tidy"]] {
             assert!(names(wrong).is_err(), "{wrong:?}");
         }
@@ -187,33 +131,12 @@ mod tests {
 
     #[test]
     fn a_failing_step_stops_the_run_and_counts() {
-        let red = Step {
-            name: "red",
-            what: "fails",
-            run: |_| fail("No."),
-        };
-        let never = Step {
-            name: "never",
-            what: "must not run",
-            run: |_| panic!("ran"),
-        };
-        let place = Place {
-            root: "/".into(),
-            target: "/".into(),
-            tools: "/".into(),
-        };
+        let red = Step { name: "red", what: "fails", run: |_| fail("No.") };
+        let never = Step { name: "never", what: "must not run", run: |_| panic!("ran") };
+        let place = Place { root: "/".into(), target: "/".into(), tools: "/".into() };
         let (tally, result) = run_all(&place, &[&red, &never]);
-        assert_eq!(
-            tally,
-            Tally {
-                passed: 0,
-                failed: 1
-            }
-        );
+        assert_eq!(tally, Tally { passed: 0, failed: 1 });
         let failure = result.expect_err("red");
-        assert_eq!(
-            failure.remedy.as_deref(),
-            Some("Run it again with: cargo ci --only red")
-        );
+        assert_eq!(failure.remedy.as_deref(), Some("Run it again with: cargo ci --only red"));
     }
 }

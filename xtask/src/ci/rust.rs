@@ -63,8 +63,6 @@ fn named(cargo: &mut Command, targets: &[String]) {
 /// In ci the lock file decides: a change that forgot it must fail.
 fn cargo(place: &Place, subcommand: &str) -> Command {
     let mut cargo = run::cargo(place);
-    cargo
-        .args([subcommand, "--locked"])
-        .env("CARGO_TARGET_DIR", &place.target);
+    cargo.args([subcommand, "--locked"]).env("CARGO_TARGET_DIR", &place.target);
     cargo
 }

@@ -18,11 +18,7 @@ impl Tally {
     }
 
     pub fn note(self) -> String {
-        if self == Tally::default() {
-            String::new()
-        } else {
-            format!(", {} tests", self.passed)
-        }
+        if self == Tally::default() { String::new() } else { format!(", {} tests", self.passed) }
     }
 
     /// `test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s`
@@ -32,10 +28,7 @@ impl Tally {
             let (before, _) = counts.split_once(word)?;
             before.split_whitespace().next_back()?.parse().ok()
         };
-        Some(Tally {
-            passed: number_before(" passed")?,
-            failed: number_before(" failed")?,
-        })
+        Some(Tally { passed: number_before(" passed")?, failed: number_before(" failed")? })
     }
 }
 
@@ -54,15 +47,10 @@ pub fn tests(command: &mut Command) -> Outcome<Tally> {
             total.add(Tally::read(&line).unwrap_or_default());
         }
     }
-    let status = child
-        .wait()
-        .map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", shown(command))))?;
+    let status = child.wait().map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", shown(command))))?;
     if !status.success() && total.failed == 0 {
         // It did not compile, or a test process died without a word.
-        return Err(Failure::new(format!(
-            "{} failed ({status}).",
-            shown(command)
-        )));
+        return Err(Failure::new(format!("{} failed ({status}).", shown(command))));
     }
     Ok(total)
 }
@@ -76,17 +64,11 @@ mod tests {
         for (line, tally) in [
             (
                 "test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out; finished in 0.01s",
-                Some(Tally {
-                    passed: 12,
-                    failed: 0,
-                }),
+                Some(Tally { passed: 12, failed: 0 }),
             ),
             (
                 "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 filtered out",
-                Some(Tally {
-                    passed: 1,
-                    failed: 2,
-                }),
+                Some(Tally { passed: 1, failed: 2 }),
             ),
             ("test result_of_a_name ... ok", None),
             ("running 3 tests", None),
@@ -98,16 +80,8 @@ mod tests {
     #[test]
     fn a_crash_without_a_result_is_a_failure() {
         assert!(tests(Command::new("sh").args(["-c", "echo running; exit 101"])).is_err());
-        let counted = tests(Command::new("sh").args([
-            "-c",
-            "echo 'test result: FAILED. 1 passed; 1 failed;'; exit 101",
-        ]));
-        assert_eq!(
-            counted.expect("counted"),
-            Tally {
-                passed: 1,
-                failed: 1
-            }
-        );
+        let counted =
+            tests(Command::new("sh").args(["-c", "echo 'test result: FAILED. 1 passed; 1 failed;'; exit 101"]));
+        assert_eq!(counted.expect("counted"), Tally { passed: 1, failed: 1 });
     }
 }

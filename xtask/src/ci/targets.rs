@@ -21,11 +21,7 @@ impl Targets {
         let mut targets = Targets::default();
         for member in MEMBERS {
             for name in names(&place.root.join(member).join("tests"))? {
-                if name.starts_with(PREFIX) {
-                    targets.browser.push(name)
-                } else {
-                    targets.other.push(name)
-                }
+                if name.starts_with(PREFIX) { targets.browser.push(name) } else { targets.other.push(name) }
             }
         }
         targets.browser.sort();
@@ -42,13 +38,8 @@ fn names(folder: &Path) -> Outcome<Vec<String>> {
     }
     for entry in at("read", folder, std::fs::read_dir(folder))? {
         let path = at("read", folder, entry)?.path();
-        let is_test =
-            path.extension().is_some_and(|ext| ext == "rs") || path.join("main.rs").is_file();
-        if let Some(stem) = path
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .filter(|_| is_test)
-        {
+        let is_test = path.extension().is_some_and(|ext| ext == "rs") || path.join("main.rs").is_file();
+        if let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| is_test) {
             names.push(stem.to_owned());
         }
     }
@@ -62,21 +53,11 @@ mod tests {
     #[test]
     fn browser_tests_are_told_apart_by_name() {
         let root = std::env::temp_dir().join(format!("xtask-targets-{}", std::process::id()));
-        let place = Place {
-            root: root.clone(),
-            target: root.clone(),
-            tools: root.clone(),
-        };
+        let place = Place { root: root.clone(), target: root.clone(), tools: root.clone() };
         let tests = root.join("tests/tests");
         std::fs::create_dir_all(tests.join("kill")).expect("folders");
         std::fs::create_dir_all(tests.join("support")).expect("folders");
-        for file in [
-            "browser_story.rs",
-            "api.rs",
-            "kill/main.rs",
-            "support/mod.rs",
-            "notes.txt",
-        ] {
+        for file in ["browser_story.rs", "api.rs", "kill/main.rs", "support/mod.rs", "notes.txt"] {
             std::fs::write(tests.join(file), "").expect("written");
         }
         let found = Targets::find(&place).expect("found");

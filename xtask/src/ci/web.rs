@@ -18,14 +18,7 @@ pub fn clippy(place: &Place) -> Outcome<Tally> {
     let tools = WebTools::ensure(place)?;
     let mut cargo = if tools.rust.has_clippy(place) {
         let mut cargo = tools.cargo(place);
-        cargo.args([
-            "clippy",
-            "--locked",
-            "--package",
-            PACKAGE,
-            "--target",
-            TARGET,
-        ]);
+        cargo.args(["clippy", "--locked", "--package", PACKAGE, "--target", TARGET]);
         cargo
     } else {
         // A toolchain without clippy: the same sources, checked for this machine.
@@ -56,14 +49,7 @@ pub fn components(place: &Place) -> Outcome<Tally> {
     let mut total = Tally::default();
     if place.root.join("dashboard/src/lib.rs").is_file() {
         let mut native = run::cargo(place);
-        native.args([
-            "test",
-            "--locked",
-            "--no-fail-fast",
-            "--package",
-            PACKAGE,
-            "--lib",
-        ]);
+        native.args(["test", "--locked", "--no-fail-fast", "--package", PACKAGE, "--lib"]);
         total.add(tally::tests(native.env("CARGO_TARGET_DIR", &place.target))?);
     }
     total.add(tally::tests(&mut in_chromium(place)?)?);
@@ -73,29 +59,14 @@ pub fn components(place: &Place) -> Outcome<Tally> {
 fn in_chromium(place: &Place) -> Outcome<Command> {
     let tools = WebTools::ensure(place)?;
     let browser = Browser::ensure(place)?;
-    let runner = tools
-        .bindgen
-        .path
-        .with_file_name("wasm-bindgen-test-runner");
+    let runner = tools.bindgen.path.with_file_name("wasm-bindgen-test-runner");
     if !runner.is_file() {
-        return Err(Failure::new(format!(
-            "{} is missing; it comes with wasm-bindgen-cli.",
-            runner.display()
-        ))
-        .remedy("Remove that wasm-bindgen, or run `cargo install wasm-bindgen-cli` again."));
+        return Err(Failure::new(format!("{} is missing; it comes with wasm-bindgen-cli.", runner.display()))
+            .remedy("Remove that wasm-bindgen, or run `cargo install wasm-bindgen-cli` again."));
     }
     let mut cargo = tools.cargo(place);
     cargo
-        .args([
-            "test",
-            "--locked",
-            "--no-fail-fast",
-            "--package",
-            PACKAGE,
-            "--target",
-            TARGET,
-            "--tests",
-        ])
+        .args(["test", "--locked", "--no-fail-fast", "--package", PACKAGE, "--target", TARGET, "--tests"])
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", runner)
         .env("WASM_BINDGEN_TEST_TIMEOUT", RUNNER_TIMEOUT)
         .env("WASM_BINDGEN_TEST_ONLY_WEB", "1");

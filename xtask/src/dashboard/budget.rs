@@ -22,9 +22,7 @@ pub struct Sizes {
 pub fn measure(dist: &Path) -> Outcome<Sizes> {
     let mut sizes = Sizes::default();
     for name in publish::files(dist)? {
-        let compressed = name
-            .extension()
-            .is_some_and(|ext| ext == "br" || ext == "gz");
+        let compressed = name.extension().is_some_and(|ext| ext == "br" || ext == "gz");
         let hidden = name.to_string_lossy().starts_with('.');
         if compressed || hidden {
             continue;
@@ -78,11 +76,7 @@ mod tests {
 
     #[test]
     fn over_either_limit_is_over() {
-        let sizes = |gzip_bytes, brotli_bytes| Sizes {
-            gzip_bytes,
-            brotli_bytes,
-            ..Sizes::default()
-        };
+        let sizes = |gzip_bytes, brotli_bytes| Sizes { gzip_bytes, brotli_bytes, ..Sizes::default() };
         assert!(sizes(300_000, 240_000).within().is_ok());
         assert!(sizes(300_001, 1).within().is_err());
         assert!(sizes(1, 240_001).within().is_err());

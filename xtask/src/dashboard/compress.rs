@@ -63,13 +63,10 @@ mod tests {
     fn what_is_compressed_comes_back() {
         let text = b"letters letters letters letters".repeat(50);
         let mut unbrotlied = Vec::new();
-        brotli::BrotliDecompress(&mut &*brotli(&text).expect("packed"), &mut unbrotlied)
-            .expect("unpacked");
+        brotli::BrotliDecompress(&mut &*brotli(&text).expect("packed"), &mut unbrotlied).expect("unpacked");
         assert_eq!(unbrotlied, text);
         let mut ungzipped = Vec::new();
-        flate2::read::GzDecoder::new(&*gzip(&text).expect("packed"))
-            .read_to_end(&mut ungzipped)
-            .expect("unpacked");
+        flate2::read::GzDecoder::new(&*gzip(&text).expect("packed")).read_to_end(&mut ungzipped).expect("unpacked");
         assert_eq!(ungzipped, text);
     }
 

@@ -1,7 +1,7 @@
-//! From what Trunk bundled to what is served: optimised wasm, a loader without inline script, and
-//! names that are hashes of the final contents, so that they can be cached for ever.
+//! From what Trunk bundled to what is served: optimised wasm, one stylesheet, a loader without
+//! inline script, and names that are hashes of the final contents, so that they can be cached for ever.
 
-use super::{loader, page};
+use super::{loader, page, styles};
 use crate::failure::{Failure, Outcome, at};
 use crate::place::Place;
 use crate::tools::WebTools;
@@ -22,6 +22,7 @@ pub fn finish(place: &Place, tools: &WebTools, stage: &Path) -> Outcome<()> {
     let html = html
         .replace(&format!("{}_bg.wasm", bundle.stem), &wasm_name)
         .replace(&format!("{}.js", bundle.stem), &glue_name);
+    let html = styles::joined(&html, stage)?;
     page::refuse_inline(&html)?;
     at("write", &index, std::fs::write(&index, html))
 }
@@ -35,21 +36,12 @@ struct Bundle {
 
 impl Bundle {
     fn find(stage: &Path) -> Outcome<Bundle> {
-        let names = at("read", stage, std::fs::read_dir(stage))?
-            .flatten()
-            .map(|entry| entry.file_name());
+        let names = at("read", stage, std::fs::read_dir(stage))?.flatten().map(|entry| entry.file_name());
         let stems: Vec<String> = names
-            .filter_map(|name| {
-                name.to_str()
-                    .and_then(|name| name.strip_suffix("_bg.wasm"))
-                    .map(str::to_owned)
-            })
+            .filter_map(|name| name.to_str().and_then(|name| name.strip_suffix("_bg.wasm")).map(str::to_owned))
             .collect();
         let [stem] = stems.as_slice() else {
-            return Err(Failure::new(format!(
-                "Trunk made {} WebAssembly files, not one.",
-                stems.len()
-            )));
+            return Err(Failure::new(format!("Trunk made {} WebAssembly files, not one.", stems.len())));
         };
         Ok(Bundle {
             stem: stem.clone(),
@@ -60,9 +52,7 @@ impl Bundle {
 
     /// `dlo-dashboard-4f…` without Trunk's hash.
     fn base(&self) -> &str {
-        self.stem
-            .rsplit_once('-')
-            .map_or(self.stem.as_str(), |(base, _)| base)
+        self.stem.rsplit_once('-').map_or(self.stem.as_str(), |(base, _)| base)
     }
 }
 
@@ -85,31 +75,15 @@ fn shrink(place: &Place, tools: &WebTools, wasm: &Path) -> Outcome<()> {
     };
     let small = wasm.with_extension("small");
     let mut command = tools.command(place, wasm_opt);
-    command.args([
-        "-Oz",
-        "--strip-debug",
-        "--strip-producers",
-        "--strip-target-features",
-    ]);
+    command.args(["-Oz", "--strip-debug", "--strip-producers", "--strip-target-features"]);
     // What rustc emits for wasm32 today. Named here because the section that lists it may be stripped.
-    command.args([
-        "--enable-bulk-memory",
-        "--enable-nontrapping-float-to-int",
-        "--enable-sign-ext",
-    ]);
-    command.args([
-        "--enable-mutable-globals",
-        "--enable-reference-types",
-        "--enable-multivalue",
-    ]);
+    command.args(["--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext"]);
+    command.args(["--enable-mutable-globals", "--enable-reference-types", "--enable-multivalue"]);
     command.arg(wasm).arg("-o").arg(&small);
     match progress::watched(&mut command) {
         Ok(()) => at("rename", &small, std::fs::rename(&small, wasm)),
         Err(failure) => {
-            say::note(&format!(
-                "{} The dashboard works, and its download is bigger.",
-                failure.what
-            ));
+            say::note(&format!("{} The dashboard works, and its download is bigger.", failure.what));
             let _ = std::fs::remove_file(&small);
             Ok(())
         }

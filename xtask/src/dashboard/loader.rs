@@ -15,17 +15,27 @@ pub fn self_starting(glue: &str, wasm_url: &str) -> Outcome<String> {
     Ok(format!(
         "{}\n{init}({{module_or_path:\"{wasm_url}\"}}).catch(e=>{{console.error(e);\
          const p=document.getElementById(\"{FAILED_ID}\");if(p)p.hidden=false}});\n",
-        glue.trim_end()
+        lean(glue)
     ))
+}
+
+/// Without doc comments and indentation: a sixth of the file. Trunk's minifier cannot read what wasm-bindgen
+/// writes, and real minifying would need another tool. wasm-bindgen writes no text over several lines.
+fn lean(glue: &str) -> String {
+    let mut inside_comment = false;
+    let kept = glue.lines().map(str::trim).filter(|line| {
+        let starts = line.starts_with("/**");
+        let comment = inside_comment || starts || line.starts_with("//");
+        inside_comment = (inside_comment || starts) && !line.ends_with("*/");
+        !comment && !line.is_empty()
+    });
+    kept.collect::<Vec<_>>().join("\n")
 }
 
 /// The local name in `export { initSync, __wbg_init as default };`, minified or not.
 fn default_export(glue: &str) -> Option<&str> {
     let exports = glue.rsplit_once("as default")?.0;
-    let name = exports
-        .trim_end()
-        .rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'))
-        .next()?;
+    let name = exports.trim_end().rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$')).next()?;
     (!name.is_empty()).then_some(name)
 }
 
@@ -36,10 +46,7 @@ mod tests {
     #[test]
     fn finds_the_start_function_minified_or_not() {
         for (glue, name) in [
-            (
-                "function f(){}\nexport { initSync, __wbg_init as default };\n",
-                Some("__wbg_init"),
-            ),
+            ("function f(){}\nexport { initSync, __wbg_init as default };\n", Some("__wbg_init")),
             ("export{a as initSync,b$ as default}", Some("b$")),
             ("export { initSync };", None),
         ] {
@@ -48,13 +55,16 @@ mod tests {
     }
 
     #[test]
+    fn comments_and_indentation_go() {
+        let glue = "/** one */\nf();\n    /**\n     * @returns {number}\n     */\n    get a() {\n        // why\n        return \"/** x\";\n    }\n";
+        assert_eq!(lean(glue), "f();\nget a() {\nreturn \"/** x\";\n}");
+    }
+
+    #[test]
     fn the_start_is_appended_once() {
         let glue = "export{a as initSync,b as default};";
         let text = self_starting(glue, "/app-0123_bg.wasm").expect("a loader");
         assert!(text.starts_with(glue));
-        assert!(
-            text.contains("\nb({module_or_path:\"/app-0123_bg.wasm\"}).catch("),
-            "{text}"
-        );
+        assert!(text.contains("\nb({module_or_path:\"/app-0123_bg.wasm\"}).catch("), "{text}");
     }
 }

@@ -7,6 +7,7 @@ mod loader;
 mod page;
 mod publish;
 mod stamp;
+mod styles;
 
 use crate::failure::{Outcome, at};
 use crate::place::Place;
@@ -30,13 +31,8 @@ pub fn ensure(place: &Place) -> Outcome<WebTools> {
         return Ok(tools);
     }
     let stage = stage(place);
-    say::phase(
-        "building the dashboard (WebAssembly, optimised for size)",
-        || bundle(place, &tools, &stage),
-    )?;
-    say::phase("finishing it: wasm-opt, loader, names", || {
-        finish::finish(place, &tools, &stage)
-    })?;
+    say::phase("building the dashboard (WebAssembly, optimised for size)", || bundle(place, &tools, &stage))?;
+    say::phase("finishing it: wasm-opt, loader, styles, names", || finish::finish(place, &tools, &stage))?;
     say::phase("compressing it: brotli and gzip", || compress::all(&stage))?;
     stamp::write(&stage, &stamp)?;
     publish::replace(&stage, &place.dist())?;
@@ -52,21 +48,12 @@ fn bundle(place: &Place, tools: &WebTools, stage: &Path) -> Outcome<()> {
     at("create", stage, std::fs::create_dir_all(stage))?;
     let mut fetch = tools.cargo(place);
     fetch.args(["fetch", "--target", "wasm32-unknown-unknown"]);
-    progress::watched(&mut fetch)
-        .map_err(|failure| crate::tools::no_network(failure, "the dashboard's crates"))?;
+    progress::watched(&mut fetch).map_err(|failure| crate::tools::no_network(failure, "the dashboard's crates"))?;
     let mut trunk = tools.command(place, &tools.trunk);
     // Offline: trunk would otherwise download tools that we already chose. Not --release: it would run a
     // wasm-opt of its own choice, before the names are final.
     trunk
-        .args([
-            "build",
-            "--offline",
-            "--minify",
-            "--no-sri",
-            "--cargo-profile",
-            "wasm",
-            "--dist",
-        ])
+        .args(["build", "--offline", "--minify", "--no-sri", "--cargo-profile", "wasm", "--dist"])
         .arg(stage)
         .env("RUSTFLAGS", "--cfg erase_components");
     progress::watched(&mut trunk)

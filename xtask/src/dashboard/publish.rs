@@ -65,24 +65,11 @@ mod tests {
         ] {
             std::fs::write(path, text).expect("written");
         }
-        let before = dist
-            .join("same.css")
-            .metadata()
-            .and_then(|m| m.modified())
-            .expect("a time");
+        let before = dist.join("same.css").metadata().and_then(|m| m.modified()).expect("a time");
         replace(&stage, &dist).expect("replaced");
         let names: Vec<PathBuf> = files(&dist).expect("listed").into_iter().collect();
-        assert_eq!(
-            names,
-            [PathBuf::from("same.css"), PathBuf::from("sub/new.js")]
-        );
-        assert_eq!(
-            dist.join("same.css")
-                .metadata()
-                .and_then(|m| m.modified())
-                .expect("a time"),
-            before
-        );
+        assert_eq!(names, [PathBuf::from("same.css"), PathBuf::from("sub/new.js")]);
+        assert_eq!(dist.join("same.css").metadata().and_then(|m| m.modified()).expect("a time"), before);
         std::fs::remove_dir_all(&root).expect("removed");
     }
 }

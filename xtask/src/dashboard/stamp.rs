@@ -7,26 +7,14 @@ use std::path::{Path, PathBuf};
 
 const NAME: &str = ".stamp";
 /// Relative to the root. The last one is how the files are finished.
-const INPUTS: &[&str] = &[
-    "dashboard",
-    "domain",
-    "Cargo.lock",
-    "Cargo.toml",
-    "Trunk.toml",
-    "xtask/src/dashboard",
-];
+const INPUTS: &[&str] = &["dashboard", "domain", "Cargo.lock", "Cargo.toml", "Trunk.toml", "xtask/src/dashboard"];
 
 pub fn of(place: &Place, tools: &str) -> Outcome<String> {
     let mut fnv = Fnv::new();
     fnv.add(tools.as_bytes());
     for file in inputs(place)? {
         let bytes = at("read", &file, std::fs::read(&file))?;
-        fnv.add(
-            file.strip_prefix(&place.root)
-                .unwrap_or(&file)
-                .to_string_lossy()
-                .as_bytes(),
-        );
+        fnv.add(file.strip_prefix(&place.root).unwrap_or(&file).to_string_lossy().as_bytes());
         fnv.add(&(bytes.len() as u64).to_le_bytes());
         fnv.add(&bytes);
     }
@@ -78,11 +66,7 @@ mod tests {
     #[test]
     fn changes_with_sources_and_tools_but_not_with_its_own_product() {
         let root = std::env::temp_dir().join(format!("xtask-stamp-{}", std::process::id()));
-        let place = Place {
-            root: root.clone(),
-            target: root.clone(),
-            tools: root.clone(),
-        };
+        let place = Place { root: root.clone(), target: root.clone(), tools: root.clone() };
         std::fs::create_dir_all(root.join("dashboard/src")).expect("folders");
         std::fs::create_dir_all(place.dist()).expect("folders");
         let source = root.join("dashboard/src/main.rs");

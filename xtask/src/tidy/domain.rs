@@ -5,25 +5,10 @@ use super::source::{Source, has_word, lines};
 use super::{Finding, Rule};
 
 /// Each of these is argued for in ARCHITECTURE.md; a new one is a decision, not a line.
-const PINNED: &[&str] = &[
-    "rust_decimal",
-    "schemars",
-    "serde",
-    "serde_json",
-    "sha2",
-    "thiserror",
-];
+const PINNED: &[&str] = &["rust_decimal", "schemars", "serde", "serde_json", "sha2", "thiserror"];
 const PINNED_DEV: &[&str] = &["proptest"];
 /// The world outside: clocks, threads, environment, files, randomness.
-const WORLD: &[&str] = &[
-    "std::",
-    "SystemTime",
-    "Instant",
-    "thread::",
-    "env!",
-    "option_env!",
-    "extern crate",
-];
+const WORLD: &[&str] = &["std::", "SystemTime", "Instant", "thread::", "env!", "option_env!", "extern crate"];
 
 pub const RULES: &[Rule] = &[
     Rule {
@@ -48,12 +33,8 @@ fn no_std(source: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     let wanted = ["#![no_std]", "#![deny(missing_docs)]"];
-    let missing = wanted
-        .iter()
-        .filter(|attribute| !source.code.lines().any(|line| line.trim() == **attribute));
-    missing
-        .map(|attribute| Finding::new(1, format!("`{attribute}` is missing")))
-        .collect()
+    let missing = wanted.iter().filter(|attribute| !source.code.lines().any(|line| line.trim() == **attribute));
+    missing.map(|attribute| Finding::new(1, format!("`{attribute}` is missing"))).collect()
 }
 
 fn pure(source: &Source) -> Vec<Finding> {
@@ -75,11 +56,7 @@ fn pinned(source: &Source) -> Vec<Finding> {
     let all = dependencies(&source.text);
     let mut found = Vec::new();
     for (table, allowed) in [("dependencies", PINNED), ("dev-dependencies", PINNED_DEV)] {
-        let names: Vec<&str> = all
-            .iter()
-            .filter(|d| d.table == table)
-            .map(|d| d.name)
-            .collect();
+        let names: Vec<&str> = all.iter().filter(|d| d.table == table).map(|d| d.name).collect();
         found.extend(
             allowed
                 .iter()
@@ -115,16 +92,8 @@ mod tests {
             "domain-no-std",
             &[
                 ("domain/src/lib.rs", "//! x\n#![no_std]\n", &[1]),
-                (
-                    "domain/src/lib.rs",
-                    "//! #![no_std]\n#![deny(missing_docs)]",
-                    &[1],
-                ),
-                (
-                    "domain/src/lib.rs",
-                    "//! x\n#![no_std]\n#![deny(missing_docs)]\n",
-                    &[],
-                ),
+                ("domain/src/lib.rs", "//! #![no_std]\n#![deny(missing_docs)]", &[1]),
+                ("domain/src/lib.rs", "//! x\n#![no_std]\n#![deny(missing_docs)]\n", &[]),
                 ("lambda/src/lib.rs", "//! x\n", &[]),
             ],
         );
@@ -140,16 +109,8 @@ mod tests {
                 ("domain/src/a.rs", "\nlet now = SystemTime::now();", &[2]),
                 ("domain/src/a.rs", "const V: &str = env!(\"X\");", &[1]),
                 ("domain/src/lib.rs", "extern crate std;", &[1]),
-                (
-                    "domain/src/lib.rs",
-                    "extern crate alloc;\nuse core::fmt;\n// std::fs\n",
-                    &[],
-                ),
-                (
-                    "domain/src/a.rs",
-                    "#[cfg(test)]\nmod tests {\n extern crate std;\n use std::vec;\n}\n",
-                    &[],
-                ),
+                ("domain/src/lib.rs", "extern crate alloc;\nuse core::fmt;\n// std::fs\n", &[]),
+                ("domain/src/a.rs", "#[cfg(test)]\nmod tests {\n extern crate std;\n use std::vec;\n}\n", &[]),
                 ("lambda/src/a.rs", "use std::fs;", &[]),
             ],
         );
@@ -158,10 +119,7 @@ mod tests {
     #[test]
     fn domain_depends_on_the_pinned_list_only() {
         let list = |more: &str| {
-            let lines: String = PINNED
-                .iter()
-                .map(|name| format!("{name}.workspace = true\n"))
-                .collect();
+            let lines: String = PINNED.iter().map(|name| format!("{name}.workspace = true\n")).collect();
             format!("[dependencies]\n{lines}{more}[dev-dependencies]\nproptest.workspace = true\n")
         };
         rows(
@@ -169,22 +127,10 @@ mod tests {
             "domain-dependencies",
             &[
                 ("domain/Cargo.toml", &list("tokio.workspace = true\n"), &[8]),
-                (
-                    "domain/Cargo.toml",
-                    &list("").replace("sha2.workspace = true\n", ""),
-                    &[1],
-                ),
-                (
-                    "domain/Cargo.toml",
-                    &list("[build-dependencies]\ncc.workspace = true\n"),
-                    &[9],
-                ),
+                ("domain/Cargo.toml", &list("").replace("sha2.workspace = true\n", ""), &[1]),
+                ("domain/Cargo.toml", &list("[build-dependencies]\ncc.workspace = true\n"), &[9]),
                 ("domain/Cargo.toml", &list(""), &[]),
-                (
-                    "lambda/Cargo.toml",
-                    "[dependencies]\ntokio.workspace = true\n",
-                    &[],
-                ),
+                ("lambda/Cargo.toml", "[dependencies]\ntokio.workspace = true\n", &[]),
             ],
         );
     }

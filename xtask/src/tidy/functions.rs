@@ -14,23 +14,12 @@ pub const RULES: &[Rule] = &[Rule {
 }];
 
 fn function_length(source: &Source) -> Vec<Finding> {
-    let max = if source.under("dashboard") {
-        VIEW_LINES_MAX
-    } else {
-        LINES_MAX
-    };
+    let max = if source.under("dashboard") { VIEW_LINES_MAX } else { LINES_MAX };
     functions(&source.code)
         .into_iter()
         .filter(|function| function.lines() > max)
         .map(|function| {
-            Finding::new(
-                function.first,
-                format!(
-                    "`{}` has {} lines, at most {max}",
-                    function.name,
-                    function.lines()
-                ),
-            )
+            Finding::new(function.first, format!("`{}` has {} lines, at most {max}", function.name, function.lines()))
         })
         .collect()
 }
@@ -49,16 +38,11 @@ impl Function<'_> {
 
 /// Every function with a body, in masked code.
 fn functions(code: &str) -> Vec<Function<'_>> {
-    code.match_indices("fn ")
-        .filter_map(|(start, _)| function_at(code, start))
-        .collect()
+    code.match_indices("fn ").filter_map(|(start, _)| function_at(code, start)).collect()
 }
 
 fn function_at(code: &str, start: usize) -> Option<Function<'_>> {
-    let joined = code[..start]
-        .chars()
-        .next_back()
-        .is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let joined = code[..start].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
     let rest = &code[start + 3..];
     let name = &rest[..rest.find(|c: char| !(c.is_alphanumeric() || c == '_'))?];
     if joined || name.is_empty() {
@@ -68,11 +52,7 @@ fn function_at(code: &str, start: usize) -> Option<Function<'_>> {
     let line_of = |at: usize| code[..at].matches('\n').count() + 1;
     let offset = start + 3;
     debug_assert!(open < close);
-    Some(Function {
-        name,
-        first: line_of(start),
-        last: line_of(offset + close),
-    })
+    Some(Function { name, first: line_of(start), last: line_of(offset + close) })
 }
 
 /// Where the body's braces are; a declaration without a body ends with `;` first.
@@ -107,10 +87,7 @@ mod tests {
     use super::*;
 
     fn long(lines: usize) -> String {
-        format!(
-            "//! x\nfn short() {{}}\nfn long<const N: usize>(x: [u8; 4])\n{{{}}}\n",
-            "\n".repeat(lines - 2)
-        )
+        format!("//! x\nfn short() {{}}\nfn long<const N: usize>(x: [u8; 4])\n{{{}}}\n", "\n".repeat(lines - 2))
     }
 
     #[test]
@@ -130,10 +107,7 @@ mod tests {
     #[test]
     fn types_and_declarations_are_no_functions() {
         let code = "type F = fn (u8) -> u8; trait T { fn f(&self) -> [u8; 2]; fn g() { {} } } const fn h() {}";
-        let names: Vec<&str> = functions(code)
-            .iter()
-            .map(|function| function.name)
-            .collect();
+        let names: Vec<&str> = functions(code).iter().map(|function| function.name).collect();
         assert_eq!(names, ["g", "h"]);
     }
 }

@@ -24,25 +24,16 @@ fn vendor_types(source: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     let named = lines(&source.code).filter(|(_, code)| code.contains(VENDOR));
-    named
-        .map(|(line, code)| Finding::new(line, code.trim()))
-        .collect()
+    named.map(|(line, code)| Finding::new(line, code.trim())).collect()
 }
 
 fn versions_in_root(source: &Source) -> Vec<Finding> {
     if source.path == "Cargo.toml" || !source.path.ends_with("/Cargo.toml") {
         return Vec::new();
     }
-    let own = dependencies(&source.text)
-        .into_iter()
-        .filter(|dependency| !dependency.inherited);
-    own.map(|dependency| {
-        Finding::new(
-            dependency.line,
-            format!("`{}` has a version of its own", dependency.name),
-        )
-    })
-    .collect()
+    let own = dependencies(&source.text).into_iter().filter(|dependency| !dependency.inherited);
+    own.map(|dependency| Finding::new(dependency.line, format!("`{}` has a version of its own", dependency.name)))
+        .collect()
 }
 
 pub struct Dependency<'a> {
@@ -63,12 +54,7 @@ pub fn dependencies(manifest: &str) -> Vec<Dependency<'_>> {
             table = header.trim_end_matches(']');
             // `[dependencies.name]` hides its version on a later line.
             if let Some((_, name)) = table.split_once("dependencies.") {
-                found.push(Dependency {
-                    line,
-                    name,
-                    table,
-                    inherited: false,
-                });
+                found.push(Dependency { line, name, table, inherited: false });
             }
         } else if table.ends_with("dependencies")
             && let Some((key, value)) = text.split_once('=').filter(|_| !text.starts_with('#'))
@@ -76,12 +62,7 @@ pub fn dependencies(manifest: &str) -> Vec<Dependency<'_>> {
             let key = key.trim();
             let name = key.split('.').next().unwrap_or(key);
             let inherited = key.ends_with(".workspace") || value.contains("workspace = true");
-            found.push(Dependency {
-                line,
-                name,
-                table,
-                inherited,
-            });
+            found.push(Dependency { line, name, table, inherited });
         }
     }
     found
@@ -99,11 +80,7 @@ mod tests {
             "vendor-types",
             &[
                 ("lambda/src/api.rs", "\nuse aws_sdk_sqs::Client;\n", &[2]),
-                (
-                    "local/src/open.rs",
-                    "fn f(c: &aws_sdk_sqs::Client) {}",
-                    &[1],
-                ),
+                ("local/src/open.rs", "fn f(c: &aws_sdk_sqs::Client) {}", &[1]),
                 ("lambda/src/aws/queue.rs", "use aws_sdk_sqs::Client;\n", &[]),
                 ("lambda/src/api.rs", "// not aws_sdk_sqs\n", &[]),
             ],
@@ -116,22 +93,10 @@ mod tests {
             RULES,
             "versions-in-root",
             &[
-                (
-                    "a/Cargo.toml",
-                    "[dependencies]\nx = \"1\"\ny.workspace = true\n",
-                    &[2],
-                ),
-                (
-                    "a/Cargo.toml",
-                    "[target.'cfg(unix)'.dev-dependencies]\nx = { version = \"1\" }\n",
-                    &[2],
-                ),
+                ("a/Cargo.toml", "[dependencies]\nx = \"1\"\ny.workspace = true\n", &[2]),
+                ("a/Cargo.toml", "[target.'cfg(unix)'.dev-dependencies]\nx = { version = \"1\" }\n", &[2]),
                 ("a/Cargo.toml", "[dependencies.x]\nversion = \"1\"\n", &[1]),
-                (
-                    "a/Cargo.toml",
-                    "[package]\nversion = \"1\"\n[build-dependencies]\nx = { workspace = true }\n",
-                    &[],
-                ),
+                ("a/Cargo.toml", "[package]\nversion = \"1\"\n[build-dependencies]\nx = { workspace = true }\n", &[]),
                 ("Cargo.toml", "[workspace.dependencies]\nx = \"1\"\n", &[]),
             ],
         );

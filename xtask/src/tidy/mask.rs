@@ -5,11 +5,7 @@
 
 /// The source with comments and the insides of string and character literals blanked.
 pub fn code(text: &str) -> String {
-    let mut scanner = Scanner {
-        rest: text,
-        out: String::with_capacity(text.len()),
-        after_name: false,
-    };
+    let mut scanner = Scanner { rest: text, out: String::with_capacity(text.len()), after_name: false };
     while let Some(next) = scanner.rest.chars().next() {
         scanner.step(next);
     }
@@ -54,8 +50,7 @@ impl Scanner<'_> {
 
     fn blank(&mut self, end: usize) {
         let (gone, rest) = self.rest.split_at(end);
-        self.out
-            .extend(gone.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        self.out.extend(gone.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
         self.rest = rest;
         self.after_name = false;
     }
@@ -88,17 +83,10 @@ fn raw_string_end(text: &str) -> Option<usize> {
         let rest = text.strip_prefix(prefix).unwrap_or_default();
         rest.trim_start_matches('#').starts_with('"')
     })?;
-    let hashes = text[prefix.len()..]
-        .bytes()
-        .take_while(|b| *b == b'#')
-        .count();
+    let hashes = text[prefix.len()..].bytes().take_while(|b| *b == b'#').count();
     let start = prefix.len() + hashes + 1;
     let close = format!("\"{}", "#".repeat(hashes));
-    Some(
-        text[start..]
-            .find(&close)
-            .map_or(text.len(), |at| start + at + close.len()),
-    )
+    Some(text[start..].find(&close).map_or(text.len(), |at| start + at + close.len()))
 }
 
 fn string_end(text: &str) -> usize {
@@ -120,11 +108,7 @@ fn char_end(text: &str) -> Option<usize> {
     let (_, first) = chars.next()?;
     if first == '\\' {
         let (_, escaped) = chars.next()?;
-        let at = if escaped == 'u' {
-            text.find('}')? + 1
-        } else {
-            2 + escaped.len_utf8()
-        };
+        let at = if escaped == 'u' { text.find('}')? + 1 } else { 2 + escaped.len_utf8() };
         return text[at..].find('\'').map(|close| at + close + 1);
     }
     let (at, close) = chars.next()?;
@@ -194,15 +178,9 @@ mod tests {
     #[test]
     fn test_items_are_blanked_whole() {
         for (text, kept) in [
-            (
-                "a;\n#[cfg(test)]\nmod tests {\n fn f() { }\n}\nb;",
-                "a;\n            \n           \n           \n \nb;",
-            ),
+            ("a;\n#[cfg(test)]\nmod tests {\n fn f() { }\n}\nb;", "a;\n            \n           \n           \n \nb;"),
             ("#[cfg(test)] mod tests; b", "                        b"),
-            (
-                "#[cfg(test)] use a::{b, c}; d",
-                "                          ; d",
-            ),
+            ("#[cfg(test)] use a::{b, c}; d", "                          ; d"),
         ] {
             assert_eq!(without_tests(text), kept, "{text}");
         }

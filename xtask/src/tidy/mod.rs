@@ -34,25 +34,14 @@ struct Finding {
 
 impl Finding {
     fn new(line: usize, what: impl Into<String>) -> Finding {
-        Finding {
-            line,
-            what: what.into(),
-        }
+        Finding { line, what: what.into() }
     }
 }
 
 fn rules() -> impl Iterator<Item = &'static Rule> {
-    [
-        shape::RULES,
-        functions::RULES,
-        words::RULES,
-        layers::RULES,
-        domain::RULES,
-        web::RULES,
-        unwraps::RULES,
-    ]
-    .into_iter()
-    .flatten()
+    [shape::RULES, functions::RULES, words::RULES, layers::RULES, domain::RULES, web::RULES, unwraps::RULES]
+        .into_iter()
+        .flatten()
 }
 
 pub fn command(place: &Place) -> Outcome<ExitCode> {
@@ -66,48 +55,30 @@ pub fn check(place: &Place) -> Outcome<()> {
     for source in &sources {
         for rule in rules() {
             for finding in (rule.find)(source) {
-                println!(
-                    "{}:{}: {}: {}",
-                    source.path, finding.line, rule.name, finding.what
-                );
+                println!("{}:{}: {}: {}", source.path, finding.line, rule.name, finding.what);
                 println!("    {}", rule.instead);
                 broken += 1;
             }
         }
     }
     if broken > 0 {
-        return Err(Failure::new(format!(
-            "{broken} places break the rules of this repository."
-        )));
+        return Err(Failure::new(format!("{broken} places break the rules of this repository.")));
     }
-    say::note(&format!(
-        "{} rules hold in {} files",
-        rules().count(),
-        sources.len()
-    ));
+    say::note(&format!("{} rules hold in {} files", rules().count(), sources.len()));
     Ok(())
 }
 
 /// Rows for tests: where, what text, which lines must be found.
 #[cfg(test)]
 fn rows(rules: &[Rule], name: &str, rows: &[(&str, &str, &[usize])]) {
-    let rule = rules
-        .iter()
-        .find(|rule| rule.name == name)
-        .expect("a rule of that name");
+    let rule = rules.iter().find(|rule| rule.name == name).expect("a rule of that name");
     for (path, text, lines) in rows {
         let found = (rule.find)(&Source::new(path, text));
         let found: Vec<usize> = found.iter().map(|finding| finding.line).collect();
         assert_eq!(&found, lines, "{name} on {path}:\n{text}");
     }
-    assert!(
-        rows.iter().any(|row| !row.2.is_empty()),
-        "{name} has no row in which it bites"
-    );
-    assert!(
-        rows.iter().any(|row| row.2.is_empty()),
-        "{name} has no row that it leaves alone"
-    );
+    assert!(rows.iter().any(|row| !row.2.is_empty()), "{name} has no row in which it bites");
+    assert!(rows.iter().any(|row| row.2.is_empty()), "{name} has no row that it leaves alone");
 }
 
 #[cfg(test)]

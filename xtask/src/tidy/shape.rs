@@ -6,9 +6,7 @@ use super::{Finding, Rule};
 const LINES_MAX: usize = 400;
 const MAIN_LINES_MAX: usize = 40;
 /// Names that say nothing about what is inside. `model` is a word of the dashboard and allowed.
-const EMPTY_NAMES: &[&str] = &[
-    "util", "utils", "common", "helper", "helpers", "models", "misc",
-];
+const EMPTY_NAMES: &[&str] = &["util", "utils", "common", "helper", "helpers", "models", "misc"];
 
 pub const RULES: &[Rule] = &[
     Rule {
@@ -16,21 +14,9 @@ pub const RULES: &[Rule] = &[
         instead: "Start the file with `//!` and a sentence that says what it is for.",
         find: module_header,
     },
-    Rule {
-        name: "file-length",
-        instead: "Split it: a file holds one idea, in at most 400 lines.",
-        find: file_length,
-    },
-    Rule {
-        name: "thin-main",
-        instead: "A Lambda main only wires, in fewer than 40 lines.",
-        find: thin_main,
-    },
-    Rule {
-        name: "module-name",
-        instead: "Name the module after the idea that it holds.",
-        find: module_name,
-    },
+    Rule { name: "file-length", instead: "Split it: a file holds one idea, in at most 400 lines.", find: file_length },
+    Rule { name: "thin-main", instead: "A Lambda main only wires, in fewer than 40 lines.", find: thin_main },
+    Rule { name: "module-name", instead: "Name the module after the idea that it holds.", find: module_name },
     Rule {
         name: "browser-tests",
         instead: "Call the file `browser*.rs`: such tests run one at a time.",
@@ -40,17 +26,9 @@ pub const RULES: &[Rule] = &[
 
 fn module_header(source: &Source) -> Vec<Finding> {
     // `#![no_std]` and its like may stand above it.
-    let first = source
-        .text
-        .lines()
-        .find(|line| !line.trim().is_empty() && !line.starts_with("#!["));
-    let missing =
-        source.is_rust() && !first.is_some_and(|line| line.starts_with("//! ") && line.len() > 8);
-    if missing {
-        vec![Finding::new(1, "no module header")]
-    } else {
-        Vec::new()
-    }
+    let first = source.text.lines().find(|line| !line.trim().is_empty() && !line.starts_with("#!["));
+    let missing = source.is_rust() && !first.is_some_and(|line| line.starts_with("//! ") && line.len() > 8);
+    if missing { vec![Finding::new(1, "no module header")] } else { Vec::new() }
 }
 
 fn file_length(source: &Source) -> Vec<Finding> {
@@ -58,11 +36,7 @@ fn file_length(source: &Source) -> Vec<Finding> {
 }
 
 fn thin_main(source: &Source) -> Vec<Finding> {
-    too_long(
-        source,
-        source.under("lambda/src/bin") && source.is_rust(),
-        MAIN_LINES_MAX - 1,
-    )
+    too_long(source, source.under("lambda/src/bin") && source.is_rust(), MAIN_LINES_MAX - 1)
 }
 
 fn too_long(source: &Source, applies: bool, max: usize) -> Vec<Finding> {
@@ -70,10 +44,7 @@ fn too_long(source: &Source, applies: bool, max: usize) -> Vec<Finding> {
     if !applies || count <= max {
         return Vec::new();
     }
-    vec![Finding::new(
-        max + 1,
-        format!("{count} lines, at most {max}"),
-    )]
+    vec![Finding::new(max + 1, format!("{count} lines, at most {max}"))]
 }
 
 fn module_name(source: &Source) -> Vec<Finding> {
@@ -82,16 +53,10 @@ fn module_name(source: &Source) -> Vec<Finding> {
     }
     let mut parts = source.path.trim_end_matches(".rs").split('/');
     let empty = parts.find(|part| EMPTY_NAMES.contains(part));
-    let mut found: Vec<Finding> = empty
-        .map(|name| Finding::new(1, format!("`{name}`")))
-        .into_iter()
-        .collect();
+    let mut found: Vec<Finding> = empty.map(|name| Finding::new(1, format!("`{name}`"))).into_iter().collect();
     for (line, code) in lines(&source.code) {
-        let declared = EMPTY_NAMES.iter().find(|name| {
-            [";", " {"]
-                .iter()
-                .any(|end| has_word(code, &format!("mod {name}{end}")))
-        });
+        let declared =
+            EMPTY_NAMES.iter().find(|name| [";", " {"].iter().any(|end| has_word(code, &format!("mod {name}{end}"))));
         found.extend(declared.map(|name| Finding::new(line, format!("`mod {name}`"))));
     }
     found
@@ -105,10 +70,7 @@ fn browser_tests(source: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     let drives = lines(&source.code).find(|(_, code)| has_word(code, "thirtyfour"));
-    drives
-        .map(|(line, _)| Finding::new(line, "drives a browser"))
-        .into_iter()
-        .collect()
+    drives.map(|(line, _)| Finding::new(line, "drives a browser")).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -162,17 +124,9 @@ mod tests {
             &[
                 ("a/src/utils.rs", "", &[1]),
                 ("a/src/common/mod.rs", "", &[1]),
-                (
-                    "a/src/lib.rs",
-                    "pub mod gate;\npub(crate) mod helpers;\n",
-                    &[2],
-                ),
+                ("a/src/lib.rs", "pub mod gate;\npub(crate) mod helpers;\n", &[2]),
                 ("a/src/lib.rs", "mod common {\n}\n", &[1]),
-                (
-                    "dashboard/src/model.rs",
-                    "mod commonplace;\n// mod utils;\n",
-                    &[],
-                ),
+                ("dashboard/src/model.rs", "mod commonplace;\n// mod utils;\n", &[]),
             ],
         );
     }

@@ -17,22 +17,9 @@ pub struct Source {
 impl Source {
     pub fn new(path: &str, text: &str) -> Source {
         let rust = path.ends_with(".rs");
-        let code = if rust {
-            mask::code(text)
-        } else {
-            String::new()
-        };
-        let product = if rust && !is_test_file(path) {
-            mask::without_tests(&code)
-        } else {
-            String::new()
-        };
-        Source {
-            path: path.to_owned(),
-            text: text.to_owned(),
-            code,
-            product,
-        }
+        let code = if rust { mask::code(text) } else { String::new() };
+        let product = if rust && !is_test_file(path) { mask::without_tests(&code) } else { String::new() };
+        Source { path: path.to_owned(), text: text.to_owned(), code, product }
     }
 
     pub fn is_rust(&self) -> bool {
@@ -40,29 +27,20 @@ impl Source {
     }
 
     pub fn under(&self, folder: &str) -> bool {
-        self.path
-            .strip_prefix(folder)
-            .is_some_and(|rest| rest.starts_with('/'))
+        self.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
 /// Test code by its place: integration tests, and modules that are only declared for tests.
 fn is_test_file(path: &str) -> bool {
-    let in_folder =
-        path.starts_with("tests/") || path.contains("/tests/") || path.contains("/benches/");
-    let stem = path
-        .rsplit('/')
-        .next()
-        .unwrap_or(path)
-        .trim_end_matches(".rs");
+    let in_folder = path.starts_with("tests/") || path.contains("/tests/") || path.contains("/benches/");
+    let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".rs");
     in_folder || stem == "tests" || stem.ends_with("_tests")
 }
 
 /// Lines with their numbers from 1.
 pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.lines()
-        .enumerate()
-        .map(|(index, line)| (index + 1, line))
+    text.lines().enumerate().map(|(index, line)| (index + 1, line))
 }
 
 /// Does `word` stand in `line` with no identifier character on either side?
@@ -90,23 +68,15 @@ pub fn all(root: &Path) -> Outcome<Vec<Source>> {
 fn walk(root: &Path, folder: &Path, sources: &mut Vec<Source>) -> Outcome<()> {
     for entry in at("read", folder, std::fs::read_dir(folder))? {
         let entry = at("read", folder, entry)?;
-        let (path, name) = (
-            entry.path(),
-            entry.file_name().to_string_lossy().into_owned(),
-        );
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let hidden = name.starts_with('.') && !HIDDEN_BUT_OURS.contains(&name.as_str());
         if hidden || SKIPPED.contains(&name.as_str()) {
             continue;
         }
         if path.is_dir() {
             walk(root, &path, sources)?;
-        } else if let (Ok(text), Ok(relative)) =
-            (std::fs::read_to_string(&path), path.strip_prefix(root))
-        {
-            sources.push(Source::new(
-                &relative.to_string_lossy().replace('\\', "/"),
-                &text,
-            ));
+        } else if let (Ok(text), Ok(relative)) = (std::fs::read_to_string(&path), path.strip_prefix(root)) {
+            sources.push(Source::new(&relative.to_string_lossy().replace('\\', "/"), &text));
         }
     }
     Ok(())
@@ -138,11 +108,7 @@ mod tests {
             ("tests/src/lib.rs", false),
             ("local/tests/kill.rs", false),
         ] {
-            assert_eq!(
-                !Source::new(path, "fn f() {}").product.is_empty(),
-                product,
-                "{path}"
-            );
+            assert_eq!(!Source::new(path, "fn f() {}").product.is_empty(), product, "{path}");
         }
     }
 }

@@ -19,11 +19,7 @@ fn unwrap(source: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     let text: Vec<&str> = source.text.lines().collect();
-    let reasoned = |line: usize| {
-        text[line.saturating_sub(2)..line]
-            .iter()
-            .any(|text| has_reason(text))
-    };
+    let reasoned = |line: usize| text[line.saturating_sub(2)..line].iter().any(|text| has_reason(text));
     lines(&source.product)
         .filter(|(line, code)| CALLS.iter().any(|call| code.contains(call)) && !reasoned(*line))
         .map(|(line, code)| Finding::new(line, code.trim()))
@@ -31,8 +27,7 @@ fn unwrap(source: &Source) -> Vec<Finding> {
 }
 
 fn has_reason(line: &str) -> bool {
-    line.split_once(REASON)
-        .is_some_and(|(_, reason)| reason.trim().len() > 3)
+    line.split_once(REASON).is_some_and(|(_, reason)| reason.trim().len() > 3)
 }
 
 #[cfg(test)]
@@ -49,31 +44,11 @@ mod tests {
                 ("lambda/src/a.rs", "fn f() {\n x.unwrap();\n}", &[2]),
                 ("domain/src/a.rs", "x.expect(\"y\")", &[1]),
                 ("local/src/a.rs", "// infallible:\nx.unwrap()", &[2]),
-                (
-                    "local/src/a.rs",
-                    "// infallible: the table is not empty\n\nx.unwrap()",
-                    &[3],
-                ),
-                (
-                    "local/src/a.rs",
-                    "// infallible: the table is not empty\nx.unwrap()",
-                    &[],
-                ),
-                (
-                    "local/src/a.rs",
-                    "x.unwrap() // infallible: the table is not empty",
-                    &[],
-                ),
-                (
-                    "lambda/src/a.rs",
-                    "x.unwrap_or_default(); // .unwrap()\n\".expect(\"",
-                    &[],
-                ),
-                (
-                    "lambda/src/a.rs",
-                    "#[cfg(test)]\nmod tests {\n fn f() { x.unwrap(); }\n}",
-                    &[],
-                ),
+                ("local/src/a.rs", "// infallible: the table is not empty\n\nx.unwrap()", &[3]),
+                ("local/src/a.rs", "// infallible: the table is not empty\nx.unwrap()", &[]),
+                ("local/src/a.rs", "x.unwrap() // infallible: the table is not empty", &[]),
+                ("lambda/src/a.rs", "x.unwrap_or_default(); // .unwrap()\n\".expect(\"", &[]),
+                ("lambda/src/a.rs", "#[cfg(test)]\nmod tests {\n fn f() { x.unwrap(); }\n}", &[]),
                 ("lambda/src/a/tests.rs", "x.unwrap()", &[]),
                 ("xtask/src/a.rs", "x.unwrap()", &[]),
             ],

@@ -12,16 +12,8 @@ pub const RULES: &[Rule] = &[
         instead: "The CSP blocks style attributes: use a class, or `style:width=…` for a width that data decides.",
         find: inline_style,
     },
-    Rule {
-        name: "raw-html",
-        instead: "Text from a letter must be escaped: use text nodes.",
-        find: raw_html,
-    },
-    Rule {
-        name: "colour",
-        instead: "Name the colour in tokens.css and use the token.",
-        find: colour,
-    },
+    Rule { name: "raw-html", instead: "Text from a letter must be escaped: use text nodes.", find: raw_html },
+    Rule { name: "colour", instead: "Name the colour in tokens.css and use the token.", find: colour },
 ];
 
 fn inline_style(source: &Source) -> Vec<Finding> {
@@ -29,12 +21,7 @@ fn inline_style(source: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     matching(source, |line| {
-        line.match_indices("style=").any(|(at, _)| {
-            line[..at]
-                .chars()
-                .next_back()
-                .is_none_or(char::is_whitespace)
-        })
+        line.match_indices("style=").any(|(at, _)| line[..at].chars().next_back().is_none_or(char::is_whitespace))
     })
 }
 
@@ -42,12 +29,7 @@ fn raw_html(source: &Source) -> Vec<Finding> {
     if !(source.under("dashboard") && source.is_rust()) {
         return Vec::new();
     }
-    let names = [
-        "inner_html",
-        "set_inner_html",
-        "insert_adjacent_html",
-        "set_outer_html",
-    ];
+    let names = ["inner_html", "set_inner_html", "insert_adjacent_html", "set_outer_html"];
     matching(source, |line| names.iter().any(|name| line.contains(name)))
 }
 
@@ -59,17 +41,10 @@ fn colour(source: &Source) -> Vec<Finding> {
     // In CSS a colour follows a colon; in Rust it would be a whole string.
     matching(source, |line| {
         line.match_indices('#').any(|(at, _)| {
-            let digits = line[at + 1..]
-                .chars()
-                .take_while(char::is_ascii_hexdigit)
-                .count();
+            let digits = line[at + 1..].chars().take_while(char::is_ascii_hexdigit).count();
             let after = line[at + 1 + digits..].chars().next();
             let before = &line[..at];
-            let place = if css {
-                before.contains(':')
-            } else {
-                before.ends_with('"') && after == Some('"')
-            };
+            let place = if css { before.contains(':') } else { before.ends_with('"') && after == Some('"') };
             let whole = !after.is_some_and(|c| c.is_alphanumeric() || c == '-' || c == '_');
             matches!(digits, 3 | 4 | 6 | 8) && place && whole
         })
@@ -78,9 +53,7 @@ fn colour(source: &Source) -> Vec<Finding> {
 
 fn matching(source: &Source, broken: impl Fn(&str) -> bool) -> Vec<Finding> {
     let found = lines(&source.text).filter(|(_, line)| broken(line));
-    found
-        .map(|(line, text)| Finding::new(line, text.trim()))
-        .collect()
+    found.map(|(line, text)| Finding::new(line, text.trim())).collect()
 }
 
 #[cfg(test)]
@@ -94,22 +67,10 @@ mod tests {
             RULES,
             "inline-style",
             &[
-                (
-                    "dashboard/src/a.rs",
-                    "view! {\n <p style=\"width:1px\">\n}",
-                    &[2],
-                ),
-                (
-                    "dashboard/src/a.rs",
-                    "<p class=\"a\" style=move || w()>",
-                    &[1],
-                ),
+                ("dashboard/src/a.rs", "view! {\n <p style=\"width:1px\">\n}", &[2]),
+                ("dashboard/src/a.rs", "<p class=\"a\" style=move || w()>", &[1]),
                 ("dashboard/index.html", "<p style=\"a\">", &[1]),
-                (
-                    "dashboard/src/a.rs",
-                    "<p style:width=move || w()>\nlet style = 1;",
-                    &[],
-                ),
+                ("dashboard/src/a.rs", "<p style:width=move || w()>\nlet style = 1;", &[]),
                 ("lambda/src/a.rs", "<p style=\"a\">", &[]),
             ],
         );
@@ -135,27 +96,11 @@ mod tests {
             "colour",
             &[
                 ("dashboard/css/parts.css", "a {\n color: #1a56c4;\n}", &[2]),
-                (
-                    "dashboard/css/parts.css",
-                    "a { border: 1px solid #fff }",
-                    &[1],
-                ),
+                ("dashboard/css/parts.css", "a { border: 1px solid #fff }", &[1]),
                 ("dashboard/src/a.rs", "let c = \"#fff\";", &[1]),
-                (
-                    "dashboard/css/tokens.css",
-                    ":root { --accent: #1a56c4 }",
-                    &[],
-                ),
-                (
-                    "dashboard/css/parts.css",
-                    "#add { color: var(--accent) }",
-                    &[],
-                ),
-                (
-                    "dashboard/src/a.rs",
-                    "href=\"#main\" and \"replay #123 of\"",
-                    &[],
-                ),
+                ("dashboard/css/tokens.css", ":root { --accent: #1a56c4 }", &[]),
+                ("dashboard/css/parts.css", "#add { color: var(--accent) }", &[]),
+                ("dashboard/src/a.rs", "href=\"#main\" and \"replay #123 of\"", &[]),
             ],
         );
     }

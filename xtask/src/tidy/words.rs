@@ -4,25 +4,13 @@
 use super::source::{Source, has_word, lines};
 use super::{Finding, Rule};
 
-const UNFINISHED: &[&str] = &[
-    concat!("TO", "DO"),
-    concat!("FIX", "ME"),
-    concat!("XX", "X"),
-];
-const UNFINISHED_MACROS: &[&str] = &[
-    concat!("to", "do!"),
-    concat!("unimpl", "emented!"),
-    concat!("db", "g!"),
-];
+const UNFINISHED: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+const UNFINISHED_MACROS: &[&str] = &[concat!("to", "do!"), concat!("unimpl", "emented!"), concat!("db", "g!")];
 const SKIPPED_TEST: &str = concat!("#[ig", "nore");
 const TEST_ID: &str = concat!("data-test", "id");
 /// Folders of one machine.
-const MACHINE_PATHS: &[&str] = &[
-    concat!("/wo", "rk/"),
-    concat!("/ro", "ot/"),
-    concat!("/tm", "p/"),
-    concat!("/Us", "ers/"),
-];
+const MACHINE_PATHS: &[&str] =
+    &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/tm", "p/"), concat!("/Us", "ers/")];
 /// Hosts that packages come from: they differ from machine to machine and belong into its settings.
 const REGISTRY_HOSTS: &[&str] = &[
     concat!("index.", "crates.io"),
@@ -40,36 +28,12 @@ const REGISTRY_HOSTS: &[&str] = &[
 const CRATES_IO: &str = "source = \"registry+https://github.com/rust-lang/crates.io-index\"";
 
 pub const RULES: &[Rule] = &[
-    Rule {
-        name: "unfinished",
-        instead: "Finish it, or write an issue and leave it out.",
-        find: unfinished,
-    },
-    Rule {
-        name: "skipped-test",
-        instead: "Make the test pass, or remove it.",
-        find: skipped_test,
-    },
-    Rule {
-        name: "test-id",
-        instead: "Find elements by role and name.",
-        find: test_id,
-    },
-    Rule {
-        name: "machine-path",
-        instead: "Write a path that exists on every machine.",
-        find: machine_path,
-    },
-    Rule {
-        name: "registry-host",
-        instead: "Leave it to the machine's settings.",
-        find: registry_host,
-    },
-    Rule {
-        name: "lock-source",
-        instead: "Every crate comes from crates.io.",
-        find: lock_source,
-    },
+    Rule { name: "unfinished", instead: "Finish it, or write an issue and leave it out.", find: unfinished },
+    Rule { name: "skipped-test", instead: "Make the test pass, or remove it.", find: skipped_test },
+    Rule { name: "test-id", instead: "Find elements by role and name.", find: test_id },
+    Rule { name: "machine-path", instead: "Write a path that exists on every machine.", find: machine_path },
+    Rule { name: "registry-host", instead: "Leave it to the machine's settings.", find: registry_host },
+    Rule { name: "lock-source", instead: "Every crate comes from crates.io.", find: lock_source },
 ];
 
 fn unfinished(source: &Source) -> Vec<Finding> {
@@ -83,9 +47,7 @@ fn unfinished(source: &Source) -> Vec<Finding> {
 
 fn skipped_test(source: &Source) -> Vec<Finding> {
     let marked = lines(&source.code).filter(|(_, code)| code.contains(SKIPPED_TEST));
-    marked
-        .map(|(line, _)| Finding::new(line, "a test that does not run"))
-        .collect()
+    marked.map(|(line, _)| Finding::new(line, "a test that does not run")).collect()
 }
 
 fn test_id(source: &Source) -> Vec<Finding> {
@@ -109,11 +71,8 @@ fn lock_source(source: &Source) -> Vec<Finding> {
     if source.path != "Cargo.lock" {
         return Vec::new();
     }
-    let foreign =
-        lines(&source.text).filter(|(_, line)| line.starts_with("source = ") && *line != CRATES_IO);
-    foreign
-        .map(|(line, text)| Finding::new(line, text))
-        .collect()
+    let foreign = lines(&source.text).filter(|(_, line)| line.starts_with("source = ") && *line != CRATES_IO);
+    foreign.map(|(line, text)| Finding::new(line, text)).collect()
 }
 
 fn words(source: &Source, words: &[&str], stands: impl Fn(&str, &str) -> bool) -> Vec<Finding> {
@@ -132,10 +91,7 @@ mod tests {
     #[test]
     fn nothing_is_left_unfinished() {
         let comment = format!("a\n// {}: later\n", UNFINISHED[0]);
-        let macros = format!(
-            "fn f() {{ {}() }}\nlet s = \"{}\";",
-            UNFINISHED_MACROS[0], UNFINISHED_MACROS[1]
-        );
+        let macros = format!("fn f() {{ {}() }}\nlet s = \"{}\";", UNFINISHED_MACROS[0], UNFINISHED_MACROS[1]);
         rows(
             RULES,
             "unfinished",
@@ -150,23 +106,9 @@ mod tests {
     #[test]
     fn tests_run_and_are_found_by_role() {
         let marked = format!("{SKIPPED_TEST}]\nfn f() {{}}\n");
-        rows(
-            RULES,
-            "skipped-test",
-            &[
-                ("a/tests/b.rs", &marked, &[1]),
-                ("a/tests/b.rs", "// ignore me\n", &[]),
-            ],
-        );
+        rows(RULES, "skipped-test", &[("a/tests/b.rs", &marked, &[1]), ("a/tests/b.rs", "// ignore me\n", &[])]);
         let marked = format!("<p {TEST_ID}='a'>");
-        rows(
-            RULES,
-            "test-id",
-            &[
-                ("dashboard/src/a.rs", &marked, &[1]),
-                ("dashboard/src/a.rs", "<p role='a'>", &[]),
-            ],
-        );
+        rows(RULES, "test-id", &[("dashboard/src/a.rs", &marked, &[1]), ("dashboard/src/a.rs", "<p role='a'>", &[])]);
     }
 
     #[test]
@@ -178,32 +120,17 @@ mod tests {
             &[
                 ("README.md", &at(0, "main"), &[2]),
                 ("a/src/b.rs", &at(2, "x"), &[2]),
-                (
-                    "README.md",
-                    &format!("net{}x and ~{}y", MACHINE_PATHS[0], MACHINE_PATHS[2]),
-                    &[],
-                ),
+                ("README.md", &format!("net{}x and ~{}y", MACHINE_PATHS[0], MACHINE_PATHS[2]), &[]),
                 ("README.md", "/var/task/work", &[]),
             ],
         );
         let url = format!("https://{}/x", REGISTRY_HOSTS[0]);
-        rows(
-            RULES,
-            "registry-host",
-            &[
-                ("README.md", &url, &[1]),
-                ("README.md", "from crates.io", &[]),
-            ],
-        );
+        rows(RULES, "registry-host", &[("README.md", &url, &[1]), ("README.md", "from crates.io", &[])]);
         rows(
             RULES,
             "lock-source",
             &[
-                (
-                    "Cargo.lock",
-                    "source = \"registry+https://mirror.example/index\"",
-                    &[1],
-                ),
+                ("Cargo.lock", "source = \"registry+https://mirror.example/index\"", &[1]),
                 ("Cargo.lock", "source = \"git+https://example.com/x\"", &[1]),
                 ("Cargo.lock", CRATES_IO, &[]),
             ],

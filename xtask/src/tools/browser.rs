@@ -22,49 +22,30 @@ impl Browser {
             return Err(Failure::new("The browser tests need Chromium and chromedriver on PATH.")
                 .remedy("Install both (Debian: `apt-get install chromium chromium-driver`), then start again."));
         }
-        say::phase(
-            "installing Debian's chromium and chromium-driver: the tests drive a real browser",
-            || {
-                say::note("once; 100 MB, about a minute");
-                apt(place, &["update", "-q"])?;
-                apt(
-                    place,
-                    &[
-                        "install",
-                        "-y",
-                        "-q",
-                        "--no-install-recommends",
-                        "chromium",
-                        "chromium-driver",
-                        "fonts-liberation",
-                    ],
-                )
-            },
-        )?;
+        say::phase("installing Debian's chromium and chromium-driver: the tests drive a real browser", || {
+            say::note("once; 100 MB, about a minute");
+            apt(place, &["update", "-q"])?;
+            apt(
+                place,
+                &["install", "-y", "-q", "--no-install-recommends", "chromium", "chromium-driver", "fonts-liberation"],
+            )
+        })?;
         present().ok_or_else(|| Failure::new("chromium was installed, but is not on PATH."))
     }
 
     /// What the tests read to find the browser.
     pub fn export(&self, command: &mut Command) {
-        command
-            .env("CHROMIUM", &self.chromium)
-            .env("CHROMEDRIVER", &self.driver);
+        command.env("CHROMIUM", &self.chromium).env("CHROMEDRIVER", &self.driver);
     }
 }
 
 fn present() -> Option<Browser> {
-    let chromium = ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find_map(find::on_path)?;
-    Some(Browser {
-        chromium,
-        driver: find::on_path("chromedriver")?,
-    })
+    let chromium = ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(find::on_path)?;
+    Some(Browser { chromium, driver: find::on_path("chromedriver")? })
 }
 
 fn apt(place: &Place, args: &[&str]) -> Outcome<()> {
     let mut command = run::cleaned(Command::new("apt-get"), place);
     command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
-    progress::watched(&mut command)
-        .map_err(|failure| network::explain(failure, "chromium from Debian"))
+    progress::watched(&mut command).map_err(|failure| network::explain(failure, "chromium from Debian"))
 }

@@ -14,10 +14,7 @@ pub struct Found {
 /// The first program of that name whose version is acceptable.
 pub fn program(place: &Place, name: &str, acceptable: impl Fn(&str) -> bool) -> Option<Found> {
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let own = [
-        place.tools.join("bin"),
-        place.tools.join("npm/node_modules/.bin"),
-    ];
+    let own = [place.tools.join("bin"), place.tools.join("npm/node_modules/.bin")];
     let inherited = std::env::var_os("PATH").unwrap_or_default();
     own.into_iter()
         .chain(std::env::split_paths(&inherited))
@@ -32,9 +29,7 @@ pub fn program(place: &Place, name: &str, acceptable: impl Fn(&str) -> bool) -> 
 /// Is there a program of that name on PATH at all?
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let inherited = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&inherited)
-        .map(|folder| folder.join(name))
-        .find(|path| path.is_file())
+    std::env::split_paths(&inherited).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 fn version_of(program: &Path) -> Option<String> {
@@ -44,8 +39,7 @@ fn version_of(program: &Path) -> Option<String> {
 
 /// `trunk 0.21.14`, `wasm-bindgen 0.2.130`, `wasm-opt version 132 (version_132)`: the first word that starts with a digit.
 fn first_number(text: &str) -> Option<&str> {
-    text.split_whitespace()
-        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+    text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -68,11 +62,7 @@ mod tests {
     #[test]
     fn refuses_a_program_of_another_version() {
         let folder = std::env::temp_dir().join(format!("xtask-find-{}", std::process::id()));
-        let place = Place {
-            root: folder.clone(),
-            target: folder.clone(),
-            tools: folder.clone(),
-        };
+        let place = Place { root: folder.clone(), target: folder.clone(), tools: folder.clone() };
         let script = folder.join("bin/some-tool");
         std::fs::create_dir_all(folder.join("bin")).expect("a folder");
         std::fs::write(&script, "#!/bin/sh\necho some-tool 1.2.3\n").expect("a script");

@@ -22,38 +22,37 @@ pub fn ensure(place: &Place, recipe: &Recipe, version: &str) -> Outcome<Found> {
     if let Some(found) = look() {
         return Ok(found);
     }
-    say::phase(
-        &format!("installing {} {version}: it {}", recipe.package, recipe.why),
-        || {
-            say::note(&format!(
-                "from crates.io into target/tools, once; {}",
-                recipe.minutes
-            ));
-            let wanted = format!("{} {version} from crates.io", recipe.package);
-            progress::watched(&mut command(place, recipe, version))
-                .map_err(|failure| network::explain(failure, &wanted))
-        },
-    )?;
+    say::phase(&format!("installing {} {version}: it {}", recipe.package, recipe.why), || {
+        say::note(&format!("from crates.io into target/tools, once; {}", recipe.minutes));
+        compile(place, recipe, version)
+    })?;
     look().ok_or_else(|| {
-        Failure::new(format!(
-            "{} {version} was installed, but does not start.",
-            recipe.package
-        ))
-        .remedy("Remove the folder target/tools, then start again.")
+        Failure::new(format!("{} {version} was installed, but does not start.", recipe.package))
+            .remedy("Remove the folder target/tools, then start again.")
     })
+}
+
+/// With the versions that its authors locked; with newer ones where this machine's registry lacks those.
+fn compile(place: &Place, recipe: &Recipe, version: &str) -> Outcome<()> {
+    let wanted = format!("{} {version} from crates.io", recipe.package);
+    let result = match progress::watched(command(place, recipe, version).arg("--locked")) {
+        Err(failure) if lacks_locked_versions(&failure) => {
+            say::note("a version that it locks is not available here: taking the nearest that is");
+            progress::watched(&mut command(place, recipe, version))
+        }
+        result => result,
+    };
+    result.map_err(|failure| network::explain(failure, &wanted))
+}
+
+fn lacks_locked_versions(failure: &Failure) -> bool {
+    failure.log.as_deref().is_some_and(|log| log.contains("failed to select a version for the requirement"))
 }
 
 fn command(place: &Place, recipe: &Recipe, version: &str) -> Command {
     let mut command = run::cargo(place);
     command
-        .args([
-            "install",
-            "--locked",
-            recipe.package,
-            "--version",
-            version,
-            "--root",
-        ])
+        .args(["install", recipe.package, "--version", version, "--root"])
         .arg(&place.tools)
         .args(recipe.features)
         // Compiled for a short wait: measured for trunk, 2 min 18 s instead of 5 min, and it runs a second longer.
@@ -71,5 +70,23 @@ pub fn remove_leftovers(place: &Place) {
     let build = place.tools.join("build");
     if build.is_dir() && std::fs::remove_dir_all(&build).is_err() {
         say::note("target/tools/build could not be removed; it is not needed any more");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locked_version_that_is_gone_is_told_apart_from_a_broken_build() {
+        for (log, gone) in [
+            (
+                "error: failed to select a version for the requirement `webpki-roots = \"^1.0.10\"` (locked to 1.0.11)",
+                true,
+            ),
+            ("error[E0432]: unresolved import", false),
+        ] {
+            assert_eq!(lacks_locked_versions(&Failure::new("failed").log(log)), gone, "{log}");
+        }
     }
 }

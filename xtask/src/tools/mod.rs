@@ -33,19 +33,10 @@ impl WebTools {
     pub fn ensure(place: &Place) -> Outcome<WebTools> {
         let rust = wasm_rust::ensure(place)?;
         let trunk = install::ensure(place, &TRUNK_RECIPE, TRUNK)?;
-        let bindgen = install::ensure(
-            place,
-            &BINDGEN_RECIPE,
-            &lockfile::version_of(&place.root, "wasm-bindgen")?,
-        )?;
+        let bindgen = install::ensure(place, &BINDGEN_RECIPE, &lockfile::version_of(&place.root, "wasm-bindgen")?)?;
         let wasm_opt = wasm_opt::ensure(place);
         install::remove_leftovers(place);
-        Ok(WebTools {
-            rust,
-            trunk,
-            bindgen,
-            wasm_opt,
-        })
+        Ok(WebTools { rust, trunk, bindgen, wasm_opt })
     }
 
     /// A command that finds these very tools first, and the compiler that knows wasm32.
@@ -60,16 +51,12 @@ impl WebTools {
 
     fn prepared(&self, mut command: Command, place: &Place) -> Command {
         self.rust.select(&mut command);
-        command
-            .env("PATH", self.path())
-            .env("CARGO_TARGET_DIR", place.dashboard_target());
+        command.env("PATH", self.path()).env("CARGO_TARGET_DIR", place.dashboard_target());
         command
     }
 
     fn path(&self) -> OsString {
-        let own = [&self.bindgen, &self.trunk]
-            .into_iter()
-            .filter_map(|tool| tool.path.parent());
+        let own = [&self.bindgen, &self.trunk].into_iter().filter_map(|tool| tool.path.parent());
         let inherited = std::env::var_os("PATH").unwrap_or_default();
         let all = own.map(Into::into).chain(std::env::split_paths(&inherited));
         std::env::join_paths(all).unwrap_or(inherited)
@@ -77,10 +64,7 @@ impl WebTools {
 
     /// One line that changes when any tool does.
     pub fn versions(&self) -> String {
-        let wasm_opt = self
-            .wasm_opt
-            .as_ref()
-            .map_or("none", |tool| tool.version.as_str());
+        let wasm_opt = self.wasm_opt.as_ref().map_or("none", |tool| tool.version.as_str());
         format!(
             "{} | trunk {} | wasm-bindgen {} | wasm-opt {wasm_opt}",
             self.rust.version, self.trunk.version, self.bindgen.version
@@ -92,7 +76,7 @@ const TRUNK_RECIPE: install::Recipe = install::Recipe {
     package: "trunk",
     binary: "trunk",
     why: "bundles the dashboard",
-    minutes: "3 to 4 minutes on two cores",
+    minutes: "2 to 4 minutes on two cores",
     // Its TLS is for downloading tools and for `trunk serve --tls`: we do neither.
     features: &["--no-default-features"],
 };
@@ -102,5 +86,6 @@ const BINDGEN_RECIPE: install::Recipe = install::Recipe {
     binary: "wasm-bindgen",
     why: "joins WebAssembly to the browser, in exactly the version that Cargo.lock names",
     minutes: "1 to 2 minutes on two cores",
-    features: &[],
+    // Its TLS is for drivers on other machines.
+    features: &["--no-default-features"],
 };

@@ -33,12 +33,9 @@ pub fn explain(failure: Failure, wanted: &str) -> Failure {
         return failure;
     }
     let what = format!("No network: {wanted} could not be downloaded.");
-    let remedy = "Connect this machine (or set the proxy that cargo should use), then start again: what is done stays done.";
-    Failure {
-        what,
-        remedy: Some(remedy.to_owned()),
-        log: failure.log,
-    }
+    let remedy =
+        "Connect this machine (or set the proxy that cargo should use), then start again: what is done stays done.";
+    Failure { what, remedy: Some(remedy.to_owned()), log: failure.log }
 }
 
 fn looks_unreachable(log: &str) -> bool {
@@ -53,22 +50,13 @@ mod tests {
     #[test]
     fn a_missing_network_names_what_was_wanted() {
         let log = "warning: spurious network error (3 tries remaining): [6] Could not resolve host: nowhere.example";
-        let failure = explain(
-            Failure::new("`cargo install` failed").log(log),
-            "trunk from crates.io",
-        );
-        assert_eq!(
-            failure.what,
-            "No network: trunk from crates.io could not be downloaded."
-        );
+        let failure = explain(Failure::new("`cargo install` failed").log(log), "trunk from crates.io");
+        assert_eq!(failure.what, "No network: trunk from crates.io could not be downloaded.");
     }
 
     #[test]
     fn a_compile_error_is_left_alone() {
-        let failure = explain(
-            Failure::new("failed").log("error[E0308]: mismatched types"),
-            "trunk",
-        );
+        let failure = explain(Failure::new("failed").log("error[E0308]: mismatched types"), "trunk");
         assert_eq!(failure.what, "failed");
     }
 }

@@ -12,14 +12,7 @@ pub fn install(place: &Place, package: &str, version: &str) -> Outcome<()> {
     }
     let mut command = run::cleaned(Command::new("npm"), place);
     command
-        .args([
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--ignore-scripts",
-            "--save-exact",
-            "--prefix",
-        ])
+        .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact", "--prefix"])
         .arg(place.tools.join("npm"))
         .arg(format!("{package}@{version}"));
     progress::watched(&mut command)

@@ -23,13 +23,10 @@ pub fn ensure(place: &Place) -> Option<Found> {
     if let Some(found) = look() {
         return Some(found);
     }
-    let from_npm = say::phase(
-        "installing wasm-opt: it makes the dashboard's download smaller",
-        || {
-            say::note("from the npm package binaryen into target/tools, once; about 10 seconds");
-            npm::install(place, "binaryen", NPM_BINARYEN)
-        },
-    );
+    let from_npm = say::phase("installing wasm-opt: it makes the dashboard's download smaller", || {
+        say::note("from the npm package binaryen into target/tools, once; about 10 seconds");
+        npm::install(place, "binaryen", NPM_BINARYEN)
+    });
     if from_npm.is_ok()
         && let Some(found) = look()
     {
@@ -45,11 +42,7 @@ pub fn ensure(place: &Place) -> Option<Found> {
 
 fn recent_enough(version: &str) -> bool {
     // The crate numbers itself 0.116.1, binaryen itself 116.
-    let number = version
-        .trim_start_matches("0.")
-        .split('.')
-        .next()
-        .unwrap_or_default();
+    let number = version.trim_start_matches("0.").split('.').next().unwrap_or_default();
     number.parse::<u32>().is_ok_and(|number| number >= OLDEST)
 }
 
@@ -57,13 +50,7 @@ fn recent_enough(version: &str) -> bool {
 mod tests {
     #[test]
     fn old_releases_are_not_used() {
-        for (version, good) in [
-            ("132", true),
-            ("116", true),
-            ("0.116.1", true),
-            ("108", false),
-            ("", false),
-        ] {
+        for (version, good) in [("132", true), ("116", true), ("0.116.1", true), ("108", false), ("", false)] {
             assert_eq!(super::recent_enough(version), good, "{version}");
         }
     }

@@ -39,32 +39,22 @@ pub fn ensure(place: &Place) -> Outcome<WasmRust> {
     if let Some(found) = present(place) {
         return Ok(found);
     }
-    let added = say::phase(
-        &format!("adding the target {TARGET}: the dashboard is WebAssembly"),
-        || {
-            say::note("by `rustup target add`, once; about 20 MB");
-            progress::watched(
-                run::cleaned(Command::new("rustup"), place).args(["target", "add", TARGET]),
-            )
-        },
-    );
+    let added = say::phase(&format!("adding the target {TARGET}: the dashboard is WebAssembly"), || {
+        say::note("by `rustup target add`, once; about 20 MB");
+        progress::watched(run::cleaned(Command::new("rustup"), place).args(["target", "add", TARGET]))
+    });
     let Err(refused) = added else {
-        return present(place).ok_or_else(|| {
-            fallback_impossible("rustup added the target, but the compiler lacks it.")
-        });
+        return present(place)
+            .ok_or_else(|| fallback_impossible("rustup added the target, but the compiler lacks it."));
     };
     say::note("rustup could not download it; building it from Debian's Rust sources instead");
     build_from_debian(place).map_err(|failure| merge(failure, refused))?;
-    present(place)
-        .ok_or_else(|| fallback_impossible("The toolchain `wasm` was built, but does not work."))
+    present(place).ok_or_else(|| fallback_impossible("The toolchain `wasm` was built, but does not work."))
 }
 
 fn present(place: &Place) -> Option<WasmRust> {
     [None, Some(FALLBACK)].into_iter().find_map(|toolchain| {
-        let found = WasmRust {
-            toolchain,
-            version: asked(place, toolchain, &["--version"])?,
-        };
+        let found = WasmRust { toolchain, version: asked(place, toolchain, &["--version"])? };
         has_std(&sysroot(place, toolchain)?).then_some(found)
     })
 }
@@ -75,14 +65,8 @@ fn sysroot(place: &Place, toolchain: Option<&'static str>) -> Option<PathBuf> {
 
 fn asked(place: &Place, toolchain: Option<&'static str>, args: &[&str]) -> Option<String> {
     let mut rustc = run::cleaned(Command::new("rustc"), place);
-    WasmRust {
-        toolchain,
-        version: String::new(),
-    }
-    .select(&mut rustc);
-    run::captured(rustc.args(args))
-        .ok()
-        .map(|text| text.trim().to_owned())
+    WasmRust { toolchain, version: String::new() }.select(&mut rustc);
+    run::captured(rustc.args(args)).ok().map(|text| text.trim().to_owned())
 }
 
 fn has_std(sysroot: &Path) -> bool {
@@ -103,17 +87,14 @@ fn build_from_debian(place: &Place) -> Outcome<()> {
     if find::on_path("apt-get").is_none() || !root {
         return Err(fallback_impossible("That needs Debian's apt-get and root."));
     }
-    say::phase(
-        &format!("building {TARGET} from Debian's packages rustc-web and rust-web-src"),
-        || {
-            say::note("once; 200 MB of packages and 1 to 2 minutes on two cores");
-            let mut bash = run::cleaned(Command::new("bash"), place);
-            if let Some(sysroot) = sysroot(place, None) {
-                bash.env("RUSTUP_SYSROOT", sysroot);
-            }
-            progress::watched(bash.args(["-c", DEBIAN]))
-        },
-    )
+    say::phase(&format!("building {TARGET} from Debian's packages rustc-web and rust-web-src"), || {
+        say::note("once; 200 MB of packages and 1 to 2 minutes on two cores");
+        let mut bash = run::cleaned(Command::new("bash"), place);
+        if let Some(sysroot) = sysroot(place, None) {
+            bash.env("RUSTUP_SYSROOT", sysroot);
+        }
+        progress::watched(bash.args(["-c", DEBIAN]))
+    })
 }
 
 fn fallback_impossible(what: &str) -> Failure {
