@@ -4,6 +4,7 @@
 //! say unknown, permanent wordings are looked for before transient ones, and of a chain the root cause decides.
 
 mod codes;
+mod grams;
 mod tables;
 
 use super::frames::Cause;
@@ -13,6 +14,7 @@ use crate::reading::{Category, Class, Classification, Confidence};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use grams::Grams;
 use tables::wording::{self, Group};
 use tables::{Meaning, kafka};
 
@@ -168,9 +170,10 @@ fn by_wording(lower: &str) -> Option<Classification> {
     if lower.is_empty() {
         return None;
     }
+    let grams = Grams::of(lower);
     let in_groups = |groups: &[Group], pct: u8| {
         groups.iter().find_map(|(class, category, words)| {
-            let found = words.iter().find(|word| lower.contains(**word))?;
+            let found = words.iter().find(|word| grams.may_hold(word) && lower.contains(**word))?;
             Some(finding(*class, *category, pct, format!("wording: \"{found}\"")))
         })
     };

@@ -111,6 +111,9 @@ impl<'a> Scanner<'a> {
             self.out.blank();
         } else if shapes::opens_quote(c) && !self.after_letter() {
             self.quote(c);
+        } else if let Some(length) = shapes::bracketed_v6(rest) {
+            self.at += length;
+            self.out.mask();
         } else if c == '{' {
             self.braces();
         } else if shapes::is_delimiter(c) {
@@ -174,6 +177,7 @@ impl<'a> Scanner<'a> {
         }
         shapes::is_code_name(word)
             || words::BEFORE_A_NAME.contains(&self.out.before[0].as_str())
+            || (self.out.before[0] == "key" && words::BEFORE_A_KEY.contains(&self.out.before[1].as_str()))
             || words::AFTER_A_NAME.iter().any(|end| after.starts_with(end))
             || self.names_are_code
             || words::names_code(&self.out.before[0])
@@ -234,7 +238,10 @@ impl<'a> Scanner<'a> {
             return chunk.chars().for_each(|c| self.out.punctuation(c));
         }
         self.core(core, tail);
-        tail.chars().filter(|c| *c != '…').for_each(|c| self.out.punctuation(c));
+        // The padding of base64 goes with what it pads.
+        let padded = self.out.run == Some(self.out.text.len());
+        let shown = tail.chars().filter(|c| *c != '…' && !(padded && *c == '='));
+        shown.for_each(|c| self.out.punctuation(c));
         if tail.ends_with('=') && self.rest().starts_with(shapes::is_quote) {
             self.assigned_quote(core);
         }
@@ -257,7 +264,7 @@ impl<'a> Scanner<'a> {
 
     fn core(&mut self, core: &str, tail: &str) {
         let after = self.rest();
-        if let Some((key, value)) = shapes::assignment(core) {
+        if let Some((key, value)) = shapes::assignment(core).filter(|_| !shapes::is_mail(core)) {
             self.out.word(key);
             self.out.punctuation('=');
             let is_code = words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5);
@@ -273,10 +280,13 @@ impl<'a> Scanner<'a> {
             Shape::Word | Shape::Code => self.out.word(core),
             Shape::Mask if is_code() => self.out.word(core),
             Shape::Mask => self.out.mask(),
-            Shape::Parts => {
-                let masked = shapes::mask_parts(core);
-                self.out.word(&masked);
+            Shape::Parts if words::precedes_id(&self.out.before[0]) && core.bytes().any(|b| b.is_ascii_digit()) => {
+                self.out.mask();
             }
+            Shape::Parts => match shapes::mask_parts(core) {
+                masked if masked.chars().eq([MASK]) => self.out.mask(),
+                masked => self.out.word(&masked),
+            },
         }
     }
 

@@ -111,7 +111,7 @@ pub fn is_code_name(name: &str) -> bool {
     kebab || hump
 }
 
-fn is_mail(text: &str) -> bool {
+pub fn is_mail(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
     let dotted = domain
         .rsplit_once('.')
@@ -121,7 +121,7 @@ fn is_mail(text: &str) -> bool {
 
 /// The shape of a token of letters, digits and the signs inside words.
 pub fn shape(core: &str) -> Shape {
-    if is_mail(core) || is_random(core) {
+    if is_mail(core) || is_random(core) || is_long_hex(core) {
         return Shape::Mask;
     }
     if !core.bytes().any(|b| b.is_ascii_digit()) {
@@ -134,6 +134,10 @@ pub fn shape(core: &str) -> Shape {
     if letters().next().is_none() || is_hex(core) || core.starts_with("0x") || core.starts_with("0X") {
         return if core.contains('/') && core.starts_with('/') { Shape::Parts } else { Shape::Mask };
     }
+    let numbered = |part: &str| part.bytes().any(|b| b.is_ascii_digit());
+    if core.starts_with(|c: char| c.is_ascii_digit()) && super::words::holds_month(core) {
+        return Shape::Mask;
+    }
     if core.contains(['/', '\\']) || is_dotted(core) {
         return Shape::Parts;
     }
@@ -143,7 +147,17 @@ pub fn shape(core: &str) -> Shape {
     {
         return Shape::Mask;
     }
-    Shape::Parts
+    // `a8b2-11ff-zz90`: a number in each part makes the whole an id.
+    if core.contains('-') && core.split('-').all(numbered) { Shape::Mask } else { Shape::Parts }
+}
+
+/// The length of an IPv6 address in brackets that the text begins with.
+pub fn bracketed_v6(text: &str) -> Option<usize> {
+    let inside = text.strip_prefix('[')?;
+    let end = inside.find(']')?;
+    let address = inside[..end].split('%').next()?;
+    let fits = end <= 64 && address.matches(':').count() >= 2;
+    (fits && address.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'.'))).then_some(end + 2)
 }
 
 /// Names and numbers joined by dots or colons: a host, a path through a document, a resource name.
@@ -152,6 +166,11 @@ fn is_dotted(core: &str) -> bool {
         .filter(|part| part.len() > 1 && part.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_')))
         .count()
         >= 2
+}
+
+/// A digest that happens to have no decimal digit.
+fn is_long_hex(core: &str) -> bool {
+    core.len() >= 32 && core.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Hex of at least six digits, a UUID, an IPv6 or MAC address.
@@ -171,7 +190,7 @@ fn is_random(core: &str) -> bool {
             b'a'..=b'z' => 0,
             b'A'..=b'Z' => 1,
             b'0'..=b'9' => 2,
-            b'/' | b'+' | b'-' | b'_' | b'=' => continue,
+            b'/' | b'+' | b'-' | b'_' | b'=' | b'.' => continue,
             _ => return false,
         };
         seen[kind] = true;
@@ -189,6 +208,11 @@ pub fn mask_parts(core: &str) -> String {
     let mut rest = core;
     let mut home = false;
     while !rest.is_empty() {
+        if starts_uuid(rest) {
+            push_mask(&mut out);
+            rest = &rest[UUID_BYTES..];
+            continue;
+        }
         let end = rest.find(is_joint).unwrap_or(rest.len());
         let (part, after) = rest.split_at(end);
         if home && !part.is_empty() {
@@ -197,7 +221,7 @@ pub fn mask_parts(core: &str) -> String {
         } else {
             push_part(&mut out, part, rest.len() == core.len());
         }
-        home = matches!(part, "home" | "Users" | "tmp") && after.starts_with(['/', '\\']);
+        home = matches!(part, "home" | "Users" | "tmp" | "Temp" | "temp") && after.starts_with(['/', '\\']);
         let joint = after.chars().next();
         if let Some(c) = joint {
             out.push(c);
@@ -205,6 +229,17 @@ pub fn mask_parts(core: &str) -> String {
         rest = &after[joint.map_or(0, char::len_utf8)..];
     }
     out
+}
+
+const UUID_BYTES: usize = 36;
+
+/// Whether a text begins with a UUID: some of its groups may have no digit and look like words.
+fn starts_uuid(text: &str) -> bool {
+    let Some(uuid) = text.as_bytes().get(..UUID_BYTES) else { return false };
+    uuid.iter().enumerate().all(|(at, byte)| match at {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    })
 }
 
 fn is_joint(c: char) -> bool {
@@ -233,6 +268,10 @@ fn push_part(out: &mut String, part: &str, first: bool) {
 
 /// Adds a mask, unless only a joint stands between it and the mask before.
 fn push_mask(out: &mut String) {
+    // `blk_-1608`: the sign is part of the number.
+    if out.ends_with("_-") || out.ends_with(":-") || out.ends_with("/-") {
+        out.pop();
+    }
     let before = out.trim_end_matches(|c: char| is_joint(c) && c != MASK);
     if before.ends_with(MASK) && out.len() - before.len() <= 1 {
         let end = before.len();

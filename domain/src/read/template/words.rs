@@ -12,6 +12,9 @@ pub const BEFORE_A_NAME: &[&str] = &[
     "step", "command", "program",
 ];
 
+/// After these words and `key` a name in quotes is code.
+pub const BEFORE_A_KEY: &[&str] = &["array", "missing", "required", "unexpected", "hash", "dictionary"];
+
 /// Before these words a name in quotes is code. They begin with the blank that stands after the quote.
 #[rustfmt::skip]
 pub const AFTER_A_NAME: &[&str] = &[
@@ -214,6 +217,17 @@ pub fn is_unit(word: &str) -> bool {
             | "milliseconds"
             | "millis"
     )
+}
+
+/// Whether a month's short name stands between two signs: `03/Nov/2024`.
+pub fn holds_month(core: &str) -> bool {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    core.split(['/', '-', '.']).any(|part| MONTHS.contains(&part))
+}
+
+/// After these words a token with a digit is an identifier, whatever its parts look like.
+pub fn precedes_id(word: &str) -> bool {
+    ["id", "sku", "token", "ref", "reference", "number"].iter().any(|end| word.ends_with(end))
 }
 
 /// Whether a word is part of a moment: a month or weekday beside a number, a zone after one.
