@@ -5,7 +5,7 @@ use crate::component::Say;
 use crate::component::{Help, Rail, Toasts};
 use crate::keys::{self, Keys, key};
 use crate::nav::Nav;
-use crate::page::{GroupPage, GroupsPage, ReplayPage, ReplaysPage, SignInPage, SignedOut, UnknownPage};
+use crate::page::{GroupPage, GroupsPage, Memory, ReplayPage, ReplaysPage, SignInPage, SignedOut, UnknownPage};
 use crate::prefs::Prefs;
 use crate::route::{PageKey, Route};
 use crate::session::{SignedIn, Tab};
@@ -26,12 +26,19 @@ pub fn App() -> impl IntoView {
     let nav = Nav::provide();
     Keys::provide();
     Say::provide();
+    Memory::provide();
     let help = RwSignal::new(false);
     provide_context(HelpOpen(help));
     bind_keys(prefs, nav, help);
     let page = Memo::new(move |_| nav.route().page());
     let inside = Memo::new(move |_| matches!(tab.state(), SignedIn::As(_)));
     focus_new_pages(page);
+    let memory: Memory = expect_context();
+    Effect::new(move || {
+        if !inside.get() {
+            memory.forget();
+        }
+    });
     view! {
         <a class="skip" href="#main">"Skip to the content"</a>
         <div class="shell">

@@ -8,7 +8,7 @@ mod signin;
 mod unknown;
 
 pub use group::GroupPage;
-pub use groups::GroupsPage;
+pub use groups::{GroupsPage, Memory};
 pub use replay::ReplayPage;
 pub use replays::ReplaysPage;
 pub use signin::{SignInPage, SignedOut};

@@ -50,3 +50,74 @@ pub fn row(
         owner: None,
     }
 }
+
+/// A replay of waves in this state, with a plan of the same sizes.
+pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveLedger]) -> domain::wire::ReplayView {
+    use domain::replay::{Approval, Ledger, Plan, PlanHash, Replay};
+    let fix = domain::fix::Fix {
+        kind: domain::fix::FixKind::Deploy,
+        reference: "v2".into(),
+        note: None,
+        declared_by: domain::id::Actor::new("ana"),
+        declared_at: NOW,
+        effective_at: NOW,
+    };
+    let ledger = Ledger(waves.to_vec());
+    let total = ledger.total();
+    let plan = Plan {
+        id: domain::id::ReplayId::new("replay-1"),
+        group: GroupId::new("g"),
+        main_queue: domain::id::QueueArn::new("arn:aws:sqs:local:0:orders"),
+        made_by: domain::id::Actor::new("ana"),
+        made_at: NOW,
+        fix,
+        letters: Tally { letters: total.selected() as i64, ..Tally::default() },
+        letters_digest: String::new(),
+        oldest_sent_at: None,
+        left_out: Vec::new(),
+        waves: waves.iter().map(|wave| wave.selected()).collect(),
+        pace_per_s: 50,
+        stop_share_pct: 50,
+        sample_letters_min: 5,
+        window_ms: Span::from_secs(10),
+        rest_ms: Span::from_secs(1),
+        rest_ms_max: Span::from_secs(10),
+    };
+    let approval = Approval {
+        by: domain::id::Actor::new("bo"),
+        at: NOW,
+        reason: "fixed".into(),
+        plan_hash: PlanHash(String::new()),
+        waivers: Vec::new(),
+    };
+    let replay = Replay {
+        version: 1,
+        plan,
+        approval,
+        lease: None,
+        paced_until: None,
+        last_sent_at: None,
+        resumed: None,
+        state,
+    };
+    domain::wire::ReplayView { replay, group_title: "null".into(), ledger, total, observed_until: None }
+}
+
+/// A letter that came back at a moment.
+pub fn returned(letter: &str, ms: i64, verdict: domain::replay::Verdict, title: &str) -> domain::wire::EntryRow {
+    let outcome = domain::replay::Outcome::Returned {
+        at: Timestamp::from_ms(ms),
+        verdict,
+        group: GroupId::new(title),
+        title: title.into(),
+    };
+    let entry = domain::replay::Entry {
+        replay: domain::id::ReplayId::new("replay-1"),
+        seq: 0,
+        letter: domain::id::LetterId::new(letter),
+        wave: 0,
+        outcome,
+        sends: 1,
+    };
+    domain::wire::EntryRow { entry, message_type: None, impact: None }
+}

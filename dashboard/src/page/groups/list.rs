@@ -1,0 +1,166 @@
+//! The table: header, the rows that are near the sight, and the line that says what waits to be shown.
+
+use super::Shared;
+use super::empty::NoneMatch;
+use super::order::{FRAME, frame};
+use super::row::Row;
+use crate::model::sort::{Dir, Sort};
+use crate::model::window::{self, Sight};
+use crate::poll::State;
+use crate::prefs::prefs;
+use crate::route::{GroupsPlace, Route};
+use leptos::html;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+
+/// The columns: class of the cell, name, and what the header sorts by.
+const COLUMNS: [(&str, &str, Option<Sort>); 9] = [
+    ("cell-error", "Error", Some(Sort::Title)),
+    ("cell-class", "Class", None),
+    ("cell-spark", "Last 24 h", Some(Sort::Arrivals)),
+    ("cell-letters", "Letters", Some(Sort::Letters)),
+    ("cell-risk", "At risk", Some(Sort::Risk)),
+    ("cell-customers", "Customers", Some(Sort::Customers)),
+    ("cell-age", "Oldest", Some(Sort::Age)),
+    ("cell-loss", "To loss", Some(Sort::Loss)),
+    ("cell-step", "Next step", Some(Sort::Attention)),
+];
+
+/// The list.
+#[component]
+pub(super) fn List(shared: Shared) -> impl IntoView {
+    let order = shared.order;
+    let body: NodeRef<html::Div> = NodeRef::new();
+    let sight = RwSignal::new(Sight::default());
+    watch_sight(body, sight);
+    Effect::new(move || {
+        if body.get().is_some() {
+            order.restore();
+        }
+    });
+    let shown = order.shown();
+    let window = Memo::new(move |_| window::range(shown.with(Vec::len), sight.get()));
+    let rows = move || shown.with(|shown| shown.get(window.get()).unwrap_or_default().to_vec());
+    let spacer = move |rows: usize| format!("{}px", sight.get().row_px * rows as f64);
+    let above = move || spacer(window.get().start);
+    let below = move || spacer(shown.with(Vec::len).saturating_sub(window.get().end));
+    let is_stale = move || matches!(shared.live.state(), State::Stale { .. });
+    let is_empty = Memo::new(move |_| shown.with(Vec::is_empty));
+    view! {
+        <div class="list" class:list-stale=is_stale>
+            <NewLine shared />
+            <div class="list-frame" id=FRAME>
+                <Show when=move || !is_empty.get() fallback=move || view! { <NoneMatch shared /> }>
+                    <div class="table" role="table" aria-label="Groups"
+                        aria-rowcount=move || (shown.with(Vec::len) + 1).to_string()>
+                        <Header shared />
+                        <div role="rowgroup" class="rows" node_ref=body>
+                            <div style:height=above></div>
+                            <ForEnumerate each=rows key=|id| id.clone() children=move |at, id| {
+                                let index = Signal::derive(move || window.get().start + at.get() + 2);
+                                order.row(&id).map(|row| view! { <Row id row order index /> })
+                            } />
+                            <div style:height=below></div>
+                        </div>
+                    </div>
+                </Show>
+            </div>
+        </div>
+    }
+}
+
+#[component]
+fn NewLine(shared: Shared) -> impl IntoView {
+    let order = shared.order;
+    let words = move || order.pending().words();
+    view! {
+        <div class="new-line" role="status">
+            <Show when=move || !order.pending().is_none()>
+                <button type="button" class="new-button" aria-keyshortcuts="." on:click=move |_| order.show_new(shared)>
+                    {words}" — show "<kbd aria-hidden="true">"."</kbd>
+                </button>
+            </Show>
+        </div>
+    }
+}
+
+#[component]
+fn Header(shared: Shared) -> impl IntoView {
+    let place = shared.place;
+    let cells = COLUMNS.map(|(class, name, sort)| {
+        let Some(sort) = sort else {
+            return view! { <div role="columnheader" class=class>{name}</div> }.into_any();
+        };
+        let dir = move || {
+            let place = place.get();
+            (place.sort == sort).then(|| place.dir.unwrap_or(sort.own_dir()))
+        };
+        // The column that sorts turns around; another one starts with its worst first.
+        let href = move || {
+            let turned = dir().map(Dir::turned).filter(|dir| *dir != sort.own_dir());
+            Route::Groups(GroupsPlace { sort, dir: turned, q: shared.typed.get(), ..place.get() }).to_string()
+        };
+        let aria = move || match dir() {
+            Some(Dir::Asc) => "ascending",
+            Some(Dir::Desc) => "descending",
+            None => "none",
+        };
+        let arrow = move || match dir() {
+            Some(Dir::Asc) => "↑",
+            Some(Dir::Desc) => "↓",
+            None => "",
+        };
+        view! {
+            <div role="columnheader" class=class aria-sort=aria>
+                <a class="sort" href=href>{name}<span class="sort-arrow" aria-hidden="true">{arrow}</span></a>
+            </div>
+        }
+        .into_any()
+    });
+    view! {
+        <div role="rowgroup" class="head">
+            <div role="row" aria-rowindex="1" class="head-row">{cells.into_iter().collect_view()}</div>
+        </div>
+    }
+}
+
+/// Keeps what is seen of the list up to date: on scrolling (of its frame or of the page), on resizing, and when rows
+/// change their height.
+fn watch_sight(body: NodeRef<html::Div>, sight: RwSignal<Sight>) {
+    let look = move || {
+        let (Some(Some(body)), Some(frame)) = (body.try_get_untracked(), frame()) else { return };
+        let frame = frame.get_bounding_client_rect();
+        let window_px = window().inner_height().ok().and_then(|px| px.as_f64()).unwrap_or(0.0);
+        let top = frame.top().max(0.0);
+        let row = body.query_selector(".row").ok().flatten();
+        let now = Sight {
+            above_px: top - body.get_bounding_client_rect().top(),
+            height_px: (frame.bottom().min(window_px) - top).max(0.0),
+            row_px: row.map_or(0.0, |row| row.get_bounding_client_rect().height()),
+        };
+        if sight.try_get_untracked() != Some(now) {
+            sight.try_set(now);
+        }
+    };
+    let resized = window_event_listener(leptos::ev::resize, move |_| look());
+    // Captured at the window: the scrolling of an inner element does not bubble.
+    let scrolled = Closure::<dyn Fn()>::new(look);
+    let listener = scrolled.as_ref().clone();
+    let _ = window().add_event_listener_with_callback_and_bool("scroll", listener.unchecked_ref(), true);
+    let scrolled = StoredValue::new_local(scrolled);
+    on_cleanup(move || {
+        resized.remove();
+        scrolled.with_value(|scrolled| {
+            let callback = scrolled.as_ref().unchecked_ref();
+            let _ = window().remove_event_listener_with_callback_and_bool("scroll", callback, true);
+        });
+    });
+    let dense = prefs().dense;
+    Effect::new(move || {
+        dense.track();
+        if body.get().is_some() {
+            request_animation_frame(look);
+        }
+    });
+}
