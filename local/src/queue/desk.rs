@@ -1,0 +1,193 @@
+//! One request at work on the database: the queue it names, the moment it happens, whom it wakes.
+
+use super::settings::QueueSettings;
+use consumer::queue::{QueueError, Redrive};
+use domain::id::{MessageId, QueueArn, hash_hex};
+use domain::time::{Span, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Why a request was not done; nothing of it remains in the database.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The queue's own answer.
+    Refused(QueueError),
+    /// The database failed. Shared, because one failed commit fails every request in it.
+    Database(Arc<rusqlite::Error>),
+    /// The writing thread is gone.
+    Stopped,
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(Arc::new(error))
+    }
+}
+
+impl From<QueueError> for Fault {
+    fn from(error: QueueError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the embedded queue has stopped")]
+struct Stopped;
+
+impl Fault {
+    /// The fault in the port's words.
+    pub(super) fn about(self, queue: &QueueArn) -> QueueError {
+        let queue = queue.clone();
+        match self {
+            Self::Refused(error) => error,
+            Self::Database(error) => QueueError::Unanswered { queue, source: Box::new(error) },
+            Self::Stopped => QueueError::Unanswered { queue, source: Box::new(Stopped) },
+        }
+    }
+}
+
+/// A queue as its row says.
+pub(super) struct QueueRow {
+    pub(super) key: i64,
+    pub(super) arn: QueueArn,
+    pub(super) settings: QueueSettings,
+}
+
+impl QueueRow {
+    /// A refusal of the whole request.
+    pub(super) fn refuse(&self, reason: impl Into<String>) -> Fault {
+        Fault::Refused(QueueError::Invalid { queue: self.arn.clone(), reason: reason.into() })
+    }
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let dlq: Option<String> = row.get("dlq")?;
+        let receives_max: Option<u32> = row.get("receives_max")?;
+        let arn: String = row.get("arn")?;
+        Ok(Self {
+            key: row.get("key")?,
+            arn: QueueArn::new(arn),
+            settings: QueueSettings {
+                visibility_timeout: Span::from_ms(row.get("visibility_timeout_ms")?),
+                retention: Span::from_ms(row.get("retention_ms")?),
+                delay: Span::from_ms(row.get("delay_ms")?),
+                redrive: dlq
+                    .zip(receives_max)
+                    .map(|(dlq, receives_max)| Redrive { dlq: QueueArn::new(dlq), receives_max }),
+                content_based_deduplication: row.get("content_based_deduplication")?,
+                message_bytes_max: usize::try_from(row.get::<_, u32>("message_bytes_max")?).unwrap_or(usize::MAX),
+            },
+        })
+    }
+}
+
+/// Where a request is worked on.
+pub(super) struct Desk<'a> {
+    /// The database, inside the request's own savepoint.
+    pub(super) db: &'a Connection,
+    /// The moment of the request.
+    pub(super) now: Timestamp,
+    /// Queues whose waiting receivers should look again, once this is committed.
+    pub(super) wake: &'a mut Vec<QueueArn>,
+    /// At least as many as are in flight, per queue; see [`Desk::room_in_flight`].
+    pub(super) in_flight: &'a mut HashMap<i64, i64>,
+}
+
+impl Desk<'_> {
+    /// The queue, if there is one.
+    pub(super) fn find(&self, arn: &QueueArn) -> Result<Option<QueueRow>, Fault> {
+        let mut find = self.db.prepare_cached("SELECT * FROM queue WHERE arn = ?1")?;
+        Ok(find.query_row([arn.as_str()], QueueRow::read).optional()?)
+    }
+
+    /// The queue, rid of the messages that have outlived its retention.
+    pub(super) fn queue(&self, arn: &QueueArn) -> Result<QueueRow, Fault> {
+        let queue = self.find(arn)?.ok_or_else(|| QueueError::Missing { queue: arn.clone() })?;
+        self.expire(&queue)?;
+        Ok(queue)
+    }
+
+    /// All queues, by name.
+    pub(super) fn queues(&self) -> Result<Vec<QueueRow>, Fault> {
+        let mut list = self.db.prepare_cached("SELECT * FROM queue ORDER BY arn")?;
+        let rows = list.query_map([], QueueRow::read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// `count` fresh keys: the first of them. Keys rise for the life of the file, whatever is deleted.
+    pub(super) fn next_keys(&self, count: usize) -> Result<(i64, String), Fault> {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let mut take =
+            self.db.prepare_cached("UPDATE counter SET next_key = next_key + ?1 RETURNING next_key, salt")?;
+        Ok(take.query_row([count], |row| Ok((row.get::<_, i64>(0)? - count, row.get(1)?)))?)
+    }
+
+    /// Removes a message and lets the next of its lane through.
+    pub(super) fn remove(&mut self, queue: &QueueRow, key: i64, lane: Option<&str>) -> Result<(), Fault> {
+        self.db.prepare_cached("DELETE FROM content WHERE key = ?1")?.execute([key])?;
+        self.db.prepare_cached("DELETE FROM message WHERE key = ?1")?.execute([key])?;
+        self.promote(queue, lane)
+    }
+
+    /// Makes the first message of a lane its head.
+    pub(super) fn promote(&mut self, queue: &QueueRow, lane: Option<&str>) -> Result<(), Fault> {
+        let Some(lane) = lane else { return Ok(()) };
+        let mut promote = self.db.prepare_cached(
+            "UPDATE message SET head = 1 WHERE head = 0 AND key =
+                (SELECT key FROM message WHERE queue = ?1 AND lane = ?2 ORDER BY position LIMIT 1)",
+        )?;
+        promote.execute(params![queue.key, lane])?;
+        self.wake.push(queue.arn.clone());
+        Ok(())
+    }
+
+    /// Whether a lane holds no message: the next one sent will be its head. Always so without a lane.
+    pub(super) fn is_free(&self, queue: &QueueRow, lane: Option<&str>) -> Result<bool, Fault> {
+        let Some(lane) = lane else { return Ok(true) };
+        let mut first = self.db.prepare_cached("SELECT 1 FROM message WHERE queue = ?1 AND lane = ?2 LIMIT 1")?;
+        Ok(!first.exists(params![queue.key, lane])?)
+    }
+
+    /// How many more messages may be in flight. Counting walks all that are, so the count is remembered and only ever
+    /// raised; it is taken anew when it says that there is no room.
+    pub(super) fn room_in_flight(&mut self, queue: &QueueRow, most: i64) -> Result<usize, Fault> {
+        let mut taken = self.in_flight.get(&queue.key).copied().unwrap_or(most);
+        if taken >= most {
+            let mut count = self.db.prepare_cached(
+                "SELECT count(*) FROM message WHERE queue = ?1 AND head IN (0, 1) AND visible_at > ?2 AND receives > 0",
+            )?;
+            taken = count.query_row([queue.key, self.now.as_ms()], |row| row.get(0))?;
+            self.in_flight.insert(queue.key, taken);
+        }
+        Ok(usize::try_from(most - taken).unwrap_or(0))
+    }
+
+    /// Removes what has outlived the queue's retention, in flight or not. Counts from `sent_at`, which the move to a
+    /// standard dead-letter queue keeps.
+    fn expire(&self, queue: &QueueRow) -> Result<(), Fault> {
+        let last = self.now.minus(queue.settings.retention).as_ms();
+        let mut any = self.db.prepare_cached("SELECT 1 FROM message WHERE queue = ?1 AND sent_at <= ?2 LIMIT 1")?;
+        if !any.exists([queue.key, last])? {
+            return Ok(());
+        }
+        self.db
+            .prepare_cached(
+                "DELETE FROM content WHERE key IN (SELECT key FROM message WHERE queue = ?1 AND sent_at <= ?2)",
+            )?
+            .execute([queue.key, last])?;
+        self.db.prepare_cached("DELETE FROM message WHERE queue = ?1 AND sent_at <= ?2")?.execute([queue.key, last])?;
+        self.db
+            .prepare_cached(
+                "UPDATE message SET head = 1 WHERE queue = ?1 AND head = 0 AND position =
+                    (SELECT min(position) FROM message other WHERE other.queue = ?1 AND other.lane = message.lane)",
+            )?
+            .execute([queue.key])?;
+        Ok(())
+    }
+}
+
+/// The id of the message with this key: as good as random to everybody else, the same in every run of a simulation.
+pub(super) fn message_id(salt: &str, key: i64) -> MessageId {
+    let hex = hash_hex(&["message", salt, &key.to_string()]);
+    MessageId::new([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
+}

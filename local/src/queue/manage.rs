@@ -1,0 +1,129 @@
+//! What an owner does with queues: create, configure, count, look into, purge, delete.
+
+use super::desk::{Desk, Fault};
+use super::row::{Stored, select};
+use super::settings::QueueSettings;
+use consumer::queue::{QueueAttributes, QueueError};
+use domain::id::{MessageId, QueueArn};
+use domain::message::{Content, SystemAttributes};
+use domain::time::Timestamp;
+use rusqlite::params;
+
+/// A message as it lies in its queue, seen without receiving it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Peeked {
+    /// Its id.
+    pub message_id: MessageId,
+    /// What it carries.
+    pub content: Content,
+    /// What SQS would say of it, had it been received.
+    pub system: SystemAttributes,
+    /// When it can be received: past, or the end of its delay or of a consumer's visibility timeout.
+    pub visible_at: Timestamp,
+}
+
+/// Creates a queue. With the settings it has already: nothing. With others: refused, as SQS does.
+pub(super) fn create(desk: &Desk<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
+    if let Some(queue) = desk.find(arn)? {
+        let same = queue.settings == *settings;
+        return if same { Ok(()) } else { Err(queue.refuse("QueueAlreadyExists: it has other attributes")) };
+    }
+    check(desk, arn, settings)?;
+    desk.db
+        .prepare_cached(
+            "INSERT INTO queue (arn, visibility_timeout_ms, retention_ms, delay_ms,
+        content_based_deduplication, message_bytes_max) VALUES (?1, 0, 0, 0, 0, 0)",
+        )?
+        .execute([arn.as_str()])?;
+    write(desk, arn, settings)
+}
+
+/// Gives an existing queue other settings. They hold for what is there too: retention shortens at once.
+pub(super) fn configure(desk: &mut Desk<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
+    desk.queue(arn)?;
+    check(desk, arn, settings)?;
+    desk.wake.push(arn.clone());
+    write(desk, arn, settings)
+}
+
+fn check(desk: &Desk<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
+    settings.check(arn)?;
+    match &settings.redrive {
+        Some(redrive) if desk.find(&redrive.dlq)?.is_none() => {
+            let reason = format!("the dead-letter queue {} does not exist", redrive.dlq);
+            Err(QueueError::Invalid { queue: arn.clone(), reason }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write(desk: &Desk<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
+    let mut write = desk.db.prepare_cached(
+        "UPDATE queue SET visibility_timeout_ms = ?2, retention_ms = ?3, delay_ms = ?4, dlq = ?5, receives_max = ?6,
+            content_based_deduplication = ?7, message_bytes_max = ?8 WHERE arn = ?1",
+    )?;
+    write.execute(params![
+        arn.as_str(),
+        settings.visibility_timeout.as_ms(),
+        settings.retention.as_ms(),
+        settings.delay.as_ms(),
+        settings.redrive.as_ref().map(|redrive| redrive.dlq.as_str()),
+        settings.redrive.as_ref().map(|redrive| redrive.receives_max),
+        settings.content_based_deduplication,
+        i64::try_from(settings.message_bytes_max).unwrap_or(i64::MAX),
+    ])?;
+    Ok(())
+}
+
+/// What the queue says of itself.
+pub(super) fn attributes(desk: &Desk<'_>, arn: &QueueArn) -> Result<QueueAttributes, Fault> {
+    let queue = desk.queue(arn)?;
+    let mut count = desk.db.prepare_cached(
+        "SELECT count(*), count(*) FILTER (WHERE visible_at > ?2 AND receives > 0),
+            count(*) FILTER (WHERE visible_at > ?2 AND receives = 0) FROM message WHERE queue = ?1",
+    )?;
+    let (all, in_flight, delayed): (i64, i64, i64) =
+        count.query_row([queue.key, desk.now.as_ms()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let unsigned = |count: i64| u64::try_from(count).unwrap_or(0);
+    Ok(QueueAttributes {
+        fifo: arn.is_fifo(),
+        visibility_timeout: queue.settings.visibility_timeout,
+        retention: queue.settings.retention,
+        redrive: queue.settings.redrive,
+        visible_count: unsigned(all - in_flight - delayed),
+        in_flight_count: unsigned(in_flight),
+        delayed_count: unsigned(delayed),
+    })
+}
+
+/// The oldest messages, in the order they were sent.
+pub(super) fn peek(desk: &Desk<'_>, arn: &QueueArn, limit: usize) -> Result<Vec<Peeked>, Fault> {
+    let queue = desk.queue(arn)?;
+    let mut oldest = desk.db.prepare_cached(select!("WHERE m.queue = ?1 ORDER BY m.sent_at, m.position LIMIT ?2"))?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let peeked = oldest.query_map([queue.key, limit], |row| {
+        let stored = Stored::read(row)?;
+        let system = stored.system();
+        Ok(Peeked { message_id: stored.message_id, content: stored.content, system, visible_at: stored.visible_at })
+    })?;
+    Ok(peeked.collect::<Result<_, _>>()?)
+}
+
+/// Removes all messages, also those in flight; answers how many.
+pub(super) fn purge(desk: &Desk<'_>, arn: &QueueArn) -> Result<usize, Fault> {
+    let queue = desk.queue(arn)?;
+    let mut content =
+        desk.db.prepare_cached("DELETE FROM content WHERE key IN (SELECT key FROM message WHERE queue = ?1)")?;
+    content.execute([queue.key])?;
+    Ok(desk.db.prepare_cached("DELETE FROM message WHERE queue = ?1")?.execute([queue.key])?)
+}
+
+/// Deletes a queue with all that is in it.
+pub(super) fn delete(desk: &mut Desk<'_>, arn: &QueueArn) -> Result<(), Fault> {
+    let queue = desk.queue(arn)?;
+    purge(desk, arn)?;
+    desk.db.prepare_cached("DELETE FROM deduplication WHERE queue = ?1")?.execute([queue.key])?;
+    desk.db.prepare_cached("DELETE FROM queue WHERE key = ?1")?.execute([queue.key])?;
+    desk.wake.push(queue.arn);
+    Ok(())
+}

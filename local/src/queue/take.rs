@@ -1,0 +1,165 @@
+//! Receiving, and the move to the dead-letter queue that a receive may be instead.
+//!
+//! What a receive starts at are *heads*: every due message of a standard queue, the first message of each message
+//! group of a FIFO queue. From its head a group is handed out in order up to the first message that is not visible.
+//! So a group whose first message is in somebody's hands waits, and one whose first message has come back is handed
+//! out again from there, even while a later one is still away: SQS was recorded to do just that.
+
+use super::desk::{Desk, Fault, QueueRow};
+use super::handle::Handle;
+use super::row::{Stored, select};
+use consumer::queue::Received;
+use domain::id::QueueArn;
+use domain::time::{Span, Timestamp};
+use rusqlite::params;
+
+/// The most messages of one queue that consumers may hold at a time (SQS quotas; FIFO: botocore).
+pub(super) const IN_FLIGHT_MAX: i64 = 120_000;
+/// How often one receive that found only dead messages looks again: it moves ten times as many at most.
+const ROUNDS_MAX: usize = 100;
+
+/// What a receive asks for.
+#[derive(Clone, Copy)]
+pub(super) struct Request {
+    pub(super) max: usize,
+    pub(super) visibility: Option<Span>,
+    /// Whether the caller would wait (long polling).
+    pub(super) waits: bool,
+    pub(super) in_flight_max: i64,
+}
+
+/// What it gets.
+pub(super) struct Taken {
+    pub(super) messages: Vec<Received>,
+    /// Without messages, for a caller that waits: when the next one becomes visible, if nothing else happens.
+    pub(super) next_due: Option<Timestamp>,
+}
+
+/// Takes what is due.
+pub(super) fn take(desk: &mut Desk<'_>, arn: &QueueArn, request: Request) -> Result<Taken, Fault> {
+    let queue = desk.queue(arn)?;
+    let room = desk.room_in_flight(&queue, request.in_flight_max)?.min(request.max);
+    if room == 0 {
+        // SQS reports the limit to those who do not wait, on standard queues only.
+        if !arn.is_fifo() && !request.waits {
+            return Err(queue.refuse("OverLimit: too many messages are in flight"));
+        }
+        return Ok(Taken { messages: Vec::new(), next_due: None });
+    }
+    let dead_letters = dead_letters(desk, &queue)?;
+    let hidden = request.visibility.unwrap_or(queue.settings.visibility_timeout);
+    let until = desk.now.plus(Span::from_secs(hidden.as_secs_up()));
+    let mut messages = Vec::new();
+    for _ in 0..ROUNDS_MAX {
+        let due = due(desk, &queue, room)?;
+        if due.is_empty() {
+            break;
+        }
+        let mut moved = false;
+        for stored in due {
+            match &dead_letters {
+                Some((dlq, most)) if stored.receives >= *most => {
+                    bury(desk, &queue, dlq, &stored)?;
+                    moved = true;
+                }
+                _ => messages.push(hand_out(desk, &queue, stored, until)?),
+            }
+        }
+        if !messages.is_empty() || !moved {
+            break;
+        }
+    }
+    let handed = i64::try_from(messages.len()).unwrap_or(i64::MAX);
+    *desk.in_flight.entry(queue.key).or_default() += handed;
+    let next_due = if messages.is_empty() && request.waits { next_due(desk, &queue)? } else { None };
+    Ok(Taken { messages, next_due })
+}
+
+/// The redrive policy, as far as it can be followed: with its dead-letter queue gone, messages stay and come again.
+fn dead_letters(desk: &Desk<'_>, queue: &QueueRow) -> Result<Option<(QueueRow, u32)>, Fault> {
+    let Some(redrive) = &queue.settings.redrive else { return Ok(None) };
+    Ok(desk.find(&redrive.dlq)?.map(|dlq| (dlq, redrive.receives_max)))
+}
+
+/// Up to `max` messages that may be received now, in the order of their being due.
+fn due(desk: &Desk<'_>, queue: &QueueRow, max: usize) -> Result<Vec<Stored>, Fault> {
+    let limit = i64::try_from(max).unwrap_or(i64::MAX);
+    let now = desk.now.as_ms();
+    if !queue.arn.is_fifo() {
+        let mut heads = desk.db.prepare_cached(select!(
+            "WHERE m.queue = ?1 AND m.head = 1 AND m.visible_at <= ?2 ORDER BY m.visible_at, m.position LIMIT ?3"
+        ))?;
+        let rows = heads.query_map([queue.key, now, limit], Stored::read)?;
+        return Ok(rows.collect::<Result<_, _>>()?);
+    }
+    let mut heads = desk.db.prepare_cached(
+        "SELECT lane FROM message WHERE queue = ?1 AND head = 1 AND visible_at <= ?2
+            ORDER BY visible_at, position LIMIT ?3",
+    )?;
+    let lanes: Vec<String> = heads.query_map([queue.key, now, limit], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut due = Vec::new();
+    for lane in lanes {
+        let mut run =
+            desk.db.prepare_cached(select!("WHERE m.queue = ?1 AND m.lane = ?2 ORDER BY m.position LIMIT ?3"))?;
+        let left = i64::try_from(max - due.len()).unwrap_or(i64::MAX);
+        for stored in run.query_map(params![queue.key, lane, left], Stored::read)? {
+            let stored = stored?;
+            if stored.visible_at > desk.now {
+                break;
+            }
+            due.push(stored);
+        }
+        if due.len() == max {
+            break;
+        }
+    }
+    Ok(due)
+}
+
+fn hand_out(desk: &Desk<'_>, queue: &QueueRow, mut stored: Stored, until: Timestamp) -> Result<Received, Fault> {
+    let mut mark = desk.db.prepare_cached(
+        "UPDATE message SET visible_at = ?2, receives = receives + 1, receive_count = receive_count + 1,
+            received_at = ?3, first_received_at = coalesce(first_received_at, ?3) WHERE key = ?1",
+    )?;
+    mark.execute([stored.key, until.as_ms(), desk.now.as_ms()])?;
+    stored.receive_count += 1;
+    stored.first_received_at.get_or_insert(desk.now);
+    let handle = Handle { queue: queue.key, message: stored.key, receive_count: stored.receive_count };
+    Ok(stored.received(handle))
+}
+
+/// Moves a message to the dead-letter queue, as SQS does: its id stays, its receive count goes on, it may be received
+/// there at once. On a standard queue it keeps the time it was sent at, from which retention counts; on a FIFO queue
+/// that time starts anew, and its id takes the place of the deduplication id.
+fn bury(desk: &mut Desk<'_>, queue: &QueueRow, dlq: &QueueRow, stored: &Stored) -> Result<(), Fault> {
+    let (position, _) = desk.next_keys(1)?;
+    let fifo = dlq.arn.is_fifo();
+    let lane = stored.lane.as_deref();
+    let sent_at = if fifo { desk.now } else { stored.sent_at };
+    let head = desk.is_free(dlq, lane)?;
+    desk.db
+        .prepare_cached(
+            "UPDATE message SET queue = ?2, position = ?3, sent_at = ?4, visible_at = ?5, receives = 0,
+                received_at = NULL, head = ?6, source_queue = ?7,
+                deduplication_id = CASE WHEN ?8 THEN message_id ELSE deduplication_id END WHERE key = ?1",
+        )?
+        .execute(params![
+            stored.key,
+            dlq.key,
+            position,
+            sent_at.as_ms(),
+            desk.now.as_ms(),
+            head,
+            queue.arn.as_str(),
+            fifo
+        ])?;
+    desk.promote(queue, lane)?;
+    desk.wake.push(dlq.arn.clone());
+    Ok(())
+}
+
+fn next_due(desk: &Desk<'_>, queue: &QueueRow) -> Result<Option<Timestamp>, Fault> {
+    let mut next = desk.db.prepare_cached("SELECT min(visible_at) FROM message WHERE queue = ?1 AND head = 1")?;
+    let next: Option<i64> = next.query_row([queue.key], |row| row.get(0))?;
+    Ok(next.map(Timestamp::from_ms))
+}
