@@ -9,7 +9,7 @@ mod send;
 mod settle;
 mod turn;
 
-pub(crate) use checks::{Occasion, deployment_of, gate_of};
+pub(crate) use checks::{Occasion, deployment_of, gate_of, main_queue_words};
 
 use crate::error::OfficeError;
 use crate::office::{Office, StepMessage};

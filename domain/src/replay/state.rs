@@ -232,6 +232,11 @@ impl Replay {
         matches!(self.state, ReplayState::Finished { .. })
     }
 
+    /// Whether it waits for a person.
+    pub fn is_paused(&self) -> bool {
+        matches!(self.state, ReplayState::Paused { .. })
+    }
+
     /// The wave it is in, or was in when it was paused.
     pub fn wave(&self) -> Option<u32> {
         match self.state {

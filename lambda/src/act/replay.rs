@@ -4,7 +4,7 @@ use super::{By, commit, facts, text};
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::{Expect, GroupFacts, Write};
-use crate::replay::{Occasion, deployment_of, gate_of};
+use crate::replay::{Occasion, deployment_of, gate_of, main_queue_words};
 use domain::audit::Act;
 use domain::fix::Fix;
 use domain::gate::{OpenGate, effective_at};
@@ -28,7 +28,8 @@ pub async fn approve(office: &Office, actor: &Actor, id: &GroupId, ask: &Approve
     let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
     let waivers = by.waivers(&ask.waivers)?;
     let left_out: Vec<_> = plan.left_out.iter().map(|l| format!("{} {}", l.letters, l.reason)).collect();
-    let gate = gate(office, &facts, actor, fix, &plan.letters, &left_out, &waivers).await?;
+    let what = What { letters: &plan.letters, left_out: &left_out, waivers: &waivers };
+    let gate = gate(office, &facts, actor, what).await?;
     let detail = format!("{} letters to {}", plan.letters.letters, plan.main_queue.name());
     let mut records = by.waiver_records(&waivers);
     records.push(by.record(Act::ReplayApproved, detail, Some(reason.clone())));
@@ -67,11 +68,10 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &Resume)
     let by = By { actor, at: now, group: replay.group(), replay: Some(id) };
     let waivers = by.waivers(&ask.waivers)?;
     let rest = Tally { letters: total.pending as i64, ..Tally::default() };
-    let Some(fix) = facts.group.state.fix() else {
-        let gate = judged(office, &facts, actor, None, &rest, &[], &waivers).await?;
-        return Err(OfficeError::GateClosed(gate.open().err().unwrap_or_default()));
-    };
-    let gate = gate(office, &facts, actor, fix, &rest, &[], &waivers).await?;
+    let what = What { letters: &rest, left_out: &[], waivers: &waivers };
+    let gate = gate(office, &facts, actor, what).await?;
+    // The gate does not open without a fix.
+    let fix = facts.group.state.fix().ok_or(OfficeError::PlanChanged)?;
     let Some(mut resumed) = replay.resume(&gate, &ledger) else {
         return Err(OfficeError::NotNow("this replay cannot be resumed now".into()));
     };
@@ -155,31 +155,30 @@ async fn replay_and_group(office: &Office, id: &ReplayId) -> Result<(Replay, Gro
     Ok((replay, facts))
 }
 
-#[allow(clippy::too_many_arguments)]
-async fn judged(
-    office: &Office,
-    facts: &GroupFacts,
-    approver: &Actor,
-    fix: Option<&Fix>,
-    letters: &Tally,
-    left_out: &[String],
-    waivers: &[Waiver],
-) -> Result<domain::gate::Gate, OfficeError> {
-    let occasion = Occasion { fix, letters, left_out, approver: Some(approver), waivers, deaths_count: true };
-    gate_of(office, &facts.group, &facts.counts, &occasion).await
-}
-
+/// The open gate for somebody who approves, or the conditions that are not met.
 async fn gate(
     office: &Office,
     facts: &GroupFacts,
     approver: &Actor,
-    fix: &Fix,
-    letters: &Tally,
-    left_out: &[String],
-    waivers: &[Waiver],
+    what: What<'_>,
 ) -> Result<OpenGate, OfficeError> {
-    let gate = judged(office, facts, approver, Some(fix), letters, left_out, waivers).await?;
-    gate.open().map_err(OfficeError::GateClosed)
+    let occasion = Occasion {
+        fix: facts.group.state.fix(),
+        letters: what.letters,
+        left_out: what.left_out,
+        approver: Some(approver),
+        waivers: what.waivers,
+        queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,
+        deaths_count: true,
+    };
+    gate_of(office, &facts.group, &facts.counts, &occasion).await?.open().map_err(OfficeError::GateClosed)
+}
+
+/// What would be sent, and what was set aside for it.
+struct What<'a> {
+    letters: &'a Tally,
+    left_out: &'a [String],
+    waivers: &'a [Waiver],
 }
 
 /// The fix with the time since which it works, as the evidence has it now: what regressions are judged by.

@@ -7,7 +7,7 @@ use super::{Api, Caller};
 use crate::act;
 use crate::error::OfficeError;
 use crate::port::GroupFacts;
-use crate::replay::{Occasion, deployment_of, gate_of};
+use crate::replay::{Occasion, deployment_of, gate_of, main_queue_words};
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Extension, Json, Path, Query, State};
 use domain::group::{GroupState, arrival_bucket};
@@ -120,6 +120,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         left_out: &left_out,
         approver,
         waivers: &[],
+        queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,
         deaths_count: true,
     };
     let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;

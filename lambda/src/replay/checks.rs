@@ -22,6 +22,8 @@ pub(crate) struct Occasion<'a> {
     pub approver: Option<&'a Actor>,
     /// What was set aside.
     pub waivers: &'a [Waiver],
+    /// What the main queue says.
+    pub queue: QueueFact,
     /// Whether deaths since the fix speak against it. Not between waves: there the share of returned letters judges.
     pub deaths_count: bool,
 }
@@ -42,7 +44,7 @@ pub(crate) async fn gate_of(
         deployment: deployment.as_ref(),
         letters: occasion.letters,
         left_out: occasion.left_out,
-        queue: main_queue_fact(office, group.main_queue.as_ref()).await,
+        queue: occasion.queue.clone(),
         approver: occasion.approver,
         waivers: occasion.waivers,
     };
@@ -57,26 +59,30 @@ pub(crate) async fn deployment_of(office: &Office, group: &Group) -> Result<Opti
     }
 }
 
-/// Whether the main queue can take letters.
-pub(crate) async fn main_queue_fact(office: &Office, queue: Option<&QueueArn>) -> QueueFact {
+/// Whether the main queue can take letters. A queue that gives no answer at all is an error: it says nothing.
+pub(crate) async fn main_queue_fact(office: &Office, queue: Option<&QueueArn>) -> Result<QueueFact, QueueError> {
     let Some(queue) = queue else {
-        return QueueFact::NotReady("The letters do not say which queue they died on.".into());
+        return Ok(QueueFact::NotReady("The letters do not say which queue they died on.".into()));
     };
-    match office.queue.attributes(queue).await {
+    let name = queue.name();
+    Ok(match office.queue.attributes(queue).await {
         Ok(attributes) if attributes.fifo != queue.is_fifo() => {
-            QueueFact::NotReady(format!("{} has changed its type (FIFO or standard).", queue.name()))
+            QueueFact::NotReady(format!("{name} has changed its type (FIFO or standard)."))
         }
         Ok(attributes) => QueueFact::Ready(format!(
-            "{} answers; {} waiting, {} being processed",
-            queue.name(),
-            attributes.visible_count,
-            attributes.in_flight_count
+            "{name} answers; {} waiting, {} being processed",
+            attributes.visible_count, attributes.in_flight_count
         )),
-        Err(QueueError::Missing { .. }) => QueueFact::NotReady(format!("{} does not exist.", queue.name())),
-        Err(QueueError::Denied { .. }) => QueueFact::NotReady(format!("{} does not let us in.", queue.name())),
-        Err(error) => {
-            tracing::warn!(queue = %queue, error = %crate::error::chain(&error), "a main queue does not answer");
-            QueueFact::NotReady(format!("{} does not answer now.", queue.name()))
-        }
-    }
+        Err(QueueError::Missing { .. }) => QueueFact::NotReady(format!("{name} does not exist.")),
+        Err(QueueError::Denied { .. }) => QueueFact::NotReady(format!("{name} does not let us in.")),
+        Err(error) => return Err(error),
+    })
+}
+
+/// The same for a page and for an approval: there no answer is a reason not to go on.
+pub(crate) async fn main_queue_words(office: &Office, queue: Option<&QueueArn>) -> QueueFact {
+    main_queue_fact(office, queue).await.unwrap_or_else(|error| {
+        tracing::warn!(error = %crate::error::chain(&error), "a main queue does not answer");
+        QueueFact::NotReady("The main queue does not answer now.".into())
+    })
 }

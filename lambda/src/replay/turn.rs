@@ -1,7 +1,7 @@
 //! Turns of a replay: the next phase, a pause, the end. Each is one commit of replay, group and audit.
 
 use super::Did;
-use super::checks::{Occasion, gate_of};
+use super::checks::{Occasion, gate_of, main_queue_fact};
 use crate::error::OfficeError;
 use crate::intake::word;
 use crate::office::Office;
@@ -65,6 +65,8 @@ async fn unmet_before_wave(
         left_out: &[],
         approver: Some(&replay.approval.by),
         waivers: &replay.approval.waivers,
+        // A queue that gives no answer this once is no reason to stop: the step comes again.
+        queue: main_queue_fact(office, Some(&replay.plan.main_queue)).await?,
         deaths_count: false,
     };
     let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;

@@ -1,0 +1,349 @@
+//! A whole office in one process under a clock that only a test moves: real handlers, real store, real queues, and a
+//! consumer whose verdict on each message the test decides.
+
+use crate::faults::{FaultyQueue, FaultyStore, Faults};
+use crate::office::{Chance, START};
+use consumer::queue::{Outgoing, Queue, Received};
+use domain::gate::ConditionKind;
+use domain::group::GroupCounts;
+use domain::id::{Actor, GroupId, QueueArn, ReplayId};
+use domain::letter::{Letter, LetterStateKind};
+use domain::limits::BATCH_ENTRIES_MAX;
+use domain::marker::FAILURE_ATTRIBUTE;
+use domain::message::{Attribute, Content, DeadMessage};
+use domain::policy::{GatePolicy, MessageTypeRule, Policy, ReplayPolicy};
+use domain::read::Stamp;
+use domain::reading::Class;
+use domain::replay::{Entry, Ledger, OutcomeKind, Replay};
+use domain::time::{Span, Timestamp};
+use lambda::office::{Office, StepMessage};
+use lambda::port::Store;
+use lambda::{intake, replay, sweep};
+use local::queue::{EmbeddedQueue, QueueSettings};
+use local::sinks::{LogAlerts, SeriesMetrics};
+use local::store::SqliteStore;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
+
+/// Why the consumer cannot process a message; none when it can.
+pub type Verdict<'a> = &'a dyn Fn(&Received) -> Option<&'static str>;
+
+/// The office and what surrounds it.
+pub struct World {
+    /// The office, behind [`World::faults`].
+    pub office: Office,
+    /// The store without faults: what a test looks at.
+    pub store: Arc<dyn Store>,
+    /// The queues without faults.
+    pub queue: Arc<EmbeddedQueue>,
+    /// What goes wrong between the handlers and their ports.
+    pub faults: Arc<Faults>,
+    /// The alerts that were raised.
+    pub alerts: Arc<LogAlerts>,
+    /// The main queue.
+    pub main: QueueArn,
+    /// Its dead-letter queue.
+    pub dlq: QueueArn,
+    /// Bodies that the consumer has processed, in order.
+    pub processed: Mutex<Vec<String>>,
+    clock: Arc<AtomicI64>,
+    _folder: TempDir,
+}
+
+/// How long a message stays invisible on the main queue.
+pub const VISIBILITY: Span = Span::from_secs(2);
+
+impl World {
+    /// An empty office whose waits are short.
+    pub async fn new() -> Self {
+        let folder = TempDir::new().expect("a temporary folder");
+        let clock = Arc::new(AtomicI64::new(START.as_ms()));
+        let now = clock.clone();
+        let now: Arc<dyn Fn() -> Timestamp + Send + Sync> =
+            Arc::new(move || Timestamp::from_ms(now.load(Ordering::SeqCst)));
+        let queue = Arc::new(EmbeddedQueue::open_in_memory(now.clone()).expect("embedded queues"));
+        let named = |name: &str| QueueArn::new(format!("arn:aws:sqs:local:000000000000:{name}"));
+        let (main, dlq, steps) = (named("orders"), named("orders-dlq"), named("dlo-steps"));
+        queue.create_queue(&dlq, QueueSettings::default()).await.expect("a queue");
+        queue.create_queue(&steps, QueueSettings::default()).await.expect("a queue");
+        let settings = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
+        queue.create_queue(&main, settings.dead_letters_to(&dlq, 3)).await.expect("a queue");
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&folder.path().join("office.db")).expect("a store"));
+        let metrics = SeriesMetrics::open(&folder.path().join("metrics.db")).expect("metrics");
+        let alerts = Arc::new(LogAlerts::default());
+        let faults = Arc::new(Faults::default());
+        let dice = AtomicU64::new(1);
+        let office = Office {
+            store: Arc::new(FaultyStore { inner: store.clone(), faults: faults.clone() }),
+            queue: Arc::new(FaultyQueue { inner: queue.clone(), faults: faults.clone() }),
+            metrics: Arc::new(metrics),
+            alerts: alerts.clone(),
+            policy: Arc::new(policy()),
+            steps,
+            clock: now,
+            entropy: Arc::new(move || Chance(dice.fetch_add(1, Ordering::SeqCst)).number()),
+            retentions: Arc::new(Mutex::new(HashMap::new())),
+        };
+        let processed = Mutex::new(Vec::new());
+        Self { office, store, queue, faults, alerts, main, dlq, processed, clock, _folder: folder }
+    }
+
+    /// Lets time pass.
+    pub fn advance(&self, span: Span) {
+        self.clock.fetch_add(span.as_ms(), Ordering::SeqCst);
+    }
+
+    /// Places orders on the main queue, numbered from `first`.
+    pub async fn place(&self, first: u64, count: u64) {
+        let bodies: Vec<String> = (first..first + count).map(order).collect();
+        for chunk in bodies.chunks(BATCH_ENTRIES_MAX) {
+            let messages: Vec<_> = chunk
+                .iter()
+                .map(|body| Outgoing {
+                    content: Content { body: body.clone(), ..Content::default() },
+                    ..Outgoing::default()
+                })
+                .collect();
+            for sent in self.queue.send_batch(&self.main, &messages).await.expect("the main queue") {
+                sent.expect("an order is sent");
+            }
+        }
+    }
+
+    /// The consumer handles everything that it can see on the main queue: processed and deleted, or dead-lettered
+    /// with its failure. Gives how many messages it handled.
+    pub async fn consume(&self, verdict: Verdict<'_>, version: &str) -> usize {
+        let mut handled = 0;
+        loop {
+            let received = self.queue.receive(&self.main, BATCH_ENTRIES_MAX, Span::ZERO, None).await.expect("receive");
+            if received.is_empty() {
+                return handled;
+            }
+            for message in received {
+                handled += 1;
+                match verdict(&message) {
+                    None => self.processed.lock().expect("a list").push(message.content.body.clone()),
+                    Some(error) => self.dead_letter(&message, error, version).await,
+                }
+                let handles = [message.receipt_handle];
+                let deleted = self.queue.delete_batch(&self.main, &handles).await.expect("delete");
+                assert!(deleted.iter().all(Result::is_ok));
+            }
+        }
+    }
+
+    async fn dead_letter(&self, message: &Received, error: &str, version: &str) {
+        let stamp = Stamp {
+            error_type: Some(error.into()),
+            message: Some(format!("{error} while the order was priced")),
+            class: Some(Class::Permanent),
+            consumer: Some("orders".into()),
+            consumer_version: Some(version.into()),
+            original_message_id: Some(message.message_id.clone()),
+            main_queue: Some(self.main.clone()),
+            first_sent_at: message.system.sent_at,
+            failed_at: Some(self.office.now()),
+            ..Stamp::default()
+        };
+        let mut content = message.content.clone();
+        content.attributes.insert(FAILURE_ATTRIBUTE.into(), Attribute::text(stamp.print()));
+        let outgoing = Outgoing { content, ..Outgoing::default() };
+        for sent in self.queue.send_batch(&self.dlq, &[outgoing]).await.expect("the dead-letter queue") {
+            sent.expect("a letter is sent");
+        }
+    }
+
+    /// Intake takes everything that it can see in the dead-letter queue, as an event source mapping would hand it over.
+    pub async fn intake(&self) -> intake::Report {
+        let mut total = intake::Report::default();
+        loop {
+            let received = self.queue.receive(&self.dlq, BATCH_ENTRIES_MAX, Span::ZERO, None).await.expect("receive");
+            if received.is_empty() {
+                return total;
+            }
+            let handles: Vec<_> = received.iter().map(|r| (r.message_id.clone(), r.receipt_handle.clone())).collect();
+            let report = intake::keep(&self.office, received.into_iter().map(|r| self.dead(r)).collect()).await;
+            let kept: Vec<String> =
+                handles.into_iter().filter(|(id, _)| !report.failed.contains(id)).map(|(_, handle)| handle).collect();
+            if !kept.is_empty() {
+                self.queue.delete_batch(&self.dlq, &kept).await.expect("delete");
+            }
+            total.kept += report.kept;
+            total.returned += report.returned;
+            total.duplicates += report.duplicates;
+            total.new_groups += report.new_groups;
+            total.regressions += report.regressions;
+            total.failed.extend(report.failed);
+        }
+    }
+
+    /// A received message as intake gets it.
+    pub fn dead(&self, received: Received) -> DeadMessage {
+        DeadMessage {
+            dlq: self.dlq.clone(),
+            message_id: received.message_id,
+            content: received.content,
+            system: received.system,
+        }
+    }
+
+    /// The replay handler handles the steps that are due; a step that fails stays in its queue. Gives how many failed.
+    pub async fn steps(&self) -> usize {
+        let mut failed = 0;
+        loop {
+            let due = self.queue.receive(&self.office.steps, BATCH_ENTRIES_MAX, Span::ZERO, None).await.expect("steps");
+            if due.is_empty() {
+                return failed;
+            }
+            for message in due {
+                let step: StepMessage = serde_json::from_str(&message.content.body).expect("a step message");
+                if replay::handle(&self.office, &step, "executor").await.is_err() {
+                    failed += 1;
+                    continue;
+                }
+                self.queue.delete_batch(&self.office.steps, &[message.receipt_handle]).await.expect("delete");
+            }
+        }
+    }
+
+    /// Everybody works, second by second, until the replay is finished, or paused with nothing in flight; at most an
+    /// hour of the world's time.
+    pub async fn run(&self, id: &ReplayId, verdict: Verdict<'_>, version: &str) -> Replay {
+        for second in 0..3_600 {
+            self.steps().await;
+            self.consume(verdict, version).await;
+            self.intake().await;
+            self.ledger_closes(id).await;
+            let replay = self.replay(id).await;
+            let total = self.ledger(id).await.total();
+            let paused = replay.is_paused() && total.in_flight + total.sending == 0;
+            if replay.is_finished() || paused {
+                return replay;
+            }
+            if second % 60 == 59 {
+                // A sweep that meets a fault is followed by another.
+                let _ = sweep::run(&self.office).await;
+            }
+            self.advance(Span::from_secs(1));
+        }
+        panic!("the replay neither finished nor paused within an hour: {:?}", self.replay(id).await.state);
+    }
+
+    /// A replay.
+    pub async fn replay(&self, id: &ReplayId) -> Replay {
+        self.store.replay(id).await.expect("the store").expect("a replay")
+    }
+
+    /// A replay's ledger.
+    pub async fn ledger(&self, id: &ReplayId) -> Ledger {
+        self.store.ledger(id).await.expect("the store")
+    }
+
+    /// The entries of a replay.
+    pub async fn entries(&self, id: &ReplayId) -> Vec<Entry> {
+        let mut all = Vec::new();
+        let mut cursor = None;
+        loop {
+            let page = self.store.entries(id, None, None, cursor.as_ref(), 200).await.expect("entries");
+            all.extend(page.items);
+            let Some(next) = page.next else { return all };
+            cursor = Some(next);
+        }
+    }
+
+    /// All letters of a group.
+    pub async fn letters(&self, group: &GroupId, state: Option<LetterStateKind>) -> Vec<Letter> {
+        let mut all = Vec::new();
+        let mut cursor = None;
+        loop {
+            let page = self.store.letters_of(group, state, cursor.as_ref(), 200).await.expect("letters");
+            all.extend(page.items);
+            let Some(next) = page.next else { return all };
+            cursor = Some(next);
+        }
+    }
+
+    /// The only group there is.
+    pub async fn only_group(&self) -> GroupId {
+        let page = self.store.groups(i64::MAX, None, 10).await.expect("groups");
+        assert_eq!(page.items.len(), 1, "one group: {:?}", page.items.iter().map(|f| &f.group.title).collect::<Vec<_>>());
+        page.items[0].group.id.clone()
+    }
+
+    /// The ledger says what the entries say (promise 5).
+    pub async fn ledger_closes(&self, id: &ReplayId) {
+        let entries = self.entries(id).await;
+        let total = self.ledger(id).await.total();
+        for kind in OutcomeKind::ALL {
+            let counted = entries.iter().filter(|entry| entry.outcome.kind() == kind).count() as u64;
+            assert_eq!(total.get(kind), counted, "the ledger's {} of {total:?}", kind.as_str());
+        }
+    }
+
+    /// The counters of a group say what its letters say (promise 2).
+    pub async fn counters_are_exact(&self, group: &GroupId) -> GroupCounts {
+        let facts = self.store.group_facts(group, i64::MAX).await.expect("the store").expect("a group");
+        for kind in LetterStateKind::ALL {
+            let letters = self.letters(group, Some(kind)).await;
+            let tally = facts.counts.of(kind);
+            assert_eq!(tally.letters, letters.len() as i64, "{} letters", kind.as_str());
+            let mut money = domain::money::Purse::empty();
+            letters.iter().filter_map(|letter| letter.impact.money).for_each(|m| money.add(m));
+            assert_eq!(tally.money, money, "money of {} letters", kind.as_str());
+        }
+        facts.counts
+    }
+
+    /// Somebody who declares fixes.
+    pub fn otto(&self) -> Actor {
+        Actor::from("otto")
+    }
+
+    /// Somebody who approves.
+    pub fn anna(&self) -> Actor {
+        Actor::from("anna")
+    }
+}
+
+/// The body of an order: a priced message of a known customer.
+pub fn order(n: u64) -> String {
+    format!(
+        r#"{{"type":"order.placed","order_id":"ord_{n:06}","customer":{{"id":"cus_{:03}"}},"total":{{"amount":"{}.10","currency":"EUR"}}}}"#,
+        n % 7,
+        10 + n
+    )
+}
+
+/// The number of the order that a body is.
+pub fn number_of(body: &str) -> u64 {
+    let value: serde_json::Value = serde_json::from_str(body).expect("an order");
+    value["order_id"].as_str().and_then(|id| id.strip_prefix("ord_")).and_then(|n| n.parse().ok()).expect("a number")
+}
+
+fn policy() -> Policy {
+    Policy {
+        gate: GatePolicy { quiet_ms: Span::from_secs(10), ..GatePolicy::default() },
+        replay: ReplayPolicy {
+            pace_per_s: 20,
+            window_slack_ms: Span::from_secs(2),
+            rest_ms: Span::from_secs(1),
+            rest_ms_max: Span::from_secs(4),
+            ..ReplayPolicy::default()
+        },
+        message_types: vec![MessageTypeRule {
+            message_type: "order.placed".into(),
+            amount: Some("/total/amount".into()),
+            currency: Some("/total/currency".into()),
+            customer: Some("/customer/id".into()),
+            ..MessageTypeRule::default()
+        }],
+        ..Policy::default()
+    }
+}
+
+/// The kinds of some conditions, for a comparison.
+pub fn kinds(conditions: &[domain::gate::Condition]) -> Vec<ConditionKind> {
+    conditions.iter().map(|condition| condition.kind).collect()
+}
