@@ -1,0 +1,219 @@
+//! The conformance suite of the queue port: what SQS does, as cases that any implementation must pass.
+//!
+//! A [`QueueWorld`] makes queues and lets time pass: the embedded one by moving its clock, a real endpoint by waiting.
+//! [`queue_conformance!`](crate::queue_conformance) makes a test of each case. Cases that need more time than a world
+//! has patience for pass without having looked, and say so on stderr.
+
+pub mod batch;
+pub mod carrying;
+pub mod embedded;
+pub mod fifo;
+pub mod handles;
+pub mod model;
+pub mod redrive;
+pub mod waiting;
+
+use async_trait::async_trait;
+use consumer::queue::{EntryFailure, Outgoing, Queue, QueueError, Received};
+use domain::id::{MessageId, QueueArn};
+use domain::message::Content;
+use domain::time::Span;
+use local::queue::QueueSettings;
+
+/// The two types of queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Standard queues.
+    Standard,
+    /// FIFO queues.
+    Fifo,
+}
+
+/// Both, for cases that hold for both.
+pub const KINDS: [Kind; 2] = [Kind::Standard, Kind::Fifo];
+
+/// A place where queues are.
+#[async_trait]
+pub trait QueueWorld: Send + Sync {
+    /// The implementation under test.
+    fn port(&self) -> &dyn Queue;
+
+    /// A fresh, empty queue with a name of its own.
+    async fn make(&self, kind: Kind, settings: QueueSettings) -> QueueArn;
+
+    /// Lets time pass.
+    async fn advance(&self, span: Span);
+
+    /// The longest span this world can let pass.
+    fn patience(&self) -> Span;
+
+    /// How long a receive should wait for what has certainly been sent; zero where nothing is on its way.
+    fn wait(&self) -> Span;
+}
+
+/// Makes a test of every case: `queue_conformance!(path::to::async_fn_that_makes_a_world)`.
+#[macro_export]
+macro_rules! queue_conformance {
+    ($make:path) => {
+        $crate::queue_conformance! { @tests $make;
+            batch::a_bad_message_fails_alone,
+            batch::a_batch_over_one_mebibyte_is_refused_as_a_whole,
+            batch::a_message_over_the_queues_own_maximum_fails_alone,
+            batch::calls_out_of_range_are_refused,
+            batch::one_mebibyte_is_carried,
+            batch::results_come_in_the_order_of_the_entries,
+            carrying::attributes_tell_what_was_set,
+            carrying::body_and_attributes_come_back_byte_for_byte,
+            carrying::counts_tell_visible_in_flight_and_delayed,
+            carrying::group_id_on_a_standard_queue_is_kept,
+            carrying::message_keeps_its_id_and_changes_its_handle,
+            carrying::missing_queue_is_missing_for_every_call,
+            fifo::bodies_stand_in_for_deduplication_ids_where_asked,
+            fifo::deduplication_ends_after_five_minutes,
+            fifo::duplicates_are_dropped_and_answer_the_first_id,
+            fifo::group_waits_while_its_first_message_is_held,
+            fifo::groups_come_in_order_and_side_by_side,
+            fifo::message_delay_is_refused_and_queue_delay_holds,
+            fifo::messages_without_group_or_deduplication_are_refused,
+            fifo::returned_first_message_comes_again_before_the_rest,
+            fifo::sequence_numbers_rise,
+            handles::change_of_visibility_counts_from_now,
+            handles::change_of_visibility_needs_a_message_in_flight,
+            handles::change_of_visibility_stays_under_twelve_hours,
+            handles::deleted_message_is_gone_and_may_be_deleted_again,
+            handles::expired_handle_deletes_on_a_standard_queue_only,
+            handles::garbled_handle_fails_alone,
+            handles::stale_handle_deletes_nothing,
+            redrive::deleted_in_time_is_never_moved,
+            redrive::fifo_move_frees_the_group_and_starts_time_anew,
+            redrive::letters_with_one_deduplication_id_both_survive,
+            redrive::message_sent_to_a_dead_letter_queue_by_hand_has_no_source,
+            redrive::moved_message_wakes_who_waits_for_dead_letters,
+            redrive::retention_counts_from_the_first_send_on_standard_queues,
+            redrive::too_many_receives_move_the_message,
+            waiting::delayed_message_appears_after_its_delay,
+            waiting::long_poll_ends_empty_handed,
+            waiting::long_poll_gets_what_arrives_meanwhile,
+            waiting::long_poll_gets_what_comes_back_meanwhile,
+            waiting::messages_expire_with_the_retention,
+            waiting::received_message_is_invisible_until_its_timeout,
+            waiting::receive_may_set_its_own_timeout,
+        }
+    };
+    (@tests $make:path; $($module:ident::$case:ident,)*) => {
+        $(
+            #[tokio::test]
+            async fn $case() {
+                $crate::conformance::queue::$module::$case(&$make().await).await;
+            }
+        )*
+    };
+}
+
+/// A message with this body; on a FIFO queue of group `a`, and its body is its deduplication id.
+pub fn message(kind: Kind, body: &str) -> Outgoing {
+    match kind {
+        Kind::Standard => {
+            Outgoing { content: Content { body: body.into(), ..Content::default() }, ..Outgoing::default() }
+        }
+        Kind::Fifo => grouped("a", body),
+    }
+}
+
+/// A message of this group with this body, which makes its deduplication id too.
+pub fn grouped(group: &str, body: &str) -> Outgoing {
+    let content = Content { body: body.into(), message_group_id: Some(group.into()), ..Content::default() };
+    Outgoing { content, deduplication_id: Some(body.replace(' ', "-")), delay: Span::ZERO }
+}
+
+/// What one attempt to send came to.
+pub async fn try_send(
+    world: &dyn QueueWorld,
+    queue: &QueueArn,
+    message: Outgoing,
+) -> Result<Result<MessageId, EntryFailure>, QueueError> {
+    let mut sent = world.port().send_batch(queue, &[message]).await?;
+    assert_eq!(sent.len(), 1, "one message, one result");
+    Ok(sent.remove(0))
+}
+
+/// Sends one message that the queue must take.
+pub async fn send(world: &dyn QueueWorld, queue: &QueueArn, message: Outgoing) -> MessageId {
+    try_send(world, queue, message).await.expect("the call is answered").expect("the message is taken")
+}
+
+/// One receive of up to `max`, after waiting as long as the world needs.
+pub async fn receive(world: &dyn QueueWorld, queue: &QueueArn, max: usize) -> Vec<Received> {
+    world.port().receive(queue, max, world.wait(), None).await.expect("the receive is answered")
+}
+
+/// The one message that must be there.
+pub async fn receive_one(world: &dyn QueueWorld, queue: &QueueArn) -> Received {
+    let mut received = collect(world, queue, 1).await;
+    received.remove(0)
+}
+
+/// Receives until `count` messages are in hand: SQS may give fewer at a time than there are.
+pub async fn collect(world: &dyn QueueWorld, queue: &QueueArn, count: usize) -> Vec<Received> {
+    let mut received = Vec::new();
+    let mut quiet = 0;
+    while received.len() < count && quiet < 3 {
+        let more = receive(world, queue, (count - received.len()).min(10)).await;
+        quiet = if more.is_empty() { quiet + 1 } else { 0 };
+        received.extend(more);
+    }
+    assert_eq!(received.len(), count, "the queue {queue} has as many messages to give");
+    received
+}
+
+/// Nothing can be received now.
+pub async fn nothing(world: &dyn QueueWorld, queue: &QueueArn) {
+    assert_eq!(receive(world, queue, 10).await, [], "the queue {queue} gives nothing");
+}
+
+/// The bodies, in order.
+pub fn bodies(received: &[Received]) -> Vec<&str> {
+    received.iter().map(|message| message.content.body.as_str()).collect()
+}
+
+/// Deletes by a handle that must work.
+pub async fn delete(world: &dyn QueueWorld, queue: &QueueArn, received: &Received) {
+    try_delete(world, queue, received).await.expect("the handle deletes");
+}
+
+/// What a delete came to.
+pub async fn try_delete(world: &dyn QueueWorld, queue: &QueueArn, received: &Received) -> Result<(), EntryFailure> {
+    let handles = [received.receipt_handle.clone()];
+    let mut deleted = world.port().delete_batch(queue, &handles).await.expect("the delete is answered");
+    assert_eq!(deleted.len(), 1, "one handle, one result");
+    deleted.remove(0)
+}
+
+/// Makes a received message visible again after so long.
+pub async fn hide_for(
+    world: &dyn QueueWorld,
+    queue: &QueueArn,
+    received: &Received,
+    span: Span,
+) -> Result<(), QueueError> {
+    world.port().change_visibility(queue, &received.receipt_handle, span).await
+}
+
+/// Whether the call was refused as not valid.
+pub fn is_invalid<T: std::fmt::Debug>(result: &Result<T, QueueError>) -> bool {
+    matches!(result, Err(QueueError::Invalid { .. }))
+}
+
+/// Settings with this visibility timeout.
+pub fn hidden_s(seconds: i64) -> QueueSettings {
+    QueueSettings { visibility_timeout: Span::from_secs(seconds), ..QueueSettings::default() }
+}
+
+/// Whether the world lets so much time pass; says so when it does not.
+pub fn can_pass(world: &dyn QueueWorld, case: &str, span: Span) -> bool {
+    let can = span <= world.patience();
+    if !can {
+        eprintln!("{case}: not looked at, it takes {} s", span.as_secs_up());
+    }
+    can
+}
