@@ -3,6 +3,7 @@
 //! [`read`] is total: whatever the body is, it gives a reading, in work that is bounded by the message's size. It
 //! is deterministic and knows no clock, so the same message reads the same everywhere.
 
+pub mod frames;
 pub mod json;
 pub mod stamp;
 
@@ -10,7 +11,6 @@ mod classify;
 mod costs;
 mod envelope;
 mod fingerprint;
-mod frames;
 mod template;
 mod when;
 
@@ -23,6 +23,7 @@ use crate::message::{Content, DeadMessage};
 use crate::policy::Policy;
 use crate::reading::{Classification, EnvelopeKind, Failure, Reading};
 use alloc::string::{String, ToString};
+use frames::Stack;
 use json::Raw;
 
 /// The names under which messages tell their type, in attributes and in bodies; the first that is there wins.
@@ -50,7 +51,9 @@ struct Case<'a> {
     failure: &'a Failure,
     /// Part of the fingerprint: one error on two queues is two causes to fix.
     main_queue: Option<&'a QueueArn>,
-    body: Option<&'a str>,
+    stack: &'a Stack,
+    /// What is wrong with the body as such, looked at only where no error is carried.
+    payload_problem: Option<&'static str>,
     message_type: Option<&'a str>,
     /// Its own deadline had passed when the consumer failed on it.
     expired: bool,
@@ -58,7 +61,18 @@ struct Case<'a> {
 
 /// Judges a failure by itself, with the body of the message where it is known.
 pub fn classify_failure(failure: &Failure, body: Option<&str>, policy: &Policy) -> Verdict {
-    judge(Case { failure, main_queue: None, body, message_type: None, expired: false }, policy)
+    let (stack, payload_problem) = evidence(failure, body);
+    judge(
+        Case { failure, main_queue: None, stack: &stack, payload_problem, message_type: None, expired: false },
+        policy,
+    )
+}
+
+/// What is read once for both fingerprint and class.
+fn evidence(failure: &Failure, body: Option<&str>) -> (Stack, Option<&'static str>) {
+    let problem = || classify::payload_problem(body);
+    let stack = frames::parse(failure.stack.as_deref().unwrap_or_default());
+    (stack, failure.is_empty().then(problem).flatten())
 }
 
 fn judge(case: Case<'_>, policy: &Policy) -> Verdict {
@@ -89,11 +103,13 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
     if opened.failure.is_empty() {
         remarks.push(no_error_remark(opened.kind).to_string());
     }
+    let (stack, payload_problem) = evidence(&opened.failure, Some(inner));
     let verdict = judge(
         Case {
             failure: &opened.failure,
             main_queue: main_queue.as_ref(),
-            body: Some(inner),
+            stack: &stack,
+            payload_problem,
             message_type: message_type.as_deref(),
             expired: impact.deadline.zip(failed_at).is_some_and(|(deadline, failed)| deadline < failed),
         },
@@ -139,8 +155,8 @@ fn original_content(message: &DeadMessage, inner: Option<&str>) -> Content {
 fn message_type(content: &Content, body: Raw<'_>) -> Option<String> {
     let fits = |text: &String| !text.is_empty() && text.len() <= MESSAGE_TYPE_BYTES_MAX;
     let attribute = |name: &&str| content.attributes.get(*name)?.as_text().map(String::from).filter(fits);
-    let field = |name: &&str| body.string(name).filter(fits);
-    MESSAGE_TYPE_NAMES.iter().find_map(attribute).or_else(|| MESSAGE_TYPE_NAMES.iter().find_map(field))
+    let field = || body.first(&MESSAGE_TYPE_NAMES).and_then(Raw::as_string).filter(fits);
+    MESSAGE_TYPE_NAMES.iter().find_map(attribute).or_else(field)
 }
 
 fn no_error_remark(kind: EnvelopeKind) -> &'static str {

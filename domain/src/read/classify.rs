@@ -8,7 +8,7 @@ mod grams;
 mod tables;
 
 use super::frames::Cause;
-use super::{Case, frames, json, stamp};
+use super::{Case, json, stamp};
 use crate::policy::Policy;
 use crate::reading::{Category, Class, Classification, Confidence};
 use alloc::format;
@@ -104,8 +104,7 @@ fn by_tables(case: Case<'_>) -> Option<Classification> {
 
 /// The error itself, then its causes down to the root.
 fn chain(case: Case<'_>) -> Vec<Cause> {
-    let stack = frames::parse(case.failure.stack.as_deref().unwrap_or_default());
-    let head = stack.head.unwrap_or_default();
+    let head = case.stack.head.clone().unwrap_or_default();
     let own = Cause {
         error_type: case.failure.error_type.clone().unwrap_or(head.error_type),
         message: case.failure.message.clone().unwrap_or(head.message),
@@ -114,7 +113,7 @@ fn chain(case: Case<'_>) -> Vec<Cause> {
     if !own.error_type.is_empty() || !own.message.is_empty() {
         chain.push(own);
     }
-    chain.extend(stack.causes);
+    chain.extend(case.stack.causes.iter().cloned());
     chain
 }
 
@@ -122,6 +121,15 @@ fn chain(case: Case<'_>) -> Vec<Cause> {
 fn by_link(link: &Cause) -> Option<Classification> {
     let (error_type, message) = (link.error_type.as_str(), stamp::head(&link.message, WORDING_BYTES_MAX));
     let lower = message.to_lowercase();
+    // Browsers and Node report a broken connection as a `TypeError`, Go as a bare `EOF` of the URL.
+    if wording::DISGUISED.iter().any(|(kind, end)| error_type.ends_with(kind) && lower.ends_with(end)) {
+        return Some(finding(
+            Class::Transient,
+            Category::DependencyUnavailable,
+            80,
+            "matched: a broken connection under another name",
+        ));
+    }
     let typed = tables::of_type(error_type).filter(|_| !tables::is_wrapper(error_type));
     if let Some(meaning) = typed.filter(|m| m.settled) {
         return Some(by_meaning(meaning, error_type, 95));
@@ -215,6 +223,8 @@ fn by_type_ending(error_type: &str) -> Option<Classification> {
         ("notfound", Class::Permanent, Category::MissingReference),
         ("nosuch", Class::Permanent, Category::MissingReference),
         ("doesnotexist", Class::Permanent, Category::MissingReference),
+        ("foreignkey", Class::Permanent, Category::MissingReference),
+        ("uniqueconstraint", Class::Permanent, Category::Duplicate),
         ("duplicate", Class::Permanent, Category::Duplicate),
         ("alreadyexists", Class::Permanent, Category::Duplicate),
         ("timeout", Class::Transient, Category::Timeout),
@@ -222,6 +232,7 @@ fn by_type_ending(error_type: &str) -> Option<Classification> {
         ("throttl", Class::Transient, Category::Throttled),
         ("ratelimit", Class::Transient, Category::Throttled),
         ("toomanyrequests", Class::Transient, Category::Throttled),
+        ("rejectedexecution", Class::Transient, Category::Throttled),
         ("unavailable", Class::Transient, Category::DependencyUnavailable),
         ("circuit", Class::Transient, Category::DependencyUnavailable),
         ("unreachable", Class::Transient, Category::DependencyUnavailable),
@@ -241,7 +252,7 @@ fn by_payload(case: Case<'_>) -> Option<Classification> {
     if !case.failure.is_empty() {
         return None;
     }
-    let problem = payload_problem(case.body)?;
+    let problem = case.payload_problem?;
     Some(finding(Class::Permanent, Category::MalformedPayload, 40, problem.to_string()))
 }
 

@@ -177,8 +177,9 @@ fn body_envelope(body: Raw<'_>) -> Option<Opened> {
     const ORIGINALS: [&str; 5] =
         ["originalMessage", "original_message", "originalPayload", "originalBody", "originalEvent"];
     const REASONS: [&str; 6] = ["failureReason", "failure_reason", "failure", "error", "errorInfo", "exception"];
-    let first = |names: &[&str]| names.iter().find_map(|name| body.get(name));
-    let (original, reason) = (first(&ORIGINALS)?, first(&REASONS)?);
+    let first = |names: &[&str]| body.first(names);
+    let original = first(&ORIGINALS)?;
+    let reason = first(&REASONS)?;
     let mut opened = Opened::new(EnvelopeKind::BodyEnvelope);
     opened.failure = failure_of(reason);
     take_original(&mut opened, original);
@@ -204,9 +205,8 @@ fn body_envelope(body: Raw<'_>) -> Option<Opened> {
             .take()
             .or_else(|| text(&["version", "serviceVersion", "release", "functionVersion"]));
     }
-    let outer_id = ["originalMessageId", "original_message_id", "messageId", "message_id"]
-        .iter()
-        .find_map(|name| body.string(name));
+    // A bare `messageId` may be anybody's; two letters that claim one id would be taken for one.
+    let outer_id = first(&["originalMessageId", "original_message_id"]).and_then(Raw::as_string);
     opened.original_message_id = opened.original_message_id.take().or(outer_id);
     Some(opened)
 }
@@ -246,7 +246,7 @@ pub fn failure_of(raw: Raw<'_>) -> Failure {
     if !raw.is_object() {
         return raw.as_string().map(|text| typed(&text)).unwrap_or_default();
     }
-    let text = |names: &[&str]| names.iter().find_map(|name| raw.get(name)).and_then(text_of);
+    let text = |names: &[&str]| raw.first(names).and_then(text_of);
     let mut failure = Failure {
         error_type: text(&[
             "errorType",

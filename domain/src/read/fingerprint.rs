@@ -4,8 +4,7 @@
 //! there is: the in-app frames; without one, all frames; without a stack, the message template; without any
 //! error, the message type and what is wrong with the body. Two functions that never met agree on it.
 
-use super::classify::payload_problem;
-use super::frames::{self, Frame, Stack};
+use super::frames::{Frame, Stack};
 use super::{Case, template};
 use crate::id::{GroupId, hash_hex};
 use alloc::format;
@@ -29,12 +28,12 @@ pub struct Fingerprint {
 }
 
 pub fn of(case: Case<'_>) -> Fingerprint {
-    let stack = frames::parse(case.failure.stack.as_deref().unwrap_or_default());
+    let stack = case.stack;
     // A stack alone names its error on its first line.
     let head = stack.head.clone().unwrap_or_default();
     let error_type = case.failure.error_type.as_deref().unwrap_or(&head.error_type).trim();
     let message = case.failure.message.as_deref().unwrap_or(&head.message);
-    let Stack { frames, causes, .. } = &stack;
+    let Stack { frames, causes, .. } = stack;
     let template = template::of(message, error_type);
     let queue = case.main_queue.map(|arn| arn.as_str()).unwrap_or_default();
 
@@ -42,9 +41,8 @@ pub fn of(case: Case<'_>) -> Fingerprint {
     let counted = frames.iter().filter(|frame| frame.in_app || !in_app).take(FRAMES_MAX);
     let frame_lines: Vec<String> = counted.clone().map(|f| format!("{} {}", f.module, f.function)).collect();
     let mut parts = Vec::from([FINGERPRINT_VERSION, queue, error_type]);
-    let problem;
     if case.failure.is_empty() {
-        problem = payload_problem(case.body).unwrap_or("none");
+        let problem = case.payload_problem.unwrap_or("none");
         parts.extend(["body", case.message_type.unwrap_or_default(), problem]);
     } else if frame_lines.is_empty() {
         parts.extend(["message", &template]);
@@ -69,7 +67,7 @@ fn culprit(frame: &Frame) -> String {
 
 fn title(case: Case<'_>, error_type: &str, template: &str) -> String {
     if case.failure.is_empty() {
-        let what = payload_problem(case.body).unwrap_or("No error recorded");
+        let what = case.payload_problem.unwrap_or("No error recorded");
         return case.message_type.map_or_else(|| what.to_string(), |kind| format!("{what}: {kind}"));
     }
     let short_type = error_type.rsplit(['.', '\\']).next().unwrap_or(error_type);

@@ -209,6 +209,7 @@ fn http(kind: &str, lower: &str) -> Option<Classification> {
                     | "status_code"
                     | "httpstatus"
                     | "responded"
+                    | "success"
                     | "error"
             );
             let leading = lower.len() == rest.len() && start == 0 && is_http;

@@ -98,7 +98,7 @@ pub static WORDS: &[Group] = &[
     (T, Timeout, &["timed out", "timedout", "timeout", "time-out", "time out", "deadline exceeded", "no response within", "did not respond", "did not answer within", "took too long"]),
     (T, DependencyUnavailable, &[
         "connection refused", "connection reset", "connection aborted", "connection abort", "connection closed", "connection was closed", "connection lost", "connection terminated", "connection broken", "connection error", "connection failed", "connection failure", "connection is closed", "connection dropped", "connection not available", "connection attempt", "closed idle connection", "closed connection", "closed by the remote", "closed by peer", "reset by peer",
-        "broken pipe", "no route to host", "host is down", "host is unreachable", "socket hang up", "socket closed", "socket is closed", "could not connect", "failed to connect", "unable to connect", "cannot connect", "can't connect", "error connecting", "error trying to connect", "couldn't connect", "failed to establish a new connection", "failed to initiate the connection", "error occurred in the connection", "network error", "network is down", "network partition", "remote host closed", "forcibly closed", "stream closed", "stream was reset", "http2: ", "goaway", "unexpected eof", "incompleteread",
+        "broken pipe", "no route to host", "host is down", "host is unreachable", "socket hang up", "socket closed", "socket is closed", "could not connect", "failed to connect", "unable to connect", "cannot connect", "can't connect", "error connecting", "error trying to connect", "couldn't connect", "can't reach", "cannot reach", "could not reach", "unable to reach", "bad connection", "while reading from stream", "failed to establish a new connection", "failed to initiate the connection", "error occurred in the connection", "network error", "network is down", "network partition", "remote host closed", "forcibly closed", "stream closed", "stream was reset", "http2: ", "goaway", "unexpected eof", "incompleteread",
         "temporary failure in name resolution", "try again", "server misbehaving", "servfail", "max retries exceeded", "service unavailable", "temporarily unavailable", "currently unavailable", " unavailable", "bad gateway", "gateway time", "internal server error", "internal error encountered", "no healthy upstream", "upstream connect error", "circuit breaker", "circuit is open", "circuitbreaker", "leader election", "no leader", "starting up", "shutting down", "is not ready", "under maintenance",
         "please retry", "retry later", "retry your request", "retry the", "try later", "temporary failure", "temporary error", "transient", "failover", "server error", "unreachable",
     ]),
@@ -107,6 +107,14 @@ pub static WORDS: &[Group] = &[
     (U, DependencyUnavailable, &["name or service not known", "no such host", "nodename nor servname", "nxdomain", "could not resolve host", "network is unreachable", "unknown host", "name resolution"]),
     (P, MissingReference, &["does not exist", "doesn't exist", "not found", "no such file", "no such key", "no such", "could not find", "cannot find", "can't find", "couldn't find", "unknown product", "unknown customer", "unknown order", "unknown user", "unknown account", "no longer exists", "has been deleted", "was deleted", "missing reference", "no record", "no rows in result set", "is unknown"]),
     (P, ResourceLimit, &["too large", "exceeds the maximum", "exceeds maximum", "larger than", "maximum size", "max message size", "too big", "limit exceeded"]),
+];
+
+/// Types and ends of messages under which a broken connection is reported as something else.
+pub static DISGUISED: &[(&str, &str)] = &[
+    ("TypeError", "fetch failed"),
+    ("TypeError", "failed to fetch"),
+    ("TypeError", "load failed"),
+    ("url.Error", ": eof"),
 ];
 
 /// Words that say that a tenant or account is gone, when they stand beside one of these.
