@@ -110,9 +110,15 @@ fn chain(case: Case<'_>) -> Vec<Cause> {
         message: case.failure.message.clone().unwrap_or(head.message),
     };
     let mut chain = Vec::new();
+    // Rust's `unwrap` panics with the error that it met: that error is the cause, not the panic.
+    let unwrapped = own.message.split_once("`Err` value: ").map(|(_, error)| {
+        let name = error.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        Cause { error_type: name.to_string(), message: error.to_string() }
+    });
     if !own.error_type.is_empty() || !own.message.is_empty() {
         chain.push(own);
     }
+    chain.extend(unwrapped);
     chain.extend(case.stack.causes.iter().cloned());
     chain
 }

@@ -41,6 +41,10 @@ fn evidence_decides_in_its_order() {
     check("AxiosError", "Request failed with status code 409", U, Conflict);
     check("HTTPError", "404 Client Error: Not Found for url: https://a.example", P, MissingReference);
     check("SMTPException", "451 try again", T, DependencyUnavailable);
+    check("shop::PaymentError", "payments answered 402", P, BusinessRule);
+    check("panic", "called `Option::unwrap()` on a `None` value", P, ConsumerBug);
+    check("panic", "called `Result::unwrap()` on an `Err` value: TimedOut", T, Timeout);
+    check("TypeError", "fetch failed", T, DependencyUnavailable);
     check("Error", "x509: certificate has expired", P, Configuration);
     check("Error", "Tenant acme was deleted", P, InvalidTenant);
     check("MessageExpired", "", P, Expired);

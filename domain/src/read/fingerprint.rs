@@ -49,11 +49,29 @@ pub fn of(case: Case<'_>) -> Fingerprint {
     } else {
         parts.push("frames");
         parts.extend(frame_lines.iter().map(String::as_str));
+        // One function may raise many errors of a type that says nothing by itself, and lines do not count.
+        if says_nothing(error_type) {
+            parts.extend(["message", &template]);
+        }
     }
     parts.push("causes");
     parts.extend(causes.iter().map(|cause| cause.error_type.as_str()));
     let culprit = if stack.innermost_last { counted.last() } else { counted.clone().next() }.map(culprit);
     Fingerprint { group: GroupId::new(hash_hex(&parts)), title: title(case, error_type, &template), culprit }
+}
+
+/// Whether a type is one of those that a language gives for errors of every kind.
+fn says_nothing(error_type: &str) -> bool {
+    #[rustfmt::skip]
+    const GENERAL: &[&str] = &[
+        "", "Error", "Exception", "RuntimeException", "IllegalStateException", "IllegalArgumentException",
+        "UncheckedIOException", "IOException", "SQLException", "InvalidOperationException", "ArgumentException",
+        "ApplicationException", "RuntimeError", "ValueError", "TypeError", "KeyError", "LookupError", "OSError",
+        "StandardError", "ArgumentError", "AssertionError", "errorString", "wrapError", "joinError", "fundamental",
+        "withStack", "withMessage", "panic", "LogicException", "ErrorException", "DomainException", "error",
+    ];
+    let name = error_type.rsplit(['.', ':', '\\', '$', '*']).next().unwrap_or(error_type);
+    GENERAL.contains(&name)
 }
 
 /// The function and where it is.

@@ -129,3 +129,17 @@ proptest! {
         prop_assert_eq!(read(&message, &Policy::default()), read(&message, &Policy::default()));
     }
 }
+
+#[test]
+fn a_type_that_says_nothing_is_told_apart_by_its_message_and_another_by_its_frames() {
+    let group = |error_type: &str, message: &str| {
+        let stack = "    at total (/srv/app/cart.js:7:1)";
+        let some = |text: &str| Some(String::from(text));
+        let failure =
+            Failure { error_type: some(error_type), message: some(message), stack: some(stack), ..Failure::default() };
+        classify_failure(&failure, None, &Policy::default()).group
+    };
+    assert_ne!(group("Error", "cart is empty"), group("Error", "cart is locked"));
+    assert_eq!(group("Error", "cart 7 is empty"), group("Error", "cart 12 is empty"));
+    assert_eq!(group("CustomerBlocked", "Anna is blocked"), group("CustomerBlocked", "Bo is blocked"));
+}

@@ -212,8 +212,10 @@ fn http(kind: &str, lower: &str) -> Option<Classification> {
                     | "success"
                     | "error"
             );
+            let answered =
+                matches!(before, "answered" | "replied" | "returned" | "got") && after.trim_end_matches('.').is_empty();
             let leading = lower.len() == rest.len() && start == 0 && is_http;
-            if led || leading || phrase(after) {
+            if led || answered || leading || phrase(after) {
                 let number = word.parse().unwrap_or(0);
                 if let Some(found) = matched(status::http(number), 90, format!("HTTP {number}")) {
                     return Some(found);
