@@ -67,7 +67,7 @@ pub fn Frame(
                     })}
                     <div class="top-line">
                         <h1 tabindex="-1">{title}</h1>
-                        <div class="top-beside">{beside.run()}</div>
+                        <div class="top-beside">{move || beside.run()}</div>
                     </div>
                 </div>
                 <div class="top-tools">

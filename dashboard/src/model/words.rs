@@ -162,7 +162,7 @@ pub fn replay(state: &ReplayState, waves: usize) -> (Tone, &'static str, String)
         }
         ReplayState::Paused { by, .. } => (Tone::Warn, "◫", format!("Paused by {by}")),
         ReplayState::Stopping { .. } => (Tone::Warn, "◫", "Stopping".to_string()),
-        ReplayState::Finished { ending: Ending::Completed, .. } => (Tone::Ok, "✓", "Finished".to_string()),
+        ReplayState::Finished { ending: Ending::Completed, .. } => (Tone::Quiet, "✓", "Finished".to_string()),
         ReplayState::Finished { ending: Ending::Aborted, .. } => (Tone::Quiet, "–", "Ended by a person".to_string()),
     }
 }

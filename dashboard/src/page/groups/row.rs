@@ -1,8 +1,10 @@
 //! One group in the list. Its values change in place; the row itself is made once.
 
 use super::order::{Order, row_id};
+use crate::clock;
 use crate::component::{Age, Loss, MoneyText, Spark, StepPill};
 use crate::model::money::{count, count_of};
+use crate::model::when::{Urgency, urgency};
 use crate::model::words;
 use crate::route::Route;
 use domain::id::GroupId;
@@ -29,17 +31,25 @@ pub(super) fn Row(
     let class = Memo::new(move |_| {
         row.with(|row| (words::class(row.class()), words::category(row.classification.category)))
     });
-    let reason = move || row.with(|row| row.classification.reason.clone());
+    // The link lies over the whole row, so its title is the only one that a pointer ever sees.
+    let told = move || {
+        row.with(|row| {
+            let place = row.culprit.as_ref().map(|place| format!("\n{place}")).unwrap_or_default();
+            format!("{}{place}\n{}", row.title, row.classification.reason)
+        })
+    };
     let oldest = Signal::derive(move || row.with(|row| row.oldest_sent_at));
     let loss = Signal::derive(move || row.with(|row| row.loss_at));
     let (cursor_id, focus_id) = (id.clone(), id.clone());
     let is_cursor = Memo::new(move |_| order.is_cursor(&cursor_id));
     let letters_word = move || if letters.get() == 1 { " letter" } else { " letters" };
+    let overdue = Memo::new(move |_| loss.get().is_some_and(|at| urgency(at, clock::ticking()) == Urgency::Passed));
+    let to_loss = move || (loss.get().is_some() && !overdue.get()).then_some(" to loss");
     view! {
         <div role="row" class="row" class:row-cursor=is_cursor aria-rowindex=move || index.get().to_string()
             on:focusin=move |_| order.set_cursor(&focus_id)>
             <div role="cell" class="cell-error">
-                <a class="row-link" id=row_id(&id) href=Route::group(&id).to_string()>
+                <a class="row-link" id=row_id(&id) href=Route::group(&id).to_string() title=told>
                     {move || row.with(|row| row.title.clone())}
                 </a>
                 <span class="row-sub">
@@ -48,7 +58,7 @@ pub(super) fn Row(
                     {move || row.with(|row| row.culprit.as_ref().map(|place| format!(" · {place}")))}
                 </span>
             </div>
-            <div role="cell" class="cell-class" title=reason>
+            <div role="cell" class="cell-class">
                 <span>{move || class.get().0}</span>
                 <span class="row-sub">{move || (class.get().0 != class.get().1).then_some(class.get().1)}</span>
             </div>
@@ -64,7 +74,7 @@ pub(super) fn Row(
             <div role="cell" class="cell-risk"><MoneyText of=tally /></div>
             <div role="cell" class="cell-customers">{move || row.with(|row| count(row.customers))}</div>
             <div role="cell" class="cell-age"><Age since=oldest /></div>
-            <div role="cell" class="cell-loss"><Loss at=loss /><span class="narrow-word">" to loss"</span></div>
+            <div role="cell" class="cell-loss"><Loss at=loss /><span class="narrow-word">{to_loss}</span></div>
             <div role="cell" class="cell-step">
                 <StepPill step />
                 {move || row.with(|row| (row.in_replay > 0).then(|| {

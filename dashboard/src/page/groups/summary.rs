@@ -42,6 +42,11 @@ pub(super) fn Summary(live: Live<GroupsAnswer>) -> impl IntoView {
         Some(Urgency::Soon) => "warn",
         _ => "",
     });
+    let loss_label = move || match loss.get().map(|at| urgency(at, clock::ticking())) {
+        Some(Urgency::Passed) => "first loss",
+        _ => "to first loss",
+    }
+    .to_string();
     let growing_tone = Signal::derive(move || if growing.get() > 0 { "danger" } else { "" });
     let replays_tone = Signal::derive(move || if replays.get() > 0 { "info" } else { "" });
     let letters_label = move || if letters.get() == 1 { "letter waiting" } else { "letters waiting" }.to_string();
@@ -54,9 +59,9 @@ pub(super) fn Summary(live: Live<GroupsAnswer>) -> impl IntoView {
             <Stat href=link(View::Open, Sort::Letters) label=Signal::derive(letters_label)>
                 {move || count(letters.get())}
             </Stat>
-            <Stat href=link(View::Open, Sort::Risk) label="at risk"><MoneyText of=tally /></Stat>
+            <Stat href=link(View::Open, Sort::Risk) label="revenue at risk"><MoneyText of=tally /></Stat>
             <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=oldest /></Stat>
-            <Stat href=link(View::Open, Sort::Loss) label="to first loss" tone=loss_tone><Loss at=loss /></Stat>
+            <Stat href=link(View::Open, Sort::Loss) label=Signal::derive(loss_label) tone=loss_tone><Loss at=loss /></Stat>
             <Stat href=Route::Replays.to_string() label=Signal::derive(replays_label) tone=replays_tone>
                 {move || count(replays.get())}
             </Stat>
