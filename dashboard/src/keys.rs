@@ -32,6 +32,22 @@ struct Layer {
     bindings: Vec<Binding>,
 }
 
+/// What is done, and the keys that do it.
+pub type Told = (&'static str, Vec<&'static str>);
+
+impl Layer {
+    fn told(&self) -> Vec<Told> {
+        let mut told: Vec<Told> = Vec::new();
+        for binding in &self.bindings {
+            match told.iter_mut().find(|(what, _)| *what == binding.what) {
+                Some((_, keys)) => keys.push(binding.keys),
+                None => told.push((binding.what, vec![binding.keys])),
+            }
+        }
+        told
+    }
+}
+
 /// All keys that work now.
 #[derive(Clone, Copy)]
 pub struct Keys {
@@ -54,12 +70,9 @@ impl Keys {
         keys
     }
 
-    /// The keys by layer, the page's own first: title, then key and what it does.
-    pub fn list(self) -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
-        self.layers.with(|layers| {
-            let pairs = |layer: &Layer| layer.bindings.iter().map(|b| (b.keys, b.what)).collect();
-            layers.iter().rev().map(|layer| (layer.title, pairs(layer))).collect()
-        })
+    /// The keys by layer, the page's own first: title, then what is done and the keys that do it.
+    pub fn list(self) -> Vec<(&'static str, Vec<Told>)> {
+        self.layers.with(|layers| layers.iter().rev().map(|layer| (layer.title, layer.told())).collect())
     }
 
     fn pressed(self, event: &KeyboardEvent) {

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 pub fn LiveBadge(pulse: Pulse) -> impl IntoView {
     let reading = Memo::new(move |_| pulse.reading());
     let tone = move || match reading.get() {
-        Reading::Connecting | Reading::Paused(_) => "quiet",
+        Reading::Connecting | Reading::Paused(_) | Reading::Nothing => "quiet",
         Reading::Live(_) => "ok",
         Reading::Reconnecting(_) => "warn",
         Reading::Offline(_) | Reading::SignedOut => "danger",
@@ -23,12 +23,13 @@ pub fn LiveBadge(pulse: Pulse) -> impl IntoView {
         Reading::Reconnecting(_) => "Reconnecting…".to_string(),
         Reading::Offline(_) => "Offline".to_string(),
         Reading::SignedOut => "Signed out".to_string(),
+        Reading::Nothing => String::new(),
     };
     let rest = move || match reading.get() {
         Reading::Live(at) => when::relative(at, clock::ticking()),
         Reading::Paused(at) | Reading::Offline(Some(at)) => format!("showing {}", clock::time_of_day(at)),
         Reading::Reconnecting(at) => format!("data from {}", clock::time_of_day(at)),
-        Reading::Connecting | Reading::Offline(None) | Reading::SignedOut => String::new(),
+        Reading::Connecting | Reading::Offline(None) | Reading::SignedOut | Reading::Nothing => String::new(),
     };
     let paused = pulse.paused();
     let press = move |_| {
@@ -44,7 +45,8 @@ pub fn LiveBadge(pulse: Pulse) -> impl IntoView {
         _ => "Pause updating",
     };
     view! {
-        <button type="button" class=move || format!("badge tone-{}", tone()) on:click=press title=does>
+        <button type="button" class=move || format!("badge tone-{}", tone()) on:click=press title=does
+            hidden=move || reading.get() == Reading::Nothing>
             <span class="badge-dot" aria-hidden="true"></span>
             <span class="badge-word">{word}</span>
             <span class="badge-rest">{rest}</span>

@@ -83,6 +83,9 @@ pub fn Button(
 pub(super) fn shown_key(key: &str) -> String {
     match key.as_bytes() {
         [b'A'..=b'Z'] => format!("Shift {key}"),
+        b"ArrowDown" => "↓".to_string(),
+        b"ArrowUp" => "↑".to_string(),
+        b"Escape" => "Esc".to_string(),
         _ => key.replace(' ', " then "),
     }
 }

@@ -22,8 +22,9 @@ pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl I
                         <section>
                             <h3>{title}</h3>
                             <dl class="help-keys">
-                                {bindings.into_iter().map(|(key, what)| view! {
-                                    <div><dt><kbd>{shown_key(key)}</kbd></dt><dd>{what}</dd></div>
+                                {bindings.into_iter().map(|(what, keys)| {
+                                    let keys = keys.into_iter().map(|key| view! { <kbd>{shown_key(key)}</kbd> });
+                                    view! { <div><dt>{keys.collect_view()}</dt><dd>{what}</dd></div> }
                                 }).collect_view()}
                             </dl>
                         </section>

@@ -17,7 +17,7 @@ use crate::model::filter::Filter;
 use crate::nav::nav;
 use crate::poll::{Live, Pace};
 use crate::route::{GroupsPlace, Route};
-use bar::{FilterBar, Views, focus_filter};
+use bar::{FilterBar, NewLine, Views, focus_filter};
 use domain::wire::GroupsAnswer;
 use empty::NothingHere;
 use leptos::prelude::*;
@@ -83,6 +83,7 @@ pub fn GroupsPage() -> impl IntoView {
                         <div class="list-tools">
                             <FilterBar shared />
                             <Views shared />
+                            <NewLine shared />
                         </div>
                         {move || cut.get().flatten().map(|n| view! {
                             <p class="stale">{format!("The first {n} groups in the order of attention; there are more.")}</p>

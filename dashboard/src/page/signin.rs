@@ -1,7 +1,7 @@
 //! Signing in: a one-time code from the link's fragment becomes this tab's session.
 
 use crate::api::{self, ApiError};
-use crate::component::{Empty, Problem};
+use crate::component::{Glyph, Icon, Problem};
 use crate::nav::{nav, set_title, take_fragment};
 use crate::route::Route;
 use crate::session::{SignedIn, tab};
@@ -67,7 +67,9 @@ pub fn SignedOut() -> impl IntoView {
 #[component]
 fn Door(#[prop(into)] title: Signal<String>, children: Children) -> impl IntoView {
     view! {
-        <div class="page page-door">
+        <div class="door">
+            <span class="door-mark"><Icon glyph=Glyph::Letter /></span>
+            <p class="door-name">"Dead Letter Office"</p>
             <h1 tabindex="-1">{title}</h1>
             {children()}
         </div>
@@ -77,9 +79,10 @@ fn Door(#[prop(into)] title: Signal<String>, children: Children) -> impl IntoVie
 #[component]
 fn NewLink() -> impl IntoView {
     view! {
-        <Empty title="You come in by a link that works once.">
-            <p>"In the terminal that runs the office press "<kbd>"Enter"</kbd>" for new links, or run "<code>"dlo links"</code>"."</p>
-            <p class="muted">"There is a link for each role: viewer, operator, approver, admin."</p>
-        </Empty>
+        <div class="door-how">
+            <p>"You come in by a link that works once. In the terminal that runs the office press "<kbd>"Enter"</kbd>
+                " for new links, or run "<code>"dlo links"</code>" in another one."</p>
+            <p>"There is a link for each role: viewer, operator, approver, admin."</p>
+        </div>
     }
 }

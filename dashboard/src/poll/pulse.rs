@@ -35,6 +35,8 @@ pub enum Reading {
     Offline(Option<Timestamp>),
     /// Nobody is signed in.
     SignedOut,
+    /// There is nothing here that could be fresh: it is not there, or not for this person.
+    Nothing,
 }
 
 impl Pulse {
@@ -55,6 +57,11 @@ impl Pulse {
         self.last.try_get_untracked().flatten()
     }
 
+    /// When it was last confirmed. Tracked: runs its reader again with each answer, new or not.
+    pub fn beats(self) -> Option<Timestamp> {
+        self.last.get()
+    }
+
     /// Whether a person has paused it.
     pub fn paused(self) -> RwSignal<bool> {
         self.paused
@@ -72,6 +79,7 @@ impl Pulse {
         let last = self.last.get();
         match (self.state.get(), last) {
             (State::SignedOut, _) => Reading::SignedOut,
+            (State::Forbidden(_) | State::Gone(_), _) => Reading::Nothing,
             (_, Some(last)) if self.paused.get() => Reading::Paused(last),
             (State::Stale { since, .. }, _) => late(since, clock::ticking()),
             (State::Failed(_), last) => Reading::Offline(last),

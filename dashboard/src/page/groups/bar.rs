@@ -148,6 +148,22 @@ pub(super) fn Views(shared: Shared) -> impl IntoView {
     }
 }
 
+/// What waits to be shown.
+#[component]
+pub(super) fn NewLine(shared: Shared) -> impl IntoView {
+    let order = shared.order;
+    let words = move || order.pending().words();
+    view! {
+        <div class="new-line" role="status">
+            <Show when=move || !order.pending().is_none()>
+                <button type="button" class="new-button" aria-keyshortcuts="." on:click=move |_| order.show_new(shared)>
+                    {words}" — show "<kbd aria-hidden="true">"."</kbd>
+                </button>
+            </Show>
+        </div>
+    }
+}
+
 /// Rows that the filter leaves, by view. None while nothing is known.
 pub(super) fn counts(shared: Shared) -> Option<[u64; 5]> {
     let filter = shared.filter();

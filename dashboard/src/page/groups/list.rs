@@ -49,7 +49,6 @@ pub(super) fn List(shared: Shared) -> impl IntoView {
     let is_empty = Memo::new(move |_| shown.with(Vec::is_empty));
     view! {
         <div class="list" class:list-stale=is_stale>
-            <NewLine shared />
             <div class="list-frame" id=FRAME>
                 <Show when=move || !is_empty.get() fallback=move || view! { <NoneMatch shared /> }>
                     <div class="table" role="table" aria-label="Groups"
@@ -66,21 +65,6 @@ pub(super) fn List(shared: Shared) -> impl IntoView {
                     </div>
                 </Show>
             </div>
-        </div>
-    }
-}
-
-#[component]
-fn NewLine(shared: Shared) -> impl IntoView {
-    let order = shared.order;
-    let words = move || order.pending().words();
-    view! {
-        <div class="new-line" role="status">
-            <Show when=move || !order.pending().is_none()>
-                <button type="button" class="new-button" aria-keyshortcuts="." on:click=move |_| order.show_new(shared)>
-                    {words}" — show "<kbd aria-hidden="true">"."</kbd>
-                </button>
-            </Show>
         </div>
     }
 }

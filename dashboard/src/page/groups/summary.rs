@@ -52,7 +52,7 @@ pub(super) fn Summary(live: Live<GroupsAnswer>) -> impl IntoView {
     let letters_label = move || if letters.get() == 1 { "letter waiting" } else { "letters waiting" }.to_string();
     let replays_label = move || if replays.get() == 1 { "replay under way" } else { "replays under way" }.to_string();
     view! {
-        <div class="stats" role="group" aria-label="All groups">
+        <div class="numbers" role="group" aria-label="All groups">
             <Stat href=link(View::Growing, Sort::Attention) label="growing now" tone=growing_tone>
                 {move || count(growing.get())}
             </Stat>
