@@ -85,6 +85,7 @@ macro_rules! queue_conformance {
             handles::garbled_handle_fails_alone,
             handles::stale_handle_deletes_nothing,
             redrive::deleted_in_time_is_never_moved,
+            redrive::each_queue_of_a_chain_counts_its_own_receives,
             redrive::fifo_move_frees_the_group_and_starts_time_anew,
             redrive::letters_with_one_deduplication_id_both_survive,
             redrive::message_sent_to_a_dead_letter_queue_by_hand_has_no_source,

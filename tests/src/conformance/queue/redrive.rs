@@ -1,7 +1,9 @@
 //! Redrive policies: when a message moves to the dead-letter queue, and what it looks like there.
 
+use super::waiting::AT_ONCE;
 use super::*;
 use domain::message::Attribute;
+use std::time::Instant;
 
 /// A main queue and its dead-letter queue, which keeps what it gets for this long.
 async fn pair(world: &dyn QueueWorld, kind: Kind, receives_max: u32, retention: Span) -> (QueueArn, QueueArn) {
@@ -97,9 +99,29 @@ pub async fn moved_message_wakes_who_waits_for_dead_letters(world: &dyn QueueWor
         let (main, dlq) = pair(world, kind, 1, Span::from_days(14)).await;
         send(world, &main, message(kind, "poison")).await;
         fail_once(world, &main).await;
+        let began = Instant::now();
         let waiting = world.port().receive(&dlq, 10, Span::from_secs(20), None);
         let (dead, ()) = tokio::join!(waiting, nothing(world, &main));
         assert_eq!(bodies(&dead.expect("answered")), ["poison"], "{kind:?}");
+        assert!(began.elapsed() < AT_ONCE, "{kind:?}: {:?}", began.elapsed());
+    }
+}
+
+pub async fn each_queue_of_a_chain_counts_its_own_receives(world: &dyn QueueWorld) {
+    for kind in KINDS {
+        let last = world.make(kind, hidden_s(600)).await;
+        let middle = world.make(kind, hidden_s(600).dead_letters_to(&last, 2)).await;
+        let first = world.make(kind, hidden_s(600).dead_letters_to(&middle, 3)).await;
+        let id = send(world, &first, message(kind, "poison")).await;
+        for (queue, receives) in [(&first, 3), (&middle, 2)] {
+            for _ in 0..receives {
+                fail_once(world, queue).await;
+            }
+            nothing(world, queue).await;
+        }
+        let dead = receive_one(world, &last).await;
+        assert_eq!((dead.message_id, dead.system.receive_count), (id, Some(6)), "{kind:?}");
+        assert_eq!(dead.system.source_queue, Some(middle), "{kind:?}: the queue it came from last");
     }
 }
 

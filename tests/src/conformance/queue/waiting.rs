@@ -1,6 +1,10 @@
 //! Time: visibility timeouts, delays, retention, long polling.
 
 use super::*;
+use std::time::{Duration, Instant};
+
+/// What a poll that could wait 20 s must get long before: it is told, it does not find out at the end.
+pub(super) const AT_ONCE: Duration = Duration::from_secs(10);
 
 pub async fn received_message_is_invisible_until_its_timeout(world: &dyn QueueWorld) {
     for kind in KINDS {
@@ -60,9 +64,11 @@ pub async fn messages_expire_with_the_retention(world: &dyn QueueWorld) {
 pub async fn long_poll_gets_what_arrives_meanwhile(world: &dyn QueueWorld) {
     for kind in KINDS {
         let queue = world.make(kind, QueueSettings::default()).await;
+        let began = Instant::now();
         let waiting = world.port().receive(&queue, 10, Span::from_secs(20), None);
         let (received, _) = tokio::join!(waiting, send(world, &queue, message(kind, "new")));
         assert_eq!(bodies(&received.expect("answered")), ["new"], "{kind:?}");
+        assert!(began.elapsed() < AT_ONCE, "{kind:?}: {:?}", began.elapsed());
     }
 }
 
@@ -75,9 +81,12 @@ pub async fn long_poll_gets_what_comes_back_meanwhile(world: &dyn QueueWorld) {
         let (received, ()) = tokio::join!(waiting(), world.advance(Span::from_secs(6)));
         let received = received.expect("answered");
         assert_eq!(bodies(&received), ["back"], "{kind:?}: by its timeout");
+        hide_for(world, &queue, &received[0], Span::from_mins(10)).await.expect("it is in flight");
+        let began = Instant::now();
         let (again, released) = tokio::join!(waiting(), hide_for(world, &queue, &received[0], Span::ZERO));
         released.expect("it is in flight");
         assert_eq!(bodies(&again.expect("answered")), ["back"], "{kind:?}: by a change of visibility");
+        assert!(began.elapsed() < AT_ONCE, "{kind:?}: {:?}", began.elapsed());
     }
 }
 
