@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const HEARTBEAT: Duration = Duration::from_secs(20);
 /// How often a terminal's status line is drawn again.
 const TICK: Duration = Duration::from_millis(250);
-const KEPT_LINES: usize = 40;
+const KEPT_LINES: usize = 80;
 const STATUS_CHARS: usize = 90;
 
 /// Runs `command` to its end. On failure the last lines of its output are in the failure's log.
@@ -126,9 +126,9 @@ mod tests {
     #[test]
     fn a_failing_command_leaves_its_last_lines() {
         let mut command = Command::new("sh");
-        command.args(["-c", "i=0; while [ $i -lt 60 ]; do echo line $i; i=$((i+1)); done; exit 3"]);
+        command.args(["-c", "i=0; while [ $i -lt 100 ]; do echo line $i; i=$((i+1)); done; exit 3"]);
         let log = watched(&mut command).expect_err("exit 3").log.expect("a log");
-        assert!(log.contains("line 59") && !log.contains("line 19\n"), "{log}");
+        assert!(log.contains("line 99") && !log.contains("line 19\n"), "{log}");
     }
 
     #[test]

@@ -55,6 +55,8 @@ fn bundle(place: &Place, tools: &WebTools, stage: &Path) -> Outcome<()> {
     trunk
         .args(["build", "--offline", "--minify", "--no-sri", "--cargo-profile", "wasm", "--dist"])
         .arg(stage)
-        .env("RUSTFLAGS", "--cfg erase_components");
+        .env("RUSTFLAGS", "--cfg erase_components")
+        // A compile error is not a fault of trunk: its own stack would bury it.
+        .env("RUST_BACKTRACE", "0");
     progress::watched(&mut trunk)
 }
