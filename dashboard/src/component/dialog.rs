@@ -5,6 +5,8 @@ use crate::component::{Button, Kind, Problem};
 use leptos::ev::SubmitEvent;
 use leptos::html;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 
 /// A question. Its children exist only while it is open, so that it starts afresh each time; Cancel has the focus
 /// unless a child has `autofocus`; on closing the focus goes back to where it was.
@@ -44,10 +46,8 @@ pub fn Dialog(
         let Some(dialog) = node.get() else { return };
         if open.get() {
             if !dialog.open() && dialog.show_modal().is_ok() {
-                let chosen = dialog.query_selector("[autofocus]").ok().flatten();
-                if let (None, Some(cancel)) = (chosen, cancel.get_untracked()) {
-                    let _ = cancel.focus();
-                }
+                // The content is made by an effect that may run after this one.
+                request_animation_frame(move || focus_inside(&dialog, cancel));
             }
         } else if dialog.open() {
             dialog.close();
@@ -85,5 +85,14 @@ pub fn Dialog(
                 </form>
             </Show>
         </dialog>
+    }
+}
+
+fn focus_inside(dialog: &web_sys::HtmlDialogElement, cancel: NodeRef<html::Button>) {
+    let chosen = dialog.query_selector("[autofocus]").ok().flatten();
+    let chosen = chosen.and_then(|element| element.dyn_into::<HtmlElement>().ok());
+    let cancel = cancel.try_get_untracked().flatten().map(HtmlElement::from);
+    if let Some(element) = chosen.or(cancel) {
+        let _ = element.focus();
     }
 }
