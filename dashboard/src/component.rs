@@ -1,16 +1,23 @@
 //! Parts of pages: they take values and signals and never fetch.
 
+mod arrivals;
+mod audit;
 mod badge;
 mod bar;
 mod button;
+mod consent;
 mod copy;
 mod dialog;
+mod field;
 mod frame;
+mod gate;
 mod help;
 mod icon;
 mod json;
+mod ledger;
 mod money;
 mod pill;
+mod plan;
 mod spark;
 mod stat;
 mod tabs;
@@ -18,17 +25,24 @@ mod toast;
 mod trouble;
 mod when;
 
+pub use arrivals::Arrivals;
+pub use audit::AuditList;
 pub use badge::LiveBadge;
 pub use bar::{Bar, Part};
 pub use button::{Button, Kind};
+pub use consent::{ApproveDialog, Asker, ResumeDialog};
 pub use copy::Copy;
 pub use dialog::Dialog;
+pub use field::{Field, next_id};
 pub use frame::{Frame, Rail};
+pub use gate::GateList;
 pub use help::Help;
 pub use icon::{Glyph, Icon};
 pub use json::JsonView;
+pub use ledger::{LedgerTable, WaveRows, parts};
 pub use money::MoneyText;
 pub use pill::{Pill, StepPill};
+pub use plan::{PlanText, WaveSizes};
 pub use spark::Spark;
 pub use stat::Stat;
 pub use tabs::{Tab, Tabs};

@@ -1,13 +1,19 @@
 //! What the pages compute: plain Rust, no browser, tested natively.
 
 pub mod filter;
+pub mod gate;
+pub mod halt;
 pub mod json;
+pub mod ledger;
 pub mod money;
+pub mod options;
 pub mod pending;
 #[cfg(test)]
 mod sample;
 pub mod sort;
 pub mod spark;
+pub mod timeline;
+pub mod trace;
 pub mod view;
 pub mod when;
 pub mod window;

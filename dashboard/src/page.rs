@@ -2,6 +2,7 @@
 
 mod group;
 mod groups;
+mod paged;
 mod replay;
 mod replays;
 mod signin;

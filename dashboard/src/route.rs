@@ -63,6 +63,8 @@ pub enum GroupTab {
     /// What broke.
     #[default]
     Failure,
+    /// One letter's body and attributes.
+    Payload,
     /// The letters.
     Letters,
     /// Who did what.
@@ -71,12 +73,13 @@ pub enum GroupTab {
 
 impl GroupTab {
     /// All tabs, in order.
-    pub const ALL: [Self; 3] = [Self::Failure, Self::Letters, Self::Timeline];
+    pub const ALL: [Self; 4] = [Self::Failure, Self::Payload, Self::Letters, Self::Timeline];
 
     /// The tab's word in the URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Failure => "failure",
+            Self::Payload => "payload",
             Self::Letters => "letters",
             Self::Timeline => "timeline",
         }

@@ -1,10 +1,26 @@
 //! One group: what broke, what it costs, and the way to its replay.
 
+mod failure;
+mod fix;
+mod head;
+mod here;
+mod letters;
+mod note;
+mod payload;
+mod plan;
+mod side;
+mod timeline;
+
 use crate::api;
-use crate::component::{Frame, Unless};
+use crate::component::{Arrivals, Frame, Tab, Tabs, Unless};
+use crate::keys::{self, key};
+use crate::model::money::count_of;
+use crate::nav::nav;
 use crate::poll::{Live, Pace};
+use crate::route::{GroupPlace, GroupTab, Route};
 use domain::id::GroupId;
-use domain::wire::GroupDetail;
+use domain::wire::{GroupDetail, NextStep};
+use here::Here;
 use leptos::prelude::*;
 
 /// A group's page.
@@ -18,12 +34,101 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
         },
     );
     let title = live.part(|detail| detail.row.title.clone());
+    let title = Signal::derive(move || title.get().unwrap_or_else(|| "Group".to_string()));
+    let step =
+        live.part(|detail| (detail.row.next.clone(), detail.replay.as_ref().map(crate::model::ledger::tab_title)));
+    let tab_title = Signal::derive(move || match step.get() {
+        Some((NextStep::Replaying { .. } | NextStep::ReplayStopped, Some(replay))) => replay,
+        _ => title.get(),
+    });
     let back = ("/groups".to_string(), Signal::stored("Groups".to_string()));
+    let id = StoredValue::new(id);
     view! {
-        <Frame title=Signal::derive(move || title.get().unwrap_or_else(|| "Group".to_string())) back pulse=live.pulse()>
-            <Unless live>
-                <p>{move || title.get()}</p>
+        <Frame title tab_title back pulse=live.pulse()>
+            <Unless live rows=6>
+                {move || Here::new(live, id.get_value()).map(|here| view! { <Known here /> })}
             </Unless>
         </Frame>
     }
+}
+
+/// The page once its group is known.
+#[component]
+fn Known(here: Here) -> impl IntoView {
+    let nav = nav();
+    let place = Memo::new(move |_| match nav.route() {
+        Route::Group(place) => Some(place),
+        _ => None,
+    });
+    let tab = Memo::new(move |_| place.with(|place| place.as_ref().map(|place| place.tab).unwrap_or_default()));
+    let asks = side::Asks::new();
+    bind_keys(here, asks);
+    let arrivals = here.part(|detail| detail.row.arrivals.clone());
+    let last_hour = here.part(|detail| detail.row.arrivals_last_hour);
+    let growing = here.part(|detail| detail.row.next == NextStep::Growing);
+    view! {
+        <head::Head here />
+        <div class="group">
+            <div class="group-main">
+                <Arrivals values=arrivals last_hour growing />
+                <GroupTabs here tab />
+                <section class="group-tab" aria-label=move || label(tab.get())>
+                    {move || match tab.get() {
+                        GroupTab::Failure => view! { <failure::FailureTab here /> }.into_any(),
+                        GroupTab::Payload => view! { <payload::PayloadTab here place /> }.into_any(),
+                        GroupTab::Letters => view! { <letters::LettersTab here place /> }.into_any(),
+                        GroupTab::Timeline => view! { <timeline::TimelineTab here /> }.into_any(),
+                    }}
+                </section>
+            </div>
+            <aside class="group-side" aria-label="Fix and replay">
+                <side::Side here asks />
+            </aside>
+        </div>
+    }
+}
+
+fn bind_keys(here: Here, asks: side::Asks) {
+    let nav = nav();
+    let go = move |tab: GroupTab| move || nav.replace(Route::Group(GroupPlace { tab, ..GroupPlace::new(here.id()) }));
+    keys::bind(
+        "This group",
+        vec![
+            key("1", "Trace", go(GroupTab::Failure)),
+            key("2", "Payload", go(GroupTab::Payload)),
+            key("3", "Letters", go(GroupTab::Letters)),
+            key("4", "Timeline", go(GroupTab::Timeline)),
+            key("f", "Declare a fix", move || asks.press(side::Press::Fix)),
+            key("n", "Write the note", move || asks.press(side::Press::Note)),
+            key("r", "Plan a replay", move || asks.press(side::Press::Plan)),
+            key("v", "Approve and replay, or resume", move || asks.press(side::Press::Approve)),
+        ],
+    );
+}
+
+fn label(tab: GroupTab) -> &'static str {
+    match tab {
+        GroupTab::Failure => "Trace",
+        GroupTab::Payload => "Payload",
+        GroupTab::Letters => "Letters",
+        GroupTab::Timeline => "Timeline",
+    }
+}
+
+#[component]
+fn GroupTabs(here: Here, tab: Memo<GroupTab>) -> impl IntoView {
+    let letters = here.part(|detail| {
+        let all: i64 = detail.counts.by_state.values().map(|tally| tally.letters).sum();
+        count_of(all)
+    });
+    let tabs = GroupTab::ALL.into_iter().map(|of| {
+        let href = Route::Group(GroupPlace { tab: of, ..GroupPlace::new(here.id()) }).to_string();
+        Tab {
+            href: Signal::stored(href),
+            label: label(of),
+            count: Signal::derive(move || (of == GroupTab::Letters).then(|| letters.get())),
+            here: Signal::derive(move || tab.get() == of),
+        }
+    });
+    view! { <Tabs label="About this group" tabs=tabs.collect() /> }
 }

@@ -1,0 +1,93 @@
+//! Deaths of the last day as a chart: bars, a scale in HTML, and the same as a table.
+
+use crate::model::money::count;
+use crate::model::spark::{heights, words};
+use leptos::prelude::*;
+
+const HEIGHT: u32 = 100;
+const STEP: usize = 10;
+
+/// Deaths per hour, oldest first.
+#[component]
+pub fn Arrivals(
+    /// The bars.
+    #[prop(into)]
+    values: Signal<Vec<u64>>,
+    /// Deaths in the last 60 minutes.
+    #[prop(into)]
+    last_hour: Signal<u64>,
+    /// Whether the group grows.
+    #[prop(into)]
+    growing: Signal<bool>,
+) -> impl IntoView {
+    let top = Memo::new(move |_| values.with(|values| scale(values.iter().copied().max().unwrap_or(0))));
+    let bars = Memo::new(move |_| {
+        // The scale is the last bar here, so that bars and labels agree.
+        let mut scaled = values.get();
+        scaled.push(top.get());
+        let mut heights = heights(&scaled, HEIGHT);
+        heights.pop();
+        let bar = |(at, height): (usize, &u32)| format!("M{}.5 {HEIGHT}v-{height}h9v{height}z", at * STEP);
+        let before = heights.len().saturating_sub(1);
+        let all: Vec<String> = heights.iter().enumerate().map(bar).collect();
+        (all[..before].concat(), all[before..].concat(), heights.len().max(1) * STEP)
+    });
+    let label = move || format!("Letters that died, by hour: {}", values.with(|values| words(values, last_hour.get())));
+    let hours = move || values.with(Vec::len);
+    let table = move || {
+        let values = values.get();
+        let last = values.len();
+        let row = |(at, n): (usize, u64)| {
+            let hour = if at + 1 == last { "this hour".to_string() } else { format!("{} h ago", last - 1 - at) };
+            view! { <tr><th scope="row">{hour}</th><td>{count(n)}</td></tr> }
+        };
+        values.into_iter().enumerate().rev().map(row).collect_view()
+    };
+    view! {
+        <figure class="arrivals" class:arrivals-growing=growing>
+            <figcaption>
+                <span class="arrivals-title">"Died per hour"</span>
+                <span class="muted">{move || values.with(|values| words(values, last_hour.get()))}</span>
+            </figcaption>
+            <div class="arrivals-chart">
+                <span class="arrivals-y" aria-hidden="true">
+                    <span>{move || count(top.get())}</span><span>{move || count(top.get() / 2)}</span><span>"0"</span>
+                </span>
+                <svg role="img" aria-label=label preserveAspectRatio="none"
+                    viewBox=move || format!("0 0 {} {HEIGHT}", bars.get().2)>
+                    <path class="arrivals-line" d=move || format!("M0 .5h{0}M0 50h{0}", bars.get().2) />
+                    <path class="arrivals-ground" d=move || format!("M0 {}h{}", f64::from(HEIGHT) - 0.5, bars.get().2) />
+                    <path class="spark-before" d=move || bars.get().0 />
+                    <path class="spark-last" d=move || bars.get().1 />
+                </svg>
+                <span class="arrivals-x" aria-hidden="true">
+                    <span>{move || format!("−{} h", hours())}</span>
+                    <span>{move || format!("−{} h", hours() / 2)}</span>
+                    <span>"now"</span>
+                </span>
+            </div>
+            <details class="arrivals-table">
+                <summary>"Table"</summary>
+                <table>
+                    <thead><tr><th scope="col">"Hour"</th><th scope="col">"Died"</th></tr></thead>
+                    <tbody>{table}</tbody>
+                </table>
+            </details>
+        </figure>
+    }
+}
+
+/// The next round even number above the highest bar: 6, 10, 20, 40, 50, 100, ...
+fn scale(top: u64) -> u64 {
+    let rounds = [6, 10, 20, 40, 50, 100];
+    let mut times = 1_u64;
+    loop {
+        if let Some(round) = rounds.iter().map(|round| round * times).find(|round| *round >= top) {
+            return round;
+        }
+        times = times.saturating_mul(10);
+        if times > u64::MAX / 100 {
+            return top;
+        }
+    }
+}

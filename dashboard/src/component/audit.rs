@@ -1,0 +1,53 @@
+//! Who did what, when and why.
+
+use crate::clock;
+use crate::component::At;
+use crate::model::timeline;
+use crate::model::words::Tone;
+use domain::audit::AuditRecord;
+use leptos::prelude::*;
+
+/// Entries of the audit, as they come: newest first.
+#[component]
+pub fn AuditList(
+    /// The entries.
+    #[prop(into)]
+    records: Signal<Vec<AuditRecord>>,
+    /// Links to replays.
+    #[prop(optional)]
+    links: bool,
+) -> impl IntoView {
+    let entry = move |record: AuditRecord| {
+        let tone = timeline::tone(record.act);
+        let detail =
+            timeline::detail(&record).map(|detail| view! { <span class="audit-detail">{detail.to_string()}</span> });
+        let reason = record.reason.clone().map(|reason| view! { <q class="audit-reason">{reason}</q> });
+        let replay = record.replay.clone().filter(|_| links).map(|id| {
+            view! { <a href=format!("/replays/{id}")>"replay "{crate::model::ledger::short(&id)}</a> }
+        });
+        let at = record.at;
+        view! {
+            <li class=format!("audit-entry tone-{}", tone.as_str()) class:audit-loud=tone != Tone::Quiet>
+                <span class="audit-dot" aria-hidden="true"></span>
+                <div class="audit-words">
+                    <p>
+                        <b class:audit-office=timeline::is_office(&record.actor)>{timeline::who(&record.actor)}</b>" "
+                        {timeline::what(&record)}
+                        {detail}
+                    </p>
+                    {reason}
+                </div>
+                <p class="audit-when">
+                    {replay}
+                    <span title=move || clock::absolute(at)><At at=Signal::stored(at) /></span>
+                    <span class="audit-clock">{move || clock::time_of_day(at)}</span>
+                </p>
+            </li>
+        }
+    };
+    view! {
+        <ol class="audit">
+            <For each=move || records.get() key=|r| (r.at, r.act, r.detail.clone()) children=entry />
+        </ol>
+    }
+}

@@ -1,0 +1,72 @@
+//! The gate: each condition with its mark and its evidence.
+
+use crate::clock;
+use crate::component::Countdown;
+use crate::model::gate::{Mark, mark};
+use domain::gate::{ConditionKind, Gate, Status};
+use leptos::prelude::*;
+
+/// The conditions of a gate, in order.
+#[component]
+pub fn GateList(
+    /// The gate.
+    #[prop(into)]
+    gate: Signal<Gate>,
+) -> impl IntoView {
+    let kinds = Memo::new(move |_| gate.with(|gate| gate.conditions.iter().map(|c| c.kind).collect::<Vec<_>>()));
+    view! {
+        <ul class="gate">
+            <For each=move || kinds.get() key=|kind| *kind children=move |kind| view! { <Row gate kind /> } />
+        </ul>
+    }
+}
+
+#[component]
+fn Row(gate: Signal<Gate>, kind: ConditionKind) -> impl IntoView {
+    // A row keeps its place in the document while its condition changes.
+    let state = Memo::new(move |_| {
+        gate.with(|gate| {
+            let condition = gate.conditions.iter().find(|c| c.kind == kind)?;
+            Some((mark(gate, condition), condition.clone()))
+        })
+    });
+    let look = move || state.with(|state| state.as_ref().map_or(Mark::Unmet, |(mark, _)| *mark)).look();
+    let evidence = move || state.with(|state| state.as_ref().map(|(_, c)| c.evidence.clone()).unwrap_or_default());
+    let waived = move || {
+        state.with(|state| match state {
+            Some((_, c)) => match &c.status {
+                Status::Waived { by, reason } => Some(format!("Waived by {by}: {reason}")),
+                _ => None,
+            },
+            None => None,
+        })
+    };
+    let opens = Memo::new(move |_| {
+        state.with(|state| match state {
+            Some((Mark::Opens(at), _)) => Some(*at),
+            _ => None,
+        })
+    });
+    let is_due = Memo::new(move |_| opens.get().is_some_and(|at| clock::ticking() >= at));
+    view! {
+        <li class=move || format!("gate-row tone-{}", look().0.as_str())>
+            <span class="gate-mark" aria-hidden="true">{move || look().1}</span>
+            <div class="gate-words">
+                <p class="gate-name">
+                    {kind.label()}
+                    <span class="sr-only">{move || format!(": {}", look().2)}</span>
+                    {move || opens.get().map(|at| view! {
+                        <span class="gate-opens">
+                            <Show when=move || is_due.get()
+                                fallback=move || view! { "opens in "<Countdown to=at /> }>
+                                "opening…"
+                            </Show>
+                        </span>
+                    })}
+                </p>
+                <p class="gate-evidence">{evidence}</p>
+                {move || waived().map(|words| view! { <p class="gate-waived">{words}</p> })}
+            </div>
+        </li>
+    }
+}

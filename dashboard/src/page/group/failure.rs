@@ -1,0 +1,92 @@
+//! The failure: what the consumer said, and where. Own frames stand, libraries are folded.
+
+use super::here::Here;
+use crate::component::{Copy, Empty};
+use crate::model::trace::{Block, blocks, has_own};
+use domain::reading::Failure;
+use leptos::prelude::*;
+
+/// The trace of the group's first letter.
+#[component]
+pub(super) fn FailureTab(here: Here) -> impl IntoView {
+    let failure = here.part(|detail| detail.failure.clone());
+    view! { {move || view! { <FailureText failure=failure.get() /> }} }
+}
+
+/// A failure.
+#[component]
+pub(super) fn FailureText(failure: Failure) -> impl IntoView {
+    if failure.is_empty() {
+        return view! {
+            <Empty title="The letters carry no failure.">
+                <p>"SQS moves a message without a word of why. A consumer that stamps its failures says it here; until then look at the payload."</p>
+            </Empty>
+        }
+        .into_any();
+    }
+    let stack = failure.stack.clone();
+    let words = view! {
+        <dl class="failure">
+            {failure.error_type.map(|t| view! { <div><dt>"Type"</dt><dd class="mono">{t}</dd></div> })}
+            {failure.message.map(|m| view! { <div><dt>"Message"</dt><dd class="failure-message">{m}</dd></div> })}
+            {failure.stated_class.map(|class| view! {
+                <div><dt>"It says"</dt><dd>{crate::model::words::class(class)}</dd></div>
+            })}
+        </dl>
+    };
+    let trace = match stack {
+        Some(stack) => view! { <Trace stack /> }.into_any(),
+        None => view! { <p class="muted">"It came without a stack trace."</p> }.into_any(),
+    };
+    view! { {words}{trace} }.into_any()
+}
+
+#[component]
+fn Trace(stack: String) -> impl IntoView {
+    let raw = RwSignal::new(false);
+    let parts = StoredValue::new(blocks(&stack));
+    let stack = StoredValue::new(stack);
+    let fold = parts.with_value(|parts| has_own(parts));
+    view! {
+        <div class="trace-tools">
+            <div class="switch" role="group" aria-label="How the trace is shown">
+                <button type="button" aria-pressed=move || (!raw.get()).to_string() on:click=move |_| raw.set(false)>"Frames"</button>
+                <button type="button" aria-pressed=move || raw.get().to_string() on:click=move |_| raw.set(true)>"Raw"</button>
+            </div>
+            <Copy text=Signal::derive(move || stack.get_value()) what="the trace" worded=true />
+        </div>
+        {move || if raw.get() {
+            view! { <pre class="raw" tabindex="0">{stack.get_value()}</pre> }.into_any()
+        } else {
+            let shown = parts.get_value().into_iter().map(|part| block(part, fold)).collect_view();
+            view! { <div class="trace">{shown}</div> }.into_any()
+        }}
+    }
+}
+
+fn block(block: Block, fold: bool) -> AnyView {
+    match block {
+        Block::Words(line) => view! { <p class="trace-words">{line}</p> }.into_any(),
+        Block::Own(lines) => view! { <pre class="trace-own">{unindented(&lines)}</pre> }.into_any(),
+        Block::Library { lines, frames } => {
+            let summary = match frames {
+                0 => lines.first().cloned().unwrap_or_default(),
+                1 => "1 frame of a library".to_string(),
+                n => format!("{n} frames of libraries"),
+            };
+            view! {
+                <details class="trace-library" open=!fold>
+                    <summary>{summary}</summary>
+                    <pre>{unindented(&lines)}</pre>
+                </details>
+            }
+            .into_any()
+        }
+    }
+}
+
+/// The lines without the blanks that all of them begin with.
+fn unindented(lines: &[String]) -> String {
+    let indent = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+    lines.iter().map(|line| &line[indent..]).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,89 @@
+//! What broke, how bad it is, and what to do next: the first five seconds.
+
+use super::here::Here;
+use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
+use crate::model::money::{count, count_of};
+use crate::model::words;
+use domain::wire::NextStep;
+use leptos::prelude::*;
+
+/// Below the title.
+#[component]
+pub(super) fn Head(here: Here) -> impl IntoView {
+    view! {
+        <div class="group-head">
+            <Facts here />
+            <Stats here />
+        </div>
+    }
+}
+
+#[component]
+fn Facts(here: Here) -> impl IntoView {
+    let row = here.part(|detail| {
+        let row = &detail.row;
+        (row.queue.clone(), row.classification.clone(), row.consumer.clone(), row.culprit.clone(), row.severity)
+    });
+    let version = here.part(|detail| detail.deployment.as_ref().map(|d| d.version.clone()));
+    let next = here.part(|detail| detail.row.next.clone());
+    let first = here.part(|detail| detail.row.first_died_at);
+    let last = here.part(|detail| detail.row.last_died_at);
+    view! {
+        <p class="facts">
+            <StepPill step=next />
+            {move || {
+                let (queue, class, consumer, culprit, severity) = row.get();
+                let consumer = consumer.map(|consumer| {
+                    let version = version.get().map(|version| format!(" {version}")).unwrap_or_default();
+                    view! { <span class="fact">"consumer "<b>{consumer}</b>{version}</span> }
+                });
+                let culprit = culprit.map(|culprit| view! { <span class="fact mono">{culprit}</span> });
+                view! {
+                    <span class="fact">"queue "<b>{queue}</b></span>
+                    <span class="fact">
+                        {format!("{}, {}", words::class(class.class), words::category(class.category).to_lowercase())}
+                    </span>
+                    {consumer}
+                    {culprit}
+                    <span class="fact">{words::severity(severity)}</span>
+                }
+            }}
+            <span class="fact">"first "<At at=first /></span>
+            {move || last.get().map(|last| view! { <span class="fact">"last "<At at=Signal::stored(last) /></span> })}
+        </p>
+        <p class="facts-why">
+            {move || row.with(|(_, class, ..)| {
+                format!("{} % sure: {}", class.confidence.as_pct(), class.reason)
+            })}
+        </p>
+    }
+}
+
+#[component]
+fn Stats(here: Here) -> impl IntoView {
+    let open = here.part(|detail| detail.row.open.clone());
+    let customers = here.part(|detail| detail.row.customers);
+    let oldest = here.part(|detail| detail.row.oldest_sent_at);
+    let loss = here.part(|detail| detail.row.loss_at);
+    let last_hour = here.part(|detail| detail.row.arrivals_last_hour);
+    let delivered = here.part(|detail| detail.row.delivered);
+    let growing = here.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
+    let letters = Signal::derive(move || {
+        if open.with(|open| open.letters) == 1 { "letter open" } else { "letters open" }.to_string()
+    });
+    let people = Signal::derive(move || if customers.get() == 1 { "customer" } else { "customers" }.to_string());
+    let tone = Signal::derive(move || if growing.get() && last_hour.get() > 0 { "danger" } else { "" });
+    view! {
+        <div class="figures">
+            <Stat label=letters>{move || open.with(|open| count_of(open.letters))}</Stat>
+            <Stat label="at risk"><MoneyText of=open /></Stat>
+            <Stat label=people>{move || count(customers.get())}</Stat>
+            <Stat label="oldest"><Age since=oldest /></Stat>
+            <Stat label="to loss"><Loss at=loss /></Stat>
+            <Stat label="last hour" tone>{move || format!("+{}", count(last_hour.get()))}</Stat>
+            <Show when=move || { delivered.get() > 0 }>
+                <Stat label="delivered">{move || count_of(delivered.get())}</Stat>
+            </Show>
+        </div>
+    }
+}

@@ -1,0 +1,252 @@
+//! One letter: its body as a tree or raw, its attributes, and each of its deaths.
+
+use super::failure::FailureText;
+use super::here::Here;
+use crate::api;
+use crate::component::{At, Copy, Empty, JsonView, Unless};
+use crate::model::json;
+use crate::model::money::{amount, count};
+use crate::model::words;
+use crate::page::paged::{More, Paged};
+use crate::poll::{Live, Pace};
+use crate::route::{GroupPlace, GroupTab, Route};
+use domain::id::{GroupId, LetterId};
+use domain::message::{AttributeValue, Content};
+use domain::reading::Replayability;
+use domain::wire::{LetterDetail, LetterRow, LettersPage};
+use leptos::prelude::*;
+
+/// Where a letter of a group is shown.
+pub(super) fn place_of(group: &GroupId, letter: &LetterId) -> String {
+    let letter = Some(letter.clone());
+    Route::Group(GroupPlace { tab: GroupTab::Payload, letter, ..GroupPlace::new(group.clone()) }).to_string()
+}
+
+/// The letters at the left, the chosen one beside them; the first where none is chosen.
+#[component]
+pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl IntoView {
+    let id = here.id();
+    let live = Live::new(move |seen| api::letters(id.clone(), None, None, seen), |_: &LettersPage| Pace::Calm);
+    let paged =
+        Paged::new(live, |page: &LettersPage| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
+    let rows = paged.rows();
+    let asked = Memo::new(move |_| place.with(|place| place.as_ref().and_then(|place| place.letter.clone())));
+    let chosen = Memo::new(move |_| asked.get().or_else(|| rows.with(|rows| rows.first().map(|row| row.id.clone()))));
+    let item = move |row: LetterRow| {
+        let id = row.id.clone();
+        let is_here = move || chosen.with(|chosen| chosen.as_ref() == Some(&id));
+        let short: String = row.id.as_str().chars().take(8).collect();
+        let money = row.impact.money.as_ref().map(|money| amount(money).text());
+        let kind = row.message_type.clone().unwrap_or_default();
+        view! {
+            <li>
+                <a class="pick" href=place_of(&here.id(), &row.id) aria-current=move || is_here().then_some("true")>
+                    <span class="mono">{short}</span>
+                    <span class="pick-money">{money}</span>
+                    <span class="pick-more">{kind}" · "<At at=Signal::stored(row.died_at) /></span>
+                </a>
+            </li>
+        }
+    };
+    view! {
+        <Unless live rows=6>
+            <Show when=move || chosen.with(Option::is_some)
+                fallback=|| view! { <Empty title="This group has no letters." /> }>
+                <div class="payload">
+                    <nav class="picks" aria-label="Letters">
+                        <ul><For each=move || rows.get() key=|row| (row.id.clone(), row.died_at) children=item /></ul>
+                        <More paged what="letters" ask=move |cursor| {
+                            let id = here.id();
+                            async move {
+                                api::letters(id, None, Some(cursor), api::Seen::default()).await.map(|a| a.into_new())
+                            }
+                        } />
+                    </nav>
+                    <div class="letter">
+                        {move || chosen.get().map(|id| view! { <Letter id /> })}
+                    </div>
+                </div>
+            </Show>
+        </Unless>
+    }
+}
+
+#[component]
+fn Letter(id: LetterId) -> impl IntoView {
+    let live = Live::new(move |seen| api::letter(id.clone(), seen), |_: &LetterDetail| Pace::Calm);
+    view! {
+        <Unless live rows=5>
+            {move || live.get().map(|detail| view! { <LetterText detail /> })}
+        </Unless>
+    }
+}
+
+#[component]
+fn LetterText(detail: LetterDetail) -> impl IntoView {
+    let cannot = match &detail.row.replayability {
+        Replayability::NotReplayable { reason } => {
+            Some(view! { <p class="notice">{format!("Cannot be sent back: {reason}")}</p> })
+        }
+        _ => None,
+    };
+    let remarks = (!detail.remarks.is_empty()).then(|| {
+        let lines = detail.remarks.iter().map(|remark| view! { <li>{remark.clone()}</li> }).collect_view();
+        view! { <ul class="remarks">{lines}</ul> }
+    });
+    let failure = detail.failure.clone();
+    view! {
+        <LetterFacts detail=detail.clone() />
+        {cannot}
+        <Body body=detail.content.body.clone() />
+        <Attributes content=detail.content.clone() />
+        {remarks}
+        <Deaths detail />
+        <details class="fold">
+            <summary>"Failure of its latest death"</summary>
+            <FailureText failure />
+        </details>
+    }
+}
+
+#[component]
+fn LetterFacts(detail: LetterDetail) -> impl IntoView {
+    let row = detail.row;
+    let id = row.id.to_string();
+    let message = detail.original_message_id.to_string();
+    let version = detail.consumer_version.map(|version| format!(" {version}")).unwrap_or_default();
+    let consumer = detail
+        .consumer
+        .map(|consumer| view! { <div><dt>"Consumer"</dt><dd>{format!("{consumer}{version}")}</dd></div> });
+    let deadline = row.impact.deadline.map(|at| {
+        view! {
+            <div><dt>"Deadline"</dt><dd><At at=Signal::stored(at) absolute=true /></dd></div>
+        }
+    });
+    let money =
+        row.impact.money.as_ref().map(|money| view! { <div><dt>"Money"</dt><dd>{amount(money).text()}</dd></div> });
+    let customer = row
+        .impact
+        .customer
+        .clone()
+        .map(|customer| view! { <div><dt>"Customer"</dt><dd class="mono">{customer}</dd></div> });
+    let state = words::letter_state(row.state.kind());
+    view! {
+        <dl class="letter-facts">
+            <div><dt>"Letter"</dt><dd class="mono">{id.clone()}<Copy text=id what="the letter's id" /></dd></div>
+            <div><dt>"Message"</dt><dd class="mono">{message.clone()}<Copy text=message what="the message's id" /></dd></div>
+            <div><dt>"State"</dt><dd>{state}</dd></div>
+            {money}
+            {customer}
+            {consumer}
+            <div><dt>"Sent"</dt><dd><At at=Signal::stored(row.sent_at) absolute=true /></dd></div>
+            {deadline}
+            <div><dt>"Carried by"</dt><dd>{words::envelope(detail.envelope)}</dd></div>
+            <div><dt>"Size"</dt><dd>{format!("{} bytes", count(row.size_bytes))}</dd></div>
+        </dl>
+    }
+}
+
+#[component]
+fn Body(body: String) -> impl IntoView {
+    let is_json = json::root(&body).is_some();
+    let raw = RwSignal::new(!is_json);
+    let text = StoredValue::new(body);
+    let switch = is_json.then(|| view! {
+        <div class="switch" role="group" aria-label="How the body is shown">
+            <button type="button" aria-pressed=move || (!raw.get()).to_string() on:click=move |_| raw.set(false)>"Tree"</button>
+            <button type="button" aria-pressed=move || raw.get().to_string() on:click=move |_| raw.set(true)>"Raw"</button>
+        </div>
+    });
+    let not_json = (!is_json).then(|| view! { <span class="muted">"This is not JSON."</span> });
+    view! {
+        <section class="letter-part">
+            <header>
+                <h3>"Body"</h3>
+                {switch}
+                {not_json}
+                <Copy text=Signal::derive(move || text.get_value()) what="the body" worded=true />
+            </header>
+            {move || if raw.get() {
+                view! { <pre class="raw" tabindex="0">{text.get_value()}</pre> }.into_any()
+            } else {
+                view! { <JsonView raw=text.get_value() /> }.into_any()
+            }}
+        </section>
+    }
+}
+
+#[component]
+fn Attributes(content: Content) -> impl IntoView {
+    let system = [("MessageGroupId", content.message_group_id), ("AWSTraceHeader", content.trace_header)];
+    let system = system
+        .into_iter()
+        .filter_map(|(name, value)| value.map(|value| (name.to_string(), "system".to_string(), value)));
+    let own = content.attributes.into_iter().map(|(name, attribute)| match attribute.value {
+        AttributeValue::Text(text) => (name, attribute.data_type, text),
+        AttributeValue::Binary(base64) => {
+            // Four characters of base64 carry three bytes; padding carries none.
+            let bytes = base64.trim_end_matches('=').len() * 3 / 4;
+            (name, format!("{}, {}", attribute.data_type, bytes_words(bytes)), base64)
+        }
+    });
+    let rows: Vec<_> = own.chain(system).collect();
+    if rows.is_empty() {
+        return view! { <p class="muted">"No message attributes."</p> }.into_any();
+    }
+    let rows = rows.into_iter().map(|(name, kind, value)| {
+        let what = format!("the attribute {name}");
+        view! {
+            <tr>
+                <th scope="row" class="mono">{name}</th>
+                <td class="muted">{kind}</td>
+                <td class="attribute-value"><code>{value.clone()}</code><Copy text=value what=what /></td>
+            </tr>
+        }
+    });
+    view! {
+        <section class="letter-part">
+            <header><h3>"Attributes"</h3></header>
+            <div class="scroll" role="region" aria-label="Attributes" tabindex="0">
+                <table class="rows">
+                    <thead><tr><th scope="col">"Name"</th><th scope="col">"Type"</th><th scope="col">"Value"</th></tr></thead>
+                    <tbody>{rows.collect_view()}</tbody>
+                </table>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn bytes_words(bytes: usize) -> String {
+    format!("{} as base64", crate::model::money::counted(bytes as u64, "byte", "bytes"))
+}
+
+#[component]
+fn Deaths(detail: LetterDetail) -> impl IntoView {
+    let here = detail.row.group.clone();
+    let row = move |death: domain::letter::Death| {
+        let replay = death.replay.map(|id| {
+            view! {
+                " · came back from "<a href=format!("/replays/{id}")>"replay "{crate::model::ledger::short(&id)}</a>
+            }
+        });
+        let elsewhere =
+            (death.group != here).then(|| view! { " · "<a href=format!("/groups/{}", death.group)>"its group"</a> });
+        let version = death.consumer_version.map(|version| format!(" · version {version}"));
+        view! {
+            <li>
+                <span class="death-n">{death.number}</span>
+                <span class="death-words">
+                    <b>{death.title}</b>
+                    <span class="muted"><At at=Signal::stored(death.died_at) absolute=true />{version}{replay}{elsewhere}</span>
+                </span>
+            </li>
+        }
+    };
+    view! {
+        <section class="letter-part">
+            <header><h3>"Deaths"</h3></header>
+            <ol class="deaths">{detail.deaths.into_iter().rev().map(row).collect_view()}</ol>
+        </section>
+    }
+}

@@ -1,0 +1,218 @@
+//! The plan: making it, changing its options, and approving it.
+
+use super::here::Here;
+use super::side::{Asks, Press};
+use crate::api;
+use crate::ask::Ask;
+use crate::component::{ApproveDialog, At, Button, Dialog, Field, Kind, PlanText, Problem, Say, toasts};
+use crate::model::gate::{blocked, waivable};
+use crate::model::options::{CANARY, Fields, GROWTH, PACE, STOP, wrong};
+use domain::group::GroupState;
+use domain::replay::PlanOptions;
+use domain::role::Permission;
+use domain::wire::{Approve, ErrorCode, GroupDetail, MakePlan, NextStep, PlanView, ReplayView};
+use leptos::prelude::*;
+
+fn why_not_plan(detail: &GroupDetail) -> Option<String> {
+    match &detail.row.state {
+        GroupState::FixDeclared { .. } => None,
+        state if state.replay().is_some() => Some("A replay of this group is under way.".to_string()),
+        _ => Some("Declare the fix first: a plan is made for one.".to_string()),
+    }
+}
+
+fn why_not_approve(detail: &GroupDetail, me: Option<&str>) -> Option<String> {
+    let declarer = detail.row.state.fix().map(|fix| fix.declared_by.as_str());
+    why_not_plan(detail).or_else(|| blocked(&detail.gate, declarer, me))
+}
+
+/// The making of a plan.
+#[derive(Clone, Copy)]
+pub(super) struct Planning {
+    here: Here,
+    ask: Ask,
+    why_not: Signal<Option<String>>,
+    chosen: StoredValue<PlanOptions>,
+    options_open: RwSignal<bool>,
+    toasts: Say,
+}
+
+impl Planning {
+    /// For this group; answers to the key of planning.
+    pub(super) fn new(here: Here, asks: Asks) -> Self {
+        let planning = Self {
+            here,
+            ask: Ask::new(),
+            why_not: here.why_not(Permission::Plan, why_not_plan),
+            chosen: StoredValue::new(PlanOptions::default()),
+            options_open: RwSignal::new(false),
+            toasts: toasts(),
+        };
+        asks.on(Press::Plan, move || planning.again());
+        planning
+    }
+
+    /// Makes a plan with the options that were chosen last.
+    fn again(self) {
+        match self.why_not.get_untracked() {
+            None => self.make(self.chosen.get_value()),
+            Some(why) => self.toasts.say(why),
+        }
+    }
+
+    fn make(self, options: PlanOptions) {
+        let ask = MakePlan { options: options.clone() };
+        self.ask.run(api::plan(self.here.id(), ask), move |plan: PlanView| {
+            self.chosen.set_value(options);
+            self.options_open.try_set(false);
+            self.here.patch(|detail| detail.plan = Some(plan));
+        });
+    }
+}
+
+/// The button that makes a plan.
+#[component]
+pub(super) fn PlanButton(planning: Planning, kind: Kind, verb: &'static str) -> impl IntoView {
+    view! {
+        <Button kind press=move |()| planning.again() busy=planning.ask.busy() why_not=planning.why_not key="r">{verb}</Button>
+        <Show when=move || !planning.options_open.get()><Problem error=planning.ask.error() /></Show>
+    }
+}
+
+/// The plan in full; before there is one, what it would be.
+#[component]
+pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
+    let here = planning.here;
+    let plan = here.part(|detail| detail.plan.clone());
+    let has_fix = here.part(|detail| detail.row.state.fix().is_some());
+    let change = move |()| planning.options_open.set(true);
+    view! {
+        <section class="side-part">
+            <h2>"Plan"</h2>
+            {move || match plan.get() {
+                None => view! {
+                    <p class="muted">"The letters that wait now, frozen, in waves. Nothing is sent before somebody approves."</p>
+                    // With a fix, planning is the next step and its button stands under the gate.
+                    <Show when=move || !has_fix.get()>
+                        <PlanButton planning kind=Kind::Plain verb="Plan replay" />
+                    </Show>
+                }
+                .into_any(),
+                Some(plan) => {
+                    let (by, at) = (plan.plan.made_by.clone(), plan.plan.made_at);
+                    view! {
+                        <PlanText plan=plan.plan duration=plan.duration_ms arrived_since=plan.arrived_since />
+                        <p class="muted">{format!("{by} made it ")}<At at=Signal::stored(at) /></p>
+                        <div class="side-buttons">
+                            <Button press=change why_not=planning.why_not>"Change…"</Button>
+                            <PlanButton planning kind=Kind::Plain verb="Plan again" />
+                        </div>
+                    }
+                    .into_any()
+                }
+            }}
+        </section>
+        <OptionsDialog planning />
+    }
+}
+
+/// The button that asks for the approval, with the question.
+#[component]
+pub(super) fn ApproveButton(here: Here, asks: Asks) -> impl IntoView {
+    let open = RwSignal::new(false);
+    let approving = Ask::new();
+    let toasts = toasts();
+    let plan = here.part(|detail| detail.plan.clone());
+    let asker = here.asker();
+    let me = Memo::new(move |_| asker.get().me);
+    let why_not = here.why_not(Permission::Approve, move |detail| me.with(|me| why_not_approve(detail, me.as_deref())));
+    let ask = move || match why_not.get_untracked() {
+        None => {
+            approving.clear();
+            open.set(true);
+        }
+        Some(why) => toasts.say(why),
+    };
+    asks.on(Press::Approve, ask);
+    let approve = move |ask: Approve| {
+        approving.run(api::approve(here.id(), ask), move |view| {
+            open.try_set(false);
+            toasts.say("Approved. Wave 1 starts.");
+            here.patch(|detail| started(detail, view));
+        });
+    };
+    // What the office refused it for is seen at once: the gate as it is now, or the plan that waits now.
+    Effect::new(move || {
+        let refused = approving.error().get().and_then(|error| error.code());
+        if matches!(refused, Some(ErrorCode::GateClosed | ErrorCode::Conflict)) {
+            here.hurry();
+        }
+    });
+    let gate = here.part(|detail| detail.gate.clone());
+    let to_waive = here.part(|detail| {
+        let unmet = waivable(&detail.gate);
+        unmet.iter().map(|c| c.kind.label()).collect::<Vec<_>>().join(", ")
+    });
+    view! {
+        <Button kind=Kind::Primary press=move |()| ask() why_not busy=approving.busy() key="v">
+            "Approve and replay…"
+        </Button>
+        <Show when=move || why_not.with(Option::is_none) && !to_waive.with(String::is_empty)>
+            <p class="muted">{move || format!("Not met yet: {}. Wait, or waive it with a reason.", to_waive.get())}</p>
+        </Show>
+        <ApproveDialog open plan gate asker busy=approving.busy() error=approving.error()
+            on_approve=Callback::new(approve) />
+    }
+}
+
+/// What an approval does to the group, until the office is asked.
+fn started(detail: &mut GroupDetail, view: ReplayView) {
+    let (id, plan) = (view.replay.id().clone(), &view.replay.plan);
+    detail.row.next = NextStep::Replaying { wave: 1, waves: plan.waves.len() as u32 };
+    detail.row.state = GroupState::Replaying { replay: id, fix: plan.fix.clone() };
+    detail.plan = None;
+    detail.replay = Some(view);
+}
+
+/// The options of the plan; changing them makes another plan.
+#[component]
+fn OptionsDialog(planning: Planning) -> impl IntoView {
+    let open = planning.options_open;
+    let fields = RwSignal::new(Fields::default());
+    Effect::new(move || {
+        if open.get() {
+            fields.set(Fields::of(&planning.chosen.get_value()));
+            planning.ask.clear();
+        }
+    });
+    let why_not = Signal::derive(move || {
+        let wrong = || fields.with(|f| f.options().is_none()).then(|| "A field is out of its range.".to_string());
+        planning.why_not.get().or_else(wrong)
+    });
+    let send = move |()| {
+        if let Some(options) = fields.with_untracked(Fields::options) {
+            planning.make(options);
+        }
+    };
+    let field =
+        move |label: &'static str, hint: &'static str, range, get: fn(&mut Fields) -> &mut String, first: bool| {
+            let value = Signal::derive(move || fields.with(|f| get(&mut f.clone()).clone()));
+            view! {
+                <Field label mode="numeric" chars_max=10 first value hint=Some(hint.to_string())
+                    wrong=Signal::derive(move || wrong(&value.get(), range))
+                    on_input=move |text| fields.update(|f| *get(f) = text) />
+            }
+        };
+    view! {
+        <Dialog open title="Change the plan" confirm="Plan again" kind=Kind::Primary busy=planning.ask.busy()
+            error=planning.ask.error() why_not on_confirm=Callback::new(send)>
+            <p class="muted">"An empty field follows the policy. The plan is made anew from the letters that wait now."</p>
+            <div class="options">
+                {field("Letters of the canary", "The first wave", CANARY, |f| &mut f.canary, true)}
+                {field("Growth", "Times larger than the wave before", GROWTH, |f| &mut f.growth, false)}
+                {field("Pace", "Letters a second at most", PACE, |f| &mut f.pace, false)}
+                {field("Stop above", "Percent of a wave that came back", STOP, |f| &mut f.stop, false)}
+            </div>
+        </Dialog>
+    }
+}

@@ -1,0 +1,87 @@
+//! Who let it start and why, what was planned, and what has happened.
+
+use crate::api;
+use crate::component::{At, AuditList, PlanText, Unless};
+use crate::model::timeline::of_replay;
+use crate::page::paged::{More, Paged};
+use crate::poll::{Live, Pace};
+use domain::wire::{AuditPage, ReplayView};
+use leptos::prelude::*;
+
+/// The approval and what was waived with it.
+#[component]
+pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
+    let approval = Memo::new(move |_| view.with(|view| (view.replay.approval.clone(), view.replay.plan.fix.clone())));
+    move || {
+        let (approval, fix) = approval.get();
+        let waivers = approval.waivers.iter().map(|waiver| {
+            view! {
+                <li>
+                    <b>{waiver.condition.label()}</b>
+                    {format!(" set aside by {}: ", waiver.by)}
+                    <q>{waiver.reason.clone()}</q>
+                </li>
+            }
+        });
+        let waivers =
+            (!approval.waivers.is_empty()).then(|| view! { <ul class="waived">{waivers.collect_view()}</ul> });
+        view! {
+            <section class="side-part">
+                <h2>"Approval"</h2>
+                <p><b>{approval.by.to_string()}</b>" approved it "<At at=Signal::stored(approval.at) absolute=true /></p>
+                <q class="audit-reason">{approval.reason.clone()}</q>
+                <p class="muted">
+                    {format!("For the fix {} ", fix.kind.label())}<span class="mono">{fix.reference.clone()}</span>
+                    {format!(", declared by {}", fix.declared_by)}
+                </p>
+                {waivers}
+            </section>
+        }
+    }
+}
+
+/// The plan.
+#[component]
+pub(super) fn Planned(view: Signal<ReplayView>) -> impl IntoView {
+    // A plan never changes.
+    let plan = view.with_untracked(|view| view.replay.plan.clone());
+    let duration = plan.duration_estimate();
+    let (by, at) = (plan.made_by.clone(), plan.made_at);
+    view! {
+        <section class="side-part">
+            <h2>"Plan"</h2>
+            <PlanText plan duration arrived_since=0 />
+            <p class="muted">{format!("{by} made it ")}<At at=Signal::stored(at) /></p>
+        </section>
+    }
+}
+
+/// What has happened in it.
+#[component]
+pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
+    let (id, group) = view.with_untracked(|view| (view.replay.id().clone(), view.replay.group().clone()));
+    let group = StoredValue::new(group);
+    let live = Live::new(move |seen| api::audit(group.get_value(), None, seen), |_: &AuditPage| Pace::Calm);
+    let state = Memo::new(move |_| view.with(|view| view.replay.state.clone()));
+    Effect::new(move |before: Option<()>| {
+        state.track();
+        if before.is_some() {
+            live.refresh();
+        }
+    });
+    let paged = Paged::new(live, |page: &AuditPage| (page.records.clone(), page.next.clone()), |r| format!("{r:?}"));
+    let rows = paged.rows();
+    let records = Memo::new(move |_| rows.with(|rows| of_replay(rows, &id)));
+    view! {
+        <section class="side-part">
+            <h2>"Events"</h2>
+            <Unless live rows=3>
+                <AuditList records />
+                <More paged what="events" ask=move |cursor| async move {
+                    let page = api::audit(group.get_value(), Some(cursor), api::Seen::default()).await;
+                    page.map(|answer| answer.into_new())
+                } />
+            </Unless>
+        </section>
+    }
+}

@@ -1,0 +1,132 @@
+//! The letters behind a number of the ledger: which number stands in the URL.
+
+use super::place_of;
+use crate::api;
+use crate::component::{At, Empty, Unless};
+use crate::model::halt::verdict;
+use crate::model::money::amount;
+use crate::model::words;
+use crate::nav::nav;
+use crate::page::paged::{More, Paged};
+use crate::poll::{Live, Pace};
+use crate::route::{ReplayPlace, Route};
+use domain::id::GroupId;
+use domain::replay::{Outcome, OutcomeKind};
+use domain::wire::{EntriesPage, EntryRow, ReplayView};
+use leptos::html;
+use leptos::prelude::*;
+
+/// The letters that the URL asks for; nothing when it asks for none.
+#[component]
+pub(super) fn Chosen(view: Signal<ReplayView>) -> impl IntoView {
+    let nav = nav();
+    let chosen = Memo::new(move |_| place_of(&nav.route()).filter(|p| p.outcome.is_some() || p.wave.is_some()));
+    move || chosen.get().map(|place| view! { <Entries view place /> })
+}
+
+fn title(outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
+    let what = outcome.map_or("All letters", words::outcome);
+    match wave {
+        Some(wave) => format!("{what}, wave {}", wave + 1),
+        None => what.to_string(),
+    }
+}
+
+#[component]
+fn Entries(view: Signal<ReplayView>, place: ReplayPlace) -> impl IntoView {
+    let (outcome, wave) = (place.outcome, place.wave);
+    let id = StoredValue::new(place.id.clone());
+    let live =
+        Live::new(move |seen| api::entries(id.get_value(), outcome, wave, None, seen), |_: &EntriesPage| Pace::Calm);
+    // The number changed: so did the list behind it.
+    let total = Memo::new(move |_| view.with(|view| view.total.clone()));
+    Effect::new(move |before: Option<()>| {
+        total.track();
+        if before.is_some() {
+            live.refresh();
+        }
+    });
+    let parts = |page: &EntriesPage| (page.entries.clone(), page.next.clone());
+    let paged = Paged::new(live, parts, |row: &EntryRow| row.entry.letter.to_string());
+    let rows = paged.rows();
+    let group = view.with_untracked(|view| view.replay.group().clone());
+    let group = StoredValue::new(group);
+    let heading: NodeRef<html::H2> = NodeRef::new();
+    Effect::new(move || {
+        // A click on a number leads here.
+        if let Some(heading) = heading.get() {
+            let _ = heading.focus();
+        }
+    });
+    view! {
+        <section class="part" id="letters">
+            <div class="side-line">
+                <h2 tabindex="-1" node_ref=heading>{title(outcome, wave)}</h2>
+                <a href=Route::replay(&place.id).to_string()>"Close"</a>
+            </div>
+            <Unless live rows=4>
+                <Show when=move || rows.with(|rows| !rows.is_empty())
+                    fallback=|| view! { <Empty title="No letter is here now." /> }>
+                    <div class="scroll" role="region" aria-label="Letters of the replay" tabindex="0">
+                        <table class="rows">
+                            <thead><tr>
+                                <th scope="col">"Letter"</th>
+                                <th scope="col" class="num">"Wave"</th>
+                                <th scope="col">"Type"</th>
+                                <th scope="col" class="num">"Money"</th>
+                                <th scope="col">"Outcome"</th>
+                            </tr></thead>
+                            <tbody>
+                                <For each=move || rows.get()
+                                    key=|row| (row.entry.letter.clone(), row.entry.outcome.clone().kind(), row.entry.sends)
+                                    children=move |row| line(group.get_value(), row) />
+                            </tbody>
+                        </table>
+                    </div>
+                    <More paged what="letters" ask=move |cursor| async move {
+                        let page = api::entries(id.get_value(), outcome, wave, Some(cursor), api::Seen::default()).await;
+                        page.map(|answer| answer.into_new())
+                    } />
+                </Show>
+            </Unless>
+        </section>
+    }
+}
+
+fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
+    let entry = row.entry;
+    let group = match &entry.outcome {
+        Outcome::Returned { group, .. } => group.clone(),
+        _ => plan_group,
+    };
+    let short: String = entry.letter.as_str().chars().take(8).collect();
+    let href = format!("/groups/{group}?tab=payload&letter={}", entry.letter);
+    let money = row.impact.as_ref().and_then(|i| i.money.as_ref()).map_or("—".to_string(), |m| amount(m).text());
+    let twice = (entry.sends > 1).then(|| view! {
+        <span class="cell-more">{format!("sent {} times: an answer was lost, the consumer may have seen it twice", entry.sends)}</span>
+    });
+    let when = match &entry.outcome {
+        Outcome::InFlight { sent_at: at, .. } | Outcome::Sending { since: at } => Some(*at),
+        Outcome::Delivered { at } | Outcome::Returned { at, .. } | Outcome::Expired { at } => Some(*at),
+        Outcome::Pending | Outcome::Skipped { .. } => None,
+    };
+    let more = match &entry.outcome {
+        Outcome::Returned { verdict: of, title, .. } => Some(format!("{}: {title}", verdict(*of).0)),
+        Outcome::Skipped { reason } => Some(words::skip(*reason).to_string()),
+        _ => None,
+    };
+    view! {
+        <tr>
+            <th scope="row"><a class="mono" href=href>{short}</a></th>
+            <td class="num">{entry.wave + 1}</td>
+            <td>{row.message_type.unwrap_or_else(|| "—".into())}</td>
+            <td class="num">{money}</td>
+            <td>
+                {words::outcome(entry.outcome.kind())}
+                {when.map(|at| view! { <span class="muted">" "<At at=Signal::stored(at) /></span> })}
+                {more.map(|more| view! { <span class="cell-more">{more}</span> })}
+                {twice}
+            </td>
+        </tr>
+    }
+}

@@ -1,0 +1,70 @@
+//! A replay that stands still: why, what came back, and what to do.
+
+use super::levers::Levers;
+use super::returned::Verdicts;
+use crate::component::{At, Countdown};
+use crate::model::gate::letters;
+use crate::model::halt::{Next, next, why};
+use domain::id::Actor;
+use domain::replay::ReplayState;
+use leptos::prelude::*;
+
+/// Across the replay's page.
+#[component]
+pub(super) fn Halt(levers: Levers) -> impl IntoView {
+    view! { <div class="halt-wide"><HaltText levers on_group=false /></div> }
+}
+
+/// Why it stands still, what came back by verdict, and what to do; nothing while it runs.
+#[component]
+pub(super) fn HaltText(levers: Levers, on_group: bool) -> impl IntoView {
+    let view = levers.view;
+    let paused = Memo::new(move |_| {
+        view.with(|view| match &view.replay.state {
+            ReplayState::Paused { wave, why: reason, by, at } => {
+                Some((by.as_str() == Actor::OFFICE, why(reason, *wave, by), by.clone(), *at))
+            }
+            _ => None,
+        })
+    });
+    move || {
+        paused.get().map(|(itself, why, by, at)| {
+            let title = if itself { "It stopped itself".to_string() } else { format!("{by} paused it") };
+            view! {
+                <div class="halt" class:halt-itself=itself>
+                    <p><b>{title}</b>" "<At at=Signal::stored(at) />". "{why}</p>
+                    <Verdicts view />
+                    <What levers on_group />
+                </div>
+            }
+        })
+    }
+}
+
+#[component]
+fn What(levers: Levers, on_group: bool) -> impl IntoView {
+    let view = levers.view;
+    let next = Memo::new(move |_| view.with(|view| levers.fix.with(|fix| next(view, fix.as_ref()))));
+    let until = Memo::new(move |_| view.with(|view| view.observed_until));
+    let group = view.with_untracked(|view| format!("/groups/{}", view.replay.group()));
+    let to_go = Memo::new(move |_| view.with(|view| view.total.pending + view.total.sending));
+    move || {
+        let group = group.clone();
+        let words = match next.get()? {
+            Next::DeclareFix if on_group => {
+                "Find out why, and declare the fix that came after it; then it can be resumed. Or abort it.".into_any()
+            }
+            Next::DeclareFix => view! {
+                "Find out why, and "<a href=group>"declare the fix"</a>" that came after it; then it can be resumed. Or abort it."
+            }
+            .into_any(),
+            Next::Resume => view! { {format!("Resume it: {} to go. Or abort it.", letters(to_go.get()))} }.into_any(),
+            Next::Wait(n) => {
+                let until = until.get().map(|at| view! { ", at most "<Countdown to=at /> });
+                view! { {format!("{} still in flight: it can be resumed when they have their outcome", letters(n))}{until}"." }
+                    .into_any()
+            }
+        };
+        Some(view! { <p class="halt-next"><b>"Next: "</b>{words}</p> })
+    }
+}

@@ -1,0 +1,121 @@
+//! Letters that came back: grouped by failure and by what that says of the fix.
+
+use crate::api;
+use crate::component::{At, Unless};
+use crate::model::gate::letters;
+use crate::model::halt::{Returns, returns, verdict};
+use crate::model::money::{amount, count};
+use crate::page::paged::{More, Paged};
+use crate::poll::{Live, Pace};
+use domain::replay::{Outcome, OutcomeKind, Verdict};
+use domain::wire::{EntriesPage, EntryRow, ReplayView};
+use leptos::prelude::*;
+
+type List = Paged<EntriesPage, EntryRow>;
+
+/// The returned letters, asked for again whenever there are more of them.
+fn list(view: Signal<ReplayView>) -> (Live<EntriesPage>, List) {
+    let id = view.with_untracked(|view| view.replay.id().clone());
+    let returned = Memo::new(move |_| view.with(|view| view.total.returned));
+    let live = Live::new(
+        move |seen| api::entries(id.clone(), Some(OutcomeKind::Returned), None, None, seen),
+        |_: &EntriesPage| Pace::Calm,
+    );
+    Effect::new(move |before: Option<u64>| {
+        let now = returned.get();
+        if before.is_some_and(|before| before != now) {
+            live.refresh();
+        }
+        now
+    });
+    let parts = |page: &EntriesPage| (page.entries.clone(), page.next.clone());
+    (live, Paged::new(live, parts, |row: &EntryRow| row.entry.letter.to_string()))
+}
+
+/// The returned letters in full.
+#[component]
+pub(super) fn ReturnedPart(view: Signal<ReplayView>) -> impl IntoView {
+    let any = Memo::new(move |_| view.with(|view| view.total.returned > 0));
+    view! {
+        <Show when=move || any.get()>
+            <section class="part"><h2>"Came back"</h2><Returned view /></section>
+        </Show>
+    }
+}
+
+#[component]
+fn Returned(view: Signal<ReplayView>) -> impl IntoView {
+    let (live, paged) = list(view);
+    let groups = Memo::new(move |_| paged.rows().with(|rows| returns(rows)));
+    let id = view.with_untracked(|view| view.replay.id().clone());
+    let id = StoredValue::new(id);
+    view! {
+        <Unless live rows=3>
+            <ul class="returns">
+                {move || groups.get().into_iter().map(card).collect_view()}
+            </ul>
+            <More paged what="returned letters" ask=move |cursor| {
+                let id = id.get_value();
+                async move {
+                    let seen = api::Seen::default();
+                    let page = api::entries(id, Some(OutcomeKind::Returned), None, Some(cursor), seen).await;
+                    page.map(|answer| answer.into_new())
+                }
+            } />
+        </Unless>
+    }
+}
+
+fn card(returns: Returns) -> impl IntoView {
+    let (name, means) = verdict(returns.verdict);
+    let n = returns.rows.len() as u64;
+    let group = returns.group.clone();
+    let rows = returns.rows.iter().take(5).map(|row| {
+        let letter = row.entry.letter.clone();
+        let short: String = letter.as_str().chars().take(8).collect();
+        let at = match row.entry.outcome {
+            Outcome::Returned { at, .. } => Some(view! { <At at=Signal::stored(at) /> }),
+            _ => None,
+        };
+        let money = row.impact.as_ref().and_then(|i| i.money.as_ref()).map(|money| amount(money).text());
+        let href = format!("/groups/{group}?tab=payload&letter={letter}");
+        view! { <li><a class="mono" href=href>{short}</a><span>{money}</span><span class="muted">{at}</span></li> }
+    });
+    let rest = (n > 5).then(|| view! { <li class="muted">{format!("and {} more", count(n - 5))}</li> });
+    view! {
+        <li class="return-card" class:return-refutes=returns.verdict == Verdict::SameCause>
+            <p><b>{name}</b>{format!(" · {}", letters(n))}</p>
+            <p><a href=format!("/groups/{}", returns.group)>{returns.title.clone()}</a></p>
+            <p class="muted">{means}</p>
+            <ul class="return-rows">{rows.collect_view()}{rest}</ul>
+        </li>
+    }
+}
+
+/// What came back, by verdict, in a line or two.
+#[component]
+pub(super) fn Verdicts(view: Signal<ReplayView>) -> impl IntoView {
+    let any = Memo::new(move |_| view.with(|view| view.total.returned > 0));
+    view! { <Show when=move || any.get()><VerdictList view /></Show> }
+}
+
+#[component]
+fn VerdictList(view: Signal<ReplayView>) -> impl IntoView {
+    let (_, paged) = list(view);
+    let groups = Memo::new(move |_| paged.rows().with(|rows| returns(rows)));
+    let more = paged.next();
+    move || {
+        let rows = groups.get().into_iter().map(|returns| {
+            let (name, means) = verdict(returns.verdict);
+            let least = if more.with(Option::is_some) { "at least " } else { "" };
+            view! {
+                <li>
+                    <b>{name}</b>{format!(": {least}{}, ", letters(returns.rows.len() as u64))}
+                    <a href=format!("/groups/{}", returns.group)>{returns.title.clone()}</a>
+                    <span class="muted">" "{means}</span>
+                </li>
+            }
+        });
+        view! { <ul class="verdicts">{rows.collect_view()}</ul> }
+    }
+}
