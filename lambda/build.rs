@@ -26,11 +26,7 @@ fn table(dist: &Path) -> io::Result<String> {
     paths.sort();
     let mut rust = String::from("&[\n");
     for path in paths {
-        let name = path
-            .strip_prefix(dist)
-            .expect("below dist")
-            .to_string_lossy()
-            .replace('\\', "/");
+        let name = path.strip_prefix(dist).expect("below dist").to_string_lossy().replace('\\', "/");
         let etag = format!("W/\"{:016x}\"", fnv1a(&fs::read(&path)?));
         writeln!(
             rust,
@@ -47,12 +43,8 @@ fn table(dist: &Path) -> io::Result<String> {
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let hidden = path
-            .file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        let compressed = path
-            .extension()
-            .is_some_and(|ext| ext == "br" || ext == "gz");
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        let compressed = path.extension().is_some_and(|ext| ext == "br" || ext == "gz");
         if path.is_dir() {
             collect(&path, paths)?;
         } else if !hidden && !compressed {
@@ -64,16 +56,10 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
 
 fn twin(path: &Path, extension: &str) -> String {
     let twin = PathBuf::from(format!("{}.{extension}", path.display()));
-    if twin.is_file() {
-        format!("Some(include_bytes!({twin:?}).as_slice())")
-    } else {
-        "None".to_owned()
-    }
+    if twin.is_file() { format!("Some(include_bytes!({twin:?}).as_slice())") } else { "None".to_owned() }
 }
 
 /// Tells versions of one file apart; nobody can choose its input.
 fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

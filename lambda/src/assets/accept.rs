@@ -8,11 +8,7 @@ pub(super) enum Encoding {
 }
 
 /// The smallest form that the file has and the client accepts. `values`: its Accept-Encoding headers.
-pub(super) fn best<'a>(
-    values: impl Iterator<Item = &'a str>,
-    has_brotli: bool,
-    has_gzip: bool,
-) -> Encoding {
+pub(super) fn best<'a>(values: impl Iterator<Item = &'a str>, has_brotli: bool, has_gzip: bool) -> Encoding {
     let (mut brotli, mut gzip, mut any) = (None, None, None);
     for item in values.flat_map(|value| value.split(',')) {
         let (name, parameters) = item.split_once(';').unwrap_or((item, ""));
@@ -34,12 +30,10 @@ pub(super) fn best<'a>(
 
 /// `q=0`, `q=0.0`: the client says no. Other weights do not matter: the smaller form is better for both.
 fn is_refused(parameters: &str) -> bool {
-    parameters.trim().strip_prefix("q=").is_some_and(|weight| {
-        weight
-            .trim()
-            .bytes()
-            .all(|byte| byte == b'0' || byte == b'.')
-    })
+    parameters
+        .trim()
+        .strip_prefix("q=")
+        .is_some_and(|weight| weight.trim().bytes().all(|byte| byte == b'0' || byte == b'.'))
 }
 
 #[cfg(test)]
@@ -67,13 +61,7 @@ mod tests {
     #[test]
     fn a_form_that_the_file_lacks_is_not_sent() {
         assert_eq!(best(["br, gzip"].into_iter(), false, true), Encoding::Gzip);
-        assert_eq!(
-            best(["br", "gzip"].into_iter(), false, true),
-            Encoding::Gzip
-        );
-        assert_eq!(
-            best(["br, gzip"].into_iter(), false, false),
-            Encoding::Identity
-        );
+        assert_eq!(best(["br", "gzip"].into_iter(), false, true), Encoding::Gzip);
+        assert_eq!(best(["br, gzip"].into_iter(), false, false), Encoding::Identity);
     }
 }

@@ -1,9 +1,7 @@
 //! The headers that every answer of the office carries, files and API alike.
 
 use axum::http::HeaderValue;
-use axum::http::header::{
-    CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-};
+use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use axum::response::Response;
 
 /// Nothing but our own files; no inline script or style; WebAssembly may be compiled, `eval` may not run.
@@ -11,8 +9,7 @@ const CSP: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; sty
     img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 /// The dashboard copies to the clipboard and needs nothing else that a browser guards.
-const PERMISSIONS: &str =
-    "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()";
+const PERMISSIONS: &str = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()";
 
 /// Name and value of each. An answer that sets one itself keeps its own.
 pub fn security_headers() -> [(HeaderName, HeaderValue); 6] {
@@ -20,18 +17,9 @@ pub fn security_headers() -> [(HeaderName, HeaderValue); 6] {
         (CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP)),
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        (
-            HeaderName::from_static("cross-origin-opener-policy"),
-            HeaderValue::from_static("same-origin"),
-        ),
-        (
-            HeaderName::from_static("cross-origin-resource-policy"),
-            HeaderValue::from_static("same-origin"),
-        ),
-        (
-            HeaderName::from_static("permissions-policy"),
-            HeaderValue::from_static(PERMISSIONS),
-        ),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+        (HeaderName::from_static("permissions-policy"), HeaderValue::from_static(PERMISSIONS)),
     ]
 }
 

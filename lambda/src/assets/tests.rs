@@ -7,13 +7,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
 static BUILT: &[File] = &[
-    File {
-        path: "app-0123456789abcdef.css",
-        etag: "W/\"c\"",
-        raw: b"p{}",
-        brotli: None,
-        gzip: None,
-    },
+    File { path: "app-0123456789abcdef.css", etag: "W/\"c\"", raw: b"p{}", brotli: None, gzip: None },
     File {
         path: "app-0123456789abcdef_bg.wasm",
         etag: "W/\"w\"",
@@ -21,13 +15,7 @@ static BUILT: &[File] = &[
         brotli: Some(b"br wasm"),
         gzip: Some(b"gz wasm"),
     },
-    File {
-        path: "index.html",
-        etag: "W/\"i\"",
-        raw: b"<main>",
-        brotli: None,
-        gzip: None,
-    },
+    File { path: "index.html", etag: "W/\"i\"", raw: b"<main>", brotli: None, gzip: None },
 ];
 static NOT_BUILT: &[File] = &[];
 
@@ -39,10 +27,7 @@ struct Answer {
 
 impl Answer {
     fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or("")
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("")
     }
 }
 
@@ -51,17 +36,10 @@ async fn ask(router: Router, method: &str, path: &str, headers: &[(&str, &str)])
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let response = router
-        .oneshot(request.body(Body::empty()).unwrap())
-        .await
-        .unwrap();
+    let response = router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
     let (parts, body) = response.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap();
-    Answer {
-        status: parts.status,
-        headers: parts.headers,
-        body: String::from_utf8_lossy(&body).into_owned(),
-    }
+    Answer { status: parts.status, headers: parts.headers, body: String::from_utf8_lossy(&body).into_owned() }
 }
 
 #[tokio::test]
@@ -78,28 +56,18 @@ async fn each_path_has_its_answer() {
         ("/%2e%2e/secret.txt", 404, "There is no such file.\n"),
     ] {
         let answer = ask(serving(BUILT), "GET", path, &[]).await;
-        assert_eq!(
-            (answer.status.as_u16(), answer.body.as_str()),
-            (status, body),
-            "{path}"
-        );
+        assert_eq!((answer.status.as_u16(), answer.body.as_str()), (status, body), "{path}");
     }
 }
 
 #[tokio::test]
 async fn the_client_gets_the_smallest_form_it_can_read() {
-    for (accepts, encoding, body) in [
-        ("gzip, br", "br", "br wasm"),
-        ("gzip", "gzip", "gz wasm"),
-        ("identity", "", "raw wasm"),
-    ] {
+    for (accepts, encoding, body) in
+        [("gzip, br", "br", "br wasm"), ("gzip", "gzip", "gz wasm"), ("identity", "", "raw wasm")]
+    {
         let wasm = "/app-0123456789abcdef_bg.wasm";
         let answer = ask(serving(BUILT), "GET", wasm, &[("accept-encoding", accepts)]).await;
-        assert_eq!(
-            (answer.header("content-encoding"), answer.body.as_str()),
-            (encoding, body),
-            "{accepts}"
-        );
+        assert_eq!((answer.header("content-encoding"), answer.body.as_str()), (encoding, body), "{accepts}");
         assert_eq!(answer.header("content-type"), "application/wasm");
         assert_eq!(answer.header("vary"), "accept-encoding");
     }
@@ -108,32 +76,17 @@ async fn the_client_gets_the_smallest_form_it_can_read() {
 #[tokio::test]
 async fn hashed_files_are_cached_for_ever_and_the_page_is_asked_for_again() {
     for (path, cache) in [
-        (
-            "/app-0123456789abcdef.css",
-            "public, max-age=31536000, immutable",
-        ),
+        ("/app-0123456789abcdef.css", "public, max-age=31536000, immutable"),
         ("/", "no-cache"),
         ("/groups", "no-cache"),
     ] {
-        assert_eq!(
-            ask(serving(BUILT), "GET", path, &[])
-                .await
-                .header("cache-control"),
-            cache,
-            "{path}"
-        );
+        assert_eq!(ask(serving(BUILT), "GET", path, &[]).await.header("cache-control"), cache, "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_known_version_is_not_sent_again() {
-    for (known, status) in [
-        ("W/\"i\"", 304),
-        ("W/\"x\", W/\"i\"", 304),
-        ("*", 304),
-        ("W/\"x\"", 200),
-        ("\"i\"", 200),
-    ] {
+    for (known, status) in [("W/\"i\"", 304), ("W/\"x\", W/\"i\"", 304), ("*", 304), ("W/\"x\"", 200), ("\"i\"", 200)] {
         let answer = ask(serving(BUILT), "GET", "/", &[("if-none-match", known)]).await;
         assert_eq!(answer.status.as_u16(), status, "{known}");
         assert_eq!(answer.body.is_empty(), status == 304, "{known}");
@@ -158,15 +111,10 @@ async fn every_answer_carries_the_security_headers() {
         let answer = ask(serving(BUILT), "GET", path, &[]).await;
         let csp = answer.header("content-security-policy");
         assert!(
-            csp.starts_with(
-                "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self';"
-            ),
+            csp.starts_with("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self';"),
             "{csp}"
         );
-        assert!(
-            !csp.contains("unsafe-inline") && !csp.contains("  "),
-            "{csp}"
-        );
+        assert!(!csp.contains("unsafe-inline") && !csp.contains("  "), "{csp}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff");
         assert_eq!(answer.header("referrer-policy"), "no-referrer");
         assert_eq!(answer.header("cross-origin-opener-policy"), "same-origin");
@@ -177,9 +125,7 @@ async fn every_answer_carries_the_security_headers() {
 async fn without_a_dashboard_one_sentence_says_how_to_build_it() {
     let answer = ask(serving(NOT_BUILT), "GET", "/", &[]).await;
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(
-        answer.body.contains("`cargo demo`") && answer.body.contains("`cargo xtask dashboard`")
-    );
+    assert!(answer.body.contains("`cargo demo`") && answer.body.contains("`cargo xtask dashboard`"));
 }
 
 #[tokio::test]
@@ -188,14 +134,8 @@ async fn what_is_embedded_is_served() {
     let answer = ask(router(), "GET", "/", &[]).await;
     assert_eq!(answer.status == StatusCode::OK, is_built());
     if let Some(index) = find(EMBEDDED, INDEX) {
-        assert!(
-            !String::from_utf8_lossy(index.raw).contains("<style"),
-            "the CSP would block it"
-        );
-        let wasm = EMBEDDED
-            .iter()
-            .find(|file| file.path.ends_with("_bg.wasm"))
-            .expect("the dashboard is WebAssembly");
+        assert!(!String::from_utf8_lossy(index.raw).contains("<style"), "the CSP would block it");
+        let wasm = EMBEDDED.iter().find(|file| file.path.ends_with("_bg.wasm")).expect("the dashboard is WebAssembly");
         assert!(wasm.brotli.is_some() && wasm.gzip.is_some() && is_named_by_contents(wasm.path));
     }
 }

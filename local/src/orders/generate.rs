@@ -174,6 +174,7 @@ fn currency(chance: &mut Chance) -> Currency {
         85..=94 => "GBP",
         _ => "CHF",
     };
+    // infallible: parsing asks for three capital letters, and each of these has them
     Currency::parse(code).expect("the codes above have three letters")
 }
 

@@ -26,7 +26,7 @@ fn inline_style(source: &Source) -> Vec<Finding> {
 }
 
 fn raw_html(source: &Source) -> Vec<Finding> {
-    if !(source.under("dashboard") && source.is_rust()) {
+    if !source.under("dashboard/src") {
         return Vec::new();
     }
     let names = ["inner_html", "set_inner_html", "insert_adjacent_html", "set_outer_html"];
@@ -85,6 +85,7 @@ mod tests {
                 ("dashboard/src/a.rs", "<p inner_html=text>", &[1]),
                 ("dashboard/src/a.rs", "element.set_inner_html(text);", &[1]),
                 ("dashboard/src/a.rs", "<p>{text}</p>", &[]),
+                ("dashboard/tests/a.rs", "panic!(\"{}\", root.inner_html())", &[]),
             ],
         );
     }
