@@ -4,4 +4,5 @@
 pub mod conformance;
 pub mod faults;
 pub mod office;
+pub mod running;
 pub mod world;
