@@ -103,7 +103,8 @@ impl Store for SqliteStore {
 
     async fn has_death(&self, id: &DeathId) -> Result<bool, StoreError> {
         let key = id.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| Ok(db.prepare_cached(sql::HAS_DEATH)?.exists([key.as_str()])?);
+        let work =
+            move |db: &rusqlite::Transaction<'_>| Ok(db.prepare_cached(sql::HAS_DEATH)?.exists([key.as_str()])?);
         self.readers.read(|| format!("look for death {id}"), work).await
     }
 
@@ -190,9 +191,8 @@ impl Store for SqliteStore {
 
     async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError> {
         let (book, key) = (replay.clone(), letter.clone());
-        let work = move |db: &rusqlite::Transaction<'_>| {
-            read::one(db, "entry", sql::ENTRY, [book.as_str(), key.as_str()])
-        };
+        let work =
+            move |db: &rusqlite::Transaction<'_>| read::one(db, "entry", sql::ENTRY, [book.as_str(), key.as_str()]);
         self.readers.read(|| format!("read letter {letter} in replay {replay}"), work).await
     }
 

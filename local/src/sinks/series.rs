@@ -137,12 +137,7 @@ impl SeriesMetrics {
     }
 
     /// The series of a metric between two moments, one for each set of dimensions that ever had a value.
-    pub async fn series(
-        &self,
-        metric: &str,
-        from: Timestamp,
-        until: Timestamp,
-    ) -> Result<Vec<Series>, SeriesError> {
+    pub async fn series(&self, metric: &str, from: Timestamp, until: Timestamp) -> Result<Vec<Series>, SeriesError> {
         let name = known(metric)?.name;
         let minutes = minute(from)..=minute(until);
         self.with(move |db| read(db, name, *minutes.start(), *minutes.end())).await
@@ -233,9 +228,8 @@ fn keep_one(db: &Connection, datum: &Datum) -> Result<(), SeriesError> {
     let sum: f64 = datum.values.iter().map(|(value, times)| value * f64::from(*times)).sum();
     let (min, max) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let last = values().next_back().unwrap_or_default();
-    let exists = db
-        .prepare_cached("SELECT 1 FROM point WHERE series = ?1 AND minute = ?2")?
-        .exists(params![key, minute])?;
+    let exists =
+        db.prepare_cached("SELECT 1 FROM point WHERE series = ?1 AND minute = ?2")?.exists(params![key, minute])?;
     let text = "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         ON CONFLICT (series, minute) DO UPDATE SET count = count + excluded.count, sum = sum + excluded.sum,
         min = min(min, excluded.min), max = max(max, excluded.max), last = excluded.last";
@@ -278,7 +272,8 @@ fn read(db: &Connection, name: &str, first: i64, last: i64) -> Result<Vec<Series
                 last: row.get(5)?,
             })
         })?;
-        let values = if dimensions.is_empty() { Vec::new() } else { dimensions.split('\u{1F}').map(String::from).collect() };
+        let values =
+            if dimensions.is_empty() { Vec::new() } else { dimensions.split('\u{1F}').map(String::from).collect() };
         series.push(Series { dimensions: values, points: found.collect::<Result<_, _>>()? });
     }
     Ok(series)

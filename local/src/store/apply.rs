@@ -167,10 +167,8 @@ fn replay_is(db: &Connection, replay: &ReplayId, version: u64) -> Result<bool, F
 
 /// The number under which a replay's entries are kept: its id is repeated in every index otherwise.
 fn book(db: &Connection, replay: &ReplayId) -> Result<(i64, Ledger), Fault> {
-    let stored: Option<(i64, String)> = db
-        .prepare_cached(sql::BOOK)?
-        .query_row([replay.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let stored: Option<(i64, String)> =
+        db.prepare_cached(sql::BOOK)?.query_row([replay.as_str()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     if let Some((key, ledger)) = stored {
         return Ok((key, decode("ledger", &ledger)?));
     }
@@ -191,8 +189,7 @@ fn entry(db: &Connection, entry: &Entry, was: Option<(OutcomeKind, u32)>) -> Res
         Some((kind, sends)) => {
             let text = "UPDATE entry SET wave = ?4, outcome = ?5, sends = ?6, record = ?7
                 WHERE book = ?1 AND seq = ?2 AND letter = ?3 AND outcome = ?8 AND sends = ?9";
-            let values =
-                params![book, seq, letter, entry.wave, outcome, entry.sends, record, kind.as_str(), sends];
+            let values = params![book, seq, letter, entry.wave, outcome, entry.sends, record, kind.as_str(), sends];
             write_one(db, text, values)
         }
     }

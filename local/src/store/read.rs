@@ -101,10 +101,7 @@ pub(super) fn letters_of(
         None => letters_found(db, sql::LETTERS_OF_GROUP, params![group, sent_at, id, fetch])?,
         Some(kind) => letters_found(db, sql::LETTERS_IN_STATE, params![group, sent_at, id, fetch, kind.as_str()])?,
     };
-    Ok(window.page(LETTERS, letters, |letter| Place {
-        number: letter.sent_at.as_ms(),
-        id: letter.id.as_str().into(),
-    }))
+    Ok(window.page(LETTERS, letters, |letter| Place { number: letter.sent_at.as_ms(), id: letter.id.as_str().into() }))
 }
 
 /// The rest of what is kept of a group.
@@ -143,9 +140,7 @@ pub(super) fn replays(db: &Connection, group: Option<&GroupId>, window: &Window)
     let (approved_at, id, fetch) = (window.from.number, &window.from.id, window.fetch());
     let replays = match group {
         None => many(db, "replay", sql::REPLAYS, params![approved_at, id, fetch])?,
-        Some(group) => {
-            many(db, "replay", sql::REPLAYS_OF_GROUP, params![approved_at, id, fetch, group.as_str()])?
-        }
+        Some(group) => many(db, "replay", sql::REPLAYS_OF_GROUP, params![approved_at, id, fetch, group.as_str()])?,
     };
     Ok(window.page(REPLAYS, replays, |replay: &Replay| Place {
         number: replay.approval.at.as_ms(),
@@ -188,10 +183,8 @@ pub(super) fn entries(
 }
 
 pub(super) fn sent(db: &Connection, message: &str) -> Result<Option<(ReplayId, LetterId)>, Fault> {
-    let found: Option<(String, String)> = db
-        .prepare_cached(sql::SENT)?
-        .query_row([message], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let found: Option<(String, String)> =
+        db.prepare_cached(sql::SENT)?.query_row([message], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     Ok(found.map(|(replay, letter)| (ReplayId::new(replay), LetterId::new(letter))))
 }
 
@@ -207,9 +200,6 @@ pub(super) fn audit(db: &Connection, group: &GroupId, window: &Window) -> Result
         let record: AuditRecord = decode("audit record", row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?)?;
         found.push((record, row.get::<_, i64>(2)?));
     }
-    let page = window.page(AUDIT, found, |(record, key)| Place {
-        number: record.at.as_ms(),
-        id: key.to_string(),
-    });
+    let page = window.page(AUDIT, found, |(record, key)| Place { number: record.at.as_ms(), id: key.to_string() });
     Ok(Page { items: page.items.into_iter().map(|(record, _)| record).collect(), next: page.next })
 }

@@ -14,9 +14,9 @@ const APPLICATION_ID: i32 = 0x444C_4F53;
 const BUSY: Duration = Duration::from_secs(5);
 /// Statements that a connection keeps prepared: more than the store has.
 const STATEMENTS: usize = 64;
-/// Pages of the log after which the writer copies them into the file: 16 MiB, so that a burst of letters is not
-/// interrupted each few milliseconds.
-const CHECKPOINT_PAGES: i64 = 4096;
+/// Pages of the log after which the writer copies them into the file: 64 MiB. Letters have random ids, so that each
+/// touches pages of its own; a page that is copied once for many letters is what keeps the rate of commits flat.
+const CHECKPOINT_PAGES: i64 = 16_384;
 
 /// The steps from an empty file to the newest version; `user_version` counts those that a file has taken. Released
 /// steps never change: a new version is a new step.
@@ -221,6 +221,8 @@ fn migrate(db: &mut Connection) -> rusqlite::Result<Found> {
     db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     db.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
     db.pragma_update(None, "cache_size", -64 * 1024)?;
+    // What a savepoint would go back to is kept in memory: a file for it costs as many writes as the log itself.
+    db.pragma_update(None, "temp_store", "MEMORY")?;
     // Two programs that open a new file at once: the second one waits here, and looks again.
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = look(&tx)?;

@@ -38,14 +38,15 @@ pub(super) const ENTRY: &str = "
 pub(super) const ENTRIES: &str = "
     SELECT record FROM entry
     WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3";
+// Left to itself SQLite walks through the whole replay and drops what does not fit, because the record lies there.
 pub(super) const ENTRIES_OF_WAVE: &str = "
-    SELECT record FROM entry
+    SELECT record FROM entry INDEXED BY entry_by_wave
     WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 AND wave = ?4 ORDER BY seq LIMIT ?3";
 pub(super) const ENTRIES_OF_OUTCOME: &str = "
-    SELECT record FROM entry
+    SELECT record FROM entry INDEXED BY entry_by_outcome
     WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 AND outcome = ?4 ORDER BY seq LIMIT ?3";
 pub(super) const ENTRIES_OF_WAVE_AND_OUTCOME: &str = "
-    SELECT record FROM entry
+    SELECT record FROM entry INDEXED BY entry_by_wave_and_outcome
     WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 AND wave = ?4 AND outcome = ?5
     ORDER BY seq LIMIT ?3";
 
@@ -55,32 +56,32 @@ pub(super) const AUDIT: &str = "
     SELECT record, at, key FROM audit
     WHERE group_id = ?1 AND (at, key) < (?2, ?3) ORDER BY at DESC, key DESC LIMIT ?4";
 
-/// All of the above.
+/// All of the above, and what of which index SQLite must look at for each.
 #[cfg(test)]
-pub(super) const ALL: &[&str] = &[
-    LETTER,
-    LETTERS_OF_GROUP,
-    LETTERS_IN_STATE,
-    OLDEST_SENT_AT,
-    FIRST_LOSS_AT,
-    HAS_DEATH,
-    DEATHS,
-    GROUP,
-    GROUPS,
-    COUNTS,
-    ARRIVALS,
-    PLAN,
-    REPLAY,
-    REPLAYS,
-    REPLAYS_OF_GROUP,
-    UNFINISHED_REPLAYS,
-    BOOK,
-    ENTRY,
-    ENTRIES,
-    ENTRIES_OF_WAVE,
-    ENTRIES_OF_OUTCOME,
-    ENTRIES_OF_WAVE_AND_OUTCOME,
-    SENT,
-    DEPLOYMENT,
-    AUDIT,
+pub(super) const ALL: &[(&str, &str)] = &[
+    (LETTER, "letter USING INDEX sqlite_autoindex_letter_1 (id=?)"),
+    (LETTERS_OF_GROUP, "letter_by_time (group_id=? AND (sent_at,id)>(?,?))"),
+    (LETTERS_IN_STATE, "letter_by_state (group_id=? AND state=? AND (sent_at,id)>(?,?))"),
+    (OLDEST_SENT_AT, "open_letter_by_time (group_id=?)"),
+    (FIRST_LOSS_AT, "open_letter_by_loss (group_id=?)"),
+    (HAS_DEATH, "(id=?)"),
+    (DEATHS, "death_by_letter (letter=?)"),
+    (GROUP, "(id=?)"),
+    (GROUPS, "(id>?)"),
+    (COUNTS, "(group_id=?)"),
+    (ARRIVALS, "PRIMARY KEY (group_id=? AND bucket>?)"),
+    (PLAN, "(group_id=?)"),
+    (REPLAY, "(id=?)"),
+    (REPLAYS, "replay_by_time ((approved_at,id)<(?,?))"),
+    (REPLAYS_OF_GROUP, "replay_by_group (group_id=? AND (approved_at,id)<(?,?))"),
+    (UNFINISHED_REPLAYS, "replay_unfinished"),
+    (BOOK, "(replay=?)"),
+    (ENTRY, "entry_by_letter (book=? AND letter=?)"),
+    (ENTRIES, "PRIMARY KEY (book=? AND seq>?)"),
+    (ENTRIES_OF_WAVE, "entry_by_wave (book=? AND wave=? AND seq>?)"),
+    (ENTRIES_OF_OUTCOME, "entry_by_outcome (book=? AND outcome=? AND seq>?)"),
+    (ENTRIES_OF_WAVE_AND_OUTCOME, "entry_by_wave_and_outcome (book=? AND wave=? AND outcome=? AND seq>?)"),
+    (SENT, "(message=?)"),
+    (DEPLOYMENT, "(service=?)"),
+    (AUDIT, "audit_by_group (group_id=? AND at<?)"),
 ];

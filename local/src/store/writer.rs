@@ -93,35 +93,59 @@ fn together(db: &mut Connection, commits: Vec<Vec<Write>>) -> Vec<Result<(), Com
     }
 }
 
-fn in_one_transaction(db: &mut Connection, commits: Vec<Vec<Write>>) -> Result<Vec<Done>, Fault> {
+fn in_one_transaction(db: &mut Connection, mut commits: Vec<Vec<Write>>) -> Result<Vec<Done>, Fault> {
     let mut tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut done = Vec::with_capacity(commits.len());
+    // A savepoint keeps a copy of every page it touches; one commit alone has the transaction itself to go back to.
+    if commits.len() == 1
+        && let Some(writes) = commits.pop()
+    {
+        let failed = all_of(&tx, writes)?;
+        if failed.is_empty() {
+            tx.commit()?
+        } else {
+            tx.rollback()?
+        }
+        return Ok(vec![done(failed)]);
+    }
+    let mut outcomes = Vec::with_capacity(commits.len());
     for writes in commits {
-        let outcome = match one(&mut tx, writes) {
-            Ok(failed) if failed.is_empty() => Done::Written,
-            Ok(failed) => Done::Conflict(failed),
+        outcomes.push(match in_savepoint(&mut tx, writes) {
+            Ok(failed) => done(failed),
             // SQLite ends the whole transaction by itself on some faults (a full disk): then what the others of it
             // wrote is gone too, and a further savepoint would begin a transaction of its own.
             Err(fault) if tx.is_autocommit() => return Err(fault),
             Err(fault) => Done::Failed(fault),
-        };
-        done.push(outcome);
+        });
     }
     tx.commit()?;
-    Ok(done)
+    Ok(outcomes)
 }
 
-/// The indexes of the writes whose conditions do not hold; nothing is left of a commit that has any.
-fn one(tx: &mut Transaction<'_>, writes: Vec<Write>) -> Result<Vec<usize>, Fault> {
+fn in_savepoint(tx: &mut Transaction<'_>, writes: Vec<Write>) -> Result<Vec<usize>, Fault> {
     let savepoint = tx.savepoint()?;
+    let failed = all_of(&savepoint, writes)?;
+    // Finishing it without a commit takes everything back.
+    if failed.is_empty() {
+        savepoint.commit()?
+    } else {
+        savepoint.finish()?
+    }
+    Ok(failed)
+}
+
+/// Does all writes, and gives the indexes of those whose conditions do not hold: then the rest must be taken back.
+fn all_of(db: &Connection, writes: Vec<Write>) -> Result<Vec<usize>, Fault> {
     let mut failed = Vec::new();
     for (index, write) in writes.into_iter().enumerate() {
-        if !apply(&savepoint, write)? {
+        if !apply(db, write)? {
             failed.push(index);
         }
     }
-    if failed.is_empty() { savepoint.commit()? } else { savepoint.finish()? }
     Ok(failed)
+}
+
+fn done(failed: Vec<usize>) -> Done {
+    if failed.is_empty() { Done::Written } else { Done::Conflict(failed) }
 }
 
 fn told(done: Done) -> Result<(), CommitError> {

@@ -1,0 +1,224 @@
+//! How many letters a second the embedded store keeps, in commits as intake makes them (10 letters, counters, a group's
+//! head), and whether the number of stored letters matters; then what a replay's commits and the dashboard's reads cost. `cargo run --release -p dlo-local --example store_rate`
+
+use domain::group::{CountsDeltas, Group, GroupState};
+use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
+use domain::impact::{Impact, Severity};
+use domain::letter::{Letter, LetterState};
+use domain::message::{Attribute, Content};
+use domain::money::{Currency, Decimal, Money};
+use domain::reading::{Category, Class, Classification, Confidence, EnvelopeKind, Failure, Replayability};
+use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind};
+use domain::time::{Span, Timestamp};
+use lambda::port::{CommitError, Expect, Store, Write};
+use local::store::SqliteStore;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Instant;
+
+const BATCH: u64 = 10;
+const GROUPS: u64 = 50;
+const MEASURED: u64 = 5_000;
+const START_MS: i64 = 1_763_600_000_000;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("office.db");
+    let store = Arc::new(SqliteStore::open(&path)?);
+    println!("{:>9} {:>10} {:>14} {:>14}", "stored", "at once", "commits/s", "letters/s");
+    let mut stored = 0;
+    for target in [0, 1_000, 10_000, 100_000] {
+        while stored < target {
+            store.commit(intake(stored)).await?;
+            stored += BATCH;
+        }
+        for at_once in [1, 8] {
+            let before = stored;
+            let began = Instant::now();
+            stored = keep(&store, stored, at_once).await?;
+            let per_s = (stored - before) as f64 / began.elapsed().as_secs_f64();
+            println!("{before:>9} {at_once:>10} {:>14.0} {per_s:>14.0}", per_s / BATCH as f64);
+        }
+    }
+    replay(&store).await?;
+    reads(&store).await?;
+    let bytes = std::fs::metadata(&path)?.len();
+    println!("{stored} letters, {} bytes of file each", bytes / stored);
+    Ok(())
+}
+
+async fn keep(store: &Arc<SqliteStore>, from: u64, at_once: u64) -> Result<u64, Box<dyn Error>> {
+    let mut callers = tokio::task::JoinSet::new();
+    for caller in 0..at_once {
+        let store = store.clone();
+        callers.spawn(async move {
+            for n in (0..MEASURED / BATCH / at_once).map(|n| from + (n * at_once + caller) * BATCH) {
+                // A caller that is ahead of the others waits for the version of its group's head.
+                while let Err(CommitError::Conflict(_)) = store.commit(intake(n)).await {}
+            }
+        });
+    }
+    while let Some(outcome) = callers.join_next().await {
+        outcome?;
+    }
+    Ok(from + MEASURED / BATCH / at_once * at_once * BATCH)
+}
+
+/// Three commits for each ten letters: the intent, what the queue said, and the settlement.
+async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
+    let (id, steps) = (ReplayId::new(hash_hex(&["replay"])), [OutcomeKind::Sending, OutcomeKind::InFlight]);
+    let entry = |n: u64, kind: Option<OutcomeKind>| Entry {
+        replay: id.clone(),
+        seq: n,
+        letter: letter(n).id,
+        wave: (n / 1_000) as u32,
+        outcome: match kind {
+            None => Outcome::Pending,
+            Some(OutcomeKind::Sending) => Outcome::Sending { since: Timestamp::from_ms(START_MS) },
+            _ => Outcome::InFlight { sent_at: Timestamp::from_ms(START_MS), message_id: message(n) },
+        },
+        sends: u32::from(kind.is_some()),
+    };
+    let began = Instant::now();
+    for n in (0..MEASURED).step_by(50) {
+        let write = |n| Write::Entry { entry: Box::new(entry(n, None)), was: None };
+        let to =
+            LedgerMove { wave: (n / 1_000) as u32, from: None, to: OutcomeKind::Pending, letters: 50, sent_twice: 0 };
+        let ledger = Write::Ledger { replay: id.clone(), moves: vec![to] };
+        store.commit((n..n + 50).map(write).chain([ledger]).collect()).await?;
+    }
+    println!("a plan's list: {:.0} entries/s", MEASURED as f64 / began.elapsed().as_secs_f64());
+    let began = Instant::now();
+    for first in (0..MEASURED).step_by(BATCH as usize) {
+        let mut from = (OutcomeKind::Pending, 0);
+        for (version, kind) in (2..).zip(steps) {
+            let mut writes = Vec::new();
+            let mut deltas = CountsDeltas::default();
+            for n in first..first + BATCH {
+                let before = Letter { version: version - 1, ..letter(n) };
+                let after = before.moved(LetterState::InReplay { replay: id.clone() });
+                deltas.moved(Some(&before), &after);
+                writes.push(Write::Letter { letter: Box::new(after), expect: Expect::Version(version - 1) });
+                writes.push(Write::Entry { entry: Box::new(entry(n, Some(kind))), was: Some(from) });
+            }
+            let wave = (first / 1_000) as u32;
+            let step = LedgerMove { wave, from: Some(from.0), to: kind, letters: BATCH, sent_twice: 0 };
+            writes.push(Write::Ledger { replay: id.clone(), moves: vec![step] });
+            writes.extend(deltas.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) }));
+            store.commit(writes).await?;
+            from = (kind, 1);
+        }
+    }
+    println!("a replay's two commits: {:.0} letters/s", MEASURED as f64 / began.elapsed().as_secs_f64());
+    Ok(())
+}
+
+async fn reads(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
+    let group = GroupId::new(hash_hex(&["group", "7"]));
+    macro_rules! timed {
+        ($what:literal, $read:expr) => {
+            let began = Instant::now();
+            for _ in 0..20 {
+                $read.await?;
+            }
+            println!("{}: {} us", $what, began.elapsed().as_micros() / 20);
+        };
+    }
+    timed!("50 groups with their facts", store.groups(0, None, 200));
+    timed!("facts of one group", store.group_facts(&group, 0));
+    timed!("first 50 letters of a group", store.letters_of(&group, None, None, 50));
+    timed!("one letter", store.letter(&letter(7).id));
+    Ok(())
+}
+
+fn message(n: u64) -> MessageId {
+    MessageId::new(hash_hex(&["message", &n.to_string()]))
+}
+
+fn letter(n: u64) -> Letter {
+    let queue = QueueArn::from("arn:aws:sqs:eu-west-1:111122223333:orders");
+    let sent_at = Timestamp::from_ms(START_MS + n as i64 * 7);
+    Letter {
+        id: LetterId::of(&queue, &message(n)),
+        version: 1,
+        group: GroupId::new(hash_hex(&["group", &(n / BATCH % GROUPS).to_string()])),
+        main_queue: Some(queue.clone()),
+        dlq: QueueArn::from("arn:aws:sqs:eu-west-1:111122223333:orders-dlq"),
+        original_message_id: message(n),
+        content: Content {
+            body: format!("{{\"order\":{n},\"lines\":\"{}\"}}", "product 4711, ".repeat(70)),
+            attributes: [("tenant".into(), Attribute::text("acme"))].into(),
+            message_group_id: None,
+            trace_header: None,
+        },
+        envelope: EnvelopeKind::Consumer,
+        title: "UnknownProduct: product <n> is not in the catalogue".into(),
+        failure: Failure {
+            error_type: Some("orders::catalogue::UnknownProduct".into()),
+            message: Some("product 4711 is not in the catalogue".into()),
+            stack: Some("   0: orders::catalogue::price at ./src/catalogue.rs:41:9\n".repeat(10)),
+            stated_class: Some(Class::Permanent),
+        },
+        classification: Classification {
+            class: Class::Permanent,
+            category: Category::MissingReference,
+            confidence: Confidence::from_pct(90),
+            reason: "matched: UnknownProduct".into(),
+        },
+        impact: Impact {
+            money: Currency::parse("EUR").map(|currency| Money { amount: Decimal::new(1250, 2), currency }),
+            customer: Some(format!("customer {}", n % 5_000)),
+            ..Impact::default()
+        },
+        message_type: Some("order.placed".into()),
+        consumer: Some("orders".into()),
+        consumer_version: Some("1.4.0".into()),
+        replayability: Replayability::Replayable,
+        remarks: Vec::new(),
+        sent_at,
+        loss_at: sent_at.plus(Span::from_days(14)),
+        died_at: sent_at.plus(Span::from_secs(30)),
+        kept_at: sent_at.plus(Span::from_secs(31)),
+        deaths: 1,
+        replays: 0,
+        state: LetterState::Waiting,
+    }
+}
+
+/// Ten letters of one group, whose head changes with them.
+fn intake(first: u64) -> Vec<Write> {
+    let mut writes = Vec::new();
+    let mut deltas = CountsDeltas::default();
+    for letter in (first..first + BATCH).map(letter) {
+        deltas.moved(None, &letter);
+        deltas.died(&letter);
+        writes.push(Write::Letter { letter: Box::new(letter), expect: Expect::Absent });
+    }
+    writes.extend(deltas.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) }));
+    let version = first / BATCH / GROUPS;
+    let expect = if version == 0 { Expect::Absent } else { Expect::Version(version) };
+    let head = Group { version: version + 1, ..group(&letter(first)) };
+    writes.push(Write::Group { group: Box::new(head), expect });
+    writes
+}
+
+fn group(letter: &Letter) -> Group {
+    Group {
+        id: letter.group.clone(),
+        version: 1,
+        main_queue: letter.main_queue.clone(),
+        dlq: letter.dlq.clone(),
+        title: letter.title.clone(),
+        culprit: None,
+        classification: letter.classification.clone(),
+        failure: letter.failure.clone(),
+        consumer: letter.consumer.clone(),
+        message_type: letter.message_type.clone(),
+        severity: Severity::Warning,
+        first_died_at: letter.died_at,
+        note: None,
+        owner: None,
+        state: GroupState::Open,
+    }
+}

@@ -1,0 +1,218 @@
+//! Groups and their counters.
+
+use super::{all, commit};
+use crate::office::{self, Chance, group, group_id, keep, letter, letters, money, move_letters, replay_id};
+use domain::group::{CountsDelta, CountsDeltas, GroupCounts, Tally, arrival_bucket};
+use domain::id::GroupId;
+use domain::letter::{Letter, LetterState};
+use domain::limits::ARRIVAL_BUCKET_MS;
+use domain::time::Timestamp;
+use lambda::port::{GroupFacts, Store, Write};
+use std::collections::{BTreeMap, BTreeSet};
+
+async fn facts(store: &dyn Store, id: &GroupId) -> GroupFacts {
+    store.group_facts(id, i64::MIN).await.expect("the store answers").expect("the group exists")
+}
+
+/// What the counters of a group must be, from its letters alone.
+fn fold<'a>(group: &GroupId, letters: impl Iterator<Item = &'a Letter>) -> BTreeMap<&'static str, Tally> {
+    let mut by_state: BTreeMap<_, Tally> = BTreeMap::new();
+    for letter in letters.filter(|letter| letter.group == *group) {
+        let tally = by_state.entry(letter.state.kind().as_str()).or_default();
+        tally.letters += 1;
+        if let Some(money) = letter.impact.money {
+            tally.priced += 1;
+            tally.money.add(money);
+        }
+    }
+    by_state
+}
+
+/// A letter somewhere else: in another state or another group, drawn by chance.
+fn elsewhere(letter: &Letter, groups: &[GroupId], chance: &mut Chance) -> Letter {
+    let replay = replay_id("anywhere");
+    let state = match chance.below(3) {
+        0 => LetterState::Waiting,
+        1 => LetterState::InReplay { replay },
+        _ => LetterState::Delivered { replay, at: letter.died_at },
+    };
+    let group = if chance.below(4) == 0 { groups[chance.below(groups.len())].clone() } else { letter.group.clone() };
+    Letter { group, ..letter.moved(state) }
+}
+
+pub async fn counters_are_the_fold_of_the_letters(store: &dyn Store) {
+    for seed in [1, 2, 3] {
+        let mut chance = Chance(seed);
+        let groups: Vec<_> = (0..3).map(|n| group_id(&format!("fold {seed} {n}"))).collect();
+        for id in &groups {
+            commit(store, vec![office::open(&group(id))]).await;
+        }
+        let mut letters: Vec<_> = (0..24)
+            .map(|n| {
+                let mut letter = letter(&groups[chance.below(3)], n);
+                let currency = ["EUR", "USD", "JPY"][chance.below(3)];
+                letter.impact.money = (chance.below(5) > 0).then(|| money(1 + chance.below(100_000) as i64, currency));
+                letter
+            })
+            .collect();
+        commit(store, keep(&letters)).await;
+        for step in 0..40 {
+            let picked: BTreeSet<_> = (0..1 + chance.below(6)).map(|_| chance.below(letters.len())).collect();
+            let moves: Vec<_> =
+                picked.iter().map(|n| (letters[*n].clone(), elsewhere(&letters[*n], &groups, &mut chance))).collect();
+            commit(store, move_letters(&moves)).await;
+            for (n, (_, after)) in picked.iter().zip(moves) {
+                letters[*n] = after;
+            }
+            if step % 10 == 9 {
+                for id in &groups {
+                    let counts = facts(store, id).await.counts;
+                    let counted: BTreeMap<_, _> =
+                        counts.by_state.into_iter().map(|(kind, tally)| (kind.as_str(), tally)).collect();
+                    assert_eq!(counted, fold(id, letters.iter()), "seed {seed}, step {step}");
+                }
+            }
+        }
+    }
+}
+
+pub async fn concurrent_counts_add_up(store: &dyn Store) {
+    let id = group_id("busy");
+    commit(store, vec![office::open(&group(&id))]).await;
+    let letters = letters(&id, 40);
+    for chunk in letters.chunks(4) {
+        let kept = |n: usize| async move {
+            // A store may say that commits met; then it is tried again, as intake does.
+            for _ in 0..50 {
+                match store.commit(keep(std::slice::from_ref(&chunk[n]))).await {
+                    Ok(()) => return,
+                    Err(lambda::port::CommitError::Conflict(_)) => {}
+                    Err(error) => panic!("{error:?}"),
+                }
+            }
+            panic!("no turn in 50 attempts");
+        };
+        tokio::join!(kept(0), kept(1), kept(2), kept(3));
+    }
+    let facts = facts(store, &id).await;
+    assert_eq!((facts.counts.deaths, facts.counts.open().letters, facts.counts.customers), (40, 40, 7));
+    assert_eq!(facts.counts.last_died_at, letters.last().map(|letter| letter.died_at));
+    assert_eq!(facts.arrivals.iter().map(|(_, deaths)| deaths).sum::<u64>(), 40);
+}
+
+pub async fn customers_are_counted_once_each(store: &dyn Store) {
+    let (id, other) = (group_id("customers"), group_id("other customers"));
+    commit(store, vec![office::open(&group(&id)), office::open(&group(&other))]).await;
+    for (customers, total) in [
+        (vec!["a", "b"], 2),
+        (vec!["b"], 2),
+        (vec![], 2),
+        (vec!["A", "a ", "", "\0", "\u{1F4EE}"], 7),
+        (vec!["a", "c", "\0"], 8),
+    ] {
+        let customers: Vec<_> = customers.into_iter().map(String::from).collect();
+        let delta = CountsDelta { customers: customers.clone(), ..CountsDelta::default() };
+        commit(store, vec![Write::Counts { group: id.clone(), delta: Box::new(delta) }]).await;
+        assert_eq!(facts(store, &id).await.counts.customers, total, "after {customers:?}");
+    }
+    assert_eq!(facts(store, &other).await.counts.customers, 0);
+}
+
+pub async fn arrivals_are_summed_by_bucket_from_the_asked_one_on(store: &dyn Store) {
+    let id = group_id("arrivals");
+    commit(store, vec![office::open(&group(&id))]).await;
+    let mut expected = BTreeMap::new();
+    for (n, bucket) in [-3, -1, 0, 7, 7, 7, 100, 0, 1_000_000].into_iter().enumerate() {
+        let died_at = Timestamp::from_ms(bucket * ARRIVAL_BUCKET_MS + n as i64);
+        let mut deltas = CountsDeltas::default();
+        deltas.died(&Letter { died_at, ..letter(&id, n as u64) });
+        assert_eq!(arrival_bucket(died_at), bucket);
+        commit(store, office::count(deltas).collect()).await;
+        *expected.entry(bucket).or_insert(0_u64) += 1;
+    }
+    for from in [i64::MIN, -3, -2, 0, 7, 8, 1_000_000, 1_000_001] {
+        let found = store.group_facts(&id, from).await.unwrap().unwrap().arrivals;
+        let expected: Vec<_> = expected.range(from..).map(|(bucket, deaths)| (*bucket, *deaths)).collect();
+        assert_eq!(found, expected, "from bucket {from}");
+        let listed = store.groups(from, None, 10).await.unwrap().items;
+        assert_eq!(listed[0].arrivals, expected, "from bucket {from}, in the list");
+    }
+}
+
+pub async fn oldest_and_loss_are_those_of_open_letters(store: &dyn Store) {
+    let id = group_id("oldest");
+    commit(store, vec![office::open(&group(&id))]).await;
+    let mut letters = letters(&id, 4);
+    // The oldest letter is not the one that is lost first.
+    for (letter, (sent_at, loss_at)) in letters.iter_mut().zip([(10, 900), (20, 500), (30, 700), (40, 800)]) {
+        letter.sent_at = Timestamp::from_ms(sent_at);
+        letter.loss_at = Timestamp::from_ms(loss_at);
+    }
+    commit(store, keep(&letters)).await;
+    let replay = replay_id("oldest");
+    let in_replay = LetterState::InReplay { replay: replay.clone() };
+    let delivered = LetterState::Delivered { replay, at: Timestamp::from_ms(1) };
+    let rows = [
+        (0, &in_replay, Some((10, 500))),
+        (1, &delivered, Some((10, 700))),
+        (0, &delivered, Some((30, 700))),
+        (3, &in_replay, Some((30, 700))),
+        (2, &delivered, Some((40, 800))),
+        (3, &delivered, None),
+        (1, &LetterState::Waiting, Some((20, 500))),
+    ];
+    for (row, (n, state, expected)) in rows.into_iter().enumerate() {
+        let moved = letters[n].moved(state.clone());
+        commit(store, move_letters(&[(letters[n].clone(), moved.clone())])).await;
+        letters[n] = moved;
+        let facts = facts(store, &id).await;
+        let found = facts.oldest_sent_at.zip(facts.loss_at).map(|(sent, loss)| (sent.as_ms(), loss.as_ms()));
+        assert_eq!(found, expected, "row {row}");
+    }
+}
+
+pub async fn group_without_letters_has_empty_facts(store: &dyn Store) {
+    let head = group(&group_id("empty"));
+    commit(store, vec![office::open(&head)]).await;
+    let empty = GroupFacts {
+        group: head.clone(),
+        counts: GroupCounts::default(),
+        oldest_sent_at: None,
+        loss_at: None,
+        arrivals: Vec::new(),
+    };
+    assert_eq!(facts(store, &head.id).await, empty);
+    assert_eq!(store.group(&head.id).await.unwrap(), Some(head));
+}
+
+pub async fn group_that_does_not_exist_has_no_facts(store: &dyn Store) {
+    let id = group_id("nobody");
+    assert_eq!(store.group(&id).await.unwrap(), None);
+    assert_eq!(store.group_facts(&id, 0).await.unwrap(), None);
+    assert_eq!(store.plan(&id).await.unwrap(), None);
+    assert_eq!(store.audit(&id, None, 5).await.unwrap().items, []);
+}
+
+pub async fn groups_do_not_mix(store: &dyn Store) {
+    let ids: Vec<_> = (0..4).map(|n| group_id(&format!("apart {n}"))).collect();
+    let mut expected = BTreeMap::new();
+    for (n, id) in ids.iter().enumerate() {
+        let letters = letters(id, n as u64 + 1);
+        let mut writes = vec![office::open(&group(id))];
+        writes.extend(keep(&letters));
+        commit(store, writes).await;
+        expected.insert(id.clone(), letters);
+    }
+    let listed = all(async |after| store.groups(i64::MIN, after.as_ref(), 3).await).await;
+    assert_eq!(listed.len(), 4);
+    for from_list in listed {
+        let id = &from_list.group.id;
+        let letters = &expected[id];
+        assert_eq!(from_list.counts.open().letters, letters.len() as i64);
+        assert_eq!(from_list.oldest_sent_at, letters.iter().map(|letter| letter.sent_at).min());
+        assert_eq!(from_list.loss_at, letters.iter().map(|letter| letter.loss_at).min());
+        assert_eq!(facts(store, id).await, from_list, "alone and in the list");
+        let found = all(async |after| store.letters_of(id, None, after.as_ref(), 10).await).await;
+        assert_eq!(&found, letters);
+    }
+}

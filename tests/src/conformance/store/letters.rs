@@ -1,0 +1,157 @@
+//! Letters: every byte of them, and their lists.
+
+use super::{all, commit, stored};
+use crate::office::{death, group_id, keep, letter, letters, move_letters, put, replay_id};
+use domain::id::{GroupId, LetterId};
+use domain::letter::{Letter, LetterState, LetterStateKind};
+use domain::message::{Attribute, AttributeValue, Content};
+use domain::time::Timestamp;
+use lambda::port::{Store, Write};
+
+/// Texts that something on the way might change.
+const HARD: [&str; 9] = [
+    "",
+    " ",
+    "\0",
+    "a\0b\0",
+    "\u{1F4EE} astral \u{10FFFF}",
+    "\r\n\t\u{1}\u{7F}\u{85}\u{2028}\u{FEFF}\u{FFFD}\u{FFFF}",
+    "e\u{301} is not \u{e9}",
+    r#"{"a":1.0,"a":1e400,"b":"\ud800"} \\ ' " ; --"#,
+    "007",
+];
+
+pub async fn content_survives_byte_for_byte(store: &dyn Store) {
+    let id = group_id("bytes");
+    for (n, text) in HARD.into_iter().enumerate() {
+        let custom = Attribute { data_type: "Number.int".into(), value: AttributeValue::Text("1e0".into()) };
+        let binary = Attribute { data_type: "Binary.png".into(), value: AttributeValue::Binary("AP8QgA==".into()) };
+        let attributes = [
+            ("text".into(), Attribute::text(text)),
+            ("number".into(), Attribute::number("00.10")),
+            ("custom".into(), custom),
+            ("binary".into(), binary),
+        ];
+        let content = Content {
+            body: text.into(),
+            attributes: attributes.into(),
+            message_group_id: Some(text.into()),
+            trace_header: Some("Root=1-5759e988-bd862e3fe1be46a994272793".into()),
+        };
+        let mut new = Letter { content, ..letter(&id, n as u64) };
+        new.failure.message = Some(text.into());
+        new.impact.customer = Some(text.into());
+        new.remarks = vec![text.into()];
+        commit(store, keep(std::slice::from_ref(&new))).await;
+        assert_eq!(stored(store, &new).await, new, "{text:?}");
+        // Again, after a change that leaves the content alone.
+        let moved = new.moved(LetterState::InReplay { replay: replay_id("bytes") });
+        commit(store, vec![put(&moved)]).await;
+        assert_eq!(stored(store, &new).await, moved, "{text:?}");
+    }
+    let listed = all(async |after| store.letters_of(&id, None, after.as_ref(), 2).await).await;
+    assert_eq!(listed.iter().map(|letter| letter.content.body.as_str()).collect::<Vec<_>>(), HARD);
+}
+
+pub async fn letter_of_a_mebibyte_survives_many_changes(store: &dyn Store) {
+    let id = group_id("big");
+    let big = |n: u64, part: &str| {
+        let body = part.repeat((1 << 20) / part.len());
+        Letter { content: Content { body, ..Content::default() }, ..letter(&id, n) }
+    };
+    // Text that JSON makes larger, that does not compress to nothing, and that is longer in UTF-16 than in UTF-8.
+    let mut bodies = vec![big(0, "\"\\"), big(1, "0123456789abcdef\u{1F4EE}"), big(2, "\0")];
+    commit(store, keep(&bodies)).await;
+    for letter in &mut bodies {
+        for n in 0..3 {
+            let moved = letter.moved(LetterState::Delivered { replay: replay_id("big"), at: Timestamp::from_ms(n) });
+            commit(store, vec![put(&moved)]).await;
+            *letter = moved;
+        }
+        assert!(stored(store, letter).await == *letter, "letter {}", letter.id);
+    }
+    let listed = all(async |after| store.letters_of(&id, None, after.as_ref(), 200).await).await;
+    assert!(listed == bodies);
+}
+
+pub async fn letter_that_died_again_tells_of_its_latest_death(store: &dyn Store) {
+    let first = letter(&group_id("again"), 1);
+    commit(store, keep(std::slice::from_ref(&first))).await;
+    let mut again = first.moved(LetterState::Waiting);
+    again.failure.message = Some("another failure".into());
+    again.failure.stack = None;
+    again.consumer_version = Some("1.4.1".into());
+    again.deaths = 2;
+    commit(store, vec![put(&again), Write::Death(Box::new(death(&again, 2)))]).await;
+    assert_eq!(stored(store, &first).await, again);
+}
+
+pub async fn letters_come_in_the_order_asked_without_the_missing(store: &dyn Store) {
+    let id = group_id("order asked");
+    let letters = letters(&id, 6);
+    commit(store, keep(&letters)).await;
+    let missing = LetterId::from("0123456789abcdef0123456789abcdef");
+    let asked = [&letters[4].id, &missing, &letters[0].id, &letters[5].id].map(Clone::clone);
+    let found = store.letters(&asked).await.unwrap();
+    assert_eq!(found, [letters[4].clone(), letters[0].clone(), letters[5].clone()]);
+    assert_eq!(store.letters(&[]).await.unwrap(), []);
+}
+
+async fn listed(store: &dyn Store, group: &GroupId, state: Option<LetterStateKind>) -> Vec<Letter> {
+    all(async |after| store.letters_of(group, state, after.as_ref(), 3).await).await
+}
+
+pub async fn letters_are_listed_by_first_send_then_id(store: &dyn Store) {
+    let id = group_id("order");
+    let mut letters = letters(&id, 12);
+    for (n, letter) in letters.iter_mut().enumerate() {
+        // Three moments, one of them before 1970: as text or as unsigned numbers they would come in another order.
+        letter.sent_at = Timestamp::from_ms([-5, 999, 1_000][n % 3]);
+    }
+    commit(store, keep(&letters)).await;
+    letters.sort_by(|a, b| (a.sent_at, &a.id).cmp(&(b.sent_at, &b.id)));
+    assert_eq!(listed(store, &id, None).await, letters);
+    assert_eq!(listed(store, &id, Some(LetterStateKind::Waiting)).await, letters);
+}
+
+pub async fn list_of_a_state_follows_the_letters(store: &dyn Store) {
+    let id = group_id("states");
+    let waiting = letters(&id, 9);
+    commit(store, keep(&waiting)).await;
+    let replay = replay_id("states");
+    let in_replay = |letter: &Letter| letter.moved(LetterState::InReplay { replay: replay.clone() });
+    let delivered =
+        |letter: &Letter| letter.moved(LetterState::Delivered { replay: replay.clone(), at: letter.died_at });
+    let taken: Vec<_> = waiting[2..8].iter().map(|letter| (letter.clone(), in_replay(letter))).collect();
+    commit(store, move_letters(&taken)).await;
+    let arrived: Vec<_> = taken[3..].iter().map(|(_, letter)| (letter.clone(), delivered(letter))).collect();
+    commit(store, move_letters(&arrived)).await;
+
+    let after = |moves: &[(Letter, Letter)]| moves.iter().map(|(_, after)| after.clone()).collect::<Vec<_>>();
+    let still = [&waiting[..2], &waiting[8..]].concat();
+    assert_eq!(listed(store, &id, Some(LetterStateKind::Waiting)).await, still);
+    assert_eq!(listed(store, &id, Some(LetterStateKind::InReplay)).await, after(&taken[..3]));
+    assert_eq!(listed(store, &id, Some(LetterStateKind::Delivered)).await, after(&arrived));
+    assert_eq!(listed(store, &id, None).await.len(), 9);
+    assert_eq!(listed(store, &group_id("no such"), None).await, []);
+}
+
+pub async fn letter_that_changes_its_group_changes_lists(store: &dyn Store) {
+    let (from, to) = (group_id("from"), group_id("to"));
+    let letters = letters(&from, 3);
+    commit(store, keep(&letters)).await;
+    let moved = Letter { group: to.clone(), ..letters[1].moved(LetterState::Waiting) };
+    commit(store, move_letters(&[(letters[1].clone(), moved.clone())])).await;
+    assert_eq!(listed(store, &from, None).await, [letters[0].clone(), letters[2].clone()]);
+    assert_eq!(listed(store, &to, None).await, [moved]);
+}
+
+pub async fn deaths_of_a_letter_come_first_one_first(store: &dyn Store) {
+    let id = group_id("deaths");
+    let (mine, other) = (letter(&id, 1), letter(&id, 2));
+    let deaths: Vec<_> = (1..=12).map(|number| death(&mine, number)).collect();
+    commit(store, deaths.iter().rev().map(|death| Write::Death(Box::new(death.clone()))).collect()).await;
+    commit(store, vec![Write::Death(Box::new(death(&other, 2)))]).await;
+    assert_eq!(store.deaths(&mine.id).await.unwrap(), deaths);
+    assert_eq!(store.deaths(&letter(&id, 3).id).await.unwrap(), []);
+}

@@ -1,0 +1,153 @@
+//! Plans, replays and deployments.
+
+use super::{all, commit, refused};
+use crate::office::{at_s, entries, group_id, letters, plan, replay, replay_id};
+use domain::deployment::Deployment;
+use domain::group::Group;
+use domain::id::Actor;
+use domain::replay::{Ending, Entry, LedgerMove, OutcomeKind, PauseReason, Replay, ReplayState};
+use lambda::port::{Expect, Store, Write};
+
+fn new(replay: &Replay) -> Write {
+    Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Absent }
+}
+
+fn put(replay: &Replay) -> Write {
+    Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(replay.version - 1) }
+}
+
+pub async fn plan_is_replaced_by_a_later_one(store: &dyn Store) {
+    let (id, other) = (group_id("plans"), group_id("other plans"));
+    let letters = letters(&id, 3);
+    let (first, second, elsewhere) = (plan("p1", &id, &letters), plan("p2", &id, &letters), plan("p3", &other, &[]));
+    assert_eq!(store.plan(&id).await.unwrap(), None);
+    commit(store, vec![Write::Plan(Box::new(first.clone())), Write::Plan(Box::new(elsewhere.clone()))]).await;
+    assert_eq!(store.plan(&id).await.unwrap(), Some(first));
+    // Written twice, as after a lost answer: nothing changes.
+    for _ in 0..2 {
+        commit(store, vec![Write::Plan(Box::new(second.clone()))]).await;
+        assert_eq!(store.plan(&id).await.unwrap().as_ref(), Some(&second));
+    }
+    assert_eq!(store.plan(&other).await.unwrap(), Some(elsewhere));
+}
+
+pub async fn plan_is_taken_only_by_its_own_id(store: &dyn Store) {
+    let id = group_id("taken");
+    let (waiting, other) = (plan("waiting", &id, &[]), replay_id("other"));
+    let taken = |plan: &domain::id::ReplayId| Write::PlanTaken { group: id.clone(), plan: plan.clone() };
+    assert_eq!(refused(store, vec![taken(&waiting.id)]).await, [0], "there is none");
+    commit(store, vec![Write::Plan(Box::new(waiting.clone()))]).await;
+    assert_eq!(refused(store, vec![taken(&other)]).await, [0], "it is another one");
+    assert_eq!(store.plan(&id).await.unwrap().as_ref(), Some(&waiting));
+    commit(store, vec![taken(&waiting.id)]).await;
+    assert_eq!(store.plan(&id).await.unwrap(), None);
+    assert_eq!(refused(store, vec![taken(&waiting.id)]).await, [0], "it is taken once");
+}
+
+pub async fn taken_plan_keeps_its_entries_and_ledger(store: &dyn Store) {
+    let id = group_id("approved");
+    let letters = letters(&id, 5);
+    let plan = plan("approved", &id, &letters);
+    let expected: Vec<Entry> = entries(&plan, &letters);
+    let mut writes: Vec<_> =
+        expected.iter().map(|entry| Write::Entry { entry: Box::new(entry.clone()), was: None }).collect();
+    let moves = plan.waves.iter().enumerate().map(|(wave, letters)| LedgerMove {
+        wave: wave as u32,
+        from: None,
+        to: OutcomeKind::Pending,
+        letters: *letters,
+        sent_twice: 0,
+    });
+    writes.push(Write::Ledger { replay: plan.id.clone(), moves: moves.collect() });
+    commit(store, writes).await;
+    commit(store, vec![Write::Plan(Box::new(plan.clone()))]).await;
+    let approved = replay(&plan, at_s(8_000));
+    commit(store, vec![Write::PlanTaken { group: id.clone(), plan: plan.id.clone() }, new(&approved)]).await;
+
+    assert_eq!(store.replay(&plan.id).await.unwrap(), Some(approved));
+    let found = all(async |after| store.entries(&plan.id, None, None, after.as_ref(), 2).await).await;
+    assert_eq!(found, expected);
+    let ledger = store.ledger(&plan.id).await.unwrap();
+    assert_eq!(ledger.0.iter().map(|wave| wave.pending).collect::<Vec<_>>(), plan.waves);
+    assert_eq!(ledger.total().selected(), 5);
+}
+
+pub async fn replays_come_newest_approval_first(store: &dyn Store) {
+    let (id, other) = (group_id("newest"), group_id("other newest"));
+    let mut mine: Vec<_> =
+        (0..6).map(|n| replay(&plan(&format!("n{n}"), &id, &[]), at_s([3, 1, 5, 0, 4, 2][n]))).collect();
+    for replay in &mine {
+        commit(store, vec![new(replay)]).await;
+    }
+    commit(store, vec![new(&replay(&plan("elsewhere", &other, &[]), at_s(9)))]).await;
+    mine.sort_by_key(|replay| std::cmp::Reverse(replay.approval.at));
+    let found = all(async |after| store.replays(Some(&id), after.as_ref(), 4).await).await;
+    assert_eq!(found, mine);
+    let everything = all(async |after| store.replays(None, after.as_ref(), 4).await).await;
+    assert_eq!(everything.len(), 7);
+    assert_eq!(everything[1..], mine);
+    assert_eq!(store.replays(Some(&group_id("none")), None, 5).await.unwrap().items, []);
+}
+
+pub async fn finished_replay_leaves_the_unfinished(store: &dyn Store) {
+    let id = group_id("unfinished");
+    let replays: Vec<_> = (0..4).map(|n| replay(&plan(&format!("u{n}"), &id, &[]), at_s(n))).collect();
+    commit(store, replays.iter().map(new).collect()).await;
+    let unfinished = async || {
+        let mut ids = store.unfinished_replays().await.unwrap();
+        ids.sort();
+        ids
+    };
+    let ids = |replays: &[&Replay]| {
+        let mut ids: Vec<_> = replays.iter().map(|replay| replay.id().clone()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(unfinished().await, ids(&replays.iter().collect::<Vec<_>>()));
+    let paused = replays[0].pause(PauseReason::ByPerson { reason: "lunch".into() }, Actor::from("olga"), at_s(9));
+    commit(store, vec![put(&paused.unwrap())]).await;
+    for n in [1, 3] {
+        let finished = replays[n].moved(ReplayState::Finished { ending: Ending::Completed, at: at_s(10) });
+        commit(store, vec![put(&finished)]).await;
+    }
+    assert_eq!(unfinished().await, ids(&[&replays[0], &replays[2]]));
+}
+
+pub async fn fence_refuses_an_old_version(store: &dyn Store) {
+    let id = group_id("fence");
+    let (running, head) = (replay(&plan("fence", &id, &[]), at_s(0)), crate::office::group(&id));
+    let fence = |version| Write::ReplayIs { replay: running.id().clone(), version };
+    assert_eq!(refused(store, vec![fence(1)]).await, [0], "there is no such replay");
+    commit(store, vec![new(&running), crate::office::open(&head)]).await;
+    let send = |version: u64, group_version: u64| {
+        let next = Group { version: group_version, note: Some(format!("sent under {version}")), ..head.clone() };
+        let write = Write::Group { group: Box::new(next), expect: Expect::Version(group_version - 1) };
+        vec![write, fence(version)]
+    };
+    commit(store, send(1, 2)).await;
+    let paused = running.pause(PauseReason::ByPerson { reason: "stop".into() }, Actor::from("olga"), at_s(1)).unwrap();
+    commit(store, vec![put(&paused)]).await;
+    assert_eq!(refused(store, send(1, 3)).await, [1], "nothing is sent after the pause");
+    assert_eq!(store.group(&id).await.unwrap().unwrap().note.as_deref(), Some("sent under 1"));
+    commit(store, send(2, 3)).await;
+    assert_eq!(store.replay(running.id()).await.unwrap(), Some(paused), "a fence changes nothing");
+}
+
+pub async fn deployment_that_is_older_changes_nothing(store: &dyn Store) {
+    let deployment = |service: &str, version: &str, at| Deployment {
+        service: service.into(),
+        version: version.into(),
+        commit: Some("3fa9c1d".into()),
+        at: at_s(at),
+    };
+    assert_eq!(store.deployment("orders").await.unwrap(), None);
+    for (version, at, latest) in
+        [("1.4.0", 10, "1.4.0"), ("1.4.2", 30, "1.4.2"), ("1.4.1", 20, "1.4.2"), ("1.5.0", 31, "1.5.0")]
+    {
+        commit(store, vec![Write::Deployment(deployment("orders", version, at))]).await;
+        assert_eq!(store.deployment("orders").await.unwrap().unwrap().version, latest, "after {version} at {at}");
+    }
+    commit(store, vec![Write::Deployment(deployment("billing", "7", 1))]).await;
+    assert_eq!(store.deployment("orders").await.unwrap(), Some(deployment("orders", "1.5.0", 31)));
+    assert_eq!(store.deployment("billing").await.unwrap(), Some(deployment("billing", "7", 1)));
+}
