@@ -215,9 +215,7 @@ fn judge(kind: ConditionKind, facts: &GateFacts<'_>, policy: &GatePolicy, now: T
     };
     let waiver = facts.waivers.iter().find(|waiver| waiver.condition == kind && kind.is_waivable());
     let status = match (status, waiver) {
-        (Status::Unmet { .. }, Some(waiver)) => {
-            Status::Waived { by: waiver.by.clone(), reason: waiver.reason.clone() }
-        }
+        (Status::Unmet { .. }, Some(waiver)) => Status::Waived { by: waiver.by.clone(), reason: waiver.reason.clone() },
         (status, _) => status,
     };
     Condition { kind, status, evidence }
@@ -237,19 +235,15 @@ fn fix_is_live(facts: &GateFacts<'_>) -> Judgement {
     if let (FixKind::Deploy, Some(deployment)) = (fix.kind, facts.deployment)
         && deployment.version != fix.reference
     {
-        return unmet(format!(
-            "{} runs {}; the fix is in {}.",
-            deployment.service, deployment.version, fix.reference
-        ));
+        return unmet(format!("{} runs {}; the fix is in {}.", deployment.service, deployment.version, fix.reference));
     }
     if facts.last_died_at.is_some_and(|died_at| died_at > effective_at(fix, facts.deployment)) {
         return unmet("A letter died of this cause after the fix took effect: declare the fix that came after it.");
     }
     match (fix.kind, facts.deployment) {
-        (FixKind::Deploy, Some(deployment)) => met(format!(
-            "{} runs {}, deployed after the last failure",
-            deployment.service, deployment.version
-        )),
+        (FixKind::Deploy, Some(deployment)) => {
+            met(format!("{} runs {}, deployed after the last failure", deployment.service, deployment.version))
+        }
         _ => met("Declared after the last failure; no deployment was reported"),
     }
 }

@@ -78,7 +78,9 @@ impl GroupState {
     /// The replay under way (paused ones too).
     pub fn replay(&self) -> Option<&ReplayId> {
         match self {
-            Self::Replaying { replay, .. } | Self::Paused { replay, .. } | Self::Verifying { replay, .. } => Some(replay),
+            Self::Replaying { replay, .. } | Self::Paused { replay, .. } | Self::Verifying { replay, .. } => {
+                Some(replay)
+            }
             _ => None,
         }
     }

@@ -70,7 +70,8 @@ pub struct Content {
 impl Content {
     /// Bytes as SQS counts them for its 1 MiB limit: body, plus name, type and value of each attribute.
     pub fn size_bytes(&self) -> usize {
-        self.body.len() + self.attributes.iter().map(|(name, attribute)| attribute_bytes(name, attribute)).sum::<usize>()
+        self.body.len()
+            + self.attributes.iter().map(|(name, attribute)| attribute_bytes(name, attribute)).sum::<usize>()
     }
 }
 

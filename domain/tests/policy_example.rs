@@ -6,7 +6,10 @@ use domain::policy::Policy;
 fn the_example_is_a_policy_and_shows_the_defaults() {
     let example: Policy = serde_json::from_str(include_str!("../../infra/policy.example.json")).unwrap();
     let default = Policy::default();
-    assert_eq!((example.gate, example.replay, example.retention_ms), (default.gate, default.replay, default.retention_ms));
+    assert_eq!(
+        (example.gate, example.replay, example.retention_ms),
+        (default.gate, default.replay, default.retention_ms)
+    );
     assert_eq!(example.message_types.len(), 1);
     assert_eq!(example.class_rules.len(), 1);
 }

@@ -10,9 +10,7 @@ pub use headers::{secure, security_headers};
 use accept::Encoding;
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
-};
+use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
@@ -50,11 +48,8 @@ pub fn is_built() -> bool {
 }
 
 fn serving(files: &'static [File]) -> Router {
-    let answer =
-        move |uri: Uri, headers: HeaderMap| async move { answer(files, uri.path(), &headers) };
-    Router::new()
-        .fallback_service(get(answer))
-        .layer(map_response(secure))
+    let answer = move |uri: Uri, headers: HeaderMap| async move { answer(files, uri.path(), &headers) };
+    Router::new().fallback_service(get(answer)).layer(map_response(secure))
 }
 
 fn answer(files: &'static [File], path: &str, headers: &HeaderMap) -> Response {
@@ -62,10 +57,7 @@ fn answer(files: &'static [File], path: &str, headers: &HeaderMap) -> Response {
     if let Some(file) = find(files, path) {
         return serve(file, headers);
     }
-    let names_a_file = path
-        .rsplit('/')
-        .next()
-        .is_some_and(|name| name.contains('.'));
+    let names_a_file = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
     if names_a_file || path.starts_with(API) {
         return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
     }
@@ -82,16 +74,9 @@ fn find(files: &'static [File], path: &str) -> Option<&'static File> {
 }
 
 fn serve(file: &'static File, headers: &HeaderMap) -> Response {
-    let mut response = if unchanged(file, headers) {
-        StatusCode::NOT_MODIFIED.into_response()
-    } else {
-        contents(file, headers)
-    };
-    let cache = if is_named_by_contents(file.path) {
-        FOR_EVER
-    } else {
-        ASK_AGAIN
-    };
+    let mut response =
+        if unchanged(file, headers) { StatusCode::NOT_MODIFIED.into_response() } else { contents(file, headers) };
+    let cache = if is_named_by_contents(file.path) { FOR_EVER } else { ASK_AGAIN };
     let out = response.headers_mut();
     out.insert(CACHE_CONTROL, cache);
     out.insert(ETAG, HeaderValue::from_static(file.etag));
@@ -100,32 +85,22 @@ fn serve(file: &'static File, headers: &HeaderMap) -> Response {
 }
 
 fn unchanged(file: &File, headers: &HeaderMap) -> bool {
-    let known = headers
-        .get_all(IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
+    let known = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     known
         .flat_map(|list| list.split(','))
         .any(|etag| matches!(etag.trim(), known if known == file.etag || known == "*"))
 }
 
 fn contents(file: &'static File, headers: &HeaderMap) -> Response {
-    let accepted = headers
-        .get_all(ACCEPT_ENCODING)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    let (encoding, bytes) = match accept::best(accepted, file.brotli.is_some(), file.gzip.is_some())
-    {
+    let accepted = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let (encoding, bytes) = match accept::best(accepted, file.brotli.is_some(), file.gzip.is_some()) {
         Encoding::Brotli => (Some("br"), file.brotli),
         Encoding::Gzip => (Some("gzip"), file.gzip),
         Encoding::Identity => (None, None),
     };
     let mut response = Body::from(Bytes::from_static(bytes.unwrap_or(file.raw))).into_response();
     let out = response.headers_mut();
-    out.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static(content_type(file.path)),
-    );
+    out.insert(CONTENT_TYPE, HeaderValue::from_static(content_type(file.path)));
     if let Some(encoding) = encoding {
         out.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
     }
@@ -135,11 +110,7 @@ fn contents(file: &'static File, headers: &HeaderMap) -> Response {
 /// `name-0123456789abcdef.css`, `name-0123456789abcdef_bg.wasm`: the hash is 16 hexadecimal digits.
 fn is_named_by_contents(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let stem = name
-        .split('.')
-        .next()
-        .unwrap_or(name)
-        .trim_end_matches("_bg");
+    let stem = name.split('.').next().unwrap_or(name).trim_end_matches("_bg");
     let hash = stem.rsplit_once('-').map_or("", |(_, hash)| hash);
     hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

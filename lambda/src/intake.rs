@@ -117,7 +117,8 @@ impl Measures {
             let values = self.ages_s.iter().map(|(age_s, n)| (*age_s as f64, *n)).collect();
             data.push(Datum { values, ..Datum::one(&AGE_AT_DEATH, &[], now, 0.0) });
         }
-        let counts = [(&NEW_GROUPS, report.new_groups), (&REGRESSIONS, report.regressions), (&RETURNED, report.returned)];
+        let counts =
+            [(&NEW_GROUPS, report.new_groups), (&REGRESSIONS, report.regressions), (&RETURNED, report.returned)];
         data.extend(counts.iter().filter(|(_, n)| *n > 0).map(|(metric, n)| Datum::one(metric, &[], now, *n as f64)));
         data
     }

@@ -7,8 +7,6 @@
 //! | [`replay`] | step messages | does the next step of a replay |
 //! | [`sweep`] | the clock, each minute | gauges, watchdog |
 
-
-
 pub mod act;
 pub mod api;
 pub mod assets;

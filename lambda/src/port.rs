@@ -3,9 +3,7 @@
 
 mod store;
 
-pub use consumer::queue::{
-    EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received, Redrive,
-};
+pub use consumer::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received, Redrive};
 pub use store::{CommitError, Cursor, Expect, GroupFacts, Page, Store, StoreError, Write};
 
 use async_trait::async_trait;

@@ -226,8 +226,7 @@ async fn start_orders(
             }
         });
     };
-    let settings =
-        OrdersConfig { on_deploy: Arc::new(on_deploy), orders_per_s: config.orders_per_s, ..settings };
+    let settings = OrdersConfig { on_deploy: Arc::new(on_deploy), orders_per_s: config.orders_per_s, ..settings };
     Ok(Orders::start(queue, settings).await?)
 }
 

@@ -87,7 +87,9 @@ async fn delete(office: &Office, queue: &QueueArn, handles: &[String]) {
                     tracing::warn!(%queue, error = chain(&failure), "a message was not deleted; it will come again");
                 }
             }
-            Err(error) => tracing::warn!(%queue, error = chain(&error), "messages were not deleted; they will come again"),
+            Err(error) => {
+                tracing::warn!(%queue, error = chain(&error), "messages were not deleted; they will come again")
+            }
         }
     }
 }

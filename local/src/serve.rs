@@ -71,9 +71,12 @@ pub async fn serve(listener: TcpListener, router: Router, mut stop: Stop) -> io:
 /// rebinding) would otherwise reach an office that trusts whoever can reach it.
 async fn loopback_only(request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
-        if port.bytes().all(|b| b.is_ascii_digit()) { name } else { host }
-    });
+    let name = host.rsplit_once(':').map_or(
+        host,
+        |(name, port)| {
+            if port.bytes().all(|b| b.is_ascii_digit()) { name } else { host }
+        },
+    );
     if matches!(name, "127.0.0.1" | "localhost" | "[::1]") {
         return next.run(request).await;
     }

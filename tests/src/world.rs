@@ -1,7 +1,7 @@
 //! A whole office in one process under a clock that only a test moves: real handlers, real store, real queues, and a
 //! consumer whose verdict on each message the test decides.
 
-use crate::faults::{FaultyQueue, FaultyStore, Faults};
+use crate::faults::{Faults, FaultyQueue, FaultyStore};
 use crate::office::{Chance, START};
 use consumer::queue::{Outgoing, Queue, Received};
 use domain::gate::ConditionKind;
@@ -268,7 +268,12 @@ impl World {
     /// The only group there is.
     pub async fn only_group(&self) -> GroupId {
         let page = self.store.groups(i64::MAX, None, 10).await.expect("groups");
-        assert_eq!(page.items.len(), 1, "one group: {:?}", page.items.iter().map(|f| &f.group.title).collect::<Vec<_>>());
+        assert_eq!(
+            page.items.len(),
+            1,
+            "one group: {:?}",
+            page.items.iter().map(|f| &f.group.title).collect::<Vec<_>>()
+        );
         page.items[0].group.id.clone()
     }
 

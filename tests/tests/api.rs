@@ -68,7 +68,7 @@ async fn call(router: &Router, method: Method, path: &str, token: Option<&str>, 
 async fn every_endpoint_asks_for_its_least_role_and_takes_no_less() {
     let (_world, router) = router().await;
     for endpoint in api::endpoints() {
-        let path = endpoint.path.replace('{', "").replace('}', "");
+        let path = endpoint.path.replace(['{', '}'], "");
         let permission = endpoint.permission.expect("nothing here is open to everybody");
         let method = &endpoint.method;
         for nobody in [None, Some("nobody"), Some("")] {

@@ -132,14 +132,8 @@ async fn letters_of(client: &Client, group: &GroupId) -> Vec<Value> {
 #[tokio::test]
 async fn letters_that_arrive_while_the_office_is_killed_are_kept_once() {
     const EACH: u32 = 50;
-    const KINDS: [Kind; 6] = [
-        Kind::GiftCard,
-        Kind::Malformed,
-        Kind::GiftCard,
-        Kind::UnknownProduct,
-        Kind::Expired,
-        Kind::DeletedTenant,
-    ];
+    const KINDS: [Kind; 6] =
+        [Kind::GiftCard, Kind::Malformed, Kind::GiftCard, Kind::UnknownProduct, Kind::Expired, Kind::DeletedTenant];
     let orders = i64::from(EACH) * KINDS.len() as i64;
     let folder = tempfile::tempdir().expect("a folder");
     let mut chance = chance();

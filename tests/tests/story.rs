@@ -197,7 +197,11 @@ async fn a_letter_that_failed_before_the_fix_is_no_regression() {
         world.consume(&everything_works, "v2").await;
         world.advance(Span::from_secs(1));
     }
-    assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }), "{:?}", world.replay(&id).await.state);
+    assert!(
+        matches!(state_of(&world, &group).await, GroupState::Resolved { .. }),
+        "{:?}",
+        world.replay(&id).await.state
+    );
     assert_eq!(world.intake().await.regressions, 0);
     assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }));
 }

@@ -110,15 +110,8 @@ pub enum OutcomeKind {
 
 impl OutcomeKind {
     /// All kinds, in the order of the ledger.
-    pub const ALL: [Self; 7] = [
-        Self::Pending,
-        Self::Sending,
-        Self::InFlight,
-        Self::Delivered,
-        Self::Returned,
-        Self::Expired,
-        Self::Skipped,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Pending, Self::Sending, Self::InFlight, Self::Delivered, Self::Returned, Self::Expired, Self::Skipped];
 
     /// The word of the kind, as in JSON.
     pub fn as_str(self) -> &'static str {

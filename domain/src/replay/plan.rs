@@ -123,9 +123,8 @@ impl Plan {
         let letters: u64 = self.waves.iter().sum();
         let sending = Span::from_ms((letters * 1000 / u64::from(self.pace_per_s.max(1))) as i64);
         let observing = self.window_ms.times(self.waves.len() as i64);
-        let resting = (1..self.waves.len() as u32).fold(Span::ZERO, |sum, wave| {
-            sum.plus(Span::from_ms(rest_ceiling(self, wave).as_ms() / 2))
-        });
+        let resting = (1..self.waves.len() as u32)
+            .fold(Span::ZERO, |sum, wave| sum.plus(Span::from_ms(rest_ceiling(self, wave).as_ms() / 2)));
         sending.plus(observing).plus(resting)
     }
 }

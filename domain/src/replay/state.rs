@@ -274,9 +274,8 @@ impl Replay {
                 Some(Resumed { probing: false, ..resumed })
             }
             // The wave had no letter left to try the new fix on: the next wave starts with the canary.
-            Some(resumed) if phase == Phase::Sending
-                    && resumed.probing
-                    && ledger.wave(resumed.wave).sent() == resumed.sent =>
+            Some(resumed)
+                if phase == Phase::Sending && resumed.probing && ledger.wave(resumed.wave).sent() == resumed.sent =>
             {
                 Some(Resumed { wave, sent: 0, returned: 0, probing: true })
             }

@@ -69,9 +69,8 @@ pub enum Step {
 pub fn next_step(replay: &Replay, ledger: &Ledger, now: Timestamp, entropy: u64) -> Step {
     match &replay.state {
         ReplayState::Running { wave, phase } => running(replay, ledger, *wave, *phase, now, entropy),
-        ReplayState::Paused { .. } => observe(replay, ledger, now).unwrap_or_else(|| {
-            if ledger.total().pending == 0 { Step::Finish(Ending::Completed) } else { Step::Rest }
-        }),
+        ReplayState::Paused { .. } => observe(replay, ledger, now)
+            .unwrap_or_else(|| if ledger.total().pending == 0 { Step::Finish(Ending::Completed) } else { Step::Rest }),
         ReplayState::Stopping { .. } => {
             if ledger.total().pending > 0 {
                 return Step::SkipRest;

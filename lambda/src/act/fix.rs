@@ -19,7 +19,13 @@ pub async fn declare_fix(office: &Office, actor: &Actor, id: &GroupId, ask: &Dec
     let fix = Fix {
         kind: ask.kind,
         reference: text("the fix's reference", &ask.reference)?,
-        note: ask.note.as_deref().map(str::trim).filter(|note| !note.is_empty()).map(|n| text("the note", n)).transpose()?,
+        note: ask
+            .note
+            .as_deref()
+            .map(str::trim)
+            .filter(|note| !note.is_empty())
+            .map(|n| text("the note", n))
+            .transpose()?,
         declared_by: actor.clone(),
         declared_at: now,
         effective_at: now,

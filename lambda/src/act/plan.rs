@@ -13,7 +13,7 @@ use domain::limits::{COMMIT_WRITES_MAX, PAGE_MAX, PLAN_LETTERS_MAX};
 use domain::money::Purse;
 use domain::reading::Replayability;
 use domain::replay::{
-    Entry, LeftOut, LedgerMove, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, letters_digest, plan_waves,
+    Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, letters_digest, plan_waves,
 };
 use domain::time::{Span, Timestamp};
 use std::collections::BTreeMap;
@@ -187,7 +187,9 @@ async fn write_chunk(office: &Office, writes: Vec<Write>) -> Result<(), OfficeEr
         match office.store.commit(writes.clone()).await {
             Ok(()) => return Ok(()),
             Err(CommitError::Store(error)) => return Err(error.into()),
-            Err(CommitError::Conflict(at)) if at.iter().any(|at| matches!(writes.get(*at), Some(Write::Entry { .. }))) => {
+            Err(CommitError::Conflict(at))
+                if at.iter().any(|at| matches!(writes.get(*at), Some(Write::Entry { .. }))) =>
+            {
                 return Err(OfficeError::NotNow("you have just made a plan of this group; look at it".into()));
             }
             // A passing conflict on the ledger.

@@ -156,12 +156,7 @@ async fn replay_and_group(office: &Office, id: &ReplayId) -> Result<(Replay, Gro
 }
 
 /// The open gate for somebody who approves, or the conditions that are not met.
-async fn gate(
-    office: &Office,
-    facts: &GroupFacts,
-    approver: &Actor,
-    what: What<'_>,
-) -> Result<OpenGate, OfficeError> {
+async fn gate(office: &Office, facts: &GroupFacts, approver: &Actor, what: What<'_>) -> Result<OpenGate, OfficeError> {
     let occasion = Occasion {
         fix: facts.group.state.fix(),
         letters: what.letters,

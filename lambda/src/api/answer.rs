@@ -98,7 +98,10 @@ impl From<JsonRejection> for ApiError {
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> Self {
-        Self::new(ErrorCode::Invalid, format!("The request's query is not what this call takes: {}.", rejection.body_text()))
+        Self::new(
+            ErrorCode::Invalid,
+            format!("The request's query is not what this call takes: {}.", rejection.body_text()),
+        )
     }
 }
 

@@ -83,9 +83,12 @@ async fn row(api: &Api, facts: &GroupFacts, now: Timestamp) -> Result<GroupRow, 
     let an_hour_ago = arrival_bucket(now) - per_bar;
     let last_hour = facts.arrivals.iter().filter(|(bucket, _)| *bucket > an_hour_ago).map(|(_, n)| n).sum();
     let wave = match facts.group.state.replay() {
-        Some(id) => api.office.store.replay(id).await?.and_then(|replay| {
-            replay.wave().map(|wave| (wave + 1, replay.plan.waves.len() as u32))
-        }),
+        Some(id) => api
+            .office
+            .store
+            .replay(id)
+            .await?
+            .and_then(|replay| replay.wave().map(|wave| (wave + 1, replay.plan.waves.len() as u32))),
         None => None,
     };
     let more = RowFacts {

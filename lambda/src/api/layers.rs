@@ -39,11 +39,8 @@ pub(super) async fn authorise(
     };
     if !caller.role.may(permission) {
         tracing::warn!(actor = %caller.actor, role = caller.role.as_str(), ?permission, "a call was forbidden");
-        let message = format!(
-            "Your role is {}; this needs {} or more.",
-            caller.role.as_str(),
-            permission.least_role().as_str()
-        );
+        let message =
+            format!("Your role is {}; this needs {} or more.", caller.role.as_str(), permission.least_role().as_str());
         return ApiError::new(ErrorCode::Forbidden, message).into_response();
     }
     request.extensions_mut().insert::<Caller>(caller);

@@ -31,19 +31,13 @@ pub(super) async fn of_group(
         return Err(OfficeError::NoGroup(id).into());
     }
     let page = super::pages::PageQuery { cursor: query.cursor, limit: query.limit };
-    let letters = api
-        .office
-        .store
-        .letters_of(&id, query.state, page.cursor().as_ref(), page.limit().min(PAGE_MAX))
-        .await?;
+    let letters =
+        api.office.store.letters_of(&id, query.state, page.cursor().as_ref(), page.limit().min(PAGE_MAX)).await?;
     let next = next_of(&letters);
     Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::of).collect(), next }))
 }
 
-pub(super) async fn show(
-    State(api): State<Api>,
-    Path(id): Path<LetterId>,
-) -> Result<Json<LetterDetail>, ApiError> {
+pub(super) async fn show(State(api): State<Api>, Path(id): Path<LetterId>) -> Result<Json<LetterDetail>, ApiError> {
     let letter = api.office.store.letter(&id).await?.ok_or_else(|| OfficeError::NoLetter(id.clone()))?;
     let mut deaths = api.office.store.deaths(&id).await?;
     if deaths.is_empty() {

@@ -20,6 +20,11 @@ const OUTCOME: Query = Query {
 
 /// Every endpoint that the office has wherever it runs. Signing in differs by place and is added there.
 pub fn endpoints() -> Vec<Endpoint> {
+    reading().into_iter().chain(acting()).collect()
+}
+
+/// What only shows.
+fn reading() -> Vec<Endpoint> {
     vec![
         Endpoint::get::<Me, _>("/me", "Who is calling, and what they may do", groups::me),
         Endpoint::get::<GroupsAnswer, _>("/groups", "All groups in the order of attention", groups::list),
@@ -28,6 +33,18 @@ pub fn endpoints() -> Vec<Endpoint> {
             .with_query(&[STATE, CURSOR, LIMIT]),
         Endpoint::get::<AuditPage, _>("/groups/{group}/audit", "Who did what, newest first", groups::audit)
             .with_query(&[CURSOR, LIMIT]),
+        Endpoint::get::<LetterDetail, _>("/letters/{letter}", "A letter, its payload and its deaths", letters::show),
+        Endpoint::get::<ReplaysAnswer, _>("/replays", "Replays, newest first", replays::list)
+            .with_query(&[CURSOR, LIMIT]),
+        Endpoint::get::<ReplayView, _>("/replays/{replay}", "A replay and its ledger", replays::show),
+        Endpoint::get::<EntriesPage, _>("/replays/{replay}/entries", "The letters of a replay", replays::entries)
+            .with_query(&[WAVE, OUTCOME, CURSOR, LIMIT]),
+    ]
+}
+
+/// What changes something.
+fn acting() -> Vec<Endpoint> {
+    vec![
         Endpoint::post::<DeclareFix, GroupDetail, _>(
             "/groups/{group}/fix",
             Some(Permission::Triage),
@@ -58,12 +75,6 @@ pub fn endpoints() -> Vec<Endpoint> {
             "Approve the plan through the gate, and start its replay",
             replays::approve,
         ),
-        Endpoint::get::<LetterDetail, _>("/letters/{letter}", "A letter, its payload and its deaths", letters::show),
-        Endpoint::get::<ReplaysAnswer, _>("/replays", "Replays, newest first", replays::list)
-            .with_query(&[CURSOR, LIMIT]),
-        Endpoint::get::<ReplayView, _>("/replays/{replay}", "A replay and its ledger", replays::show),
-        Endpoint::get::<EntriesPage, _>("/replays/{replay}/entries", "The letters of a replay", replays::entries)
-            .with_query(&[WAVE, OUTCOME, CURSOR, LIMIT]),
         Endpoint::post::<Give, ReplayView, _>(
             "/replays/{replay}/pause",
             Some(Permission::Stop),

@@ -121,10 +121,7 @@ pub(super) fn open_group(group: &Group, now: Timestamp) -> [Write; 2] {
         detail: format!("First letter: {}", group.title),
         reason: None,
     };
-    [
-        Write::Group { group: Box::new(group.clone()), expect: Expect::Absent },
-        Write::Audit(Box::new(audit)),
-    ]
+    [Write::Group { group: Box::new(group.clone()), expect: Expect::Absent }, Write::Audit(Box::new(audit))]
 }
 
 /// Resolved groups that got a letter come back to life.

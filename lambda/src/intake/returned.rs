@@ -93,12 +93,8 @@ impl<'a> Return<'a> {
         } else {
             Verdict::NewCause
         };
-        let outcome = Outcome::Returned {
-            at: after.died_at,
-            verdict,
-            group: after.group.clone(),
-            title: after.title.clone(),
-        };
+        let outcome =
+            Outcome::Returned { at: after.died_at, verdict, group: after.group.clone(), title: after.title.clone() };
         let entry_after = Entry { outcome, ..entry.clone() };
         Some(Self { before, after, entry, entry_after: Some(entry_after) })
     }
@@ -118,13 +114,8 @@ impl<'a> Return<'a> {
         }
         if let Some(entry) = &self.entry_after {
             let from = self.entry.outcome.kind();
-            let moved = LedgerMove {
-                wave: entry.wave,
-                from: Some(from),
-                to: OutcomeKind::Returned,
-                letters: 1,
-                sent_twice: 0,
-            };
+            let moved =
+                LedgerMove { wave: entry.wave, from: Some(from), to: OutcomeKind::Returned, letters: 1, sent_twice: 0 };
             writes.push(Write::Entry { entry: Box::new(entry.clone()), was: Some((from, self.entry.sends)) });
             writes.push(Write::Ledger { replay: entry.replay.clone(), moves: vec![moved] });
         }

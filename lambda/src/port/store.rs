@@ -184,11 +184,7 @@ pub trait Store: Send + Sync {
     async fn group(&self, id: &GroupId) -> Result<Option<Group>, StoreError>;
 
     /// A group with all that is kept of it; arrivals from the given bucket on.
-    async fn group_facts(
-        &self,
-        id: &GroupId,
-        arrivals_from: i64,
-    ) -> Result<Option<GroupFacts>, StoreError>;
+    async fn group_facts(&self, id: &GroupId, arrivals_from: i64) -> Result<Option<GroupFacts>, StoreError>;
 
     /// All groups, in a stable order.
     async fn groups(
@@ -229,11 +225,7 @@ pub trait Store: Send + Sync {
     ) -> Result<Page<Entry>, StoreError>;
 
     /// The entry of a letter in a replay.
-    async fn entry(
-        &self,
-        replay: &ReplayId,
-        letter: &LetterId,
-    ) -> Result<Option<Entry>, StoreError>;
+    async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError>;
 
     /// What [`Write::Sent`] recorded of a message id.
     async fn sent(&self, message: &MessageId) -> Result<Option<(ReplayId, LetterId)>, StoreError>;

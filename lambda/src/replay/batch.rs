@@ -92,10 +92,7 @@ fn writes(fence: Option<&Fence<'_>>, changes: &[Change], letters: &[Letter]) -> 
         });
         moved.letters += 1;
         moved.sent_twice += u64::from(change.entry.sends == 1 && change.after.sends == 2);
-        writes.push(Write::Entry {
-            entry: Box::new(change.after.clone()),
-            was: Some((from, change.entry.sends)),
-        });
+        writes.push(Write::Entry { entry: Box::new(change.after.clone()), was: Some((from, change.entry.sends)) });
         if let Some(sent) = sent_record(&change.after) {
             writes.push(sent);
         }
@@ -104,10 +101,7 @@ fn writes(fence: Option<&Fence<'_>>, changes: &[Change], letters: &[Letter]) -> 
             let mut after = before.moved(state.clone());
             after.replays += u32::from(starts_attempt(change, before));
             counts.moved(Some(before), &after);
-            writes.push(Write::Letter {
-                letter: Box::new(after.clone()),
-                expect: Expect::Version(before.version),
-            });
+            writes.push(Write::Letter { letter: Box::new(after.clone()), expect: Expect::Version(before.version) });
             after_letters.push(after);
         }
     }

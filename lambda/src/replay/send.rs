@@ -9,9 +9,9 @@ use super::turn::pause;
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::{CommitError, EntryFailure, Expect, Outgoing, QueueError, Write};
+use domain::id::MessageId;
 use domain::letter::{Letter, LetterState};
 use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX, PAGE_MAX};
-use domain::id::MessageId;
 use domain::marker::{MARKER_ATTRIBUTE, Marker};
 use domain::message::Attribute;
 use domain::replay::{Entry, Outcome, OutcomeKind, PauseReason, Replay, SkipReason};
@@ -103,8 +103,7 @@ impl Run<'_> {
             while entries.len() < letters {
                 let limit = (letters - entries.len()).min(PAGE_MAX);
                 let store = &self.office.store;
-                let page =
-                    store.entries(self.replay.id(), Some(wave), Some(outcome), cursor.as_ref(), limit).await?;
+                let page = store.entries(self.replay.id(), Some(wave), Some(outcome), cursor.as_ref(), limit).await?;
                 entries.extend(page.items);
                 let Some(next) = page.next else { break };
                 cursor = Some(next);
@@ -142,11 +141,8 @@ impl Run<'_> {
     /// What is to be done with an entry: the intent to send it, or its outcome without being sent.
     fn judge(&self, entry: Entry, letters: &[Letter]) -> Change {
         let now = self.office.now();
-        let not_sent = |entry: Entry, outcome| Change {
-            after: Entry { outcome, ..entry.clone() },
-            entry,
-            letter: None,
-        };
+        let not_sent =
+            |entry: Entry, outcome| Change { after: Entry { outcome, ..entry.clone() }, entry, letter: None };
         let Some(letter) = letters.iter().find(|letter| letter.id == entry.letter) else {
             return not_sent(entry, Outcome::Skipped { reason: SkipReason::Gone });
         };
@@ -190,11 +186,9 @@ impl Run<'_> {
                 Ok(if tried_often { Stopped::Unavailable(error.to_string()) } else { Stopped::Unanswered })
             }
             Err(error) => {
-                let none = batch.iter().map(|_| Err(EntryFailure {
-                    code: "NotSent".into(),
-                    reason: error.to_string(),
-                    sender_fault: false,
-                }));
+                let none = batch.iter().map(|_| {
+                    Err(EntryFailure { code: "NotSent".into(), reason: error.to_string(), sender_fault: false })
+                });
                 let none = none.collect();
                 self.record(batch, none).await?;
                 Ok(Stopped::Unavailable(error.to_string()))
@@ -236,8 +230,7 @@ struct Ready {
 
 /// The message as it is sent: as it came, plus our marker where there is room for it.
 fn outgoing(letter: &Letter, replay: &Replay) -> Outgoing {
-    let marker =
-        Marker { letter: letter.id.clone(), replay: replay.id().clone(), attempt: letter.replays };
+    let marker = Marker { letter: letter.id.clone(), replay: replay.id().clone(), attempt: letter.replays };
     let mut content = letter.content.clone();
     let attribute = Attribute::text(marker.print());
     if content.attributes.len() < ATTRIBUTES_MAX {
@@ -248,8 +241,7 @@ fn outgoing(letter: &Letter, replay: &Replay) -> Outgoing {
     }
     // The same within an attempt, so that FIFO drops a second send of it within 5 minutes; new for each attempt, so
     // that it does not drop a deliberate one.
-    let deduplication_id =
-        replay.plan.main_queue.is_fifo().then(|| format!("dlo-{}-{}", letter.id, letter.replays));
+    let deduplication_id = replay.plan.main_queue.is_fifo().then(|| format!("dlo-{}-{}", letter.id, letter.replays));
     Outgoing { content, deduplication_id, delay: Span::ZERO }
 }
 

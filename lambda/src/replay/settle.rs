@@ -20,9 +20,10 @@ pub(super) async fn settle(office: &Office, replay: &Replay, sent_until: Timesta
     loop {
         let in_flight = Some(OutcomeKind::InFlight);
         let page = office.store.entries(replay.id(), None, in_flight, cursor.as_ref(), SETTLE_MAX).await?;
-        let due = page.items.into_iter().filter(|entry| {
-            matches!(entry.outcome, Outcome::InFlight { sent_at, .. } if sent_at <= sent_until)
-        });
+        let due = page
+            .items
+            .into_iter()
+            .filter(|entry| matches!(entry.outcome, Outcome::InFlight { sent_at, .. } if sent_at <= sent_until));
         let state = LetterState::Delivered { replay: replay.id().clone(), at: now };
         let changes = due.map(|entry| Change {
             after: Entry { outcome: Outcome::Delivered { at: now }, ..entry.clone() },
@@ -53,12 +54,12 @@ async fn release_stuck(office: &Office, replay: &Replay, sent_until: Timestamp) 
         return Ok(0);
     }
     let aborted = matches!(replay.state, ReplayState::Stopping { .. });
-    let outcome =
-        if aborted { Outcome::Skipped { reason: SkipReason::InDoubt } } else { Outcome::Pending };
+    let outcome = if aborted { Outcome::Skipped { reason: SkipReason::InDoubt } } else { Outcome::Pending };
     let page = office.store.entries(replay.id(), None, Some(OutcomeKind::Sending), None, SETTLE_MAX).await?;
-    let due = page.items.into_iter().filter(|entry| {
-        matches!(entry.outcome, Outcome::Sending { since } if since <= sent_until)
-    });
+    let due = page
+        .items
+        .into_iter()
+        .filter(|entry| matches!(entry.outcome, Outcome::Sending { since } if since <= sent_until));
     let changes = due.map(|entry| Change {
         after: Entry { outcome: outcome.clone(), ..entry.clone() },
         entry,

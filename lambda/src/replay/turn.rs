@@ -34,7 +34,9 @@ pub(super) async fn enter(
     let columns = ledger.wave(wave);
     let waves = replay.plan.waves.len();
     let record = match phase {
-        Phase::Sending => Some((Act::WaveStarted, format!("Wave {} of {waves}: {} letters", wave + 1, columns.pending))),
+        Phase::Sending => {
+            Some((Act::WaveStarted, format!("Wave {} of {waves}: {} letters", wave + 1, columns.pending)))
+        }
         Phase::Resting { .. } => Some((
             Act::WaveSettled,
             format!("Wave {} of {waves}: {} delivered, {} came back", wave + 1, columns.delivered, columns.returned),
@@ -80,8 +82,7 @@ pub(super) async fn pause(office: &Office, replay: &Replay, why: PauseReason) ->
     let Some(paused) = replay.pause(why.clone(), Actor::office(), now) else { return Ok(Did::Lost) };
     // Letters came back: the fix that they were sent for no longer counts.
     let fix = facts.group.state.fix().filter(|_| !matches!(why, PauseReason::TooManyReturned { .. })).cloned();
-    let group = in_this_replay(&facts.group, replay)
-        .then(|| GroupState::Paused { replay: replay.id().clone(), fix });
+    let group = in_this_replay(&facts.group, replay).then(|| GroupState::Paused { replay: replay.id().clone(), fix });
     let words = reason_in_words(&why);
     let turn = Turn { replay, group: &facts.group, now };
     let did = turn.commit(office, paused, group, Some((Act::ReplayStoppedItself, words.clone()))).await?;
@@ -102,8 +103,7 @@ pub(super) async fn finish(
     let facts = facts_of(office, replay).await?;
     let now = office.now();
     let total = ledger.total();
-    let group = in_this_replay(&facts.group, replay)
-        .then(|| after_replay(&facts, replay, total.returned, now));
+    let group = in_this_replay(&facts.group, replay).then(|| after_replay(&facts, replay, total.returned, now));
     let detail = format!(
         "{}: {} delivered, {} came back, {} expired, {} not sent",
         if ending == Ending::Completed { "Finished" } else { "Aborted" },
@@ -161,10 +161,7 @@ impl Turn<'_> {
         record: Option<(Act, String)>,
     ) -> Result<Did, OfficeError> {
         let mut records: Vec<_> = record.into_iter().collect();
-        let mut writes = vec![Write::Replay {
-            replay: Box::new(after),
-            expect: Expect::Version(self.replay.version),
-        }];
+        let mut writes = vec![Write::Replay { replay: Box::new(after), expect: Expect::Version(self.replay.version) }];
         if let Some(state) = group_state {
             if let GroupState::Resolved { .. } = state {
                 records.push((Act::GroupResolved, "No letter of the group is open".to_string()));
