@@ -12,6 +12,7 @@ use domain::wire::ErrorCode;
 use engine::Engine;
 use leptos::prelude::*;
 use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -62,6 +63,21 @@ pub enum State {
     SignedOut,
 }
 
+/// What a call gives.
+type Told<T> = Result<Answer<T>, ApiError>;
+type Asker<T> = Box<dyn Fn(Seen) -> Pin<Box<dyn Future<Output = Told<T>>>>>;
+
+/// A live value without its type.
+#[derive(Clone, Copy)]
+pub struct Face {
+    /// Where it is.
+    pub state: RwSignal<State>,
+    /// Whether there is a value.
+    pub known: Memo<bool>,
+    /// How fresh it is.
+    pub pulse: Pulse,
+}
+
 /// A live value.
 pub struct Live<T: Send + Sync + 'static> {
     data: RwSignal<Option<T>>,
@@ -82,22 +98,31 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
     /// Asks at once and then at the pace that each value gives, for as long as the caller's component lives.
     pub fn new<F>(ask: impl Fn(Seen) -> F + 'static, pace: impl Fn(&T) -> Pace + 'static) -> Self
     where
-        F: Future<Output = Result<Answer<T>, ApiError>> + 'static,
+        F: Future<Output = Told<T>> + 'static,
     {
         Self::seeded(None, ask, pace)
     }
 
     /// The same, showing what was known before until the first answer.
-    pub fn seeded<F>(known: Option<T>, ask: impl Fn(Seen) -> F + 'static, pace: impl Fn(&T) -> Pace + 'static) -> Self
+    pub fn seeded<F>(
+        known: Option<T>,
+        ask: impl Fn(Seen) -> F + 'static,
+        pace: impl Fn(&T) -> Pace + 'static,
+    ) -> Self
     where
-        F: Future<Output = Result<Answer<T>, ApiError>> + 'static,
+        F: Future<Output = Told<T>> + 'static,
     {
+        // Boxed here, so that the clockwork is compiled once for each kind of value, not for each page.
+        Self::begin(known, Box::new(move |seen| Box::pin(ask(seen))), Box::new(pace))
+    }
+
+    fn begin(known: Option<T>, ask: Asker<T>, pace: Box<dyn Fn(&T) -> Pace>) -> Self {
         let first = if known.is_some() { State::Fresh } else { State::Quiet };
         let data = RwSignal::new(known);
         let state = RwSignal::new(first);
         let pulse = Pulse::new(state);
         let tab = session::tab();
-        let settle = move |result: Result<Answer<T>, ApiError>| {
+        let settle = move |result: Told<T>| {
             let failed = result.is_err();
             settle(data, state, pulse, tab, result);
             let known = data.try_with_untracked(|data| data.as_ref().map(&pace)).flatten();
@@ -110,6 +135,12 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
         });
         after_a_while(state);
         Self { data, state, pulse, engine }
+    }
+
+    /// What a page shows of it whatever its type: where it is, and whether there is a value.
+    pub fn face(self) -> Face {
+        let data = self.data;
+        Face { state: self.state, known: Memo::new(move |_| data.with(Option::is_some)), pulse: self.pulse }
     }
 
     /// The value. Tracked.
@@ -133,11 +164,6 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
     /// Where it is. Tracked.
     pub fn state(self) -> State {
         self.state.get()
-    }
-
-    /// Whether there is a value. Tracked, and only that.
-    pub fn is_known(self) -> Memo<bool> {
-        Memo::new(move |_| self.data.with(Option::is_some))
     }
 
     /// How fresh it is, for the badge at the top of the page.

@@ -10,27 +10,6 @@ use leptos::prelude::*;
 #[component]
 pub fn LiveBadge(pulse: Pulse) -> impl IntoView {
     let reading = Memo::new(move |_| pulse.reading());
-    let tone = move || match reading.get() {
-        Reading::Connecting | Reading::Paused(_) | Reading::Nothing => "quiet",
-        Reading::Live(_) => "ok",
-        Reading::Reconnecting(_) => "warn",
-        Reading::Offline(_) | Reading::SignedOut => "danger",
-    };
-    let word = move || match reading.get() {
-        Reading::Connecting => "Connecting…".to_string(),
-        Reading::Live(_) => "Live".to_string(),
-        Reading::Paused(_) => "Paused".to_string(),
-        Reading::Reconnecting(_) => "Reconnecting…".to_string(),
-        Reading::Offline(_) => "Offline".to_string(),
-        Reading::SignedOut => "Signed out".to_string(),
-        Reading::Nothing => String::new(),
-    };
-    let rest = move || match reading.get() {
-        Reading::Live(at) => when::relative(at, clock::ticking()),
-        Reading::Paused(at) | Reading::Offline(Some(at)) => format!("showing {}", clock::time_of_day(at)),
-        Reading::Reconnecting(at) => format!("data from {}", clock::time_of_day(at)),
-        Reading::Connecting | Reading::Offline(None) | Reading::SignedOut | Reading::Nothing => String::new(),
-    };
     let paused = pulse.paused();
     let press = move |_| {
         if matches!(reading.get_untracked(), Reading::Reconnecting(_) | Reading::Offline(_)) {
@@ -39,23 +18,43 @@ pub fn LiveBadge(pulse: Pulse) -> impl IntoView {
             paused.update(|paused| *paused = !*paused);
         }
     };
-    let does = move || match reading.get() {
-        Reading::Reconnecting(_) | Reading::Offline(_) => "Try again now",
-        _ if paused.get() => "Go on updating",
-        _ => "Pause updating",
+    let word = Memo::new(move |_| reading.with(|reading| face(reading).1));
+    let shown = move || {
+        let reading = reading.get();
+        let (tone, word, does) = face(&reading);
+        let rest = match reading {
+            Reading::Live(at) => when::relative(at, clock::ticking()),
+            Reading::Paused(at) | Reading::Offline(Some(at)) => format!("showing {}", clock::time_of_day(at)),
+            Reading::Reconnecting(at) => format!("data from {}", clock::time_of_day(at)),
+            Reading::Connecting | Reading::Offline(None) | Reading::SignedOut | Reading::Nothing => String::new(),
+        };
+        view! {
+            <button type="button" class=format!("badge tone-{tone}") title=does on:click=press
+                hidden=reading == Reading::Nothing>
+                <span class="badge-dot" aria-hidden="true"></span>
+                <span class="badge-word">{word}</span>
+                <span class="badge-rest">{rest}</span>
+                <span class="sr-only">". "{does}</span>
+                {matches!(reading, Reading::Paused(_)).then(|| view! { <Icon glyph=Glyph::Play /> })}
+            </button>
+        }
     };
     view! {
-        <button type="button" class=move || format!("badge tone-{}", tone()) on:click=press title=does
-            hidden=move || reading.get() == Reading::Nothing>
-            <span class="badge-dot" aria-hidden="true"></span>
-            <span class="badge-word">{word}</span>
-            <span class="badge-rest">{rest}</span>
-            <span class="sr-only">{move || format!(". {}", does())}</span>
-            <Show when=move || paused.get()>
-                <Icon glyph=Glyph::Play />
-            </Show>
-        </button>
+        {shown}
         // Only changes of the word are announced, never the seconds.
         <span class="sr-only" role="status">{word}</span>
+    }
+}
+
+/// Tone, word, and what pressing does.
+fn face(reading: &Reading) -> (&'static str, &'static str, &'static str) {
+    match reading {
+        Reading::Connecting => ("quiet", "Connecting…", "Pause updating"),
+        Reading::Live(_) => ("ok", "Live", "Pause updating"),
+        Reading::Paused(_) => ("quiet", "Paused", "Go on updating"),
+        Reading::Reconnecting(_) => ("warn", "Reconnecting…", "Try again now"),
+        Reading::Offline(_) => ("danger", "Offline", "Try again now"),
+        Reading::SignedOut => ("danger", "Signed out", "Try again now"),
+        Reading::Nothing => ("quiet", "", ""),
     }
 }

@@ -1,7 +1,7 @@
 //! Questions that need a person's consent: approving a plan, and letting a replay go on.
 
 use crate::api::ApiError;
-use crate::component::{Countdown, Dialog, Field, Kind, PlanText};
+use crate::component::{Countdown, Dialog, Field, GateList, Kind, PlanText};
 use crate::model::gate::{Consent, blocked, opens_at, question, to_type, waivable};
 use domain::gate::{ConditionKind, Gate};
 use domain::wire::{Approve, PlanView, Resume};
@@ -39,6 +39,9 @@ pub fn ApproveDialog(
     /// Does it.
     #[prop(into)]
     on_approve: Callback<Approve>,
+    /// Told when the person looks at a plan that came after the one they saw: what was refused before is over.
+    #[prop(into)]
+    on_look: Callback<()>,
 ) -> impl IntoView {
     let consent = RwSignal::new(Consent::default());
     // The plan as the person has seen it; another one has to be looked at first.
@@ -78,6 +81,7 @@ pub fn ApproveDialog(
     let look = move |_| {
         seen.set(plan.get_untracked());
         consent.update(|consent| consent.typed.clear());
+        on_look.run(());
     };
     view! {
         <Dialog open title confirm="Start wave 1" kind=Kind::Primary busy why_not error wide=true
@@ -153,6 +157,7 @@ pub fn ResumeDialog(
     view! {
         <Dialog open title confirm="Resume" kind=Kind::Primary busy why_not error on_confirm=Callback::new(resume)>
             <p>{first}</p>
+            <GateList gate />
             <p class="for-good">"Delivered letters cannot be called back."</p>
             <Waivers gate consent />
             <Reason consent label="Why will it work now?" />

@@ -117,7 +117,7 @@ fn WaveRow(view: Signal<ReplayView>, wave: u32) -> impl IntoView {
     let total = Signal::derive(move || ledger.with(WaveLedger::selected));
     let sent = move || ledger.with(|l| l.delivered + l.returned + l.in_flight);
     let bar = Signal::derive(move || {
-        let done = if state.get() == WaveState::Passed { "ok" } else { "info" };
+        let done = if matches!(state.get(), WaveState::Passed | WaveState::Overcome) { "ok" } else { "info" };
         ledger.with(|ledger| parts(ledger, done))
     });
     let words = Signal::derive(move || ledger.with(crate::model::ledger::progress));

@@ -10,37 +10,25 @@ const STEP: usize = 4;
 #[component]
 pub fn Spark(
     /// The bars.
-    #[prop(into)]
-    values: Signal<Vec<u64>>,
+    values: Vec<u64>,
     /// Deaths in the last 60 minutes, for the words.
-    #[prop(into)]
-    last_hour: Signal<u64>,
+    last_hour: u64,
     /// Whether the group grows.
-    #[prop(into)]
-    growing: Signal<bool>,
+    growing: bool,
 ) -> impl IntoView {
+    let heights = heights(&values, HEIGHT);
     // One path for all bars but the last: 24 elements a row would double the size of a list's document.
-    let paths = Memo::new(move |_| {
-        let heights = values.with(|values| heights(values, HEIGHT));
-        let bar = |(at, height): (usize, &u32)| format!("M{} {}v-{height}h3v{height}z", at * STEP, HEIGHT);
-        let before = heights.len().saturating_sub(1);
-        let all: Vec<String> = heights.iter().enumerate().map(bar).collect();
-        (all[..before].concat(), all[before..].concat(), heights.len().max(1) * STEP)
-    });
-    let label = move || values.with(|values| words(values, last_hour.get()));
+    let bar = |(at, height): (usize, &u32)| format!("M{} {HEIGHT}v-{height}h3v{height}z", at * STEP);
+    let before = heights.len().saturating_sub(1);
+    let bars: Vec<String> = heights.iter().enumerate().map(bar).collect();
+    let width = heights.len().max(1) * STEP;
     view! {
-        <svg
-            class="spark"
-            class:spark-growing=growing
-            role="img"
-            aria-label=label
-            viewBox=move || format!("0 0 {} {HEIGHT}", paths.get().2)
-            width=move || paths.get().2
-            height=HEIGHT
-        >
-            <path class="spark-ground" d=move || format!("M0 {}h{}", HEIGHT as f32 - 0.5, paths.get().2) />
-            <path class="spark-before" d=move || paths.get().0 />
-            <path class="spark-last" d=move || paths.get().1 />
+        <svg class=if growing { "spark spark-growing" } else { "spark" } role="img"
+            aria-label=words(&values, last_hour) viewBox=format!("0 0 {width} {HEIGHT}")
+            width=width.to_string() height=HEIGHT.to_string()>
+            <path class="spark-ground" d=format!("M0 23.5h{width}") />
+            <path class="spark-before" d=bars[..before].concat() />
+            <path class="spark-last" d=bars[before..].concat() />
         </svg>
     }
 }

@@ -1,7 +1,7 @@
 //! Nothing there, not yet there, not to be had: each is a screen of its own, never a blank page.
 
 use crate::api::ApiError;
-use crate::poll::{Live, State};
+use crate::poll::{Face, Live, State};
 use leptos::prelude::*;
 
 /// Nothing there: why, and the one way out.
@@ -75,16 +75,20 @@ pub fn Unless<T: Clone + PartialEq + Send + Sync + 'static>(
     rows: usize,
     children: ChildrenFn,
 ) -> impl IntoView {
-    let known = live.is_known();
+    view! { <Screens face=live.face() rows children /> }
+}
+
+#[component]
+fn Screens(face: Face, rows: usize, children: ChildrenFn) -> impl IntoView {
+    let pulse = face.pulse;
     let children = StoredValue::new(children);
-    let screen = move || {
-        match live.state() {
-        State::Quiet => ().into_any(),
+    let screen = move || match face.state.get() {
+        State::Quiet | State::SignedOut => ().into_any(),
         State::Loading | State::Fresh | State::Stale { .. } => view! { <Skeleton rows /> }.into_any(),
         State::Failed(error) => view! {
             <Empty title="This could not be loaded.">
                 <Problem error=Signal::stored(Some(error)) />
-                <p><button type="button" class="button" on:click=move |_| live.refresh()>"Try again"</button></p>
+                <p><button type="button" class="button" on:click=move |_| pulse.refresh()>"Try again"</button></p>
                 <p class="muted">"It is also tried again by itself."</p>
             </Empty>
         }
@@ -103,20 +107,18 @@ pub fn Unless<T: Clone + PartialEq + Send + Sync + 'static>(
             </Empty>
         }
         .into_any(),
-        State::SignedOut => ().into_any(),
-    }
     };
-    let stale = move || match live.state() {
+    let stale = move || match face.state.get() {
         State::Stale { why, .. } => Some(view! {
             <div class="stale" role="status">
                 <span>{why.message()}" What you see is old."</span>
-                <button type="button" class="button button-quiet" on:click=move |_| live.refresh()>"Try now"</button>
+                <button type="button" class="button button-quiet" on:click=move |_| pulse.refresh()>"Try now"</button>
             </div>
         }),
         _ => None,
     };
     view! {
-        <Show when=move || known.get() fallback=screen>
+        <Show when=move || face.known.get() fallback=screen>
             {stale}
             {children.with_value(|children| children())}
         </Show>

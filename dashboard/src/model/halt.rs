@@ -3,12 +3,11 @@
 use super::gate::letters;
 use super::money::counted;
 use domain::fix::Fix;
-use domain::id::Actor;
 use domain::replay::{PauseReason, ReplayState, Verdict};
 use domain::wire::{EntryRow, ReplayView};
 
 /// Why it is paused.
-pub fn why(reason: &PauseReason, wave: u32, by: &Actor) -> String {
+pub fn why(reason: &PauseReason, wave: u32) -> String {
     match reason {
         PauseReason::TooManyReturned { returned, sent, stop_share_pct } => format!(
             "{returned} of {} sent in wave {} came back. It stops itself above {stop_share_pct} %.",
@@ -19,7 +18,7 @@ pub fn why(reason: &PauseReason, wave: u32, by: &Actor) -> String {
         PauseReason::QueueUnavailable { detail } => {
             format!("The main queue cannot take letters: {}", sentences(std::slice::from_ref(detail)))
         }
-        PauseReason::ByPerson { reason } => format!("{by}: {reason}"),
+        PauseReason::ByPerson { reason } => sentences(std::slice::from_ref(reason)),
     }
 }
 
@@ -58,6 +57,20 @@ pub fn why_not_resume(view: &ReplayView, fix: Option<&Fix>) -> Option<String> {
         return Some(format!("{} still being observed.", counted(in_flight, "letter is", "letters are")));
     }
     fix.is_none().then(|| "Declare the fix that came after what came back.".to_string())
+}
+
+/// What a resumption does first: a canary for the new fix, in the first wave that has letters left.
+pub fn resumption(view: &ReplayView, fix: Option<&Fix>) -> String {
+    let waves = view.replay.plan.waves.len() as u32;
+    let has_letters = |wave: &u32| {
+        let columns = view.ledger.wave(*wave);
+        columns.pending + columns.sending > 0
+    };
+    let wave = (view.replay.wave().unwrap_or(0)..waves).find(has_letters).unwrap_or(0);
+    let left = view.ledger.wave(wave);
+    let canary = view.replay.plan.waves.first().copied().unwrap_or(1).min(left.pending + left.sending);
+    let fix = fix.map(|fix| format!(" for {} {}", fix.kind.label(), fix.reference)).unwrap_or_default();
+    format!("It goes on with wave {}: first {} as a canary{fix}, watched before the rest follows.", wave + 1, letters(canary))
 }
 
 /// Returned letters with one failure and one verdict.
@@ -105,9 +118,9 @@ fn returned_at(row: &EntryRow) -> Option<domain::time::Timestamp> {
 /// A verdict in a few words, and what follows from it.
 pub fn verdict(verdict: Verdict) -> (&'static str, &'static str) {
     match verdict {
-        Verdict::SameCause => ("Same cause", "The fix did not work for these. Find out why, and declare the next fix."),
-        Verdict::NewCause => ("Another cause", "The fix uncovered another fault: it has a group of its own."),
-        Verdict::Transient => ("Transient", "This says nothing against the fix: they can be replayed later."),
+        Verdict::SameCause => ("Same cause", "The fix did not work for these."),
+        Verdict::NewCause => ("Another cause", "The fix uncovered another fault, which has a group of its own."),
+        Verdict::Transient => ("Transient", "They say nothing against the fix and can be replayed later."),
     }
 }
 
@@ -115,12 +128,12 @@ pub fn verdict(verdict: Verdict) -> (&'static str, &'static str) {
 mod tests {
     use super::super::sample;
     use super::*;
+    use domain::id::Actor;
     use domain::replay::WaveLedger;
     use domain::time::Timestamp;
 
     #[test]
     fn a_stop_says_why() {
-        let by = Actor::new("ana");
         let rows = [
             (
                 PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50 },
@@ -134,10 +147,10 @@ mod tests {
                 PauseReason::QueueUnavailable { detail: "orders is gone".into() },
                 "The main queue cannot take letters: orders is gone.",
             ),
-            (PauseReason::ByPerson { reason: "lunch".into() }, "ana: lunch"),
+            (PauseReason::ByPerson { reason: "lunch".into() }, "lunch."),
         ];
         for (reason, words) in rows {
-            assert_eq!(why(&reason, 1, &by), words);
+            assert_eq!(why(&reason, 1), words);
         }
     }
 
@@ -159,6 +172,23 @@ mod tests {
         assert_eq!(why_not_resume(&paused(1), Some(&fix)).as_deref(), Some("1 letter is still being observed."));
         assert_eq!(why_not_resume(&paused(0), Some(&fix)), None);
         assert!(why_not_resume(&paused(0), None).is_some());
+    }
+
+    #[test]
+    fn a_resumption_begins_with_a_canary_where_letters_are_left() {
+        let at = Timestamp::from_ms(0);
+        let why = PauseReason::ByPerson { reason: "r".into() };
+        let state = ReplayState::Paused { wave: 0, why, by: Actor::new("ana"), at };
+        let wave = |delivered, pending| WaveLedger { delivered, pending, ..WaveLedger::default() };
+        let rows = [
+            ([wave(4, 0), wave(0, 20)], "wave 2: first 4 letters as a canary for Deploy v2"),
+            ([wave(1, 3), wave(0, 20)], "wave 1: first 3 letters as a canary for Deploy v2"),
+        ];
+        for (waves, part) in rows {
+            let view = sample::replay(state.clone(), &waves);
+            let words = resumption(&view, Some(&view.replay.plan.fix));
+            assert!(words.contains(part), "{words}");
+        }
     }
 
     #[test]

@@ -70,6 +70,8 @@ pub enum WaveState {
     Resting(Timestamp),
     /// It went well.
     Passed,
+    /// The replay was stopped in it and went on with another fix.
+    Overcome,
     /// The replay stopped itself in it.
     Stopped,
     /// A person paused the replay in it.
@@ -89,6 +91,7 @@ impl WaveState {
             Self::Observed(_) => (Tone::Info, "Observed until"),
             Self::Resting(_) => (Tone::Quiet, "Passed; next wave in"),
             Self::Passed => (Tone::Ok, "Passed"),
+            Self::Overcome => (Tone::Quiet, "Stopped here, then resumed"),
             Self::Stopped => (Tone::Danger, "Stopped: too many came back"),
             Self::Paused => (Tone::Warn, "Paused"),
             Self::NotSent => (Tone::Quiet, "Not sent"),
@@ -104,15 +107,18 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
         Some(until) if columns.in_flight > 0 => WaveState::Observed(until),
         _ => otherwise,
     };
+    let line = u64::from(view.replay.plan.stop_share_pct) * 10;
+    let too_many = back_mille(&columns).is_some_and(|mille| mille > line);
+    let passed = if too_many { WaveState::Overcome } else { WaveState::Passed };
     match &view.replay.state {
-        ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave < *at => WaveState::Passed,
+        ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave < *at => passed,
         ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave > *at => WaveState::Waits,
         ReplayState::Running { phase: Phase::Sending, .. } => WaveState::Sending,
         ReplayState::Running { phase: Phase::Observing { until }, .. } => WaveState::Observed(*until),
         ReplayState::Running { phase: Phase::Resting { until }, .. } => WaveState::Resting(*until),
         ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => watched(WaveState::Stopped),
         ReplayState::Paused { .. } => watched(WaveState::Paused),
-        ReplayState::Finished { ending: Ending::Completed, .. } => WaveState::Passed,
+        ReplayState::Finished { ending: Ending::Completed, .. } => passed,
         _ if columns.sent() + columns.sending == 0 => WaveState::NotSent,
         _ => watched(WaveState::Ended),
     }
@@ -135,11 +141,13 @@ pub fn stop_words(view: &ReplayView) -> String {
     let rule = format!("Stops itself when more than {} % of a wave come back", plan.stop_share_pct);
     let ReplayState::Running { wave, .. } = view.replay.state else { return format!("{rule}.") };
     let columns = view.ledger.wave(wave);
-    match back_mille(&columns) {
-        Some(mille) => {
-            format!("{rule}; wave {} is at {} ({} of {}).", wave + 1, share(mille), columns.returned, columns.sent())
-        }
-        None => format!("{rule}."),
+    // After a resumption only what was sent since then is judged.
+    let before = view.replay.resumed.filter(|resumed| resumed.wave == wave);
+    let sent = columns.sent().saturating_sub(before.map_or(0, |before| before.sent));
+    let returned = columns.returned.saturating_sub(before.map_or(0, |before| before.returned));
+    match sent {
+        0 => format!("{rule}."),
+        _ => format!("{rule}; wave {} is at {} ({returned} of {sent}).", wave + 1, share(returned * 1000 / sent)),
     }
 }
 
@@ -249,7 +257,7 @@ mod tests {
             (finished(Ending::Aborted), [Ended, Ended, NotSent]),
         ];
         for (state, expected) in rows {
-            let waves = [ledger(1, 0, 0, 0), ledger(2, 3, 0, 0), ledger(0, 0, 0, 20)];
+            let waves = [ledger(1, 0, 0, 0), ledger(3, 2, 0, 0), ledger(0, 0, 0, 20)];
             let view = sample::replay(state.clone(), &waves);
             let states: Vec<_> = (0..3).map(|wave| wave_state(&view, wave)).collect();
             assert_eq!(states, expected, "{state:?}");
@@ -258,6 +266,8 @@ mod tests {
         let mut view = sample::replay(paused("office"), &waves);
         view.observed_until = Some(at);
         assert_eq!(wave_state(&view, 1), Observed(at), "a stopped wave is observed to its end");
+        let waves = [ledger(1, 3, 0, 0), ledger(0, 0, 0, 2), ledger(0, 0, 0, 20)];
+        assert_eq!(wave_state(&sample::replay(running(Phase::Sending), &waves), 0), Overcome);
     }
 
     #[test]

@@ -96,6 +96,7 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
         <p class="sr-only" role="status">{said}</p>
         <Head view levers pulse=live.pulse() />
         <halt::Halt levers />
+        <halt::Left view />
         <div class="replay">
             <div class="replay-main">
                 <section class="part" aria-label="Waves"><h2>"Waves"</h2><WaveRows view /></section>
@@ -193,7 +194,12 @@ fn Speed(view: Signal<ReplayView>, pulse: Pulse) -> impl IntoView {
         Some(_) => format!("a second, of {} allowed", count(pace.into())),
         None => "a second allowed".to_string(),
     });
-    view! { <Stat label>{move || count(now().unwrap_or_else(|| pace.into()))}</Stat> }
+    let finished = Memo::new(move |_| view.with(|view| view.replay.is_finished()));
+    view! {
+        <Show when=move || !finished.get()>
+            <Stat label>{move || count(now().unwrap_or_else(|| pace.into()))}</Stat>
+        </Show>
+    }
 }
 
 /// Where the letters that the URL asks for are shown.

@@ -103,41 +103,31 @@ fn Older(#[prop(into)] first: Signal<Option<Option<String>>>) -> impl IntoView {
 
 #[component]
 fn ReplayRow(view: Memo<ReplayView>) -> impl IntoView {
-    let state = Memo::new(move |_| {
-        view.with(|view| words::replay(&view.replay.state, view.replay.plan.waves.len()))
-    });
-    let tone = Signal::derive(move || state.with(|state| state.0));
-    let shape = Signal::derive(move || state.with(|state| state.1));
-    let word = Signal::derive(move || state.with(|state| state.2.clone()));
-    let total = Memo::new(move |_| view.with(|view| view.total.clone()));
-    let tally = Memo::new(move |_| view.with(|view| view.replay.plan.letters.clone()));
-    let approved_at = Signal::derive(move || view.with(|view| view.replay.approval.at));
-    let (title, queue, people, href) = view.with_untracked(|view| {
-        let plan = &view.replay.plan;
-        let people = format!("by {}, approved by {}", plan.made_by, view.replay.approval.by);
-        let queue = plan.main_queue.name().to_string();
-        (view.group_title.clone(), queue, people, Route::replay(view.replay.id()).to_string())
-    });
+    view! { <li class="replay-row">{move || view.with(cells)}</li> }
+}
+
+fn cells(view: &ReplayView) -> impl IntoView + use<> {
+    let (replay, plan) = (&view.replay, &view.replay.plan);
+    let (tone, shape, text) = words::replay(&replay.state, plan.waves.len());
+    let people = format!("by {}, approved by {}", plan.made_by, replay.approval.by);
+    let fared = fared(&view.total);
     view! {
-        <li class="replay-row">
-            <div class="replay-what">
-                <a class="row-link" href=href>{title}</a>
-                <span class="row-sub">
-                    <b>{queue}</b>" · "{move || count_of(tally.with(|tally| tally.letters))}" letters"
-                    " · "<MoneyText of=tally />
-                </span>
-            </div>
-            <div class="replay-state"><Pill tone shape text=word /></div>
-            <div class="replay-bar">
-                <Bar parts=Signal::derive(move || total.with(parts)) total=Signal::derive(move || total.with(WaveLedger::selected))
-                    label="Letters" words=Signal::derive(move || total.with(fared)) />
-                <span class="row-sub" aria-hidden="true">{move || total.with(fared)}</span>
-            </div>
-            <div class="replay-who">
-                <At at=approved_at />
-                <span class="row-sub">{people}</span>
-            </div>
-        </li>
+        <div class="replay-what">
+            <a class="row-link" href=Route::replay(replay.id()).to_string()>{view.group_title.clone()}</a>
+            <span class="row-sub">
+                <b>{plan.main_queue.name().to_string()}</b>" · "{count_of(plan.letters.letters)}" letters · "
+                <MoneyText of=plan.letters.clone() />
+            </span>
+        </div>
+        <div class="replay-state"><Pill tone shape text /></div>
+        <div class="replay-bar">
+            <Bar parts=parts(&view.total) total=view.total.selected() label="Letters" words=fared.clone() />
+            <span class="row-sub" aria-hidden="true">{fared}</span>
+        </div>
+        <div class="replay-who">
+            <At at=replay.approval.at />
+            <span class="row-sub">{people}</span>
+        </div>
     }
 }
 

@@ -66,7 +66,7 @@ fn Letters(here: Here, state: Option<LetterStateKind>) -> impl IntoView {
                     <table class="rows">
                         <thead><tr>
                             <th scope="col">"Letter"</th>
-                            <th scope="col">"Type"</th>
+                            <th scope="col" class="wide">"Type"</th>
                             <th scope="col" class="wide">"Customer"</th>
                             <th scope="col" class="num">"Money"</th>
                             <th scope="col" class="wide">"Sent"</th>
@@ -114,7 +114,7 @@ fn line(here: Here, row: LetterRow) -> impl IntoView {
     view! {
         <tr>
             <th scope="row"><a class="mono" href=href>{short}</a></th>
-            <td>{row.message_type.clone().unwrap_or_else(|| "—".into())}{left_out}</td>
+            <td class="wide">{row.message_type.clone().unwrap_or_else(|| "—".into())}</td>
             <td class="wide mono">{row.impact.customer.clone().unwrap_or_else(|| "—".into())}</td>
             <td class="num">{money}</td>
             <td class="wide"><At at=Signal::stored(row.sent_at) /></td>
@@ -122,7 +122,7 @@ fn line(here: Here, row: LetterRow) -> impl IntoView {
             <td class="wide"><Loss at=Signal::stored(loss) /></td>
             <td class="num wide">{row.deaths}</td>
             <td class="num wide">{row.replays}</td>
-            <td>{state}</td>
+            <td>{state}{left_out}</td>
         </tr>
     }
 }

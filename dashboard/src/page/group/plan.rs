@@ -161,7 +161,7 @@ pub(super) fn ApproveButton(here: Here, asks: Asks) -> impl IntoView {
             <p class="muted">{move || format!("Not met yet: {}. Wait, or waive it with a reason.", to_waive.get())}</p>
         </Show>
         <ApproveDialog open plan gate asker busy=approving.busy() error=approving.error()
-            on_approve=Callback::new(approve) />
+            on_approve=Callback::new(approve) on_look=move |()| approving.clear() />
     }
 }
 

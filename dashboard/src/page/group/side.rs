@@ -245,7 +245,7 @@ fn Resolved(here: Here) -> impl IntoView {
                 <h2>"Resolved"</h2>
                 <p>
                     "No letter of this group is open since "<At at=Signal::stored(at) absolute=true />". "
-                    {move || format!("{} delivered by ", count(delivered.get()))}
+                    {move || format!("{} delivered, the last by ", count(delivered.get()))}
                     <a href=format!("/replays/{replay}")>"replay "{short(&replay)}</a>"."
                 </p>
                 <p class="muted">"A letter that dies of this cause after the fix opens the group again."</p>

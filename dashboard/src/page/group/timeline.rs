@@ -17,7 +17,8 @@ pub(super) fn TimelineTab(here: Here) -> impl IntoView {
     let state = here
         .part(|detail| (detail.row.state.clone(), detail.note.clone(), detail.row.next.clone(), detail.plan.is_some()));
     Effect::new(move |before: Option<()>| {
-        state.track();
+        // Read, not merely tracked: a memo that nobody reads never runs.
+        state.with(|_| ());
         if before.is_some() {
             live.refresh();
         }

@@ -20,50 +20,48 @@ fn link(view: View, sort: Sort) -> String {
 /// How many grow, how many letters wait, what is at risk, how old, how long yet, how many replays.
 #[component]
 pub(super) fn Summary(live: Live<GroupsAnswer>) -> impl IntoView {
-    let numbers = live.part(|answer| answer.summary.clone());
-    let of = move |read: fn(&Numbers) -> u64| Signal::derive(move || numbers.with(|n| n.as_ref().map_or(0, read)));
-    let growing = of(|n| n.growing);
-    let letters = of(|n| n.open_letters.max(0).unsigned_abs());
-    let replays = of(|n| n.replays);
-    let oldest = Signal::derive(move || numbers.with(|n| n.as_ref().and_then(|n| n.oldest_sent_at)));
-    let loss = Signal::derive(move || numbers.with(|n| n.as_ref().and_then(|n| n.loss_at)));
-    let tally = live.part(|answer| {
-        let mut sum = Tally::default();
-        for row in &answer.groups {
-            sum.add(&row.open);
-        }
-        // The office's own sum counts; the rows only say whether every letter carries a price.
-        sum.money = answer.summary.money.clone();
-        sum
-    });
-    let tally = Signal::derive(move || tally.get().unwrap_or_default());
-    let loss_tone = Signal::derive(move || match loss.get().map(|at| urgency(at, clock::ticking())) {
+    let numbers = live.part(|answer| (answer.summary.clone(), tally(answer)));
+    move || numbers.get().map(|(numbers, of)| shown(&numbers, of))
+}
+
+/// The office's own sum counts; the rows only say whether every letter carries a price.
+fn tally(answer: &GroupsAnswer) -> Tally {
+    let mut sum = Tally::default();
+    for row in &answer.groups {
+        sum.add(&row.open);
+    }
+    Tally { money: answer.summary.money.clone(), ..sum }
+}
+
+fn shown(numbers: &Numbers, of: Tally) -> impl IntoView + use<> {
+    let letters = numbers.open_letters.max(0).unsigned_abs();
+    let loss = numbers.loss_at;
+    // The only figure here that changes by itself, apart from the oldest letter's age.
+    let pressing = Memo::new(move |_| loss.map(|at| urgency(at, clock::ticking())));
+    let loss_tone = Signal::derive(move || match pressing.get() {
         Some(Urgency::Passed | Urgency::Now) => "danger",
         Some(Urgency::Soon) => "warn",
         _ => "",
     });
-    let loss_label = move || match loss.get().map(|at| urgency(at, clock::ticking())) {
-        Some(Urgency::Passed) => "first loss",
-        _ => "to first loss",
-    }
-    .to_string();
-    let growing_tone = Signal::derive(move || if growing.get() > 0 { "danger" } else { "" });
-    let replays_tone = Signal::derive(move || if replays.get() > 0 { "info" } else { "" });
-    let letters_label = move || if letters.get() == 1 { "letter waiting" } else { "letters waiting" }.to_string();
-    let replays_label = move || if replays.get() == 1 { "replay under way" } else { "replays under way" }.to_string();
+    let loss_label = Signal::derive(move || {
+        if pressing.get() == Some(Urgency::Passed) { "first loss" } else { "to first loss" }.to_string()
+    });
+    let tone = |n: u64, tone: &'static str| if n > 0 { tone } else { "" };
     view! {
         <div class="numbers" role="group" aria-label="All groups">
-            <Stat href=link(View::Growing, Sort::Attention) label="growing now" tone=growing_tone>
-                {move || count(growing.get())}
+            <Stat href=link(View::Growing, Sort::Attention) label="growing now" tone=tone(numbers.growing, "danger")>
+                {count(numbers.growing)}
             </Stat>
-            <Stat href=link(View::Open, Sort::Letters) label=Signal::derive(letters_label)>
-                {move || count(letters.get())}
+            <Stat href=link(View::Open, Sort::Letters)
+                label=if letters == 1 { "letter waiting" } else { "letters waiting" }>
+                {count(letters)}
             </Stat>
-            <Stat href=link(View::Open, Sort::Risk) label="revenue at risk"><MoneyText of=tally /></Stat>
-            <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=oldest /></Stat>
-            <Stat href=link(View::Open, Sort::Loss) label=Signal::derive(loss_label) tone=loss_tone><Loss at=loss /></Stat>
-            <Stat href=Route::Replays.to_string() label=Signal::derive(replays_label) tone=replays_tone>
-                {move || count(replays.get())}
+            <Stat href=link(View::Open, Sort::Risk) label="revenue at risk"><MoneyText of /></Stat>
+            <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=numbers.oldest_sent_at /></Stat>
+            <Stat href=link(View::Open, Sort::Loss) label=loss_label tone=loss_tone><Loss at=loss /></Stat>
+            <Stat href=Route::Replays.to_string() tone=tone(numbers.replays, "info")
+                label=if numbers.replays == 1 { "replay under way" } else { "replays under way" }>
+                {count(numbers.replays)}
             </Stat>
         </div>
     }

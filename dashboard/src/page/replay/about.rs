@@ -64,7 +64,8 @@ pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
     let live = Live::new(move |seen| api::audit(group.get_value(), None, seen), |_: &AuditPage| Pace::Calm);
     let state = Memo::new(move |_| view.with(|view| view.replay.state.clone()));
     Effect::new(move |before: Option<()>| {
-        state.track();
+        // Read, not merely tracked: a memo that nobody reads never runs.
+        state.with(|_| ());
         if before.is_some() {
             live.refresh();
         }

@@ -41,7 +41,8 @@ fn Entries(view: Signal<ReplayView>, place: ReplayPlace) -> impl IntoView {
     // The number changed: so did the list behind it.
     let total = Memo::new(move |_| view.with(|view| view.total.clone()));
     Effect::new(move |before: Option<()>| {
-        total.track();
+        // Read, not merely tracked: a memo that nobody reads never runs.
+        total.with(|_| ());
         if before.is_some() {
             live.refresh();
         }
@@ -72,9 +73,9 @@ fn Entries(view: Signal<ReplayView>, place: ReplayPlace) -> impl IntoView {
                             <thead><tr>
                                 <th scope="col">"Letter"</th>
                                 <th scope="col" class="num">"Wave"</th>
-                                <th scope="col">"Type"</th>
+                                <th scope="col" class="wide">"Type"</th>
                                 <th scope="col" class="num">"Money"</th>
-                                <th scope="col">"Outcome"</th>
+                                <th scope="col" class="grow">"Outcome"</th>
                             </tr></thead>
                             <tbody>
                                 <For each=move || rows.get()
@@ -119,7 +120,7 @@ fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
         <tr>
             <th scope="row"><a class="mono" href=href>{short}</a></th>
             <td class="num">{entry.wave + 1}</td>
-            <td>{row.message_type.unwrap_or_else(|| "—".into())}</td>
+            <td class="wide">{row.message_type.unwrap_or_else(|| "—".into())}</td>
             <td class="num">{money}</td>
             <td>
                 {words::outcome(entry.outcome.kind())}

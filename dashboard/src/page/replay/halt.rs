@@ -7,6 +7,7 @@ use crate::model::gate::letters;
 use crate::model::halt::{Next, next, why};
 use domain::id::Actor;
 use domain::replay::ReplayState;
+use domain::wire::ReplayView;
 use leptos::prelude::*;
 
 /// Across the replay's page.
@@ -22,7 +23,7 @@ pub(super) fn HaltText(levers: Levers, on_group: bool) -> impl IntoView {
     let paused = Memo::new(move |_| {
         view.with(|view| match &view.replay.state {
             ReplayState::Paused { wave, why: reason, by, at } => {
-                Some((by.as_str() == Actor::OFFICE, why(reason, *wave, by), by.clone(), *at))
+                Some((by.as_str() == Actor::OFFICE, why(reason, *wave), by.clone(), *at))
             }
             _ => None,
         })
@@ -66,5 +67,22 @@ fn What(levers: Levers, on_group: bool) -> impl IntoView {
             }
         };
         Some(view! { <p class="halt-next"><b>"Next: "</b>{words}</p> })
+    }
+}
+
+/// What a finished replay leaves to do: letters that came back or were not sent still wait.
+#[component]
+pub(super) fn Left(view: Signal<ReplayView>) -> impl IntoView {
+    let left = Memo::new(move |_| {
+        view.with(|view| view.replay.is_finished().then_some(view.total.returned + view.total.expired + view.total.skipped))
+    });
+    let group = view.with_untracked(|view| format!("/groups/{}", view.replay.group()));
+    move || {
+        left.get().filter(|left| *left > 0).map(|left| view! {
+            <p class="notice">
+                {format!("Not delivered: {}.", letters(left))}" "
+                <a href=group.clone()>"What is next for the group"</a>
+            </p>
+        })
     }
 }

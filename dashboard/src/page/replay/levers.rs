@@ -3,8 +3,8 @@
 use crate::api;
 use crate::ask::Ask;
 use crate::component::{Asker, Button, Dialog, Field, Kind, Problem, ResumeDialog, Say, toasts};
-use crate::model::gate::letters;
-use crate::model::halt::why_not_resume;
+use crate::model::gate::{blocked, letters};
+use crate::model::halt::{resumption, why_not_resume};
 use crate::model::money::{count, counted};
 use crate::poll::Pulse;
 use crate::session;
@@ -84,7 +84,19 @@ impl Levers {
 
     fn why_not_resume(self) -> Option<String> {
         let halted = || self.view.with(|view| self.fix.with(|fix| why_not_resume(view, fix.as_ref())));
-        self.why_not(Permission::Approve).or_else(halted)
+        let gate = || {
+            let asker = self.asker();
+            let blocked = |gate: &Gate| blocked(gate, asker.declarer.as_deref(), asker.me.as_deref());
+            self.gate.with(|gate| gate.as_ref().and_then(blocked))
+        };
+        self.why_not(Permission::Approve).or_else(halted).or_else(gate)
+    }
+
+    fn asker(self) -> Asker {
+        Asker {
+            me: self.tab.me().map(|me| me.name.to_string()),
+            declarer: self.fix.with(|fix| fix.as_ref().map(|fix| fix.declared_by.to_string())),
+        }
     }
 
     /// Pauses at once.
@@ -210,10 +222,7 @@ fn AbortDialog(levers: Levers) -> impl IntoView {
 fn Resuming(levers: Levers) -> impl IntoView {
     let nobody = levers.view.with_untracked(|view| view.replay.group().clone());
     let gate = Signal::derive(move || levers.gate.get().unwrap_or_else(|| no_gate(&nobody)));
-    let asker = Signal::derive(move || Asker {
-        me: levers.tab.me().map(|me| me.name.to_string()),
-        declarer: levers.fix.with(|fix| fix.as_ref().map(|fix| fix.declared_by.to_string())),
-    });
+    let asker = Signal::derive(move || levers.asker());
     let title = Signal::derive(move || {
         levers.view.with(|view| {
             let to_go = view.total.pending + view.total.sending;
@@ -221,16 +230,7 @@ fn Resuming(levers: Levers) -> impl IntoView {
         })
     });
     let first = Signal::derive(move || {
-        levers.view.with(|view| {
-            let canary = view.replay.plan.waves.first().copied().unwrap_or(1);
-            let wave = view.replay.wave().unwrap_or(0) + 1;
-            let fix = levers.fix.with(|fix| fix.as_ref().map(|f| format!("{} {}", f.kind.label(), f.reference)));
-            let fix = fix.map(|fix| format!(" for {fix}")).unwrap_or_default();
-            format!(
-                "Wave {wave} goes on with another canary{fix}: {} at most, watched before the rest follows.",
-                letters(canary)
-            )
-        })
+        levers.view.with(|view| levers.fix.with(|fix| resumption(view, fix.as_ref())))
     });
     let resume = move |ask: Resume| {
         let id = levers.view.with_untracked(|view| view.replay.id().clone());
