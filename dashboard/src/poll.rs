@@ -104,11 +104,7 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
     }
 
     /// The same, showing what was known before until the first answer.
-    pub fn seeded<F>(
-        known: Option<T>,
-        ask: impl Fn(Seen) -> F + 'static,
-        pace: impl Fn(&T) -> Pace + 'static,
-    ) -> Self
+    pub fn seeded<F>(known: Option<T>, ask: impl Fn(Seen) -> F + 'static, pace: impl Fn(&T) -> Pace + 'static) -> Self
     where
         F: Future<Output = Told<T>> + 'static,
     {

@@ -18,8 +18,10 @@ wasm_bindgen_test_configure!(run_in_browser);
 async fn disabled_button_says_why_and_does_nothing() {
     let pressed = RwSignal::new(0);
     let why = RwSignal::new(Some("A viewer may not approve; an approver can.".to_string()));
-    let stage = show(move || view! {
-        <Button press=move |()| pressed.update(|n| *n += 1) why_not=why>"Approve"</Button>
+    let stage = show(move || {
+        view! {
+            <Button press=move |()| pressed.update(|n| *n += 1) why_not=why>"Approve"</Button>
+        }
     });
     frame().await;
     assert_eq!(stage.attribute("button", "aria-disabled").as_deref(), Some("true"));
@@ -37,8 +39,10 @@ async fn disabled_button_says_why_and_does_nothing() {
 async fn busy_button_is_pressed_once() {
     let pressed = RwSignal::new(0);
     let busy = RwSignal::new(false);
-    let stage = show(move || view! {
-        <Button press=move |()| { pressed.update(|n| *n += 1); busy.set(true); } busy>"Replay"</Button>
+    let stage = show(move || {
+        view! {
+            <Button press=move |()| { pressed.update(|n| *n += 1); busy.set(true); } busy>"Replay"</Button>
+        }
     });
     stage.get("button").click();
     stage.get("button").click();
@@ -52,11 +56,13 @@ async fn busy_button_is_pressed_once() {
 async fn dialog_focuses_cancel_and_gives_the_focus_back() {
     let open = RwSignal::new(false);
     let done = RwSignal::new(false);
-    let stage = show(move || view! {
-        <button id="opener" on:click=move |_| open.set(true)>"Open"</button>
-        <Dialog open title="Replay 3 letters to orders?" confirm="Start wave 1" on_confirm=move |()| done.set(true)>
-            <p>"Waves of 1 and 2."</p>
-        </Dialog>
+    let stage = show(move || {
+        view! {
+            <button id="opener" on:click=move |_| open.set(true)>"Open"</button>
+            <Dialog open title="Replay 3 letters to orders?" confirm="Start wave 1" on_confirm=move |()| done.set(true)>
+                <p>"Waves of 1 and 2."</p>
+            </Dialog>
+        }
     });
     let focused = || document().active_element().and_then(|element| element.text_content()).unwrap_or_default();
     assert!(!stage.text().contains("Waves of 1"), "closed, it has no content");
@@ -78,8 +84,10 @@ async fn dialog_with_a_reason_not_to_cannot_be_confirmed() {
     let done = RwSignal::new(false);
     let open = RwSignal::new(true);
     let why = Signal::stored(Some("Write a reason.".to_string()));
-    let stage = show(move || view! {
-        <Dialog open title="Abort?" confirm="Abort" why_not=why on_confirm=move |()| done.set(true)>""</Dialog>
+    let stage = show(move || {
+        view! {
+            <Dialog open title="Abort?" confirm="Abort" why_not=why on_confirm=move |()| done.set(true)>""</Dialog>
+        }
     });
     stage.until("it is open", |stage| stage.find("button[type=submit]").is_some()).await;
     stage.get("button[type=submit]").click();
@@ -123,7 +131,7 @@ fn charts_are_told_in_words() {
     let stage = show(|| {
         let parts = Signal::stored(vec![Part { n: 3, look: "ok" }, Part { n: 1, look: "danger" }]);
         view! {
-            <Spark values=Signal::stored(vec![1, 0, 4]) last_hour=Signal::stored(4) growing=Signal::stored(true) />
+            <Spark values=vec![1, 0, 4] last_hour=4 growing=true />
             <Bar parts total=Signal::stored(10) label="Wave 1" words="3 delivered, 1 came back, 6 to go" />
         }
     });

@@ -52,9 +52,7 @@ fn plan(letters: u64, hash: &str) -> PlanView {
 
 /// The replay of a plan of 1 and 9 letters, stopped in its second wave.
 fn replay() -> ReplayView {
-    let wave = |delivered: u64, returned: u64, in_flight: u64, pending: u64| {
-        json!({ "delivered": delivered, "returned": returned, "in_flight": in_flight, "pending": pending })
-    };
+    let wave = |delivered: u64, returned: u64, in_flight: u64, pending: u64| json!({ "delivered": delivered, "returned": returned, "in_flight": in_flight, "pending": pending });
     serde_json::from_value(json!({
         "group_title": "null", "observed_until": null,
         "ledger": [wave(1, 0, 0, 0), wave(1, 4, 0, 4)], "total": wave(2, 4, 0, 4),
@@ -82,8 +80,10 @@ async fn approving(letters: u64, gate: Gate, me: &str) -> Asked {
     let sent = RwSignal::new(None);
     let open = RwSignal::new(false);
     let asker = Signal::stored(Asker { me: Some(me.to_string()), declarer: Some("ana".to_string()) });
-    let stage = show(move || view! {
-        <ApproveDialog open plan gate asker on_approve=move |ask| sent.set(Some(ask)) on_look=|()| () />
+    let stage = show(move || {
+        view! {
+            <ApproveDialog open plan gate asker on_approve=move |ask| sent.set(Some(ask)) on_look=|()| () />
+        }
     });
     open.set(true);
     stage.until("it is open", |stage| stage.text().contains("cannot be called back")).await;

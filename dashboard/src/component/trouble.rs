@@ -82,7 +82,8 @@ pub fn Unless<T: Clone + PartialEq + Send + Sync + 'static>(
 fn Screens(face: Face, rows: usize, children: ChildrenFn) -> impl IntoView {
     let pulse = face.pulse;
     let children = StoredValue::new(children);
-    let screen = move || match face.state.get() {
+    let screen = move || {
+        match face.state.get() {
         State::Quiet | State::SignedOut => ().into_any(),
         State::Loading | State::Fresh | State::Stale { .. } => view! { <Skeleton rows /> }.into_any(),
         State::Failed(error) => view! {
@@ -107,6 +108,7 @@ fn Screens(face: Face, rows: usize, children: ChildrenFn) -> impl IntoView {
             </Empty>
         }
         .into_any(),
+    }
     };
     let stale = move || match face.state.get() {
         State::Stale { why, .. } => Some(view! {

@@ -70,7 +70,11 @@ pub fn resumption(view: &ReplayView, fix: Option<&Fix>) -> String {
     let left = view.ledger.wave(wave);
     let canary = view.replay.plan.waves.first().copied().unwrap_or(1).min(left.pending + left.sending);
     let fix = fix.map(|fix| format!(" for {} {}", fix.kind.label(), fix.reference)).unwrap_or_default();
-    format!("It goes on with wave {}: first {} as a canary{fix}, watched before the rest follows.", wave + 1, letters(canary))
+    format!(
+        "It goes on with wave {}: first {} as a canary{fix}, watched before the rest follows.",
+        wave + 1,
+        letters(canary)
+    )
 }
 
 /// Returned letters with one failure and one verdict.

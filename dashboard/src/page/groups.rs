@@ -50,9 +50,10 @@ impl Shared {
 pub fn GroupsPage() -> impl IntoView {
     let nav = nav();
     let known = recall();
-    let live = Live::seeded(known.as_ref().map(|memory| memory.answer.clone()), api::groups, |answer: &GroupsAnswer| {
-        if answer.summary.replays > 0 { Pace::Busy } else { Pace::Calm }
-    });
+    let live =
+        Live::seeded(known.as_ref().map(|memory| memory.answer.clone()), api::groups, |answer: &GroupsAnswer| {
+            if answer.summary.replays > 0 { Pace::Busy } else { Pace::Calm }
+        });
     // Leaving the page changes the route before the page is gone: it keeps its last own place until then.
     let place = Memo::new(move |before: Option<&GroupsPlace>| match nav.route() {
         Route::Groups(place) => place,

@@ -22,9 +22,7 @@ pub fn ReplaysPage() -> impl IntoView {
         },
     );
     let under_way = live.part(|answer| answer.replays.iter().filter(|view| !view.replay.is_finished()).count());
-    let beside = move || {
-        under_way.get().filter(|n| *n > 0).map(|n| format!("{n} under way"))
-    };
+    let beside = move || under_way.get().filter(|n| *n > 0).map(|n| format!("{n} under way"));
     let ids = live.part(|answer| answer.replays.iter().map(|view| view.replay.id().clone()).collect::<Vec<_>>());
     let next = live.part(|answer| answer.next.clone());
     let is_empty = live.part(|answer| answer.replays.is_empty());
@@ -33,7 +31,8 @@ pub fn ReplaysPage() -> impl IntoView {
         first.map(|first| {
             // A row that has left the first page keeps its last values until it is gone.
             let view = Memo::new(move |before: Option<&ReplayView>| {
-                live.data().with(|answer| answer.as_ref().and_then(|answer| find(answer, &id)))
+                live.data()
+                    .with(|answer| answer.as_ref().and_then(|answer| find(answer, &id)))
                     .or_else(|| before.cloned())
                     .unwrap_or_else(|| first.clone())
             });

@@ -4,6 +4,7 @@ use super::tally::{self, Tally};
 use super::targets::Targets;
 use crate::failure::Outcome;
 use crate::place::Place;
+use crate::tools::axe;
 use crate::tools::browser::Browser;
 use crate::{dashboard, demo, run};
 use std::process::Command;
@@ -38,6 +39,7 @@ pub fn browser(place: &Place) -> Outcome<Tally> {
         return Ok(Tally::default());
     }
     let browser = Browser::ensure(place)?;
+    axe::ensure(place)?;
     let mut cargo = test_command(place)?;
     browser.export(&mut cargo);
     named(&mut cargo, &targets.browser);

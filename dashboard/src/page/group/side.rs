@@ -136,7 +136,7 @@ fn Paused(here: Here, asks: Asks) -> impl IntoView {
     view! {
         <Replaying here asks />
         <FixPart here declaring next_is_here=false />
-        <GatePart here title="Before it goes on">{()}</GatePart>
+        <GatePart here title="Before it goes on">""</GatePart>
     }
 }
 

@@ -86,9 +86,8 @@ pub(super) fn FilterBar(shared: Shared) -> impl IntoView {
 #[component]
 fn Chips(shared: Shared, write: Callback<String>) -> impl IntoView {
     let filter = Memo::new(move |_| shared.filter());
-    let plain = |filter: &Filter| {
-        filter.terms.iter().all(|term| matches!(term.test, Some(Test::Anywhere(_))) && !term.not)
-    };
+    let plain =
+        |filter: &Filter| filter.terms.iter().all(|term| matches!(term.test, Some(Test::Anywhere(_))) && !term.not);
     move || {
         let filter = filter.get();
         (!plain(&filter)).then(|| {

@@ -128,7 +128,13 @@ impl Order {
             let to = match at {
                 Some(at) if focused_row().is_none() && by.unsigned_abs() == 1 => at,
                 Some(at) => at.saturating_add_signed(by).min(last),
-                None => if by == isize::MAX { last } else { 0 },
+                None => {
+                    if by == isize::MAX {
+                        last
+                    } else {
+                        0
+                    }
+                }
             };
             Some((to, shown[to].clone()))
         });

@@ -33,7 +33,8 @@ fn cells(row: &GroupRow) -> impl IntoView + use<> {
     let (class, category) = (words::class(row.class()), words::category(row.classification.category));
     let growing = row.next == NextStep::Growing;
     let letters = row.open.letters;
-    let per_hour = if row.arrivals_last_hour > 0 { format!("+{}/h", count(row.arrivals_last_hour)) } else { String::new() };
+    let per_hour =
+        if row.arrivals_last_hour > 0 { format!("+{}/h", count(row.arrivals_last_hour)) } else { String::new() };
     let in_replay = if row.in_replay > 0 { format!("{} in replay", count_of(row.in_replay)) } else { String::new() };
     view! {
         <div role="cell" class="cell-error">

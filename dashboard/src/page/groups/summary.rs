@@ -21,7 +21,7 @@ fn link(view: View, sort: Sort) -> String {
 #[component]
 pub(super) fn Summary(live: Live<GroupsAnswer>) -> impl IntoView {
     let numbers = live.part(|answer| (answer.summary.clone(), tally(answer)));
-    move || numbers.get().map(|(numbers, of)| shown(&numbers, of))
+    move || numbers.get().map(|(numbers, of)| shown(numbers, of))
 }
 
 /// The office's own sum counts; the rows only say whether every letter carries a price.
@@ -33,7 +33,8 @@ fn tally(answer: &GroupsAnswer) -> Tally {
     Tally { money: answer.summary.money.clone(), ..sum }
 }
 
-fn shown(numbers: &Numbers, of: Tally) -> impl IntoView + use<> {
+fn shown(numbers: Numbers, of: Tally) -> impl IntoView {
+    let (growing, replays) = (numbers.growing, numbers.replays);
     let letters = numbers.open_letters.max(0).unsigned_abs();
     let loss = numbers.loss_at;
     // The only figure here that changes by itself, apart from the oldest letter's age.
@@ -49,8 +50,8 @@ fn shown(numbers: &Numbers, of: Tally) -> impl IntoView + use<> {
     let tone = |n: u64, tone: &'static str| if n > 0 { tone } else { "" };
     view! {
         <div class="numbers" role="group" aria-label="All groups">
-            <Stat href=link(View::Growing, Sort::Attention) label="growing now" tone=tone(numbers.growing, "danger")>
-                {count(numbers.growing)}
+            <Stat href=link(View::Growing, Sort::Attention) label="growing now" tone=tone(growing, "danger")>
+                {count(growing)}
             </Stat>
             <Stat href=link(View::Open, Sort::Letters)
                 label=if letters == 1 { "letter waiting" } else { "letters waiting" }>
@@ -59,9 +60,9 @@ fn shown(numbers: &Numbers, of: Tally) -> impl IntoView + use<> {
             <Stat href=link(View::Open, Sort::Risk) label="revenue at risk"><MoneyText of /></Stat>
             <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=numbers.oldest_sent_at /></Stat>
             <Stat href=link(View::Open, Sort::Loss) label=loss_label tone=loss_tone><Loss at=loss /></Stat>
-            <Stat href=Route::Replays.to_string() tone=tone(numbers.replays, "info")
-                label=if numbers.replays == 1 { "replay under way" } else { "replays under way" }>
-                {count(numbers.replays)}
+            <Stat href=Route::Replays.to_string() tone=tone(replays, "info")
+                label=if replays == 1 { "replay under way" } else { "replays under way" }>
+                {count(replays)}
             </Stat>
         </div>
     }

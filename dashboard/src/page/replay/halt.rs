@@ -74,15 +74,19 @@ fn What(levers: Levers, on_group: bool) -> impl IntoView {
 #[component]
 pub(super) fn Left(view: Signal<ReplayView>) -> impl IntoView {
     let left = Memo::new(move |_| {
-        view.with(|view| view.replay.is_finished().then_some(view.total.returned + view.total.expired + view.total.skipped))
+        view.with(|view| {
+            view.replay.is_finished().then_some(view.total.returned + view.total.expired + view.total.skipped)
+        })
     });
     let group = view.with_untracked(|view| format!("/groups/{}", view.replay.group()));
     move || {
-        left.get().filter(|left| *left > 0).map(|left| view! {
-            <p class="notice">
-                {format!("Not delivered: {}.", letters(left))}" "
-                <a href=group.clone()>"What is next for the group"</a>
-            </p>
+        left.get().filter(|left| *left > 0).map(|left| {
+            view! {
+                <p class="notice">
+                    {format!("Not delivered: {}.", letters(left))}" "
+                    <a href=group.clone()>"What is next for the group"</a>
+                </p>
+            }
         })
     }
 }

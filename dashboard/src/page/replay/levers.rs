@@ -229,9 +229,7 @@ fn Resuming(levers: Levers) -> impl IntoView {
             format!("Go on with {} to {}?", letters(to_go), view.replay.plan.main_queue.name())
         })
     });
-    let first = Signal::derive(move || {
-        levers.view.with(|view| levers.fix.with(|fix| resumption(view, fix.as_ref())))
-    });
+    let first = Signal::derive(move || levers.view.with(|view| levers.fix.with(|fix| resumption(view, fix.as_ref()))));
     let resume = move |ask: Resume| {
         let id = levers.view.with_untracked(|view| view.replay.id().clone());
         levers.resuming.run(api::resume(id, ask), move |view: ReplayView| {

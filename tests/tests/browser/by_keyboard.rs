@@ -1,0 +1,63 @@
+//! FEATURE: the way back of a letter, without a mouse.
+
+mod rule_every_step_has_a_key {
+    use crate::stage::{A_REPLAY, BUG, QUIET, Stage};
+    use domain::role::Role;
+    use local::orders::{Kind, Version};
+    use thirtyfour::Key;
+
+    #[tokio::test]
+    async fn example_from_the_list_to_resolved_by_tab_enter_and_letters() {
+        let stage = Stage::open().await;
+        stage.panel().place(2, Kind::Malformed).await;
+        stage.panel().place(6, Kind::GiftCard).await;
+        let otto = stage.enters(Role::Operator, "otto").await;
+        otto.find("link", BUG).await;
+
+        // The keys explain themselves.
+        otto.types("?").await;
+        otto.find("dialog", "Keys").await;
+        otto.types(Key::Escape).await;
+
+        // The filter leaves one group; Enter goes to it, Enter opens it.
+        otto.types("/").await;
+        otto.is_at("searchbox", "Filter").await;
+        otto.types("bounds").await;
+        otto.types(Key::Enter).await;
+        otto.is_at("link", BUG).await;
+        otto.types(Key::Enter).await;
+        otto.find("heading", BUG).await;
+
+        stage.panel().deploy(Version::V3).await;
+        otto.types("f").await;
+        otto.is_at("textbox", "Version, exactly as the deployment reports it").await;
+        otto.types("v3").await;
+        otto.tabs_to("button", "Declare the fix").await;
+        otto.types(Key::Enter).await;
+        otto.sees("The fix is declared.").await;
+        otto.types("r").await;
+        otto.find("button", "Plan again").await;
+
+        let anna = stage.enters(Role::Approver, "anna").await;
+        anna.find("link", BUG).await;
+        anna.types("j").await;
+        anna.is_at("link", BUG).await;
+        anna.types(Key::Enter).await;
+        anna.sees(QUIET).await;
+        anna.types("v").await;
+        anna.find("dialog", "Replay 6 letters to orders?").await;
+        anna.is_at("button", "Cancel").await;
+        anna.tabs_to("textbox", "Why is it safe to replay now?").await;
+        anna.types("v3 handles all of them on staging").await;
+        anna.tabs_to("button", "Start wave 1").await;
+        anna.types(Key::Enter).await;
+        anna.sees("Approved. Wave 1 starts.").await;
+
+        otto.sees_within("No letter of this group is open", A_REPLAY).await;
+        anna.sees("No letter of this group is open").await;
+        otto.types("4").await;
+        otto.sees("resolved the group").await;
+        otto.leaves(&[]).await;
+        anna.leaves(&[]).await;
+    }
+}
