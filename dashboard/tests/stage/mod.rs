@@ -1,4 +1,5 @@
 //! A stage for parts: mounts them into the page of the test, finds things by role and words, and waits for conditions.
+#![allow(dead_code, reason = "each file of tests uses the part of the stage that it needs")]
 
 use dashboard::clock::Clock;
 use dashboard::component::Say;
