@@ -2,8 +2,10 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::run::shown;
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -32,27 +34,64 @@ impl Tally {
     }
 }
 
+/// After its end a command's output is waited for this long: a process that it left behind may hold the pipe for ever.
+const LINGER: Duration = Duration::from_secs(2);
+const TICK: Duration = Duration::from_millis(100);
+
 /// Runs a test command to its end, whatever fails in it.
 pub fn tests(command: &mut Command) -> Outcome<Tally> {
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", shown(command))))?;
+    let started = |cause| Failure::new(format!("Could not start {}: {cause}.", shown(command)));
+    // One pipe for both, so that a test binary's name stands above its results.
+    let (reader, writer) = std::io::pipe().map_err(started)?;
+    let errors = writer.try_clone().map_err(started)?;
+    let spawned = command.stdin(Stdio::null()).stdout(writer).stderr(errors).spawn();
+    // The command keeps its ends of the pipe until it is given others.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = spawned.map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", shown(command))))?;
+    let (total, status) = follow(&mut child, &lines(reader))
+        .map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", shown(command))))?;
+    match (status.success(), total) {
+        (false, Tally { passed: 0, failed: 0 }) => {
+            // It did not even compile.
+            Err(Failure::new(format!("{} failed ({status}).", shown(command))))
+        }
+        // A test process died without a word.
+        (false, Tally { passed, failed: 0 }) => Ok(Tally { passed, failed: 1 }),
+        (_, total) => Ok(total),
+    }
+}
+
+fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+fn follow(child: &mut Child, lines: &Receiver<String>) -> std::io::Result<(Tally, ExitStatus)> {
     let mut total = Tally::default();
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
-            let line = String::from_utf8_lossy(&line);
-            println!("{line}");
-            total.add(Tally::read(&line).unwrap_or_default());
+    let mut last_line = Instant::now();
+    loop {
+        match lines.recv_timeout(TICK) {
+            Ok(line) => {
+                println!("{line}");
+                total.add(Tally::read(&line).unwrap_or_default());
+                last_line = Instant::now();
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok((total, child.wait()?)),
+            Err(RecvTimeoutError::Timeout) if last_line.elapsed() < LINGER => {}
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(status) = child.try_wait()? {
+                    return Ok((total, status));
+                }
+            }
         }
     }
-    let status = child.wait().map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", shown(command))))?;
-    if !status.success() && total.failed == 0 {
-        // It did not compile, or a test process died without a word.
-        return Err(Failure::new(format!("{} failed ({status}).", shown(command))));
-    }
-    Ok(total)
 }
 
 #[cfg(test)]
@@ -79,9 +118,23 @@ mod tests {
 
     #[test]
     fn a_crash_without_a_result_is_a_failure() {
-        assert!(tests(Command::new("sh").args(["-c", "echo running; exit 101"])).is_err());
-        let counted =
-            tests(Command::new("sh").args(["-c", "echo 'test result: FAILED. 1 passed; 1 failed;'; exit 101"]));
-        assert_eq!(counted.expect("counted"), Tally { passed: 1, failed: 1 });
+        let run = |script: &str| tests(Command::new("sh").args(["-c", script])).ok();
+        for (script, tally) in [
+            ("echo running; exit 101", None),
+            ("echo 'test result: FAILED. 1 passed; 1 failed;'; exit 101", Some(Tally { passed: 1, failed: 1 })),
+            ("echo 'test result: ok. 3 passed; 0 failed;'; exit 101", Some(Tally { passed: 3, failed: 1 })),
+            ("echo 'test result: ok. 3 passed; 0 failed;' >&2", Some(Tally { passed: 3, failed: 0 })),
+        ] {
+            assert_eq!(run(script), tally, "{script}");
+        }
+    }
+
+    #[test]
+    fn a_process_left_behind_does_not_hold_the_run() {
+        let started = Instant::now();
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 8 & echo 'test result: ok. 1 passed; 0 failed;'"]);
+        assert_eq!(tests(&mut command).ok(), Some(Tally { passed: 1, failed: 0 }));
+        assert!(started.elapsed() < Duration::from_secs(7));
     }
 }
