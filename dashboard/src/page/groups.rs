@@ -60,7 +60,7 @@ pub fn GroupsPage() -> impl IntoView {
         _ => before.cloned().unwrap_or_default(),
     });
     let typed = RwSignal::new(place.get_untracked().q);
-    let order = Order::new(known.filter(|memory| memory.place == place.get_untracked()));
+    let order = Order::new(known, &place.get_untracked());
     let shared = Shared { live, place, typed, order };
     order.follow(shared);
     memory::keep(shared);

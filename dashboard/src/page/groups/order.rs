@@ -27,15 +27,22 @@ pub(super) struct Order {
 }
 
 impl Order {
-    pub fn new(left: Option<Left>) -> Self {
-        let (shown, cursor) = left.as_ref().map(|left| (left.shown.clone(), left.cursor.clone())).unwrap_or_default();
-        Self {
+    /// The list as it was left: its rows at once, its order and place only if the URL asks for the same.
+    pub fn new(left: Option<Left>, place: &GroupsPlace) -> Self {
+        let same = left.as_ref().filter(|left| left.place == *place);
+        let (shown, cursor) = same.map(|left| (left.shown.clone(), left.cursor.clone())).unwrap_or_default();
+        let order = Self {
             rows: StoredValue::new(HashMap::new()),
             shown: RwSignal::new(shown),
             pending: RwSignal::new(Pending::default()),
             cursor: RwSignal::new(cursor),
-            restore: StoredValue::new(left),
+            restore: StoredValue::new(same.cloned()),
+        };
+        // Not left to the effect below: a row that is shown before it is known would stay empty.
+        if let Some(left) = &left {
+            order.take_in(&left.answer);
         }
+        order
     }
 
     /// Takes each answer in, and follows what the person asks for.
