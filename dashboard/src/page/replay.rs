@@ -104,7 +104,7 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
                 <entries::Chosen view />
                 <returned::ReturnedPart view />
             </div>
-            <aside class="replay-side" aria-label="Approval, plan and events">
+            <aside class="replay-side" aria-label="Approval, plan and events" tabindex="0">
                 <about::Approved view />
                 <about::Planned view />
                 <about::Events view />

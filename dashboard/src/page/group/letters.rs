@@ -62,7 +62,7 @@ fn Letters(here: Here, state: Option<LetterStateKind>) -> impl IntoView {
     view! {
         <Unless live rows=8>
             <Show when=move || keys.with(|keys| !keys.is_empty()) fallback=move || view! { <Empty title=none /> }>
-                <div class="scroll" role="region" aria-label="Letters" tabindex="0">
+                <div class="scroll" role="region" aria-label="Table of letters" tabindex="0">
                     <table class="rows">
                         <thead><tr>
                             <th scope="col">"Letter"</th>

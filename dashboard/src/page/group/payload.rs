@@ -161,7 +161,7 @@ fn Body(body: String) -> impl IntoView {
     view! {
         <section class="letter-part">
             <header>
-                <h3>"Body"</h3>
+                <h2>"Body"</h2>
                 {switch}
                 {not_json}
                 <Copy text=Signal::derive(move || text.get_value()) what="the body" worded=true />
@@ -205,7 +205,7 @@ fn Attributes(content: Content) -> impl IntoView {
     });
     view! {
         <section class="letter-part">
-            <header><h3>"Attributes"</h3></header>
+            <header><h2>"Attributes"</h2></header>
             <div class="scroll" role="region" aria-label="Attributes" tabindex="0">
                 <table class="rows">
                     <thead><tr><th scope="col">"Name"</th><th scope="col">"Type"</th><th scope="col">"Value"</th></tr></thead>
@@ -245,7 +245,7 @@ fn Deaths(detail: LetterDetail) -> impl IntoView {
     };
     view! {
         <section class="letter-part">
-            <header><h3>"Deaths"</h3></header>
+            <header><h2>"Deaths"</h2></header>
             <ol class="deaths">{detail.deaths.into_iter().rev().map(row).collect_view()}</ol>
         </section>
     }
