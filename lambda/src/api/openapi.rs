@@ -22,7 +22,7 @@ pub fn document(endpoints: &[Endpoint]) -> Value {
         }
     }
     generator.subschema_for::<ErrorBody>();
-    json!({
+    sorted(json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Dead Letter Office",
@@ -34,7 +34,21 @@ pub fn document(endpoints: &[Endpoint]) -> Value {
             "schemas": generator.take_definitions(true),
             "securitySchemes": { "session": { "type": "http", "scheme": "bearer" } },
         },
-    })
+    }))
+}
+
+/// The same with the keys of every object in order: whether serde_json keeps them as they were inserted depends on what
+/// else is in the build, and the document must not.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let mut entries: Vec<_> = object.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(entries.into_iter().collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
 }
 
 fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
