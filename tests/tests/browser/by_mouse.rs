@@ -131,4 +131,3 @@ async fn the_right_fix_goes_on(stage: &Stage, otto: &Person, anna: &Person) {
     anna.sees_within("Finished", A_REPLAY).await;
     anna.shows("replay-finished").await;
 }
-
