@@ -63,8 +63,13 @@ impl Person {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone });
         let cdp = self.driver.cdp();
         cdp.send_raw("Emulation.setDeviceMetricsOverride", metrics).await.expect("another screen");
-        let feature = json!({ "name": "prefers-color-scheme", "value": theme.as_str() });
-        cdp.send_raw("Emulation.setEmulatedMedia", json!({ "features": [feature] })).await.expect("another theme");
+        cdp.send_raw("Emulation.setTouchEmulationEnabled", json!({ "enabled": phone })).await.expect("fingers");
+        // Without fades: a colour on its way from one theme to the other belongs to neither.
+        let features = json!([
+            { "name": "prefers-color-scheme", "value": theme.as_str() },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ]);
+        cdp.send_raw("Emulation.setEmulatedMedia", json!({ "features": features })).await.expect("another theme");
         self.slow_script(SETTLE).await;
     }
 
