@@ -21,6 +21,8 @@ mod rule_a_wrong_fix_stops_its_replay_and_the_right_one_goes_on {
         it_is_approved(&anna).await;
         the_replay_stops_itself(&otto, &anna).await;
         the_right_fix_goes_on(&stage, &otto, &anna).await;
+        what_came_back_follows(&otto, &anna).await;
+        a_regression_opens_it_again(&stage, &otto).await;
         otto.leaves(&[]).await;
         anna.leaves(&[]).await;
     }
@@ -130,4 +132,32 @@ async fn the_right_fix_goes_on(stage: &Stage, otto: &Person, anna: &Person) {
     otto.shows("group-running").await;
     anna.sees_within("Finished", A_REPLAY).await;
     anna.shows("replay-finished").await;
+}
+
+async fn what_came_back_follows(otto: &Person, anna: &Person) {
+    otto.sees("Last replay").await;
+    let words = otto.reads().await;
+    let (before, _) = words.split_once(" came back, 0 not sent").expect("what the last replay did");
+    let back = before.rsplit(' ').next().and_then(|n| n.parse().ok()).expect("a number");
+    assert!((2..=10).contains(&back), "{back} of the canary came back");
+    otto.clicks("button", "Plan replay").await;
+    otto.find("button", "Plan again").await;
+    anna.clicks("link", "Dead Letter Office, home").await;
+    anna.clicks("link", BUG).await;
+    anna.find("heading", "Before you replay").await;
+    anna.sees(QUIET).await;
+    approves(anna, back, None).await;
+    otto.sees_within("No letter of this group is open", A_REPLAY).await;
+    otto.shows("group-resolved").await;
+}
+
+async fn a_regression_opens_it_again(stage: &Stage, otto: &Person) {
+    stage.panel().deploy(Version::V1).await;
+    stage.panel().place(1, Kind::GiftCard).await;
+    otto.sees("Regressed").await;
+    otto.sees("The last one did not hold").await;
+    otto.shows("group-regressed").await;
+    otto.clicks("link", "Dead Letter Office, home").await;
+    otto.sees("Worst now").await;
+    otto.shows("list-regressed").await;
 }
