@@ -10,11 +10,13 @@ pub const ATTRIBUTES_MAX: usize = 10;
 pub const DELAY_S_MAX: i64 = 900;
 /// The longest visibility timeout, seconds: 12 h (botocore).
 pub const VISIBILITY_S_MAX: i64 = 43_200;
-/// The most writes of one atomic commit: DynamoDB's TransactWriteItems takes 100 actions.
-pub const COMMIT_WRITES_MAX: usize = 100;
-/// Letters that one intake commit stores: each costs one write, and each may bring a group of its own with a head, its
-/// counters and an audit record.
-pub const KEEP_LETTERS_MAX: usize = 25;
+/// The most records that one atomic commit touches: DynamoDB's TransactWriteItems takes 100 actions.
+pub const COMMIT_RECORDS_MAX: usize = 100;
+/// The most letters of one intake commit; fewer where they bring many customers and groups of their own. The more,
+/// the fewer times counters are written; the fewer, the less is tried again when one of them is stored already.
+pub const KEEP_LETTERS_MAX: usize = 64;
+/// Entries of a plan that one commit writes, beside the ledger of their waves.
+pub const PLAN_ENTRIES_MAX: usize = 85;
 /// The most letters of one page of any list.
 pub const PAGE_MAX: usize = 200;
 /// The most letters of one plan. A plan's list is written in pages; beyond this, make a second plan.
@@ -37,7 +39,9 @@ pub const ARRIVAL_BARS: usize = 24;
 /// The width of one stored arrivals bucket, milliseconds: 5 minutes.
 pub const ARRIVAL_BUCKET_MS: i64 = 5 * 60 * 1000;
 
-const _: () = assert!(KEEP_LETTERS_MAX * 4 <= COMMIT_WRITES_MAX);
+const _: () = assert!(KEEP_LETTERS_MAX < COMMIT_RECORDS_MAX);
+// Waves may be of one letter each; a record of the ledger holds eight of them, wherever the first begins.
+const _: () = assert!(PLAN_ENTRIES_MAX + PLAN_ENTRIES_MAX / 8 + 2 <= COMMIT_RECORDS_MAX);
 // A send's intent writes a letter and an entry each, and replay, ledger, counters and audit beside them.
-const _: () = assert!(BATCH_ENTRIES_MAX * 4 + 5 <= COMMIT_WRITES_MAX);
+const _: () = assert!(BATCH_ENTRIES_MAX * 4 + 5 <= COMMIT_RECORDS_MAX);
 const _: () = assert!(STAMP_BYTES_MAX < MESSAGE_BYTES_MAX / 4);

@@ -4,6 +4,7 @@
 //! stays in the dead-letter queue and comes again.
 
 mod keep;
+mod pack;
 mod returned;
 
 use crate::error::{OfficeError, chain};
@@ -61,7 +62,7 @@ pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
             Err(error) => fail(&mut report, &read_message.message, &error),
         }
     }
-    for chunk in in_chunks(fresh) {
+    for chunk in pack::in_chunks(fresh, office.now()) {
         keep::keep(office, chunk, &mut report, &mut measures).await;
     }
     for replay in &report.replays {
@@ -69,15 +70,6 @@ pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
     }
     office.measure(&measures.data(office, &report)).await;
     report
-}
-
-fn in_chunks(mut messages: Vec<ReadMessage>) -> Vec<Vec<ReadMessage>> {
-    let mut chunks = Vec::new();
-    while !messages.is_empty() {
-        let rest = messages.split_off(messages.len().min(domain::limits::KEEP_LETTERS_MAX));
-        chunks.push(std::mem::replace(&mut messages, rest));
-    }
-    chunks
 }
 
 /// Reports a message as failed; its body is not logged.

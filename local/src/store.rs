@@ -8,7 +8,6 @@
 //! letters pile up.
 
 mod apply;
-mod cursor;
 mod fault;
 mod read;
 mod readers;
@@ -21,16 +20,15 @@ mod writer;
 pub use schema::OpenError;
 
 use async_trait::async_trait;
-use cursor::Place;
 use domain::audit::AuditRecord;
 use domain::deployment::Deployment;
 use domain::group::Group;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
-use domain::limits::{COMMIT_WRITES_MAX, PAGE_MAX};
+use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
 use fault::Fault;
-use lambda::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, Write};
+use lambda::port::{CommitError, Cursor, GroupFacts, Page, Place, Store, StoreError, Write};
 use read::Window;
 use readers::Readers;
 use rusqlite::params;
@@ -65,10 +63,10 @@ impl SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError> {
-        match writes.len() {
+        match writes.iter().map(Write::records).sum() {
             0 => Ok(()),
-            1..=COMMIT_WRITES_MAX => self.writer.commit(writes).await,
-            count => Err(too_many("writes", count, COMMIT_WRITES_MAX).of("commit").into()),
+            1..=COMMIT_RECORDS_MAX => self.writer.commit(writes).await,
+            count => Err(too_many("records", count, COMMIT_RECORDS_MAX).of("commit").into()),
         }
     }
 

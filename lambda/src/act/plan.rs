@@ -9,7 +9,7 @@ use domain::audit::Act;
 use domain::group::{GroupState, Tally};
 use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
 use domain::letter::{Letter, LetterStateKind};
-use domain::limits::{COMMIT_WRITES_MAX, PAGE_MAX, PLAN_LETTERS_MAX};
+use domain::limits::{PAGE_MAX, PLAN_ENTRIES_MAX, PLAN_LETTERS_MAX};
 use domain::money::Purse;
 use domain::reading::Replayability;
 use domain::replay::{
@@ -152,7 +152,7 @@ async fn window(office: &Office, main_queue: &QueueArn) -> Result<Span, OfficeEr
 async fn write_entries(office: &Office, plan: &Plan, ids: &[LetterId]) -> Result<(), OfficeError> {
     let mut wave_of = plan.waves.iter().enumerate().flat_map(|(wave, size)| (0..*size).map(move |_| wave as u32));
     let mut seq = 0;
-    for chunk in ids.chunks(COMMIT_WRITES_MAX - 1) {
+    for chunk in ids.chunks(PLAN_ENTRIES_MAX) {
         let mut writes = Vec::with_capacity(chunk.len() + 1);
         let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
         for letter in chunk {

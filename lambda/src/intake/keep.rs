@@ -1,4 +1,4 @@
-//! Keeping letters that were never seen: one atomic commit for up to 25 of them, their groups and their counters.
+//! Keeping letters that were never seen: one atomic commit for up to 64 of them, their groups and their counters.
 
 use super::{Measures, ReadMessage, Report, fail};
 use crate::error::OfficeError;

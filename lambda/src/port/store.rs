@@ -24,7 +24,7 @@ pub enum Expect {
 /// One write of a commit. No two writes of a commit may name the same record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
-    /// A letter. Lists by group and state follow from it.
+    /// A letter. Lists by group and state follow from it. Goes with the [`Write::Counts`] of its group.
     Letter {
         /// As it shall be.
         letter: Box<Letter>,
@@ -155,7 +155,7 @@ pub struct GroupFacts {
 /// The store. Reads may lag behind commits of other processes by moments, but a process reads its own commits.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Does all writes or none. At most [`domain::limits::COMMIT_WRITES_MAX`].
+    /// Does all writes or none. At most [`domain::limits::COMMIT_RECORDS_MAX`] records, see [`Write::records`].
     async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError>;
 
     /// A letter.

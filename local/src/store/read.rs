@@ -1,6 +1,5 @@
 //! The reads, each inside one snapshot of the database.
 
-use super::cursor::Place;
 use super::fault::Fault;
 use super::sql;
 use domain::audit::AuditRecord;
@@ -10,7 +9,7 @@ use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
 use domain::replay::{Entry, Ledger, OutcomeKind, Replay};
 use domain::time::Timestamp;
-use lambda::port::{Cursor, GroupFacts, Page};
+use lambda::port::{Cursor, GroupFacts, Page, Place};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::de::DeserializeOwned;
 

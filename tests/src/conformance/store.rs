@@ -19,13 +19,47 @@ use lambda::port::{CommitError, Cursor, Page, Store, StoreError, Write};
 #[macro_export]
 macro_rules! store_conformance {
     ($fresh:path) => {
+        $crate::store_conformance_in_small_commits!($fresh);
+        $crate::store_cases!($fresh, commits:
+            failed_condition_undoes_the_whole_commit_and_is_named,
+            commit_of_a_hundred_writes_is_done,
+        );
+        $crate::store_cases!($fresh, letters:
+            letters_come_in_the_order_asked_without_the_missing,
+            letters_are_listed_by_first_send_then_id,
+            list_of_a_state_follows_the_letters,
+            deaths_of_a_letter_come_first_one_first,
+        );
+        $crate::store_cases!($fresh, lists:
+            pages_are_complete_while_letters_come_and_go,
+            pages_of_entries_are_complete_while_outcomes_change,
+            pages_of_audit_are_complete_while_records_come,
+            garbage_cursor_starts_from_the_beginning,
+            limit_of_a_page_is_kept,
+        );
+        $crate::store_cases!($fresh, groups:
+            counters_are_the_fold_of_the_letters,
+            groups_do_not_mix,
+        );
+        $crate::store_cases!($fresh, replays:
+            finished_replay_leaves_the_unfinished,
+        );
+        $crate::store_cases!($fresh, entries:
+            entries_come_in_their_order_by_wave_and_outcome,
+            ledger_closes_and_each_number_is_a_list,
+        );
+    };
+}
+
+/// Those of the tests whose commits touch ten records at most: all that the first release of TransactWriteItems took.
+#[macro_export]
+macro_rules! store_conformance_in_small_commits {
+    ($fresh:path) => {
         $crate::store_cases!($fresh, commits:
             absent_condition_refuses_what_exists,
             version_condition_refuses_any_other_version,
-            failed_condition_undoes_the_whole_commit_and_is_named,
             one_of_two_commits_on_one_version_wins,
             conflict_of_one_commit_does_not_undo_another,
-            commit_of_a_hundred_writes_is_done,
             commit_of_too_many_writes_is_refused,
             commit_of_nothing_does_nothing,
             death_is_stored_once,
@@ -35,45 +69,31 @@ macro_rules! store_conformance {
             content_survives_byte_for_byte,
             letter_of_a_mebibyte_survives_many_changes,
             letter_that_died_again_tells_of_its_latest_death,
-            letters_come_in_the_order_asked_without_the_missing,
-            letters_are_listed_by_first_send_then_id,
-            list_of_a_state_follows_the_letters,
             letter_that_changes_its_group_changes_lists,
-            deaths_of_a_letter_come_first_one_first,
         );
         $crate::store_cases!($fresh, lists:
-            pages_are_complete_while_letters_come_and_go,
             pages_of_groups_are_complete,
-            pages_of_entries_are_complete_while_outcomes_change,
-            pages_of_audit_are_complete_while_records_come,
             pages_of_replays_are_complete,
-            garbage_cursor_starts_from_the_beginning,
-            limit_of_a_page_is_kept,
         );
         $crate::store_cases!($fresh, groups:
-            counters_are_the_fold_of_the_letters,
             concurrent_counts_add_up,
             customers_are_counted_once_each,
             arrivals_are_summed_by_bucket_from_the_asked_one_on,
             oldest_and_loss_are_those_of_open_letters,
             group_without_letters_has_empty_facts,
             group_that_does_not_exist_has_no_facts,
-            groups_do_not_mix,
         );
         $crate::store_cases!($fresh, replays:
             plan_is_replaced_by_a_later_one,
             plan_is_taken_only_by_its_own_id,
             taken_plan_keeps_its_entries_and_ledger,
             replays_come_newest_approval_first,
-            finished_replay_leaves_the_unfinished,
             fence_refuses_an_old_version,
             deployment_that_is_older_changes_nothing,
         );
         $crate::store_cases!($fresh, entries:
-            entries_come_in_their_order_by_wave_and_outcome,
             entry_is_written_only_from_the_outcome_it_had,
             entries_of_two_replays_do_not_mix,
-            ledger_closes_and_each_number_is_a_list,
             sent_twice_is_counted,
         );
         $crate::store_cases!($fresh, audit:

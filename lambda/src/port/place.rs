@@ -2,43 +2,45 @@
 //!
 //! They name a place, not an item: letters that come and go between two pages neither hide others nor show them twice.
 
-use lambda::port::Cursor;
+use super::Cursor;
 
 /// A place in a list that is ordered by a number, then by a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) number: i64,
-    pub(super) id: String,
+pub struct Place {
+    /// What the list is ordered by first.
+    pub number: i64,
+    /// What it is ordered by among equals.
+    pub id: String,
 }
 
 impl Place {
     /// Before everything.
-    pub(super) fn first() -> Self {
+    pub fn first() -> Self {
         Self { number: i64::MIN, id: String::new() }
     }
 
     /// After everything: where lists that begin with the newest start.
-    pub(super) fn last() -> Self {
+    pub fn last() -> Self {
         Self { number: i64::MAX, id: String::new() }
     }
 
     /// A place in a list that is ordered by a number alone.
-    pub(super) fn number(number: i64) -> Self {
+    pub fn number(number: i64) -> Self {
         Self { number, id: String::new() }
     }
 
     /// A place in a list that is ordered by a text alone.
-    pub(super) fn id(id: impl Into<String>) -> Self {
+    pub fn id(id: impl Into<String>) -> Self {
         Self { number: 0, id: id.into() }
     }
 
     /// The cursor of this place in a list.
-    pub(super) fn print(&self, list: &str) -> Cursor {
+    pub fn print(&self, list: &str) -> Cursor {
         Cursor(format!("{list}.{}.{}", self.number, self.id))
     }
 
     /// Reads a cursor of that list; another list's, or none at all, is none.
-    pub(super) fn parse(list: &str, cursor: Option<&Cursor>) -> Option<Self> {
+    pub fn parse(list: &str, cursor: Option<&Cursor>) -> Option<Self> {
         let rest = cursor?.0.strip_prefix(list)?.strip_prefix('.')?;
         let (number, id) = rest.split_once('.')?;
         Some(Self { number: number.parse().ok()?, id: id.into() })
