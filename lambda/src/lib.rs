@@ -10,6 +10,8 @@
 pub mod act;
 pub mod api;
 pub mod assets;
+#[cfg(feature = "aws")]
+pub mod aws;
 pub mod error;
 mod groups;
 pub mod intake;

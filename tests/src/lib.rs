@@ -2,6 +2,8 @@
 //! faults between the handlers and their ports.
 
 pub mod conformance;
+#[cfg(feature = "aws")]
+pub mod endpoint;
 pub mod faults;
 pub mod office;
 pub mod running;

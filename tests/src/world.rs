@@ -59,6 +59,16 @@ impl World {
     /// An empty office whose waits are short.
     pub async fn new() -> Self {
         let folder = TempDir::new().expect("a temporary folder");
+        let store = SqliteStore::open(&folder.path().join("office.db")).expect("a store");
+        Self::over(Arc::new(store), folder).await
+    }
+
+    /// An empty office over another store.
+    pub async fn on(store: Arc<dyn Store>) -> Self {
+        Self::over(store, TempDir::new().expect("a temporary folder")).await
+    }
+
+    async fn over(store: Arc<dyn Store>, folder: TempDir) -> Self {
         let clock = Arc::new(AtomicI64::new(START.as_ms()));
         let now = clock.clone();
         let now: Arc<dyn Fn() -> Timestamp + Send + Sync> =
@@ -70,7 +80,6 @@ impl World {
         queue.create_queue(&steps, QueueSettings::default()).await.expect("a queue");
         let settings = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
         queue.create_queue(&main, settings.dead_letters_to(&dlq, 3)).await.expect("a queue");
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&folder.path().join("office.db")).expect("a store"));
         let metrics = SeriesMetrics::open(&folder.path().join("metrics.db")).expect("metrics");
         let alerts = Arc::new(LogAlerts::default());
         let faults = Arc::new(Faults::default());

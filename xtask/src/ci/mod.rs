@@ -1,5 +1,6 @@
 //! `cargo ci`: every check in order, each with its time; the first that fails says how to run it again.
 
+mod aws;
 mod rust;
 mod tally;
 mod targets;
@@ -33,6 +34,7 @@ const STEPS: &[Step] = &[
         what: "the dashboard's own tests, natively and in headless Chromium",
         run: web::components,
     },
+    Step { name: "aws", what: "the adapters for AWS, on endpoints of this machine", run: aws::test },
     Step { name: "browser", what: "the story in a real browser, one test at a time", run: rust::browser },
 ];
 

@@ -1,5 +1,6 @@
 //! The tools that a build of the dashboard needs: found where they are, installed where they are missing.
 
+pub mod aws;
 pub mod axe;
 pub mod browser;
 mod find;

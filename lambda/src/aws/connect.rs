@@ -1,0 +1,36 @@
+//! How AWS is reached: region and credentials from the environment, time limits, retries. Once per process.
+
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::Credentials;
+use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use aws_smithy_http_client::{Builder, tls::Provider};
+use std::time::Duration;
+
+/// The longest that one attempt may take. A receive may wait 20 s for its first message (SQS).
+const ATTEMPT_MAX: Duration = Duration::from_secs(25);
+/// The longest that a connection may take.
+const CONNECT_MAX: Duration = Duration::from_secs(3);
+/// Attempts of one call, the first included; between them the SDK waits with full jitter.
+const ATTEMPTS_MAX: u32 = 4;
+
+/// As the environment says: `AWS_REGION`, `AWS_ENDPOINT_URL`, and credentials where AWS's own tools look for them.
+pub async fn from_env() -> SdkConfig {
+    loader().load().await
+}
+
+/// An endpoint on this machine that checks no signature.
+pub async fn to_endpoint(url: &str) -> SdkConfig {
+    let nobody = Credentials::from_keys("local", "local", None);
+    loader().endpoint_url(url).region(Region::new("us-east-1")).credentials_provider(nobody).load().await
+}
+
+fn loader() -> aws_config::ConfigLoader {
+    let http = Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
+    let timeouts = TimeoutConfig::builder().connect_timeout(CONNECT_MAX).operation_attempt_timeout(ATTEMPT_MAX).build();
+    aws_config::defaults(BehaviorVersion::latest())
+        .http_client(http)
+        .timeout_config(timeouts)
+        .retry_config(RetryConfig::standard().with_max_attempts(ATTEMPTS_MAX))
+}

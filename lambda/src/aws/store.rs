@@ -1,0 +1,205 @@
+//! The store on AWS: one DynamoDB table with one secondary index.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `key` | what records are called |
+//! | `actions`, `commit` | writing |
+//! | `read`, `list` | reading |
+//! | `counts` | counters in shards |
+//! | `pack`, `large` | records as bytes |
+//! | `table` | DynamoDB's calls |
+//!
+//! Counters move in the transaction that moves what they count. Lists come from an index, which follows by moments.
+
+mod actions;
+mod commit;
+mod counts;
+mod fault;
+mod item;
+mod key;
+mod large;
+mod list;
+mod meter;
+mod pack;
+mod read;
+mod table;
+
+pub use meter::Usage;
+
+use crate::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, Write};
+use async_trait::async_trait;
+use aws_config::SdkConfig;
+use commit::Committer;
+use domain::audit::AuditRecord;
+use domain::deployment::Deployment;
+use domain::group::Group;
+use domain::id::{DeathId, GroupId, LetterId, MessageId, ReplayId};
+use domain::letter::{Death, Letter, LetterStateKind};
+use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
+use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
+use fault::Fault;
+use table::Table;
+
+/// Deaths of one letter that are given at once, as the port says.
+const DEATHS_MAX: usize = 100;
+
+/// The store.
+pub struct DynamoStore {
+    table: Table,
+    committer: Committer,
+}
+
+impl DynamoStore {
+    /// Over a table that exists.
+    pub fn new(config: &SdkConfig, table: impl Into<String>) -> Self {
+        let client = aws_sdk_dynamodb::Client::new(config);
+        Self { table: Table::new(client, table.into()), committer: Committer::new() }
+    }
+
+    /// Makes the table, for endpoints on one machine; on AWS the stack makes it.
+    pub async fn create_table(&self) -> Result<(), StoreError> {
+        self.table.create().await.map_err(|fault| fault.of("create the table"))
+    }
+
+    /// The table's name.
+    pub fn table_name(&self) -> &str {
+        self.table.name()
+    }
+
+    /// What this process has used of DynamoDB.
+    pub fn usage(&self) -> Usage {
+        self.table.meter.usage()
+    }
+}
+
+#[async_trait]
+impl Store for DynamoStore {
+    async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError> {
+        match writes.iter().map(Write::records).sum() {
+            0 => Ok(()),
+            1..=COMMIT_RECORDS_MAX => self.committer.commit(&self.table, &writes).await,
+            count => Err(Fault::TooMany { what: "records", count, max: COMMIT_RECORDS_MAX }.of("commit").into()),
+        }
+    }
+
+    async fn letter(&self, id: &LetterId) -> Result<Option<Letter>, StoreError> {
+        let found = read::letters(&self.table, std::slice::from_ref(id)).await;
+        found.map(|mut found| found.pop()).map_err(|fault| fault.of(format!("read letter {id}")))
+    }
+
+    async fn letters(&self, ids: &[LetterId]) -> Result<Vec<Letter>, StoreError> {
+        let count = ids.len();
+        if count > PAGE_MAX {
+            return Err(Fault::TooMany { what: "letters", count, max: PAGE_MAX }.of("read letters"));
+        }
+        read::letters(&self.table, ids).await.map_err(|fault| fault.of(format!("read {count} letters")))
+    }
+
+    async fn letters_of(
+        &self,
+        group: &GroupId,
+        state: Option<LetterStateKind>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Letter>, StoreError> {
+        let page = list::letters(&self.table, group, state, after, limit).await;
+        page.map_err(|fault| fault.of(format!("list letters of group {group}")))
+    }
+
+    async fn has_death(&self, id: &DeathId) -> Result<bool, StoreError> {
+        let found = self.table.get(&key::death(id)).await;
+        found.map(|item| item.is_some()).map_err(|fault| fault.of(format!("look for death {id}")))
+    }
+
+    async fn deaths(&self, letter: &LetterId) -> Result<Vec<Death>, StoreError> {
+        let found = list::deaths(&self.table, letter, DEATHS_MAX).await;
+        found.map_err(|fault| fault.of(format!("list deaths of letter {letter}")))
+    }
+
+    async fn group(&self, id: &GroupId) -> Result<Option<Group>, StoreError> {
+        let found = read::one(&self.table, "group", key::group(id)).await;
+        found.map_err(|fault| fault.of(format!("read group {id}")))
+    }
+
+    async fn group_facts(&self, id: &GroupId, arrivals_from: i64) -> Result<Option<GroupFacts>, StoreError> {
+        let found = read::facts(&self.table, id, arrivals_from).await;
+        found.map_err(|fault| fault.of(format!("read facts of group {id}")))
+    }
+
+    async fn groups(
+        &self,
+        arrivals_from: i64,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<GroupFacts>, StoreError> {
+        list::groups(&self.table, arrivals_from, after, limit).await.map_err(|fault| fault.of("list groups"))
+    }
+
+    async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError> {
+        let found = read::one(&self.table, "plan", key::plan(group)).await;
+        found.map_err(|fault| fault.of(format!("read the plan of group {group}")))
+    }
+
+    async fn replay(&self, id: &ReplayId) -> Result<Option<Replay>, StoreError> {
+        let found = read::one(&self.table, "replay", key::replay(id)).await;
+        found.map_err(|fault| fault.of(format!("read replay {id}")))
+    }
+
+    async fn replays(
+        &self,
+        group: Option<&GroupId>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Replay>, StoreError> {
+        list::replays(&self.table, group, after, limit).await.map_err(|fault| fault.of("list replays"))
+    }
+
+    async fn unfinished_replays(&self) -> Result<Vec<ReplayId>, StoreError> {
+        list::unfinished(&self.table).await.map_err(|fault| fault.of("list unfinished replays"))
+    }
+
+    async fn ledger(&self, replay: &ReplayId) -> Result<Ledger, StoreError> {
+        let found = read::ledger(&self.table, replay).await;
+        found.map_err(|fault| fault.of(format!("read the ledger of replay {replay}")))
+    }
+
+    async fn entries(
+        &self,
+        replay: &ReplayId,
+        wave: Option<u32>,
+        outcome: Option<OutcomeKind>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Entry>, StoreError> {
+        let page = list::entries(&self.table, replay, wave, outcome, after, limit).await;
+        page.map_err(|fault| fault.of(format!("list entries of replay {replay}")))
+    }
+
+    async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError> {
+        let found = read::one(&self.table, "entry", key::entry(replay, letter)).await;
+        found.map_err(|fault| fault.of(format!("read letter {letter} in replay {replay}")))
+    }
+
+    async fn sent(&self, message: &MessageId) -> Result<Option<(ReplayId, LetterId)>, StoreError> {
+        let named = |fault: Fault| fault.of(format!("look for sent message {message}"));
+        let Some(item) = self.table.get(&key::sent(message)).await.map_err(named)? else { return Ok(None) };
+        let replay = item::get_text(&item, "r").map_err(named)?;
+        let letter = item::get_text(&item, "l").map_err(named)?;
+        Ok(Some((ReplayId::from(replay), LetterId::from(letter))))
+    }
+
+    async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError> {
+        let found = read::one(&self.table, "deployment", key::deployment(service)).await;
+        found.map_err(|fault| fault.of(format!("read the deployment of {service}")))
+    }
+
+    async fn audit(
+        &self,
+        group: &GroupId,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<AuditRecord>, StoreError> {
+        let page = list::audit(&self.table, group, after, limit).await;
+        page.map_err(|fault| fault.of(format!("list the audit of group {group}")))
+    }
+}

@@ -1,0 +1,53 @@
+//! What can go wrong in the store.
+
+use crate::port::StoreError;
+use std::error::Error;
+
+/// A fault, before it is known what the store was doing.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Fault {
+    #[error("DynamoDB could not {call}")]
+    Call {
+        call: &'static str,
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    #[error("a stored {kind} is not readable")]
+    Record {
+        kind: &'static str,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("a {kind} has no JSON form")]
+    Encode {
+        kind: &'static str,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("a stored {kind} cannot be unpacked")]
+    Unpack {
+        kind: &'static str,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("a stored record lacks `{0}`")]
+    Lacks(&'static str),
+    #[error("a part of a large letter is missing: {0}")]
+    PartMissing(String),
+    #[error("{count} {what} at once, the store takes {max}")]
+    TooMany { what: &'static str, count: usize, max: usize },
+    #[error("others wrote the same records again and again")]
+    Contended,
+    #[error("DynamoDB gave a part of what was asked, again and again")]
+    Unprocessed,
+}
+
+impl Fault {
+    pub(super) fn call(call: &'static str, source: impl Error + Send + Sync + 'static) -> Self {
+        Self::Call { call, source: Box::new(source) }
+    }
+
+    pub(super) fn of(self, operation: impl Into<String>) -> StoreError {
+        StoreError { operation: operation.into(), source: Box::new(self) }
+    }
+}

