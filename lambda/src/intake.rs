@@ -10,6 +10,7 @@ mod returned;
 use crate::error::{OfficeError, chain};
 use crate::office::Office;
 use domain::id::{MessageId, ReplayId};
+use domain::limits::PAGE_MAX;
 use domain::message::DeadMessage;
 use domain::metric::{AGE_AT_DEATH, ARRIVALS, Datum, NEW_GROUPS, REGRESSIONS, RETURNED};
 use domain::read::read;
@@ -45,23 +46,18 @@ pub(crate) struct ReadMessage {
 pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
     let mut report = Report::default();
     let mut seen = BTreeSet::new();
-    let mut fresh = Vec::new();
-    let mut measures = Measures::default();
+    let mut sources = Vec::with_capacity(messages.len());
     for message in messages {
         // SQS may hand over one message twice in a batch.
-        if !seen.insert((message.dlq.clone(), message.message_id.clone())) {
+        if seen.insert((message.dlq.clone(), message.message_id.clone())) {
+            let reading = read(&message, &office.policy);
+            sources.push(ReadMessage { message, reading });
+        } else {
             report.duplicates += 1;
-            continue;
-        }
-        let reading = read(&message, &office.policy);
-        let read_message = ReadMessage { message, reading };
-        match returned::keep(office, &read_message, &mut report).await {
-            Ok(returned::Kept::Yes) => measures.count(&read_message.reading),
-            Ok(returned::Kept::Duplicate) => report.duplicates += 1,
-            Ok(returned::Kept::NotOurs) => fresh.push(read_message),
-            Err(error) => fail(&mut report, &read_message.message, &error),
         }
     }
+    let mut measures = Measures::default();
+    let fresh = keep_returned(office, sources, &mut report, &mut measures).await;
     for chunk in pack::in_chunks(fresh, office.now()) {
         keep::keep(office, chunk, &mut report, &mut measures).await;
     }
@@ -70,6 +66,40 @@ pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
     }
     office.measure(&measures.data(office, &report)).await;
     report
+}
+
+/// Keeps the messages that are letters of ours that came back, and gives the others.
+async fn keep_returned(
+    office: &Office,
+    mut sources: Vec<ReadMessage>,
+    report: &mut Report,
+    measures: &mut Measures,
+) -> Vec<ReadMessage> {
+    let mut fresh = Vec::with_capacity(sources.len());
+    while !sources.is_empty() {
+        let rest = sources.split_off(sources.len().min(PAGE_MAX));
+        let page = std::mem::replace(&mut sources, rest);
+        let sendings = match returned::sendings(office, &page).await {
+            Ok(sendings) => sendings,
+            Err(error) => {
+                page.iter().for_each(|source| fail(report, &source.message, &error));
+                continue;
+            }
+        };
+        for source in page {
+            let Some(sending) = sendings.get(&source.reading.original_message_id) else {
+                fresh.push(source);
+                continue;
+            };
+            match returned::keep(office, &source, sending, report).await {
+                Ok(returned::Kept::Yes) => measures.count(&source.reading),
+                Ok(returned::Kept::Duplicate) => report.duplicates += 1,
+                Ok(returned::Kept::NotOurs) => fresh.push(source),
+                Err(error) => fail(report, &source.message, &error),
+            }
+        }
+    }
+    fresh
 }
 
 /// Reports a message as failed; its body is not logged.

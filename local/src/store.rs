@@ -32,6 +32,7 @@ use lambda::port::{CommitError, Cursor, GroupFacts, Page, Place, Store, StoreErr
 use read::Window;
 use readers::Readers;
 use rusqlite::params;
+use std::collections::BTreeMap;
 use std::path::Path;
 use writer::Writer;
 
@@ -194,9 +195,17 @@ impl Store for SqliteStore {
         self.readers.read(|| format!("read letter {letter} in replay {replay}"), work).await
     }
 
-    async fn sent(&self, message: &MessageId) -> Result<Option<(ReplayId, LetterId)>, StoreError> {
-        let key = message.clone();
-        self.readers.read(|| format!("look for sent message {message}"), move |db| read::sent(db, key.as_str())).await
+    async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, StoreError> {
+        if messages.len() > PAGE_MAX {
+            return Err(too_many("messages", messages.len(), PAGE_MAX).of("look for sent messages"));
+        }
+        let keys = messages.to_vec();
+        let work = move |db: &rusqlite::Transaction<'_>| {
+            keys.into_iter()
+                .filter_map(|key| Some(read::sent(db, key.as_str()).transpose()?.map(|sent| (key, sent))))
+                .collect()
+        };
+        self.readers.read(|| format!("look for {} sent messages", messages.len()), work).await
     }
 
     async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError> {

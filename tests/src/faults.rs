@@ -11,6 +11,7 @@ use domain::letter::{Death, Letter, LetterStateKind};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
 use domain::time::Span;
 use lambda::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, Write};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -130,7 +131,7 @@ reads! {
         limit: usize
     ) -> Page<Entry>;
     entry(replay: &ReplayId, letter: &LetterId) -> Option<Entry>;
-    sent(message: &MessageId) -> Option<(ReplayId, LetterId)>;
+    sent(messages: &[MessageId]) -> BTreeMap<MessageId, (ReplayId, LetterId)>;
     deployment(service: &str) -> Option<Deployment>;
     audit(group: &GroupId, after: Option<&Cursor>, limit: usize) -> Page<AuditRecord>;
 }

@@ -38,6 +38,7 @@ use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
 use fault::Fault;
+use std::collections::BTreeMap;
 use table::Table;
 
 /// Deaths of one letter that are given at once, as the port says.
@@ -180,12 +181,13 @@ impl Store for DynamoStore {
         found.map_err(|fault| fault.of(format!("read letter {letter} in replay {replay}")))
     }
 
-    async fn sent(&self, message: &MessageId) -> Result<Option<(ReplayId, LetterId)>, StoreError> {
-        let named = |fault: Fault| fault.of(format!("look for sent message {message}"));
-        let Some(item) = self.table.get(&key::sent(message)).await.map_err(named)? else { return Ok(None) };
-        let replay = item::get_text(&item, "r").map_err(named)?;
-        let letter = item::get_text(&item, "l").map_err(named)?;
-        Ok(Some((ReplayId::from(replay), LetterId::from(letter))))
+    async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, StoreError> {
+        let count = messages.len();
+        if count > PAGE_MAX {
+            return Err(Fault::TooMany { what: "messages", count, max: PAGE_MAX }.of("look for sent messages"));
+        }
+        let found = read::sent(&self.table, messages).await;
+        found.map_err(|fault| fault.of(format!("look for {count} sent messages")))
     }
 
     async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError> {

@@ -8,11 +8,12 @@ use crate::office::Office;
 use crate::port::{CommitError, Expect, Write};
 use domain::audit::{Act, AuditRecord};
 use domain::group::{CountsDeltas, Group};
-use domain::id::{Actor, LetterId, ReplayId};
+use domain::id::{Actor, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
 use domain::reading::Class;
 use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, Verdict};
 use domain::time::Timestamp;
+use std::collections::BTreeMap;
 
 /// What became of a message.
 pub(super) enum Kept {
@@ -25,12 +26,16 @@ pub(super) enum Kept {
 }
 
 /// Keeps a message if it is a letter of ours that came back.
-pub(super) async fn keep(office: &Office, source: &ReadMessage, report: &mut Report) -> Result<Kept, OfficeError> {
-    let Some((replay, letter)) = sender(office, source).await? else { return Ok(Kept::NotOurs) };
+pub(super) async fn keep(
+    office: &Office,
+    source: &ReadMessage,
+    (replay, letter): &Sending,
+    report: &mut Report,
+) -> Result<Kept, OfficeError> {
     for _ in 0..TRIES_MAX {
         // A marker that names nothing of ours was forged or comes from another office: a letter like any other.
-        let Some(letter) = office.store.letter(&letter).await? else { return Ok(Kept::NotOurs) };
-        let Some(entry) = office.store.entry(&replay, &letter.id).await? else { return Ok(Kept::NotOurs) };
+        let Some(letter) = office.store.letter(letter).await? else { return Ok(Kept::NotOurs) };
+        let Some(entry) = office.store.entry(replay, &letter.id).await? else { return Ok(Kept::NotOurs) };
         if office.store.has_death(&letter.death_id(&source.reading.original_message_id)).await? {
             return Ok(Kept::Duplicate);
         }
@@ -52,12 +57,24 @@ pub(super) async fn keep(office: &Office, source: &ReadMessage, report: &mut Rep
     Err(OfficeError::Contended { subject: format!("letter {letter}") })
 }
 
-/// Which sending of ours a message is.
-async fn sender(office: &Office, source: &ReadMessage) -> Result<Option<(ReplayId, LetterId)>, OfficeError> {
-    match &source.reading.marker {
-        Some(marker) => Ok(Some((marker.replay.clone(), marker.letter.clone()))),
-        None => Ok(office.store.sent(&source.reading.original_message_id).await?),
+/// A sending of ours: the replay, and the letter.
+pub(super) type Sending = (ReplayId, LetterId);
+
+/// Which sendings of ours some messages are, by their id on the main queue; at most 200 messages.
+pub(super) async fn sendings(
+    office: &Office,
+    sources: &[ReadMessage],
+) -> Result<BTreeMap<MessageId, Sending>, OfficeError> {
+    let unmarked = sources.iter().filter(|source| source.reading.marker.is_none());
+    let ids: Vec<_> = unmarked.map(|source| source.reading.original_message_id.clone()).collect();
+    let mut sendings = if ids.is_empty() { BTreeMap::new() } else { office.store.sent(&ids).await? };
+    for source in sources {
+        if let Some(marker) = &source.reading.marker {
+            let sending = (marker.replay.clone(), marker.letter.clone());
+            sendings.insert(source.reading.original_message_id.clone(), sending);
+        }
     }
+    Ok(sendings)
 }
 
 /// A return, worked out.

@@ -11,6 +11,7 @@ use domain::id::{DeathId, GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::time::Timestamp;
+use std::collections::BTreeMap;
 
 /// What must be true of a record for a write of it to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,8 +228,9 @@ pub trait Store: Send + Sync {
     /// The entry of a letter in a replay.
     async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError>;
 
-    /// What [`Write::Sent`] recorded of a message id.
-    async fn sent(&self, message: &MessageId) -> Result<Option<(ReplayId, LetterId)>, StoreError>;
+    /// What [`Write::Sent`] recorded of some message ids; those that it did not are left out. At most 200. May lag
+    /// behind every commit by moments: a message that was sent takes longer to come back.
+    async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, StoreError>;
 
     /// The latest deployment of a service.
     async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError>;

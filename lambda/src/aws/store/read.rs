@@ -9,7 +9,7 @@ use super::pack::unpack;
 use super::table::{Range, Table};
 use crate::port::{BUCKETS_TOGETHER, GroupFacts};
 use domain::group::{Group, GroupCounts};
-use domain::id::{GroupId, LetterId, ReplayId};
+use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterStateKind};
 use domain::replay::{Ledger, LedgerMove, OutcomeKind};
 use domain::time::{Span, Timestamp};
@@ -36,6 +36,22 @@ pub(super) async fn many(table: &Table, keys: Vec<Key>) -> Result<HashMap<Key, I
     different.dedup();
     let found = table.get_all(different, true).await?;
     found.into_iter().map(|item| Ok((Key::of(&item)?, item))).collect()
+}
+
+/// The sendings of ours among some messages. They came back no sooner than their consumer gave them up, so the read
+/// need not be consistent, and costs half.
+pub(super) async fn sent(
+    table: &Table,
+    messages: &[MessageId],
+) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, Fault> {
+    let keys: HashMap<Key, &MessageId> = messages.iter().map(|message| (key::sent(message), message)).collect();
+    let mut sent = BTreeMap::new();
+    for item in table.get_all(keys.keys().cloned().collect(), false).await? {
+        let message = keys.get(&Key::of(&item)?).ok_or(Fault::Lacks("a message id"))?;
+        let (replay, letter) = (get_text(&item, "r")?, get_text(&item, "l")?);
+        sent.insert((*message).clone(), (replay.into(), letter.into()));
+    }
+    Ok(sent)
 }
 
 /// Letters by id, in the order asked; those that do not exist are left out.
