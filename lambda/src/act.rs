@@ -5,7 +5,7 @@ mod plan;
 mod replay;
 
 pub use fix::{change_note, declare_fix, report_deployment, withdraw_fix};
-pub use plan::{make_plan, plan_tally};
+pub use plan::{make_plan, would_be_sent};
 pub use replay::{abort, approve, pause, resume};
 
 use crate::error::OfficeError;

@@ -7,11 +7,14 @@ use domain::gate::ConditionKind;
 use domain::group::GroupState;
 use domain::id::{GroupId, ReplayId};
 use domain::letter::LetterStateKind;
+use domain::money::{Currency, Money};
+use domain::policy::{GatePolicy, Policy};
 use domain::replay::{Ending, OutcomeKind, PauseReason, PlanHash, PlanOptions, ReplayState, Verdict};
 use domain::time::Span;
 use domain::wire::{Approve, DeclareFix, Resume, WaiverAsk};
 use lambda::act;
 use lambda::error::OfficeError;
+use std::sync::Arc;
 
 const BUG: &str = "orders::pricing::Overflow";
 
@@ -171,6 +174,35 @@ async fn nothing_is_sent_after_a_pause_or_an_abort() {
     assert_eq!((total.delivered, total.skipped), (sent, 80 - sent));
     let waiting = world.letters(&group, Some(LetterStateKind::Waiting)).await.len() as u64;
     assert_eq!(waiting, 80 - sent, "what was not sent still waits");
+}
+
+#[tokio::test]
+async fn a_resumption_over_the_limit_of_money_needs_a_second_person() {
+    let (mut world, group) = world_with_letters(30).await;
+    let limit = Money { amount: 100.into(), currency: Currency::parse("EUR").unwrap() };
+    let gate = GatePolicy { four_eyes: false, four_eyes_from: vec![limit], ..world.office.policy.gate.clone() };
+    world.office.policy = Arc::new(Policy { gate, ..(*world.office.policy).clone() });
+    let id = approved(&world, &group, "v2").await;
+    world.steps().await;
+    act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
+    world.run(&id, &everything_works, "v2").await;
+    let own = act::resume(&world.office, &world.otto(), &id, &resume()).await.unwrap_err();
+    assert!(matches!(own, OfficeError::GateClosed(unmet) if kinds(&unmet) == [ConditionKind::Approval]));
+    act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_paused_replay_is_judged_by_what_is_left_of_its_plan() {
+    let (world, group) = world_with_letters(30).await;
+    let id = approved(&world, &group, "v2").await;
+    world.steps().await;
+    act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
+    world.run(&id, &everything_works, "v2").await;
+    let left = world.ledger(&id).await.total().pending;
+    assert!(left > 0);
+    let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
+    let (letters, left_out) = act::would_be_sent(&world.office, &facts).await.unwrap();
+    assert_eq!((letters.letters as u64, left_out), (left, Vec::new()));
 }
 
 #[tokio::test]

@@ -81,18 +81,6 @@ pub fn blocked(gate: &Gate, declarer: Option<&str>, me: Option<&str>) -> Option<
     })
 }
 
-/// The gate of a resumption: what counts is what the plan has left, not what waits in the group.
-pub fn for_resume(gate: &Gate, to_go: u64) -> Gate {
-    let mut gate = gate.clone();
-    for condition in gate.conditions.iter_mut().filter(|c| c.kind == ConditionKind::LettersReplayable) {
-        let none = to_go == 0;
-        condition.status = if none { Status::Unmet { opens_at: None } } else { Status::Met };
-        condition.evidence =
-            if none { "No letter of the plan is left.".to_string() } else { format!("{} to go", letters(to_go)) };
-    }
-    gate
-}
-
 /// What a person has put into a dialog of consent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Consent {
@@ -260,14 +248,5 @@ mod tests {
         }
         assert_eq!(question(&tally(7162, 1), "orders"), "Replay 7,162 letters to orders?");
         assert_eq!(question(&tally(1, 1), "orders"), "Replay 1 letter to orders?");
-    }
-
-    #[test]
-    fn a_resumption_is_judged_by_what_is_left_of_the_plan() {
-        use ConditionKind::*;
-        let paused = gate(&[(LettersReplayable, UNMET, "No letter of this group waits.")]);
-        assert!(for_resume(&paused, 3).conditions[0].holds());
-        assert_eq!(for_resume(&paused, 3).conditions[0].evidence, "3 letters to go");
-        assert!(!for_resume(&paused, 0).conditions[0].holds());
     }
 }

@@ -72,9 +72,7 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
         },
     );
     let view = Memo::new(move |_| live.get().unwrap_or_else(|| first.clone()));
-    let to_go = Memo::new(move |_| view.with(|view| view.total.pending + view.total.sending));
-    let gate = group.part(|detail| detail.gate.clone());
-    let gate = Signal::derive(move || gate.get().map(|gate| crate::model::gate::for_resume(&gate, to_go.get())));
+    let gate = Signal::from(group.part(|detail| detail.gate.clone()));
     let fix = group.part(|detail| detail.row.state.fix().cloned());
     let fix = Signal::derive(move || fix.get().flatten());
     let done = Callback::new(move |view| {

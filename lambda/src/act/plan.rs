@@ -4,7 +4,7 @@ use super::{By, commit, facts};
 use crate::error::OfficeError;
 use crate::groups::TRIES_MAX;
 use crate::office::Office;
-use crate::port::{CommitError, Write};
+use crate::port::{CommitError, GroupFacts, Write};
 use domain::audit::Act;
 use domain::group::{GroupState, Tally};
 use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
@@ -13,7 +13,8 @@ use domain::limits::{PAGE_MAX, PLAN_ENTRIES_MAX, PLAN_LETTERS_MAX};
 use domain::money::Purse;
 use domain::reading::Replayability;
 use domain::replay::{
-    Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, letters_digest, plan_waves,
+    Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, Replay, WaveLedger, letters_digest,
+    plan_waves,
 };
 use domain::time::{Span, Timestamp};
 use std::collections::BTreeMap;
@@ -76,15 +77,29 @@ pub async fn make_plan(
     Ok(plan)
 }
 
-/// The letters that a plan would take now, without making one: what the gate shows before there is a plan.
-pub async fn plan_tally(office: &Office, id: &GroupId, waiting: Tally) -> Result<(Tally, Vec<String>), OfficeError> {
-    match office.store.plan(id).await? {
-        Some(plan) => {
+/// What an approval given now would send, and what it would leave out, in words: the rest of a paused replay, the plan
+/// that waits, or every letter that waits while there is no plan.
+pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<(Tally, Vec<String>), OfficeError> {
+    let group = &facts.group;
+    if let GroupState::Paused { replay, .. } = &group.state
+        && let Some(replay) = office.store.replay(replay).await?
+    {
+        let ledger = office.store.ledger(replay.id()).await?;
+        return Ok((rest_of(&replay, &ledger.total()), Vec::new()));
+    }
+    match office.store.plan(&group.id).await? {
+        Some(plan) if Some(&plan.fix) == group.state.fix() => {
             let words = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
             Ok((plan.letters, words))
         }
-        None => Ok((waiting, Vec::new())),
+        _ => Ok((facts.counts.of(LetterStateKind::Waiting), Vec::new())),
     }
+}
+
+/// What is left of a replay. The ledger counts letters, not money, so the money is that of the whole plan: never less
+/// than what is sent, which is the safe side of a limit from which a second person is asked for.
+pub(super) fn rest_of(replay: &Replay, total: &WaveLedger) -> Tally {
+    Tally { letters: (total.pending + total.sending) as i64, ..replay.plan.letters.clone() }
 }
 
 async fn select(

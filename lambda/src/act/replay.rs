@@ -1,5 +1,6 @@
 //! Approving a plan, and pausing, resuming and aborting its replay.
 
+use super::plan::rest_of;
 use super::{By, commit, facts, text};
 use crate::error::OfficeError;
 use crate::office::Office;
@@ -67,7 +68,7 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &Resume)
     let now = office.now();
     let by = By { actor, at: now, group: replay.group(), replay: Some(id) };
     let waivers = by.waivers(&ask.waivers)?;
-    let rest = Tally { letters: total.pending as i64, ..Tally::default() };
+    let rest = rest_of(&replay, &total);
     let what = What { letters: &rest, left_out: &[], waivers: &waivers };
     let gate = gate(office, &facts, actor, what).await?;
     // The gate does not open without a fix.

@@ -114,8 +114,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     let now = office.now();
     let facts = office.store.group_facts(id, first_bucket(now)).await?;
     let facts = facts.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
-    let waiting = facts.counts.of(LetterStateKind::Waiting);
-    let (letters, left_out) = act::plan_tally(office, id, waiting).await?;
+    let (letters, left_out) = act::would_be_sent(office, &facts).await?;
     let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
     let occasion = Occasion {
         fix: facts.group.state.fix(),

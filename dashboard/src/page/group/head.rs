@@ -71,7 +71,9 @@ fn Stats(here: Here) -> impl IntoView {
     let letters = Signal::derive(move || {
         if open.with(|open| open.letters) == 1 { "letter open" } else { "letters open" }.to_string()
     });
-    let people = Signal::derive(move || if customers.get() == 1 { "customer" } else { "customers" }.to_string());
+    let people = Signal::derive(move || {
+        if customers.get() == 1 { "customer affected" } else { "customers affected" }.to_string()
+    });
     let tone = Signal::derive(move || if growing.get() && last_hour.get() > 0 { "danger" } else { "" });
     view! {
         <div class="figures">

@@ -6,13 +6,13 @@ use super::note::NoteCard;
 use super::plan::{ApproveButton, PlanButton, PlanPart, Planning};
 use crate::clock;
 use crate::component::{At, Button, GateList, Kind, Say, toasts};
-use crate::model::gate::{for_resume, opens_at};
+use crate::model::gate::opens_at;
 use crate::model::ledger::short;
 use crate::model::money::count;
 use crate::page::replay::{Compact, Levers};
 use domain::group::GroupState;
 use domain::role::Permission;
-use domain::wire::{GroupDetail, ReplayView};
+use domain::wire::ReplayView;
 use leptos::prelude::*;
 
 /// What keys ask of the parts of the side.
@@ -85,23 +85,13 @@ fn ask_when_the_gate_opens(here: Here) {
 
 #[component]
 fn GatePart(here: Here, title: &'static str, children: Children) -> impl IntoView {
-    let gate = here.part(gate_of);
+    let gate = here.part(|detail| detail.gate.clone());
     view! {
         <section class="side-part">
             <h2>{title}</h2>
             <GateList gate />
             {children()}
         </section>
-    }
-}
-
-/// The gate as it stands before what the group does next.
-fn gate_of(detail: &GroupDetail) -> domain::gate::Gate {
-    match (&detail.row.state, &detail.replay) {
-        (GroupState::Paused { .. }, Some(replay)) => {
-            for_resume(&detail.gate, replay.total.pending + replay.total.sending)
-        }
-        _ => detail.gate.clone(),
     }
 }
 
@@ -226,7 +216,7 @@ fn Under(here: Here, asks: Asks, first: ReplayView) -> impl IntoView {
     let view = here.part(move |detail| detail.replay.clone().unwrap_or_else(|| first.clone()));
     let levers = Levers::new(
         view.into(),
-        here.part(|detail| Some(gate_of(detail))).into(),
+        here.part(|detail| Some(detail.gate.clone())).into(),
         here.part(|detail| detail.row.state.fix().cloned()).into(),
         here.pulse(),
         Callback::new(move |view| here.put_replay(view)),
