@@ -38,13 +38,12 @@ use desk::{Desk, Fault};
 use domain::id::{MessageId, QueueArn};
 use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
 use domain::time::{Span, Timestamp};
-use rusqlite::Connection;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use take::{IN_FLIGHT_MAX, Request, Taken};
 use tokio::time::Instant;
-use writer::Writer;
+use writer::{Workshop, Writer};
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -65,18 +64,18 @@ pub struct EmbeddedQueue {
 impl EmbeddedQueue {
     /// Opens the queues kept in this file, or makes the file. One process at a time may have it open.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, OpenError> {
-        Self::start(schema::open(path)?, path, clock)
-    }
-
-    /// Queues that live as long as this value. The same calls at the same times give the same ids.
-    pub fn open_in_memory(clock: Clock) -> Result<Self, OpenError> {
-        Self::start(schema::open_in_memory()?, Path::new(":memory:"), clock)
-    }
-
-    fn start(db: Connection, path: &Path, clock: Clock) -> Result<Self, OpenError> {
         let bells = Arc::new(Bells::default());
-        let writer = Writer::start(db, clock.clone(), bells.clone())
+        let writer = Writer::start(Workshop::new(schema::open(path)?, clock.clone(), bells.clone()))
             .map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
+        Ok(Self { writer, bells, clock, in_flight_max: IN_FLIGHT_MAX })
+    }
+
+    /// Queues that live as long as this value. Every call is done at once, by whoever asks, and the same calls at the
+    /// same times give the same ids.
+    pub fn open_in_memory(clock: Clock) -> Result<Self, OpenError> {
+        let bells = Arc::new(Bells::default());
+        let workshop = Workshop::new(schema::open_in_memory()?, clock.clone(), bells.clone());
+        let writer = Writer::Asker(Mutex::new(workshop));
         Ok(Self { writer, bells, clock, in_flight_max: IN_FLIGHT_MAX })
     }
 

@@ -34,6 +34,7 @@ use readers::Readers;
 use rusqlite::params;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use writer::Writer;
 
 /// Connections that read: more than the cores of a laptop keep busy at once.
@@ -52,6 +53,12 @@ impl SqliteStore {
     /// Opens the file, makes it where there is none, and brings one of an older version to the newest.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Self::over(path, schema::open_writer(path)?)
+    }
+
+    /// A store that lives as long as this value. Every call is done at once, by whoever asks.
+    pub fn open_in_memory() -> Result<Self, OpenError> {
+        let db = Arc::new(Mutex::new(schema::open_writer(Path::new(":memory:"))?));
+        Ok(Self { readers: Readers::Asker(db.clone()), writer: Writer::Asker(db) })
     }
 
     fn over(path: &Path, db: rusqlite::Connection) -> Result<Self, OpenError> {

@@ -3,6 +3,7 @@
 use super::*;
 use consumer::queue::Redrive;
 use domain::message::Content;
+use rusqlite::Connection;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 struct Office {

@@ -11,10 +11,17 @@ use tokio::sync::Semaphore;
 /// Connections that are not lent.
 type Idle = Arc<Mutex<Vec<Connection>>>;
 
-/// The pool.
-pub(super) struct Readers {
-    idle: Idle,
-    turns: Arc<Semaphore>,
+/// Who reads.
+pub(super) enum Readers {
+    /// Threads that are made for blocking work, each with a connection of the pool.
+    Pool {
+        /// The pool.
+        idle: Idle,
+        /// One for each of its connections.
+        turns: Arc<Semaphore>,
+    },
+    /// Whoever asks, at once, on the one connection there is.
+    Asker(Arc<Mutex<Connection>>),
 }
 
 /// A connection that returns to the pool when it goes out of scope, even by a panic.
@@ -34,7 +41,7 @@ impl Drop for Lent {
 impl Readers {
     pub(super) fn open(path: &Path, count: usize) -> Result<Self, OpenError> {
         let idle = (0..count).map(|_| open_reader(path)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { idle: Arc::new(Mutex::new(idle)), turns: Arc::new(Semaphore::new(count)) })
+        Ok(Self::Pool { idle: Arc::new(Mutex::new(idle)), turns: Arc::new(Semaphore::new(count)) })
     }
 
     /// Reads inside one snapshot. `operation` says what, for the error.
@@ -43,7 +50,14 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     {
-        let (idle, turns) = (self.idle.clone(), self.turns.clone());
+        let (idle, turns) = match self {
+            Self::Pool { idle, turns } => (idle.clone(), turns.clone()),
+            Self::Asker(db) => {
+                let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
+                let read = db.transaction().map_err(Fault::from).and_then(|snapshot| work(&snapshot));
+                return read.map_err(|fault| fault.of(operation()));
+            }
+        };
         let turn = turns.acquire_owned().await.map_err(|_| Fault::Stopped.of("read"))?;
         let read = tokio::task::spawn_blocking(move || {
             let _turn = turn;

@@ -8,6 +8,7 @@ use super::apply::apply;
 use super::fault::Fault;
 use lambda::port::{CommitError, Write};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot};
 
@@ -17,7 +18,7 @@ const WAITING_MAX: usize = 256;
 const TOGETHER_MAX: usize = 32;
 
 /// A commit and who waits for it.
-struct Job {
+pub(super) struct Job {
     writes: Vec<Write>,
     answer: oneshot::Sender<Result<(), CommitError>>,
 }
@@ -29,24 +30,37 @@ enum Done {
     Failed(Fault),
 }
 
-/// The way to the thread. Dropping it lets the thread finish what was asked, and waits for it.
-pub(super) struct Writer {
-    jobs: Option<mpsc::Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
+/// The way to who writes. Dropping it lets a thread finish what was asked, and waits for it.
+pub(super) enum Writer {
+    /// A thread of its own.
+    Thread {
+        /// Its inbox.
+        jobs: Option<mpsc::Sender<Job>>,
+        /// The thread.
+        thread: Option<JoinHandle<()>>,
+    },
+    /// Whoever asks, at once.
+    Asker(Arc<Mutex<Connection>>),
 }
 
 impl Writer {
     pub(super) fn start(db: Connection) -> std::io::Result<Self> {
         let (jobs, inbox) = mpsc::channel(WAITING_MAX);
         let thread = std::thread::Builder::new().name("store-writer".into()).spawn(move || run(db, inbox))?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self::Thread { jobs: Some(jobs), thread: Some(thread) })
     }
 
     /// Does all writes or none.
     pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError> {
         let stopped = || CommitError::Store(Fault::Stopped.of("commit"));
+        let jobs = match self {
+            Self::Thread { jobs, .. } => jobs.as_ref().ok_or_else(stopped)?,
+            Self::Asker(db) => {
+                let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
+                return together(&mut db, vec![writes]).pop().ok_or_else(stopped)?;
+            }
+        };
         let (answer, answered) = oneshot::channel();
-        let jobs = self.jobs.as_ref().ok_or_else(stopped)?;
         jobs.send(Job { writes, answer }).await.map_err(|_| stopped())?;
         answered.await.map_err(|_| stopped())?
     }
@@ -54,8 +68,9 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        drop(self.jobs.take());
-        if let Some(thread) = self.thread.take() {
+        let Self::Thread { jobs, thread } = self else { return };
+        drop(jobs.take());
+        if let Some(thread) = thread.take() {
             // A panic of the thread has been printed; there is nobody to hand it to.
             let _ = thread.join();
         }
