@@ -91,8 +91,9 @@ pub struct LedgerMove {
     pub to: OutcomeKind,
     /// How many.
     pub letters: u64,
-    /// How many of them were sent more than once with this move.
-    pub sent_twice: u64,
+    /// How many more of them may now have been sent more than once; negative when the queue has said that the second
+    /// send of some did not reach it.
+    pub sent_twice: i64,
 }
 
 impl Ledger {
@@ -123,6 +124,6 @@ impl Ledger {
             *column = column.saturating_sub(change.letters);
         }
         *wave.column(change.to) += change.letters;
-        wave.sent_twice += change.sent_twice;
+        wave.sent_twice = wave.sent_twice.saturating_add_signed(change.sent_twice);
     }
 }

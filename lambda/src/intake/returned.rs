@@ -87,20 +87,24 @@ struct Return<'a> {
 }
 
 impl<'a> Return<'a> {
-    /// What a return does; none when the entry was never sent, so that the marker cannot be true.
+    /// What a return does; none when the entry was never sent, so that the marker cannot be true. Whatever its outcome
+    /// is told to be, an entry that was sent may come back: also one whose sending was given up because its answer was
+    /// lost.
     fn of(source: &ReadMessage, before: &'a Letter, entry: &'a Entry, now: Timestamp) -> Option<Self> {
-        match entry.outcome.kind() {
-            OutcomeKind::Pending | OutcomeKind::Expired | OutcomeKind::Skipped => return None,
-            OutcomeKind::Sending | OutcomeKind::InFlight | OutcomeKind::Delivered | OutcomeKind::Returned => {}
+        if entry.sends == 0 {
+            return None;
         }
         let mut after = before.died_again(source.reading.clone(), now);
         let in_hand = match &before.state {
             LetterState::InReplay { replay } | LetterState::Delivered { replay, .. } => *replay == entry.replay,
             LetterState::Waiting => false,
         };
-        if entry.outcome.kind() == OutcomeKind::Returned || !in_hand {
-            // The second copy of a letter that was sent twice. It is a death, but the letter is where it is.
+        if !in_hand {
+            // Another replay has it now, or nobody has: it is a death, but the letter is where it is.
             after.state = before.state.clone();
+        }
+        if entry.outcome.kind() == OutcomeKind::Returned {
+            // The second copy of a letter that was sent twice.
             return Some(Self { before, after, entry, entry_after: None });
         }
         let verdict = if after.group == before.group {
@@ -139,7 +143,7 @@ impl<'a> Return<'a> {
         if let Some(group) = opened {
             writes.extend(open_group(group, now));
         }
-        if self.entry.outcome.kind() == OutcomeKind::Delivered {
+        if matches!(self.entry.outcome.kind(), OutcomeKind::Delivered | OutcomeKind::Skipped) {
             writes.push(self.late(now));
         }
         writes.extend(groups::count_writes(counts));
@@ -153,7 +157,7 @@ impl<'a> Return<'a> {
             act: Act::LateReturn,
             group: self.before.group.clone(),
             replay: Some(self.entry.replay.clone()),
-            detail: format!("Letter {} came back after its observation window", self.before.id),
+            detail: format!("Letter {} came back after its outcome was told", self.before.id),
             reason: None,
         }))
     }

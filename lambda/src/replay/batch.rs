@@ -91,7 +91,7 @@ fn writes(fence: Option<&Fence<'_>>, changes: &[Change], letters: &[Letter]) -> 
             sent_twice: 0,
         });
         moved.letters += 1;
-        moved.sent_twice += u64::from(change.entry.sends == 1 && change.after.sends == 2);
+        moved.sent_twice += i64::from(change.after.sends > 1) - i64::from(change.entry.sends > 1);
         writes.push(Write::Entry { entry: Box::new(change.after.clone()), was: Some((from, change.entry.sends)) });
         if let Some(sent) = sent_record(&change.after) {
             writes.push(sent);

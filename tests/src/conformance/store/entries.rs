@@ -49,7 +49,7 @@ async fn planned(store: &dyn Store, name: &str, count: u64) -> (Plan, Vec<Entry>
     (plan, entries)
 }
 
-fn step(wave: u32, from: Option<OutcomeKind>, to: OutcomeKind, sent_twice: u64) -> LedgerMove {
+fn step(wave: u32, from: Option<OutcomeKind>, to: OutcomeKind, sent_twice: i64) -> LedgerMove {
     LedgerMove { wave, from, to, letters: 1, sent_twice }
 }
 
