@@ -1,6 +1,8 @@
-//! Faults between the handlers and their ports: the n-th call fails, before it takes effect or after. Either is what
-//! a killed process looks like from outside: nothing after that call happens.
+//! Faults between the handlers and their ports: the n-th call fails, before it takes effect or after; or each call by a
+//! throw of dice, for the simulation. Either is what a killed process, a throttle or a lost answer look like from inside.
 
+use crate::lockstep::{alone, pause};
+use crate::office::Chance;
 use async_trait::async_trait;
 use consumer::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use domain::audit::AuditRecord;
@@ -12,41 +14,185 @@ use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
 use domain::time::Span;
 use lambda::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, Write};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::future::Future;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// What sees the calls that take effect, in the order in which they do.
+pub trait Watch: Send + Sync {
+    /// A commit is in the store.
+    fn committed(&self, writes: &[Write]);
+    /// Messages are about to be handed to a queue.
+    fn sends(&self, queue: &QueueArn, messages: &[Outgoing]);
+    /// They were, with these answers.
+    fn sent(&self, queue: &QueueArn, messages: &[Outgoing], answers: &[Result<MessageId, EntryFailure>]);
+}
 
 /// Which call fails, and whether it takes effect first.
 #[derive(Default)]
 pub struct Faults {
-    /// Calls that still succeed; negative when nothing is to fail.
-    left: AtomicI64,
-    armed: AtomicBool,
-    after: AtomicBool,
-    struck: AtomicBool,
+    state: Mutex<State>,
+    watch: OnceLock<Arc<dyn Watch>>,
+}
+
+#[derive(Default)]
+struct State {
+    mode: Mode,
+    struck: bool,
+    dead: bool,
+    outage: Option<(QueueArn, Outage)>,
+}
+
+#[derive(Default)]
+enum Mode {
+    #[default]
+    Never,
+    Nth {
+        left: i64,
+        after: bool,
+    },
+    Dice(Dice),
+}
+
+/// How the simulation throws.
+#[derive(Clone)]
+pub struct Dice {
+    /// Where its numbers come from.
+    pub chance: Chance,
+    /// Of 1,000 calls so many fail.
+    pub faults_per_mille: usize,
+    /// Of 100 faults so many are the end of the process: no further call of it takes effect.
+    pub deaths_pct: usize,
+    /// Of 1,000 messages so many are refused by the queue for the moment, while others of their batch are taken.
+    pub refusals_per_mille: usize,
+}
+
+/// What is wrong with a whole queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outage {
+    /// It was deleted.
+    Missing,
+    /// Its policy or key does not let us in.
+    Denied,
+}
+
+impl Outage {
+    fn error(self, queue: &QueueArn) -> QueueError {
+        match self {
+            Self::Missing => QueueError::Missing { queue: queue.clone() },
+            Self::Denied => QueueError::Denied { queue: queue.clone(), source: "the policy denies it".into() },
+        }
+    }
 }
 
 impl Faults {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Lets `calls` calls pass and fails the next one: `after` it took effect, or before.
     pub fn arm(&self, calls: i64, after: bool) {
-        self.left.store(calls, Ordering::SeqCst);
-        self.after.store(after, Ordering::SeqCst);
-        self.struck.store(false, Ordering::SeqCst);
-        self.armed.store(true, Ordering::SeqCst);
+        let mut state = self.state();
+        (state.mode, state.struck) = (Mode::Nth { left: calls, after }, false);
+    }
+
+    /// Throws dice for every call from now on. Each call then also takes effect at once and alone, so that only the
+    /// dice decide who is faster.
+    pub fn throw(&self, dice: Dice) {
+        self.state().mode = Mode::Dice(dice);
+    }
+
+    /// Faults by dice happen so often from now on.
+    pub fn set_rates(&self, faults_per_mille: usize, refusals_per_mille: usize) {
+        if let Mode::Dice(dice) = &mut self.state().mode {
+            (dice.faults_per_mille, dice.refusals_per_mille) = (faults_per_mille, refusals_per_mille);
+        }
+    }
+
+    /// A queue is out of order from now on, or none is.
+    pub fn set_outage(&self, outage: Option<(QueueArn, Outage)>) {
+        self.state().outage = outage;
+    }
+
+    /// The process is started anew.
+    pub fn revive(&self) {
+        self.state().dead = false;
+    }
+
+    /// Whether the process has died.
+    pub fn is_dead(&self) -> bool {
+        self.state().dead
     }
 
     /// Whether the fault has struck.
     pub fn has_struck(&self) -> bool {
-        self.struck.load(Ordering::SeqCst)
+        self.state().struck
+    }
+
+    /// Tells somebody of every call that takes effect.
+    pub fn watched_by(&self, watch: Arc<dyn Watch>) {
+        let _ = self.watch.set(watch);
     }
 
     /// What happens to this call.
     fn next(&self) -> Fate {
-        if !self.armed.load(Ordering::SeqCst) || self.left.fetch_sub(1, Ordering::SeqCst) > 0 {
-            return Fate::Passes;
+        let mut guard = self.state();
+        let state = &mut *guard;
+        if state.dead {
+            return Fate::FailsBefore;
         }
-        self.armed.store(false, Ordering::SeqCst);
-        self.struck.store(true, Ordering::SeqCst);
-        if self.after.load(Ordering::SeqCst) { Fate::FailsAfter } else { Fate::FailsBefore }
+        let fate = match &mut state.mode {
+            Mode::Never => return Fate::Passes,
+            Mode::Nth { left, .. } if *left > 0 => {
+                *left -= 1;
+                return Fate::Passes;
+            }
+            Mode::Nth { after, .. } => {
+                let after = *after;
+                state.mode = Mode::Never;
+                if after { Fate::FailsAfter } else { Fate::FailsBefore }
+            }
+            Mode::Dice(dice) => {
+                if dice.chance.below(1000) >= dice.faults_per_mille {
+                    return Fate::Passes;
+                }
+                let after = dice.chance.below(2) == 0;
+                state.dead = dice.chance.below(100) < dice.deaths_pct;
+                if after { Fate::FailsAfter } else { Fate::FailsBefore }
+            }
+        };
+        state.struck = true;
+        fate
+    }
+
+    /// How long this call waits for others; none outside the simulation.
+    fn waits(&self) -> Option<usize> {
+        match &mut self.state().mode {
+            Mode::Dice(dice) => Some(dice.chance.below(3)),
+            _ => None,
+        }
+    }
+
+    /// Whether the queue refuses this message for the moment.
+    fn refuses(&self) -> bool {
+        match &mut self.state().mode {
+            Mode::Dice(dice) => dice.refusals_per_mille > 0 && dice.chance.below(1000) < dice.refusals_per_mille,
+            _ => false,
+        }
+    }
+
+    fn outage_of(&self, queue: &QueueArn) -> Option<QueueError> {
+        self.state().outage.as_ref().filter(|(of, _)| of == queue).map(|(_, outage)| outage.error(queue))
+    }
+
+    /// Makes a call. Under dice it is made when nobody else runs, after a wait that lets the others go first.
+    async fn call<T>(&self, call: impl Future<Output = T>) -> T {
+        match self.waits() {
+            None => call.await,
+            Some(times) => {
+                pause(times).await;
+                alone(call)
+            }
+        }
     }
 }
 
@@ -84,10 +230,10 @@ pub struct FaultyQueue {
 macro_rules! fated {
     ($faults:expr, $fault:expr, $call:expr) => {
         match $faults.next() {
-            Fate::Passes => $call.await,
+            Fate::Passes => $faults.call($call).await,
             Fate::FailsBefore => Err($fault.into()),
             Fate::FailsAfter => {
-                let _ = $call.await;
+                let _ = $faults.call($call).await;
                 Err($fault.into())
             }
         }
@@ -99,7 +245,14 @@ macro_rules! reads {
         #[async_trait]
         impl Store for FaultyStore {
             async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError> {
-                fated!(self.faults, store_fault(), self.inner.commit(writes))
+                let commit = async {
+                    let done = self.inner.commit(writes.clone()).await;
+                    if let (Ok(()), Some(watch)) = (&done, self.faults.watch.get()) {
+                        watch.committed(&writes);
+                    }
+                    done
+                };
+                fated!(self.faults, store_fault(), commit)
             }
 
             $(async fn $name(&self, $($arg: $type),*) -> Result<$answer, StoreError> {
@@ -136,6 +289,34 @@ reads! {
     audit(group: &GroupId, after: Option<&Cursor>, limit: usize) -> Page<AuditRecord>;
 }
 
+impl FaultyQueue {
+    /// Hands over what the queue takes; HTTP 200 may contain failures.
+    async fn hand_over(
+        &self,
+        queue: &QueueArn,
+        messages: &[Outgoing],
+    ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
+        let refused: Vec<bool> = messages.iter().map(|_| self.faults.refuses()).collect();
+        let taken: Vec<Outgoing> =
+            messages.iter().zip(&refused).filter(|(_, refused)| !**refused).map(|(m, _)| m.clone()).collect();
+        if let Some(watch) = self.faults.watch.get() {
+            watch.sends(queue, &taken);
+        }
+        let answers = if taken.is_empty() { Vec::new() } else { self.inner.send_batch(queue, &taken).await? };
+        if let Some(watch) = self.faults.watch.get() {
+            watch.sent(queue, &taken, &answers);
+        }
+        let mut answers = answers.into_iter();
+        let busy = || EntryFailure {
+            code: "InternalError".into(),
+            reason: "We encountered an internal error. Please try again.".into(),
+            sender_fault: false,
+        };
+        let answer = |refused: bool| if refused { Some(Err(busy())) } else { answers.next() };
+        Ok(refused.into_iter().filter_map(answer).collect())
+    }
+}
+
 #[async_trait]
 impl Queue for FaultyQueue {
     async fn receive(
@@ -153,7 +334,10 @@ impl Queue for FaultyQueue {
         queue: &QueueArn,
         messages: &[Outgoing],
     ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
-        fated!(self.faults, queue_fault(queue), self.inner.send_batch(queue, messages))
+        if let Some(error) = self.faults.outage_of(queue) {
+            return Err(error);
+        }
+        fated!(self.faults, queue_fault(queue), self.hand_over(queue, messages))
     }
 
     async fn delete_batch(
@@ -174,6 +358,9 @@ impl Queue for FaultyQueue {
     }
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
+        if let Some(error) = self.faults.outage_of(queue) {
+            return Err(error);
+        }
         fated!(self.faults, queue_fault(queue), self.inner.attributes(queue))
     }
 }

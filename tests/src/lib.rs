@@ -5,6 +5,8 @@ pub mod conformance;
 #[cfg(feature = "aws")]
 pub mod endpoint;
 pub mod faults;
+pub mod lockstep;
 pub mod office;
 pub mod running;
+pub mod simulation;
 pub mod world;

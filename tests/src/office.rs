@@ -23,6 +23,7 @@ pub fn at_s(seconds: i64) -> Timestamp {
 }
 
 /// Numbers that look random and are the same for the same seed (SplitMix64).
+#[derive(Clone)]
 pub struct Chance(pub u64);
 
 impl Chance {

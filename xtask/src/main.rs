@@ -13,6 +13,7 @@ mod place;
 mod progress;
 mod run;
 mod say;
+mod simulate;
 mod tidy;
 mod tools;
 
@@ -28,6 +29,7 @@ usage: cargo xtask <command>
   ci [--list]        every check, in order, stopping at the first that fails (also `cargo ci`)
   ci --only <step>   one step of it; may be given more than once
   dashboard          build the dashboard into dashboard/dist
+  simulate [args]    the office in bad weather: --seeds N, --from N, or --seed N for one story again
   tidy               check the rules of this repository that a machine can check
   help               this table
 ";
@@ -50,6 +52,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "demo" => demo::start(&place, rest),
         "ci" => ci::command(&place, rest),
         "dashboard" => dashboard::command(&place),
+        "simulate" => simulate::command(&place, rest),
         "tidy" => tidy::command(&place),
         "help" | "-h" | "--help" => {
             print!("{HELP}");

@@ -8,10 +8,10 @@ mod web;
 
 use crate::failure::{Failure, Outcome, fail};
 use crate::place::Place;
-use crate::{disk, say, tidy};
+use crate::{disk, say, simulate, tidy};
 use std::process::ExitCode;
 use std::time::Instant;
-use tally::Tally;
+pub use tally::Tally;
 
 struct Step {
     name: &'static str,
@@ -28,6 +28,7 @@ const STEPS: &[Step] = &[
     Step { name: "dashboard", what: "the dashboard's release build", run: web::build },
     Step { name: "budget", what: "its first-load bytes", run: web::budget },
     Step { name: "test", what: "unit, property, conformance and process tests", run: rust::test },
+    Step { name: "simulation", what: "the office in bad weather, 10,000 seeds", run: simulate::ci },
     Step { name: "doc-test", what: "the examples in the documentation", run: rust::doc_test },
     Step {
         name: "components",

@@ -1,0 +1,77 @@
+//! Runs the simulation over many seeds, on all cores: `simulate --seeds 10000`, or one again: `simulate --seed 42`.
+
+use dlo_tests::simulation::{self, Summary};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Broken seeds after which it stops.
+const BROKEN_MAX: usize = 5;
+/// Seeds between two lines of progress.
+const TOLD_EVERY: u64 = 1_000;
+
+fn main() -> ExitCode {
+    let mut seeds = 0..10_000;
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let number = arguments.next().and_then(|text| text.parse::<u64>().ok());
+        match (argument.as_str(), number) {
+            ("--seeds", Some(count)) => seeds.end = seeds.start + count,
+            ("--from", Some(first)) => seeds = first..first + (seeds.end - seeds.start),
+            ("--seed", Some(seed)) => seeds = seed..seed + 1,
+            _ => {
+                eprintln!("usage: simulate [--from N] [--seeds COUNT] | --seed N");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    let broken = all(seeds);
+    for (seed, words) in &broken {
+        eprintln!("seed {seed}: {words}\n  again: cargo xtask simulate --seed {seed}");
+    }
+    if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
+    let start = Instant::now();
+    let (next, broken, sum) = (AtomicU64::new(seeds.start), Mutex::new(Vec::new()), Mutex::new(Summary::default()));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds.end
+                || broken.lock().map_or(true, |broken: std::sync::MutexGuard<'_, Vec<_>>| broken.len() >= BROKEN_MAX)
+            {
+                return;
+            }
+            match simulation::run(seed) {
+                Ok(told) => {
+                    if let Ok(mut sum) = sum.lock() {
+                        sum.orders += told.orders;
+                        sum.sends += told.sends;
+                        sum.replays += told.replays;
+                    }
+                }
+                Err(words) => broken.lock().map(|mut broken| broken.push((seed, words))).unwrap_or_default(),
+            }
+            if (seed + 1 - seeds.start).is_multiple_of(TOLD_EVERY) {
+                println!("{} seeds, {:.0} s", seed + 1 - seeds.start, start.elapsed().as_secs_f64());
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let sum = sum.into_inner().unwrap_or_default();
+    let count = seeds.end - seeds.start;
+    let s = start.elapsed().as_secs_f64();
+    println!(
+        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent",
+        count as f64 / s,
+        sum.orders,
+        sum.replays,
+        sum.sends
+    );
+    let mut broken = broken.into_inner().unwrap_or_default();
+    broken.sort();
+    broken
+}

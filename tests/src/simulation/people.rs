@@ -1,0 +1,117 @@
+//! People, who press every button that they see, and some that they should not.
+
+use super::scene::Scene;
+use domain::fix::FixKind;
+use domain::gate::ConditionKind;
+use domain::group::GroupState;
+use domain::id::{Actor, ReplayId};
+use domain::limits::PAGE_MAX;
+use domain::replay::{PlanHash, PlanOptions};
+use domain::wire::{Approve, DeclareFix, Resume, WaiverAsk};
+use lambda::act;
+use lambda::port::GroupFacts;
+
+enum Wish {
+    Declare,
+    Withdraw,
+    Plan,
+    Approve,
+    Pause(ReplayId),
+    Resume(ReplayId),
+    Abort(ReplayId),
+}
+
+/// Somebody does something about some group. What is refused is refused: the witness sees what is not.
+pub(super) async fn act(scene: &mut Scene) {
+    let Ok(page) = scene.store.groups(i64::MAX, None, PAGE_MAX).await else { return };
+    if page.items.is_empty() {
+        return;
+    }
+    let at = scene.chance.below(page.items.len());
+    let facts = &page.items[at];
+    let planned = scene.store.plan(&facts.group.id).await.is_ok_and(|plan| plan.is_some());
+    if let Some(wish) = wish(scene, facts, planned) {
+        press(scene, facts, wish).await;
+    }
+}
+
+fn wish(scene: &mut Scene, facts: &GroupFacts, planned: bool) -> Option<Wish> {
+    let mut dice = |n| scene.chance.below(n);
+    match &facts.group.state {
+        GroupState::Open | GroupState::Regressed { .. } => Some(Wish::Declare),
+        GroupState::FixDeclared { .. } => Some(match dice(9) {
+            0 => Wish::Withdraw,
+            1 => Wish::Declare,
+            2 => Wish::Plan,
+            _ => {
+                if planned {
+                    Wish::Approve
+                } else {
+                    Wish::Plan
+                }
+            }
+        }),
+        GroupState::Replaying { replay, .. } | GroupState::Verifying { replay, .. } => match dice(12) {
+            0 | 1 => Some(Wish::Pause(replay.clone())),
+            2 => Some(Wish::Abort(replay.clone())),
+            _ => None,
+        },
+        GroupState::Paused { replay, .. } => Some(match dice(9) {
+            0 => Wish::Abort(replay.clone()),
+            1 => Wish::Withdraw,
+            2..5 => Wish::Declare,
+            _ => Wish::Resume(replay.clone()),
+        }),
+        GroupState::Resolved { .. } => None,
+    }
+}
+
+async fn press(scene: &mut Scene, facts: &GroupFacts, wish: Wish) {
+    let process = scene.process();
+    let (office, group) = (&process.office, &facts.group.id);
+    // Mostly each does their own part.
+    let approves = matches!(wish, Wish::Approve | Wish::Resume(_)) != (scene.chance.below(6) == 0);
+    let who = Actor::from(if approves { "anna" } else { "otto" });
+    let reason = || "because".to_string();
+    match wish {
+        Wish::Declare => {
+            let kind = [FixKind::Deploy, FixKind::Deploy, FixKind::DataRepair][scene.chance.below(3)];
+            let ask = DeclareFix { kind, reference: format!("v{}", scene.version), note: None };
+            let _ = act::declare_fix(office, &who, group, &ask).await;
+        }
+        Wish::Withdraw => drop(act::withdraw_fix(office, &who, group, "it was none").await),
+        Wish::Plan => {
+            let canary = scene.chance.below(4) as u64;
+            let options = PlanOptions {
+                canary_letters: (canary > 0).then_some(canary),
+                growth_factor: Some(1 + scene.chance.below(4) as u64),
+                ..PlanOptions::default()
+            };
+            let _ = act::make_plan(office, &who, group, &options).await;
+        }
+        Wish::Approve => {
+            let plan = scene.store.plan(group).await.ok().flatten();
+            let plan_hash = match plan {
+                Some(plan) if scene.chance.below(10) > 0 => plan.hash(),
+                _ => PlanHash("00".into()),
+            };
+            let ask = Approve { plan_hash, reason: reason(), waivers: waivers(scene) };
+            let _ = act::approve(office, &who, group, &ask).await;
+        }
+        Wish::Pause(replay) => drop(act::pause(office, &who, &replay, "lunch").await),
+        Wish::Resume(replay) => {
+            let ask = Resume { reason: reason(), waivers: waivers(scene) };
+            let _ = act::resume(office, &who, &replay, &ask).await;
+        }
+        Wish::Abort(replay) => drop(act::abort(office, &who, &replay, "enough").await),
+    }
+}
+
+fn waivers(scene: &mut Scene) -> Vec<WaiverAsk> {
+    let condition = match scene.chance.below(4) {
+        0 => ConditionKind::Quiet,
+        1 => ConditionKind::FixIsLive,
+        _ => return Vec::new(),
+    };
+    vec![WaiverAsk { condition, reason: "traffic is switched off".into() }]
+}

@@ -1,0 +1,291 @@
+//! Who and what takes part: the queues, the store, the processes that run handlers, the consumer, the clock.
+
+use super::orders;
+use super::witness::Witness;
+use crate::faults::{Dice, Faults, FaultyQueue, FaultyStore, Outage, Watch};
+use crate::office::{Chance, START};
+use consumer::queue::{Outgoing, Queue, Received};
+use domain::id::QueueArn;
+use domain::limits::BATCH_ENTRIES_MAX;
+use domain::message::{Content, DeadMessage};
+use domain::policy::{GatePolicy, MessageTypeRule, Policy, ReplayPolicy};
+use domain::time::{Span, Timestamp};
+use domain::wire::ReportDeployment;
+use lambda::act;
+use lambda::office::Office;
+use lambda::port::Store;
+use local::queue::{EmbeddedQueue, QueueSettings};
+use local::sinks::{LogAlerts, SeriesMetrics};
+use local::store::SqliteStore;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
+
+/// How long the consumer has for a message.
+pub(super) const VISIBILITY: Span = Span::from_secs(1);
+/// How long the gate wants it quiet.
+pub(super) const QUIET: Span = Span::from_secs(2);
+/// How far the clocks of the processes are off, at most.
+pub(super) const SKEW: Span = Span::from_ms(200);
+/// The version of the consumer that processes everything.
+const FINAL: u32 = u32::MAX;
+
+/// A function's process: it has its own clock, and may die.
+#[derive(Clone)]
+pub(super) struct Process {
+    pub name: &'static str,
+    pub office: Office,
+    pub faults: Arc<Faults>,
+}
+
+/// What happened, in numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Summary {
+    /// Orders that were placed.
+    pub orders: u64,
+    /// Letters that replays sent.
+    pub sends: u64,
+    /// Replays that were approved.
+    pub replays: u64,
+}
+
+/// Everything.
+pub(super) struct Scene {
+    pub seed: u64,
+    pub chance: Chance,
+    pub store: Arc<dyn Store>,
+    pub queue: Arc<EmbeddedQueue>,
+    pub witness: Arc<Witness>,
+    pub main: QueueArn,
+    pub dlq: QueueArn,
+    pub steps: QueueArn,
+    /// How often each order was processed.
+    pub processed: BTreeMap<u64, u32>,
+    pub version: u32,
+    pub calm: bool,
+    processes: Vec<Process>,
+    placed: u64,
+    clock: Arc<AtomicI64>,
+    _folder: TempDir,
+}
+
+/// A folder in memory where the machine has one: what is simulated is not the disk.
+fn folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
+    folder.expect("a temporary folder")
+}
+
+impl Scene {
+    pub async fn new(seed: u64) -> Self {
+        let folder = folder();
+        let mut chance = Chance(seed);
+        let clock = Arc::new(AtomicI64::new(START.as_ms()));
+        let now = clock_of(&clock, Span::ZERO);
+        let queue = Arc::new(EmbeddedQueue::open_in_memory(now.clone()).expect("embedded queues"));
+        let ending = if chance.below(3) == 0 { ".fifo" } else { "" };
+        let named = |name: &str, ending: &str| QueueArn::new(format!("arn:aws:sqs:local:000000000000:{name}{ending}"));
+        let (main, dlq, steps) = (named("orders", ending), named("orders-dlq", ending), named("dlo-steps", ""));
+        queue.create_queue(&dlq, QueueSettings::default()).await.expect("a queue");
+        queue.create_queue(&steps, QueueSettings::default()).await.expect("a queue");
+        let settings = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
+        queue.create_queue(&main, settings.dead_letters_to(&dlq, 3)).await.expect("a queue");
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open_in_memory().expect("a store"));
+        let witness = Arc::new(Witness::new(main.clone(), now.clone()));
+        let metrics = Arc::new(SeriesMetrics::open(&folder.path().join("metrics.db")).expect("metrics"));
+        let alerts = Arc::new(LogAlerts::default());
+        let rate = chance.below(60);
+        let processes = ["one", "two"].map(|name| {
+            let faults = Arc::new(Faults::default());
+            let watch: Arc<dyn Watch> = witness.clone();
+            faults.watched_by(watch);
+            faults.throw(Dice {
+                chance: Chance(chance.number()),
+                faults_per_mille: rate,
+                deaths_pct: 40,
+                refusals_per_mille: rate,
+            });
+            let skew = Span::from_ms(chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms());
+            let dice = Mutex::new(Chance(chance.number()));
+            let office = Office {
+                store: Arc::new(FaultyStore { inner: store.clone(), faults: faults.clone() }),
+                queue: Arc::new(FaultyQueue { inner: queue.clone(), faults: faults.clone() }),
+                metrics: metrics.clone(),
+                alerts: alerts.clone(),
+                policy: Arc::new(policy()),
+                steps: steps.clone(),
+                clock: clock_of(&clock, skew),
+                entropy: Arc::new(move || dice.lock().map(|mut dice| dice.number()).unwrap_or_default()),
+                retentions: Arc::new(Mutex::new(HashMap::new())),
+            };
+            Process { name, office, faults }
+        });
+        Self {
+            seed,
+            chance,
+            store,
+            queue,
+            witness,
+            main,
+            dlq,
+            steps,
+            processed: BTreeMap::new(),
+            version: 1,
+            calm: false,
+            processes: processes.to_vec(),
+            placed: 0,
+            clock,
+            _folder: folder,
+        }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_ms(self.clock.load(Ordering::SeqCst))
+    }
+
+    pub fn advance(&self, span: Span) {
+        self.clock.fetch_add(span.as_ms(), Ordering::SeqCst);
+    }
+
+    /// One of the processes, alive.
+    pub fn process(&mut self) -> Process {
+        let at = self.chance.below(self.processes.len());
+        self.started(at)
+    }
+
+    /// The other process, alive.
+    pub fn other(&mut self, process: &Process) -> Process {
+        let at = self.processes.iter().position(|other| other.name != process.name).unwrap_or_default();
+        self.started(at)
+    }
+
+    fn started(&self, at: usize) -> Process {
+        let process = self.processes[at].clone();
+        process.faults.revive();
+        process
+    }
+
+    pub fn set_outage(&self, outage: Option<(QueueArn, Outage)>) {
+        self.processes.iter().for_each(|process| process.faults.set_outage(outage.clone()));
+    }
+
+    /// Nothing fails any more, and the consumer processes everything.
+    pub fn calms_down(&mut self) {
+        self.set_outage(None);
+        self.processes.iter().for_each(|process| process.faults.set_rates(0, 0));
+        (self.version, self.calm) = (FINAL, true);
+    }
+
+    /// A producer places orders.
+    pub async fn place(&mut self, count: u64) {
+        for n in self.placed..self.placed + count {
+            let content = orders::content(self.seed, n, self.main.is_fifo());
+            self.witness.placed(n, &content);
+            let deduplication_id = self.main.is_fifo().then(|| format!("order-{n}"));
+            let order = Outgoing { content, deduplication_id, ..Outgoing::default() };
+            let sent = self.queue.send_batch(&self.main, &[order]).await.expect("the main queue");
+            sent.into_iter().for_each(|sent| drop(sent.expect("an order is sent")));
+        }
+        self.placed += count;
+    }
+
+    /// Another version of the consumer goes live; now and then that is reported.
+    pub async fn deploy(&mut self) {
+        self.version += 1;
+        if self.chance.below(2) == 0 {
+            let process = self.process();
+            let report = ReportDeployment {
+                service: orders::SERVICE.into(),
+                version: format!("v{}", self.version),
+                commit: None,
+                at: None,
+            };
+            let _ = act::report_deployment(&process.office, &report).await;
+        }
+    }
+
+    /// The consumer takes some messages: it processes them, gives up on them, or dies with them in hand.
+    pub async fn consume(&mut self) {
+        let max = 1 + self.chance.below(BATCH_ENTRIES_MAX);
+        for message in self.queue.receive(&self.main, max, Span::ZERO, None).await.unwrap_or_default() {
+            let Some(n) = orders::number_of(&message.content.body) else {
+                self.witness.accuse(format!("a message on the main queue is no order: {:?}", message.content.body));
+                continue;
+            };
+            let dies = !self.calm && self.chance.below(40) == 0;
+            match orders::fails(self.seed, n, self.version) {
+                _ if self.version == FINAL => *self.processed.entry(n).or_default() += 1,
+                None => *self.processed.entry(n).or_default() += 1,
+                Some(error) => {
+                    let silent = self.chance.below(5) == 0;
+                    let stamped = orders::stamped(&self.main, &message, error, self.version, self.now());
+                    match stamped {
+                        Some(stamped) if !silent => self.dead_letter(n, stamped).await,
+                        // Without a word: SQS moves it after the third receive.
+                        _ => continue,
+                    }
+                }
+            }
+            if !dies {
+                let _ = self.queue.delete_batch(&self.main, &[message.receipt_handle]).await;
+            }
+        }
+    }
+
+    async fn dead_letter(&mut self, n: u64, content: Content) {
+        let unique = self.chance.number();
+        let deduplication_id = self.dlq.is_fifo().then(|| format!("dead-{n}-{unique}"));
+        let dead = Outgoing { content, deduplication_id, ..Outgoing::default() };
+        let sent = self.queue.send_batch(&self.dlq, &[dead]).await.expect("the dead-letter queue");
+        sent.into_iter().for_each(|sent| drop(sent.expect("a letter is sent")));
+    }
+
+    /// A received message as intake gets it.
+    pub fn dead(&self, received: Received) -> DeadMessage {
+        DeadMessage {
+            dlq: self.dlq.clone(),
+            message_id: received.message_id,
+            content: received.content,
+            system: received.system,
+        }
+    }
+
+    pub fn orders(&self) -> u64 {
+        self.placed
+    }
+
+    pub fn summary(&self) -> Summary {
+        let (sends, replays) = self.witness.counted();
+        Summary { orders: self.placed, sends, replays }
+    }
+}
+
+type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+fn clock_of(clock: &Arc<AtomicI64>, skew: Span) -> Now {
+    let clock = clock.clone();
+    Arc::new(move || Timestamp::from_ms(clock.load(Ordering::SeqCst)).plus(skew))
+}
+
+fn policy() -> Policy {
+    Policy {
+        gate: GatePolicy { quiet_ms: QUIET, ..GatePolicy::default() },
+        replay: ReplayPolicy {
+            pace_per_s: 20,
+            window_slack_ms: Span::from_secs(1),
+            rest_ms: Span::from_ms(500),
+            rest_ms_max: Span::from_secs(2),
+            ..ReplayPolicy::default()
+        },
+        message_types: vec![MessageTypeRule {
+            message_type: "order.placed".into(),
+            amount: Some("/total/amount".into()),
+            currency: Some("/total/currency".into()),
+            customer: Some("/customer/id".into()),
+            ..MessageTypeRule::default()
+        }],
+        ..Policy::default()
+    }
+}

@@ -1,0 +1,268 @@
+//! Who sees every call that takes effect, in order, and checks each against the promises.
+
+use super::orders::number_of;
+use super::scene::{QUIET, SKEW};
+use crate::faults::Watch;
+use consumer::queue::{EntryFailure, Outgoing};
+use domain::gate::ConditionKind;
+use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId};
+use domain::letter::Letter;
+use domain::limits::BATCH_ENTRIES_MAX;
+use domain::marker::{MARKER_ATTRIBUTE, Marker};
+use domain::message::Content;
+use domain::replay::{Entry, Outcome, OutcomeKind, Replay, ReplayState};
+use domain::time::Timestamp;
+use lambda::port::{Expect, Write};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Lines of the log that are told with a broken promise.
+const LOG_MAX: usize = 60;
+
+type Key = (ReplayId, LetterId);
+
+/// The witness.
+pub(super) struct Witness {
+    main: QueueArn,
+    now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    seen: Mutex<Seen>,
+}
+
+/// A sending that is meant, and what became of it.
+struct Intent {
+    /// The number of the commit that wrote it.
+    at: u64,
+    /// Sends that reached the queue.
+    sends: u32,
+    /// When the last of them was.
+    sent_at: Option<Timestamp>,
+}
+
+#[derive(Default)]
+struct Seen {
+    commits: u64,
+    orders: BTreeMap<u64, Content>,
+    letters: BTreeMap<LetterId, Letter>,
+    entries: BTreeMap<Key, Entry>,
+    intents: BTreeMap<Key, Intent>,
+    replays: BTreeMap<ReplayId, Replay>,
+    /// Replays that may send nothing more, since which commit, and how much they did send after it.
+    halted: BTreeMap<ReplayId, (u64, usize)>,
+    died_at: BTreeMap<GroupId, Timestamp>,
+    broken: Option<String>,
+    log: VecDeque<String>,
+}
+
+impl Witness {
+    pub fn new(main: QueueArn, now: Arc<dyn Fn() -> Timestamp + Send + Sync>) -> Self {
+        Self { main, now, seen: Mutex::default() }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An order was placed.
+    pub fn placed(&self, n: u64, content: &Content) {
+        self.seen().orders.insert(n, content.clone());
+    }
+
+    /// Something is wrong that others have seen.
+    pub fn accuse(&self, broken: String) {
+        self.seen().accuse(broken);
+    }
+
+    /// The first promise that was broken.
+    pub fn verdict(&self) -> Result<(), String> {
+        self.seen().broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// What happened last.
+    pub fn last_words(&self) -> String {
+        self.seen().log.iter().cloned().collect::<Vec<_>>().join("\n")
+    }
+
+    /// Letters sent, and replays approved.
+    pub fn counted(&self) -> (u64, u64) {
+        let seen = self.seen();
+        (seen.intents.values().map(|intent| u64::from(intent.sends)).sum(), seen.replays.len() as u64)
+    }
+
+    /// How often a letter was handed to the main queue by a replay.
+    pub fn sends_of(&self, replay: &ReplayId, letter: &LetterId) -> u32 {
+        self.seen().intents.get(&(replay.clone(), letter.clone())).map_or(0, |intent| intent.sends)
+    }
+
+    /// Whether an answer about a letter was lost while nothing on the message could tell whose it was.
+    pub fn was_sent_in_the_dark(&self, n: u64) -> bool {
+        let seen = self.seen();
+        let full = |letter: &Letter| letter.content.attributes.len() >= domain::limits::ATTRIBUTES_MAX;
+        seen.letters.values().any(|letter| number_of(&letter.content.body) == Some(n) && full(letter))
+    }
+}
+
+impl Seen {
+    fn accuse(&mut self, broken: String) {
+        self.log.push_back(format!("BROKEN: {broken}"));
+        self.broken.get_or_insert(broken);
+    }
+
+    fn note(&mut self, now: Timestamp, line: String) {
+        self.log.push_back(format!("{:>9} {:>5} {line}", now.as_ms() % 100_000_000, self.commits));
+        if self.log.len() > LOG_MAX {
+            self.log.pop_front();
+        }
+    }
+
+    fn letter(&mut self, letter: &Letter) {
+        let died_at = self.died_at.entry(letter.group.clone()).or_insert(letter.died_at);
+        *died_at = (*died_at).max(letter.died_at);
+        let original = number_of(&letter.content.body).and_then(|n| self.orders.get(&n));
+        if original != Some(&letter.content) {
+            self.accuse(format!("letter {} is not what was sent: {:?}", letter.id, letter.content));
+        }
+        self.letters.insert(letter.id.clone(), letter.clone());
+    }
+
+    fn replay(&mut self, replay: &Replay, is_new: bool, now: Timestamp) {
+        let id = replay.id().clone();
+        self.note(now, format!("replay {id} v{} {:?}", replay.version, replay.state));
+        if is_new {
+            self.approval(replay, now);
+        }
+        match replay.state {
+            ReplayState::Running { .. } => drop(self.halted.remove(&id)),
+            _ => drop(self.halted.entry(id.clone()).or_insert((self.commits, 0))),
+        }
+        self.replays.insert(id, replay.clone());
+    }
+
+    /// An approval is by another person than the declarer, names the plan, and came when it was quiet.
+    fn approval(&mut self, replay: &Replay, now: Timestamp) {
+        let (approval, plan) = (&replay.approval, &replay.plan);
+        if approval.by == plan.fix.declared_by {
+            self.accuse(format!("{} approved their own fix in {}", approval.by, replay.id()));
+        }
+        if approval.plan_hash != plan.hash() {
+            self.accuse(format!("the approval of {} names another plan", replay.id()));
+        }
+        let waived = approval.waivers.iter().any(|waiver| waiver.condition == ConditionKind::Quiet);
+        let quiet = self.died_at.get(&plan.group).is_none_or(|at| now.plus(SKEW).plus(SKEW) >= at.plus(QUIET));
+        if !quiet && !waived {
+            self.accuse(format!("{} was approved while letters were dying", replay.id()));
+        }
+    }
+
+    fn entry(&mut self, entry: &Entry, now: Timestamp) {
+        let key = (entry.replay.clone(), entry.letter.clone());
+        self.note(now, format!("entry {} {:?} sends {}", entry.seq, entry.outcome.kind(), entry.sends));
+        match &entry.outcome {
+            Outcome::Sending { .. } => self.intent(entry, &key),
+            Outcome::Delivered { .. } => self.delivery(&key, now),
+            _ => {}
+        }
+        self.entries.insert(key, entry.clone());
+    }
+
+    fn intent(&mut self, entry: &Entry, key: &Key) {
+        let Some(replay) = self.replays.get(&entry.replay) else {
+            return self.accuse(format!("letter {} was to be sent without an approval", entry.letter));
+        };
+        match replay.state {
+            ReplayState::Running { wave, .. } if wave == entry.wave => {}
+            _ => {
+                let words = format!("letter {} of wave {} meant to go while {:?}", key.1, entry.wave, replay.state);
+                self.accuse(words);
+            }
+        }
+        let at = self.commits;
+        let intent = self.intents.entry(key.clone()).or_insert(Intent { at, sends: 0, sent_at: None });
+        intent.at = at;
+    }
+
+    /// Delivered only when it was sent, and its window has passed.
+    fn delivery(&mut self, key: &Key, now: Timestamp) {
+        let window = self.replays.get(&key.0).map(Replay::window).unwrap_or_default();
+        let sent_at = self.intents.get(key).and_then(|intent| intent.sent_at);
+        if sent_at.is_none_or(|at| now.plus(SKEW).plus(SKEW) < at.plus(window)) {
+            self.accuse(format!("letter {} counts as delivered, sent at {sent_at:?}, now {now:?}", key.1));
+        }
+    }
+
+    /// Which sending of ours a message on its way is.
+    fn sending(&self, message: &Outgoing) -> Option<Key> {
+        if let Some(marker) = message.content.attributes.get(MARKER_ATTRIBUTE) {
+            let marker = Marker::parse(marker.as_text()?)?;
+            return Some((marker.replay, marker.letter));
+        }
+        let is_it = |(key, entry): &(&Key, &Entry)| {
+            entry.outcome.kind() == OutcomeKind::Sending
+                && self.letters.get(&key.1).is_some_and(|letter| letter.content == message.content)
+        };
+        self.entries.iter().find(is_it).map(|(key, _)| key.clone())
+    }
+
+    fn send(&mut self, main: &QueueArn, message: &Outgoing, now: Timestamp) {
+        let Some(key) = self.sending(message) else {
+            return self.accuse(format!("nobody knows what was sent: {:?}", message.content));
+        };
+        self.note(now, format!("sends {}", key.1));
+        let Some(letter) = self.letters.get(&key.1) else {
+            return self.accuse(format!("letter {} was never stored", key.1));
+        };
+        let mut content = message.content.clone();
+        content.attributes.remove(MARKER_ATTRIBUTE);
+        let (same, home) = (content == letter.content, letter.main_queue.as_ref() == Some(main));
+        if !same || !home {
+            self.accuse(format!("letter {} left changed or for another queue: {content:?}", key.1));
+        }
+        let intent_at = match self.intents.get_mut(&key) {
+            Some(intent) => {
+                intent.sends += 1;
+                intent.sent_at = Some(now);
+                intent.at
+            }
+            None => return self.accuse(format!("letter {} was sent without an intent", key.1)),
+        };
+        if let Some((halted_at, after)) = self.halted.get_mut(&key.0) {
+            *after += 1;
+            let (late, many) = (intent_at > *halted_at, *after > BATCH_ENTRIES_MAX);
+            if late || many {
+                self.accuse(format!("letter {} was sent after its replay was stopped", key.1));
+            }
+        }
+    }
+}
+
+impl Watch for Witness {
+    fn committed(&self, writes: &[Write]) {
+        let now = (self.now)();
+        let mut seen = self.seen();
+        seen.commits += 1;
+        // The head first: what else is in the commit holds with it.
+        for write in writes {
+            if let Write::Replay { replay, expect } = write {
+                seen.replay(replay, *expect == Expect::Absent, now);
+            }
+        }
+        for write in writes {
+            match write {
+                Write::Letter { letter, .. } => seen.letter(letter),
+                Write::Entry { entry, .. } => seen.entry(entry, now),
+                _ => {}
+            }
+        }
+    }
+
+    fn sends(&self, queue: &QueueArn, messages: &[Outgoing]) {
+        if *queue == self.main {
+            let now = (self.now)();
+            let mut seen = self.seen();
+            messages.iter().for_each(|message| seen.send(queue, message, now));
+        } else if !queue.as_str().ends_with("dlo-steps") {
+            self.accuse(format!("letters were sent to {queue}"));
+        }
+    }
+
+    fn sent(&self, _: &QueueArn, _: &[Outgoing], _: &[Result<MessageId, EntryFailure>]) {}
+}
