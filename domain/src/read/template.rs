@@ -4,6 +4,7 @@
 //! and by the words next to it, never by digits alone. Runs of masks collapse, so that a list of three ids and a
 //! list of one read the same. What names a cause stays: status codes, errno, CamelCase names, code names in quotes.
 
+mod paths;
 mod shapes;
 mod words;
 
@@ -20,6 +21,9 @@ const MESSAGE_BYTES_MAX: usize = 8 * 1024;
 const SPAN_BYTES_MAX: usize = 2 * 1024;
 /// The longest template, bytes. Cut by template, not by message, so that long ids do not move the cut.
 const TEMPLATE_BYTES_MAX: usize = 2 * 1024;
+
+/// A token in which so many parts vary is an identifier as a whole: `task_2008_c_0003_m_17`.
+const ID_PARTS_MIN: usize = 3;
 
 /// The template of a message; the error type says how to take a lone name in quotes (`KeyError: 'sku'`).
 pub fn of(message: &str, error_type: &str) -> String {
@@ -43,6 +47,8 @@ struct Out {
     since_mask: Option<u8>,
     /// Where the last mask ends, and whether only separators came since.
     run: Option<usize>,
+    /// Where the last word that is masked in part stands, while only separators came since.
+    partly: Option<(usize, usize)>,
 }
 
 impl Out {
@@ -56,6 +62,7 @@ impl Out {
         self.text.push(c);
         if !matches!(c, ',' | ';' | '/' | '|' | '&' | '+' | '-') {
             self.run = None;
+            self.partly = None;
         }
     }
 
@@ -65,6 +72,7 @@ impl Out {
             None => {
                 self.text.push(MASK);
                 self.run = Some(self.text.len());
+                self.partly = None;
             }
         }
         self.since_mask = Some(0);
@@ -79,7 +87,15 @@ impl Out {
             }
             _ => word,
         };
-        self.text.push_str(singular);
+        // A list of names with numbers reads like one of them: `blk_*, blk_*`.
+        match self.partly {
+            Some((start, end)) if self.text[start..end] == *singular => self.text.truncate(end),
+            _ => {
+                let start = self.text.len();
+                self.text.push_str(singular);
+                self.partly = singular.contains(MASK).then_some((start, self.text.len()));
+            }
+        }
         self.run = None;
         self.remember(word);
     }
@@ -186,6 +202,7 @@ impl<'a> Scanner<'a> {
     fn holds_text(&self, inside: &str) -> bool {
         let one_word = !inside.contains(char::is_whitespace);
         (one_word && (inside.contains("://") || inside.starts_with('/')))
+            || paths::is_request(inside)
             || words::BEFORE_A_SENTENCE.contains(&self.out.before[0].as_str()) && inside.contains(' ')
             || self.out.text.ends_with(", ")
                 && self.out.text.trim_end_matches(", ").ends_with(|c: char| c.is_ascii_digit())
@@ -268,7 +285,11 @@ impl<'a> Scanner<'a> {
             self.out.word(key);
             self.out.punctuation('=');
             let is_code = words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5);
-            return if is_code { self.out.word(value) } else { self.out.mask() };
+            if is_code {
+                return self.out.word(value);
+            }
+            self.out.mask();
+            return self.rest_of_value();
         }
         let is_code = || words::is_code(core, &self.out.before, self.out.text.as_str(), tail, after);
         match shapes::shape(core) {
@@ -283,10 +304,34 @@ impl<'a> Scanner<'a> {
             Shape::Parts if words::precedes_id(&self.out.before[0]) && core.bytes().any(|b| b.is_ascii_digit()) => {
                 self.out.mask();
             }
-            Shape::Parts => match shapes::mask_parts(core) {
-                masked if masked.chars().eq([MASK]) => self.out.mask(),
-                masked => self.out.word(&masked),
-            },
+            // What a server logs of a request it served: the method is the event, its target is data.
+            Shape::Parts if paths::is_method(&self.out.before[0]) && after.starts_with(" HTTP/") => self.out.mask(),
+            Shape::Parts => self.parts(core),
+        }
+    }
+
+    /// `ws=Source{1, 2}`, `key=0|app|7`: what stands without a blank after a value belongs to it.
+    fn rest_of_value(&mut self) {
+        let rest = head(self.rest(), SPAN_BYTES_MAX);
+        let more = match rest.chars().next() {
+            Some('{') => shapes::brace_length(rest).map(|length| length + 1),
+            Some('|') => rest.find([' ', ',', ';', ')', ']', '}', '"', '\'']),
+            _ => None,
+        };
+        self.at += more.unwrap_or(0);
+    }
+
+    /// A token of which parts vary.
+    fn parts(&mut self, core: &str) {
+        let mut masked = shapes::mask_parts(core);
+        if paths::is_file(core) {
+            masked = paths::mask_file(core, &masked);
+        }
+        let is_route = masked.starts_with('/');
+        if masked.chars().eq([MASK]) || (!is_route && masked.matches(MASK).count() >= ID_PARTS_MIN) {
+            self.out.mask();
+        } else {
+            self.out.word(&masked);
         }
     }
 

@@ -21,7 +21,15 @@ fn what_varies_is_masked() {
     check("name 'Anna Kowalska' is taken", "name * is taken");
     check("cannot reach worker-3.pool.internal:8080", "cannot reach worker-*.pool.internal:*");
     check("at Mon, 03 Nov 2024 10:15:30 GMT", "at *");
-    check("read /var/spool/2024/11/msg-7.eml", "read /var/spool/*/msg-*.eml");
+    // Where one part of a path varies it leads to data: which folder the data is in is data too.
+    check("read /var/spool/2024/11/msg-7.eml", "read *");
+    check("read /srv/releases/20241103/config/mail.yml", "read */mail.yml");
+    check("read C:\\jobs\\17\\out.csv", "read *\\out.csv");
+    check("task_2008_c_0003_m_17 lost", "* lost");
+    check("lost blk_1, blk_2 and blk_3", "lost blk_* and blk_*");
+    check("lost blk_1, blk_2", "lost blk_*");
+    check("10.0.0.1 \"GET /v1/orders/7 HTTP/1.1\" refused", "* \"GET * HTTP/1.1\" refused");
+    check("lock=7, source=Source{10, 11}, key=0|app|7, uid=8", "lock=*, source=*, key=*, uid=*");
     check("GET https://u:p@api.example/v1/orders/17?sig=x failed", "GET https://api.example/v1/orders/* failed");
     check("bad body: {\"a\":1,\"code\":\"E_X\"}", "bad body: {code=E_X *}");
     check("done user=bob tenant=acme", "done user=* tenant=*");
@@ -30,6 +38,9 @@ fn what_varies_is_masked() {
 #[test]
 fn what_names_the_cause_stays() {
     check("status code 404", "status code 404");
+    check("read /etc/orders/mail.yml", "read /etc/orders/mail.yml");
+    check("POST /v1/orders/8 failed", "POST /v1/orders/* failed");
+    check("/billing/0/zip must be text", "/billing/*/zip must be text");
     check("503 Service Unavailable", "503 Service Unavailable");
     check("(os error 28)", "(os error 28)");
     check("ORA-00060: deadlock", "ORA-00060: deadlock");

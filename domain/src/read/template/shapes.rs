@@ -253,11 +253,11 @@ fn push_part(out: &mut String, part: &str, first: bool) {
     if version && !first {
         return out.push_str(part);
     }
-    // `kafka2`, `User42`: a name and its number. Short hex-like beginnings are part of an id.
+    // `kafka2`, `User42`: a name and its number. One or two letters, and short hex, are part of an id.
     let stem = &part[..digit];
     let numbered = part[digit..].bytes().all(|b| b.is_ascii_digit());
     if numbered
-        && digit >= 2
+        && digit >= 3
         && !(digit <= 3 && stem.bytes().all(|b| b.is_ascii_hexdigit()))
         && !stem.bytes().all(|b| b.is_ascii_uppercase())
     {

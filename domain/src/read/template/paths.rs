@@ -1,0 +1,55 @@
+//! Paths of files, and the targets of request lines: which of their parts name a cause, and which are data.
+
+use super::MASK;
+use alloc::string::String;
+
+/// The first names of absolute paths on the systems that we meet (Filesystem Hierarchy Standard 3.0, macOS, Lambda).
+#[rustfmt::skip]
+const ROOTS: &[&str] = &[
+    "bin", "boot", "dev", "etc", "home", "lib", "lib64", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv",
+    "sys", "tmp", "usr", "var", "Users", "Volumes", "Library", "System", "Applications", "private", "nix", "data",
+    "workspace",
+];
+
+/// The methods of HTTP (RFC 9110, RFC 5789).
+const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT"];
+
+/// Whether a word is a method of HTTP, in whatever case.
+pub fn is_method(word: &str) -> bool {
+    METHODS.iter().any(|method| word.eq_ignore_ascii_case(method))
+}
+
+/// Whether a text is a request line or its beginning: `GET /v1/orders/7 HTTP/1.1`.
+pub fn is_request(text: &str) -> bool {
+    let Some((method, target)) = text.split_once(' ') else { return false };
+    METHODS.contains(&method) && (target.starts_with('/') || target.contains("://"))
+}
+
+/// Whether a token is the path of a file rather than a route or a pointer into a document.
+pub fn is_file(core: &str) -> bool {
+    let drive = core.as_bytes().get(..3).is_some_and(|b| b[0].is_ascii_alphabetic() && b[1] == b':' && b[2] == b'\\');
+    if drive || core.starts_with("\\\\") {
+        return true;
+    }
+    let Some(rest) = core.strip_prefix('/') else { return false };
+    let first = rest.split('/').next().unwrap_or(rest);
+    let last = rest.rsplit('/').next().unwrap_or(rest);
+    let ends_in_kind = last.rsplit_once('.').is_some_and(|(_, end)| super::words::FILE_ENDINGS.contains(&end));
+    rest.contains('/') && (ROOTS.contains(&first) || ends_in_kind || rest.contains("/_") || rest.contains("/."))
+}
+
+/// A path in which nothing varies is a place in the system and stays. Where one part varies the path leads to data:
+/// its directories go whole, and only a last name without a number stays.
+pub fn mask_file(path: &str, masked: &str) -> String {
+    if !masked.contains(MASK) {
+        return String::from(masked);
+    }
+    let last_at = masked.rfind(['/', '\\']).unwrap_or(0);
+    let last = &masked[last_at..];
+    let mut out = String::from(MASK);
+    // A directory's own trailing slash is no name; nor is a last name that varies.
+    if last.len() > 1 && !last.contains(MASK) && !path.ends_with(['/', '\\']) {
+        out.push_str(last);
+    }
+    out
+}
