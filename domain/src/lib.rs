@@ -22,6 +22,7 @@ pub mod impact;
 pub mod letter;
 pub mod limits;
 pub mod marker;
+pub mod merge;
 pub mod message;
 pub mod metric;
 pub mod money;

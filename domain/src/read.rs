@@ -19,6 +19,7 @@ pub use stamp::{STAMP_VERSION, Stamp};
 
 use crate::id::{GroupId, MessageId, QueueArn};
 use crate::marker::{FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE, Marker};
+use crate::merge::Skeleton;
 use crate::message::{Content, DeadMessage};
 use crate::policy::Policy;
 use crate::reading::{Classification, EnvelopeKind, Failure, Reading};
@@ -66,6 +67,14 @@ pub fn classify_failure(failure: &Failure, body: Option<&str>, policy: &Policy) 
         Case { failure, main_queue: None, stack: &stack, payload_problem, message_type: None, expired: false },
         policy,
     )
+}
+
+/// What a merge above the fingerprint sees of a failure: asked for once, when its fingerprint is first met. Nothing
+/// where the fingerprint does not depend on the message.
+pub fn skeleton(failure: &Failure, main_queue: Option<&QueueArn>) -> Option<Skeleton> {
+    let stack = frames::parse(failure.stack.as_deref().unwrap_or_default());
+    let case = Case { failure, main_queue, stack: &stack, payload_problem: None, message_type: None, expired: false };
+    fingerprint::skeleton(case)
 }
 
 /// What is read once for both fingerprint and class.

@@ -1,14 +1,19 @@
 //! `dlo classify`: error records or SQS messages on lines of JSON in, verdicts on lines of JSON out.
 //!
 //! Order is kept, every line gets an answer, and a bad line never stops the rest. Answers are flushed with each
-//! chunk of input, so it works in a pipe that a person types into.
+//! chunk of input, so it works in a pipe that a person types into. With `--merge` they wait for the end of the input,
+//! because only all fingerprints together tell which of them are one group.
 
+mod held;
+
+use domain::id::GroupId;
 use domain::message::{Attribute, AttributeValue, Attributes, Content, DeadMessage, SystemAttributes};
 use domain::policy::Policy;
 use domain::read::json::{self, Raw};
-use domain::read::{classify_failure, read};
+use domain::read::{classify_failure, read, skeleton};
 use domain::reading::{Category, Class, Classification, Failure};
 use domain::time::Timestamp;
+use held::{Held, Line, Verdict};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, BufRead, Write};
@@ -21,6 +26,9 @@ const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 struct Answer<'a> {
     id: Option<&'a Value>,
     fingerprint: &'a str,
+    /// The letter's own fingerprint, where `fingerprint` is that of the group it was merged into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_fingerprint: Option<&'a str>,
     class: Class,
     category: Category,
     confidence: u8,
@@ -37,9 +45,19 @@ struct Refusal<'a> {
     error: &'a str,
 }
 
+/// When an answer is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// At once, by the letter alone.
+    Stream,
+    /// When all is read, with the fingerprint of the group that it was merged into. About 0.5 kB a line is kept.
+    Merge,
+}
+
 /// Answers every line. True when all of them could be read.
-pub fn run(mut input: impl BufRead, mut output: impl Write) -> io::Result<bool> {
-    let mut office = Office { policy: Policy::default(), answers: Vec::new(), line: 0, all_good: true };
+pub fn run(mut input: impl BufRead, mut output: impl Write, mode: Mode) -> io::Result<bool> {
+    let held = (mode == Mode::Merge).then(Held::default);
+    let mut office = Office { policy: Policy::default(), answers: Vec::new(), held, line: 0, all_good: true };
     let mut pending = Pending::default();
     loop {
         let chunk = match input.fill_buf() {
@@ -56,6 +74,9 @@ pub fn run(mut input: impl BufRead, mut output: impl Write) -> io::Result<bool> 
         pending.add(rest);
         if length == 0 && !pending.is_empty() {
             office.answer(&mut pending);
+        }
+        if length == 0 {
+            office.release();
         }
         input.consume(length);
         if !office.answers.is_empty() {
@@ -94,6 +115,7 @@ impl Pending {
 struct Office {
     policy: Policy,
     answers: Vec<u8>,
+    held: Option<Held>,
     line: u64,
     all_good: bool,
 }
@@ -155,8 +177,11 @@ impl Office {
         if let Some(name) = wrong {
             return self.refuse(id.as_ref(), &format!("`{name}` is not a text"));
         }
-        let verdict = classify_failure(&failure, body.as_deref(), &self.policy);
-        self.write(id.as_ref(), verdict.group.as_str(), &verdict.classification, &verdict.title);
+        let found = classify_failure(&failure, body.as_deref(), &self.policy);
+        if let Some(held) = &mut self.held {
+            held.meet(&found.group, None, || skeleton(&failure, None));
+        }
+        self.give(Verdict { id, group: found.group, classification: found.classification, title: found.title });
     }
 
     /// A message as `aws sqs receive-message` prints it.
@@ -164,22 +189,54 @@ impl Office {
         let id = raw.get("MessageId").map(as_it_came);
         match dead_message(raw) {
             Ok(message) => {
-                let reading = read(&message, &self.policy);
-                self.write(id.as_ref(), reading.group.as_str(), &reading.classification, &reading.title);
+                let found = read(&message, &self.policy);
+                if let Some(held) = &mut self.held {
+                    held.meet(&found.group, found.sent_at, || skeleton(&found.failure, found.main_queue.as_ref()));
+                }
+                self.give(Verdict { id, group: found.group, classification: found.classification, title: found.title });
             }
             Err(error) => self.refuse(id.as_ref(), &error),
         }
     }
 
-    fn write(&mut self, id: Option<&Value>, fingerprint: &str, classification: &Classification, title: &str) {
-        let Classification { class, category, confidence, reason } = classification;
-        let (class, category, confidence) = (*class, *category, confidence.as_pct());
-        self.write_line(&Answer { id, fingerprint, class, category, confidence, reason, title });
+    fn give(&mut self, verdict: Verdict) {
+        match &mut self.held {
+            Some(held) => held.lines.push(Line::Verdict(verdict)),
+            None => self.write(&verdict, &verdict.group, None),
+        }
     }
 
     fn refuse(&mut self, id: Option<&Value>, error: &str) {
         self.all_good = false;
-        self.write_line(&Refusal { id, line: self.line, error });
+        let line = self.line;
+        match &mut self.held {
+            Some(held) => held.lines.push(Line::Refusal { id: id.cloned(), line, error: error.to_owned() }),
+            None => self.write_line(&Refusal { id, line, error }),
+        }
+    }
+
+    /// Writes what was held, with the fingerprints of the groups.
+    fn release(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        let aliases = held.aliases();
+        for line in &held.lines {
+            match line {
+                Line::Verdict(verdict) => {
+                    let group = aliases.get(&verdict.group).unwrap_or(&verdict.group);
+                    self.write(verdict, group, Some(verdict.group.as_str()));
+                }
+                Line::Refusal { id, line, error } => {
+                    self.write_line(&Refusal { id: id.as_ref(), line: *line, error });
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, verdict: &Verdict, group: &GroupId, own_fingerprint: Option<&str>) {
+        let Classification { class, category, confidence, reason } = &verdict.classification;
+        let (id, fingerprint, title) = (verdict.id.as_ref(), group.as_str(), verdict.title.as_str());
+        let (class, category, confidence) = (*class, *category, confidence.as_pct());
+        self.write_line(&Answer { id, fingerprint, own_fingerprint, class, category, confidence, reason, title });
     }
 
     fn write_line(&mut self, answer: &impl Serialize) {
@@ -233,76 +290,5 @@ fn attribute(name: &str, raw: Raw<'_>) -> Result<Attribute, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn answers(input: &str) -> (Vec<serde_json::Value>, bool) {
-        let mut output = Vec::new();
-        // A tiny buffer, so that lines are put together from many chunks.
-        let good = run(io::BufReader::with_capacity(7, input.as_bytes()), &mut output).unwrap();
-        (
-            output
-                .split(|b| *b == b'\n')
-                .filter(|l| !l.is_empty())
-                .map(|l| serde_json::from_slice(l).unwrap())
-                .collect(),
-            good,
-        )
-    }
-
-    #[test]
-    fn records_are_answered_in_order() {
-        let (got, good) = answers(
-            "{\"id\":\"1\",\"error_message\":\"order 7 is closed\"}\n\n{\"id\":2,\"error_message\":\"order 8 is closed\",\"stack_trace\":null,\"body\":\"\"}",
-        );
-        assert!(good);
-        assert_eq!((&got[0]["id"], &got[1]["id"]), (&"1".into(), &2.into()));
-        assert_eq!(got[0]["fingerprint"], got[1]["fingerprint"]);
-        assert_eq!(got[0]["title"], "order * is closed");
-        assert_eq!(got[0]["class"], "unknown");
-    }
-
-    #[test]
-    fn a_bad_line_is_answered_and_the_next_one_too() {
-        let (got, good) = answers("{\n[1]\n{\"id\":\"x\",\"error_type\":{}}\n{\"id\":\"y\"}\n");
-        assert!(!good);
-        assert_eq!(got.len(), 4);
-        assert_eq!(got[0]["line"], 1);
-        assert!(got[1]["error"].is_string());
-        assert_eq!((&got[2]["id"], &got[2]["line"]), (&"x".into(), &3.into()));
-        assert_eq!(got[3]["id"], "y");
-    }
-
-    #[test]
-    fn messages_are_read_as_the_aws_command_prints_them() {
-        let one = r#"{"MessageId":"m-1","Body":"{\"type\":\"order.placed\"}","Attributes":{"SentTimestamp":"1763600000000","DeadLetterQueueSourceArn":"arn:q"},"MessageAttributes":{"dlo.failure":{"DataType":"String","StringValue":"{\"v\":1,\"message\":\"boom\",\"class\":\"permanent\"}"},"raw":{"DataType":"Binary","BinaryValue":"AAE="}}}"#;
-        let (got, good) = answers(&format!("{one}\n{{\"Messages\":[{one},{{\"MessageId\":\"m-2\"}}]}}\n"));
-        assert!(!good);
-        assert_eq!(got.len(), 3);
-        assert_eq!(
-            (&got[0]["id"], &got[0]["class"], &got[0]["title"]),
-            (&"m-1".into(), &"permanent".into(), &"boom".into())
-        );
-        assert_eq!(got[0], got[1]);
-        assert_eq!((&got[2]["id"], &got[2]["line"]), (&"m-2".into(), &2.into()));
-    }
-
-    #[test]
-    fn a_line_that_is_too_long_is_skipped_whole() {
-        let long = format!("{{\"id\":\"{}\"}}\n{{\"id\":\"z\"}}\n", "x".repeat(LINE_BYTES_MAX));
-        let mut output = Vec::new();
-        assert!(!run(long.as_bytes(), &mut output).unwrap());
-        let text = String::from_utf8(output).unwrap();
-        assert!(text.contains("longer than") && text.contains("\"id\":\"z\""));
-    }
-
-    #[test]
-    fn lone_surrogates_and_bytes_that_are_no_text_do_not_stop_it() {
-        let mut input = b"\xff\xfe\n".to_vec();
-        input.extend(br#"{"id":"s","error_message":"cut \ud83d"}"#);
-        let mut output = Vec::new();
-        assert!(!run(&input[..], &mut output).unwrap());
-        let text = String::from_utf8(output).unwrap();
-        assert!(text.contains("not UTF-8") && text.contains("\"id\":\"s\""));
-    }
-}
+#[path = "classify/tests.rs"]
+mod tests;

@@ -7,12 +7,13 @@
 use super::frames::{Frame, Stack};
 use super::{Case, template};
 use crate::id::{GroupId, hash_hex};
+use crate::merge::Skeleton;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// The version of the fingerprint. Any change that gives one letter another fingerprint raises it.
-pub const FINGERPRINT_VERSION: &str = "1";
+pub const FINGERPRINT_VERSION: &str = "2";
 
 /// The most frames that count.
 const FRAMES_MAX: usize = 32;
@@ -28,36 +29,79 @@ pub struct Fingerprint {
 }
 
 pub fn of(case: Case<'_>) -> Fingerprint {
-    let stack = case.stack;
-    // A stack alone names its error on its first line.
-    let head = stack.head.clone().unwrap_or_default();
-    let error_type = case.failure.error_type.as_deref().unwrap_or(&head.error_type).trim();
-    let message = case.failure.message.as_deref().unwrap_or(&head.message);
-    let Stack { frames, causes, .. } = stack;
-    let template = template::of(message, error_type);
-    let queue = case.main_queue.map(|arn| arn.as_str()).unwrap_or_default();
+    let evidence = Evidence::of(case);
+    let mut parts = evidence.family(case);
+    if evidence.by_message {
+        parts.push(&evidence.template);
+    }
+    let title = title(case, evidence.error_type, &evidence.template);
+    Fingerprint { group: GroupId::new(hash_hex(&parts)), title, culprit: evidence.culprit() }
+}
 
-    let in_app = frames.iter().any(|frame| frame.in_app);
-    let counted = frames.iter().filter(|frame| frame.in_app || !in_app).take(FRAMES_MAX);
-    let frame_lines: Vec<String> = counted.clone().map(|f| format!("{} {}", f.module, f.function)).collect();
-    let mut parts = Vec::from([FINGERPRINT_VERSION, queue, error_type]);
-    if case.failure.is_empty() {
-        let problem = case.payload_problem.unwrap_or("none");
-        parts.extend(["body", case.message_type.unwrap_or_default(), problem]);
-    } else if frame_lines.is_empty() {
-        parts.extend(["message", &template]);
-    } else {
-        parts.push("frames");
-        parts.extend(frame_lines.iter().map(String::as_str));
+/// What a merge sees of the fingerprint; nothing where its frames or its body say all there is.
+pub fn skeleton(case: Case<'_>) -> Option<Skeleton> {
+    let evidence = Evidence::of(case);
+    let family = hash_hex(&evidence.family(case));
+    evidence.by_message.then_some(Skeleton { family, template: evidence.template })
+}
+
+/// What identifies a cause.
+struct Evidence<'a> {
+    error_type: &'a str,
+    template: String,
+    /// Whether the message counts.
+    by_message: bool,
+    frame_lines: Vec<String>,
+    counted: Vec<&'a Frame>,
+    stack: &'a Stack,
+}
+
+impl<'a> Evidence<'a> {
+    fn of(case: Case<'a>) -> Self {
+        let (stack, failure) = (case.stack, case.failure);
+        // A stack alone names its error on its first line.
+        let head = stack.head.as_ref();
+        let error_type = failure.error_type.as_deref().or(head.map(|h| h.error_type.as_str())).unwrap_or_default();
+        let message = failure.message.as_deref().or(head.map(|h| h.message.as_str())).unwrap_or_default();
+        let in_app = stack.frames.iter().any(|frame| frame.in_app);
+        let counted: Vec<&Frame> =
+            stack.frames.iter().filter(|frame| frame.in_app || !in_app).take(FRAMES_MAX).collect();
+        let error_type = error_type.trim();
         // One function may raise many errors of a type that says nothing by itself, and lines do not count.
-        if says_nothing(error_type) {
-            parts.extend(["message", &template]);
+        let by_message = !failure.is_empty() && (counted.is_empty() || says_nothing(error_type));
+        Self {
+            error_type,
+            template: template::of(message, error_type),
+            by_message,
+            frame_lines: counted.iter().map(|f| format!("{} {}", f.module, f.function)).collect(),
+            counted,
+            stack,
         }
     }
-    parts.push("causes");
-    parts.extend(causes.iter().map(|cause| cause.error_type.as_str()));
-    let culprit = if stack.innermost_last { counted.last() } else { counted.clone().next() }.map(culprit);
-    Fingerprint { group: GroupId::new(hash_hex(&parts)), title: title(case, error_type, &template), culprit }
+
+    /// Everything but the message.
+    fn family<'b>(&'b self, case: Case<'b>) -> Vec<&'b str> {
+        let queue = case.main_queue.map(|arn| arn.as_str()).unwrap_or_default();
+        let mut parts = Vec::from([FINGERPRINT_VERSION, queue, self.error_type]);
+        if case.failure.is_empty() {
+            let problem = case.payload_problem.unwrap_or("none");
+            parts.extend(["body", case.message_type.unwrap_or_default(), problem]);
+        } else if !self.frame_lines.is_empty() {
+            parts.push("frames");
+            parts.extend(self.frame_lines.iter().map(String::as_str));
+        }
+        parts.push("causes");
+        parts.extend(self.stack.causes.iter().map(|cause| cause.error_type.as_str()));
+        if self.by_message {
+            parts.push("message");
+        }
+        parts
+    }
+
+    fn culprit(&self) -> Option<String> {
+        let thrown = if self.stack.innermost_last { self.counted.last() } else { self.counted.first() };
+        thrown.map(|frame| culprit(frame))
+    }
 }
 
 /// Whether a type is one of those that a language gives for errors of every kind.

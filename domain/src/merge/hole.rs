@@ -1,0 +1,129 @@
+//! Which stretch of a message may be data at all, judged by what fills it and by what stands around it.
+//!
+//! Never merged, however many there are: codes and numbers (the template keeps a number only where it is a code),
+//! names that the template kept in quotes, what follows a word that names code (`column`, `method`) or a cause
+//! (`because`), words that turn a sentence round (`not`), methods of HTTP, and the end of a message after a colon,
+//! where the nested cause stands.
+
+use super::tokens::is_punctuation;
+
+/// What fills a hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filling {
+    /// The template had seen by itself that data stands there.
+    Mask,
+    /// A name with its data in brackets: `LOCAL(*)`.
+    Call,
+    /// It has the shape of data: a numbered name, a path.
+    Shaped,
+    /// Words.
+    Words,
+}
+
+/// What a pattern's words give evidence for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Whether fillings with the shape of data may join.
+    pub shapes: bool,
+    /// Whether words may.
+    pub words: bool,
+}
+
+/// Words that turn a sentence round, and those that say how it went.
+#[rustfmt::skip]
+const NEVER: &[&str] = &[
+    "not", "no", "never", "without", "none", "nil", "null", "neither", "nor", "cannot", "can't", "isn't", "wasn't",
+    "doesn't", "didn't", "don't", "won't", "unable", "failed", "failure", "succeeded", "success", "ok", "error",
+    "true", "false", "yes", "enabled", "disabled", "up", "down", "start", "stop", "started", "stopped", "begin",
+    "end", "open", "closed", "close", "before", "after", "more", "less", "too", "than", "at", "least", "most", "get",
+    "post", "put", "delete", "patch", "head", "options", "connect", "read", "write", "in", "out", "on", "off", "to",
+    "from", "is", "are", "was", "were", "be", "been", "has", "have", "had", "must", "should", "may", "can", "will",
+    "and", "or", "but", "if", "because", "while", "when", "by", "of", "for", "with", "as",
+];
+
+/// After these words stands what went wrong, or a piece of code.
+#[rustfmt::skip]
+const BEFORE_A_CAUSE: &[&str] = &[
+    "because", "reason", "cause", "caused", "code", "errno", "status", "error", "exception", "due", "state", "type",
+    "kind", "level", "sqlstate", "signal", "is", "was", "are", "were", "be", "been", "not", "got", "expected", "field",
+    "column", "property", "attribute", "method", "function", "parameter", "argument", "table", "relation",
+    "constraint", "class", "operation", "action", "permission", "event", "missing", "invalid", "unknown",
+    "unsupported",
+];
+
+/// Words that carry no meaning of their own and so are no evidence that two messages say the same.
+#[rustfmt::skip]
+const EMPTY: &[&str] = &[
+    "the", "a", "an", "of", "for", "to", "in", "on", "at", "by", "is", "are", "was", "were", "be", "been", "has",
+    "have", "had", "and", "or", "not", "no", "with", "from", "as", "it", "this", "that", "error", "failed",
+];
+
+fn in_list(list: &[&str], word: &str) -> bool {
+    list.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// What a filling is, or nothing where it may not be one.
+pub fn judge(left: &[&str], filling: &[&str], right: &[&str]) -> Option<Filling> {
+    if let ["*"] = filling {
+        return Some(Filling::Mask);
+    }
+    // A hole takes brackets whole or not at all, and neither begins nor ends with another mark.
+    let (first, last) = (filling.first()?, filling.last()?);
+    let depth = filling.iter().try_fold(0_i32, |depth, token| match *token {
+        "(" | "[" | "{" | "<" => Some(depth + 1),
+        ")" | "]" | "}" | ">" => (depth > 0).then_some(depth - 1),
+        _ => Some(depth),
+    });
+    if depth != Some(0) || is_punctuation(first) || (is_punctuation(last) && !matches!(*last, ")" | "]" | "}" | ">")) {
+        return None;
+    }
+    if filling.iter().any(|token| is_code(token) || in_list(NEVER, token)) {
+        return None;
+    }
+    if left.last() == Some(&"\"") && right.first() == Some(&"\"") {
+        return None;
+    }
+    if let [_, "(", "*", ")"] = filling {
+        return Some(Filling::Call);
+    }
+    let (mut shaped, mut words) = (0, 0);
+    for token in filling.iter().filter(|token| !is_punctuation(token)) {
+        if is_shaped(token) { shaped += 1 } else { words += 1 }
+    }
+    Some(if shaped > 0 && words == 0 { Filling::Shaped } else { Filling::Words })
+}
+
+/// A number or an error's name: the template masks all others.
+fn is_code(token: &str) -> bool {
+    let digits = token.bytes().filter(u8::is_ascii_digit).count();
+    let letters = token.bytes().filter(u8::is_ascii_alphabetic).count();
+    let shouted = letters >= 4
+        && token.starts_with('E')
+        && token.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    let blank_value = token.len() > 1 && token.bytes().all(|b| b == b'*');
+    blank_value || token.contains('"') || (digits > 0 && letters == 0) || (shouted && !token.contains('*'))
+}
+
+/// Whether a token looks like data rather than a word: masked in part, or a path. A dotted name does not: it is a
+/// host, which is which dependency failed, or a piece of code.
+fn is_shaped(token: &str) -> bool {
+    token.contains(['/', '\\', '@', '~', '*']) || token.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// What the words around a hole allow.
+pub fn room(left: &[&str], right: &[&str]) -> Room {
+    let telling = |tokens: &[&str]| {
+        tokens
+            .iter()
+            .filter(|t| t.len() > 1 && t.bytes().any(|b| b.is_ascii_alphabetic()) && !t.contains('*'))
+            .filter(|t| !in_list(EMPTY, t))
+            .count()
+    };
+    let before = left.iter().rev().find(|token| !is_punctuation(token)).copied().unwrap_or_default();
+    let names_cause = in_list(BEFORE_A_CAUSE, before);
+    let known = telling(left) + telling(right);
+    // The end of a message, and what follows a colon, tells the cause.
+    let nested = right.iter().all(|token| is_punctuation(token)) || left.last() == Some(&":");
+    let enclosed = matches!((left.last(), right.first()), (Some(&"(" | &"[" | &"{" | &"<" | &"="), Some(_)));
+    Room { shapes: known >= 2 && !names_cause, words: known >= 3 && !names_cause && (enclosed || !nested) }
+}

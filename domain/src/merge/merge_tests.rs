@@ -1,0 +1,141 @@
+//! What is merged and what never is, one row per kind of evidence; and that a larger set never merges less.
+
+use super::*;
+use alloc::format;
+use alloc::string::ToString;
+use proptest::prelude::*;
+
+fn skeletons(templates: &[&str]) -> BTreeMap<GroupId, Skeleton> {
+    let one = |template: &&str| {
+        (GroupId::new(*template), Skeleton { family: "f".to_string(), template: (*template).to_string() })
+    };
+    templates.iter().map(one).collect()
+}
+
+fn groups(templates: &[&str]) -> Vec<Vec<String>> {
+    let joined = join(&skeletons(templates), &BTreeSet::new());
+    joined.iter().map(|group| group.iter().map(|id| id.to_string()).collect()).collect()
+}
+
+#[track_caller]
+fn all_join(templates: &[&str]) {
+    assert_eq!(groups(templates).first().map(Vec::len), Some(templates.len()), "{templates:?}");
+}
+
+#[track_caller]
+fn none_join(templates: &[&str]) {
+    assert_eq!(groups(templates), Vec::<Vec<String>>::new(), "{templates:?}");
+}
+
+/// The same sentence with each of these words in its place.
+fn each(pattern: &str, words: &str) -> Vec<String> {
+    words.split_whitespace().map(|word| pattern.replace('_', word)).collect()
+}
+
+#[test]
+fn places_that_are_proven_to_hold_data_join() {
+    let refs = |texts: &'_ [String]| -> Vec<String> { texts.to_vec() };
+    let rows = [
+        each("lost the volume _ after mounting the archive", "alpha beta gamma delta epsilon zeta"),
+        each("archive volume [_] lost its index", "alpha beta gamma delta epsilon zeta"),
+        each("cannot archive volume /srv/_/old today", "alpha beta gamma"),
+        each("volume vol-_-* lost its index", "alpha beta gamma"),
+        refs(&["clock follows *, stratum *".to_string(), "clock follows LOCAL(*), stratum *".to_string()]),
+        // Two places: neither would be proven without the other one's pattern.
+        ["alpha", "beta", "gamma"]
+            .iter()
+            .flat_map(|a| each(&format!("volume /srv/{a}/x lost its index on /mnt/_/y today"), "one two three"))
+            .collect(),
+    ];
+    for row in rows {
+        all_join(&row.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn what_may_be_another_cause_stays_apart() {
+    let words = "alpha beta gamma delta epsilon zeta eta theta";
+    let rows = [
+        each("could not charge the customer card: _", words),
+        each("could not charge the customer card because _ happened today", words),
+        each("the payment provider answered with status _ for this order", "401 402 403 404 409 422 500 503"),
+        each("the customer order lacks the column \"_\" in its body", words),
+        each("the customer order was _ by the payment provider", words),
+        each("customer _", words),
+        each("cannot reach the payment service at _", "a.internal b.internal c.internal d.internal"),
+        each(
+            "request to the provider failed: _ while reading it",
+            "EPIPE ECONNRESET ETIMEDOUT EACCES ENOENT EMFILE EPERM",
+        ),
+        ["the customer order is valid", "the customer order is not valid"].map(String::from).to_vec(),
+        each("_ the customer order from the payment archive", "GET PUT POST DELETE PATCH HEAD"),
+        // Too few to tell.
+        each("lost the volume _ after mounting the archive", "alpha beta gamma delta epsilon"),
+    ];
+    for row in rows {
+        none_join(&row.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn families_never_join() {
+    let mut all = skeletons(&["volume /srv/a/x lost its index", "volume /srv/b/x lost its index"]);
+    let other = Skeleton { family: "g".to_string(), template: "volume /srv/c/x lost its index".to_string() };
+    all.insert("other".into(), other);
+    assert_eq!(join(&all, &BTreeSet::new()).iter().count(), 0);
+}
+
+#[test]
+fn a_group_bears_the_name_of_its_oldest_fingerprint() {
+    let all = skeletons(&["volume /a/x lost its index", "volume /b/x lost its index", "volume /c/x lost its index"]);
+    let groups = join(&all, &BTreeSet::new());
+    let name = |first_seen: &[(&str, i64)]| {
+        let seen = first_seen.iter().map(|(id, ms)| (GroupId::new(*id), Timestamp::from_ms(*ms))).collect();
+        groups.aliases(&seen).into_values().next().map(|id| id.to_string())
+    };
+    assert_eq!(name(&[]).as_deref(), Some("volume /a/x lost its index"));
+    assert_eq!(
+        name(&[("volume /b/x lost its index", 9), ("volume /c/x lost its index", 7)]).as_deref(),
+        Some("volume /c/x lost its index")
+    );
+}
+
+#[test]
+fn a_person_takes_a_fingerprint_out() {
+    let texts = [
+        "volume /a/x lost its index",
+        "volume /b/x lost its index",
+        "volume /c/x lost its index",
+        "volume /d/x lost its index",
+    ];
+    let apart = BTreeSet::from([GroupId::new(texts[3])]);
+    let groups = join(&skeletons(&texts), &apart);
+    assert_eq!(groups.iter().map(BTreeSet::len).collect::<Vec<_>>(), [3]);
+}
+
+/// Sentences of few words, so that many differ in one place.
+fn sentence() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(&[
+        "volume", "index", "lost", "*", "/a/x", "/b/x", "c-*", "(", ")", "alpha", "beta", "is", ":", "404",
+    ]);
+    prop::collection::vec(word, 1..7).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn a_larger_set_never_merges_less(mut all in prop::collection::vec(sentence(), 1..60), cut in 0_usize..60) {
+        let larger: Vec<&str> = all.iter().map(String::as_str).collect();
+        let larger = groups(&larger);
+        all.truncate(cut.min(all.len()));
+        let smaller: Vec<&str> = all.iter().map(String::as_str).collect();
+        for group in groups(&smaller) {
+            prop_assert!(larger.iter().any(|l| group.iter().all(|id| l.contains(id))), "{group:?} of {larger:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_panics(all in prop::collection::vec("[ -~]{0,40}|(\\PC|[(){}*: ]){0,90}", 0..12)) {
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let _ = groups(&all);
+    }
+}

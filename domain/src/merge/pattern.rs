@@ -1,0 +1,148 @@
+//! Patterns: templates that are equal but for one stretch of tokens, the hole. Enough fillings prove it to be data.
+//!
+//! A pattern that is proven joins its templates, and is itself a template for the next round, so that places of one
+//! message are proven one after the other. Prefixes and suffixes are numbered exactly, not hashed: a collision would
+//! be a wrong merge.
+
+use super::hole::{self, Filling};
+use super::tokens;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+/// The longest hole, tokens.
+const HOLE_TOKENS_MAX: usize = 4;
+/// The most rounds: so many places of one message can be proven.
+const ROUNDS_MAX: usize = 6;
+
+/// Fillings that prove a hole when each has the shape of data.
+const SHAPED_MIN: usize = 3;
+/// Fillings that prove a hole when they are words like any other.
+const WORDS_MIN: usize = 6;
+
+/// One template with a hole.
+struct Entry {
+    /// Numbers of what stands before the hole and after it: equal numbers, equal pattern.
+    pattern: (u32, u32),
+    filling: Filling,
+    template: usize,
+    from: u8,
+    length: u8,
+}
+
+/// The number of the set that each template is in.
+pub fn sets(texts: &[&str]) -> Vec<usize> {
+    let mut templates: Vec<Vec<&str>> = texts.iter().map(|text| tokens::of(text)).collect();
+    let mut known: BTreeMap<Vec<&str>, usize> = templates.iter().cloned().zip(0..).collect();
+    let mut sets = Sets::default();
+    sets.grow(templates.len());
+    for _ in 0..ROUNDS_MAX {
+        let entries = entries(&templates);
+        let mut found = Vec::new();
+        for same in entries.chunk_by(|a, b| a.pattern == b.pattern).filter(|same| same.len() > 1) {
+            let joined = proven(same, &templates);
+            let Some(first) = joined.first() else { continue };
+            joined.iter().for_each(|entry| sets.join(first.template, entry.template));
+            let tokens = &templates[first.template];
+            let (from, to) = (usize::from(first.from), usize::from(first.from + first.length));
+            let pattern: Vec<&str> = tokens[..from].iter().chain(&["*"]).chain(&tokens[to..]).copied().collect();
+            found.push((pattern, first.template));
+        }
+        let before = templates.len();
+        for (pattern, member) in found {
+            let at = *known.entry(pattern).or_insert_with_key(|pattern| {
+                templates.push(pattern.clone());
+                templates.len() - 1
+            });
+            sets.grow(templates.len());
+            sets.join(member, at);
+        }
+        if templates.len() == before {
+            break;
+        }
+    }
+    (0..texts.len()).map(|template| sets.root(template)).collect()
+}
+
+/// Every template with every hole that it may have, equal patterns together.
+fn entries(templates: &[Vec<&str>]) -> Vec<Entry> {
+    let mut numbers = BTreeMap::new();
+    let mut entries = Vec::new();
+    for (template, tokens) in templates.iter().enumerate() {
+        let before = numbered(&mut numbers, tokens.iter(), 0);
+        let mut after = numbered(&mut numbers, tokens.iter().rev(), 1);
+        after.reverse();
+        for from in 0..tokens.len() {
+            for length in 1..=HOLE_TOKENS_MAX.min(tokens.len() - from) {
+                let (left, right) = (&tokens[..from], &tokens[from + length..]);
+                let Some(filling) = hole::judge(left, &tokens[from..from + length], right) else { continue };
+                let pattern = (before[from], after[from + length]);
+                // Both fit: a template has at most so many tokens.
+                let (from, length) = (from as u8, length as u8);
+                entries.push(Entry { pattern, filling, template, from, length });
+            }
+        }
+    }
+    entries.sort_by_key(|entry| (entry.pattern, entry.template));
+    entries
+}
+
+/// The numbers of what stands before each token and, last, of all tokens.
+fn numbered<'a, 'b: 'a>(
+    numbers: &mut BTreeMap<(u32, &'b str), u32>,
+    tokens: impl Iterator<Item = &'a &'b str>,
+    start: u32,
+) -> Vec<u32> {
+    let mut all = Vec::from([start]);
+    let mut last = start;
+    for token in tokens {
+        let next = numbers.len() as u32 + 2;
+        last = *numbers.entry((last, *token)).or_insert(next);
+        all.push(last);
+    }
+    all
+}
+
+/// Those fillings that are proven to be data. More entries never prove fewer.
+fn proven<'a>(same: &'a [Entry], templates: &[Vec<&str>]) -> Vec<&'a Entry> {
+    let count = |kind: Filling| same.iter().filter(|entry| entry.filling == kind).count();
+    let (masked, calls) = (count(Filling::Mask) > 0, count(Filling::Call));
+    let Some(first) = same.first() else { return Vec::new() };
+    let tokens = &templates[first.template];
+    let (left, right) = tokens.split_at(usize::from(first.from));
+    let room = hole::room(left, &right[usize::from(first.length)..]);
+    let words = room.words && same.len() >= WORDS_MIN;
+    let shapes = room.shapes && count(Filling::Shaped) + calls >= SHAPED_MIN;
+    let called = room.shapes && masked && calls > 0;
+    let joins = |filling: Filling| match filling {
+        Filling::Mask => true,
+        Filling::Call => called || shapes,
+        Filling::Shaped => shapes,
+        Filling::Words => false,
+    };
+    if !(words || shapes || called) {
+        return Vec::new();
+    }
+    same.iter().filter(|entry| words || joins(entry.filling)).collect()
+}
+
+/// Disjoint sets; a set's number is that of its smallest member.
+#[derive(Default)]
+struct Sets(Vec<usize>);
+
+impl Sets {
+    fn grow(&mut self, count: usize) {
+        self.0.extend(self.0.len()..count);
+    }
+
+    fn root(&self, mut at: usize) -> usize {
+        while self.0[at] != at {
+            at = self.0[at];
+        }
+        at
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+}

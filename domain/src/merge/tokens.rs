@@ -1,0 +1,33 @@
+//! The tokens of a template: words, and punctuation by itself.
+
+use alloc::vec::Vec;
+
+/// The most tokens of a template that may be seen as data; those after count as one ending.
+pub const TOKENS_MAX: usize = 64;
+
+/// The tokens. What stands after the last that counts is one token, so that no text is lost.
+pub fn of(template: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = template.trim();
+    while let Some(c) = rest.chars().next() {
+        let end = if tokens.len() + 1 >= TOKENS_MAX {
+            rest.len()
+        } else if is_mark(c) {
+            c.len_utf8()
+        } else {
+            rest.find(|c: char| c == ' ' || is_mark(c)).unwrap_or(rest.len())
+        };
+        tokens.push(rest[..end].trim_end());
+        rest = rest[end..].trim_start();
+    }
+    tokens
+}
+
+fn is_mark(c: char) -> bool {
+    matches!(c, ',' | ';' | ':' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '"' | '\'' | '=' | '|' | '!' | '?')
+}
+
+/// Whether a token is a mark of punctuation.
+pub fn is_punctuation(token: &str) -> bool {
+    token.chars().all(|c| is_mark(c) || matches!(c, '-' | '.' | '/' | '&' | '+'))
+}
