@@ -141,12 +141,37 @@ fn by_link(link: &Cause) -> Option<Classification> {
         return Some(by_meaning(meaning, error_type, 95));
     }
     let is_kafka = error_type.to_lowercase().contains("kafka");
-    let kafka = || is_kafka.then(|| by_kafka(message, &lower)).flatten();
+    // What a broker answers is one of its table's sentences; a client's own errors are not.
+    let of_broker = error_type.ends_with("ProtocolError") || error_type.contains("kafka.common.errors");
+    let kafka = || is_kafka.then(|| by_kafka(message, &lower, of_broker)).flatten();
     kafka()
-        .or_else(|| codes::find(error_type, message, &lower))
+        .or_else(|| codes::find(error_type, message, &lower).map(|found| or_wording(found, &lower)))
         .or_else(|| by_wording(&lower))
+        .or_else(|| by_wording(&spaced(message)))
         .or_else(|| by_type_ending(error_type))
         .or_else(|| typed.map(|meaning| by_meaning(meaning, error_type, 30)))
+        .or_else(|| by_wording(&spaced(error_type)))
+}
+
+/// A conflict of two writers may be tried again, one with what is there may not: the words tell.
+fn or_wording(found: Classification, lower: &str) -> Classification {
+    let open = found.class == Class::Unknown && found.category == Category::Conflict;
+    let worded = open.then(|| by_wording(lower)).flatten();
+    worded.filter(|worded| worded.class != Class::Unknown).unwrap_or(found)
+}
+
+/// The words inside names: `INVALID_SESSION_ID`, `rateLimitExceeded`, `server-unavailable` in small letters, apart.
+fn spaced(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut before = ' ';
+    for c in text.chars() {
+        if c.is_uppercase() && before.is_lowercase() {
+            out.push(' ');
+        }
+        out.extend(if matches!(c, '_' | '-' | '/' | '.') { ' ' } else { c }.to_lowercase());
+        before = c;
+    }
+    out
 }
 
 fn by_meaning(meaning: Meaning, name: &str, pct: u8) -> Classification {
@@ -156,13 +181,19 @@ fn by_meaning(meaning: Meaning, name: &str, pct: u8) -> Classification {
 }
 
 /// Kafka's number in brackets, or its sentence; every error of its table is one or the other.
-fn by_kafka(message: &str, lower: &str) -> Option<Classification> {
+fn by_kafka(message: &str, lower: &str, of_broker: bool) -> Option<Classification> {
     let number =
         message.strip_prefix('[').and_then(|rest| rest.split_once(']')).and_then(|(n, _)| n.parse::<u16>().ok());
     let retriable = match number {
         Some(number) if number <= kafka::NUMBER_MAX => kafka::RETRIABLE_NUMBERS.contains(&number),
         Some(_) => return None,
-        None => kafka::RETRIABLE_SENTENCES.iter().any(|sentence| lower.contains(sentence)),
+        None => {
+            let retriable = kafka::RETRIABLE_SENTENCES.iter().any(|sentence| lower.contains(sentence));
+            if !retriable && !of_broker {
+                return None;
+            }
+            retriable
+        }
     };
     let category = by_wording(lower).map_or(Category::Unknown, |found| found.category);
     let (class, category) = match (retriable, number, category) {

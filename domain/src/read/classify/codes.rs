@@ -210,13 +210,16 @@ fn http(kind: &str, lower: &str) -> Option<Classification> {
                     | "httpstatus"
                     | "responded"
                     | "success"
-                    | "error"
-            );
+            ) || before.ends_with("error");
             let answered =
                 matches!(before, "answered" | "replied" | "returned" | "got") && after.trim_end_matches('.').is_empty();
             let leading = lower.len() == rest.len() && start == 0 && is_http;
             if led || answered || leading || phrase(after) {
                 let number = word.parse().unwrap_or(0);
+                // Google and GitHub refuse by 403 what they only slow down.
+                if number == 403 && THROTTLED.iter().any(|words| lower.contains(words)) {
+                    return matched(Some((Class::Transient, Category::Throttled)), 85, "HTTP 403 for a rate limit");
+                }
                 if let Some(found) = matched(status::http(number), 90, format!("HTTP {number}")) {
                     return Some(found);
                 }
@@ -227,6 +230,9 @@ fn http(kind: &str, lower: &str) -> Option<Classification> {
     }
     None
 }
+
+/// How a 403 says that it is a rate limit (Google: handle API errors; GitHub: rate limits for the REST API).
+const THROTTLED: [&str; 4] = ["ratelimitexceeded", "rate limit", "secondary limit", "queries per minute"];
 
 /// Whether a text begins with a reason phrase that stands for its number.
 fn phrase(after: &str) -> bool {

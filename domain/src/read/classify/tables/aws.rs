@@ -120,7 +120,7 @@ pub static AWS: &[Row] = &[
     ("TableNotFoundException", P, MissingReference), ("TaskDoesNotExist", P, MissingReference), ("Throttled", T, Throttled),
     ("ThrottledException", T, Throttled), ("Throttling", T, Throttled), ("ThrottlingError", T, Throttled), ("ThrottlingException", T, Throttled),
     ("ThroughputLimitExceeded", T, Throttled), ("TokenRetrievalError", P, Auth), ("TooManyEntriesInBatchRequest", P, SchemaViolation),
-    ("TooManyRequestsException", T, Throttled), ("TopicNotFoundException", P, MissingReference), ("TransactionCanceledException", U, Conflict),
+    ("TooManyRequestsException", T, Throttled), ("TopicNotFoundException", P, MissingReference),
     ("TransactionConflictException", T, Conflict), ("TransactionInProgressException", T, Conflict), ("UNKNOWN", U, Unknown),
     ("UnauthorizedException", P, Auth), ("UnauthorizedOperation", P, Auth), ("UnauthorizedSSOTokenError", P, Auth),
     ("UnknownClientMethodError", P, Configuration), ("UnknownEndpointError", P, Configuration), ("UnknownKeyError", P, ConsumerBug),

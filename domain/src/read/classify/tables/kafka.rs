@@ -80,5 +80,5 @@ pub static RETRIABLE_SENTENCES: &[&str] = &[
     "fewer in-sync replicas", "not the correct controller", "concurrent operation on the same transaction", "disk error when trying to access log",
     "fetch session id", "fetch session epoch", "no listener on the leader broker", "leader epoch in the request", "high watermark has not caught up",
     "preferred leader was not available", "eligible topic partition leaders", "leader election not needed", "unstable offsets", "throttling quota has been exceeded",
-    "does not host this topic id", "leadership election", "inconsistent topic id", "connection closed", "connection timeout", "connection error",
+    "does not host this topic id", "leadership election", "inconsistent topic id", "connection closed", "connection timeout", "connection error", "_transport", "_msg_timed_out", "_timed_out", "_all_brokers_down", "_queue_full", "_wait_coord", "_in_progress", "_retry", "local: timed out", "broker transport failure", "all broker connections are down",
 ];
