@@ -14,7 +14,7 @@ use crate::reading::{Category, Class, Classification, Confidence};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use grams::Grams;
+use grams::{Grams, Slots};
 use tables::wording::{self, Group};
 use tables::{Meaning, kafka};
 
@@ -147,10 +147,16 @@ fn by_link(link: &Cause) -> Option<Classification> {
     kafka()
         .or_else(|| codes::find(error_type, message, &lower).map(|found| or_wording(found, &lower)))
         .or_else(|| by_wording(&lower))
-        .or_else(|| by_wording(&spaced(message)))
+        .or_else(|| by_names(message, &lower))
         .or_else(|| by_type_ending(error_type))
         .or_else(|| typed.map(|meaning| by_meaning(meaning, error_type, 30)))
-        .or_else(|| by_wording(&spaced(error_type)))
+        .or_else(|| by_names(error_type, ""))
+}
+
+/// The wording of names, where taking them apart says anything new.
+fn by_names(text: &str, lower: &str) -> Option<Classification> {
+    let spaced = spaced(text);
+    (spaced != lower).then(|| by_wording(&spaced)).flatten()
 }
 
 /// A conflict of two writers may be tried again, one with what is there may not: the words tell.
@@ -216,16 +222,20 @@ fn by_wording(lower: &str) -> Option<Classification> {
         return None;
     }
     let grams = Grams::of(lower);
-    let in_groups = |groups: &[Group], pct: u8| {
+    let in_groups = |groups: &[Group], slots: &[Slots], pct: u8| {
+        let mut slots = slots.iter();
         groups.iter().find_map(|(class, category, words)| {
-            let found = words.iter().find(|word| grams.may_hold(word) && lower.contains(**word))?;
+            // Each wording takes its slots, whether it is there or not.
+            let mut possible =
+                words.iter().zip(slots.by_ref().take(words.len())).filter(|(_, slots)| grams.may_hold(slots));
+            let (found, _) = possible.find(|(word, _)| lower.contains(**word))?;
             Some(finding(*class, *category, pct, format!("wording: \"{found}\"")))
         })
     };
-    in_groups(wording::SENTENCES, 85)
-        .or_else(|| in_groups(wording::CERTIFICATES, 85))
+    in_groups(wording::SENTENCES, &wording::SENTENCE_SLOTS, 85)
+        .or_else(|| in_groups(wording::CERTIFICATES, &wording::CERTIFICATE_SLOTS, 85))
         .or_else(|| tenant_gone(lower))
-        .or_else(|| in_groups(wording::WORDS, 65))
+        .or_else(|| in_groups(wording::WORDS, &wording::WORD_SLOTS, 65))
 }
 
 /// A tenant or account, and soon after it that it is gone.

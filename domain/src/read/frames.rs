@@ -126,10 +126,9 @@ fn frame(text: &str) -> Option<Frame> {
 
 /// `Caused by: T: m`, `---> T: m`, `[cause]: T: m`.
 fn cause(text: &str) -> Option<Cause> {
-    let rest = ["Caused by: ", "---> ", "[cause]: ", "(Inner Exception #"].iter().find_map(|mark| {
-        let (before, rest) = text.split_once(mark)?;
-        (before.is_empty() || *mark == "---> ").then_some(rest)
-    })?;
+    let leading = || ["Caused by: ", "[cause]: ", "(Inner Exception #"].iter().find_map(|mark| text.strip_prefix(mark));
+    let inner = || text.find('>').and_then(|_| Some(text.split_once("---> ")?.1));
+    let rest = leading().or_else(inner)?;
     let rest = rest.split_once("> ").filter(|(number, _)| number.len() <= 3).map_or(rest, |(_, rest)| rest);
     let (name, message) = rest.split_once(": ").unwrap_or((rest, ""));
     let message = message.split(" ---> ").next().unwrap_or(message);
@@ -147,7 +146,8 @@ fn named(text: &str) -> Option<Cause> {
 
 /// The lines that begin with `at`: Java, .NET and Node.
 fn at(call: &str) -> Option<Frame> {
-    if let Some((method, place)) = call.rsplit_once(" in ").filter(|(method, _)| method.contains('(')) {
+    let spaced = call.contains(' ').then(|| call.rsplit_once(" in ")).flatten();
+    if let Some((method, place)) = spaced.filter(|(method, _)| method.contains('(')) {
         return Some(dotnet(method, place));
     }
     let place = call.strip_suffix(')').and_then(|c| c.rfind('(').map(|open| (&call[..open], &c[open + 1..])));
@@ -242,6 +242,7 @@ fn go(function: &str, place: &str) -> Option<Frame> {
 
 /// The symbol of a line such as `  2:  0x557e - a::b::h0123456789abcdef`.
 fn rust_line(text: &str) -> Option<&str> {
+    text.starts_with(|c: char| c.is_ascii_digit()).then_some(())?;
     let (number, rest) = text.split_once(": ")?;
     (number.len() <= 4 && number.bytes().all(|b| b.is_ascii_digit())).then_some(())?;
     let rest = rest.trim();

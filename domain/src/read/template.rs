@@ -103,7 +103,8 @@ impl Out {
     fn remember(&mut self, word: &str) {
         self.before.swap(0, 1);
         self.before[0].clear();
-        self.before[0].extend(head(word, 64).chars().map(|c| c.to_ascii_lowercase()));
+        self.before[0].push_str(head(word, 64));
+        self.before[0].make_ascii_lowercase();
     }
 }
 

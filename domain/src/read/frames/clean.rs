@@ -57,6 +57,11 @@ pub fn java_class(class: &str) -> String {
         "GeneratedMethodAccessor",
         "GeneratedConstructorAccessor",
     ];
+    // Few classes have one; looking for each mark costs more than all else.
+    let last = class.rfind('.').map_or(0, |dot| dot + 1);
+    if !class.contains('$') && !class[last..].starts_with("Generated") {
+        return class.to_string();
+    }
     let mut end = class.len();
     for mark in GENERATED {
         if let Some(at) = class.find(mark) {

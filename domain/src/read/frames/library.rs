@@ -1,41 +1,49 @@
 //! Which frames belong to libraries: by package, by where packages are installed, by the runtimes' own names.
 
-/// Packages of the JVM's platform, languages, frameworks and drivers.
+/// Packages of the JVM's platform, languages, frameworks and drivers. Sorted, and none begins with another: see
+/// [`in_package`].
 #[rustfmt::skip]
 const JAVA: &[&str] = &[
-    "java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "com.oracle.", "kotlin.", "kotlinx.", "scala.",
-    "clojure.", "groovy.", "org.codehaus.", "akka.", "org.springframework.", "org.apache.", "org.hibernate.",
-    "org.jboss.", "org.wildfly.", "org.eclipse.", "org.glassfish.", "org.aspectj.", "org.postgresql.", "org.mariadb.",
-    "org.h2.", "org.junit.", "org.mockito.", "org.slf4j.", "org.gradle.", "org.quartz.", "org.redisson.", "org.jooq.",
-    "org.flywaydb.", "org.elasticsearch.", "org.opensearch.", "org.mongodb.", "org.json.", "org.yaml.",
-    "org.bouncycastle.", "org.reactivestreams.", "org.objectweb.", "org.xerial.", "com.fasterxml.", "com.google.",
-    "com.amazonaws.", "com.azure.", "com.microsoft.", "com.mysql.", "com.mongodb.", "com.rabbitmq.", "com.zaxxer.",
-    "com.netflix.", "com.squareup.", "com.github.benmanes.", "com.datadog.", "com.newrelic.", "com.ibm.",
-    "com.sap.db.", "com.typesafe.", "com.hazelcast.", "com.datastax.", "com.stripe.", "io.netty.", "io.grpc.",
-    "io.micrometer.", "io.opentelemetry.", "io.lettuce.", "io.vertx.", "io.quarkus.", "io.micronaut.",
-    "io.reactivex.", "io.projectreactor.", "io.awspring.", "io.confluent.", "io.github.resilience4j.", "io.undertow.",
-    "io.smallrye.", "io.sentry.", "software.amazon.", "reactor.", "rx.", "okhttp3.", "okio.", "retrofit2.", "feign.",
-    "redis.clients.", "net.sf.", "net.bytebuddy.", "ch.qos.", "lombok.", "oracle.", "play.", "zio.", "cats.",
-    "android.", "androidx.", "dalvik.", "lambdainternal.", "junit.",
+    "akka.", "android.", "androidx.", "cats.", "ch.qos.", "clojure.", "com.amazonaws.", "com.azure.", "com.datadog.",
+    "com.datastax.", "com.fasterxml.", "com.github.benmanes.", "com.google.", "com.hazelcast.", "com.ibm.",
+    "com.microsoft.", "com.mongodb.", "com.mysql.", "com.netflix.", "com.newrelic.", "com.oracle.", "com.rabbitmq.",
+    "com.sap.db.", "com.squareup.", "com.stripe.", "com.sun.", "com.typesafe.", "com.zaxxer.", "dalvik.", "feign.",
+    "groovy.", "io.awspring.", "io.confluent.", "io.github.resilience4j.", "io.grpc.", "io.lettuce.",
+    "io.micrometer.", "io.micronaut.", "io.netty.", "io.opentelemetry.", "io.projectreactor.", "io.quarkus.",
+    "io.reactivex.", "io.sentry.", "io.smallrye.", "io.undertow.", "io.vertx.", "jakarta.", "java.", "javax.", "jdk.",
+    "junit.", "kotlin.", "kotlinx.", "lambdainternal.", "lombok.", "net.bytebuddy.", "net.sf.", "okhttp3.", "okio.",
+    "oracle.", "org.apache.", "org.aspectj.", "org.bouncycastle.", "org.codehaus.", "org.eclipse.",
+    "org.elasticsearch.", "org.flywaydb.", "org.glassfish.", "org.gradle.", "org.h2.", "org.hibernate.", "org.jboss.",
+    "org.jooq.", "org.json.", "org.junit.", "org.mariadb.", "org.mockito.", "org.mongodb.", "org.objectweb.",
+    "org.opensearch.", "org.postgresql.", "org.quartz.", "org.reactivestreams.", "org.redisson.", "org.slf4j.",
+    "org.springframework.", "org.wildfly.", "org.xerial.", "org.yaml.", "play.", "reactor.", "redis.clients.",
+    "retrofit2.", "rx.", "scala.", "software.amazon.", "sun.", "zio.",
 ];
 
-/// Name spaces of the .NET platform and of packages.
+/// Name spaces of the .NET platform and of packages. Sorted, and none begins with another.
 #[rustfmt::skip]
 const DOTNET: &[&str] = &[
-    "System.", "Microsoft.", "Newtonsoft.", "Amazon.", "Azure.", "MassTransit.", "NServiceBus.", "Npgsql.", "MySql.",
-    "MySqlConnector.", "Polly.", "Dapper.", "Serilog.", "AutoMapper.", "Castle.", "Grpc.", "Google.",
-    "StackExchange.", "Confluent.", "RabbitMQ.", "MediatR.", "FluentValidation.", "NUnit.", "Xunit.", "Autofac.",
-    "NLog.", "log4net.", "Hangfire.", "MongoDB.", "Oracle.", "Quartz.", "RestSharp.", "Refit.", "Stripe.", "Sentry.",
-    "OpenTelemetry.", "Rebus.", "Wolverine.", "FSharp.", "Mono.", "Interop.", "Internal.", "MessagePack.",
-    "ServiceStack.", "IdentityServer4.", "Moq.",
+    "Amazon.", "AutoMapper.", "Autofac.", "Azure.", "Castle.", "Confluent.", "Dapper.", "FSharp.",
+    "FluentValidation.", "Google.", "Grpc.", "Hangfire.", "IdentityServer4.", "Internal.", "Interop.", "MassTransit.",
+    "MediatR.", "MessagePack.", "Microsoft.", "MongoDB.", "Mono.", "Moq.", "MySql.", "MySqlConnector.", "NLog.",
+    "NServiceBus.", "NUnit.", "Newtonsoft.", "Npgsql.", "OpenTelemetry.", "Oracle.", "Polly.", "Quartz.", "RabbitMQ.",
+    "Rebus.", "Refit.", "RestSharp.", "Sentry.", "Serilog.", "ServiceStack.", "StackExchange.", "Stripe.", "System.",
+    "Wolverine.", "Xunit.", "log4net.",
 ];
 
+/// Whether a path begins with a package of a sorted table. The last package that is not after the path is the only
+/// one that can: whatever stands between a beginning and the path begins with it too.
+fn in_package(packages: &[&str], path: &str) -> bool {
+    let after = packages.partition_point(|package| *package <= path);
+    after > 0 && path.starts_with(packages[after - 1])
+}
+
 pub fn java(class: &str) -> bool {
-    JAVA.iter().any(|prefix| class.starts_with(prefix))
+    in_package(JAVA, class)
 }
 
 pub fn dotnet(path: &str) -> bool {
-    DOTNET.iter().any(|prefix| path.starts_with(prefix)) || path == "lambda_method"
+    in_package(DOTNET, path) || path == "lambda_method"
 }
 
 pub fn node(path: &str) -> bool {
@@ -143,4 +151,20 @@ pub fn rust(symbol: &str, place: &str) -> bool {
         || symbol.starts_with("__")
         || symbol.starts_with("<unknown>")
         || symbol.starts_with("_$LT$") && symbol.contains("$GT$")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_sorted_and_none_begins_with_another() {
+        for packages in [JAVA, DOTNET] {
+            for pair in packages.windows(2) {
+                assert!(pair[0] < pair[1] && !pair[1].starts_with(pair[0]), "{pair:?}");
+            }
+            assert!(packages.iter().all(|package| in_package(packages, &alloc::format!("{package}x.Y"))));
+        }
+        assert!(!java("shop.java.Cart") && !java("") && !java("zz") && !java("com.shop.Cart"));
+    }
 }

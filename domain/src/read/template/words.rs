@@ -240,6 +240,10 @@ pub fn joins_time(word: &str, after_mask: bool, after: &str) -> bool {
         "Sunday",
     ];
     const ZONES: &[&str] = &["UTC", "GMT", "CET", "CEST", "EST", "EDT", "PST", "PDT", "AM", "PM", "am", "pm", "Z"];
+    // Names of days and months are written large, and all are short: most words end here.
+    if word.len() > 9 || !(word.starts_with(|c: char| c.is_ascii_uppercase()) || matches!(word, "am" | "pm")) {
+        return false;
+    }
     let next = after.trim_start_matches([',', ' ']);
     let before_number = next.starts_with(|c: char| c.is_ascii_digit());
     let before_month = NAMES.iter().any(|name| {
