@@ -4,12 +4,14 @@
 //! and by the words next to it, never by digits alone. Runs of masks collapse, so that a list of three ids and a
 //! list of one read the same. What names a cause stays: status codes, errno, CamelCase names, code names in quotes.
 
+mod out;
 mod paths;
 mod shapes;
 mod words;
 
 use super::stamp::head;
 use alloc::string::String;
+use out::Out;
 use shapes::Shape;
 
 /// What stands for whatever varies.
@@ -28,7 +30,7 @@ const ID_PARTS_MIN: usize = 3;
 /// The template of a message; the error type says how to take a lone name in quotes (`KeyError: 'sku'`).
 pub fn of(message: &str, error_type: &str) -> String {
     let text = head(message, MESSAGE_BYTES_MAX).trim();
-    let mut scanner = Scanner { text, at: 0, out: Out::default(), names_are_code: words::names_code(error_type) };
+    let mut scanner = Scanner::of(text, error_type);
     while scanner.at < text.len() && scanner.out.text.len() < TEMPLATE_BYTES_MAX {
         scanner.step();
     }
@@ -37,85 +39,58 @@ pub fn of(message: &str, error_type: &str) -> String {
     out
 }
 
-/// The template as it grows.
-#[derive(Default)]
-struct Out {
-    text: String,
-    /// The last two words, in lower case.
-    before: [String; 2],
-    /// Words since the last mask; a few words after a number lose their plural.
-    since_mask: Option<u8>,
-    /// Where the last mask ends, and whether only separators came since.
-    run: Option<usize>,
-    /// Where the last word that is masked in part stands, while only separators came since.
-    partly: Option<(usize, usize)>,
-}
-
-impl Out {
-    fn blank(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with(' ') {
-            self.text.push(' ');
-        }
-    }
-
-    fn punctuation(&mut self, c: char) {
-        self.text.push(c);
-        if !matches!(c, ',' | ';' | '/' | '|' | '&' | '+' | '-') {
-            self.run = None;
-            self.partly = None;
-        }
-    }
-
-    fn mask(&mut self) {
-        match self.run {
-            Some(end) => self.text.truncate(end),
-            None => {
-                self.text.push(MASK);
-                self.run = Some(self.text.len());
-                self.partly = None;
-            }
-        }
-        self.since_mask = Some(0);
-        self.remember("");
-    }
-
-    fn word(&mut self, word: &str) {
-        let singular = match &mut self.since_mask {
-            Some(count) if *count < 3 => {
-                *count += 1;
-                words::singular(word)
-            }
-            _ => word,
-        };
-        // A list of names with numbers reads like one of them: `blk_*, blk_*`.
-        match self.partly {
-            Some((start, end)) if self.text[start..end] == *singular => self.text.truncate(end),
-            _ => {
-                let start = self.text.len();
-                self.text.push_str(singular);
-                self.partly = singular.contains(MASK).then_some((start, self.text.len()));
-            }
-        }
-        self.run = None;
-        self.remember(word);
-    }
-
-    fn remember(&mut self, word: &str) {
-        self.before.swap(0, 1);
-        self.before[0].clear();
-        self.before[0].push_str(head(word, 64));
-        self.before[0].make_ascii_lowercase();
-    }
-}
-
 struct Scanner<'a> {
     text: &'a str,
     at: usize,
     out: Out,
     names_are_code: bool,
+    /// The quotes whose end was looked for: up to where, and whether it was found there. Nothing is looked through
+    /// twice.
+    ends: [(char, usize, bool); QUOTES_MAX],
+    /// Up to where braces are known to hold no data.
+    bare_until: usize,
+    /// Bytes that were looked at ahead of the cursor.
+    #[cfg(test)]
+    ahead_bytes: usize,
 }
 
+/// As many kinds of quotes as open anything.
+const QUOTES_MAX: usize = 6;
+
 impl<'a> Scanner<'a> {
+    fn of(text: &'a str, error_type: &str) -> Self {
+        Self {
+            text,
+            at: 0,
+            out: Out::default(),
+            names_are_code: words::names_code(error_type),
+            ends: [('\0', 0, false); QUOTES_MAX],
+            bare_until: 0,
+            #[cfg(test)]
+            ahead_bytes: 0,
+        }
+    }
+
+    /// The length of what stands in quotes, if they close near. What was looked through is kept in mind: the next
+    /// quote of the kind ends where this one does, or looks only further on, which keeps the pass linear.
+    fn quoted(&mut self, open: char) -> Option<usize> {
+        let inside_at = self.at + open.len_utf8();
+        let known = self.ends.iter_mut().find(|(quote, ..)| *quote == open || *quote == '\0')?;
+        let (_, until, closed) = *known;
+        if closed && inside_at <= until {
+            return Some(until - inside_at);
+        }
+        let end = inside_at + head(&self.text[inside_at..], SPAN_BYTES_MAX).len();
+        let from = until.clamp(inside_at, end);
+        let found = shapes::quote_length(&self.text[from..end], open).map(|length| from + length);
+        *known = (open, found.unwrap_or(end), found.is_some());
+        #[cfg(test)]
+        {
+            self.ahead_bytes += found.unwrap_or(end) - from;
+        }
+        found.map(|at| at - inside_at)
+    }
+
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -149,7 +124,7 @@ impl<'a> Scanner<'a> {
 
     fn quote(&mut self, open: char) {
         let inside_at = self.at + open.len_utf8();
-        let Some(length) = shapes::quote_length(head(&self.text[inside_at..], SPAN_BYTES_MAX), open) else {
+        let Some(length) = self.quoted(open) else {
             // Cut off inside the quote: what follows is data of which we see a part.
             let cut = self.text.ends_with('…') || self.text.ends_with("...");
             if cut && self.text.len() - inside_at < SPAN_BYTES_MAX {
@@ -211,11 +186,20 @@ impl<'a> Scanner<'a> {
 
     /// A JSON object, a dictionary, a record: data but for the codes in it.
     fn braces(&mut self) {
+        if self.at < self.bare_until {
+            self.at += 1;
+            return self.out.punctuation('{');
+        }
         let rest = head(self.rest(), SPAN_BYTES_MAX);
-        let length = shapes::brace_length(rest);
+        let length = shapes::brace_length(&rest[1..]).map(|length| length + 1);
         let inside = &rest[1..length.unwrap_or(rest.len())];
+        #[cfg(test)]
+        {
+            self.ahead_bytes += inside.len();
+        }
         let is_data = inside.contains([':', '=', '"', '\'', ',']) || inside.bytes().any(|b| b.is_ascii_digit());
         if !is_data {
+            self.bare_until = self.at + inside.len();
             self.at += 1;
             return self.out.punctuation('{');
         }
@@ -269,7 +253,7 @@ impl<'a> Scanner<'a> {
     fn assigned_quote(&mut self, key: &str) {
         let Some(open) = self.rest().chars().next() else { return };
         let inside_at = self.at + open.len_utf8();
-        let Some(length) = shapes::quote_length(head(&self.text[inside_at..], SPAN_BYTES_MAX), open) else { return };
+        let Some(length) = self.quoted(open) else { return };
         let inside = &self.text[inside_at..inside_at + length];
         if words::is_code_key(key) && shapes::is_name(inside) {
             self.out.word(inside);
@@ -315,7 +299,7 @@ impl<'a> Scanner<'a> {
     fn rest_of_value(&mut self) {
         let rest = head(self.rest(), SPAN_BYTES_MAX);
         let more = match rest.chars().next() {
-            Some('{') => shapes::brace_length(rest).map(|length| length + 1),
+            Some('{') => shapes::brace_length(&rest[1..]).map(|length| length + 2),
             Some('|') => rest.find([' ', ',', ';', ')', ']', '}', '"', '\'']),
             _ => None,
         };

@@ -47,13 +47,13 @@ pub fn quote_length(inside: &str, open: char) -> Option<usize> {
     None
 }
 
-/// Where the bracket closes that the text begins with.
-pub fn brace_length(text: &str) -> Option<usize> {
+/// Where the brace closes that stands before the text.
+pub fn brace_length(inside: &str) -> Option<usize> {
     let mut depth = 0_usize;
-    for (at, byte) in text.bytes().enumerate() {
+    for (at, byte) in inside.bytes().enumerate() {
         match byte {
             b'{' => depth += 1,
-            b'}' if depth == 1 => return Some(at),
+            b'}' if depth == 0 => return Some(at),
             b'}' => depth -= 1,
             _ => {}
         }
@@ -151,12 +151,15 @@ pub fn shape(core: &str) -> Shape {
     if core.contains('-') && core.split('-').all(numbered) { Shape::Mask } else { Shape::Parts }
 }
 
+/// The longest IPv6 address that is looked for, with its zone, bytes.
+const V6_BYTES_MAX: usize = 64;
+
 /// The length of an IPv6 address in brackets that the text begins with.
 pub fn bracketed_v6(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('[')?;
-    let end = inside.find(']')?;
+    let end = super::head(inside, V6_BYTES_MAX + 1).find(']')?;
     let address = inside[..end].split('%').next()?;
-    let fits = end <= 64 && address.matches(':').count() >= 2;
+    let fits = address.matches(':').count() >= 2;
     (fits && address.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'.'))).then_some(end + 2)
 }
 
