@@ -6,6 +6,7 @@
 
 mod clean;
 mod library;
+mod rare;
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -85,7 +86,7 @@ pub fn parse(stack: &str) -> Stack {
             _ => frame(text),
         };
         add(&mut found.frames, frame);
-        go_function = (!indented && text.ends_with(')') && !text.contains(": ")).then_some(text);
+        go_function = (!indented && is_go_function(text)).then_some(text);
         rust_symbol = rust_line(text);
     }
     add(&mut found.frames, rust_symbol.map(|symbol| rust(symbol, "")));
@@ -100,7 +101,7 @@ pub fn parse(stack: &str) -> Stack {
 /// Adds a frame; recursion counts once, whether through one function or through a few.
 fn add(frames: &mut Vec<Frame>, frame: Option<Frame>) {
     let Some(frame) = frame else { return };
-    if frame.function.is_empty() && frame.module.is_empty() {
+    if frame.function.is_empty() && frame.module.is_empty() || library::is_noise(&frame) {
         return;
     }
     let window = frames.len().saturating_sub(4);
@@ -119,9 +120,9 @@ fn frame(text: &str) -> Option<Frame> {
         return python(rest);
     }
     if text.starts_with('#') {
-        return php(text);
+        return rare::dart(text).or_else(|| php(text));
     }
-    ruby(text)
+    ruby(text).or_else(|| rare::frame(text))
 }
 
 /// `Caused by: T: m`, `---> T: m`, `[cause]: T: m`.
@@ -146,6 +147,16 @@ fn named(text: &str) -> Option<Cause> {
 
 /// The lines that begin with `at`: Java, .NET and Node.
 fn at(call: &str) -> Option<Frame> {
+    // Logback says after a frame which archive it came from: `~[orders.jar:1.2]`.
+    let call = match call.find(" [").or_else(|| call.find(" ~[")) {
+        Some(at) if call.ends_with(']') && call[..at].ends_with(')') => &call[..at],
+        _ => call,
+    };
+    // What `eval` runs stands where it was called.
+    if let Some(called) = call.strip_prefix("eval (eval at ").and_then(|rest| rest.split_once(')')) {
+        let (function, place) = called.0.split_once(" (").unwrap_or(("", called.0));
+        return Some(node(function, place));
+    }
     let spaced = call.contains(' ').then(|| call.rsplit_once(" in ")).flatten();
     if let Some((method, place)) = spaced.filter(|(method, _)| method.contains('(')) {
         return Some(dotnet(method, place));
@@ -183,6 +194,11 @@ fn java(function: &str) -> Frame {
     let start = function[..visible].rfind('/').map_or(0, |slash| slash + 1);
     let function = &function[start..];
     let (class, method) = function.rsplit_once('.').unwrap_or(("", function));
+    // A closure of Scala 2.11 is a class whose name has the method's.
+    let method = match class.split_once("$$anonfun$") {
+        Some((_, closure)) => closure.split('$').next().unwrap_or(method),
+        None => method,
+    };
     let class = clean::java_class(class);
     Frame { in_app: !library::java(&class), function: clean::java_method(method), module: class }
 }
@@ -203,6 +219,10 @@ fn node(function: &str, place: &str) -> Frame {
 fn python(rest: &str) -> Option<Frame> {
     let (path, after) = rest.split_once('"')?;
     let function = after.rsplit_once(", in ").map_or("", |(_, f)| f);
+    // Comprehensions have frames of their own before Python 3.12, and none since.
+    if matches!(function, "<listcomp>" | "<dictcomp>" | "<setcomp>" | "<genexpr>") {
+        return None;
+    }
     Some(Frame { in_app: !library::python(path), module: clean::file(path), function: clean::numbers(function.trim()) })
 }
 
@@ -228,6 +248,11 @@ fn ruby(text: &str) -> Option<Frame> {
     let (path, line) = place.rsplit_once(':')?;
     (!line.is_empty() && line.bytes().all(|b| b.is_ascii_digit())).then_some(())?;
     Some(Frame { in_app: !library::ruby(path), module: clean::file(path), function: clean::ruby_method(function) })
+}
+
+/// `a/b.(*T).F(0x1)`, or without arguments as `pkg/errors` prints it.
+fn is_go_function(text: &str) -> bool {
+    (text.ends_with(')') && !text.contains(": ")) || (text.contains('.') && !text.contains([' ', ':']))
 }
 
 /// A Go function's line and the line after it: `\t/a/b.go:12 +0x1d`.

@@ -52,6 +52,43 @@ fn frames_are_read_in_eight_languages() {
 }
 
 #[test]
+fn what_compilers_and_runtimes_generate_is_the_function_it_was_made_of() {
+    check("\tat a.Cart$$anonfun$total$1.apply(Cart.scala:7)", "a.Cart|total");
+    check("\tat a.Cart.$anonfun$total$1(Cart.scala:7)", "a.Cart|total");
+    check("\tat a.Cart$$SpringCGLIB$$0.total(<generated>)\n\tat a.Cart.total(Cart.java:7)", "a.Cart|total");
+    check("\tat a.Cart.total(Cart.java:7) ~[orders.jar!/:1.2]", "a.Cart|total");
+    check("   at Shop.Cart.<>c__DisplayClass5_0.<<Total>b__0>d.MoveNext() in /src/Cart.cs:line 7", "Shop.Cart|Total");
+    check("   at Shop.Cart.<Total>g__Add|5_1(Int32 n) in /src/Cart.cs:line 7", "Shop.Cart|Total");
+    check("    at eval (eval at total (/app/cart.js:7:1), <anonymous>:1:1)", "cart.js|total");
+    check("a/shop.(*Cart).Total-fm()\n\t/src/cart.go:7", "a/shop|(*Cart).Total");
+    check("a/shop.Total.gowrap1()\n\t/src/cart.go:7", "a/shop|Total");
+    check("   1: shop::cart::total::{async_fn_env#0}\n at ./src/cart.rs:7:5", "shop::cart|total");
+    check("   1: shop::cart::total::<u64>\n at ./src/cart.rs:7:5", "shop::cart|total");
+    check("   1: _ZN4shop4cart5total17h0123456789abcdefE\n at ./src/cart.rs:7:5", "shop::cart|total");
+    check("#0 /app/Cart.php(7): Shop\\Cart@anonymous/app/Cart.php:7$0->run()", "Cart.php|Shop\\Cart@anonymous->run");
+    check("  File \"/app/cart.py\", line 7, in total\n  File \"/app/cart.py\", line 8, in <listcomp>", "cart.py|total");
+}
+
+#[test]
+fn how_a_task_was_resumed_or_a_method_reflected_on_is_no_frame() {
+    check("    at async Promise.all (index 3)\n    at new Promise (<anonymous>)", "");
+    check("    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)", "");
+    check("   at System.Runtime.CompilerServices.TaskAwaiter.ThrowForNonSuccess(Task task)", "");
+    check("\tat jdk.internal.reflect.GeneratedMethodAccessor12.invoke(Unknown Source)", "");
+    check("\tat java.base/jdk.internal.reflect.DirectMethodHandleAccessor.invoke(D.java:1)", "");
+}
+
+#[test]
+fn rarer_forms_are_read_too() {
+    check("a/shop.Total\n\t/src/cart.go:7", "a/shop|Total");
+    check("    (shop 0.1.0) lib/shop/cart.ex:7: Shop.Cart.total/2", "Shop.Cart|total");
+    check("    (shop 0.1.0) lib/shop/cart.ex:7: anonymous fn/1 in Shop.Cart.total/2", "Shop.Cart|total");
+    check("    (stdlib 5.0) gen_server.erl:1123: :gen_server.try_dispatch/4", "(:gen_server|try_dispatch)");
+    check("#0      Cart.total (package:shop/cart.dart:7:5)", "cart.dart|Cart.total");
+    check("total@https://shop.example/static/main.js:7:1", "main.js|total");
+}
+
+#[test]
 fn recursion_counts_once() {
     let once = "  File \"/a/t.py\", line 7, in walk\n";
     assert_eq!(lines(&once.repeat(50)), lines(once));

@@ -107,7 +107,8 @@ pub fn dotnet(method: &str) -> String {
         if part.is_empty() || part == "MoveNext" || part.starts_with("<>c") {
             continue;
         }
-        match part.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+        let generated = part.trim_start_matches('<');
+        match (generated.len() < part.len()).then(|| generated.split_once('>')).flatten() {
             Some((name, _)) if !name.is_empty() => parts.push(name.to_string()),
             Some(_) => {}
             None => parts.push(if part.starts_with("lambda_method") {
@@ -153,9 +154,9 @@ pub fn ruby_method(function: &str) -> String {
 
 /// The call without its arguments; an anonymous class without where it was written.
 pub fn php_call(call: &str) -> String {
-    if let Some(at) = call.find("class@anonymous") {
-        let method = call[at..].rsplit_once("->").map_or("", |(_, m)| m);
-        return clean_call(&alloc::format!("class@anonymous->{method}"));
+    if let Some((class, rest)) = call.split_once("@anonymous") {
+        let method = rest.rsplit_once("->").map_or("", |(_, m)| m);
+        return clean_call(&alloc::format!("{class}@anonymous->{method}"));
     }
     clean_call(call)
 }
@@ -194,6 +195,12 @@ pub fn go_function(line: &str) -> String {
             _ => {}
         }
     }
+    // What the compiler wraps around `go`, `defer` and method values.
+    for mark in [".gowrap", ".deferwrap", "-fm", "-range"] {
+        if let Some(at) = out.find(mark).filter(|at| out[at + mark.len()..].bytes().all(|b| b.is_ascii_digit())) {
+            out.truncate(at);
+        }
+    }
     // `Handle.func1.2` is a closure in `Handle`.
     match out.find(".func").filter(|at| out[at + 5..].starts_with(|c: char| c.is_ascii_digit())) {
         Some(at) => alloc::format!("{}.func", &out[..at]),
@@ -210,17 +217,65 @@ pub fn go_parts(name: &str) -> (&str, &str) {
     }
 }
 
+/// The length of what angle brackets enclose at the beginning of a text.
+fn angle_length(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'<' => depth += 1,
+            b'>' if depth == 1 => return Some(at + 1),
+            b'>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The path in a mangled symbol: `_ZN4shop4cart5total17h0123456789abcdefE`.
+fn legacy_path(symbol: &str) -> Option<String> {
+    let mut rest = symbol.strip_prefix("_ZN")?;
+    let mut path = String::new();
+    while let Some(digits) = rest.find(|c: char| !c.is_ascii_digit()).filter(|digits| *digits > 0) {
+        let length: usize = rest[..digits].parse().ok()?;
+        let name = rest[digits..].get(..length)?;
+        rest = &rest[digits + length..];
+        let is_hash = length == 17 && name.starts_with('h') && name[1..].bytes().all(|b| b.is_ascii_hexdigit());
+        if !is_hash && name != "{{closure}}" && name != "_$u7b$$u7b$closure$u7d$$u7d$" {
+            if !path.is_empty() {
+                path.push_str("::");
+            }
+            path.push_str(name);
+        }
+    }
+    (!path.is_empty()).then_some(path)
+}
+
 /// The symbol without its hash, closures and generated parts.
 pub fn rust_symbol(symbol: &str) -> String {
     let symbol = match symbol.rsplit_once("::h") {
         Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => name,
         _ => symbol,
     };
-    let mut out = symbol.replace("::{{closure}}", "").replace("::{closure}", "");
-    while let Some(at) = out.find("::{closure#").or_else(|| out.find("::{closure_env#")) {
-        let end = out[at..].find('}').map_or(out.len(), |close| at + close + 1);
-        out.replace_range(at..end, "");
+    if let Some(path) = legacy_path(symbol) {
+        return path;
     }
+    // Closures, futures (`{async_fn_env#0}`) and instances (`::<u64>`) of a function are the function.
+    let mut out = String::with_capacity(symbol.len());
+    let mut rest = symbol;
+    while let Some(at) = rest.find("::") {
+        out.push_str(&rest[..at]);
+        let part = &rest[at + 2..];
+        let length = match part.as_bytes().first() {
+            Some(b'{') => part.find('}').map(|close| close + 1 + usize::from(part[close + 1..].starts_with('}'))),
+            Some(b'<') => angle_length(part),
+            _ => None,
+        };
+        if length.is_none() {
+            out.push_str("::");
+        }
+        rest = &part[length.unwrap_or(0)..];
+    }
+    out.push_str(rest);
     // A crate's disambiguator: `orders[4f2c8a1b3d5e6f70]::price`.
     if let Some((name, rest)) = out.split_once('[').filter(|(_, rest)| rest.find(']') == Some(16)) {
         out = alloc::format!("{name}{}", &rest[17..]);

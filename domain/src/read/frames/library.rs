@@ -1,5 +1,7 @@
 //! Which frames belong to libraries: by package, by where packages are installed, by the runtimes' own names.
 
+use super::Frame;
+
 /// Packages of the JVM's platform, languages, frameworks and drivers. Sorted, and none begins with another: see
 /// [`in_package`].
 #[rustfmt::skip]
@@ -40,6 +42,28 @@ fn in_package(packages: &[&str], path: &str) -> bool {
 
 pub fn java(class: &str) -> bool {
     in_package(JAVA, class)
+}
+
+/// Frames that come and go with the moment: how a task was resumed, and by which means a method was reflected on (the
+/// JVM begins with one and goes on with another).
+pub fn is_noise(frame: &Frame) -> bool {
+    if frame.in_app {
+        return false;
+    }
+    const MODULES: &[&str] = &[
+        "System.Runtime.CompilerServices.",
+        "System.Runtime.ExceptionServices.",
+        "System.Threading.ExecutionContext",
+        "System.Threading.Tasks.",
+        "java.lang.invoke.",
+        "java.lang.reflect.",
+        "jdk.internal.reflect.",
+        "sun.reflect.",
+    ];
+    const FUNCTIONS: &[&str] = &["Promise", "process.processTicksAndRejections", "process._tickCallback"];
+    in_package(MODULES, &frame.module)
+        || frame.module.starts_with("index ")
+        || FUNCTIONS.contains(&frame.function.as_str())
 }
 
 pub fn dotnet(path: &str) -> bool {
