@@ -88,6 +88,9 @@ pub struct Letter {
     pub dlq: QueueArn,
     /// Its id on the main queue.
     pub original_message_id: MessageId,
+    /// Its place in the dead-letter queue when it first died, on FIFO: within a message group the order of sending.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence_number: Option<String>,
     /// Body and attributes as they were on the main queue, verbatim.
     pub content: Content,
     /// The title of its latest death, see [`Reading::title`].
@@ -163,6 +166,7 @@ impl Letter {
             main_queue: reading.main_queue.clone(),
             dlq: message.dlq.clone(),
             original_message_id: reading.original_message_id,
+            sequence_number: message.system.sequence_number.clone(),
             content: reading.original,
             title: reading.title,
             envelope: reading.envelope,

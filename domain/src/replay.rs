@@ -5,12 +5,14 @@
 
 mod entry;
 mod ledger;
+mod order;
 mod plan;
 mod state;
 mod step;
 
 pub use entry::{Entry, Outcome, OutcomeKind, SkipReason, Verdict};
 pub use ledger::{Ledger, LedgerMove, WaveLedger};
+pub use order::{Lanes, Turn, rounds};
 pub use plan::{LeftOut, Plan, PlanError, PlanHash, PlanOptions, letters_digest, plan_waves};
 pub use state::{Approval, Ending, Lease, PauseReason, Phase, Replay, ReplayState, Resumed, Waiver};
 pub use step::{Step, next_step, rest_before_wave, tripped};

@@ -5,6 +5,7 @@
 
 mod batch;
 mod checks;
+mod order;
 mod send;
 mod settle;
 mod turn;

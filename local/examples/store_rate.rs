@@ -79,6 +79,7 @@ async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
             _ => Outcome::InFlight { sent_at: Timestamp::from_ms(START_MS), message_id: message(n) },
         },
         sends: u32::from(kind.is_some()),
+        lane: None,
     };
     let began = Instant::now();
     for n in (0..MEASURED).step_by(50) {
@@ -146,6 +147,7 @@ fn letter(n: u64) -> Letter {
         main_queue: Some(queue.clone()),
         dlq: QueueArn::from("arn:aws:sqs:eu-west-1:111122223333:orders-dlq"),
         original_message_id: message(n),
+        sequence_number: None,
         content: Content {
             body: format!("{{\"order\":{n},\"lines\":\"{}\"}}", "product 4711, ".repeat(70)),
             attributes: [("tenant".into(), Attribute::text("acme"))].into(),

@@ -98,6 +98,7 @@ pub fn letter(group: &GroupId, n: u64) -> Letter {
         main_queue: Some(main_queue()),
         dlq: dlq(),
         original_message_id,
+        sequence_number: None,
         content: Content {
             body,
             attributes: [("tenant".into(), Attribute::text("acme"))].into(),
@@ -210,6 +211,7 @@ pub fn plan(name: &str, group: &GroupId, letters: &[Letter]) -> Plan {
         letters_digest: letters_digest(letters.iter().map(|letter| &letter.id)),
         oldest_sent_at: letters.iter().map(|letter| letter.sent_at).min(),
         left_out: Vec::new(),
+        rounds: waves.len() as u64,
         waves,
         pace_per_s: 50,
         stop_share_pct: 50,
@@ -230,6 +232,7 @@ pub fn entries(plan: &Plan, letters: &[Letter]) -> Vec<Entry> {
         wave: wave(seq),
         outcome: Outcome::Pending,
         sends: 0,
+        lane: None,
     };
     letters.iter().enumerate().map(entry).collect()
 }

@@ -75,6 +75,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         letters_digest: String::new(),
         oldest_sent_at: None,
         left_out: Vec::new(),
+        rounds: waves.len() as u64,
         waves: waves.iter().map(|wave| wave.selected()).collect(),
         pace_per_s: 50,
         stop_share_pct: 50,
@@ -110,6 +111,7 @@ pub fn returned(letter: &str, ms: i64, verdict: domain::replay::Verdict, title: 
         wave: 0,
         outcome,
         sends: 1,
+        lane: None,
     };
     domain::wire::EntryRow { entry, message_type: None, impact: None }
 }

@@ -142,6 +142,7 @@ pub fn skip(reason: SkipReason) -> &'static str {
         SkipReason::Refused => "The queue refused it for good",
         SkipReason::Aborted => "The replay was stopped before its turn",
         SkipReason::InDoubt => "The replay was stopped while its sending was in doubt; it has not come back",
+        SkipReason::Behind => "A letter before it in its message group came back",
         SkipReason::Gone => "The letter is no longer kept",
     }
 }

@@ -23,6 +23,9 @@ pub struct Entry {
     /// Sends that may have reached the queue. More than one means that an answer was lost and the letter was sent
     /// again: the consumer may have seen it twice.
     pub sends: u32,
+    /// On a FIFO queue the letter's message group: one letter of it is on its way at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<String>,
 }
 
 /// What becomes of a letter in a replay.
@@ -153,6 +156,8 @@ pub enum SkipReason {
     Aborted,
     /// The letter is gone from the store.
     Gone,
+    /// A letter before it in its message group came back: it must not overtake it.
+    Behind,
     /// The replay was aborted while the answer to its sending was lost: it may have been sent, and has not come back.
     InDoubt,
 }

@@ -69,6 +69,8 @@ pub struct Plan {
     pub left_out: Vec<LeftOut>,
     /// The size of each wave; the first is the canary.
     pub waves: Vec<u64>,
+    /// Observation windows that follow each other, at least one for each wave (see [`super::rounds`]).
+    pub rounds: u64,
     /// Letters a second.
     pub pace_per_s: u32,
     /// The share of returned letters above which the replay stops itself, percent.
@@ -118,11 +120,12 @@ impl Plan {
         PlanHash(hash_hex(&["plan", "1", &text]))
     }
 
-    /// How long it takes if nothing comes back: sending at the plan's pace, a window and a mean rest for each wave.
+    /// How long it takes if nothing comes back: sending at the plan's pace, a window for each round, a mean rest
+    /// between waves.
     pub fn duration_estimate(&self) -> Span {
         let letters: u64 = self.waves.iter().sum();
         let sending = Span::from_ms((letters * 1000 / u64::from(self.pace_per_s.max(1))) as i64);
-        let observing = self.window_ms.times(self.waves.len() as i64);
+        let observing = self.window_ms.times(self.rounds as i64);
         let resting = (1..self.waves.len() as u32)
             .fold(Span::ZERO, |sum, wave| sum.plus(Span::from_ms(rest_ceiling(self, wave).as_ms() / 2)));
         sending.plus(observing).plus(resting)

@@ -269,9 +269,12 @@ impl Replay {
     pub fn entered(&self, wave: u32, phase: Phase, ledger: &Ledger) -> Self {
         let moved = self.moved(ReplayState::Running { wave, phase });
         let resumed = match self.resumed {
-            // Back from observing the canary of a resumption: it has passed, the rest of the wave goes out.
+            // Back from observing the canary of a resumption: it has passed, the rest of the wave goes out. On FIFO
+            // not all of a canary may go at once.
             Some(resumed) if phase == Phase::Sending && resumed.wave == wave => {
-                Some(Resumed { probing: false, ..resumed })
+                let canary = self.plan.waves.first().copied().unwrap_or(1);
+                let tried = ledger.wave(wave).sent().saturating_sub(resumed.sent);
+                Some(Resumed { probing: resumed.probing && tried < canary, ..resumed })
             }
             // The wave had no letter left to try the new fix on: the next wave starts with the canary.
             Some(resumed)

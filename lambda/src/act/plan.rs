@@ -14,7 +14,7 @@ use domain::money::Purse;
 use domain::reading::Replayability;
 use domain::replay::{
     Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, Replay, WaveLedger, letters_digest,
-    plan_waves,
+    plan_waves, rounds,
 };
 use domain::time::{Span, Timestamp};
 use std::collections::BTreeMap;
@@ -22,10 +22,19 @@ use std::collections::BTreeMap;
 /// The letters of a group that can go into a plan now, and those that cannot.
 #[derive(Default)]
 struct Selection {
-    ids: Vec<LetterId>,
+    letters: Vec<Chosen>,
     tally: Tally,
     oldest_sent_at: Option<Timestamp>,
     left_out: BTreeMap<String, u64>,
+}
+
+/// A letter of a plan.
+struct Chosen {
+    id: LetterId,
+    /// Its place in its dead-letter queue, on FIFO.
+    sequence_number: Option<String>,
+    /// Its message group, on FIFO.
+    lane: Option<String>,
 }
 
 /// Makes a plan for a group whose fix is declared. It waits for approval and replaces one that waited before.
@@ -48,7 +57,7 @@ pub async fn make_plan(
     let now = office.now();
     let selection = select(office, id, &main_queue, now).await?;
     let policy = &office.policy.replay;
-    let waves = plan_waves(selection.ids.len() as u64, policy, options)?;
+    let waves = plan_waves(selection.letters.len() as u64, policy, options)?;
     let (pace_per_s, stop_share_pct) = options.pace_and_share(policy)?;
     let plan = Plan {
         id: ReplayId::of(id, actor, now),
@@ -59,9 +68,10 @@ pub async fn make_plan(
         made_at: now,
         fix: fix.clone(),
         letters: selection.tally,
-        letters_digest: letters_digest(selection.ids.iter()),
+        letters_digest: letters_digest(selection.letters.iter().map(|letter| &letter.id)),
         oldest_sent_at: selection.oldest_sent_at,
         left_out: selection.left_out.into_iter().map(|(reason, letters)| LeftOut { reason, letters }).collect(),
+        rounds: rounds(&waves, selection.letters.iter().map(|letter| letter.lane.as_deref())),
         waves,
         pace_per_s,
         stop_share_pct,
@@ -69,7 +79,7 @@ pub async fn make_plan(
         rest_ms: policy.rest_ms,
         rest_ms_max: policy.rest_ms_max,
     };
-    write_entries(office, &plan, &selection.ids).await?;
+    write_entries(office, &plan, &selection.letters).await?;
     let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
     let detail = format!("{} letters in {} waves", plan.letters.letters, plan.waves.len());
     let audit = by.record(Act::ReplayPlanned, detail, None);
@@ -116,13 +126,18 @@ async fn select(
         for letter in &page.items {
             match why_not(letter, main_queue, office, now) {
                 Some(reason) => *selection.left_out.entry(reason).or_default() += 1,
-                None => selection.take(letter),
+                None => selection.take(letter, main_queue.is_fifo()),
             }
         }
-        if selection.ids.len() as u64 > PLAN_LETTERS_MAX {
-            return Err(PlanError::TooManyLetters { letters: selection.ids.len() as u64 }.into());
+        let letters = selection.letters.len() as u64;
+        if letters > PLAN_LETTERS_MAX {
+            return Err(PlanError::TooManyLetters { letters }.into());
         }
-        let Some(next) = page.next else { return Ok(selection) };
+        let Some(next) = page.next else {
+            // SQS writes sequence numbers with leading zeros: their texts are in order. Elsewhere nothing moves.
+            selection.letters.sort_by(|a, b| a.sequence_number.cmp(&b.sequence_number));
+            return Ok(selection);
+        };
         cursor = Some(next);
     }
 }
@@ -142,8 +157,12 @@ fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timesta
 }
 
 impl Selection {
-    fn take(&mut self, letter: &Letter) {
-        self.ids.push(letter.id.clone());
+    fn take(&mut self, letter: &Letter, fifo: bool) {
+        self.letters.push(Chosen {
+            id: letter.id.clone(),
+            sequence_number: letter.sequence_number.clone().filter(|_| fifo),
+            lane: letter.content.message_group_id.clone().filter(|_| fifo),
+        });
         self.tally.letters += 1;
         if let Some(money) = letter.impact.money {
             self.tally.priced += 1;
@@ -164,10 +183,10 @@ async fn window(office: &Office, main_queue: &QueueArn) -> Result<Span, OfficeEr
 }
 
 /// Writes the frozen list, in commits of as many entries as one takes beside the ledger.
-async fn write_entries(office: &Office, plan: &Plan, ids: &[LetterId]) -> Result<(), OfficeError> {
+async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Result<(), OfficeError> {
     let mut wave_of = plan.waves.iter().enumerate().flat_map(|(wave, size)| (0..*size).map(move |_| wave as u32));
     let mut seq = 0;
-    for chunk in ids.chunks(PLAN_ENTRIES_MAX) {
+    for chunk in letters.chunks(PLAN_ENTRIES_MAX) {
         let mut writes = Vec::with_capacity(chunk.len() + 1);
         let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
         for letter in chunk {
@@ -176,10 +195,11 @@ async fn write_entries(office: &Office, plan: &Plan, ids: &[LetterId]) -> Result
             let entry = Entry {
                 replay: plan.id.clone(),
                 seq,
-                letter: letter.clone(),
+                letter: letter.id.clone(),
                 wave,
                 outcome: Outcome::Pending,
                 sends: 0,
+                lane: letter.lane.clone(),
             };
             seq += 1;
             writes.push(Write::Entry { entry: Box::new(entry), was: None });

@@ -5,16 +5,18 @@
 
 use super::Did;
 use super::batch::{Change, Changed, Fence, commit};
-use super::turn::pause;
+use super::order::{Turns, turns};
+use super::settle::SETTLE_MAX;
+use super::turn::{enter, pause};
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::{CommitError, EntryFailure, Expect, Outgoing, QueueError, Write};
 use domain::id::MessageId;
 use domain::letter::{Letter, LetterState};
-use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX, PAGE_MAX};
+use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX};
 use domain::marker::{MARKER_ATTRIBUTE, Marker};
 use domain::message::Attribute;
-use domain::replay::{Entry, Outcome, OutcomeKind, PauseReason, Replay, SkipReason};
+use domain::replay::{Entry, Outcome, OutcomeKind, PauseReason, Phase, Replay, SkipReason};
 use domain::time::Span;
 
 /// After so many sends of a letter without an answer the replay pauses.
@@ -37,6 +39,15 @@ pub(super) async fn send(
     let run = Run { office, replay: &held };
     match run.send_up_to(wave, letters as usize).await? {
         Stopped::Fenced => return Ok(Did::Lost),
+        Stopped::Behind => {
+            // Nothing was sent: the windows end when they would have.
+            let free = Replay { version: held.version + 1, lease: None, paced_until: None, ..replay.clone() };
+            return if put(office, &free, held.version).await? {
+                observe_first(office, &free, wave).await
+            } else {
+                Ok(Did::Lost)
+            };
+        }
         Stopped::Unavailable(detail) => {
             // The reason is the queue's; the lease goes with the pause.
             let released = held.released(office.now());
@@ -55,6 +66,17 @@ pub(super) async fn send(
     Ok(if paced_until > office.now() { Did::AllUntil(paced_until) } else { Did::Something })
 }
 
+/// No letter of the wave may go now: those on their way are observed first, then the wave is sent on.
+async fn observe_first(office: &Office, replay: &Replay, wave: u32) -> Result<Did, OfficeError> {
+    let ledger = office.store.ledger(replay.id()).await?;
+    let columns = ledger.wave(wave);
+    if columns.pending + columns.sending == 0 {
+        return Ok(Did::Something);
+    }
+    let until = replay.last_sent_at.unwrap_or(office.now()).plus(replay.window());
+    enter(office, replay, &ledger, wave, Phase::Observing { until }).await
+}
+
 async fn put(office: &Office, replay: &Replay, version: u64) -> Result<bool, OfficeError> {
     let write = Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(version) };
     match office.store.commit(vec![write]).await {
@@ -70,6 +92,8 @@ enum Stopped {
     Done,
     /// The replay was changed by somebody else (a pause, an abort): nothing more may be sent.
     Fenced,
+    /// What is left waits for letters of its message groups that are on their way.
+    Behind,
     /// An answer was lost: the rest waits for the next run.
     Unanswered,
     /// The main queue does not take letters.
@@ -83,7 +107,13 @@ struct Run<'a> {
 
 impl Run<'_> {
     async fn send_up_to(&self, wave: u32, letters: usize) -> Result<Stopped, OfficeError> {
-        let mut entries = self.unsent(wave, letters).await?;
+        let Turns { go: mut entries, behind } = turns(self.office, self.replay, wave, letters).await?;
+        if self.stay(behind).await? {
+            return Ok(Stopped::Fenced);
+        }
+        if entries.is_empty() {
+            return Ok(Stopped::Behind);
+        }
         while !entries.is_empty() {
             let rest = entries.split_off(entries.len().min(BATCH_ENTRIES_MAX));
             let batch = std::mem::replace(&mut entries, rest);
@@ -95,21 +125,20 @@ impl Run<'_> {
         Ok(Stopped::Done)
     }
 
-    /// Entries to send: first those whose sending a dead executor left open, then those that were never tried.
-    async fn unsent(&self, wave: u32, letters: usize) -> Result<Vec<Entry>, OfficeError> {
-        let mut entries = Vec::new();
-        for outcome in [OutcomeKind::Sending, OutcomeKind::Pending] {
-            let mut cursor = None;
-            while entries.len() < letters {
-                let limit = (letters - entries.len()).min(PAGE_MAX);
-                let store = &self.office.store;
-                let page = store.entries(self.replay.id(), Some(wave), Some(outcome), cursor.as_ref(), limit).await?;
-                entries.extend(page.items);
-                let Some(next) = page.next else { break };
-                cursor = Some(next);
+    /// Letters that must not overtake one that came back get their outcome; they still wait. True when fenced.
+    async fn stay(&self, behind: Vec<Entry>) -> Result<bool, OfficeError> {
+        let outcome = Outcome::Skipped { reason: SkipReason::Behind };
+        for chunk in behind.chunks(SETTLE_MAX) {
+            let stays = chunk.iter().map(|entry| Change {
+                after: Entry { outcome: outcome.clone(), ..entry.clone() },
+                entry: entry.clone(),
+                letter: None,
+            });
+            if commit(self.office, Some(self.fence()), stays.collect()).await?.fenced {
+                return Ok(true);
             }
         }
-        Ok(entries)
+        Ok(false)
     }
 
     async fn send_batch(&self, entries: Vec<Entry>) -> Result<Stopped, OfficeError> {

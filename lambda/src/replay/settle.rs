@@ -10,7 +10,7 @@ use domain::replay::{Entry, Outcome, OutcomeKind, Phase, Replay, ReplayState, Sk
 use domain::time::{Span, Timestamp};
 
 /// Entries that one commit settles: two writes each, and ledger, counters and fence beside them.
-const SETTLE_MAX: usize = 40;
+pub(super) const SETTLE_MAX: usize = 40;
 
 /// Judges as delivered what was sent up to a moment and has not come back.
 pub(super) async fn settle(office: &Office, replay: &Replay, sent_until: Timestamp) -> Result<Did, OfficeError> {

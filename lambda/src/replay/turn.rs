@@ -34,6 +34,8 @@ pub(super) async fn enter(
     let columns = ledger.wave(wave);
     let waves = replay.plan.waves.len();
     let record = match phase {
+        // A wave that is sent in rounds starts once.
+        Phase::Sending if columns.sent() > 0 && replay.resumed.is_none() => None,
         Phase::Sending => {
             Some((Act::WaveStarted, format!("Wave {} of {waves}: {} letters", wave + 1, columns.pending)))
         }

@@ -202,6 +202,29 @@ impl Seen {
         self.entries.iter().find(is_it).map(|(key, _)| key.clone())
     }
 
+    /// FIFO: of a message group one letter is on its way, none overtakes another, none follows one that came back.
+    fn in_order(&mut self, key: &Key) {
+        let Some(entry) = self.entries.get(key).cloned() else { return };
+        let of_lane = self.entries.values().filter(|other| {
+            other.replay == entry.replay && other.lane == entry.lane && other.lane.is_some() && other.seq != entry.seq
+        });
+        let wrong: Vec<String> = of_lane
+            .filter(|other| match other.outcome.kind() {
+                OutcomeKind::Sending | OutcomeKind::InFlight => true,
+                OutcomeKind::Delivered => other.seq > entry.seq,
+                OutcomeKind::Returned => other.seq < entry.seq || other.sends > 0,
+                _ => false,
+            })
+            .map(|other| format!("{} {:?}", other.seq, other.outcome.kind()))
+            .collect();
+        if !wrong.is_empty() {
+            self.accuse(format!("letter {} of {:?} went beside or after {wrong:?}", entry.seq, entry.lane));
+        }
+        if entry.lane.is_none() {
+            self.accuse(format!("letter {} goes to a FIFO queue without its message group", key.1));
+        }
+    }
+
     fn send(&mut self, main: &QueueArn, message: &Outgoing, now: Timestamp) {
         let Some(key) = self.sending(message) else {
             return self.accuse(format!("nobody knows what was sent: {:?}", message.content));
@@ -215,6 +238,9 @@ impl Seen {
         let (same, home) = (content == letter.content, letter.main_queue.as_ref() == Some(main));
         if !same || !home {
             self.accuse(format!("letter {} left changed or for another queue: {content:?}", key.1));
+        }
+        if main.is_fifo() {
+            self.in_order(&key);
         }
         let intent_at = match self.intents.get_mut(&key) {
             Some(intent) => {

@@ -1,0 +1,107 @@
+//! FIFO: whose turn it is. Of each message group one letter at a time is on its way, in the order in which the letters
+//! died; when one comes back, those behind it stay: what follows a failed message must not overtake it.
+
+use super::entry::{Entry, OutcomeKind};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It may go.
+    Go,
+    /// Another letter of its message group is on its way.
+    Later,
+    /// A letter before it in its message group has come back.
+    Behind,
+}
+
+/// What the message groups of one replay are doing.
+#[derive(Clone, Debug, Default)]
+pub struct Lanes {
+    busy: BTreeSet<String>,
+    broken: BTreeSet<String>,
+}
+
+impl Lanes {
+    /// Takes note of an entry that was sent.
+    pub fn note(&mut self, entry: &Entry) {
+        let Some(lane) = &entry.lane else { return };
+        match entry.outcome.kind() {
+            OutcomeKind::Sending | OutcomeKind::InFlight => drop(self.busy.insert(lane.clone())),
+            OutcomeKind::Returned => drop(self.broken.insert(lane.clone())),
+            _ => {}
+        }
+    }
+
+    /// Whose turn an unsent entry is; to be asked in the order of the plan. One that goes keeps its group busy.
+    pub fn turn(&mut self, entry: &Entry) -> Turn {
+        let Some(lane) = &entry.lane else { return Turn::Go };
+        if self.broken.contains(lane) {
+            return Turn::Behind;
+        }
+        if self.busy.insert(lane.clone()) { Turn::Go } else { Turn::Later }
+    }
+}
+
+/// How many observation windows follow each other: one for each wave, or as many as the longest message group of a
+/// wave has letters in it. `lanes` are the message groups of the plan's letters, in their order.
+pub fn rounds<'a>(waves: &[u64], mut lanes: impl Iterator<Item = Option<&'a str>>) -> u64 {
+    let longest = |size: &u64| {
+        let mut lengths: BTreeMap<&str, u64> = BTreeMap::new();
+        for lane in lanes.by_ref().take(*size as usize).flatten() {
+            *lengths.entry(lane).or_default() += 1;
+        }
+        lengths.into_values().max().unwrap_or(1)
+    };
+    waves.iter().map(longest).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entry::{Outcome, Verdict};
+    use super::*;
+    use crate::id::MessageId;
+    use crate::time::Timestamp;
+    use alloc::vec::Vec;
+
+    const AT: Timestamp = Timestamp::from_ms(0);
+
+    fn entry(lane: Option<&str>, outcome: Outcome) -> Entry {
+        let (replay, letter, lane) = ("r".into(), "l".into(), lane.map(String::from));
+        Entry { replay, seq: 0, letter, wave: 0, outcome, sends: 0, lane }
+    }
+
+    fn returned() -> Outcome {
+        let (group, title) = ("g".into(), "t".into());
+        Outcome::Returned { at: AT, verdict: Verdict::SameCause, group, title }
+    }
+
+    fn check(sent: &[(&str, Outcome)], pending: &[Option<&str>], turns: &[Turn]) {
+        let mut lanes = Lanes::default();
+        sent.iter().for_each(|(lane, outcome)| lanes.note(&entry(Some(lane), outcome.clone())));
+        let told: Vec<Turn> = pending.iter().map(|lane| lanes.turn(&entry(*lane, Outcome::Pending))).collect();
+        assert_eq!(told, turns, "{sent:?} {pending:?}");
+    }
+
+    #[test]
+    fn one_letter_of_a_message_group_goes_at_a_time() {
+        use Turn::*;
+        let in_flight = || Outcome::InFlight { sent_at: AT, message_id: MessageId::from("m") };
+        check(&[], &[None, None], &[Go, Go]);
+        check(&[], &[Some("a"), Some("a"), Some("b"), Some("a")], &[Go, Later, Go, Later]);
+        check(&[("a", in_flight())], &[Some("a"), Some("b")], &[Later, Go]);
+        check(&[("a", Outcome::Sending { since: AT })], &[Some("a")], &[Later]);
+        check(&[("a", Outcome::Delivered { at: AT })], &[Some("a"), Some("a")], &[Go, Later]);
+        check(&[("a", returned())], &[Some("a"), Some("b"), None], &[Behind, Go, Go]);
+        check(&[("a", Outcome::Delivered { at: AT }), ("a", returned())], &[Some("a")], &[Behind]);
+    }
+
+    #[test]
+    fn windows_follow_each_other_by_the_longest_message_group_of_each_wave() {
+        let rounds_of = |waves: &[u64], lanes: &[Option<&str>]| rounds(waves, lanes.iter().copied());
+        assert_eq!(rounds_of(&[1, 4], &[None; 5]), 2);
+        assert_eq!(rounds_of(&[2, 3], &[Some("a"), Some("b"), Some("a"), Some("a"), Some("b")]), 1 + 2);
+        assert_eq!(rounds_of(&[3], &[Some("a"); 3]), 3);
+    }
+}
