@@ -169,6 +169,7 @@ impl<'a> Scanner<'a> {
         }
         shapes::is_code_name(word)
             || words::BEFORE_A_NAME.contains(&self.out.before[0].as_str())
+            || words::BEFORE_A_STATE.contains(&self.out.before[0].as_str())
             || (self.out.before[0] == "key" && words::BEFORE_A_KEY.contains(&self.out.before[1].as_str()))
             || words::AFTER_A_NAME.iter().any(|end| after.starts_with(end))
             || self.names_are_code
@@ -220,10 +221,15 @@ impl<'a> Scanner<'a> {
     /// A run of characters that no delimiter breaks.
     fn chunk(&mut self) {
         let rest = self.rest();
+        if rest.starts_with('%') && self.out.run.is_some() {
+            // `91%` and `99.5 %`.
+            self.at += 1;
+            return self.out.mask();
+        }
         let mut length = rest
             .find(|c: char| c.is_whitespace() || shapes::is_delimiter(c) || shapes::is_quote(c))
             .unwrap_or(rest.len());
-        let scheme = rest[..length].find("://").filter(|at| rest[..*at].ends_with(|c: char| c.is_ascii_alphabetic()));
+        let scheme = rest[..length].find("://").filter(|at| rest[..*at].ends_with(|c: char| c.is_ascii_alphanumeric()));
         if let Some(scheme) = scheme {
             return self.url(scheme);
         }
@@ -332,9 +338,13 @@ impl<'a> Scanner<'a> {
         let plain = whole.split(['?', '#']).next().unwrap_or(whole);
         let (authority, path) = plain.split_at(plain.find('/').unwrap_or(plain.len()));
         let host = authority.rsplit('@').next().unwrap_or(authority);
+        // The scheme is a name even where it has a digit: `s3`.
         let mut masked = String::from(&url[..scheme + 3]);
         masked.push_str(&shapes::mask_parts(host));
-        masked.push_str(&shapes::mask_parts(path));
+        let path = shapes::mask_parts(path);
+        // The key of a stored object is a file's path, not a route.
+        let is_key = paths::is_store(&url[..scheme]) && path.contains(MASK);
+        masked.push_str(if is_key { "/*" } else { &path });
         self.out.word(&masked);
     }
 }

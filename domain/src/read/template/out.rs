@@ -25,6 +25,13 @@ impl Out {
     }
 
     pub fn punctuation(&mut self, c: char) {
+        // `18446 bytes (18.0 KB)`, `+1 (555) 010`: data beside data is the same data.
+        if let Some(before) = (c == ')').then(|| self.text.strip_suffix("* (*")).flatten() {
+            let end = before.len() + MASK.len_utf8();
+            self.text.truncate(end);
+            self.run = Some(end);
+            return;
+        }
         self.text.push(c);
         if !matches!(c, ',' | ';' | '/' | '|' | '&' | '+' | '-') {
             self.run = None;

@@ -25,6 +25,11 @@ pub fn is_request(text: &str) -> bool {
     METHODS.contains(&method) && (target.starts_with('/') || target.contains("://"))
 }
 
+/// Whether an address of this scheme names a stored object.
+pub fn is_store(scheme: &str) -> bool {
+    ["s3", "s3a", "gs", "abfs", "abfss", "wasbs", "hdfs", "file"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
 /// Whether a token is the path of a file rather than a route or a pointer into a document.
 pub fn is_file(core: &str) -> bool {
     let drive = core.as_bytes().get(..3).is_some_and(|b| b[0].is_ascii_alphabetic() && b[1] == b':' && b[2] == b'\\');

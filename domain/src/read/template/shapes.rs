@@ -125,7 +125,7 @@ pub fn shape(core: &str) -> Shape {
         return Shape::Mask;
     }
     if !core.bytes().any(|b| b.is_ascii_digit()) {
-        return if core.contains('/') { Shape::Parts } else { Shape::Word };
+        return if core.contains(['/', '\\']) { Shape::Parts } else { Shape::Word };
     }
     if super::words::is_known_name(core) {
         return Shape::Code;

@@ -12,6 +12,10 @@ pub const BEFORE_A_NAME: &[&str] = &[
     "step", "command", "program",
 ];
 
+/// After these words a name in quotes is what happened.
+pub const BEFORE_A_STATE: &[&str] =
+    &["reason", "state", "status", "code", "cause", "kind", "phase", "mode", "category"];
+
 /// After these words and `key` a name in quotes is code.
 pub const BEFORE_A_KEY: &[&str] = &["array", "missing", "required", "unexpected", "hash", "dictionary"];
 
@@ -101,7 +105,19 @@ pub fn is_code_key(key: &str) -> bool {
         "sqlstate", "codename", "level", "signal", "rc", "syscall", "field", "column", "error_code", "status_code",
         "error_type",
     ];
-    KEYS.iter().any(|name| key.eq_ignore_ascii_case(name))
+    // `resultCode`, `exit_status`: the codes of an outcome, not those of a country, a voucher or a place.
+    const OUTCOMES: &[&str] = &[
+        "result", "return", "response", "reply", "exit", "decline", "reason", "fault", "failure", "sub", "vendor",
+        "http",
+    ];
+    let of_outcome = || {
+        OUTCOMES.iter().any(|outcome| {
+            let rest = key.get(outcome.len()..).filter(|_| key[..outcome.len()].eq_ignore_ascii_case(outcome));
+            let end = rest.map(|rest| rest.trim_start_matches(['_', '-', '.']));
+            end.is_some_and(|end| end.eq_ignore_ascii_case("code") || end.eq_ignore_ascii_case("status"))
+        })
+    };
+    KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)) || of_outcome()
 }
 
 /// Whether a number is a code: by the words before it, or by what it stands before.
@@ -120,6 +136,9 @@ pub fn is_code(core: &str, before: &[alloc::string::String; 2], written: &str, t
     let word = after.trim_start_matches([' ', '(', '-', ':', ']']);
     let named = match last {
         "errno" | "signal" | "sqlstate" | "statuscode" | "status" | "http" | "errorcode" | "error" | "sqlcode" => true,
+        "curl" | "resultcode" | "returncode" | "exitcode" => true,
+        "smtp" | "sip" | "ftp" => core.len() == 3,
+        "alert" => matches!(second, "tls" | "ssl" | "fatal" | "handshake"),
         "msg" => after.starts_with(','),
         "code" => matches!(
             second,
