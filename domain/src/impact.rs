@@ -35,16 +35,18 @@ pub struct Impact {
     /// The message's own deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// Whether money or customer was found by a common name rather than by a pointer of the policy.
+    /// Whether money, customer or deadline was found by a common name rather than by a pointer of the policy.
     #[serde(default)]
     pub guessed: bool,
 }
 
 /// When a letter would be lost: at its own deadline, or when the queue's retention ends, whichever comes first.
 ///
-/// On a standard queue the retention counts from the first send, whatever queue it lies in now; on FIFO the
-/// clock starts anew with the move to the dead-letter queue, which is what `sent_at` is there (facts.md 1.1).
-pub fn loss_at(sent_at: Timestamp, retention: Span, deadline: Option<Timestamp>) -> Timestamp {
-    let retained_until = sent_at.plus(retention);
+/// `enqueued_at` is the `SentTimestamp` that the message has **in the dead-letter queue**, and the retention is that
+/// queue's. The same call is right for every kind of queue, because SQS moves the timestamp, not the rule: on a standard
+/// queue a redrive keeps the time of the first send, whatever queue the message lies in now; on FIFO the move sets it
+/// anew; what a consumer or a service put there itself counts from that put (facts.md 1.1).
+pub fn loss_at(enqueued_at: Timestamp, retention: Span, deadline: Option<Timestamp>) -> Timestamp {
+    let retained_until = enqueued_at.plus(retention);
     deadline.map_or(retained_until, |deadline| deadline.min(retained_until))
 }

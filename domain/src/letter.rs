@@ -109,6 +109,21 @@ pub struct Letter {
     pub consumer: Option<String>,
     /// That service's version at its latest death.
     pub consumer_version: Option<String>,
+    /// The service that sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer: Option<String>,
+    /// That service's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer_version: Option<String>,
+    /// Whose message it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+    /// How often it was tried before its latest death.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
+    /// When it was tried for the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_tried_at: Option<Timestamp>,
     /// Whether it can be sent back.
     pub replayability: Replayability,
     /// What was guessed or could not be read.
@@ -172,11 +187,16 @@ impl Letter {
             envelope: reading.envelope,
             failure: reading.failure,
             classification: reading.classification,
-            loss_at: loss_at(sent_at, retention, reading.impact.deadline),
+            loss_at: loss_at(message.system.sent_at.unwrap_or(sent_at), retention, reading.impact.deadline),
             impact: reading.impact,
             message_type: reading.message_type,
             consumer: reading.consumer,
             consumer_version: reading.consumer_version,
+            producer: reading.producer,
+            producer_version: reading.producer_version,
+            tenant: reading.tenant,
+            attempts: reading.attempts,
+            first_tried_at: reading.first_tried_at,
             replayability: reading.replayability,
             remarks: reading.remarks,
             sent_at,
@@ -201,6 +221,7 @@ impl Letter {
             classification: reading.classification,
             consumer: reading.consumer.or_else(|| self.consumer.clone()),
             consumer_version: reading.consumer_version,
+            attempts: reading.attempts,
             remarks: reading.remarks,
             died_at: reading.failed_at.unwrap_or(now).min(now),
             deaths: self.deaths + 1,

@@ -97,6 +97,13 @@ pub struct DeadMessage {
     pub system: SystemAttributes,
 }
 
+impl DeadMessage {
+    /// Whether it lies in a FIFO queue, which is told by the queue's name.
+    pub fn is_fifo(&self) -> bool {
+        self.dlq.as_str().ends_with(".fifo")
+    }
+}
+
 /// The system attributes that matter to us, all optional: other producers than SQS's own redrive set only some.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemAttributes {

@@ -84,6 +84,9 @@ pub struct ReplayPolicy {
     pub rest_ms: Span,
     /// The longest rest between two waves, milliseconds. 5 minutes.
     pub rest_ms_max: Span,
+    /// Whether letters that only point to a payload in S3 are sent back. Off, as nobody has looked whether the payload
+    /// is still there.
+    pub send_pointers: bool,
 }
 
 impl Default for ReplayPolicy {
@@ -99,6 +102,7 @@ impl Default for ReplayPolicy {
             window_slack_ms: Span::from_secs(30),
             rest_ms: Span::from_secs(10),
             rest_ms_max: Span::from_mins(5),
+            send_pointers: false,
         }
     }
 }

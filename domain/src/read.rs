@@ -18,20 +18,21 @@ pub use fingerprint::FINGERPRINT_VERSION;
 pub use stamp::{STAMP_VERSION, Stamp};
 
 use crate::id::{GroupId, MessageId, QueueArn};
-use crate::marker::{FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE, Marker};
+use crate::impact::Impact;
+use crate::marker::{MARKER_ATTRIBUTE, Marker};
 use crate::merge::Skeleton;
-use crate::message::{Content, DeadMessage};
+use crate::message::DeadMessage;
 use crate::policy::Policy;
-use crate::reading::{Classification, EnvelopeKind, Failure, Reading};
+use crate::reading::{Classification, EnvelopeKind, Failure, Reading, Replayability};
+use crate::time::Timestamp;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use envelope::{Facts, Layer, Opened};
 use frames::Stack;
 use json::Raw;
 
 /// The names under which messages tell their type, in attributes and in bodies; the first that is there wins.
 const MESSAGE_TYPE_NAMES: [&str; 6] = ["message_type", "messageType", "type", "eventType", "event_type", "detail-type"];
-
-/// The longest text that is taken as a message type, bytes.
-const MESSAGE_TYPE_BYTES_MAX: usize = 200;
 
 /// What is judged of one failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,78 +95,134 @@ fn judge(case: Case<'_>, policy: &Policy) -> Verdict {
     }
 }
 
+/// What is read from the innermost layer of a letter.
+#[derive(Default)]
+struct Inside {
+    impact: Impact,
+    payload_problem: Option<&'static str>,
+}
+
 /// Reads a dead message. Total: content never makes it fail.
 pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
-    let opened = envelope::open(message);
-    let mut remarks = opened.remarks.clone();
-    let original = original_content(message, opened.original_body.as_deref());
-    let inner = opened.inner_body.as_deref().unwrap_or(&original.body);
-    let body = Raw::of(inner);
-    let stamp = opened.stamp.as_ref();
     let system = &message.system;
+    let mut inside = Inside::default();
+    let mut opened =
+        envelope::open(message, &mut |payload, facts| inside = read_inside(message, payload, facts, policy));
+    let original = opened.original_content(message);
+    let Opened { kind, mut facts, stamp, .. } = opened;
 
-    let main_queue = stamp.and_then(|s| s.main_queue.clone()).or_else(|| system.source_queue.clone());
-    let message_type = opened.message_type.clone().or_else(|| message_type(&message.content, body));
-    let impact = costs::impact(body, message_type.as_deref(), policy, &mut remarks);
-    let failed_at = opened.failed_at;
-    let sent_at = stamp.and_then(|s| s.first_sent_at).or(system.sent_at);
-    if opened.failure.is_empty() {
-        remarks.push(no_error_remark(opened.kind).to_string());
+    let main_queue = facts.main_queue.or_else(|| system.source_queue.clone());
+    let sent_at = sent_at(message, stamp.is_some(), facts.sent_at, &mut facts.remarks);
+    let redriven = system.source_queue.is_some();
+    if facts.failure.is_empty() {
+        facts.remarks.push(no_error_remark(kind).to_string());
     }
-    let (stack, payload_problem) = evidence(&opened.failure, Some(inner));
+    let stack = frames::parse(facts.failure.stack.as_deref().unwrap_or_default());
     let verdict = judge(
         Case {
-            failure: &opened.failure,
+            failure: &facts.failure,
             main_queue: main_queue.as_ref(),
             stack: &stack,
-            payload_problem,
-            message_type: message_type.as_deref(),
-            expired: impact.deadline.zip(failed_at).is_some_and(|(deadline, failed)| deadline < failed),
+            payload_problem: inside.payload_problem,
+            message_type: facts.message_type.as_deref(),
+            expired: inside.impact.deadline.zip(facts.failed_at).is_some_and(|(deadline, failed)| deadline < failed),
         },
         policy,
     );
     Reading {
-        envelope: opened.kind,
-        replayability: opened.replayability(),
-        original_message_id: opened
+        envelope: kind,
+        replayability: facts.not_replayable.unwrap_or(Replayability::Replayable),
+        original_message_id: facts
             .original_message_id
             .as_deref()
             .map_or_else(|| message.message_id.clone(), MessageId::from),
         marker: message.content.attributes.get(MARKER_ATTRIBUTE).and_then(|a| Marker::parse(a.as_text()?)),
-        consumer: opened.consumer,
-        consumer_version: opened.consumer_version,
-        attempts: opened.attempts,
-        failure: opened.failure,
+        consumer: facts.consumer,
+        consumer_version: facts.consumer_version,
+        producer: facts.producer,
+        producer_version: facts.producer_version,
+        tenant: facts.tenant,
+        attempts: facts.attempts,
+        failure: facts.failure,
         main_queue,
         original,
         classification: verdict.classification,
         group: verdict.group,
         title: verdict.title,
         culprit: verdict.culprit,
-        message_type,
-        impact,
+        message_type: facts.message_type,
+        impact: inside.impact,
         sent_at,
-        failed_at,
-        remarks,
+        first_tried_at: facts.first_tried_at.or(system.first_received_at.filter(|_| redriven)),
+        failed_at: facts.failed_at,
+        remarks: facts.remarks,
     }
 }
 
-/// What was on the main queue: without our own attributes, and without the envelope where the original is inside.
-fn original_content(message: &DeadMessage, inner: Option<&str>) -> Content {
-    let mut content = message.content.clone();
-    content.attributes.remove(FAILURE_ATTRIBUTE);
-    content.attributes.remove(MARKER_ATTRIBUTE);
-    if let Some(inner) = inner {
-        content.body = inner.to_string();
+/// Type, tenant, producer and impact, from where a consumer would read them.
+fn read_inside(message: &DeadMessage, payload: &Layer<'_>, facts: &mut Facts, policy: &Policy) -> Inside {
+    let told = |names: &[&str]| told(message, payload, names);
+    facts.bound();
+    facts.message_type = facts.message_type.take().or_else(|| told(&MESSAGE_TYPE_NAMES));
+    let tenant = || told(envelope::TENANTS).or_else(|| beside(payload, envelope::TENANTS));
+    facts.tenant = facts.tenant.take().or_else(tenant).or_else(|| fair_queue_tenant(message));
+    let producer = || told(envelope::PRODUCERS).or_else(|| beside(payload, envelope::PRODUCERS));
+    facts.producer = facts.producer.take().or_else(producer);
+    facts.producer_version = facts.producer_version.take().or_else(|| told(envelope::PRODUCER_VERSIONS));
+    let raw = Raw::of(payload.text);
+    let message_type = facts.message_type.as_deref();
+    let payload_of = costs::Payload { raw, members: &payload.body, message_type, told_deadline: facts.deadline };
+    let unread = facts.failure.is_empty() && payload.whole;
+    Inside {
+        impact: costs::impact(payload_of, policy, &mut facts.remarks),
+        payload_problem: unread.then(|| classify::payload_problem(Some(payload.text))).flatten(),
     }
-    content
 }
 
-fn message_type(content: &Content, body: Raw<'_>) -> Option<String> {
-    let fits = |text: &String| !text.is_empty() && text.len() <= MESSAGE_TYPE_BYTES_MAX;
-    let attribute = |name: &&str| content.attributes.get(*name)?.as_text().map(String::from).filter(fits);
-    let field = || body.first(&MESSAGE_TYPE_NAMES).and_then(Raw::as_string).filter(fits);
-    MESSAGE_TYPE_NAMES.iter().find_map(attribute).or_else(field)
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= envelope::NAME_BYTES_MAX
+}
+
+/// What the message says under one of these names: in its attributes, in the headers of its wrapping, in its body.
+fn told(message: &DeadMessage, payload: &Layer<'_>, names: &[&str]) -> Option<String> {
+    let attributes = &message.content.attributes;
+    let attribute = |name: &&str| attributes.get(*name)?.as_text().filter(|text| is_name(text)).map(String::from);
+    let header = || payload.headers.first(names).filter(|text| is_name(text));
+    let field = || payload.body.scalar(names).filter(|text| is_name(text));
+    let named = if attributes.is_empty() { None } else { names.iter().find_map(attribute) };
+    named.or_else(|| if payload.outermost { None } else { header() }).or_else(field)
+}
+
+/// What stands one level down, where events have their data and their metadata.
+fn beside(payload: &Layer<'_>, names: &[&str]) -> Option<String> {
+    const PLACES: [&str; 5] = ["metadata", "meta", "data", "detail", "message"];
+    let inside = |place: &&str| payload.body.get(place).filter(|raw| raw.is_object())?.first(names)?.as_scalar();
+    PLACES.iter().find_map(inside).filter(|text| is_name(text))
+}
+
+/// On a standard queue the group id is the tenant, for fairness' sake (SQS developer guide, "Fair queues").
+fn fair_queue_tenant(message: &DeadMessage) -> Option<String> {
+    message.content.message_group_id.clone().filter(|_| !message.is_fifo())
+}
+
+/// When the message was first sent, as far as anybody knows.
+fn sent_at(
+    message: &DeadMessage,
+    stamped: bool,
+    told: Option<Timestamp>,
+    remarks: &mut Vec<String>,
+) -> Option<Timestamp> {
+    let lies_since = message.system.sent_at;
+    match (message.system.source_queue.is_some() && !stamped, message.is_fifo()) {
+        // The move to the dead-letter queue keeps the time on standard queues, and sets it anew on FIFO (facts 1.1).
+        (true, false) => lies_since.or(told),
+        (true, true) if told.is_none() => {
+            remarks
+                .push("On FIFO queues the time of sending is that of the move to the dead-letter queue.".to_string());
+            lies_since
+        }
+        _ => told.or(lies_since),
+    }
 }
 
 fn no_error_remark(kind: EnvelopeKind) -> &'static str {

@@ -138,6 +138,43 @@ pub enum EnvelopeKind {
     Sns,
     /// An error envelope in the body, as teams write it.
     BodyEnvelope,
+    /// The failed batch of a Kinesis or DynamoDB stream: where it lay, not what was in it.
+    Stream,
+    /// The failed batch of an EventBridge pipe.
+    Pipes,
+    /// An event of EventBridge.
+    EventBridgeEvent,
+    /// An event of another AWS service, S3's notifications among them.
+    AwsEvent,
+    /// A pointer to a payload in S3.
+    S3Pointer,
+    /// An error of an AWS Step Functions state machine.
+    StepFunctions,
+    /// NServiceBus.
+    #[serde(rename = "nservicebus")]
+    NServiceBus,
+    /// MassTransit.
+    #[serde(rename = "masstransit")]
+    MassTransit,
+    /// Spring Kafka's dead-letter publisher.
+    SpringKafka,
+    /// Kafka Connect's dead-letter reporter.
+    KafkaConnect,
+    /// RabbitMQ's dead-letter exchange.
+    #[serde(rename = "rabbitmq")]
+    RabbitMq,
+    /// A Celery task.
+    Celery,
+    /// A Sidekiq or Shoryuken job.
+    Sidekiq,
+    /// A CloudEvent.
+    #[serde(rename = "cloudevents")]
+    CloudEvents,
+    /// Azure Service Bus.
+    ServiceBus,
+    /// Google Cloud Pub/Sub.
+    #[serde(rename = "pubsub")]
+    PubSub,
     /// None of the forms we know.
     Plain,
 }
@@ -149,11 +186,64 @@ pub enum EnvelopeKind {
 pub enum Replayability {
     /// It can.
     Replayable,
-    /// It cannot, and why (truncated, metadata only, ...), in words.
+    /// It cannot: part of it was cut off on the way.
+    Truncated {
+        /// The reason, a sentence.
+        reason: String,
+    },
+    /// It cannot: only where the message lay was kept, not the message.
+    MetadataOnly {
+        /// The reason, a sentence.
+        reason: String,
+    },
+    /// It only points to its payload, which may be gone: sent back if the policy says so.
+    Pointer {
+        /// The reason, a sentence.
+        reason: String,
+    },
+    /// It cannot, for another reason.
     NotReplayable {
         /// The reason, a sentence.
         reason: String,
     },
+}
+
+impl Replayability {
+    /// Why it should not be sent back as it is, where there is such a reason.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Replayable => None,
+            Self::Truncated { reason }
+            | Self::MetadataOnly { reason }
+            | Self::Pointer { reason }
+            | Self::NotReplayable { reason } => Some(reason),
+        }
+    }
+
+    /// The reason, to be cut where it is too long.
+    pub(crate) fn reason_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Replayable => None,
+            Self::Truncated { reason }
+            | Self::MetadataOnly { reason }
+            | Self::Pointer { reason }
+            | Self::NotReplayable { reason } => Some(reason),
+        }
+    }
+
+    /// The same for many letters, after their number: what a plan says of those that it leaves out. It names the kind
+    /// only, as a plan must not grow with the letters' own words.
+    pub fn left_out(&self) -> Option<&'static str> {
+        match self {
+            Self::Replayable => None,
+            Self::Truncated { .. } => Some("cut off on the way"),
+            Self::MetadataOnly { .. } => {
+                Some("without the message itself, only where it lay or why it failed was kept")
+            }
+            Self::Pointer { .. } => Some("whose payload lies in S3, where it may have expired"),
+            Self::NotReplayable { .. } => Some("that cannot be sent back as they are"),
+        }
+    }
 }
 
 /// Everything that was read from one dead message. The same message gives the same reading, on any machine.
@@ -183,12 +273,20 @@ pub struct Reading {
     pub consumer: Option<String>,
     /// That service's version.
     pub consumer_version: Option<String>,
+    /// The service that sent it.
+    pub producer: Option<String>,
+    /// That service's version.
+    pub producer_version: Option<String>,
+    /// Whose message it is, where it says so.
+    pub tenant: Option<String>,
     /// What it costs.
     pub impact: Impact,
     /// How often it was tried before it died, where that is known.
     pub attempts: Option<u32>,
     /// When it was first sent, where that is known.
     pub sent_at: Option<Timestamp>,
+    /// When it was tried for the first time, where that is known.
+    pub first_tried_at: Option<Timestamp>,
     /// When the consumer failed on it for the last time, where that is known.
     pub failed_at: Option<Timestamp>,
     /// Whether it can be sent back.

@@ -3,7 +3,7 @@
 use domain::audit::Act;
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
-use domain::reading::{Category, Class, EnvelopeKind};
+use domain::reading::{Category, Class, EnvelopeKind, Replayability};
 use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason, Verdict};
 use domain::role::{Permission, Role};
 use domain::wire::NextStep;
@@ -98,6 +98,14 @@ pub fn letter_state(kind: LetterStateKind) -> &'static str {
     }
 }
 
+/// What is said before the reason why a letter is not sent back as it is.
+pub fn unsendable(replayability: &Replayability) -> &'static str {
+    match replayability {
+        Replayability::Pointer { .. } => "Sent back only if the policy says so",
+        _ => "Cannot be sent back",
+    }
+}
+
 /// How a failure was carried, by name.
 pub fn envelope(kind: EnvelopeKind) -> &'static str {
     match kind {
@@ -109,6 +117,22 @@ pub fn envelope(kind: EnvelopeKind) -> &'static str {
         EnvelopeKind::Scheduler => "EventBridge Scheduler",
         EnvelopeKind::Sns => "SNS subscription",
         EnvelopeKind::BodyEnvelope => "Error envelope in the body",
+        EnvelopeKind::Stream => "Failed batch of a stream",
+        EnvelopeKind::Pipes => "Failed batch of an EventBridge pipe",
+        EnvelopeKind::EventBridgeEvent => "EventBridge event",
+        EnvelopeKind::AwsEvent => "AWS event",
+        EnvelopeKind::S3Pointer => "Pointer to a payload in S3",
+        EnvelopeKind::StepFunctions => "Step Functions",
+        EnvelopeKind::NServiceBus => "NServiceBus",
+        EnvelopeKind::MassTransit => "MassTransit",
+        EnvelopeKind::SpringKafka => "Spring Kafka",
+        EnvelopeKind::KafkaConnect => "Kafka Connect",
+        EnvelopeKind::RabbitMq => "RabbitMQ",
+        EnvelopeKind::Celery => "Celery",
+        EnvelopeKind::Sidekiq => "Sidekiq",
+        EnvelopeKind::CloudEvents => "CloudEvents",
+        EnvelopeKind::ServiceBus => "Azure Service Bus",
+        EnvelopeKind::PubSub => "Google Cloud Pub/Sub",
         EnvelopeKind::Plain => "Plain message",
     }
 }

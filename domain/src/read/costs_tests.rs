@@ -3,11 +3,18 @@
 use super::*;
 use crate::impact::Severity;
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec;
+
+fn read(body: &str, policy: &Policy, remarks: &mut Vec<String>) -> Impact {
+    let raw = Raw::of(body);
+    let payload = Payload { raw, members: &Index::of(raw), message_type: Some("order.placed"), told_deadline: None };
+    impact(payload, policy, remarks)
+}
 
 fn check(body: &str, rule: Option<MessageTypeRule>, expected: &str) {
     let policy = Policy { message_types: rule.into_iter().collect(), ..Policy::default() };
-    let got = impact(Raw::of(body), Some("order.placed"), &policy, &mut Vec::new());
+    let got = read(body, &policy, &mut Vec::new());
     let money = got.money.map(|m| format!("{} {}", m.amount, m.currency)).unwrap_or_default();
     let deadline = got.deadline.map(|d| d.as_ms().to_string()).unwrap_or_default();
     let line = format!("{money}|{}|{deadline}|{}", got.customer.unwrap_or_default(), got.guessed);
@@ -24,8 +31,8 @@ fn common_names_are_found_and_called_a_guess() {
     check(r#"{"data":{"order":{"totalAmount":1e3,"currencyCode":"EUR"}}}"#, None, "1000 EUR|||true");
     check(r#"{"lines":[{"amount":5}],"amount":-3,"currency":"EUR"}"#, None, "3 EUR|||true");
     check(r#"{"order":{"amount":5},"price":9,"currency":"EUR"}"#, None, "9 EUR|||true");
-    check(r#"{"expiresAt":"2026-11-19T08:01:02Z"}"#, None, "||1795075262000|false");
-    check(r#"{"deadline":1795075262}"#, None, "||1795075262000|false");
+    check(r#"{"expiresAt":"2026-11-19T08:01:02Z"}"#, None, "||1795075262000|true");
+    check(r#"{"deadline":1795075262}"#, None, "||1795075262000|true");
     check(r#"{"amount":5}"#, None, "|||false");
     check(r#"{"amount":123456789012345678901234567890,"currency":"EUR"}"#, None, "|||false");
     check(
@@ -66,6 +73,6 @@ fn the_policys_pointers_win_over_names() {
 #[test]
 fn an_amount_without_currency_is_remarked() {
     let mut remarks = vec![];
-    let got = impact(Raw::of(r#"{"amount":5}"#), None, &Policy::default(), &mut remarks);
+    let got = read(r#"{"amount":5}"#, &Policy::default(), &mut remarks);
     assert!(got.money.is_none() && remarks.iter().any(|r| r.contains("no currency")));
 }

@@ -1,337 +1,256 @@
-//! Envelopes: the forms in which a letter carries its failure, recognised in the order of what says most.
+//! Envelopes: the forms in which a letter carries its failure, and the wrappings in which it carries its message.
+//!
+//! A letter is opened from the outside in. At each layer one **carrier** may tell of the failure and one **wrapping**
+//! may hide the message; what is inside is the next layer, up to [`DEPTH_MAX`] of them. The tables below are the whole
+//! recognition: the rows are tried from the top, so the order is the priority. Whoever wrote last knows best, and
+//! writes headers: carriers in headers come before carriers in bodies.
+
+mod aws_events;
+mod brokers;
+mod celery;
+mod cloudevents;
+mod consumer;
+mod eventbridge;
+mod facts;
+mod failure;
+mod forms;
+mod kafka;
+mod lambda;
+mod layer;
+mod masstransit;
+mod nservicebus;
+mod pointer;
+mod pubsub;
+mod record;
+mod sidekiq;
+mod sns;
+mod step_functions;
+mod team;
+mod unpack;
+
+pub use facts::{Facts, NAME_BYTES_MAX, PRODUCER_VERSIONS, PRODUCERS, TENANTS};
+pub use failure::looks_like_type;
+pub use layer::Layer;
 
 use super::json::Raw;
 use super::stamp::Stamp;
-use super::when;
-use crate::marker::FAILURE_ATTRIBUTE;
-use crate::message::DeadMessage;
-use crate::reading::{Class, EnvelopeKind, Failure, Replayability};
-use crate::time::Timestamp;
+use crate::marker::{FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE};
+use crate::message::{Attributes, Content, DeadMessage};
+use crate::reading::{EnvelopeKind, Replayability};
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use forms::{CARRIERS, Form, WRAPPINGS};
+use unpack::{UNPACKED_BYTES_MAX, Unpacked};
 
-/// What was found by opening the envelope.
+/// The most layers that are opened. SNS in SQS in an error envelope, packed, is four; beyond eight nobody means it.
+pub const DEPTH_MAX: usize = 8;
+
+/// What was found by opening a letter.
 pub struct Opened {
-    /// The form.
+    /// The form in which it carries its failure.
     pub kind: EnvelopeKind,
-    /// The failure it carries.
-    pub failure: Failure,
+    /// What its layers tell, the outer ones first.
+    pub facts: Facts,
     /// The consumer crate's stamp.
     pub stamp: Option<Stamp>,
-    /// The body of the original message, where the envelope carries it inside.
-    pub original_body: Option<String>,
-    /// The body to read message type and impact from, where it is wrapped further; never what is sent.
-    pub inner_body: Option<String>,
-    /// The message's type.
-    pub message_type: Option<String>,
-    /// The message's id on the main queue.
-    pub original_message_id: Option<String>,
-    /// The service that failed.
-    pub consumer: Option<String>,
-    /// Its version.
-    pub consumer_version: Option<String>,
-    /// How often it was tried.
-    pub attempts: Option<u32>,
-    /// When it failed for the last time.
-    pub failed_at: Option<Timestamp>,
-    /// Why it cannot be sent back as it is.
-    pub not_replayable: Option<&'static str>,
-    /// What could not be read.
-    pub remarks: Vec<String>,
+    /// The original message, where the letter carries it inside.
+    original: Option<Original>,
+    /// The attributes that the one who dead-lettered it put on it, by the beginnings of their names.
+    added: &'static [&'static str],
 }
 
-impl Opened {
-    fn new(kind: EnvelopeKind) -> Self {
-        Self {
-            kind,
-            failure: Failure::default(),
-            stamp: None,
-            original_body: None,
-            inner_body: None,
-            message_type: None,
-            original_message_id: None,
-            consumer: None,
-            consumer_version: None,
-            attempts: None,
-            failed_at: None,
-            not_replayable: None,
-            remarks: Vec::new(),
-        }
+/// The original message inside an envelope.
+struct Original {
+    body: String,
+    /// Its attributes and its group, where the envelope keeps them.
+    rest: Option<(Attributes, Option<String>)>,
+}
+
+/// What one form gives of one layer.
+pub struct Opening<'a> {
+    facts: Facts,
+    inner: Inner<'a>,
+    stamp: Option<Stamp>,
+}
+
+/// What is inside a layer.
+enum Inner<'a> {
+    Nothing,
+    /// The original message: the envelope was put around it when it died.
+    Original {
+        body: Cow<'a, str>,
+        rest: Option<(Attributes, Option<String>)>,
+    },
+    /// The payload of the message: it was wrapped when it was sent, and stays so. With the headers it brings.
+    Payload {
+        text: Cow<'a, str>,
+        headers: Option<Raw<'a>>,
+    },
+}
+
+impl<'a> Opening<'a> {
+    fn facts(facts: Facts) -> Self {
+        Self { facts, inner: Inner::Nothing, stamp: None }
     }
 
-    /// Whether it can be sent back.
-    pub fn replayability(&self) -> Replayability {
-        match self.not_replayable {
-            None => Replayability::Replayable,
-            Some(reason) => Replayability::NotReplayable { reason: reason.to_string() },
-        }
+    fn original(facts: Facts, body: Option<Cow<'a, str>>) -> Self {
+        let inner = body.map_or(Inner::Nothing, |body| Inner::Original { body, rest: None });
+        Self { facts, inner, stamp: None }
+    }
+
+    fn payload(facts: Facts, text: Option<Cow<'a, str>>, headers: Option<Raw<'a>>) -> Self {
+        let inner = text.map_or(Inner::Nothing, |text| Inner::Payload { text, headers });
+        Self { facts, inner, stamp: None }
     }
 }
 
-/// Opens the envelope of a message. Every message has one: at worst the plain one.
-pub fn open(message: &DeadMessage) -> Opened {
-    let mut remarks = Vec::new();
-    let body = Raw::of(&message.content.body);
+/// Opens a letter; `read` is given the innermost layer, where type and impact are to be read.
+pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts)) -> Opened {
     let redriven = message.system.source_queue.is_some();
-    let mut opened = stamped(message, &mut remarks)
-        .or_else(|| lambda_async(message))
-        .or_else(|| event_bridge(message))
-        .or_else(|| lambda_destination(body))
-        .or_else(|| body_envelope(body))
-        .or_else(|| sns(body, redriven))
-        .unwrap_or_else(|| Opened::new(if redriven { EnvelopeKind::SqsRedrive } else { EnvelopeKind::Plain }));
-    if redriven && opened.stamp.is_none() && opened.original_body.is_some() {
-        // A redrive policy moves a message untouched: the envelope was on the main queue too, so it stays on.
-        opened.inner_body = opened.original_body.take();
-        opened.original_message_id = None;
+    let plain = if redriven { EnvelopeKind::SqsRedrive } else { EnvelopeKind::Plain };
+    let mut opened = Opened { kind: plain, facts: Facts::default(), stamp: None, original: None, added: &[] };
+    let mut opener = Opener { opened: &mut opened, carried: false, left_bytes: UNPACKED_BYTES_MAX, read };
+    opener.descend(&Layer::outermost(message), DEPTH_MAX);
+    if redriven && opened.stamp.is_none() {
+        // A redrive policy moves a message untouched: what is around the original was so on the main queue, and it is
+        // that what the main queue's consumer takes.
+        opened.original = None;
+        opened.added = &[];
+        let facts = &mut opened.facts;
+        (facts.original_message_id, facts.main_queue) = (None, None);
+        facts.not_replayable.take_if(|reason| !matches!(reason, Replayability::Pointer { .. }));
+        if !facts.failure.is_empty() {
+            facts.remarks.push(CARRIED_BEFORE.into());
+        }
     }
-    if body.text().starts_with("[\"software.amazon.payloadoffloading")
-        || body.text().starts_with("[\"com.amazon.sqs.javamessaging")
-    {
-        opened.remarks.push("The payload lies in S3; this message is a pointer to it.".to_string());
+    if opened.stamp.is_none() && message.content.attributes.contains_key(FAILURE_ATTRIBUTE) {
+        opened.facts.remarks.push(consumer::GARBLED.into());
     }
-    opened.remarks.append(&mut remarks);
     opened
 }
 
-/// The consumer crate's own attribute.
-fn stamped(message: &DeadMessage, remarks: &mut Vec<String>) -> Option<Opened> {
-    let text = message.content.attributes.get(FAILURE_ATTRIBUTE)?.as_text()?;
-    let Some(stamp) = Stamp::parse(text) else {
-        remarks.push(format!("The attribute {FAILURE_ATTRIBUTE} is not a stamp that can be read."));
-        return None;
-    };
-    let mut opened = Opened::new(EnvelopeKind::Consumer);
-    opened.failure = stamp.failure();
-    opened.message_type = stamp.message_type.clone();
-    opened.original_message_id = stamp.original_message_id.as_ref().map(|id| id.as_str().to_string());
-    opened.consumer = stamp.consumer.clone();
-    opened.consumer_version = stamp.consumer_version.clone();
-    opened.attempts = stamp.attempts;
-    opened.failed_at = stamp.failed_at;
-    opened.stamp = Some(stamp);
-    Some(opened)
+const CARRIED_BEFORE: &str =
+    "It carried this failure already when it lay on the main queue; why it failed there, SQS does not say.";
+
+struct Opener<'o> {
+    opened: &'o mut Opened,
+    /// Whether a carrier was found.
+    carried: bool,
+    /// What may still be unpacked.
+    left_bytes: usize,
+    read: &'o mut dyn FnMut(&Layer<'_>, &mut Facts),
 }
 
-fn attribute<'m>(message: &'m DeadMessage, name: &str) -> Option<&'m str> {
-    message.content.attributes.get(name)?.as_text()
-}
-
-/// A Lambda function's asynchronous dead-letter queue (Lambda developer guide, "Dead-letter queues").
-fn lambda_async(message: &DeadMessage) -> Option<Opened> {
-    let (Some(_), Some(code), Some(text)) =
-        (attribute(message, "RequestID"), attribute(message, "ErrorCode"), attribute(message, "ErrorMessage"))
-    else {
-        return None;
-    };
-    let mut opened = Opened::new(EnvelopeKind::LambdaAsync);
-    opened.failure = typed(text);
-    if code != "200" {
-        opened.remarks.push(format!("Lambda's error code was {code}."));
-    }
-    Some(opened)
-}
-
-/// An EventBridge rule's or Scheduler's dead-letter queue (EventBridge user guides).
-fn event_bridge(message: &DeadMessage) -> Option<Opened> {
-    let scheduler = attribute(message, "SCHEDULE_ARN").is_some();
-    if !scheduler {
-        attribute(message, "RULE_ARN")?;
-    }
-    let mut opened = Opened::new(if scheduler { EnvelopeKind::Scheduler } else { EnvelopeKind::EventBridgeRule });
-    opened.failure.error_type = attribute(message, "ERROR_CODE").map(String::from);
-    opened.failure.message = attribute(message, "ERROR_MESSAGE").map(String::from);
-    opened.attempts = attribute(message, "RETRY_ATTEMPTS").and_then(|n| n.parse().ok());
-    opened.consumer = attribute(message, "TARGET_ARN").map(String::from);
-    if attribute(message, "IS_PAYLOAD_TRUNCATED").is_some_and(|t| t.eq_ignore_ascii_case("true")) {
-        opened.not_replayable = Some("The scheduler cut the payload off; what is left is not the message.");
-    }
-    Some(opened)
-}
-
-/// A Lambda on-failure destination, of an asynchronous call or of a stream.
-fn lambda_destination(body: Raw<'_>) -> Option<Opened> {
-    let request = body.get("requestContext")?;
-    let condition = request.string("condition")?;
-    let mut opened = Opened::new(EnvelopeKind::LambdaDestination);
-    opened.attempts = request.get("approximateInvokeCount").and_then(Raw::as_number).and_then(|n| n.parse().ok());
-    opened.failed_at = body.string("timestamp").and_then(|t| when::parse(&t));
-    opened.consumer = request.string("functionArn");
-    if let Some(response) = body.get("responsePayload") {
-        opened.failure = failure_of(response);
-    }
-    if opened.failure.is_empty() {
-        opened.failure.error_type = Some(condition);
-    }
-    if body.get("KinesisBatchInfo").or_else(|| body.get("DDBStreamBatchInfo")).is_some() {
-        opened.not_replayable = Some("Only the position in the stream was kept, not the records.");
-    } else {
-        opened.original_body = body.get("requestPayload").map(carried);
-    }
-    Some(opened)
-}
-
-/// An error envelope in the body, as teams write it: the message beside the reason of its failure.
-fn body_envelope(body: Raw<'_>) -> Option<Opened> {
-    const ORIGINALS: [&str; 5] =
-        ["originalMessage", "original_message", "originalPayload", "originalBody", "originalEvent"];
-    const REASONS: [&str; 6] = ["failureReason", "failure_reason", "failure", "error", "errorInfo", "exception"];
-    let first = |names: &[&str]| body.first(names);
-    let original = first(&ORIGINALS)?;
-    let reason = first(&REASONS)?;
-    let mut opened = Opened::new(EnvelopeKind::BodyEnvelope);
-    opened.failure = failure_of(reason);
-    take_original(&mut opened, original);
-    if let Some(context) = first(&["processingContext", "processing_context"]) {
-        let text = |names: &[&str]| names.iter().find_map(|name| context.string(name));
-        let number = |names: &[&str]| names.iter().find_map(|name| context.get(name)?.as_scalar()?.parse().ok());
-        opened.consumer =
-            text(&["consumer", "service", "serviceName", "consumerName", "functionName", "handler", "application"]);
-        opened.consumer_version =
-            text(&["version", "consumerVersion", "serviceVersion", "functionVersion", "applicationVersion"]);
-        opened.message_type = text(&["messageType", "eventType", "message_type", "event_type"]);
-        opened.attempts =
-            number(&["attempts", "attemptCount", "attemptNumber", "retryCount", "receiveCount", "deliveryCount"]);
-        let failed = ["failedAt", "failureTimestamp", "lastAttemptAt", "timestamp", "processedAt"];
-        opened.failed_at = failed.iter().find_map(|name| when::parse(&context.get(name)?.as_scalar()?));
-    }
-    if let Some(environment) = first(&["environmentContext", "environment_context"]) {
-        let text = |names: &[&str]| names.iter().find_map(|name| environment.string(name));
-        opened.consumer =
-            opened.consumer.take().or_else(|| text(&["service", "serviceName", "consumer", "functionName"]));
-        opened.consumer_version = opened
-            .consumer_version
-            .take()
-            .or_else(|| text(&["version", "serviceVersion", "release", "functionVersion"]));
-    }
-    // A bare `messageId` may be anybody's; two letters that claim one id would be taken for one.
-    let outer_id = first(&["originalMessageId", "original_message_id"]).and_then(Raw::as_string);
-    opened.original_message_id = opened.original_message_id.take().or(outer_id);
-    Some(opened)
-}
-
-/// The original inside an envelope: a body, or a whole SQS record with its id.
-fn take_original(opened: &mut Opened, original: Raw<'_>) {
-    let record_body = original.get("body").or_else(|| original.get("Body"));
-    let record_id = original.string("messageId").or_else(|| original.string("MessageId"));
-    match (record_body, record_id) {
-        (Some(body), Some(id)) => {
-            opened.original_body = Some(carried(body));
-            opened.original_message_id = Some(id);
+impl Opener<'_> {
+    fn descend(&mut self, layer: &Layer<'_>, depth: usize) {
+        let mut inner = Inner::Nothing;
+        if let Some((form, opening)) = first_of(CARRIERS, layer) {
+            inner = self.carrier(form, opening, layer);
         }
-        _ => opened.original_body = Some(carried(original)),
-    }
-}
-
-/// A body inside JSON: a string stands for its text, anything else for itself, byte for byte.
-fn carried(raw: Raw<'_>) -> String {
-    raw.as_string().unwrap_or_else(|| raw.text().to_string())
-}
-
-/// An SNS notification: its message is what is read; what is sent stays as it is.
-fn sns(body: Raw<'_>, redriven: bool) -> Option<Opened> {
-    (body.string("Type")? == "Notification").then_some(())?;
-    body.get("TopicArn")?;
-    let mut opened = Opened::new(if redriven { EnvelopeKind::SqsRedrive } else { EnvelopeKind::Sns });
-    opened.inner_body = body.string("Message");
-    let attributes = body.get("MessageAttributes");
-    let named = |name: &str| attributes.and_then(|a| a.get(name)).and_then(|a| a.string("Value"));
-    opened.message_type = super::MESSAGE_TYPE_NAMES.iter().find_map(|name| named(name));
-    Some(opened)
-}
-
-/// A failure written as an object (`errorType`, `message`, `stackTrace`, ...) or as a text.
-pub fn failure_of(raw: Raw<'_>) -> Failure {
-    if !raw.is_object() {
-        return raw.as_string().map(|text| typed(&text)).unwrap_or_default();
-    }
-    let text = |names: &[&str]| raw.first(names).and_then(text_of);
-    let mut failure = Failure {
-        error_type: text(&[
-            "errorType",
-            "error_type",
-            "type",
-            "exceptionType",
-            "exception",
-            "errorClass",
-            "name",
-            "errorCode",
-            "code",
-            "Error",
-        ]),
-        message: text(&[
-            "errorMessage",
-            "error_message",
-            "message",
-            "exceptionMessage",
-            "description",
-            "reason",
-            "Cause",
-        ]),
-        stack: text(&[
-            "errorStack",
-            "error_stack",
-            "stackTrace",
-            "stack_trace",
-            "stacktrace",
-            "stack",
-            "trace",
-            "backtrace",
-        ]),
-        stated_class: None,
-    };
-    let stated =
-        text(&["class", "errorClassification", "failureClass", "classification"]).map(|t| t.to_ascii_lowercase());
-    let retryable = ["retryable", "isRetryable", "retriable", "transient"]
-        .iter()
-        .find_map(|name| raw.get(name))
-        .map(|r| r.text().trim());
-    failure.stated_class = match (stated.as_deref(), retryable) {
-        (Some("transient" | "retryable" | "retriable" | "temporary"), _) | (_, Some("true")) => Some(Class::Transient),
-        (Some("permanent" | "non_retryable" | "non-retryable" | "fatal"), _) | (_, Some("false")) => {
-            Some(Class::Permanent)
+        if matches!(inner, Inner::Nothing)
+            && let Some((form, opening)) = first_of(WRAPPINGS, layer)
+        {
+            // A wrapping carries no failure: it is the letter's form only where nothing else is.
+            if self.opened.kind == EnvelopeKind::Plain {
+                self.opened.kind = form.kind;
+            }
+            if self.carried {
+                self.opened.facts.fill(opening.facts);
+            } else {
+                self.opened.facts.fill_all(opening.facts);
+            }
+            inner = opening.inner;
         }
-        _ => None,
-    };
-    if failure.error_type.is_none() {
-        let split = failure.message.as_deref().map(typed).unwrap_or_default();
-        failure.error_type = split.error_type;
-        failure.message = split.message;
-    }
-    failure
-}
-
-/// A scalar's text, or the lines of an array of texts (how Lambda writes a stack).
-fn text_of(raw: Raw<'_>) -> Option<String> {
-    if !raw.is_array() {
-        return raw.as_scalar().filter(|text| !text.is_empty());
-    }
-    let lines: Vec<String> = raw.elements().filter_map(Raw::as_string).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
-}
-
-/// A text `Type: message`, taken apart where the part before the colon is surely a type.
-pub fn typed(text: &str) -> Failure {
-    let split = text.split_once(": ").filter(|(name, _)| looks_like_type(name));
-    match split {
-        Some((name, message)) => {
-            Failure { error_type: Some(name.to_string()), message: Some(message.to_string()), ..Failure::default() }
+        let mut whole = layer.whole;
+        if matches!(inner, Inner::Nothing)
+            && let Some(unpacked) = self.unpacked(layer)
+        {
+            whole &= !unpacked.cut;
+            inner = Inner::Payload { text: Cow::Owned(unpacked.text), headers: None };
         }
-        None => Failure { message: Some(text.to_string()).filter(|t| !t.is_empty()), ..Failure::default() },
+        let (text, headers) = match inner {
+            Inner::Nothing => return (self.read)(layer, &mut self.opened.facts),
+            Inner::Original { body, rest } => {
+                if self.opened.original.is_none() {
+                    self.opened.original = Some(Original { body: body.to_string(), rest });
+                }
+                (body, None)
+            }
+            Inner::Payload { text, headers } => (text, headers),
+        };
+        let Some(depth) = depth.checked_sub(1) else {
+            let remark = format!("It is wrapped more than {DEPTH_MAX} times; the rest was not opened.");
+            self.opened.facts.remarks.push(remark);
+            return (self.read)(layer, &mut self.opened.facts);
+        };
+        self.descend(&Layer::inside(&text, headers, layer, whole), depth);
+    }
+
+    fn carrier<'a>(&mut self, form: &'static Form, opening: Opening<'a>, layer: &Layer<'a>) -> Inner<'a> {
+        if self.carried {
+            self.opened.facts.fill(opening.facts);
+            return opening.inner;
+        }
+        self.carried = true;
+        self.opened.kind = form.kind;
+        // A wrapping around a carrier is that of the news of the death, not of the message.
+        let remarks = core::mem::take(&mut self.opened.facts.remarks);
+        self.opened.facts = Facts { remarks, ..Facts::default() };
+        if layer.outermost {
+            self.opened.added = form.adds;
+            self.opened.stamp = opening.stamp;
+            // Two writers, each with a failure: the table says whom to believe, the letter says that there is doubt.
+            let others = CARRIERS.iter().filter(|other| other.kind != form.kind && other.shows(layer));
+            for other in others.filter(|other| (other.open)(layer).is_some()) {
+                let remark = format!("It also carries {}; what it says was not used.", other.name);
+                self.opened.facts.remarks.push(remark);
+            }
+        }
+        self.opened.facts.fill_all(opening.facts);
+        opening.inner
+    }
+
+    /// The text in a JSON string, or in base64, compressed or not.
+    fn unpacked(&mut self, layer: &Layer<'_>) -> Option<Unpacked> {
+        let text = layer.text.trim_start();
+        match text.bytes().next()? {
+            b'{' | b'[' => None,
+            b'"' => Some(Unpacked { text: Raw::of(text).as_string()?, cut: false }),
+            _ => {
+                let unpacked = unpack::text(text, &mut self.left_bytes)?;
+                if unpacked.cut {
+                    let remark =
+                        format!("The payload unpacks to more than {UNPACKED_BYTES_MAX} bytes; its beginning was read.");
+                    self.opened.facts.remarks.push(remark);
+                }
+                Some(unpacked)
+            }
+        }
     }
 }
 
-/// Whether a text is the name of an error type: one word that ends as such names do, or a dotted path to a class.
-pub fn looks_like_type(name: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '$' | ':' | '\\');
-    if name.len() > 200 || !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_name) {
-        return false;
+/// The first form of the table that shows its signs and can be read.
+fn first_of<'a>(table: &'static [Form], layer: &Layer<'a>) -> Option<(&'static Form, Opening<'a>)> {
+    table.iter().filter(|form| form.shows(layer)).find_map(|form| Some((form, (form.open)(layer)?)))
+}
+
+impl Opened {
+    /// The message as it was on the main queue: without what was put on it when it died.
+    pub fn original_content(&mut self, message: &DeadMessage) -> Content {
+        let added = |name: &str| {
+            [FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE].contains(&name)
+                || self.added.iter().any(|prefix| name.starts_with(prefix))
+        };
+        let Content { body, attributes, message_group_id, trace_header } = &message.content;
+        let kept = || attributes.iter().filter(|(name, _)| !added(name)).map(|(n, a)| (n.clone(), a.clone())).collect();
+        let (body, rest) = match self.original.take() {
+            Some(Original { body, rest }) => (body, rest),
+            None => (body.clone(), None),
+        };
+        let (attributes, group) = rest.unwrap_or_else(|| (kept(), message_group_id.clone()));
+        Content { body, attributes, message_group_id: group, trace_header: trace_header.clone() }
     }
-    let last = name.rsplit(['.', ':', '\\', '$']).next().unwrap_or(name);
-    let ends = ["Error", "Exception", "Fault", "Failure", "Timeout", "Interrupt", "Warning"];
-    ends.iter().any(|end| last.ends_with(end)) && last.starts_with(|c: char| c.is_ascii_uppercase())
-        || (name.contains('.') && last.starts_with(|c: char| c.is_ascii_uppercase()) && last.len() > 3)
 }
 
 #[cfg(test)]

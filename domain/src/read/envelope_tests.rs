@@ -1,95 +1,87 @@
-//! One row per form: what kind of envelope it is, and what failure it carries.
+//! Priority and doubt: which form is believed when a letter shows the signs of several. What each form gives is told
+//! by the fixtures in domain/tests/envelopes.rs.
 
 use super::*;
-use crate::message::{Attribute, Content, SystemAttributes};
-use alloc::vec;
+use crate::message::{Attribute, SystemAttributes};
+use alloc::vec::Vec;
 
-fn message(body: &str, attributes: &[(&str, &str)], redriven: bool) -> DeadMessage {
-    DeadMessage {
+fn open_with(body: &str, attributes: &[&str], redriven: bool) -> (Opened, String) {
+    let message = DeadMessage {
         dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
         message_id: "m-1".into(),
         content: Content {
             body: body.into(),
-            attributes: attributes.iter().map(|(n, v)| (n.to_string(), Attribute::text(*v))).collect(),
+            attributes: attributes.iter().map(|name| (name.to_string(), Attribute::text("1"))).collect(),
             ..Content::default()
         },
         system: SystemAttributes {
             source_queue: redriven.then(|| "arn:aws:sqs:eu-west-1:111122223333:orders".into()),
             ..SystemAttributes::default()
         },
-    }
+    };
+    let mut innermost = String::new();
+    let opened = open(&message, &mut |layer, _| innermost = layer.text.into());
+    (opened, innermost)
 }
 
-fn check(body: &str, attributes: &[(&str, &str)], redriven: bool, expected: &str) {
-    let opened = open(&message(body, attributes, redriven));
-    let failure = &opened.failure;
-    let part = |text: &Option<String>| text.clone().unwrap_or_default();
-    let line = format!(
-        "{:?}|{}|{}|{}|{}",
-        opened.kind,
-        part(&failure.error_type),
-        part(&failure.message),
-        part(&failure.stack).replace('\n', "~"),
-        part(&opened.original_body)
-    );
-    assert_eq!(line, expected, "{body}");
-}
+const LAMBDA: [&str; 3] = ["RequestID", "ErrorCode", "ErrorMessage"];
+const NOTIFICATION: &str = r#"{"Type":"Notification","TopicArn":"t","Message":"{\"a\":1}"}"#;
+const TEAM: &str = r#"{"originalMessage":{"a":1},"error":{"message":"m"}}"#;
 
 #[test]
-fn each_form_is_recognised_and_its_failure_read() {
-    check(r#"{"a":1}"#, &[], true, "SqsRedrive||||");
-    check("anything", &[], false, "Plain||||");
-    check("{}", &[("dlo.failure", r#"{"v":1,"error_type":"E","message":"m","stack":"s"}"#)], false, "Consumer|E|m|s|");
-    check("{}", &[("dlo.failure", "garbage")], true, "SqsRedrive||||");
-    check(
-        "{}",
-        &[("RequestID", "6f1c"), ("ErrorCode", "200"), ("ErrorMessage", "KeyError: 'sku'")],
-        false,
-        "LambdaAsync|KeyError|'sku'||",
-    );
-    check(
-        r#"{"detail-type":"x"}"#,
-        &[("RULE_ARN", "arn"), ("ERROR_CODE", "NO_PERMISSIONS"), ("ERROR_MESSAGE", "denied")],
-        false,
-        "EventBridgeRule|NO_PERMISSIONS|denied||",
-    );
-    check("{}", &[("SCHEDULE_ARN", "arn"), ("ERROR_CODE", "AWS.X")], false, "Scheduler|AWS.X|||");
-    check(
-        r#"{"requestContext":{"condition":"RetriesExhausted","approximateInvokeCount":3},"requestPayload":{"invoice": 77},"responsePayload":{"errorMessage":"boom","errorType":"ValueError","stackTrace":["a","b"]}}"#,
-        &[],
-        false,
-        r#"LambdaDestination|ValueError|boom|a~b|{"invoice": 77}"#,
-    );
-    check(r#"{"Type":"Notification","TopicArn":"t","Message":"{\"type\":\"x\"}"}"#, &[], false, "Sns||||");
-    check(
-        r#"{"originalMessage":{"id": 1.50},"failureReason":{"errorMessage":"bad","errorStack":"at x","errorType":"T"},"processingContext":{"service":"s"}}"#,
-        &[],
-        false,
-        r#"BodyEnvelope|T|bad|at x|{"id": 1.50}"#,
-    );
-    check(
-        r#"{"originalMessage":"{\"id\":1}","failureReason":"ValueError: bad"}"#,
-        &[],
-        false,
-        r#"BodyEnvelope|ValueError|bad||{"id":1}"#,
-    );
-    check(r#"{"originalMessage":"x","failureReason":{"message":"bad"}}"#, &[], true, "BodyEnvelope||bad||");
-}
-
-#[test]
-fn truncated_and_metadata_only_letters_are_not_replayable() {
-    let schedule = [("SCHEDULE_ARN", "arn"), ("IS_PAYLOAD_TRUNCATED", "true")];
-    let stream = r#"{"requestContext":{"condition":"RetryAttemptsExhausted"},"KinesisBatchInfo":{}}"#;
-    for opened in [open(&message("{", &schedule, false)), open(&message(stream, &[], false))] {
-        assert!(matches!(opened.replayability(), Replayability::NotReplayable { .. }));
+fn the_table_decides_between_signs_of_several_forms() {
+    let rows: &[(&str, &[&str], EnvelopeKind)] = &[
+        ("{}", &LAMBDA, EnvelopeKind::LambdaAsync),
+        // Two of three signs are none.
+        ("{}", &LAMBDA[..2], EnvelopeKind::Plain),
+        (NOTIFICATION, &LAMBDA, EnvelopeKind::Sns),
+        (NOTIFICATION, &[], EnvelopeKind::Sns),
+        (r#"{"Type":"Notification"}"#, &[], EnvelopeKind::Plain),
+        (r#"{"Type":"SubscriptionConfirmation","TopicArn":"t","Message":"m"}"#, &[], EnvelopeKind::Plain),
+        ("{}", &["RULE_ARN", "SCHEDULE_ARN"], EnvelopeKind::Scheduler),
+        (TEAM, &["RULE_ARN"], EnvelopeKind::EventBridgeRule),
+        (TEAM, &[], EnvelopeKind::BodyEnvelope),
+        (r#"{"originalMessage":{"a":1}}"#, &[], EnvelopeKind::Plain),
+        (r#"{"originalMessage":{},"error":{"Error":"E","Cause":"c"}}"#, &[], EnvelopeKind::BodyEnvelope),
+        (r#"{"Error":"E"}"#, &[], EnvelopeKind::Plain),
+        (r#"{"requestContext":{"http":{"method":"POST"}}}"#, &[], EnvelopeKind::Plain),
+        (r#"{"class":"C","jid":"j"}"#, &[], EnvelopeKind::Plain),
+        (r#"{"headers":{"x-death":"no array"}}"#, &[], EnvelopeKind::Plain),
+        (r#"{"Records":[]}"#, &[], EnvelopeKind::Plain),
+        (r#"{"Headers":{},"Body":"aGk="}"#, &[], EnvelopeKind::Plain),
+        // A stamp that cannot be read is none.
+        (TEAM, &[FAILURE_ATTRIBUTE], EnvelopeKind::BodyEnvelope),
+    ];
+    for (body, attributes, kind) in rows {
+        assert_eq!(open_with(body, attributes, false).0.kind, *kind, "{body} {attributes:?}");
     }
 }
 
 #[test]
-fn a_pointer_into_s3_is_remarked() {
-    let body = r#"["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]"#;
-    assert_eq!(
-        open(&message(body, &[], true)).remarks,
-        vec!["The payload lies in S3; this message is a pointer to it."]
-    );
+fn doubt_is_said() {
+    let (opened, _) = open_with(TEAM, &LAMBDA, false);
+    assert!(opened.facts.remarks.iter().any(|r| r == "It also carries an error envelope; what it says was not used."));
+    let (opened, _) = open_with(TEAM, &[], true);
+    assert!(opened.facts.remarks.iter().any(|r| r == CARRIED_BEFORE));
+}
+
+#[test]
+fn wrappings_are_opened_up_to_the_limit() {
+    let nested = |levels: usize| {
+        (0..levels).fold(String::from("{\"a\":1}"), |inner, _| {
+            format!(r#"{{"originalMessage":{inner},"error":{{"message":"m"}}}}"#)
+        })
+    };
+    let (opened, innermost) = open_with(&nested(DEPTH_MAX), &[], true);
+    assert_eq!(innermost, "{\"a\":1}");
+    assert!(!opened.facts.remarks.iter().any(|r| r.contains("wrapped more than")));
+    let (opened, innermost) = open_with(&nested(1_000), &[], true);
+    assert!(innermost.starts_with("{\"originalMessage\""));
+    assert!(opened.facts.remarks.iter().any(|r| r.contains("wrapped more than")));
+}
+
+#[test]
+fn what_is_stripped_is_named_well_enough_to_spare_a_teams_own() {
+    let names: Vec<&str> = CARRIERS.iter().flat_map(|form| form.adds).copied().collect();
+    assert!(names.iter().all(|name| name.len() > 4));
 }

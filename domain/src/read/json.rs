@@ -3,8 +3,14 @@
 //! `serde_json::Value` would turn decimals into `f64` (money must be exact) and its recursion gives up at depth
 //! 128; a dead letter may be 100,000 deep. This scanner never recurses and hands out slices of the text itself.
 
+mod index;
+mod valid;
+
+pub use index::Index;
+pub use valid::is_valid;
+
+use alloc::borrow::Cow;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// The most members of one object or array that are looked at.
 const MEMBERS_MAX: usize = 4_096;
@@ -36,9 +42,14 @@ impl<'a> Raw<'a> {
 
     /// The text of a string value, escapes resolved; a lone surrogate becomes U+FFFD.
     pub fn as_string(self) -> Option<String> {
+        self.as_text().map(Cow::into_owned)
+    }
+
+    /// As [`Raw::as_string`], without a copy where there is no escape.
+    pub fn as_text(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?;
-        let end = string_end(self.0)?;
-        Some(unescape(&inner[..end - 2]))
+        let inner = &inner[..string_end(self.0)? - 2];
+        Some(if inner.contains('\\') { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) })
     }
 
     /// The digits of a number value, exactly as they stand.
@@ -219,156 +230,6 @@ fn unicode_escape(escape: &str) -> (char, usize) {
         }
     }
     (char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER), 5)
-}
-
-/// Whether the whole text is one JSON value (RFC 8259). Depth costs one bit a level, never stack.
-pub fn is_valid(text: &str) -> bool {
-    Validator { bytes: text.as_bytes(), at: 0, objects: Vec::new() }.run().is_some()
-}
-
-struct Validator<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    /// The kind of each open bracket, true for an object.
-    objects: Vec<bool>,
-}
-
-impl Validator<'_> {
-    fn run(&mut self) -> Option<()> {
-        loop {
-            if !self.value()? {
-                continue;
-            }
-            // A value has ended: close what closes, then a comma leads to the next.
-            loop {
-                self.blanks();
-                let Some(&object) = self.objects.last() else {
-                    return (self.at == self.bytes.len()).then_some(());
-                };
-                match self.next()? {
-                    b',' => {
-                        self.blanks();
-                        if object {
-                            self.key()?;
-                        }
-                        break;
-                    }
-                    b'}' if object => drop(self.objects.pop()),
-                    b']' if !object => drop(self.objects.pop()),
-                    _ => return None,
-                }
-            }
-        }
-    }
-
-    /// Reads a scalar or an empty container (true), or enters a container up to its first value (false).
-    fn value(&mut self) -> Option<bool> {
-        self.blanks();
-        match self.next()? {
-            b'{' => {
-                self.blanks();
-                if self.peek() == Some(b'}') {
-                    self.at += 1;
-                    return Some(true);
-                }
-                self.objects.push(true);
-                self.key()?;
-                Some(false)
-            }
-            b'[' => {
-                self.blanks();
-                if self.peek() == Some(b']') {
-                    self.at += 1;
-                    return Some(true);
-                }
-                self.objects.push(false);
-                Some(false)
-            }
-            b'"' => self.string().map(|()| true),
-            b't' => self.word(b"rue"),
-            b'f' => self.word(b"alse"),
-            b'n' => self.word(b"ull"),
-            b'-' => self.next().and_then(|first| self.number(first)),
-            first => self.number(first),
-        }
-    }
-
-    fn key(&mut self) -> Option<()> {
-        (self.next()? == b'"').then_some(())?;
-        self.string()?;
-        self.blanks();
-        (self.next()? == b':').then_some(())
-    }
-
-    fn string(&mut self) -> Option<()> {
-        loop {
-            match self.next()? {
-                b'"' => return Some(()),
-                b'\\' => match self.next()? {
-                    b'u' => {
-                        for _ in 0..4 {
-                            self.next()?.is_ascii_hexdigit().then_some(())?;
-                        }
-                    }
-                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
-                    _ => return None,
-                },
-                0..=0x1f => return None,
-                _ => {}
-            }
-        }
-    }
-
-    fn number(&mut self, first: u8) -> Option<bool> {
-        match first {
-            b'0' => {}
-            b'1'..=b'9' => self.digits(),
-            _ => return None,
-        }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.next()?.is_ascii_digit().then_some(())?;
-            self.digits();
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.peek(), Some(b'+' | b'-')) {
-                self.at += 1;
-            }
-            self.next()?.is_ascii_digit().then_some(())?;
-            self.digits();
-        }
-        Some(true)
-    }
-
-    fn digits(&mut self) {
-        while self.peek().is_some_and(|b| b.is_ascii_digit()) {
-            self.at += 1;
-        }
-    }
-
-    fn word(&mut self, rest: &[u8]) -> Option<bool> {
-        self.bytes[self.at..].starts_with(rest).then(|| {
-            self.at += rest.len();
-            true
-        })
-    }
-
-    fn blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn next(&mut self) -> Option<u8> {
-        let byte = self.peek()?;
-        self.at += 1;
-        Some(byte)
-    }
 }
 
 #[cfg(test)]

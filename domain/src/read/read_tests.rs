@@ -1,7 +1,8 @@
 //! What a reading must hold whatever the message is.
 
 use super::*;
-use crate::message::{Attribute, SystemAttributes};
+use crate::marker::FAILURE_ATTRIBUTE;
+use crate::message::{Attribute, Content, SystemAttributes};
 use crate::reading::{Category, Class};
 use crate::time::Timestamp;
 use alloc::format;

@@ -35,7 +35,9 @@ fn rfc3339(text: &str) -> Option<i64> {
     (date.as_bytes()[4] == b'-' && date.as_bytes()[7] == b'-').then_some(())?;
     let zone_at = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
     let (clock, zone) = rest.split_at(zone_at);
-    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
+    // NServiceBus puts a colon before the fraction.
+    let (clock, fraction) =
+        clock.split_once('.').or_else(|| clock.rsplit_once(':').filter(|c| c.0.len() == 8)).unwrap_or((clock, ""));
     let clock = clock.trim_end();
     let (hour, minute) = (field(clock, 0, 2)?, field(clock, 3, 5)?);
     let second = if clock.len() > 5 { field(clock, 6, 8)? } else { 0 };
@@ -83,6 +85,7 @@ mod tests {
             ("2026-11-19T10:01:02.003456+02:00", Some(1_795_075_262_003)),
             ("2026-11-19 08:01:02.003", Some(1_795_075_262_003)),
             ("2026-11-19T08:01:02.003-0000", Some(1_795_075_262_003)),
+            ("2026-11-19 08:01:02:003456 Z", Some(1_795_075_262_003)),
             ("2024-02-29T12:00Z", Some(1_709_208_000_000)),
             ("1763600000", Some(1_763_600_000_000)),
             ("1763600000.25", Some(1_763_600_000_250)),

@@ -71,6 +71,21 @@ pub struct LetterDetail {
     pub consumer: Option<String>,
     /// That service's version.
     pub consumer_version: Option<String>,
+    /// The service that sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer: Option<String>,
+    /// That service's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer_version: Option<String>,
+    /// Whose message it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+    /// How often it was tried before its latest death.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
+    /// When it was tried for the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_tried_at: Option<Timestamp>,
     /// What was guessed or could not be read.
     pub remarks: Vec<String>,
     /// Every death, first one first.
@@ -109,6 +124,11 @@ impl LetterDetail {
             classification: letter.classification,
             consumer: letter.consumer,
             consumer_version: letter.consumer_version,
+            producer: letter.producer,
+            producer_version: letter.producer_version,
+            tenant: letter.tenant,
+            attempts: letter.attempts,
+            first_tried_at: letter.first_tried_at,
             remarks: letter.remarks,
             deaths,
         }

@@ -143,8 +143,9 @@ async fn select(
 }
 
 fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
-    if let Replayability::NotReplayable { reason } = &letter.replayability {
-        return Some(format!("cannot be sent back: {reason}"));
+    let allowed = matches!(letter.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
+    if let Some(reason) = letter.replayability.left_out().filter(|_| !allowed) {
+        return Some(reason.into());
     }
     if letter.main_queue.as_ref() != Some(main_queue) {
         return Some("belong to another main queue".into());

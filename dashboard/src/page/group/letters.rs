@@ -9,7 +9,6 @@ use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::route::{GroupPlace, GroupTab, Route};
 use domain::letter::{LetterState, LetterStateKind};
-use domain::reading::Replayability;
 use domain::wire::{LetterRow, LettersPage};
 use leptos::prelude::*;
 
@@ -97,12 +96,10 @@ fn line(here: Here, row: LetterRow) -> impl IntoView {
     let href = super::payload::place_of(&here.id(), &row.id);
     let short: String = row.id.as_str().chars().take(8).collect();
     let money = row.impact.money.as_ref().map_or("—".to_string(), |money| amount(money).text());
-    let left_out = match &row.replayability {
-        Replayability::NotReplayable { reason } => {
-            Some(view! { <span class="cell-more">{format!("Cannot be sent: {reason}")}</span> })
-        }
-        _ => None,
-    };
+    let left_out = row
+        .replayability
+        .reason()
+        .map(|reason| view! { <span class="cell-more">{format!("{}: {reason}", words::unsendable(&row.replayability))}</span> });
     let state = match &row.state {
         LetterState::InReplay { replay } | LetterState::Delivered { replay, .. } => {
             let word = words::letter_state(row.state.kind());

@@ -12,7 +12,6 @@ use crate::poll::{Live, Pace};
 use crate::route::{GroupPlace, GroupTab, Route};
 use domain::id::{GroupId, LetterId};
 use domain::message::{AttributeValue, Content};
-use domain::reading::Replayability;
 use domain::wire::{LetterDetail, LetterRow, LettersPage};
 use leptos::prelude::*;
 
@@ -83,12 +82,10 @@ fn Letter(id: LetterId) -> impl IntoView {
 
 #[component]
 fn LetterText(detail: LetterDetail) -> impl IntoView {
-    let cannot = match &detail.row.replayability {
-        Replayability::NotReplayable { reason } => {
-            Some(view! { <p class="notice">{format!("Cannot be sent back: {reason}")}</p> })
-        }
-        _ => None,
-    };
+    let cannot = detail.row.replayability.reason().map(|reason| {
+        let what = words::unsendable(&detail.row.replayability);
+        view! { <p class="notice">{format!("{what}: {reason}")}</p> }
+    });
     let remarks = (!detail.remarks.is_empty()).then(|| {
         let lines = detail.remarks.iter().map(|remark| view! { <li>{remark.clone()}</li> }).collect_view();
         view! { <ul class="remarks">{lines}</ul> }
@@ -117,6 +114,12 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
     let consumer = detail
         .consumer
         .map(|consumer| view! { <div><dt>"Consumer"</dt><dd>{format!("{consumer}{version}")}</dd></div> });
+    let version = detail.producer_version.map(|version| format!(" {version}")).unwrap_or_default();
+    let producer = detail
+        .producer
+        .map(|producer| view! { <div><dt>"Producer"</dt><dd>{format!("{producer}{version}")}</dd></div> });
+    let tenant = detail.tenant.map(|tenant| view! { <div><dt>"Tenant"</dt><dd class="mono">{tenant}</dd></div> });
+    let attempts = detail.attempts.map(|tries| view! { <div><dt>"Attempts"</dt><dd>{tries}</dd></div> });
     let deadline = row.impact.deadline.map(|at| {
         view! {
             <div><dt>"Deadline"</dt><dd><At at=Signal::stored(at) absolute=true /></dd></div>
@@ -138,6 +141,9 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
             {money}
             {customer}
             {consumer}
+            {producer}
+            {tenant}
+            {attempts}
             <div><dt>"Sent"</dt><dd><At at=Signal::stored(row.sent_at) absolute=true /></dd></div>
             {deadline}
             <div><dt>"Carried by"</dt><dd>{words::envelope(detail.envelope)}</dd></div>

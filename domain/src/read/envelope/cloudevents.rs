@@ -1,0 +1,35 @@
+//! CloudEvents 1.0 (cloudevents/spec: "JSON event format", and the binary modes of the protocol bindings): an
+//! envelope in the body, or headers beside a raw body. It carries no failure.
+
+use super::Opening;
+use super::facts::Facts;
+use super::layer::Layer;
+use crate::read::json::Raw;
+use crate::read::when;
+use alloc::borrow::Cow;
+use alloc::format;
+
+/// How the bindings write the names: HTTP and Kafka, bridges that keep to letters, AMQP.
+const PREFIXES: [&str; 3] = ["ce-", "ce_", "cloudEvents_"];
+
+pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
+    let told = |name: &str| -> Option<Cow<'a, str>> {
+        if let Some(raw) = layer.body.get(name).filter(|_| layer.body.get("specversion").is_some()) {
+            return raw.as_text();
+        }
+        PREFIXES.iter().find_map(|prefix| layer.headers.get(&format!("{prefix}{name}")))
+    };
+    let owned = |name: &str| told(name).map(Cow::into_owned);
+    let facts = Facts {
+        message_type: owned("type"),
+        producer: owned("source"),
+        tenant: owned("tenantid").or_else(|| owned("tenant")),
+        sent_at: told("time").and_then(|text| when::parse(&text)),
+        // The extension "Expiry Time".
+        deadline: told("expirytime").and_then(|text| when::parse(&text)),
+        ..Facts::default()
+    };
+    // An object in `data` is reached by pointers; text and base64 are not.
+    let data = layer.body.text("data_base64").or_else(|| layer.body.get("data").and_then(Raw::as_text));
+    Some(Opening::payload(facts, data.filter(|_| layer.body.get("specversion").is_some()), None))
+}

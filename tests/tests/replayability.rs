@@ -1,0 +1,62 @@
+//! Letters that are not the message they stand for are left out of a plan, each kind with its words, and the gate and
+//! the letter's page say so.
+
+use consumer::queue::{Outgoing, Queue as _};
+use dlo_tests::world::World;
+use domain::fix::FixKind;
+use domain::message::{Attribute, Content};
+use domain::policy::Policy;
+use domain::reading::Replayability;
+use domain::replay::PlanOptions;
+use domain::time::Span;
+use domain::wire::{DeclareFix, LetterDetail};
+use lambda::act;
+use std::sync::Arc;
+
+const POINTER: &str = r#"["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large","s3Key":"k"}]"#;
+
+/// What Scheduler writes when it could not deliver to the main queue.
+async fn scheduled(world: &World, body: &str, truncated: bool) {
+    let attributes = [
+        ("SCHEDULE_ARN", "arn:aws:scheduler:local:000000000000:schedule/default/nightly"),
+        ("TARGET_ARN", world.main.as_str()),
+        ("ERROR_CODE", "InternalError"),
+        ("ERROR_MESSAGE", "the target did not answer"),
+        ("IS_PAYLOAD_TRUNCATED", if truncated { "true" } else { "false" }),
+    ];
+    let attributes = attributes.map(|(name, value)| (name.to_string(), Attribute::text(value))).into();
+    let content = Content { body: body.into(), attributes, ..Content::default() };
+    let sent = world.queue.send_batch(&world.dlq, &[Outgoing { content, ..Outgoing::default() }]).await.unwrap();
+    assert!(sent.iter().all(Result::is_ok));
+}
+
+#[tokio::test]
+async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
+    let mut world = World::new().await;
+    for (body, truncated) in [("{\"n\":1}", false), ("{\"n\":2}", false), ("{\"n\":3", true), (POINTER, false)] {
+        scheduled(&world, body, truncated).await;
+    }
+    assert_eq!(world.intake().await.kept, 4);
+    let group = world.only_group().await;
+    let letters = world.letters(&group, None).await;
+    let truncated = letters.iter().find(|l| matches!(l.replayability, Replayability::Truncated { .. })).unwrap();
+    let page = LetterDetail::of(truncated.clone(), Vec::new());
+    assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("cut the payload off")));
+
+    world.advance(Span::from_secs(1));
+    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    world.advance(Span::from_secs(11));
+    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    let mut words: Vec<_> = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
+    words.sort();
+    assert_eq!(plan.letters.letters, 2);
+    assert_eq!(words, ["1 cut off on the way", "1 whose payload lies in S3, where it may have expired"]);
+
+    let mut policy = Policy::clone(&world.office.policy);
+    policy.replay.send_pointers = true;
+    world.office.policy = Arc::new(policy);
+    world.advance(Span::from_secs(1));
+    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    assert_eq!(plan.letters.letters, 3, "the policy lets pointers go");
+}
