@@ -6,7 +6,7 @@
 mod index;
 mod valid;
 
-pub use index::Index;
+pub use index::{Index, Sketch};
 pub use valid::is_valid;
 
 use alloc::borrow::Cow;

@@ -222,10 +222,35 @@ impl<'a> Found<'a> {
     }
 }
 
+/// Where a name would be in [`KNOWN`]: most keys of a body are no common names, and are turned away by one look.
+const fn place(name: &[u8]) -> (usize, u64) {
+    let (Some(first), Some(last)) = (name.first(), name.last()) else { return (0, 0) };
+    let at = (name.len() * 31 + *first as usize * 7 + *last as usize * 3) & 255;
+    (at / 64, 1 << (at & 63))
+}
+
+/// All names, as a set that may hold more.
+const KNOWN: [u64; 4] = {
+    let mut known = [0; 4];
+    let mut list = 0;
+    while list < NAMES.len() {
+        let mut name = 0;
+        while name < NAMES[list].1.len() {
+            let (at, bit) = place(NAMES[list].1[name].as_bytes());
+            known[at] |= bit;
+            name += 1;
+        }
+        list += 1;
+    }
+    known
+};
+
 /// What a key stands for, and how good a name it is.
 fn slot_of(key: &str) -> Option<(Slot, usize)> {
     let mut buffer = [0; NAME_BYTES_MAX];
     let name = plain(key, &mut buffer)?;
+    let (at, bit) = place(name);
+    (KNOWN[at] & bit != 0).then_some(())?;
     NAMES.iter().find_map(|(slot, names)| Some((*slot, names.iter().position(|known| known.as_bytes() == name)?)))
 }
 

@@ -54,14 +54,14 @@ impl Facts {
     }
 
     /// Takes what is still missing: the outer layer was written last and knows best.
-    pub fn fill_all(&mut self, inner: Self) {
+    pub fn fill_all(&mut self, mut inner: Self) {
         // A version belongs to the service beside which it stands.
         if self.consumer.is_none() {
-            self.consumer = inner.consumer.clone();
-            take(&mut self.consumer_version, inner.consumer_version.clone());
+            self.consumer = inner.consumer.take();
+            take(&mut self.consumer_version, inner.consumer_version.take());
         }
-        take(&mut self.original_message_id, inner.original_message_id.clone());
-        take(&mut self.main_queue, inner.main_queue.clone());
+        take(&mut self.original_message_id, inner.original_message_id.take());
+        take(&mut self.main_queue, inner.main_queue.take());
         take(&mut self.attempts, inner.attempts);
         take(&mut self.first_tried_at, inner.first_tried_at);
         take(&mut self.failed_at, inner.failed_at);

@@ -3,7 +3,7 @@
 use super::unpack;
 use crate::id::QueueArn;
 use crate::message::{Attribute, AttributeValue, Attributes, DeadMessage};
-use crate::read::json::{Index, Raw};
+use crate::read::json::{Index, Raw, Sketch};
 use crate::read::when;
 use crate::time::Timestamp;
 use alloc::borrow::Cow;
@@ -44,8 +44,7 @@ impl<'a> Layer<'a> {
     pub fn outermost(message: &'a DeadMessage) -> Self {
         let body = Index::of(Raw::of(&message.content.body));
         let attributes = &message.content.attributes;
-        let mut headers =
-            Headers { attributes: Some(attributes).filter(|a| !a.is_empty()), object: header_object(&body) };
+        let mut headers = Headers::of(Some(attributes).filter(|a| !a.is_empty()), header_object(&body));
         if let Some(text) = attributes.get(NSERVICEBUS_HEADERS).and_then(Attribute::as_text) {
             headers.object = Index::of(Raw::of(text));
         }
@@ -56,7 +55,7 @@ impl<'a> Layer<'a> {
     pub fn inside(text: &'a str, headers: Option<Raw<'a>>, outer: &Layer<'a>, whole: bool) -> Self {
         let body = Index::of(Raw::of(text));
         let object = headers.map_or_else(|| header_object(&body), Index::of);
-        Self { text, body, headers: Headers { attributes: None, object }, dlq: outer.dlq, outermost: false, whole }
+        Self { text, body, headers: Headers::of(None, object), dlq: outer.dlq, outermost: false, whole }
     }
 }
 
@@ -69,10 +68,22 @@ fn header_object<'a>(body: &Index<'a>) -> Index<'a> {
 /// Headers by name: message attributes, else an object of the body.
 pub struct Headers<'a> {
     attributes: Option<&'a Attributes>,
+    sketch: Sketch,
     object: Index<'a>,
 }
 
 impl<'a> Headers<'a> {
+    fn of(attributes: Option<&'a Attributes>, object: Index<'a>) -> Self {
+        let mut sketch = Sketch::default();
+        attributes.into_iter().flat_map(Attributes::keys).for_each(|name| sketch.put(name));
+        Self { attributes, sketch, object }
+    }
+
+    fn attribute(&self, name: &str) -> Option<&'a AttributeValue> {
+        self.sketch.may_have(name).then_some(())?;
+        self.attributes?.get(name).map(|attribute| &attribute.value)
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.attributes.is_none() && self.object.is_empty()
@@ -80,12 +91,12 @@ impl<'a> Headers<'a> {
 
     /// Whether there is one of this name.
     pub fn has(&self, name: &str) -> bool {
-        self.attributes.is_some_and(|a| a.contains_key(name)) || self.object.get(name).is_some()
+        self.attribute(name).is_some() || self.object.get(name).is_some()
     }
 
     /// The value as text; bytes count where they are UTF-8.
     pub fn get(&self, name: &str) -> Option<Cow<'a, str>> {
-        match self.attributes.and_then(|a| a.get(name)).map(|a| &a.value) {
+        match self.attribute(name) {
             Some(AttributeValue::Text(text)) => return Some(Cow::Borrowed(text)),
             Some(AttributeValue::Binary(b64)) => return String::from_utf8(unpack::base64(b64)?).ok().map(Cow::Owned),
             None => {}
@@ -108,7 +119,7 @@ impl<'a> Headers<'a> {
 
     /// A whole number: digits, or what bridges make of a number in bytes: 4 or 8 of them, big-endian, in base64.
     pub fn number(&self, name: &str) -> Option<i64> {
-        let bytes = match self.attributes.and_then(|a| a.get(name)).map(|a| &a.value) {
+        let bytes = match self.attribute(name) {
             Some(AttributeValue::Binary(b64)) => unpack::base64(b64)?,
             _ => {
                 let text = self.get(name)?;
