@@ -28,7 +28,9 @@ fn vendor_types(source: &Source) -> Vec<Finding> {
 }
 
 fn versions_in_root(source: &Source) -> Vec<Finding> {
-    if source.path == "Cargo.toml" || !source.path.ends_with("/Cargo.toml") {
+    // A workspace of its own, as the fuzzers have, inherits nothing.
+    let is_root = source.path == "Cargo.toml" || source.text.lines().any(|line| line.trim() == "[workspace]");
+    if is_root || !source.path.ends_with("/Cargo.toml") {
         return Vec::new();
     }
     let own = dependencies(&source.text).into_iter().filter(|dependency| !dependency.inherited);
@@ -98,6 +100,7 @@ mod tests {
                 ("a/Cargo.toml", "[dependencies.x]\nversion = \"1\"\n", &[1]),
                 ("a/Cargo.toml", "[package]\nversion = \"1\"\n[build-dependencies]\nx = { workspace = true }\n", &[]),
                 ("Cargo.toml", "[workspace.dependencies]\nx = \"1\"\n", &[]),
+                ("a/Cargo.toml", "[workspace]\n[dependencies]\nx = \"1\"\n", &[]),
             ],
         );
     }
