@@ -9,9 +9,9 @@ use domain::time::Timestamp;
 use miniz_oxide::deflate::compress_to_vec;
 
 /// What reading may allocate in all, of which most is given back at once: per byte of the letter (its copy, and one for
-/// each layer that is unpacked) and besides (what packed bytes unpack to, twice while the buffer grows, and as text).
+/// each layer that is unpacked) and besides (the MiB that packed bytes may unpack to, in a buffer that doubles).
 const ALLOCATED_PER_BYTE_MAX: usize = 6;
-const ALLOCATED_BESIDES_MAX: usize = 3 << 20;
+const ALLOCATED_BESIDES_MAX: usize = 5 << 20;
 
 const MIB: usize = 1 << 20;
 
