@@ -2,7 +2,10 @@
 //!
 //! | port | adapter |
 //! |---|---|
+//! | queue | [`queue::SqsQueue`] |
 //! | store | [`store::DynamoStore`]: one table |
 
 pub mod connect;
+pub mod queue;
+mod retry;
 pub mod store;

@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// How long a server may take to answer: a cold Java on two busy cores.
 const START_MAX: Duration = Duration::from_secs(60);
 
+/// Between two looks at whether it answers.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// Waits for the end of its input, which comes with the end of the test process, and ends the server.
 const GUARD: &str = r#""$@" & server=$!; read -r _; kill "$server"; wait "$server""#;
 
@@ -72,7 +75,7 @@ impl Endpoint {
         let started = Instant::now();
         while !answers(port) {
             assert!(started.elapsed() < START_MAX, "{} does not answer", self.url);
-            std::thread::yield_now();
+            std::thread::sleep(PAUSE);
         }
     }
 
@@ -88,7 +91,8 @@ impl Endpoint {
 
 fn answers(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
-    let asked = std::io::Write::write_all(&mut stream, b"GET / HTTP/1.0\r\n\r\n");
+    let asked =
+        std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     asked.is_ok() && stream.read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0)
 }
 
@@ -98,7 +102,9 @@ fn free_port() -> u16 {
 }
 
 fn tool(path: &str) -> PathBuf {
-    let tool = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/tools").join(path);
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    // Not the tool itself: a virtual environment's Python is a link that must be called by its own name.
+    let tool = root.canonicalize().expect("the checkout").join("target/tools").join(path);
     assert!(tool.exists(), "{} is missing: `cargo ci --only aws` installs it", tool.display());
-    tool.canonicalize().expect("it exists")
+    tool
 }

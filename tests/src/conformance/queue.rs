@@ -7,6 +7,8 @@
 pub mod batch;
 pub mod carrying;
 pub mod embedded;
+#[cfg(feature = "aws")]
+pub mod endpoint;
 pub mod fifo;
 pub mod handles;
 pub mod model;

@@ -8,7 +8,7 @@ use crate::tools::aws;
 use std::process::Command;
 
 /// The test targets that need the feature `aws`.
-const TARGETS: &[&str] = &["aws_office", "aws_store"];
+const TARGETS: &[&str] = &["aws_office", "aws_queue", "aws_store"];
 
 pub fn test(place: &Place) -> Outcome<Tally> {
     aws::ensure_endpoints(place)?;

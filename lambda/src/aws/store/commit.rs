@@ -9,7 +9,8 @@ use super::counts::{self, Extremes, Shards, Update};
 use super::fault::Fault;
 use super::item::{Item, get_number};
 use super::key::{self, Key};
-use super::table::{Refused, Table, back_off};
+use super::table::{Refused, Table};
+use crate::aws::retry::back_off;
 use crate::port::{CommitError, Expect, Write};
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{

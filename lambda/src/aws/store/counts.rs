@@ -8,7 +8,7 @@
 use super::fault::Fault;
 use super::item::{Item, get_number, get_text, number};
 use super::key::{self, Key, SHARDS};
-use super::table::chance;
+use crate::aws::retry::chance;
 use domain::group::{CountsDelta, GroupCounts, Tally};
 use domain::id::GroupId;
 use domain::letter::LetterStateKind;

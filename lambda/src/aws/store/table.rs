@@ -4,6 +4,7 @@ use super::fault::Fault;
 use super::item::Item;
 use super::key::Key;
 use super::meter::Meter;
+use crate::aws::retry::back_off;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -14,16 +15,11 @@ use aws_sdk_dynamodb::types::{
 };
 use futures_util::future::try_join_all;
 use std::collections::HashMap;
-use std::time::Duration;
 
 /// Keys of one BatchGetItem (botocore).
 const BATCH_KEYS_MAX: usize = 100;
 /// Rounds of a batch of reads that is answered in part.
 const ROUNDS_MAX: u32 = 10;
-/// The first wait of a backoff with full jitter, milliseconds, and the longest.
-const BACKOFF_MS: u64 = 10;
-const BACKOFF_MS_MAX: u64 = 1_000;
-
 /// The one secondary index.
 pub(super) const INDEX: &str = "list";
 
@@ -225,18 +221,4 @@ fn refused(error: SdkError<TransactWriteItemsError>) -> Refused {
         }
     }
     Refused::Failed(Fault::call("write records", error))
-}
-
-/// Waits before another try: full jitter, longer with each.
-pub(super) async fn back_off(tries: u32) {
-    let ceiling = BACKOFF_MS.saturating_mul(1 << tries.min(16)).min(BACKOFF_MS_MAX);
-    tokio::time::sleep(Duration::from_millis(chance(ceiling + 1))).await;
-}
-
-/// A random number below `n`; only how load is spread depends on it.
-pub(super) fn chance(n: u64) -> u64 {
-    let mut bytes = [0; 8];
-    // Without random numbers everybody takes the same: slower, not wrong.
-    let _ = getrandom::fill(&mut bytes);
-    u64::from_le_bytes(bytes) % n.max(1)
 }
