@@ -6,6 +6,7 @@ pub mod conformance;
 pub mod endpoint;
 pub mod faults;
 pub mod lockstep;
+pub mod model;
 pub mod office;
 pub mod running;
 pub mod simulation;

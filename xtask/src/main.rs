@@ -29,7 +29,8 @@ usage: cargo xtask <command>
   ci [--list]        every check, in order, stopping at the first that fails (also `cargo ci`)
   ci --only <step>   one step of it; may be given more than once
   dashboard          build the dashboard into dashboard/dist
-  simulate [args]    the office in bad weather: --seeds N, --from N, or --seed N for one story again
+  simulate [args]    the office in bad weather: --seeds N, --from N; --seed N for one story again;
+                     --model for every state of a small replay
   tidy               check the rules of this repository that a machine can check
   help               this table
 ";

@@ -1,5 +1,7 @@
-//! Runs the simulation over many seeds, on all cores: `simulate --seeds 10000`, or one again: `simulate --seed 42`.
+//! Runs the simulation over many seeds, on all cores: `simulate --seeds 10000`, or one again: `simulate --seed 42`; or
+//! looks at every state of the model: `simulate --model`.
 
+use dlo_tests::model;
 use dlo_tests::simulation::{self, Summary};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -15,13 +17,17 @@ fn main() -> ExitCode {
     let mut seeds = 0..10_000;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
+        if argument == "--model" {
+            every_state();
+            return ExitCode::SUCCESS;
+        }
         let number = arguments.next().and_then(|text| text.parse::<u64>().ok());
         match (argument.as_str(), number) {
             ("--seeds", Some(count)) => seeds.end = seeds.start + count,
             ("--from", Some(first)) => seeds = first..first + (seeds.end - seeds.start),
             ("--seed", Some(seed)) => seeds = seed..seed + 1,
             _ => {
-                eprintln!("usage: simulate [--from N] [--seeds COUNT] | --seed N");
+                eprintln!("usage: simulate [--from N] [--seeds COUNT] | --seed N | --model");
                 return ExitCode::from(2);
             }
         }
@@ -59,8 +65,7 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    std::thread::scope(|scope| (0..threads()).for_each(|_| drop(scope.spawn(work))));
     let sum = sum.into_inner().unwrap_or_default();
     let count = seeds.end - seeds.start;
     let s = start.elapsed().as_secs_f64();
@@ -74,4 +79,17 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
     let mut broken = broken.into_inner().unwrap_or_default();
     broken.sort();
     broken
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A broken promise panics, and says how to get there.
+fn every_state() {
+    for world in model::WORLDS {
+        let start = Instant::now();
+        let states = model::check(world, threads());
+        println!("{world:?}: {states} states, {:.0} s", start.elapsed().as_secs_f64());
+    }
 }

@@ -28,7 +28,11 @@ const STEPS: &[Step] = &[
     Step { name: "dashboard", what: "the dashboard's release build", run: web::build },
     Step { name: "budget", what: "its first-load bytes", run: web::budget },
     Step { name: "test", what: "unit, property, conformance and process tests", run: rust::test },
-    Step { name: "simulation", what: "the office in bad weather, 10,000 seeds", run: simulate::ci },
+    Step {
+        name: "simulation",
+        what: "every state of the replay's model, and 10,000 seeds of bad weather",
+        run: simulate::ci,
+    },
     Step { name: "doc-test", what: "the examples in the documentation", run: rust::doc_test },
     Step {
         name: "components",

@@ -1,0 +1,334 @@
+//! Every order in which approve, pause, resume, abort, two executors that may die between any two calls, a consumer and
+//! returning letters can meet, for a small replay. The replay's own rules are `domain`'s; the executors' calls are those
+//! of `lambda/src/replay`, one state each.
+
+mod executor;
+
+use domain::fix::{Fix, FixKind};
+use domain::gate::{Gate, OpenGate};
+use domain::group::Tally;
+use domain::id::{Actor, GroupId, QueueArn, ReplayId};
+use domain::replay::{
+    Approval, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Plan, Replay, ReplayState, letters_digest,
+};
+use domain::time::{Span, Timestamp};
+use executor::Executor;
+use stateright::{Checker, Model, Property};
+use std::hash::{Hash, Hasher};
+
+/// The waves: a canary and the rest.
+const WAVES: [u64; 2] = [1, 1];
+const LETTERS: usize = 2;
+/// A step of time: a lease and an observation window long.
+const TICK: Span = Span::from_ms(domain::limits::LEASE_MS);
+/// Steps of time in all.
+const TICKS: u8 = 3;
+
+/// How often what may happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct World {
+    crashes: u8,
+    pauses: u8,
+    resumes: u8,
+    aborts: u8,
+    failures: u8,
+}
+
+/// What may go wrong in each world; together they stay in the minutes of a test run.
+pub const WORLDS: [World; 4] = [
+    World { crashes: 1, pauses: 0, resumes: 0, aborts: 0, failures: 1 },
+    World { crashes: 0, pauses: 1, resumes: 1, aborts: 0, failures: 1 },
+    World { crashes: 0, pauses: 1, resumes: 0, aborts: 1, failures: 1 },
+    World { crashes: 1, pauses: 0, resumes: 0, aborts: 1, failures: 0 },
+];
+
+/// Looks at every state of a world, and panics with the way to it when one breaks a promise. Gives how many there are.
+pub fn check(world: World, threads: usize) -> usize {
+    let checked = Office { world }.checker().threads(threads).spawn_bfs().join();
+    checked.assert_properties();
+    checked.unique_state_count()
+}
+
+/// The model.
+struct Office {
+    world: World,
+}
+
+/// A letter's entry, and what has really happened to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Row {
+    wave: u32,
+    outcome: OutcomeKind,
+    /// When the outcome was entered.
+    since: Timestamp,
+    sends: u32,
+    /// Messages of it that reached the main queue.
+    sent: u32,
+    on_main: u8,
+    on_dlq: u8,
+}
+
+/// Something that is hashed by what it shows.
+#[derive(Clone, Debug, PartialEq)]
+struct Shown<T>(T);
+
+impl<T: std::fmt::Debug> Hash for Shown<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        format!("{:?}", self.0).hash(state);
+    }
+}
+
+/// A replay as it is stored; its plan and approval never change, so the rest tells two apart.
+#[derive(Clone, Debug, PartialEq)]
+struct Stored(Replay);
+
+impl Hash for Stored {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Replay { version, lease, paced_until, last_sent_at, resumed, state: now, .. } = &self.0;
+        (version, lease.as_ref().map(|lease| (&lease.holder, lease.until)), paced_until, last_sent_at).hash(state);
+        resumed.map(|resumed| (resumed.wave, resumed.sent, resumed.returned, resumed.probing)).hash(state);
+        match now {
+            ReplayState::Running { wave, phase } => (0, wave, format!("{phase:?}")).hash(state),
+            ReplayState::Paused { wave, why, at, .. } => (1, wave, std::mem::discriminant(why), at).hash(state),
+            ReplayState::Stopping { at, .. } => (2, at).hash(state),
+            ReplayState::Finished { at, .. } => (3, at).hash(state),
+        }
+    }
+}
+
+/// Everything at one moment.
+#[derive(Clone, Debug, PartialEq, Hash)]
+struct State {
+    ticks: u8,
+    replay: Option<Stored>,
+    rows: [Row; LETTERS],
+    ledger: Shown<Ledger>,
+    executors: [Executor; 2],
+    left: World,
+    /// The version at which the replay was stopped, while it is.
+    halted_at: Option<u64>,
+    wrong: Option<&'static str>,
+}
+
+/// What may happen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Action {
+    Approve,
+    Tick,
+    Pause,
+    Resume,
+    Abort,
+    Executor(usize),
+    Crash(usize),
+    Fail(usize),
+    Return(usize),
+}
+
+impl State {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_ms(1_000_000).plus(TICK.times(i64::from(self.ticks)))
+    }
+
+    fn replay(&self) -> Option<&Replay> {
+        self.replay.as_ref().map(|stored| &stored.0)
+    }
+
+    /// Stores the replay if it is still at this version.
+    fn put(&mut self, after: Replay, version: u64) -> bool {
+        if self.replay().is_none_or(|replay| replay.version != version) {
+            return false;
+        }
+        let runs = matches!(after.state, ReplayState::Running { .. });
+        self.halted_at = if runs { None } else { self.halted_at.or(Some(after.version)) };
+        self.replay = Some(Stored(after));
+        true
+    }
+
+    /// Moves an entry and its column of the ledger together.
+    fn enter(&mut self, at: usize, to: OutcomeKind) {
+        let (now, row) = (self.now(), &mut self.rows[at]);
+        let from = std::mem::replace(&mut row.outcome, to);
+        row.since = now;
+        let moved = LedgerMove { wave: row.wave, from: Some(from), to, letters: 1, sent_twice: 0 };
+        self.ledger.0.apply(&moved);
+    }
+
+    fn has_ended(&self, how: Ending) -> bool {
+        self.replay().is_some_and(|r| matches!(r.state, ReplayState::Finished { ending, .. } if ending == how))
+    }
+
+    fn blame(&mut self, wrong: &'static str) {
+        self.wrong.get_or_insert(wrong);
+    }
+}
+
+impl Model for Office {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        let wave = |at: usize| u32::from(at >= WAVES[0] as usize);
+        let (outcome, since) = (OutcomeKind::Pending, Timestamp::from_ms(0));
+        let rows =
+            std::array::from_fn(|at| Row { wave: wave(at), outcome, since, sends: 0, sent: 0, on_main: 0, on_dlq: 0 });
+        let mut ledger = Ledger::default();
+        for (wave, letters) in WAVES.into_iter().enumerate() {
+            ledger.apply(&LedgerMove { wave: wave as u32, from: None, to: outcome, letters, sent_twice: 0 });
+        }
+        vec![State {
+            ticks: 0,
+            replay: None,
+            rows,
+            ledger: Shown(ledger),
+            executors: [Executor::default(), Executor::default()],
+            left: self.world,
+            halted_at: None,
+            wrong: None,
+        }]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        let Some(replay) = state.replay() else { return actions.push(Action::Approve) };
+        actions.extend((state.ticks < TICKS).then_some(Action::Tick));
+        actions.extend((state.left.pauses > 0).then_some(Action::Pause));
+        actions.extend((state.left.resumes > 0 && replay.is_paused()).then_some(Action::Resume));
+        actions.extend((state.left.aborts > 0).then_some(Action::Abort));
+        for (at, executor) in state.executors.iter().enumerate() {
+            actions.push(Action::Executor(at));
+            actions.extend((state.left.crashes > 0 && !executor.is_idle()).then_some(Action::Crash(at)));
+        }
+        for (at, row) in state.rows.iter().enumerate() {
+            // A message that is processed changes nothing that the office can see.
+            actions.extend((row.on_main > 0 && state.left.failures > 0).then_some(Action::Fail(at)));
+            actions.extend((row.on_dlq > 0).then_some(Action::Return(at)));
+        }
+    }
+
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+        let mut state = last.clone();
+        let (now, me) = (state.now(), Actor::from("anna"));
+        match action {
+            Action::Approve => state.replay = Some(Stored(approved(now))),
+            Action::Tick => state.ticks += 1,
+            Action::Pause => {
+                state.left.pauses -= 1;
+                let replay = state.replay()?;
+                let (version, why) = (replay.version, PauseReason::ByPerson { reason: String::new() });
+                let after = replay.pause(why, me, now)?;
+                state.put(after, version);
+            }
+            Action::Resume => {
+                state.left.resumes -= 1;
+                let replay = state.replay()?;
+                let (version, after) = (replay.version, replay.resume(&open_gate(), &state.ledger.0)?);
+                state.put(after, version);
+            }
+            Action::Abort => {
+                state.left.aborts -= 1;
+                let replay = state.replay()?;
+                let (version, after) = (replay.version, replay.abort(me, String::new(), now)?);
+                state.put(after, version);
+            }
+            Action::Executor(at) => {
+                let executor = state.executors[at].clone();
+                state.executors[at] = executor.goes_on(&mut state, at);
+            }
+            Action::Crash(at) => {
+                state.left.crashes -= 1;
+                state.executors[at] = Executor::default();
+            }
+            Action::Fail(at) => {
+                state.left.failures -= 1;
+                state.rows[at].on_main -= 1;
+                state.rows[at].on_dlq += 1;
+            }
+            Action::Return(at) => {
+                state.rows[at].on_dlq -= 1;
+                if state.rows[at].outcome != OutcomeKind::Returned {
+                    state.enter(at, OutcomeKind::Returned);
+                }
+            }
+        }
+        (state != *last).then_some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let mut properties = vec![
+            Property::<Self>::always("nothing is on its way without an approval and an intent", |_, state| {
+                state.rows.iter().all(|row| row.sent == 0 || (state.replay.is_some() && row.sends > 0))
+            }),
+            Property::<Self>::always("no send is untold", |_, state| {
+                state.rows.iter().all(|row| row.sent <= row.sends)
+            }),
+            Property::<Self>::always("no rule of sending is broken", |_, state| state.wrong.is_none()),
+            Property::<Self>::always("the ledger closes", |_, state| {
+                let counted = |wave: usize, kind| {
+                    state.rows.iter().filter(|row| row.wave as usize == wave && row.outcome == kind).count() as u64
+                };
+                WAVES.iter().enumerate().all(|(wave, size)| {
+                    let columns = state.ledger.0.wave(wave as u32);
+                    columns.selected() == *size
+                        && OutcomeKind::ALL.iter().all(|kind| columns.get(*kind) == counted(wave, *kind))
+                })
+            }),
+            Property::<Self>::always("what is finished has nothing open", |_, state| {
+                let total = state.ledger.0.total();
+                !state.replay().is_some_and(Replay::is_finished) || total.pending + total.sending + total.in_flight == 0
+            }),
+            Property::<Self>::always("what never reached the queue is not delivered", |_, state| {
+                state.rows.iter().all(|row| row.outcome != OutcomeKind::Delivered || row.sent > 0)
+            }),
+            Property::<Self>::sometimes("it comes back", |_, state| {
+                state.rows.iter().any(|row| row.outcome == OutcomeKind::Returned)
+            }),
+        ];
+        if self.world.aborts == 0 {
+            let completed = |_: &Self, state: &State| state.has_ended(Ending::Completed);
+            properties.push(Property::sometimes("it completes", completed));
+        } else {
+            let aborted = |_: &Self, state: &State| state.has_ended(Ending::Aborted);
+            properties.push(Property::sometimes("it is aborted to its end", aborted));
+        }
+        properties
+    }
+}
+
+fn open_gate() -> OpenGate {
+    let gate = Gate { group: GroupId::from("g"), conditions: Vec::new() };
+    gate.open().expect("a gate without conditions")
+}
+
+fn approved(now: Timestamp) -> Replay {
+    let fix = Fix {
+        kind: FixKind::Deploy,
+        reference: "v2".into(),
+        note: None,
+        declared_by: Actor::from("otto"),
+        declared_at: now,
+        effective_at: now,
+    };
+    let plan = Plan {
+        id: ReplayId::from("r"),
+        group: GroupId::from("g"),
+        main_queue: QueueArn::from("arn:aws:sqs:local:0:orders"),
+        made_by: Actor::from("otto"),
+        made_at: now,
+        fix,
+        letters: Tally::default(),
+        letters_digest: letters_digest(std::iter::empty()),
+        oldest_sent_at: None,
+        left_out: Vec::new(),
+        rounds: WAVES.len() as u64,
+        waves: WAVES.to_vec(),
+        pace_per_s: 10_000,
+        stop_share_pct: 50,
+        sample_letters_min: 1,
+        window_ms: TICK,
+        rest_ms: Span::ZERO,
+        rest_ms_max: Span::ZERO,
+    };
+    let hash = plan.hash();
+    let by = Actor::from("anna");
+    let approval = Approval { by, at: now, reason: String::new(), plan_hash: hash, waivers: Vec::new() };
+    plan.approve(open_gate(), approval).expect("the plan's own hash")
+}
