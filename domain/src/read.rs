@@ -136,7 +136,7 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
             .original_message_id
             .as_deref()
             .map_or_else(|| message.message_id.clone(), MessageId::from),
-        marker: message.content.attributes.get(MARKER_ATTRIBUTE).and_then(|a| Marker::parse(a.as_text()?)),
+        marker: marker_of(message),
         consumer: facts.consumer,
         consumer_version: facts.consumer_version,
         producer: facts.producer,
@@ -146,7 +146,7 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
         failure: facts.failure,
         main_queue,
         original,
-        classification: verdict.classification,
+        classification: classify::after_replays(verdict.classification, marker_of(message).as_ref()),
         group: verdict.group,
         title: verdict.title,
         culprit: verdict.culprit,
@@ -223,6 +223,11 @@ fn sent_at(
         }
         _ => told.or(lies_since),
     }
+}
+
+/// The marker of an earlier replay of ours.
+fn marker_of(message: &DeadMessage) -> Option<Marker> {
+    message.content.attributes.get(MARKER_ATTRIBUTE).and_then(|attribute| Marker::parse(attribute.as_text()?))
 }
 
 fn no_error_remark(kind: EnvelopeKind) -> &'static str {

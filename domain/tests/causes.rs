@@ -207,6 +207,9 @@ fn letter(message: &str) -> DeadMessage {
 }
 
 proptest! {
+    // Every case reads each sentence, or each pair of them.
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
     #[test]
     fn no_data_changes_a_fingerprint(a in data(), b in data()) {
         for sentence in SENTENCES {

@@ -9,6 +9,7 @@ mod tables;
 
 use super::frames::Cause;
 use super::{Case, json, stamp};
+use crate::marker::Marker;
 use crate::policy::Policy;
 use crate::reading::{Category, Class, Classification, Confidence};
 use alloc::format;
@@ -37,6 +38,25 @@ fn finding(class: Class, category: Category, pct: u8, reason: impl Into<String>)
 
 fn expired() -> Classification {
     finding(Class::Permanent, Category::Expired, 95, "its deadline had passed when the consumer failed on it")
+}
+
+/// So many replays of one letter, each after a fix, and it died again: it is poison, whoever takes it. The default cap of
+/// replays is the same number.
+const POISON_REPLAYS: u32 = 3;
+
+/// A letter that came back again and again is not worth another try as it is, whatever its error says.
+pub fn after_replays(found: Classification, marker: Option<&Marker>) -> Classification {
+    let replays = marker.map_or(0, |marker| marker.attempt);
+    // What is permanent stays so, and a rule of the team's is the team's word.
+    if replays < POISON_REPLAYS || found.class == Class::Permanent || found.confidence.as_pct() == 100 {
+        return found;
+    }
+    let reason = format!(
+        "poison: it died again after {replays} replays; by itself it reads {} ({})",
+        word_of(&found),
+        found.reason
+    );
+    finding(Class::Permanent, found.category, 80, reason)
 }
 
 /// The team's own rules: the first whose given parts all match.

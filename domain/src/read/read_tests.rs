@@ -90,6 +90,30 @@ fn a_deadline_that_had_passed_makes_it_expired() {
 }
 
 #[test]
+fn a_letter_that_came_back_three_times_is_poison_unless_the_team_says_otherwise() {
+    let stamp = Stamp { message: Some("connection refused".into()), ..Stamp::default() };
+    let read_after = |attempt: u32, policy: &Policy| {
+        let mut message = stamped(&stamp, "{}");
+        let marker = Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt };
+        message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
+        read(&message, policy).classification
+    };
+    assert_eq!(read_after(2, &Policy::default()).class, Class::Transient);
+    let poison = read_after(3, &Policy::default());
+    assert_eq!((poison.class, poison.category), (Class::Permanent, Category::DependencyUnavailable));
+    assert!(poison.reason.starts_with("poison: it died again after 3 replays"), "{}", poison.reason);
+    let rule = crate::policy::ClassRule {
+        name: "flaky".into(),
+        error_type: None,
+        message_contains: Some("refused".into()),
+        class: Class::Transient,
+        category: Category::DependencyUnavailable,
+    };
+    let policy = Policy { class_rules: alloc::vec![rule], ..Policy::default() };
+    assert_eq!(read_after(3, &policy).class, Class::Transient);
+}
+
+#[test]
 fn one_error_on_two_queues_is_two_groups() {
     let group = |queue: &str| {
         let stamp = Stamp { message: Some("m".into()), main_queue: Some(queue.into()), ..Stamp::default() };
