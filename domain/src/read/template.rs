@@ -21,6 +21,8 @@ pub const MASK: char = '*';
 const MESSAGE_BYTES_MAX: usize = 8 * 1024;
 /// The longest quoted or braced part that is taken as one, bytes; keeps the pass linear.
 const SPAN_BYTES_MAX: usize = 2 * 1024;
+/// The longest value in angle brackets: a mail address (RFC 5321) and a little more, bytes.
+const VALUE_BYTES_MAX: usize = 320;
 /// The longest template, bytes. Cut by template, not by message, so that long ids do not move the cut.
 const TEMPLATE_BYTES_MAX: usize = 2 * 1024;
 
@@ -252,6 +254,8 @@ impl<'a> Scanner<'a> {
         shown.for_each(|c| self.out.punctuation(c));
         if tail.ends_with('=') && self.rest().starts_with(shapes::is_quote) {
             self.assigned_quote(core);
+        } else if tail.ends_with('=') && self.rest().starts_with('<') {
+            self.assigned_angle(core);
         }
     }
 
@@ -268,6 +272,16 @@ impl<'a> Scanner<'a> {
         }
         self.at = inside_at + length + 1;
         self.at = self.text.len().min(self.text.ceil_char_boundary(self.at));
+    }
+
+    /// `to=<anna@mail.example>`
+    fn assigned_angle(&mut self, key: &str) {
+        let inside = &head(self.rest(), VALUE_BYTES_MAX)[1..];
+        let Some(length) = inside.find(['>', ' ', '<']).filter(|end| inside[*end..].starts_with('>')) else { return };
+        if !words::is_code_key(key) {
+            self.at += length + 2;
+            self.out.mask();
+        }
     }
 
     fn core(&mut self, core: &str, tail: &str) {

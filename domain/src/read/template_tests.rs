@@ -33,11 +33,19 @@ fn what_varies_is_masked() {
     check("GET https://u:p@api.example/v1/orders/17?sig=x failed", "GET https://api.example/v1/orders/* failed");
     check("bad body: {\"a\":1,\"code\":\"E_X\"}", "bad body: {code=E_X *}");
     check("done user=bob tenant=acme", "done user=* tenant=*");
+    check("sent to=<bob@mail.example>, dsn=7", "sent to=*, dsn=*");
+    check("bob@10.1.2.3 left", "* left");
+    check("18446 bytes (18.0 KB) came", "* came");
+    check("disk is 99.5 % full", "disk is * full");
+    check("lost s3://orders/2024/a.json", "lost s3://orders/*");
 }
 
 #[test]
 fn what_names_the_cause_stays() {
     check("status code 404", "status code 404");
+    check("resultCode=2059, countryCode=49", "resultCode=2059, countryCode=*");
+    check("TLS alert 40", "TLS alert 40");
+    check("now in state 'Active'", "now in state \"Active\"");
     check("read /etc/orders/mail.yml", "read /etc/orders/mail.yml");
     check("POST /v1/orders/8 failed", "POST /v1/orders/* failed");
     check("/billing/0/zip must be text", "/billing/*/zip must be text");

@@ -116,7 +116,9 @@ pub fn is_mail(text: &str) -> bool {
     let dotted = domain
         .rsplit_once('.')
         .is_some_and(|(host, top)| !host.is_empty() && top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic()));
-    !local.is_empty() && dotted && !local.contains('/')
+    // Somebody at an address without a name is somebody too.
+    let address = domain.matches('.').count() == 3 && domain.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    !local.is_empty() && (dotted || address) && !local.contains('/')
 }
 
 /// The shape of a token of letters, digits and the signs inside words.

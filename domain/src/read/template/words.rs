@@ -234,6 +234,8 @@ pub fn is_unit(word: &str) -> bool {
             | "weeks"
             | "millisecond"
             | "milliseconds"
+            | "byte"
+            | "bytes"
             | "millis"
     )
 }
