@@ -14,6 +14,8 @@ mod fingerprint;
 mod template;
 mod when;
 
+pub(crate) use template::is_file_path;
+
 pub use fingerprint::FINGERPRINT_VERSION;
 pub use stamp::{STAMP_VERSION, Stamp};
 

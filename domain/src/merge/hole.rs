@@ -6,6 +6,7 @@
 //! where the nested cause stands.
 
 use super::tokens::is_punctuation;
+use crate::read::is_file_path;
 
 /// What fills a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,10 +105,15 @@ fn is_code(token: &str) -> bool {
     blank_value || token.contains('"') || (digits > 0 && letters == 0) || (shouted && !token.contains('*'))
 }
 
-/// Whether a token looks like data rather than a word: masked in part, or a path. A dotted name does not: it is a
-/// host, which is which dependency failed, or a piece of code.
+/// Whether a token looks like data rather than a word: masked in part, or the path of a file. A dotted name does not:
+/// it is a host, which is which dependency failed, or a field, or a piece of code; nor does an address or a route.
 fn is_shaped(token: &str) -> bool {
-    token.contains(['/', '\\', '@', '~', '*']) || token.bytes().any(|b| b.is_ascii_digit())
+    // A path from no root, with a number in it, is one of files too: a route begins with a slash.
+    let relative = !token.starts_with('/') && token.matches('/').count() >= 2 && token.contains('*');
+    if !token.starts_with("//") && (is_file_path(token) || relative) {
+        return true;
+    }
+    !token.contains(['.', '/']) && (token.contains(['\\', '@', '~', '*']) || token.bytes().any(|b| b.is_ascii_digit()))
 }
 
 /// What the words around a hole allow.

@@ -17,7 +17,7 @@ const ROUNDS_MAX: usize = 6;
 /// Fillings that prove a hole when each has the shape of data.
 const SHAPED_MIN: usize = 3;
 /// Fillings that prove a hole when they are words like any other.
-const WORDS_MIN: usize = 6;
+const WORDS_MIN: usize = 5;
 
 /// One template with a hole.
 struct Entry {

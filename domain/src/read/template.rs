@@ -12,6 +12,7 @@ mod words;
 use super::stamp::head;
 use alloc::string::String;
 use out::Out;
+pub(crate) use paths::is_file as is_file_path;
 use shapes::Shape;
 
 /// What stands for whatever varies.

@@ -98,18 +98,18 @@ fn ahead_bytes(text: &str) -> usize {
 }
 
 #[test]
-fn a_megabyte_of_anything_is_looked_at_a_few_times_only() {
+fn whatever_a_text_is_it_is_looked_at_a_few_times_only() {
     #[rustfmt::skip]
     let pieces = [
         "'", "\"a ", "'a \"b `c “d ‘e «f ", "{", "{}", "{{}", "{a", "a=b{", "a='", "a=b{'", "{\"", "{1", "[", "[::", "x'a", "\\'a ", "((", "a/", "1.", "http://", "Jan ", "error \"x ",
     ];
     for piece in pieces {
-        let text = piece.repeat((1 << 20) / piece.len());
+        let text = piece.repeat((1 << 18) / piece.len());
         let looked = ahead_bytes(&text);
         // Once by the braces, and once by each kind of quote.
         assert!(looked <= (QUOTES_MAX + 1) * text.len(), "{piece}: {} times", looked / text.len());
     }
     // Nested, and closed only far away.
-    let nested = format!("{}{}", "{".repeat(1 << 19), "}".repeat(1 << 19));
+    let nested = format!("{}{}", "{".repeat(1 << 17), "}".repeat(1 << 17));
     assert!(ahead_bytes(&nested) <= 4 * nested.len());
 }

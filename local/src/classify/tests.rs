@@ -70,7 +70,7 @@ fn lone_surrogates_and_bytes_that_are_no_text_do_not_stop_it() {
 
 #[test]
 fn merged_groups_are_named_alike_whatever_the_order() {
-    let lines: Vec<String> = ["/a/x", "/b/x", "/c/x"]
+    let lines: Vec<String> = ["/srv/a", "/srv/b", "/srv/c"]
         .iter()
         .map(|path| format!("{{\"id\":\"{path}\",\"error_message\":\"volume {path} lost its index\"}}\n"))
         .collect();
@@ -85,7 +85,7 @@ fn merged_groups_are_named_alike_whatever_the_order() {
     let fingerprint = forth[0]["fingerprint"].as_str().unwrap().to_owned();
     assert!(forth[..3].iter().all(|answer| answer["fingerprint"] == fingerprint.as_str()));
     assert_ne!(forth[0]["own_fingerprint"], forth[1]["own_fingerprint"]);
-    assert_eq!((&forth[1]["id"], &forth[3]["line"]), (&"/b/x".into(), &4.into()));
+    assert_eq!((&forth[1]["id"], &forth[3]["line"]), (&"/srv/b".into(), &4.into()));
     let back: String = lines.iter().rev().cloned().collect();
     assert_eq!(answers(back).0[0]["fingerprint"], fingerprint.as_str());
     // Two of the three prove nothing.
@@ -103,7 +103,8 @@ fn messages_are_merged_within_their_queue_under_the_oldest() {
         )
     };
     let input: String =
-        [message(1, "q", "/a/x"), message(2, "q", "/b/x"), message(3, "q", "/c/x"), message(4, "r", "/d/x")].concat();
+        [message(1, "q", "/srv/a"), message(2, "q", "/srv/b"), message(3, "q", "/srv/c"), message(4, "r", "/srv/d")]
+            .concat();
     let mut output = Vec::new();
     assert!(run(input.as_bytes(), &mut output, Mode::Merge).unwrap());
     let got: Vec<Value> =
