@@ -14,6 +14,9 @@ const HOLE_TOKENS_MAX: usize = 4;
 /// The most rounds: so many places of one message can be proven.
 const ROUNDS_MAX: usize = 6;
 
+/// The most patterns that are templates in their turn. Real families have a few; hostile ones as many as they like.
+const PATTERNS_MAX: usize = 2_000;
+
 /// Fillings that prove a hole when each has the shape of data.
 const SHAPED_MIN: usize = 3;
 /// Fillings that prove a hole when they are words like any other.
@@ -49,6 +52,9 @@ pub fn sets(texts: &[&str]) -> Vec<usize> {
         }
         let before = templates.len();
         for (pattern, member) in found {
+            if templates.len() >= texts.len() + PATTERNS_MAX && !known.contains_key(&pattern) {
+                continue;
+            }
             let at = *known.entry(pattern).or_insert_with_key(|pattern| {
                 templates.push(pattern.clone());
                 templates.len() - 1
