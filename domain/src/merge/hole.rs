@@ -2,8 +2,8 @@
 //!
 //! Never merged, however many there are: codes and numbers (the template keeps a number only where it is a code),
 //! names that the template kept in quotes, what follows a word that names code (`column`, `method`) or a cause
-//! (`because`), words that turn a sentence round (`not`), methods of HTTP, and the end of a message after a colon,
-//! where the nested cause stands.
+//! (`because`), words that turn a sentence round (`not`), methods of HTTP, and words after a colon, where the nested
+//! cause stands.
 
 use super::tokens::is_punctuation;
 use crate::read::is_file_path;
@@ -17,18 +17,33 @@ pub enum Filling {
     Call,
     /// It has the shape of data: a numbered name, a path.
     Shaped,
+    /// A host or another dotted name in small letters.
+    Host,
     /// Words.
     Words,
 }
 
-/// What a pattern's words give evidence for.
+/// How much must be seen at a place before it is taken for data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Whether fillings with the shape of data may join.
-    pub shapes: bool,
-    /// Whether words may.
-    pub words: bool,
+    /// How many fillings in the shape of data; nothing where no number would do.
+    pub shapes_min: Option<usize>,
+    /// How many hosts.
+    pub hosts_min: Option<usize>,
+    /// How many fillings of any kind.
+    pub words_min: Option<usize>,
 }
+
+/// Three fillings in the shape of data prove a place.
+const SHAPED_MIN: usize = 3;
+/// Five hosts: who fails to reach five dependencies in the same words has no fault of any one of them, or calls
+/// addresses that its customers gave.
+const HOSTS_MIN: usize = 5;
+/// Five words, where the sentence around them is long enough and goes on after them.
+const WORDS_MIN: usize = 5;
+/// Twelve words where the sentence ends with them, or hardly says anything by itself: more than the causes that one
+/// place in a program tells apart.
+const LAST_WORDS_MIN: usize = 12;
 
 /// Words that turn a sentence round, and those that say how it went.
 #[rustfmt::skip]
@@ -87,6 +102,11 @@ pub fn judge(left: &[&str], filling: &[&str], right: &[&str]) -> Option<Filling>
     if let [_, "(", "*", ")"] = filling {
         return Some(Filling::Call);
     }
+    if let [host] = filling
+        && is_host(host)
+    {
+        return Some(Filling::Host);
+    }
     let (mut shaped, mut words) = (0, 0);
     for token in filling.iter().filter(|token| !is_punctuation(token)) {
         if is_shaped(token) { shaped += 1 } else { words += 1 }
@@ -116,6 +136,14 @@ fn is_shaped(token: &str) -> bool {
     !token.contains(['.', '/']) && (token.contains(['\\', '@', '~', '*']) || token.bytes().any(|b| b.is_ascii_digit()))
 }
 
+/// Whether a token is a dotted name in small letters, masked in part or not.
+fn is_host(token: &str) -> bool {
+    let inner = token.trim_start_matches('/').trim_end_matches(['.', ':', '*']);
+    inner.contains('.')
+        && !inner.contains('/')
+        && inner.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'*'))
+}
+
 /// What the words around a hole allow.
 pub fn room(left: &[&str], right: &[&str]) -> Room {
     let telling = |tokens: &[&str]| {
@@ -131,5 +159,12 @@ pub fn room(left: &[&str], right: &[&str]) -> Room {
     // The end of a message, and what follows a colon, tells the cause.
     let nested = right.iter().all(|token| is_punctuation(token)) || left.last() == Some(&":");
     let enclosed = matches!((left.last(), right.first()), (Some(&"(" | &"[" | &"{" | &"<" | &"="), Some(_)));
-    Room { shapes: known >= 2 && !names_cause, words: known >= 3 && !names_cause && (enclosed || !nested) }
+    let allowed = |yes: bool, min: usize| (yes && !names_cause).then_some(min);
+    let long = known >= 3 && (enclosed || !nested);
+    let words_min = if long { WORDS_MIN } else { LAST_WORDS_MIN };
+    Room {
+        shapes_min: allowed(known >= 2, SHAPED_MIN),
+        hosts_min: allowed(known >= 1, HOSTS_MIN),
+        words_min: allowed(known >= 1 && left.last() != Some(&":"), words_min),
+    }
 }

@@ -38,6 +38,8 @@ fn places_that_are_proven_to_hold_data_join() {
     let rows = [
         each("lost the volume _ after mounting the archive", "alpha beta gamma delta epsilon zeta"),
         each("archive volume [_] lost its index", "alpha beta gamma delta epsilon zeta"),
+        each("could not deliver to the hook at _", "a.example b.example c.example d.example e.example"),
+        each("removing _", "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu"),
         each("cannot archive volume /srv/_/old today", "alpha beta gamma"),
         each("volume vol-_-* lost its index", "alpha beta gamma"),
         refs(&["clock follows *, stratum *".to_string(), "clock follows LOCAL(*), stratum *".to_string()]),

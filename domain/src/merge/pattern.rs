@@ -17,11 +17,6 @@ const ROUNDS_MAX: usize = 6;
 /// The most patterns that are templates in their turn. Real families have a few; hostile ones as many as they like.
 const PATTERNS_MAX: usize = 2_000;
 
-/// Fillings that prove a hole when each has the shape of data.
-const SHAPED_MIN: usize = 3;
-/// Fillings that prove a hole when they are words like any other.
-const WORDS_MIN: usize = 5;
-
 /// One template with a hole.
 struct Entry {
     /// Numbers of what stands before the hole and after it: equal numbers, equal pattern.
@@ -116,18 +111,18 @@ fn proven<'a>(same: &'a [Entry], templates: &[Vec<&str>]) -> Vec<&'a Entry> {
     let tokens = &templates[first.template];
     let (left, right) = tokens.split_at(usize::from(first.from));
     let room = hole::room(left, &right[usize::from(first.length)..]);
-    let words = room.words && same.len() >= WORDS_MIN;
-    let shapes = room.shapes && count(Filling::Shaped) + calls >= SHAPED_MIN;
-    let called = room.shapes && masked && calls > 0;
+    let reached = |min: Option<usize>, count: usize| min.is_some_and(|min| count >= min);
+    let words = reached(room.words_min, same.len());
+    let shapes = reached(room.shapes_min, count(Filling::Shaped) + calls);
+    let hosts = reached(room.hosts_min, count(Filling::Host));
+    let called = room.shapes_min.is_some() && masked && calls > 0;
     let joins = |filling: Filling| match filling {
-        Filling::Mask => true,
+        Filling::Mask => shapes || hosts || called,
         Filling::Call => called || shapes,
         Filling::Shaped => shapes,
+        Filling::Host => hosts,
         Filling::Words => false,
     };
-    if !(words || shapes || called) {
-        return Vec::new();
-    }
     same.iter().filter(|entry| words || joins(entry.filling)).collect()
 }
 

@@ -257,6 +257,9 @@ impl<'a> Scanner<'a> {
             self.assigned_quote(core);
         } else if tail.ends_with('=') && self.rest().starts_with('<') {
             self.assigned_angle(core);
+        } else if tail == "=" && shapes::is_name(core) && self.rest().starts_with([' ', ',', ';', ')', ']']) {
+            // An empty value is a value.
+            self.out.mask();
         }
     }
 

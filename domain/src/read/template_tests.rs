@@ -35,6 +35,7 @@ fn what_varies_is_masked() {
     check("done user=bob tenant=acme", "done user=* tenant=*");
     check("sent to=<bob@mail.example>, dsn=7", "sent to=*, dsn=*");
     check("bob@10.1.2.3 left", "* left");
+    check("user= host=db is gone", "user=* host=* is gone");
     check("18446 bytes (18.0 KB) came", "* came");
     check("disk is 99.5 % full", "disk is * full");
     check("lost s3://orders/2024/a.json", "lost s3://orders/*");
