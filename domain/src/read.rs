@@ -113,12 +113,13 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
     let original = opened.original_content(message);
     let Opened { kind, mut facts, stamp, .. } = opened;
 
-    let main_queue = facts.main_queue.or_else(|| system.source_queue.clone());
+    let main_queue = facts.main_queue.take().or_else(|| system.source_queue.clone());
     let sent_at = sent_at(message, stamp.is_some(), facts.sent_at, &mut facts.remarks);
     let redriven = system.source_queue.is_some();
     if facts.failure.is_empty() {
         facts.remarks.push(no_error_remark(kind).to_string());
     }
+    facts.bound_remarks();
     let stack = frames::parse(facts.failure.stack.as_deref().unwrap_or_default());
     let verdict = judge(
         Case {
@@ -164,7 +165,7 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
 /// Type, tenant, producer and impact, from where a consumer would read them.
 fn read_inside(message: &DeadMessage, payload: &Layer<'_>, facts: &mut Facts, policy: &Policy) -> Inside {
     let told = |names: &[&str]| told(message, payload, names);
-    facts.bound();
+    facts.bound_names();
     facts.message_type = facts.message_type.take().or_else(|| told(&MESSAGE_TYPE_NAMES));
     let tenant = || told(envelope::TENANTS).or_else(|| beside(payload, envelope::TENANTS));
     facts.tenant = facts.tenant.take().or_else(tenant).or_else(|| fair_queue_tenant(message));

@@ -84,6 +84,7 @@ fn bodies() -> Vec<(&'static str, String)> {
             r#"{{"requestContext":{{"condition":"x"}},"KinesisBatchInfo":{{"shardId":"{}"}}}}"#, "s".repeat(MIB))),
         ("a pointer's key of 1 MiB", format!(
             r#"["software.amazon.payloadoffloading.PayloadS3Pointer",{{"s3BucketName":"b","s3Key":"{}"}}]"#, "k".repeat(MIB))),
+        ("a path of 1 MiB", format!("{{\"{}\":{{\"amount\":1,\"currency\":\"EUR\"}}}}", "k".repeat(MIB))),
         ("a dotnet span of a billion years", r#"{"Headers":{"NServiceBus.EnclosedMessageTypes":"a","NServiceBus.TimeSent":"2026-11-19 07:59:00:000000 Z","NServiceBus.TimeToBeReceived":"9223372036854775807.00:00:00"},"Body":""}"#.into()),
     ]
 }
@@ -150,6 +151,7 @@ fn hostile_letters_are_letters_like_any_other() {
             let kept = message.content.body == reading.original.body;
             assert!(kept || !redriven, "{name}: the body is not what it was");
             assert!(reading.original.size_bytes() <= size, "{name}: what goes back has grown");
+            assert!(reading.remarks.iter().all(|remark| remark.len() < 1_000), "{name}: a remark is a sentence");
         }
     }
 }

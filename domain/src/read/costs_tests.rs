@@ -71,6 +71,60 @@ fn the_policys_pointers_win_over_names() {
 }
 
 #[test]
+fn a_guess_names_the_pointer_that_would_make_it_certain() {
+    let remark = |body: &str| {
+        let mut remarks = vec![];
+        read(body, &Policy::default(), &mut remarks);
+        remarks.join(" ")
+    };
+    let body = r#"{"data":{"order":{"total":{"value":"1","currency":"EUR"}},"user":{"user_id":7},"dueAt":1795075262}}"#;
+    let said = remark(body);
+    assert_eq!(
+        said,
+        "Guessed by name: the amount from /data/order/total/value, the customer from /data/user/user_id, \
+         the deadline from /data/dueAt."
+    );
+    for path in said.split(" from ").skip(1).map(|part| part.split([',', '.']).next().unwrap_or_default()) {
+        assert!(Raw::of(body).pointer(path).is_some(), "{path}");
+    }
+    assert_eq!(remark(r#"{"a~b":{"amount":1},"currency":"EUR"}"#), "Guessed by name: the amount from /a~0b/amount.");
+    assert_eq!(remark(r#"{"id":7}"#), "");
+}
+
+#[test]
+fn minor_units_follow_the_currency() {
+    for (currency, expected) in
+        [("EUR", "12.34"), ("JPY", "1234"), ("KRW", "1234"), ("KWD", "1.234"), ("CLF", "0.1234"), ("XXX", "12.34")]
+    {
+        let body = format!(r#"{{"amount_minor":1234,"currency":"{currency}"}}"#);
+        check(&body, None, &format!("{expected} {currency}|||true"));
+    }
+}
+
+#[test]
+fn what_the_carrier_says_of_the_deadline_beats_a_guess_and_yields_to_the_policy() {
+    let body = r#"{"expires":1795075262,"by":1795075263}"#;
+    let raw = Raw::of(body);
+    let rule = MessageTypeRule { message_type: "*".into(), deadline: Some("/by".into()), ..MessageTypeRule::default() };
+    for (told, rules, expected_ms) in
+        [(None, vec![], 1_795_075_262_000), (Some(7), vec![], 7), (Some(7), vec![rule], 1_795_075_263_000)]
+    {
+        let told_deadline = told.map(Timestamp::from_ms);
+        let payload = Payload { raw, members: &Index::of(raw), message_type: None, told_deadline };
+        let policy = Policy { message_types: rules, ..Policy::default() };
+        let deadline = impact(payload, &policy, &mut Vec::new()).deadline;
+        assert_eq!(deadline, Some(Timestamp::from_ms(expected_ms)));
+    }
+}
+
+#[test]
+fn the_account_of_an_event_is_no_customer() {
+    check(r#"{"detail-type":"x","account":"111122223333"}"#, None, "|||false");
+    check(r#"{"detail-type":"x","account":"1","detail":{"accountId":"a-7"}}"#, None, "|a-7||true");
+    check(r#"{"account":"a-7"}"#, None, "|a-7||true");
+}
+
+#[test]
 fn an_amount_without_currency_is_remarked() {
     let mut remarks = vec![];
     let got = read(r#"{"amount":5}"#, &Policy::default(), &mut remarks);

@@ -1,6 +1,7 @@
 //! `cargo ci`: every check in order, each with its time; the first that fails says how to run it again.
 
 mod aws;
+mod fuzz;
 mod rust;
 mod tally;
 mod targets;
@@ -32,6 +33,11 @@ const STEPS: &[Step] = &[
         name: "simulation",
         what: "every state of the replay's model, and 10,000 seeds of bad weather",
         run: simulate::ci,
+    },
+    Step {
+        name: "fuzz",
+        what: "the readers of letters, fuzzed for 20 s each where there is a nightly",
+        run: fuzz::short,
     },
     Step { name: "doc-test", what: "the examples in the documentation", run: rust::doc_test },
     Step {

@@ -4,6 +4,7 @@ pub mod aws;
 pub mod axe;
 pub mod browser;
 mod find;
+pub mod fuzzer;
 mod install;
 mod network;
 mod npm;

@@ -84,8 +84,8 @@ impl Facts {
         self.remarks.extend(inner.remarks);
     }
 
-    /// Drops names that are none and cuts remarks: a letter's and a group's record hold them beside the body.
-    pub fn bound(&mut self) {
+    /// Drops names that are too long to be any: a letter's and a group's record hold them beside the body.
+    pub fn bound_names(&mut self) {
         let names = [
             &mut self.message_type,
             &mut self.tenant,
@@ -99,6 +99,10 @@ impl Facts {
             name.take_if(|text| text.is_empty() || text.len() > NAME_BYTES_MAX);
         }
         self.main_queue.take_if(|arn| arn.as_str().len() > NAME_BYTES_MAX);
+    }
+
+    /// Cuts what quotes the letter to the length of a remark.
+    pub fn bound_remarks(&mut self) {
         let reason = self.not_replayable.as_mut().and_then(Replayability::reason_mut);
         for text in self.remarks.iter_mut().chain(reason) {
             truncate_on_char(text, REMARK_BYTES_MAX);

@@ -1,0 +1,105 @@
+//! Money is printed and read without losing a digit; the time to loss follows the queue's kind.
+
+use domain::impact::loss_at;
+use domain::letter::Letter;
+use domain::marker::{FAILURE_ATTRIBUTE, Marker};
+use domain::message::{Attribute, Content, DeadMessage, SystemAttributes};
+use domain::money::{Currency, Decimal, Money};
+use domain::policy::Policy;
+use domain::read::{Stamp, read};
+use domain::time::{Span, Timestamp};
+use proptest::prelude::*;
+
+const DAY: Span = Span::from_days(1);
+
+fn day(n: i64) -> Timestamp {
+    Timestamp::from_ms(0).plus(DAY.times(n))
+}
+
+/// When a letter is lost that was first sent on day 0, moved to a dead-letter queue that keeps four days on day 2.
+fn lost_at(fifo: bool, redriven: bool, stamped: bool, deadline: Option<i64>) -> Timestamp {
+    let end = if fifo { ".fifo" } else { "" };
+    let arn = |name: &str| format!("arn:aws:sqs:eu-west-1:111122223333:{name}{end}").as_str().into();
+    let stamp = Stamp { first_sent_at: Some(day(0)), message: Some("m".into()), ..Stamp::default() };
+    let attributes = stamped.then(|| (FAILURE_ATTRIBUTE.to_string(), Attribute::text(stamp.print())));
+    let body = deadline.map(|n| format!("{{\"deadline\":{}}}", day(n).as_ms() + 1_000_000_000_000));
+    let shifted = |at: Timestamp| Timestamp::from_ms(at.as_ms() + 1_000_000_000_000);
+    let message = DeadMessage {
+        dlq: arn("orders-dlq"),
+        message_id: "m-1".into(),
+        content: Content {
+            body: body.unwrap_or_else(|| "{}".into()),
+            attributes: attributes.into_iter().collect(),
+            ..Content::default()
+        },
+        system: SystemAttributes {
+            // Only a redrive between standard queues keeps the time of the first send.
+            sent_at: Some(shifted(if redriven && !fifo { day(0) } else { day(2) })),
+            source_queue: redriven.then(|| arn("orders")),
+            ..SystemAttributes::default()
+        },
+    };
+    let letter = Letter::first(&message, read(&message, &Policy::default()), DAY.times(4), shifted(day(3)));
+    Timestamp::from_ms(letter.loss_at.as_ms() - 1_000_000_000_000)
+}
+
+#[test]
+fn the_time_to_loss_counts_from_where_sqs_counts() {
+    for (fifo, redriven, stamped, deadline, lost) in [
+        // Standard, redriven: from the first send.
+        (false, true, false, None, 4),
+        // FIFO, redriven: from the move.
+        (true, true, false, None, 6),
+        // Put there by a consumer or a service: from that, whatever the stamp says of the first send.
+        (false, false, true, None, 6),
+        (true, false, true, None, 6),
+        (false, false, false, None, 6),
+        // Its own deadline, where that comes first.
+        (false, true, false, Some(3), 3),
+        (false, true, false, Some(5), 4),
+    ] {
+        assert_eq!(lost_at(fifo, redriven, stamped, deadline), day(lost), "{fifo} {redriven} {stamped} {deadline:?}");
+    }
+}
+
+#[test]
+fn time_stops_at_its_ends() {
+    let end = Timestamp::from_ms(i64::MAX);
+    assert_eq!(loss_at(end, DAY, None), end);
+    assert_eq!(loss_at(end, DAY, Some(day(1))), day(1));
+}
+
+proptest! {
+    #[test]
+    fn money_is_read_as_it_was_printed(mantissa in any::<i64>(), scale in 0_u32..=28, currency in "[A-Za-z]{3}") {
+        let currency = Currency::parse(&currency).unwrap();
+        let money = Money { amount: Decimal::new(mantissa, scale), currency };
+        let printed = serde_json::to_string(&money).unwrap();
+        prop_assert!(printed.contains(&format!("\"{}\"", money.amount)), "a string, so that no reader rounds it");
+        let read: Money = serde_json::from_str(&printed).unwrap();
+        prop_assert_eq!((read, read.amount.scale()), (money, money.amount.scale()));
+        prop_assert_eq!(Currency::parse(currency.as_str()), Some(currency));
+    }
+
+    #[test]
+    fn a_body_gives_back_the_very_digits_it_holds(mantissa in 0..=i64::MAX, scale in 0_u32..=18) {
+        let amount = Decimal::new(mantissa, scale);
+        for written in [format!("{amount}"), format!("\"{amount}\"")] {
+            let body = format!("{{\"amount\":{written},\"currency\":\"EUR\"}}");
+            let message = DeadMessage {
+                dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
+                message_id: "m-1".into(),
+                content: Content { body, ..Content::default() },
+                system: SystemAttributes::default(),
+            };
+            let money = read(&message, &Policy::default()).impact.money;
+            prop_assert_eq!(money.map(|m| m.amount.to_string()), Some(amount.to_string()));
+        }
+    }
+
+    #[test]
+    fn a_marker_is_read_as_it_was_printed(letter in "[0-9a-f]{32}", replay in "[0-9a-f]{32}", attempt in any::<u32>()) {
+        let marker = Marker { letter: letter.as_str().into(), replay: replay.as_str().into(), attempt };
+        prop_assert_eq!(Marker::parse(&marker.print()), Some(marker));
+    }
+}
