@@ -1,11 +1,18 @@
-//! The adapters for AWS: the only place that knows its SDK.
+//! The adapters for AWS: the only place that knows its SDK. And what the functions' mains share.
 //!
 //! | port | adapter |
 //! |---|---|
+//! | metrics | [`metrics::CloudWatchMetrics`] |
+//! | alerts | [`alerts::SnsAlerts`] |
 //! | queue | [`queue::SqsQueue`] |
 //! | store | [`store::DynamoStore`]: one table |
 
+pub mod alerts;
 pub mod connect;
+pub mod function;
+pub mod metrics;
 pub mod queue;
 mod retry;
+pub mod settings;
+pub mod sign_in;
 pub mod store;

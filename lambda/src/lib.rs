@@ -13,6 +13,7 @@ pub mod assets;
 #[cfg(feature = "aws")]
 pub mod aws;
 pub mod error;
+pub mod event;
 mod groups;
 pub mod intake;
 pub mod office;

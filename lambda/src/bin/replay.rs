@@ -1,0 +1,14 @@
+//! The function `replay`: does the next steps of replays, driven by delayed messages.
+
+use lambda::aws::function;
+use lambda::event::{self, Batch};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_runtime::Error> {
+    let executor = function::executor();
+    function::run(|office, batch: Batch| {
+        let executor = executor.clone();
+        async move { Ok(event::step(&office, batch, &executor).await) }
+    })
+    .await
+}
