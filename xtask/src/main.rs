@@ -7,6 +7,7 @@ mod dashboard;
 mod demo;
 mod disk;
 mod failure;
+mod function;
 mod hash;
 mod lockfile;
 mod place;
@@ -32,6 +33,8 @@ usage: cargo xtask <command>
   simulate [args]    the office in bad weather: --seeds N, --from N; --seed N for one story again;
                      --model for every state of a small replay
   tidy               check the rules of this repository that a machine can check
+  function <id> <folder>
+                     build a Lambda function, for `sam build`
   help               this table
 ";
 
@@ -54,6 +57,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "ci" => ci::command(&place, rest),
         "dashboard" => dashboard::command(&place),
         "simulate" => simulate::command(&place, rest),
+        "function" => function::command(&place, rest),
         "tidy" => tidy::command(&place),
         "help" | "-h" | "--help" => {
             print!("{HELP}");

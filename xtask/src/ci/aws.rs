@@ -10,6 +10,22 @@ use std::process::Command;
 /// The test targets that need the feature `aws`.
 const TARGETS: &[&str] = &["aws_office", "aws_queue", "aws_store"];
 
+/// What the templates are.
+const TEMPLATES: &[&str] = &["infra/template.yaml", "infra/demo.yaml"];
+
+pub fn templates(place: &Place) -> Outcome<Tally> {
+    let programs = aws::ensure_sam(place)?;
+    for template in TEMPLATES {
+        let mut lint = run::cleaned(Command::new(programs.join("cfn-lint")), place);
+        run::open(lint.arg(template))?;
+        let mut validate = run::cleaned(Command::new(programs.join("sam")), place);
+        // A region decides which resources exist; nothing is asked of it.
+        validate.env("AWS_REGION", "us-east-1").env("SAM_CLI_TELEMETRY", "0");
+        run::open(validate.args(["validate", "--lint", "--template-file", template]))?;
+    }
+    Ok(Tally::default())
+}
+
 pub fn test(place: &Place) -> Outcome<Tally> {
     aws::ensure_endpoints(place)?;
     run::open(cargo(place, "clippy").args(["--all-targets", "--", "-D", "warnings"]))?;

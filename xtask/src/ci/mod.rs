@@ -45,6 +45,7 @@ const STEPS: &[Step] = &[
         what: "the dashboard's own tests, natively and in headless Chromium",
         run: web::components,
     },
+    Step { name: "template", what: "cfn-lint and sam validate on what is deployed", run: aws::templates },
     Step { name: "aws", what: "the adapters for AWS, on endpoints of this machine", run: aws::test },
     Step { name: "browser", what: "the story in a real browser, one test at a time", run: rust::browser },
 ];

