@@ -97,9 +97,13 @@ impl Record {
     }
 }
 
-/// Intake of a batch.
-pub async fn keep(office: &Office, batch: Batch) -> Answer {
-    let messages: Vec<_> = batch.records.into_iter().map(Record::dead).collect();
+/// Intake of a batch. Letters that do not say which queue they died on died on `main_of_silent`, where the stack names
+/// one.
+pub async fn keep(office: &Office, batch: Batch, main_of_silent: Option<&QueueArn>) -> Answer {
+    let mut messages: Vec<_> = batch.records.into_iter().map(Record::dead).collect();
+    for message in &mut messages {
+        message.system.source_queue = message.system.source_queue.take().or_else(|| main_of_silent.cloned());
+    }
     let count = messages.len();
     let report = intake::keep(office, messages).await;
     tracing::info!(

@@ -34,7 +34,10 @@ async fn main() {
         let taken = queue.receive(&main, BATCH_ENTRIES_MAX, Span::ZERO, Some(Span::ZERO)).await.expect("a receive");
         quiet = if taken.is_empty() { quiet + 1 } else { 0 };
     }
-    println!("failed {receives} times each and moved, {:.2} s after the first was sent", started.elapsed().as_secs_f64());
+    println!(
+        "failed {receives} times each and moved, {:.2} s after the first was sent",
+        started.elapsed().as_secs_f64()
+    );
 }
 
 fn outgoing(n: u64) -> Outgoing {
