@@ -243,6 +243,12 @@ impl Panel {
         self.post("place", json!({ "count": count, "kind": kind })).await;
     }
 
+    /// The same with an office that may be killed before it has taken all, or has answered.
+    pub async fn place_what_it_takes(&self, count: u32, kind: Kind) {
+        let body = json!({ "count": count, "kind": kind });
+        let _ = self.http.post(format!("{}/place", self.url)).json(&body).send().await;
+    }
+
     /// Deploys a version of the consumer.
     pub async fn deploy(&self, version: Version) {
         self.post("deploy", json!({ "version": version })).await;
