@@ -80,6 +80,9 @@ pub struct ReplayPolicy {
     pub sample_letters_min: u64,
     /// Added to visibility timeout x maxReceiveCount to make the observation window, milliseconds. 30 s.
     pub window_slack_ms: Span,
+    /// How long past its observation window a replay waits for a main queue whose backlog is not drained before it
+    /// stops itself, milliseconds. 1 h.
+    pub backlog_ms_max: Span,
     /// The mean rest between two waves, milliseconds; doubles with each wave, with full jitter. 10 s.
     pub rest_ms: Span,
     /// The longest rest between two waves, milliseconds. 5 minutes.
@@ -100,6 +103,7 @@ impl Default for ReplayPolicy {
             stop_share_pct: 50,
             sample_letters_min: 5,
             window_slack_ms: Span::from_secs(30),
+            backlog_ms_max: Span::from_mins(60),
             rest_ms: Span::from_secs(10),
             rest_ms_max: Span::from_mins(5),
             send_pointers: false,

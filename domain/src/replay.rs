@@ -14,5 +14,5 @@ pub use entry::{Entry, Outcome, OutcomeKind, SkipReason, Verdict};
 pub use ledger::{Ledger, LedgerMove, WaveLedger};
 pub use order::{Lanes, Turn, rounds};
 pub use plan::{LeftOut, Plan, PlanError, PlanHash, PlanOptions, letters_digest, plan_waves};
-pub use state::{Approval, Ending, Lease, PauseReason, Phase, Replay, ReplayState, Resumed, Waiver};
+pub use state::{Approval, Backlog, Ending, Lease, PauseReason, Phase, Replay, ReplayState, Resumed, Waiver};
 pub use step::{Step, next_step, rest_before_wave, tripped};

@@ -5,13 +5,14 @@ use domain::gate::{Condition, ConditionKind, Gate, OpenGate, Status};
 use domain::group::Tally;
 use domain::id::{Actor, GroupId, QueueArn, ReplayId};
 use domain::replay::{
-    Approval, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Phase, Plan, Replay, ReplayState, Step, WaveLedger,
-    next_step,
+    Approval, Backlog, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Phase, Plan, Replay, ReplayState, Step,
+    WaveLedger, next_step,
 };
 use domain::time::{Span, Timestamp};
 
 const T0: i64 = 1_800_000_000_000;
 const WINDOW_S: i64 = 10;
+const SLACK_S: i64 = 2;
 
 fn at(s: i64) -> Timestamp {
     Timestamp::from_ms(T0).plus(Span::from_secs(s))
@@ -51,6 +52,8 @@ fn plan() -> Plan {
         stop_share_pct: 50,
         sample_letters_min: 4,
         window_ms: Span::from_secs(WINDOW_S),
+        slack_ms: Span::from_secs(SLACK_S),
+        backlog_ms_max: Span::from_secs(60),
         rest_ms: Span::from_secs(4),
         rest_ms_max: Span::from_secs(60),
     }
@@ -66,7 +69,11 @@ fn replay(state: ReplayState) -> Replay {
         waivers: Vec::new(),
     };
     let replay = plan.approve(open_gate(), approval).unwrap();
-    Replay { state, last_sent_at: Some(at(0)), ..replay }
+    Replay { state, last_sent_at: Some(at(0)), backlog: Some(backlog(SLACK_S, 0, 0)), ..replay }
+}
+
+fn backlog(s: i64, visible_count: u64, in_flight_count: u64) -> Backlog {
+    Backlog { seen_at: at(s), visible_count, in_flight_count }
 }
 
 /// `pending/sending/in flight/delivered/returned` of each wave.
@@ -159,12 +166,47 @@ fn every_row_of_the_table() {
 }
 
 #[test]
+fn a_window_begins_when_the_main_queues_backlog_is_drained() {
+    let in_flight = ledger(&["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"]);
+    let settle = |s: i64| Step::Settle { sent_until: at(s - WINDOW_S) };
+    let wait = |s| Step::Wait { until: at(s) };
+    let stuck = Step::Pause(PauseReason::BacklogNotDrained { visible_count: 9 });
+    let rows = [
+        // what was seen of the queue   s    step
+        (None, 1, wait(SLACK_S)),
+        (None, 2, Step::LookAtQueue),
+        (Some(backlog(2, 1, 0)), 3, Step::LookAtQueue),
+        (Some(backlog(2, 9, 8)), 99, Step::LookAtQueue),
+        // Drained late: the consumer's attempts, 8 s, count from then.
+        (Some(backlog(2, 0, 0)), 9, wait(10)),
+        (Some(backlog(2, 0, 0)), 10, settle(10)),
+        (Some(backlog(30, 0, 0)), 37, wait(38)),
+        (Some(backlog(30, 0, 0)), 38, settle(38)),
+        // A busy queue is never empty: what waits is less than what is in hand.
+        (Some(backlog(2, 7, 8)), 10, settle(10)),
+        // Looked at past the longest wait.
+        (Some(backlog(69, 9, 8)), 70, Step::LookAtQueue),
+        (Some(backlog(70, 9, 8)), 70, stuck),
+    ];
+    for (backlog, s, step) in rows {
+        let seen = Replay { backlog, ..replay(observing(0)) };
+        assert_eq!(next_step(&seen, &in_flight, at(s), 0), step, "{backlog:?} at {s}");
+    }
+    // Whoever has stopped it waits too, and is not stopped again.
+    for state in [paused(0), stopping()] {
+        let nothing_left = ledger(&["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"]);
+        let seen = Replay { backlog: Some(backlog(70, 9, 8)), ..replay(state) };
+        assert_eq!(next_step(&seen, &nothing_left, at(80), 0), Step::LookAtQueue);
+    }
+}
+
+#[test]
 fn a_resumption_starts_with_a_canary_and_forgives_what_came_back_before() {
     let ledger_then = ledger(&["0/0/0/2/0", "3/0/0/1/4", "16/0/0/0/0"]);
     let resumed = replay(paused(1)).resume(&open_gate(), &ledger_then).unwrap();
     assert_eq!(next_step(&resumed, &ledger_then, at(20), 0), Step::Send { wave: 1, letters_max: 2 });
 
-    let sent = Replay { last_sent_at: Some(at(20)), ..resumed };
+    let sent = Replay { last_sent_at: Some(at(20)), backlog: Some(backlog(22, 0, 0)), ..resumed };
     let canary_out = ledger(&["0/0/0/2/0", "1/0/2/1/4", "16/0/0/0/0"]);
     let observe = Phase::Observing { until: at(20 + WINDOW_S) };
     assert_eq!(next_step(&sent, &canary_out, at(21), 0), Step::Enter { wave: 1, phase: observe });

@@ -3,6 +3,7 @@
 //! Driven by step messages. Every change is conditional on the version that was read, so that two executors, a pause
 //! from the API and a crash between any two calls all end in a state from which the next run goes on.
 
+mod backlog;
 mod batch;
 mod checks;
 mod order;
@@ -72,6 +73,7 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
                 }
                 send::send(office, &replay, wave, letters_max, executor).await?
             }
+            Step::LookAtQueue => backlog::look(office, &replay).await?,
             Step::Settle { sent_until } => settle::settle(office, &replay, sent_until).await?,
             Step::SkipRest => settle::skip_rest(office, &replay).await?,
             Step::Enter { wave, phase } => turn::enter(office, &replay, &ledger, wave, phase).await?,

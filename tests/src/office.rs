@@ -222,6 +222,8 @@ pub fn plan(name: &str, group: &GroupId, letters: &[Letter]) -> Plan {
         stop_share_pct: 50,
         sample_letters_min: 5,
         window_ms: Span::from_secs(120),
+        slack_ms: Span::from_secs(30),
+        backlog_ms_max: Span::from_mins(60),
         rest_ms: Span::from_secs(10),
         rest_ms_max: Span::from_mins(5),
     }

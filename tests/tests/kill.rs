@@ -138,8 +138,8 @@ async fn letters_that_arrive_while_the_office_is_killed_are_kept_once() {
     let mut chance = chance();
     let mut demo = Demo::start_with(folder.path(), &["--fresh"]);
     let mut seen_at_kill = Vec::new();
+    let mut viewer = demo.sign_in(Role::Viewer).await;
     for kind in KINDS {
-        let viewer = demo.sign_in(Role::Viewer).await;
         let before = kept(&viewer).await;
         let panel = demo.panel();
         let placing = tokio::spawn(async move { panel.place_what_it_takes(EACH, kind).await });
@@ -150,14 +150,13 @@ async fn letters_that_arrive_while_the_office_is_killed_are_kept_once() {
         demo = Demo::start(folder.path());
         // What a killed intake had in its hands comes back when the dead-letter queue's visibility timeout ends.
         nothing_waits(&demo).await;
-        let viewer = demo.sign_in(Role::Viewer).await;
+        viewer = demo.sign_in(Role::Viewer).await;
         seen_at_kill.push((seen, kept(&viewer).await));
     }
     println!("kept when the office was killed, and in the end: {seen_at_kill:?}");
     assert!(seen_at_kill.iter().all(|(seen, in_the_end)| seen <= in_the_end), "what was kept is kept");
     assert!(seen_at_kill.iter().any(|(seen, in_the_end)| seen < in_the_end), "no kill was in the middle of intake");
 
-    let viewer = demo.sign_in(Role::Viewer).await;
     let bursts = KINDS.len() as u64;
     assert_eq!(demo.panel().state().await.state.placed_count, bursts * u64::from(EACH));
     every_order_is_one_letter(&viewer, bursts, EACH.into()).await;

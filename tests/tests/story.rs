@@ -244,13 +244,42 @@ async fn a_letter_that_comes_back_late_is_counted_as_returned() {
     let id = approved(&world, &group, "v2").await;
     for _ in 0..60 {
         world.steps().await;
+        let long = Some(Span::from_mins(10));
+        world.queue.receive(&world.main, 10, Span::ZERO, long).await.expect("receive");
         world.advance(Span::from_secs(1));
     }
-    assert_eq!(world.ledger(&id).await.total().delivered, 2, "the consumer sleeps, and the windows pass");
+    assert_eq!(world.ledger(&id).await.total().delivered, 2, "somebody has them in hand, and the windows pass");
+    world.advance(Span::from_mins(10));
     world.consume(&nothing_works, "v2").await;
     assert_eq!(world.intake().await.returned, 2);
     world.ledger_closes(&id).await;
     assert_eq!(world.ledger(&id).await.total().get(OutcomeKind::Returned), 2);
     assert!(matches!(state_of(&world, &group).await, GroupState::Regressed { .. }));
     world.counters_are_exact(&group).await;
+}
+
+#[tokio::test]
+async fn a_letter_that_nobody_takes_from_the_main_queue_is_not_delivered() {
+    let (world, group) = world_with_letters(40).await;
+    let id = approved(&world, &group, "v2").await;
+    for _ in 0..90 {
+        world.steps().await;
+        world.advance(Span::from_mins(1));
+    }
+    let stopped = world.replay(&id).await;
+    let why = PauseReason::BacklogNotDrained { visible_count: 2 };
+    assert!(matches!(&stopped.state, ReplayState::Paused { why: said, .. } if *said == why), "{:?}", stopped.state);
+    let total = world.ledger(&id).await.total();
+    assert_eq!((total.in_flight, total.delivered, total.pending), (2, 0, 38), "only the canary went out");
+    world.ledger_closes(&id).await;
+
+    // The consumer is switched on: the canary is judged by what it does, and the rest may follow.
+    let judged = world.run(&id, &everything_works, "v2").await;
+    assert!(judged.is_paused());
+    assert_eq!(world.ledger(&id).await.total().delivered, 2);
+    act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
+    let done = world.run(&id, &everything_works, "v2").await;
+    assert!(matches!(done.state, ReplayState::Finished { ending: Ending::Completed, .. }), "{:?}", done.state);
+    assert_eq!(world.ledger(&id).await.total().delivered, 40);
+    assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
 }

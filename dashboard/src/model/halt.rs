@@ -18,6 +18,10 @@ pub fn why(reason: &PauseReason, wave: u32) -> String {
         PauseReason::QueueUnavailable { detail } => {
             format!("The main queue cannot take letters: {}", sentences(std::slice::from_ref(detail)))
         }
+        PauseReason::BacklogNotDrained { visible_count } => format!(
+            "Nobody takes the letters from the main queue: {} there. Is its consumer on?",
+            counted(*visible_count, "message waits", "messages wait")
+        ),
         PauseReason::ByPerson { reason } => sentences(std::slice::from_ref(reason)),
     }
 }

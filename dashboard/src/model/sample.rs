@@ -81,6 +81,8 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         stop_share_pct: 50,
         sample_letters_min: 5,
         window_ms: Span::from_secs(10),
+        slack_ms: Span::from_secs(2),
+        backlog_ms_max: Span::from_mins(60),
         rest_ms: Span::from_secs(1),
         rest_ms_max: Span::from_secs(10),
     };

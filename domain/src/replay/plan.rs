@@ -79,6 +79,11 @@ pub struct Plan {
     pub sample_letters_min: u64,
     /// How long a sent letter is observed: visibility timeout x maxReceiveCount of the main queue, plus slack.
     pub window_ms: Span,
+    /// The slack in the window. After it the main queue is asked whether its backlog is drained: a letter that nobody
+    /// has received cannot come back, so the consumer's attempts count from then.
+    pub slack_ms: Span,
+    /// How long past the window a backlog is waited for before the replay stops itself.
+    pub backlog_ms_max: Span,
     /// The mean rest before the second wave; doubles with each wave.
     pub rest_ms: Span,
     /// The longest rest.

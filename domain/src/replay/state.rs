@@ -83,6 +83,12 @@ pub enum PauseReason {
         /// What it said.
         detail: String,
     },
+    /// The main queue's backlog was not drained in time: its consumer is off or too slow, and what was sent cannot be
+    /// judged.
+    BacklogNotDrained {
+        /// Messages that waited there when it was looked at last.
+        visible_count: u64,
+    },
     /// A person paused it.
     ByPerson {
         /// Why.
@@ -153,6 +159,27 @@ pub struct Lease {
     pub until: Timestamp,
 }
 
+/// What the main queue said of its backlog after the last letter was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Backlog {
+    /// When it was asked.
+    pub seen_at: Timestamp,
+    /// Messages that waited to be received, about.
+    pub visible_count: u64,
+    /// Messages that consumers had in their hands, about.
+    pub in_flight_count: u64,
+}
+
+impl Backlog {
+    /// Whether a letter that was sent before has been received by now, or will be within a visibility timeout: no more
+    /// wait than are in consumers' hands, and those are done with within it. A queue with traffic of its own is hardly
+    /// ever seen empty; one whose consumer is off or behind has more waiting than anybody holds.
+    pub fn is_drained(&self) -> bool {
+        self.visible_count <= self.in_flight_count
+    }
+}
+
 /// What was known of a wave when a person let the replay go on: only what is sent since then is judged, and first
 /// another canary goes out, because the fix is a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,6 +211,9 @@ pub struct Replay {
     pub paced_until: Option<Timestamp>,
     /// When the last letter was sent.
     pub last_sent_at: Option<Timestamp>,
+    /// The main queue's backlog, as it was seen since then.
+    #[serde(default)]
+    pub backlog: Option<Backlog>,
     /// Set by a resumption.
     pub resumed: Option<Resumed>,
     /// Where it is.
@@ -205,6 +235,7 @@ impl Plan {
             lease: None,
             paced_until: None,
             last_sent_at: None,
+            backlog: None,
             resumed: None,
             state: ReplayState::Running { wave: 0, phase: Phase::Sending },
         })
@@ -313,8 +344,14 @@ impl Replay {
             paced_until: Some(now.plus(Span::from_ms(takes_ms as i64))),
             // Written before the letters go, so that no crash lets a window end too early.
             last_sent_at: Some(now),
+            backlog: None,
             ..self.clone()
         }
+    }
+
+    /// With what the main queue says of its backlog, one version on.
+    pub fn saw(&self, backlog: Backlog) -> Self {
+        Self { version: self.version + 1, backlog: Some(backlog), ..self.clone() }
     }
 
     /// Let go by its executor, one version on.
@@ -322,8 +359,17 @@ impl Replay {
         Self { version: self.version + 1, lease: None, last_sent_at: Some(now), ..self.clone() }
     }
 
-    /// How long a letter sent now is observed.
+    /// How long a letter sent now is observed, if the main queue's backlog does not keep it from its consumer.
     pub fn window(&self) -> Span {
         self.plan.window_ms
+    }
+
+    /// When the window of the last letter that was sent ends, as far as is known: its backlog may be drained later.
+    pub fn window_ends_at(&self, now: Timestamp) -> Timestamp {
+        let at_least = self.last_sent_at.unwrap_or(now).plus(self.window());
+        match self.backlog.filter(Backlog::is_drained) {
+            Some(drained) => at_least.max(drained.seen_at.plus(self.window()).minus(self.plan.slack_ms)),
+            None => at_least,
+        }
     }
 }

@@ -6,18 +6,21 @@
 //! | running, sending | letters of the wave not sent | send |
 //! | running, sending | all sent | observe until the last window ends |
 //! | running, observing | too many came back | pause |
+//! | running, observing | main queue's backlog not drained, slack over | look at the queue |
+//! | running, observing | backlog not drained for too long | pause |
 //! | running, observing | windows have ended | settle |
 //! | running, observing | windows run | wait |
 //! | running, observing | wave settled, more waves | rest, then the next wave |
 //! | running, observing | wave settled, last wave | finish |
 //! | running, resting | time not come | wait |
 //! | running, resting | time come | begin the next wave |
+//! | paused | main queue's backlog not drained, slack over | look at the queue |
 //! | paused | windows have ended | settle |
 //! | paused | windows run | wait |
 //! | paused | nothing in flight, letters not sent | nothing: a person decides |
 //! | paused | nothing in flight, all sent | finish |
 //! | stopping | letters not sent | skip them |
-//! | stopping | windows run or have ended | wait or settle |
+//! | stopping | letters in flight | as when paused |
 //! | stopping | nothing in flight | finish |
 //! | finished | - | nothing |
 
@@ -38,6 +41,8 @@ pub enum Step {
         /// How many at most before the replay is looked at again.
         letters_max: u64,
     },
+    /// Ask the main queue whether its backlog is drained.
+    LookAtQueue,
     /// Judge as delivered what was sent before the moment and has not come back.
     Settle {
         /// Sent at or before this moment.
@@ -88,14 +93,17 @@ fn running(replay: &Replay, ledger: &Ledger, wave: u32, phase: Phase, now: Times
     {
         return Step::Pause(why);
     }
+    if matches!(phase, Phase::Observing { .. })
+        && ledger.total().in_flight > 0
+        && let Some(why) = stuck(replay, now)
+    {
+        return Step::Pause(why);
+    }
     match phase {
         Phase::Sending if sendable(replay, wave, &columns) > 0 => {
             Step::Send { wave, letters_max: sendable(replay, wave, &columns) }
         }
-        Phase::Sending => {
-            let until = replay.last_sent_at.unwrap_or(now).plus(replay.window());
-            Step::Enter { wave, phase: Phase::Observing { until } }
-        }
+        Phase::Sending => Step::Enter { wave, phase: Phase::Observing { until: replay.window_ends_at(now) } },
         Phase::Observing { .. } => observe(replay, ledger, now).unwrap_or_else(|| {
             // A resumption's canary has passed: the rest of its wave follows.
             if columns.pending + columns.sending > 0 {
@@ -114,8 +122,22 @@ fn observe(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Option<Step> {
     if total.in_flight + total.sending == 0 {
         return None;
     }
-    let until = replay.last_sent_at.unwrap_or(now).plus(replay.window());
-    Some(if now >= until { Step::Settle { sent_until: now.minus(replay.window()) } } else { Step::Wait { until } })
+    let until = replay.window_ends_at(now);
+    let drained = replay.backlog.is_some_and(|backlog| backlog.is_drained());
+    let look_from = replay.last_sent_at.unwrap_or(now).plus(replay.plan.slack_ms);
+    Some(match drained {
+        false if now < look_from => Step::Wait { until: look_from },
+        false => Step::LookAtQueue,
+        true if now < until => Step::Wait { until },
+        true => Step::Settle { sent_until: now.minus(replay.window()) },
+    })
+}
+
+/// Whether the main queue was looked at past the longest wait for its backlog, and is still not drained.
+fn stuck(replay: &Replay, now: Timestamp) -> Option<PauseReason> {
+    let backlog = replay.backlog.filter(|backlog| !backlog.is_drained())?;
+    let until = replay.window_ends_at(now).plus(replay.plan.backlog_ms_max);
+    (backlog.seen_at >= until).then_some(PauseReason::BacklogNotDrained { visible_count: backlog.visible_count })
 }
 
 fn after_wave(replay: &Replay, wave: u32, now: Timestamp, entropy: u64) -> Step {

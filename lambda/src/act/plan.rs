@@ -76,6 +76,8 @@ pub async fn make_plan(
         pace_per_s,
         stop_share_pct,
         sample_letters_min: policy.sample_letters_min,
+        slack_ms: policy.window_slack_ms,
+        backlog_ms_max: policy.backlog_ms_max,
         rest_ms: policy.rest_ms,
         rest_ms_max: policy.rest_ms_max,
     };

@@ -73,11 +73,11 @@ async fn observe_first(office: &Office, replay: &Replay, wave: u32) -> Result<Di
     if columns.pending + columns.sending == 0 {
         return Ok(Did::Something);
     }
-    let until = replay.last_sent_at.unwrap_or(office.now()).plus(replay.window());
+    let until = replay.window_ends_at(office.now());
     enter(office, replay, &ledger, wave, Phase::Observing { until }).await
 }
 
-async fn put(office: &Office, replay: &Replay, version: u64) -> Result<bool, OfficeError> {
+pub(super) async fn put(office: &Office, replay: &Replay, version: u64) -> Result<bool, OfficeError> {
     let write = Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(version) };
     match office.store.commit(vec![write]).await {
         Ok(()) => Ok(true),

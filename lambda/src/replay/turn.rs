@@ -198,6 +198,9 @@ pub(crate) fn reason_in_words(why: &PauseReason) -> String {
         }
         PauseReason::GateClosed { unmet } => format!("The gate has closed: {}", unmet.join("; ")),
         PauseReason::QueueUnavailable { detail } => format!("The main queue cannot take letters: {detail}"),
+        PauseReason::BacklogNotDrained { visible_count } => format!(
+            "Nobody takes the letters from the main queue: {visible_count} messages wait there. Is its consumer on?"
+        ),
         PauseReason::ByPerson { reason } => reason.clone(),
     }
 }

@@ -1,7 +1,7 @@
 //! An executor, call by call, as `lambda/src/replay` makes them.
 
 use super::{LETTERS, Shown, State, Stored};
-use domain::replay::{OutcomeKind, Phase, Replay, ReplayState, Step, next_step};
+use domain::replay::{Backlog, OutcomeKind, Phase, Replay, ReplayState, Step, next_step};
 use domain::time::Timestamp;
 
 const NAMES: [&str; 2] = ["one", "two"];
@@ -75,6 +75,11 @@ fn does(state: &mut State, me: usize, replay: Replay, step: Step) -> At {
             } else {
                 At::Idle
             };
+        }
+        Step::LookAtQueue => {
+            // When letters are received is the consumer's affair; here it is at once.
+            let backlog = Backlog { seen_at: now, visible_count: 0, in_flight_count: 0 };
+            state.put(replay.saw(backlog), version);
         }
         Step::Settle { sent_until } => settles(state, &replay, sent_until),
         Step::SkipRest => {
