@@ -3,6 +3,7 @@
 
 mod answer;
 mod endpoint;
+mod export;
 mod groups;
 mod layers;
 mod letters;

@@ -4,11 +4,15 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use dlo_tests::world::World;
+use domain::fix::FixKind;
+use domain::replay::PlanOptions;
 use domain::role::Role;
-use domain::time::Timestamp;
-use domain::wire::{ErrorBody, ErrorCode, GroupsAnswer};
+use domain::time::{Span, Timestamp};
+use domain::wire::{Approve, DeclareFix, EntryRow, ErrorBody, ErrorCode, GroupsAnswer};
 use http_body_util::BodyExt;
+use lambda::act;
 use lambda::api::{self, Api, Caller, Identify};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tower::ServiceExt;
 
@@ -38,6 +42,7 @@ async fn router() -> (World, Router) {
 struct Answer {
     status: StatusCode,
     etag: Option<String>,
+    next: Option<String>,
     body: Vec<u8>,
 }
 
@@ -57,9 +62,11 @@ async fn call(router: &Router, method: Method, path: &str, token: Option<&str>, 
     }
     let request = request.header("content-type", "application/json").body(Body::from("{}")).unwrap();
     let response = router.clone().oneshot(request).await.unwrap();
+    let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_string());
     Answer {
         status: response.status(),
-        etag: response.headers().get("etag").map(|tag| tag.to_str().unwrap().to_string()),
+        etag: header("etag"),
+        next: header("dlo-next"),
         body: response.into_body().collect().await.unwrap().to_bytes().to_vec(),
     }
 }
@@ -101,6 +108,45 @@ async fn an_unchanged_answer_is_not_sent_again() {
     assert_eq!(changed.status, StatusCode::OK);
     let answer: GroupsAnswer = serde_json::from_slice(&changed.body).unwrap();
     assert_eq!((answer.groups.len(), answer.summary.open_letters), (1, 1));
+}
+
+#[tokio::test]
+async fn history_comes_whole_in_as_many_files_as_it_takes() {
+    const LETTERS: u64 = 2_100;
+    let (world, router) = router().await;
+    world.place(0, LETTERS).await;
+    world.consume(&|_| Some("orders::Broken"), "v1").await;
+    world.intake().await;
+    let group = world.only_group().await;
+    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    world.advance(Span::from_secs(11));
+    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    let approve = Approve { plan_hash: plan.hash(), reason: "=tested".into(), waivers: Vec::new() };
+    let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+
+    let whole = async |path: String| {
+        let (mut text, mut files, mut cursor) = (String::new(), 0, String::new());
+        loop {
+            let file = call(&router, Method::GET, &format!("{path}{cursor}"), Some("viewer"), &[]).await;
+            assert_eq!(file.status, StatusCode::OK);
+            text.push_str(std::str::from_utf8(&file.body).unwrap());
+            files += 1;
+            let Some(next) = file.next else { return (text, files) };
+            cursor = format!("&cursor={next}");
+        }
+    };
+    let (lines, files) = whole(format!("/replays/{}/history?form=jsonl", replay.id())).await;
+    let letters: BTreeSet<_> =
+        lines.lines().map(|line| serde_json::from_str::<EntryRow>(line).unwrap().entry.letter).collect();
+    assert_eq!((letters.len() as u64, lines.lines().count() as u64, files), (LETTERS, LETTERS, 2));
+    let (table, _) = whole(format!("/replays/{}/history?form=csv", replay.id())).await;
+    assert_eq!(table.lines().count() as u64, LETTERS + 1, "one header");
+
+    let (table, _) = whole(format!("/groups/{group}/history?form=csv")).await;
+    assert!(table.contains(",otto,fix_declared,") && table.contains(",'=tested\r\n"), "{table}");
+    let bad = call(&router, Method::GET, &format!("/groups/{group}/history?form=pdf"), Some("viewer"), &[]).await;
+    assert_eq!(bad.status, StatusCode::BAD_REQUEST);
 }
 
 #[tokio::test]

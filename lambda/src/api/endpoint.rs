@@ -20,6 +20,8 @@ pub struct Query {
 
 async fn no_handler() {}
 
+const JSON: &[&str] = &["application/json"];
+
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// One endpoint. Several with one path are merged.
@@ -38,6 +40,8 @@ pub struct Endpoint {
     pub takes: Option<SchemaOf>,
     /// The schema of what it gives.
     pub gives: SchemaOf,
+    /// The media types that it gives it in.
+    pub gives_as: &'static [&'static str],
     route: MethodRouter<Api>,
 }
 
@@ -56,8 +60,14 @@ impl Endpoint {
             query: &[],
             takes: None,
             gives: |generator| generator.subschema_for::<G>(),
+            gives_as: JSON,
             route: on(MethodFilter::GET, handler),
         }
+    }
+
+    /// An endpoint that gives a file.
+    pub fn file<T: 'static>(path: &'static str, summary: &'static str, handler: impl Handler<T, Api>) -> Self {
+        Self { gives_as: &["application/x-ndjson", "text/csv"], ..Self::get::<String, _>(path, summary, handler) }
     }
 
     /// An endpoint that changes something: takes an `A`, gives a `G`.
@@ -75,6 +85,7 @@ impl Endpoint {
             query: &[],
             takes: Some(|generator| generator.subschema_for::<A>()),
             gives: |generator| generator.subschema_for::<G>(),
+            gives_as: JSON,
             route: on(MethodFilter::POST, handler),
         }
     }

@@ -63,10 +63,10 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         "description": "An error",
         "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorBody" } } },
     });
-    let gives = json!({
-        "description": "Done",
-        "content": { "application/json": { "schema": (endpoint.gives)(generator) } },
-    });
+    let schema = (endpoint.gives)(generator);
+    let content: Map<String, Value> =
+        endpoint.gives_as.iter().map(|kind| ((*kind).to_string(), json!({ "schema": schema }))).collect();
+    let gives = json!({ "description": "Done", "content": content });
     let mut operation = json!({
         "summary": endpoint.summary,
         "parameters": parameters,

@@ -10,7 +10,7 @@ use crate::office::Office;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Extension, Json, Path, Query, State};
 use domain::id::{GroupId, ReplayId};
-use domain::replay::{OutcomeKind, Replay};
+use domain::replay::{Entry, OutcomeKind, Replay};
 use domain::wire::{Approve, EntriesPage, EntryRow, Give, ReplayView, ReplaysAnswer, Resume};
 use serde::Deserialize;
 
@@ -21,10 +21,10 @@ pub(super) async fn view(office: &Office, replay: Replay) -> Result<ReplayView, 
     let ledger = office.store.ledger(replay.id()).await?;
     let group = office.store.group(replay.group()).await?;
     let total = ledger.total();
-    let observed_until = (total.in_flight > 0).then(|| replay.last_sent_at.map(|at| at.plus(replay.window())));
+    let observed_until = (total.in_flight > 0).then(|| replay.window_ends_at(office.now()));
     Ok(ReplayView {
         group_title: group.map(|group| group.title).unwrap_or_default(),
-        observed_until: observed_until.flatten(),
+        observed_until,
         replay,
         ledger,
         total,
@@ -81,10 +81,15 @@ pub(super) async fn entries(
     }
     let page = PageQuery { cursor: query.cursor, limit: query.limit };
     let found = store.entries(&id, query.wave, query.outcome, page.cursor().as_ref(), page.limit()).await?;
-    let ids: Vec<_> = found.items.iter().map(|entry| entry.letter.clone()).collect();
-    let letters = store.letters(&ids).await?;
     let next = next_of(&found);
-    let rows = found.items.into_iter().map(|entry| {
+    Ok(Json(EntriesPage { entries: rows_of(&api.office, found.items).await?, next }))
+}
+
+/// Entries with what is known of their letters.
+pub(super) async fn rows_of(office: &Office, entries: Vec<Entry>) -> Result<Vec<EntryRow>, ApiError> {
+    let ids: Vec<_> = entries.iter().map(|entry| entry.letter.clone()).collect();
+    let letters = office.store.letters(&ids).await?;
+    let rows = entries.into_iter().map(|entry| {
         let letter = letters.iter().find(|letter| letter.id == entry.letter);
         EntryRow {
             message_type: letter.and_then(|letter| letter.message_type.clone()),
@@ -92,7 +97,7 @@ pub(super) async fn entries(
             entry,
         }
     });
-    Ok(Json(EntriesPage { entries: rows.collect(), next }))
+    Ok(rows.collect())
 }
 
 pub(super) async fn pause(

@@ -1,7 +1,7 @@
 //! The table of endpoints.
 
 use super::endpoint::{Endpoint, Query};
-use super::{groups, letters, replays};
+use super::{export, groups, letters, replays};
 use domain::deployment::Deployment;
 use domain::role::Permission;
 use domain::wire::{
@@ -11,6 +11,8 @@ use domain::wire::{
 
 const CURSOR: Query = Query { name: "cursor", meaning: "what the page before gave as `next`" };
 const LIMIT: Query = Query { name: "limit", meaning: "rows of the page, 1 to 200; 50 when not given" };
+const FORM: Query = Query { name: "form", meaning: "jsonl or csv; jsonl when not given" };
+const GO_ON: Query = Query { name: "cursor", meaning: "what the answer before gave in its header `dlo-next`" };
 const STATE: Query = Query { name: "state", meaning: "waiting, in_replay or delivered; all when not given" };
 const WAVE: Query = Query { name: "wave", meaning: "the wave, from 0; all when not given" };
 const OUTCOME: Query = Query {
@@ -39,6 +41,10 @@ fn reading() -> Vec<Endpoint> {
         Endpoint::get::<ReplayView, _>("/replays/{replay}", "A replay and its ledger", replays::show),
         Endpoint::get::<EntriesPage, _>("/replays/{replay}/entries", "The letters of a replay", replays::entries)
             .with_query(&[WAVE, OUTCOME, CURSOR, LIMIT]),
+        Endpoint::file("/groups/{group}/history", "Who did what, as a file, newest first", export::of_group)
+            .with_query(&[FORM, GO_ON]),
+        Endpoint::file("/replays/{replay}/history", "Every letter's attempt, as a file", export::of_replay)
+            .with_query(&[FORM, GO_ON]),
     ]
 }
 
