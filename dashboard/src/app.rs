@@ -7,9 +7,9 @@ use crate::keys::{self, Keys, key};
 use crate::nav::Nav;
 use crate::page::{GroupPage, GroupsPage, Memory, ReplayPage, ReplaysPage, SignInPage, SignedOut, UnknownPage};
 use crate::prefs::Prefs;
+use crate::reactive::prelude::*;
 use crate::route::{PageKey, Route};
 use crate::session::{SignedIn, Tab};
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
@@ -46,7 +46,7 @@ pub fn App() -> impl IntoView {
                 <Rail />
             </Show>
             <main id="main" tabindex="-1">
-                {move || match (page.get(), inside.get()) {
+                {part(move || match (page.get(), inside.get()) {
                     (PageKey::SignIn, _) => view! { <SignInPage /> }.into_any(),
                     (_, false) => view! { <SignedOut /> }.into_any(),
                     (PageKey::Groups, _) => view! { <GroupsPage /> }.into_any(),
@@ -54,7 +54,7 @@ pub fn App() -> impl IntoView {
                     (PageKey::Replays, _) => view! { <ReplaysPage /> }.into_any(),
                     (PageKey::Replay(id), _) => view! { <ReplayPage id /> }.into_any(),
                     (PageKey::Unknown(path), _) => view! { <UnknownPage path /> }.into_any(),
-                }}
+                })}
             </main>
         </div>
         <Help open=help page />

@@ -1,10 +1,14 @@
 //! A write that a person asked for: runs once at a time, says what came of it.
 
 use crate::api::ApiError;
+use crate::reactive::prelude::*;
 use crate::session;
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::future::Future;
+use std::pin::Pin;
+
+/// What is done with an answer.
+type Done = Box<dyn FnOnce()>;
 
 /// A write under way, or its last failure.
 #[derive(Clone, Copy)]
@@ -52,16 +56,19 @@ impl Ask {
         }
         self.busy.set(true);
         self.error.set(None);
-        let tab = self.tab;
+        self.settle(Box::pin(async move { call.await.map(|value| Box::new(move || done(value)) as Done) }));
+    }
+
+    fn settle(self, call: Pin<Box<dyn Future<Output = Result<Done, ApiError>>>>) {
         spawn_local(async move {
             let result = call.await;
             // The page may be gone by now; what was asked has happened all the same.
             self.busy.try_set(false);
             match result {
-                Ok(value) => done(value),
+                Ok(done) => done(),
                 Err(err) => {
                     if err.is_signed_out() {
-                        tab.leave(true);
+                        self.tab.leave(true);
                     }
                     self.error.try_set(Some(err));
                 }

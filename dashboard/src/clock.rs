@@ -2,8 +2,8 @@
 
 use crate::model::when;
 use crate::prefs::prefs;
+use crate::reactive::prelude::*;
 use domain::time::Timestamp;
-use leptos::prelude::*;
 use std::time::Duration;
 
 /// The ticking time.

@@ -1,8 +1,8 @@
 //! Keys that work everywhere but in text fields and dialogs, and the list of them for the help.
 
 use crate::prefs::prefs;
+use crate::reactive::prelude::*;
 use leptos::ev;
-use leptos::prelude::*;
 use std::time::Duration;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};

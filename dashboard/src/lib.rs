@@ -14,6 +14,7 @@ pub mod nav;
 pub mod page;
 pub mod poll;
 pub mod prefs;
+pub mod reactive;
 pub mod route;
 pub mod session;
 

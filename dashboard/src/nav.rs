@@ -1,8 +1,8 @@
 //! The way between pages: History API, and every ordinary link inside the dashboard.
 
+use crate::reactive::prelude::*;
 use crate::route::Route;
 use leptos::ev;
-use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, MouseEvent};
 

@@ -6,11 +6,11 @@ mod pulse;
 pub use pulse::{Pulse, Reading};
 
 use crate::api::{Answer, ApiError, Seen};
+use crate::reactive::prelude::*;
 use crate::session;
 use domain::time::Timestamp;
 use domain::wire::ErrorCode;
 use engine::Engine;
-use leptos::prelude::*;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;

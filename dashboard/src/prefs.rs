@@ -1,7 +1,7 @@
 //! What a person prefers on this machine: theme, density, zone, letter keys. Kept in `localStorage`; `boot.js` sets
 //! theme and density before the first paint from the same names.
 
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 /// Light, dark, or whatever the system says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

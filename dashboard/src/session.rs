@@ -2,9 +2,9 @@
 //! approver in the next. Survives a reload, ends with the tab.
 
 use crate::model::words;
+use crate::reactive::prelude::*;
 use domain::role::Permission;
 use domain::wire::{Me, Session};
-use leptos::prelude::*;
 
 const TOKEN: &str = "dlo.token";
 const ME: &str = "dlo.me";

@@ -5,10 +5,10 @@ mod stage;
 
 use dashboard::component::{Bar, Button, Dialog, JsonView, LiveBadge, MoneyText, Part, Spark, StepPill, Tab, Tabs};
 use dashboard::poll::{Live, Pace};
+use dashboard::reactive::prelude::*;
 use domain::group::Tally;
 use domain::money::{Currency, Money, Purse};
 use domain::wire::NextStep;
-use leptos::prelude::*;
 use stage::{frame, show};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 

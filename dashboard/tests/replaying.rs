@@ -4,9 +4,9 @@
 mod stage;
 
 use dashboard::component::{ApproveDialog, Asker, GateList, LedgerTable, WaveRows};
+use dashboard::reactive::prelude::*;
 use domain::gate::Gate;
 use domain::wire::{Approve, PlanView, ReplayView};
-use leptos::prelude::*;
 use serde_json::{Value, json};
 use stage::{Stage, frame, show};
 use wasm_bindgen::JsCast;

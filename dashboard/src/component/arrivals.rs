@@ -2,7 +2,7 @@
 
 use crate::model::money::count;
 use crate::model::spark::{heights, words};
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 const HEIGHT: u32 = 100;
 const STEP: usize = 10;
@@ -44,25 +44,25 @@ pub fn Arrivals(
         values.into_iter().enumerate().rev().map(row).collect_view()
     };
     view! {
-        <figure class="arrivals" class:arrivals-growing=growing>
+        <figure class="arrivals" class:arrivals-growing=move || growing.get()>
             <figcaption>
                 <span class="arrivals-title">"Died per hour"</span>
-                <span class="muted">{move || values.with(|values| words(values, last_hour.get()))}</span>
+                <span class="muted">{part(move || values.with(|values| words(values, last_hour.get())))}</span>
             </figcaption>
             <div class="arrivals-chart">
                 <span class="arrivals-y" aria-hidden="true">
-                    <span>{move || count(top.get())}</span><span>{move || count(top.get() / 2)}</span><span>"0"</span>
+                    <span>{part(move || count(top.get()))}</span><span>{part(move || count(top.get() / 2))}</span><span>"0"</span>
                 </span>
-                <svg role="img" aria-label=label preserveAspectRatio="none"
-                    viewBox=move || format!("0 0 {} {HEIGHT}", bars.get().2)>
-                    <path class="arrivals-line" d=move || format!("M0 .5h{0}M0 50h{0}", bars.get().2) />
-                    <path class="arrivals-ground" d=move || format!("M0 {}h{}", f64::from(HEIGHT) - 0.5, bars.get().2) />
-                    <path class="spark-before" d=move || bars.get().0 />
-                    <path class="spark-last" d=move || bars.get().1 />
+                <svg role="img" aria-label=attr(label) preserveAspectRatio="none"
+                    viewBox=attr(move || format!("0 0 {} {HEIGHT}", bars.get().2))>
+                    <path class="arrivals-line" d=attr(move || format!("M0 .5h{0}M0 50h{0}", bars.get().2)) />
+                    <path class="arrivals-ground" d=attr(move || format!("M0 {}h{}", f64::from(HEIGHT) - 0.5, bars.get().2)) />
+                    <path class="spark-before" d=attr(move || bars.get().0) />
+                    <path class="spark-last" d=attr(move || bars.get().1) />
                 </svg>
                 <span class="arrivals-x" aria-hidden="true">
-                    <span>{move || format!("−{} h", hours())}</span>
-                    <span>{move || format!("−{} h", hours() / 2)}</span>
+                    <span>{part(move || format!("−{} h", hours()))}</span>
+                    <span>{part(move || format!("−{} h", hours() / 2))}</span>
                     <span>"now"</span>
                 </span>
             </div>
@@ -70,7 +70,7 @@ pub fn Arrivals(
                 <summary>"Table"</summary>
                 <table>
                     <thead><tr><th scope="col">"Hour"</th><th scope="col">"Died"</th></tr></thead>
-                    <tbody>{table}</tbody>
+                    <tbody>{part(table)}</tbody>
                 </table>
             </details>
         </figure>

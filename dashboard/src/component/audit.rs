@@ -4,8 +4,8 @@ use crate::clock;
 use crate::component::At;
 use crate::model::timeline;
 use crate::model::words::Tone;
+use crate::reactive::prelude::*;
 use domain::audit::AuditRecord;
-use leptos::prelude::*;
 
 /// Entries of the audit, as they come: newest first.
 #[component]
@@ -39,8 +39,8 @@ pub fn AuditList(
                 </div>
                 <p class="audit-when">
                     {replay}
-                    <span title=move || clock::absolute(at)><At at=Signal::stored(at) /></span>
-                    <span class="audit-clock">{move || clock::time_of_day(at)}</span>
+                    <span title=attr(move || clock::absolute(at))><At at=Signal::stored(at) /></span>
+                    <span class="audit-clock">{part(move || clock::time_of_day(at))}</span>
                 </p>
             </li>
         }

@@ -4,7 +4,7 @@ use crate::clock;
 use crate::component::{Glyph, Icon};
 use crate::model::when;
 use crate::poll::{Pulse, Reading};
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 /// How fresh the page is. Pressed, it pauses or goes on.
 #[component]
@@ -29,7 +29,7 @@ pub fn LiveBadge(pulse: Pulse) -> impl IntoView {
             Reading::Connecting | Reading::Offline(None) | Reading::SignedOut | Reading::Nothing => String::new(),
         };
         view! {
-            <button type="button" class=format!("badge tone-{tone}") title=does on:click=press
+            <button type="button" class=format!("badge tone-{tone}") title=does on:click=on(press)
                 hidden=reading == Reading::Nothing>
                 <span class="badge-dot" aria-hidden="true"></span>
                 <span class="badge-word">{word}</span>
@@ -40,7 +40,7 @@ pub fn LiveBadge(pulse: Pulse) -> impl IntoView {
         }
     };
     view! {
-        {shown}
+        {part(shown)}
         // Only changes of the word are announced, never the seconds.
         <span class="sr-only" role="status">{word}</span>
     }

@@ -1,6 +1,6 @@
 //! A bar of parts: delivered solid, returned hatched, so that it reads without colour.
 
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 /// One part of a bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,11 +44,11 @@ pub fn Bar(
             role="progressbar"
             aria-label=label
             aria-valuemin="0"
-            aria-valuemax=move || total.get().to_string()
-            aria-valuenow=move || done().to_string()
+            aria-valuemax=attr(move || total.get().to_string())
+            aria-valuenow=attr(move || done().to_string())
             aria-valuetext=words
         >
-            {move || {
+            {part(move || {
                 parts
                     .get()
                     .into_iter()
@@ -56,7 +56,7 @@ pub fn Bar(
                         view! { <span class=format!("bar-part bar-{}", part.look) style:width=width(part.n)></span> }
                     })
                     .collect_view()
-            }}
+            })}
         </div>
     }
 }

@@ -1,6 +1,6 @@
 //! A button that says why it cannot be pressed, and stays where it is while it works.
 
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 /// How much a button stands out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,17 +63,17 @@ pub fn Button(
             <button
                 type=if submit { "submit" } else { "button" }
                 class=kind.class()
-                aria-disabled=move || (off.get() || busy.get()).then_some("true")
-                aria-busy=move || busy.get().then_some("true")
+                aria-disabled=attr(move || (off.get() || busy.get()).then_some("true"))
+                aria-busy=attr(move || busy.get().then_some("true"))
                 aria-keyshortcuts=(!key.is_empty()).then_some(key)
-                on:click=click
+                on:click=on(click)
             >
                 {children()}
                 {(!key.is_empty()).then(|| view! { <kbd aria-hidden="true">{shown_key(key)}</kbd> })}
                 <span class="spinner" aria-hidden="true"></span>
             </button>
             <Show when=move || off.get()>
-                <span class="why-not">{move || why_not.get()}</span>
+                <span class="why-not">{part(move || why_not.get())}</span>
             </Show>
         </span>
     }

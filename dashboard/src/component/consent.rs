@@ -3,9 +3,9 @@
 use crate::api::ApiError;
 use crate::component::{Countdown, Dialog, Field, GateList, Kind, PlanText};
 use crate::model::gate::{Consent, blocked, opens_at, question, to_type, waivable};
+use crate::reactive::prelude::*;
 use domain::gate::{ConditionKind, Gate};
 use domain::wire::{Approve, PlanView, Resume};
-use leptos::prelude::*;
 
 /// Who asks, for the words of a refusal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,20 +89,20 @@ pub fn ApproveDialog(
             <Show when=move || has_changed.get()>
                 <div class="notice" role="alert">
                     <p>"The plan has changed since you opened this: below is the one that you saw."</p>
-                    <button type="button" class="button" on:click=look>"Show the new plan"</button>
+                    <button type="button" class="button" on:click=on(look)>"Show the new plan"</button>
                 </div>
             </Show>
-            {move || seen.get().map(|seen| view! {
+            {part(move || seen.get().map(|seen| view! {
                 <PlanText plan=seen.plan duration=seen.duration_ms arrived_since=seen.arrived_since />
-            })}
+            }))}
             <p class="for-good">"Delivered letters cannot be called back."</p>
             <Waivers gate consent />
             <Reason consent label="Why is it safe to replay now?" />
-            {move || typed.get().map(|n| view! {
+            {part(move || typed.get().map(|n| view! {
                 <Field label=format!("Type {n} to confirm") mode="numeric" chars_max=20
                     value=Signal::derive(move || consent.with(|c| c.typed.clone()))
                     on_input=move |text| consent.update(|c| c.typed = text) />
-            })}
+            }))}
         </Dialog>
     }
 }
@@ -188,9 +188,9 @@ fn Waivers(gate: Signal<Gate>, consent: RwSignal<Consent>) -> impl IntoView {
                 <legend>"Not met"</legend>
                 <p class="muted">
                     "Wait until it is, or set it aside with a reason."
-                    {move || gate.with(opens_at).map(|at| view! {
+                    {part(move || gate.with(opens_at).map(|at| view! {
                         {format!(" \"{}\" opens by itself in ", ConditionKind::Quiet.label())}<Countdown to=at />"."
-                    })}
+                    }))}
                 </p>
                 <For each=move || kinds.get() key=|kind| *kind children=move |kind| view! {
                     <Field

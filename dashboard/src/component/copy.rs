@@ -1,7 +1,7 @@
 //! Copying: `navigator.clipboard` does not exist on plain HTTP, where an office may well run.
 
 use crate::component::{Glyph, Icon, toasts};
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
@@ -35,7 +35,7 @@ pub fn Copy(
     };
     let name = format!("Copy {}", what.get_value());
     view! {
-        <button type="button" class="copy" title=name.clone() aria-label=name on:click=press>
+        <button type="button" class="copy" title=name.clone() aria-label=name on:click=on(press)>
             <Icon glyph=Glyph::Copy />
             {worded.then_some("Copy")}
         </button>

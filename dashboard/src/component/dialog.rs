@@ -2,9 +2,9 @@
 
 use crate::api::ApiError;
 use crate::component::{Button, Kind, Problem};
+use crate::reactive::prelude::*;
 use leptos::ev::SubmitEvent;
 use leptos::html;
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
@@ -65,21 +65,21 @@ pub fn Dialog(
     let children = StoredValue::new(children);
     let has_confirm = on_confirm.is_some();
     view! {
-        <dialog class="dialog" class:dialog-wide=wide node_ref=node on:close=move |_| open.set(false)
+        <dialog class="dialog" class:dialog-wide=wide node_ref=node on:close=on(move |_| open.set(false))
             aria-label=title>
             <Show when=move || open.get()>
-                <form class="dialog-form" method="dialog" on:submit=submit>
+                <form class="dialog-form" method="dialog" on:submit=on(submit)>
                     <h2>{title}</h2>
                     <div class="dialog-body">{children.with_value(|children| children())}</div>
                     <Show when=move || error.with(Option::is_some)>
                         <Problem error=Signal::derive(move || error.get()) />
                     </Show>
                     <div class="dialog-buttons">
-                        <button type="button" class="button" node_ref=cancel on:click=move |_| open.set(false)>
+                        <button type="button" class="button" node_ref=cancel on:click=on(move |_| open.set(false))>
                             {if has_confirm { "Cancel" } else { "Close" }}
                         </button>
                         {has_confirm.then(|| view! {
-                            <Button kind busy why_not submit=true press=|()| ()>{move || confirm.get()}</Button>
+                            <Button kind busy why_not submit=true press=|()| ()>{part(move || confirm.get())}</Button>
                         })}
                     </div>
                 </form>

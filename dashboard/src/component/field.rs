@@ -1,6 +1,6 @@
 //! A text that a person writes: label, hint, and what is wrong with it.
 
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// An id for a control and its label that no other control has.
@@ -47,18 +47,19 @@ pub fn Field(
         let said = said.clone();
         move || (hint.with(Option::is_some) || wrong.with(Option::is_some)).then(|| said.clone())
     };
+    let text = move || value.get();
     let invalid = move || wrong.with(Option::is_some).then_some("true");
     let control = if lines {
         view! {
-            <textarea class="input" id=id.clone() rows="2" maxlength=chars_max autofocus=first prop:value=value
-                aria-describedby=describes aria-invalid=invalid
+            <textarea class="input" id=id.clone() rows="2" maxlength=chars_max autofocus=first prop:value=text
+                aria-describedby=attr(describes) aria-invalid=attr(invalid)
                 on:input:target=move |event| on_input.run(event.target().value())></textarea>
         }
         .into_any()
     } else {
         view! {
             <input class="input" id=id.clone() type="text" inputmode=mode autocomplete="off" maxlength=chars_max
-                autofocus=first prop:value=value aria-describedby=describes aria-invalid=invalid
+                autofocus=first prop:value=text aria-describedby=attr(describes) aria-invalid=attr(invalid)
                 on:input:target=move |event| on_input.run(event.target().value()) />
         }
         .into_any()
@@ -68,8 +69,8 @@ pub fn Field(
             <label for=id>{label}</label>
             {control}
             <span id=said class="field-said">
-                <span class="field-wrong">{move || wrong.get()}</span>
-                <span class="field-hint">{move || hint.get().filter(|_| wrong.with(Option::is_none))}</span>
+                <span class="field-wrong">{part(move || wrong.get())}</span>
+                <span class="field-hint">{part(move || hint.get().filter(|_| wrong.with(Option::is_none)))}</span>
             </span>
         </div>
     }

@@ -4,10 +4,10 @@ use crate::component::{Glyph, Icon, LiveBadge};
 use crate::nav::{nav, set_title};
 use crate::poll::Pulse;
 use crate::prefs::prefs;
+use crate::reactive::prelude::*;
 use crate::route::{PageKey, Route};
 use crate::session::tab;
 use crate::{api, app};
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 /// The rail at the left; a bar at the bottom of a phone.
@@ -17,7 +17,7 @@ pub fn Rail() -> impl IntoView {
     let page = Memo::new(move |_| nav.route().page());
     let link = move |route: Route, glyph: Glyph, word: &'static str, here: fn(&PageKey) -> bool| {
         view! {
-            <a class="rail-link" href=route.to_string() aria-current=move || page.with(here).then_some("page")>
+            <a class="rail-link" href=route.to_string() aria-current=attr(move || page.with(here).then_some("page"))>
                 <Icon glyph />
                 <span>{word}</span>
             </a>
@@ -67,7 +67,7 @@ pub fn Frame(
                     })}
                     <div class="top-line">
                         <h1 tabindex="-1">{title}</h1>
-                        <div class="top-beside">{move || beside.run()}</div>
+                        <div class="top-beside">{part(move || beside.run())}</div>
                     </div>
                 </div>
                 <div class="top-tools">
@@ -92,7 +92,7 @@ fn Who() -> impl IntoView {
             tab.leave(false);
         });
     };
-    move || {
+    part(move || {
         tab.me().map(|me| {
             let name = me.name.to_string();
             let role = me.role.as_str();
@@ -106,12 +106,12 @@ fn Who() -> impl IntoView {
                     </summary>
                     <div class="who-menu">
                         <p>{format!("Signed in to {}. Another tab can be another person.", me.office)}</p>
-                        <button type="button" class="button" on:click=leave>"Sign out"</button>
+                        <button type="button" class="button" on:click=on(leave)>"Sign out"</button>
                     </div>
                 </details>
             }
         })
-    }
+    })
 }
 
 #[component]
@@ -119,13 +119,13 @@ fn ThemeSwitch() -> impl IntoView {
     let prefs = prefs();
     let name = move || if prefs.is_dark() { "Light theme" } else { "Dark theme" };
     view! {
-        <button type="button" class="tool" title=name aria-label=name aria-keyshortcuts="t"
-            on:click=move |_| prefs.turn_theme()>
-            {move || if prefs.is_dark() {
+        <button type="button" class="tool" title=attr(name) aria-label=attr(name) aria-keyshortcuts="t"
+            on:click=on(move |_| prefs.turn_theme())>
+            {part(move || if prefs.is_dark() {
                 view! { <Icon glyph=Glyph::Sun /> }
             } else {
                 view! { <Icon glyph=Glyph::Moon /> }
-            }}
+            })}
         </button>
     }
 }
@@ -135,7 +135,7 @@ fn HelpButton() -> impl IntoView {
     let help: app::HelpOpen = expect_context();
     view! {
         <button type="button" class="tool" title="Keys and help" aria-label="Keys and help" aria-keyshortcuts="?"
-            on:click=move |_| help.0.set(true)>
+            on:click=on(move |_| help.0.set(true))>
             <Icon glyph=Glyph::Help />
         </button>
     }

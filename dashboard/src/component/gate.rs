@@ -3,8 +3,8 @@
 use crate::clock;
 use crate::component::Countdown;
 use crate::model::gate::{Mark, mark};
+use crate::reactive::prelude::*;
 use domain::gate::{ConditionKind, Gate, Status};
-use leptos::prelude::*;
 
 /// The conditions of a gate, in order.
 #[component]
@@ -49,23 +49,23 @@ fn Row(gate: Signal<Gate>, kind: ConditionKind) -> impl IntoView {
     });
     let is_due = Memo::new(move |_| opens.get().is_some_and(|at| clock::ticking() >= at));
     view! {
-        <li class=move || format!("gate-row tone-{}", look().0.as_str())>
-            <span class="gate-mark" aria-hidden="true">{move || look().1}</span>
+        <li class=attr(move || format!("gate-row tone-{}", look().0.as_str()))>
+            <span class="gate-mark" aria-hidden="true">{part(move || look().1)}</span>
             <div class="gate-words">
                 <p class="gate-name">
                     {kind.label()}
-                    <span class="sr-only">{move || format!(": {}", look().2)}</span>
-                    {move || opens.get().map(|at| view! {
+                    <span class="sr-only">{part(move || format!(": {}", look().2))}</span>
+                    {part(move || opens.get().map(|at| view! {
                         <span class="gate-opens">
                             <Show when=move || is_due.get()
                                 fallback=move || view! { "opens in "<Countdown to=at /> }>
                                 "opening…"
                             </Show>
                         </span>
-                    })}
+                    }))}
                 </p>
-                <p class="gate-evidence">{evidence}</p>
-                {move || waived().map(|words| view! { <p class="gate-waived">{words}</p> })}
+                <p class="gate-evidence">{part(evidence)}</p>
+                {part(move || waived().map(|words| view! { <p class="gate-waived">{words}</p> }))}
             </div>
         </li>
     }

@@ -5,8 +5,8 @@ use crate::component::Dialog;
 use crate::keys::Keys;
 use crate::model::filter::KEYS;
 use crate::prefs::prefs;
+use crate::reactive::prelude::*;
 use crate::route::PageKey;
-use leptos::prelude::*;
 
 /// The help.
 #[component]
@@ -17,7 +17,7 @@ pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl I
     view! {
         <Dialog open title="Keys" wide=true>
             <div class="help">
-                {move || keys.list().into_iter().filter(|(_, bindings)| !bindings.is_empty()).map(|(title, bindings)| {
+                {part(move || keys.list().into_iter().filter(|(_, bindings)| !bindings.is_empty()).map(|(title, bindings)| {
                     view! {
                         <section>
                             <h3>{title}</h3>
@@ -29,7 +29,7 @@ pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl I
                             </dl>
                         </section>
                     }
-                }).collect_view()}
+                }).collect_view())}
                 <Show when=move || page.get() == PageKey::Groups>
                     <section>
                         <h3>"Filter"</h3>

@@ -1,6 +1,6 @@
 //! Icons as paths, 20 x 20, drawn with the text's own colour.
 
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 /// The icons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

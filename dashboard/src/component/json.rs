@@ -2,7 +2,7 @@
 
 use crate::component::Copy;
 use crate::model::json::{self, Kind, Node};
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 /// Nodes down to this depth are open at first.
 const OPEN_TO: usize = 2;
@@ -46,7 +46,7 @@ fn branch(node: Node, depth: usize) -> AnyView {
                 {name}<span class="json-folded">{folded}</span>
             </summary>
             <span class="json-copy"><Copy text=copied what=format!("the value at {path}") /></span>
-            {inner}
+            {part(inner)}
         </details>
     }
     .into_any()

@@ -6,11 +6,11 @@ use crate::model::ledger::{WaveState, back_mille};
 use crate::model::ledger::{columns, share, wave_state};
 use crate::model::money::count;
 use crate::model::words;
+use crate::reactive::prelude::*;
 use crate::route::{ReplayPlace, Route};
 use domain::id::ReplayId;
 use domain::replay::{OutcomeKind, WaveLedger};
 use domain::wire::ReplayView;
-use leptos::prelude::*;
 
 /// Where the letters of a wave with an outcome are shown.
 fn place(id: &ReplayId, outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
@@ -50,7 +50,7 @@ pub fn LedgerTable(
         <div class="scroll" role="region" aria-label="Ledger" tabindex="0">
             <table class="ledger">
                 <caption class="sr-only">"Letters of each wave by outcome; the columns add up to what was selected"</caption>
-                {table}
+                {part(table)}
             </table>
         </div>
     }
@@ -127,18 +127,18 @@ fn WaveRow(view: Signal<ReplayView>, wave: u32) -> impl IntoView {
     view! {
         <li class="wave" class:wave-waits=move || matches!(state.get(), WaveState::Waits | WaveState::NotSent)>
             <span class="wave-name">{label.clone()}</span>
-            <span class="wave-n">{move || format!("{} of {}", count(sent()), count(total.get()))}</span>
+            <span class="wave-n">{part(move || format!("{} of {}", count(sent()), count(total.get())))}</span>
             <span class="wave-bar"><Bar parts=bar total label=label words /></span>
             <span class="wave-back" class:wave-over=over>
-                {move || back.get().map(|mille| view! {
+                {part(move || back.get().map(|mille| view! {
                     <span>{format!("{} back", share(mille))}</span>
                     <span class="meter" aria-hidden="true">
                         <span class="meter-fill" style:width=format!("{}%", mille.min(1000) / 10)></span>
                         <span class="meter-stop" style:left=format!("{stop_pct}%")></span>
                     </span>
-                })}
+                }))}
             </span>
-            <span class="wave-state">{move || wave_words(state.get())}</span>
+            <span class="wave-state">{part(move || wave_words(state.get()))}</span>
         </li>
     }
 }
@@ -148,7 +148,7 @@ fn wave_words(state: WaveState) -> AnyView {
     let class = format!("wave-word tone-{}", tone.as_str());
     match state {
         WaveState::Observed(until) => view! {
-            <span class=class>{words}" "{move || clock::time_of_day(until)}</span>
+            <span class=class>{words}" "{part(move || clock::time_of_day(until))}</span>
             <span class="muted">" ("<Countdown to=until />")"</span>
         }
         .into_any(),

@@ -1,8 +1,8 @@
 //! Money: the largest sum in full, its minor unit quiet; other currencies below.
 
 use crate::model::money::{amount, by_size, line};
+use crate::reactive::prelude::*;
 use domain::group::Tally;
-use leptos::prelude::*;
 
 /// The money of some letters: `—` where none carries a price, `≥` where only some do.
 #[component]
@@ -11,7 +11,7 @@ pub fn MoneyText(
     #[prop(into)]
     of: Signal<Tally>,
 ) -> impl IntoView {
-    move || {
+    part(move || {
         let tally = of.get();
         let sums = by_size(&tally.money);
         let Some(first) = sums.first() else {
@@ -39,5 +39,5 @@ pub fn MoneyText(
             </span>
         }
         .into_any()
-    }
+    })
 }

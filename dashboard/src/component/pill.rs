@@ -1,8 +1,8 @@
 //! A state as shape and word; coloured only where it asks for action.
 
 use crate::model::words::{self, Tone};
+use crate::reactive::prelude::*;
 use domain::wire::NextStep;
-use leptos::prelude::*;
 
 /// A state.
 #[component]
@@ -18,7 +18,7 @@ pub fn Pill(
     text: Signal<String>,
 ) -> impl IntoView {
     view! {
-        <span class=move || format!("pill tone-{}", tone.get().as_str())>
+        <span class=attr(move || format!("pill tone-{}", tone.get().as_str()))>
             <span class="pill-shape" aria-hidden="true">{shape}</span>
             <span class="pill-text">{text}</span>
         </span>

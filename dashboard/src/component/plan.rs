@@ -4,9 +4,9 @@ use crate::component::At;
 use crate::model::gate::letters;
 use crate::model::money::{count, count_of, line};
 use crate::model::when;
+use crate::reactive::prelude::*;
 use domain::replay::Plan;
 use domain::time::Span;
-use leptos::prelude::*;
 
 /// The waves of a plan as small bars, each with its number of letters.
 #[component]

@@ -1,7 +1,7 @@
 //! Arrivals of a day as bars.
 
 use crate::model::spark::{heights, words};
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 const HEIGHT: u32 = 24;
 const STEP: usize = 4;

@@ -1,6 +1,6 @@
 //! A number with its subject; a link where there is a list behind it.
 
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 /// A number.
 #[component]
@@ -27,7 +27,7 @@ pub fn Stat(
         tone => format!("stat tone-{tone}"),
     };
     match href {
-        Some(href) => view! { <a class=class href=href>{inner}</a> }.into_any(),
-        None => view! { <span class=class>{inner}</span> }.into_any(),
+        Some(href) => view! { <a class=attr(class) href=href>{inner}</a> }.into_any(),
+        None => view! { <span class=attr(class)>{inner}</span> }.into_any(),
     }
 }

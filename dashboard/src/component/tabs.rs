@@ -1,6 +1,6 @@
 //! Tabs that are links: which one is open stands in the URL.
 
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 /// A tab.
 #[derive(Clone)]
@@ -28,9 +28,9 @@ pub fn Tabs(
         .map(|tab| {
             view! {
                 <li>
-                    <a class="tab" href=tab.href aria-current=move || tab.here.get().then_some("true")>
+                    <a class="tab" href=tab.href aria-current=attr(move || tab.here.get().then_some("true"))>
                         {tab.label}
-                        <span class="tab-count">{move || tab.count.get()}</span>
+                        <span class="tab-count">{part(move || tab.count.get())}</span>
                     </a>
                 </li>
             }

@@ -1,7 +1,7 @@
 //! Short messages at the edge of the page, and for a screen reader.
 
 use crate::component::{Glyph, Icon};
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 use std::time::Duration;
 
 /// Long enough to be read twice.
@@ -67,7 +67,7 @@ pub fn Toasts() -> impl IntoView {
         view! {
             <div class="toast" class:toast-bad=toast.bad>
                 <span>{toast.text}</span>
-                <button type="button" class="tool" aria-label="Dismiss" on:click=move |_| say.drop(toast.id)>
+                <button type="button" class="tool" aria-label="Dismiss" on:click=on(move |_| say.drop(toast.id))>
                     <Icon glyph=Glyph::Close />
                 </button>
             </div>

@@ -2,7 +2,7 @@
 
 use crate::api::ApiError;
 use crate::poll::{Face, Live, State};
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 /// Nothing there: why, and the one way out.
 #[component]
@@ -29,7 +29,7 @@ pub fn Problem(
     #[prop(into)]
     error: Signal<Option<ApiError>>,
 ) -> impl IntoView {
-    move || {
+    part(move || {
         error.get().map(|error| {
             let unmet = error.unmet().iter().map(|condition| {
                 view! { <li><b>{condition.kind.label()}</b>": "{condition.evidence.clone()}</li> }
@@ -46,7 +46,7 @@ pub fn Problem(
                 </div>
             }
         })
-    }
+    })
 }
 
 /// Grey rows while something loads.
@@ -89,7 +89,7 @@ fn Screens(face: Face, rows: usize, children: ChildrenFn) -> impl IntoView {
         State::Failed(error) => view! {
             <Empty title="This could not be loaded.">
                 <Problem error=Signal::stored(Some(error)) />
-                <p><button type="button" class="button" on:click=move |_| pulse.refresh()>"Try again"</button></p>
+                <p><button type="button" class="button" on:click=on(move |_| pulse.refresh())>"Try again"</button></p>
                 <p class="muted">"It is also tried again by itself."</p>
             </Empty>
         }
@@ -114,14 +114,14 @@ fn Screens(face: Face, rows: usize, children: ChildrenFn) -> impl IntoView {
         State::Stale { why, .. } => Some(view! {
             <div class="stale" role="status">
                 <span>{why.message()}" What you see is old."</span>
-                <button type="button" class="button button-quiet" on:click=move |_| pulse.refresh()>"Try now"</button>
+                <button type="button" class="button button-quiet" on:click=on(move |_| pulse.refresh())>"Try now"</button>
             </div>
         }),
         _ => None,
     };
     view! {
         <Show when=move || face.known.get() fallback=screen>
-            {stale}
+            {part(stale)}
             {children.with_value(|children| children())}
         </Show>
     }

@@ -2,8 +2,8 @@
 
 use crate::clock;
 use crate::model::when::{self, Urgency};
+use crate::reactive::prelude::*;
 use domain::time::{Span, Timestamp};
-use leptos::prelude::*;
 
 /// A moment: relative with the absolute one as its title, or the other way round.
 #[component]
@@ -18,7 +18,7 @@ pub fn At(
     let relative = Memo::new(move |_| when::relative(at.get(), clock::ticking()));
     let exact = Memo::new(move |_| clock::absolute(at.get()));
     let (shown, title) = if absolute { (exact, relative) } else { (relative, exact) };
-    view! { <time datetime=move || when::rfc3339(at.get()) title=title>{shown}</time> }
+    view! { <time datetime=attr(move || when::rfc3339(at.get())) title=title>{shown}</time> }
 }
 
 /// How old something is; a dash where nobody knows.
@@ -32,10 +32,10 @@ pub fn Age(
     view! {
         <Show when=move || since.get().is_some() fallback=|| view! { <span class="faint">"—"</span> }>
             <time
-                datetime=move || since.get().map(when::rfc3339)
-                title=move || since.get().map(clock::absolute)
+                datetime=attr(move || since.get().map(when::rfc3339))
+                title=attr(move || since.get().map(clock::absolute))
             >
-                {move || age.get()}
+                {part(move || age.get())}
             </time>
         </Show>
     }
@@ -62,11 +62,11 @@ pub fn Loss(
     view! {
         <Show when=move || at.get().is_some() fallback=|| view! { <span class="faint">"—"</span> }>
             <time
-                class=move || shown.get().map(|(class, _)| class)
-                datetime=move || at.get().map(when::rfc3339)
-                title=move || at.get().map(clock::absolute)
+                class=attr(move || shown.get().map(|(class, _)| class))
+                datetime=attr(move || at.get().map(when::rfc3339))
+                title=attr(move || at.get().map(clock::absolute))
             >
-                {move || shown.get().map(|(_, text)| text)}
+                {part(move || shown.get().map(|(_, text)| text))}
             </time>
         </Show>
     }
@@ -83,5 +83,5 @@ pub fn Countdown(
         let left = to.get().since(clock::ticking());
         when::countdown(if left < Span::ZERO { Span::ZERO } else { left })
     });
-    view! { <time datetime=move || when::rfc3339(to.get()) title=move || clock::absolute(to.get())>{left}</time> }
+    view! { <time datetime=attr(move || when::rfc3339(to.get())) title=attr(move || clock::absolute(to.get()))>{left}</time> }
 }

@@ -17,11 +17,11 @@ use crate::keys::{self, key};
 use crate::model::money::count_of;
 use crate::nav::nav;
 use crate::poll::{Live, Pace};
+use crate::reactive::prelude::*;
 use crate::route::{GroupPlace, GroupTab, Route};
 use domain::id::GroupId;
 use domain::wire::{GroupDetail, NextStep};
 use here::Here;
-use leptos::prelude::*;
 
 /// A group's page.
 #[component]
@@ -46,7 +46,7 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
     view! {
         <Frame title tab_title back pulse=live.pulse()>
             <Unless live rows=6>
-                {move || Here::new(live, id.get_value()).map(|here| view! { <Known here /> })}
+                {part(move || Here::new(live, id.get_value()).map(|here| view! { <Known here /> }))}
             </Unless>
         </Frame>
     }
@@ -72,13 +72,13 @@ fn Known(here: Here) -> impl IntoView {
             <div class="group-main">
                 <Arrivals values=arrivals last_hour growing />
                 <GroupTabs here tab />
-                <section class="group-tab" aria-label=move || label(tab.get())>
-                    {move || match tab.get() {
+                <section class="group-tab" aria-label=attr(move || label(tab.get()))>
+                    {part(move || match tab.get() {
                         GroupTab::Failure => view! { <failure::FailureTab here /> }.into_any(),
                         GroupTab::Payload => view! { <payload::PayloadTab here place /> }.into_any(),
                         GroupTab::Letters => view! { <letters::LettersTab here place /> }.into_any(),
                         GroupTab::Timeline => view! { <timeline::TimelineTab here /> }.into_any(),
-                    }}
+                    })}
                 </section>
             </div>
             <aside class="group-side" aria-label="Fix and replay">

@@ -16,11 +16,11 @@ use crate::keys::{self, key};
 use crate::model::filter::Filter;
 use crate::nav::nav;
 use crate::poll::{Live, Pace};
+use crate::reactive::prelude::*;
 use crate::route::{GroupsPlace, Route};
 use bar::{FilterBar, NewLine, Views, focus_filter};
 use domain::wire::GroupsAnswer;
 use empty::NothingHere;
-use leptos::prelude::*;
 use list::List;
 use memory::recall;
 use order::Order;
@@ -86,9 +86,9 @@ pub fn GroupsPage() -> impl IntoView {
                             <Views shared />
                             <NewLine shared />
                         </div>
-                        {move || cut.get().flatten().map(|n| view! {
+                        {part(move || cut.get().flatten().map(|n| view! {
                             <p class="stale">{format!("The first {n} groups in the order of attention; there are more.")}</p>
-                        })}
+                        }))}
                         <List shared />
                     </Show>
                 </Unless>

@@ -4,7 +4,7 @@ use crate::api::ApiError;
 use crate::ask::Ask;
 use crate::component::{Button, Problem};
 use crate::poll::Live;
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;

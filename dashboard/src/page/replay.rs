@@ -18,11 +18,11 @@ use crate::model::ledger::{self, Rate, announcement, progress, stop_words, tab_t
 use crate::model::money::count;
 use crate::model::words;
 use crate::poll::{Live, Pace, Pulse};
+use crate::reactive::prelude::*;
 use crate::route::ReplayPlace;
 use domain::id::ReplayId;
 use domain::replay::{Phase, ReplayState};
 use domain::wire::{GroupDetail, ReplayView};
-use leptos::prelude::*;
 use levers::Switches;
 
 /// A replay's page.
@@ -44,18 +44,18 @@ pub fn ReplayPage(id: ReplayId) -> impl IntoView {
     let plain = title.clone();
     let tab_title = Signal::derive(move || shown.get().unwrap_or_else(|| plain.clone()));
     view! {
-        {move || {
+        {part(move || {
             // The way back is known only with the answer.
             let back = (back_to.get(), back);
             let title = title.clone();
             view! {
                 <Frame title tab_title back pulse=live.pulse()>
                     <Unless live rows=6>
-                        {move || live.data().get_untracked().map(|first| view! { <Known live first /> })}
+                        {part(move || live.data().get_untracked().map(|first| view! { <Known live first /> }))}
                     </Unless>
                 </Frame>
             }
-        }}
+        })}
     }
 }
 
@@ -126,12 +126,12 @@ fn Head(view: Signal<ReplayView>, levers: Levers, pulse: Pulse) -> impl IntoView
     view! {
         <div class="replay-head">
             <div class="figures">
-                <Stat label="delivered">{move || count(total.with(|t| t.delivered))}</Stat>
-                <Stat label="came back" tone>{move || count(total.with(|t| t.returned))}</Stat>
-                <Stat label="in flight">{move || count(total.with(|t| t.in_flight + t.sending))}</Stat>
-                <Stat label="to go">{move || count(total.with(|t| t.pending))}</Stat>
+                <Stat label="delivered">{part(move || count(total.with(|t| t.delivered)))}</Stat>
+                <Stat label="came back" tone>{part(move || count(total.with(|t| t.returned)))}</Stat>
+                <Stat label="in flight">{part(move || count(total.with(|t| t.in_flight + t.sending)))}</Stat>
+                <Stat label="to go">{part(move || count(total.with(|t| t.pending)))}</Stat>
                 <Show when=move || { skipped.get() > 0 }>
-                    <Stat label="not sent">{move || count(skipped.get())}</Stat>
+                    <Stat label="not sent">{part(move || count(skipped.get()))}</Stat>
                 </Show>
                 <Speed view pulse />
             </div>
@@ -146,7 +146,7 @@ fn Head(view: Signal<ReplayView>, levers: Levers, pulse: Pulse) -> impl IntoView
                 <span class="fact">{format!("to {to}")}</span>
                 <Ended view />
                 <Show when=move || view.with(|view| !view.replay.is_finished())>
-                    <span class="fact">{move || stop.get()}</span>
+                    <span class="fact">{part(move || stop.get())}</span>
                 </Show>
             </p>
         </div>
@@ -162,7 +162,7 @@ fn Ended(view: Signal<ReplayView>) -> impl IntoView {
         })
     });
     let started = view.with_untracked(|view| view.replay.approval.at);
-    move || {
+    part(move || {
         match ended.get() {
         Some((at, took)) => view! {
             <span class="fact">"ended "<At at=Signal::stored(at) />{format!(" after {}", crate::model::when::countdown(took))}</span>
@@ -170,7 +170,7 @@ fn Ended(view: Signal<ReplayView>) -> impl IntoView {
         .into_any(),
         None => view! { <span class="fact">"started "<At at=Signal::stored(started) /></span> }.into_any(),
     }
-    }
+    })
 }
 
 /// Letters a second as this page sees them go out, beside the pace that the plan allows.
@@ -195,7 +195,7 @@ fn Speed(view: Signal<ReplayView>, pulse: Pulse) -> impl IntoView {
     let finished = Memo::new(move |_| view.with(|view| view.replay.is_finished()));
     view! {
         <Show when=move || !finished.get()>
-            <Stat label>{move || count(now().unwrap_or_else(|| pace.into()))}</Stat>
+            <Stat label>{part(move || count(now().unwrap_or_else(|| pace.into())))}</Stat>
         </Show>
     }
 }

@@ -6,11 +6,11 @@ use crate::component::{At, Bar, Empty, Frame, MoneyText, Part, Pill, Problem, Un
 use crate::model::money::{count, count_of};
 use crate::model::words;
 use crate::poll::{Live, Pace};
+use crate::reactive::prelude::*;
 use crate::route::Route;
 use domain::id::ReplayId;
 use domain::replay::WaveLedger;
 use domain::wire::{ReplayView, ReplaysAnswer};
-use leptos::prelude::*;
 
 /// The list of replays.
 #[component]
@@ -93,7 +93,7 @@ fn Older(#[prop(into)] first: Signal<Option<Option<String>>>) -> impl IntoView {
         </ul>
         <Problem error=ask.error() />
         <Show when=move || next.get().is_some()>
-            <p><button type="button" class="button" on:click=more aria-busy=move || ask.busy().get().then_some("true")>
+            <p><button type="button" class="button" on:click=on(more) aria-busy=attr(move || ask.busy().get().then_some("true"))>
                 "Earlier replays"<span class="spinner" aria-hidden="true"></span>
             </button></p>
         </Show>
@@ -102,7 +102,7 @@ fn Older(#[prop(into)] first: Signal<Option<Option<String>>>) -> impl IntoView {
 
 #[component]
 fn ReplayRow(view: Memo<ReplayView>) -> impl IntoView {
-    view! { <li class="replay-row">{move || view.with(cells)}</li> }
+    view! { <li class="replay-row">{part(move || view.with(cells))}</li> }
 }
 
 fn cells(view: &ReplayView) -> impl IntoView + use<> {

@@ -3,9 +3,9 @@
 use crate::api::{self, ApiError};
 use crate::component::{Glyph, Icon, Problem};
 use crate::nav::{nav, set_title, take_fragment};
+use crate::reactive::prelude::*;
 use crate::route::Route;
 use crate::session::{SignedIn, tab};
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 /// Where one-time links lead to.
@@ -29,7 +29,7 @@ pub fn SignInPage() -> impl IntoView {
             }
         });
     }
-    move || match failed.get() {
+    part(move || match failed.get() {
         Some(error) if error.is_passing() => view! {
             <Door title="The office did not answer">
                 <Problem error=Signal::stored(Some(error)) />
@@ -46,7 +46,7 @@ pub fn SignInPage() -> impl IntoView {
         .into_any(),
         None if has_code => view! { <Door title="Signing in…"><p class="muted">"A moment."</p></Door> }.into_any(),
         None => view! { <Door title="Sign in"><NewLink /></Door> }.into_any(),
-    }
+    })
 }
 
 /// Shown in place of any page while nobody is signed in; the URL stays, so that signing in here returns to it.

@@ -1,7 +1,7 @@
 //! A URL that leads nowhere.
 
 use crate::component::{Empty, Frame};
-use leptos::prelude::*;
+use crate::reactive::prelude::*;
 
 /// There is no such page.
 #[component]

@@ -1,9 +1,9 @@
 //! The clockwork of a live value: one request at a time, none while hidden or paused, slower while nothing answers.
 
 use crate::api::{Answer, ApiError, Seen};
+use crate::reactive::prelude::*;
 use leptos::ev;
 use leptos::leptos_dom::helpers::TimeoutHandle;
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::cell::{Cell, RefCell};
 use std::future::Future;

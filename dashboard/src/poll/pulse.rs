@@ -2,8 +2,8 @@
 
 use super::State;
 use crate::clock;
+use crate::reactive::prelude::*;
 use domain::time::Timestamp;
-use leptos::prelude::*;
 
 /// After this long without an answer a value is no longer called live.
 const LIVE_MS: i64 = 5_000;

@@ -3,14 +3,14 @@
 use super::here::Here;
 use crate::component::{Copy, Empty};
 use crate::model::trace::{Block, blocks, has_own};
+use crate::reactive::prelude::*;
 use domain::reading::Failure;
-use leptos::prelude::*;
 
 /// The trace of the group's first letter.
 #[component]
 pub(super) fn FailureTab(here: Here) -> impl IntoView {
     let failure = here.part(|detail| detail.failure.clone());
-    view! { {move || view! { <FailureText failure=failure.get() /> }} }
+    view! { {part(move || view! { <FailureText failure=failure.get() /> })} }
 }
 
 /// A failure.
@@ -50,17 +50,17 @@ fn Trace(stack: String) -> impl IntoView {
     view! {
         <div class="trace-tools">
             <div class="switch" role="group" aria-label="How the trace is shown">
-                <button type="button" aria-pressed=move || (!raw.get()).to_string() on:click=move |_| raw.set(false)>"Frames"</button>
-                <button type="button" aria-pressed=move || raw.get().to_string() on:click=move |_| raw.set(true)>"Raw"</button>
+                <button type="button" aria-pressed=attr(move || (!raw.get()).to_string()) on:click=on(move |_| raw.set(false))>"Frames"</button>
+                <button type="button" aria-pressed=attr(move || raw.get().to_string()) on:click=on(move |_| raw.set(true))>"Raw"</button>
             </div>
             <Copy text=Signal::derive(move || stack.get_value()) what="the trace" worded=true />
         </div>
-        {move || if raw.get() {
+        {part(move || if raw.get() {
             view! { <pre class="raw" tabindex="0">{stack.get_value()}</pre> }.into_any()
         } else {
             let shown = parts.get_value().into_iter().map(|part| block(part, fold)).collect_view();
             view! { <div class="trace">{shown}</div> }.into_any()
-        }}
+        })}
     }
 }
 

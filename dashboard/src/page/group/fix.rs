@@ -4,12 +4,12 @@ use super::here::Here;
 use crate::api;
 use crate::ask::Ask;
 use crate::component::{At, Dialog, Field, Kind, toasts};
+use crate::reactive::prelude::*;
 use domain::fix::{Fix, FixKind};
 use domain::group::GroupState;
 use domain::reading::Class;
 use domain::role::Permission;
 use domain::wire::{DeclareFix, Give, GroupDetail};
-use leptos::prelude::*;
 
 /// Why no fix can be declared in this state.
 pub(super) fn why_not_declare(detail: &GroupDetail) -> Option<String> {
@@ -69,7 +69,7 @@ fn Withdraw(here: Here, open: RwSignal<bool>) -> impl IntoView {
     };
     view! {
         <Show when=move || may.with(Option::is_none)>
-            <button type="button" class="button button-quiet" on:click=move |_| open.set(true)>"Withdraw…"</button>
+            <button type="button" class="button button-quiet" on:click=on(move |_| open.set(true))>"Withdraw…"</button>
         </Show>
         <Dialog open title="Withdraw the fix?" confirm="Withdraw" kind=Kind::Danger busy=ask.busy() error=ask.error()
             why_not on_confirm=Callback::new(send)>
@@ -132,7 +132,7 @@ fn FixFields(
     let radio = move |of: FixKind| {
         view! {
             <label class="check">
-                <input type="radio" name="fix-kind" prop:checked=move || kind.get() == of on:change=move |_| kind.set(of) />
+                <input type="radio" name="fix-kind" prop:checked=move || kind.get() == of on:change=on(move |_| kind.set(of)) />
                 {of.label()}
             </label>
         }
@@ -153,14 +153,14 @@ fn FixFields(
         Some(view! {
             <p class="offer">
                 <span class="muted">{format!("{words} went live ")}<At at=Signal::stored(at) /></span>
-                <button type="button" class="button" on:click=move |_| reference.set(fill.clone())>"Use it"</button>
+                <button type="button" class="button" on:click=on(move |_| reference.set(fill.clone()))>"Use it"</button>
             </p>
         })
     };
     view! {
         <fieldset class="kinds"><legend class="sr-only">"Kind of fix"</legend>{FixKind::ALL.map(radio).collect_view()}</fieldset>
         <Field label first=true value=reference on_input=move |text| reference.set(text) />
-        {offer}
+        {part(offer)}
         <Field label="Note (not required)" lines=true value=note on_input=move |text| note.set(text)
             hint=Some("What was wrong and what was done, for whoever approves.".to_string()) />
     }

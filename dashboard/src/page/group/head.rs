@@ -4,8 +4,8 @@ use super::here::Here;
 use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
 use crate::model::money::{count, count_of};
 use crate::model::words;
+use crate::reactive::prelude::*;
 use domain::wire::NextStep;
-use leptos::prelude::*;
 
 /// Below the title.
 #[component]
@@ -31,7 +31,7 @@ fn Facts(here: Here) -> impl IntoView {
     view! {
         <p class="facts">
             <StepPill step=next />
-            {move || {
+            {part(move || {
                 let (queue, class, consumer, culprit, severity) = row.get();
                 let consumer = consumer.map(|consumer| {
                     let version = version.get().map(|version| format!(" {version}")).unwrap_or_default();
@@ -47,14 +47,14 @@ fn Facts(here: Here) -> impl IntoView {
                     {culprit}
                     <span class="fact">{words::severity(severity)}</span>
                 }
-            }}
+            })}
             <span class="fact">"first "<At at=first /></span>
-            {move || last.get().map(|last| view! { <span class="fact">"last "<At at=Signal::stored(last) /></span> })}
+            {part(move || last.get().map(|last| view! { <span class="fact">"last "<At at=Signal::stored(last) /></span> }))}
         </p>
         <p class="facts-why">
-            {move || row.with(|(_, class, ..)| {
+            {part(move || row.with(|(_, class, ..)| {
                 format!("{} % sure: {}", class.confidence.as_pct(), class.reason)
-            })}
+            }))}
         </p>
     }
 }
@@ -77,14 +77,14 @@ fn Stats(here: Here) -> impl IntoView {
     let tone = Signal::derive(move || if growing.get() && last_hour.get() > 0 { "danger" } else { "" });
     view! {
         <div class="figures">
-            <Stat label=letters>{move || open.with(|open| count_of(open.letters))}</Stat>
+            <Stat label=letters>{part(move || open.with(|open| count_of(open.letters)))}</Stat>
             <Stat label="at risk"><MoneyText of=open /></Stat>
-            <Stat label=people>{move || count(customers.get())}</Stat>
+            <Stat label=people>{part(move || count(customers.get()))}</Stat>
             <Stat label="oldest"><Age since=oldest /></Stat>
             <Stat label="to loss"><Loss at=loss /></Stat>
-            <Stat label="last hour" tone>{move || format!("+{}", count(last_hour.get()))}</Stat>
+            <Stat label="last hour" tone>{part(move || format!("+{}", count(last_hour.get())))}</Stat>
             <Show when=move || { delivered.get() > 0 }>
-                <Stat label="delivered">{move || count_of(delivered.get())}</Stat>
+                <Stat label="delivered">{part(move || count_of(delivered.get()))}</Stat>
             </Show>
         </div>
     }

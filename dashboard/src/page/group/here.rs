@@ -2,11 +2,11 @@
 
 use crate::component::Asker;
 use crate::poll::{Live, Pulse};
+use crate::reactive::prelude::*;
 use crate::session;
 use domain::id::GroupId;
 use domain::role::Permission;
 use domain::wire::{GroupDetail, ReplayView};
-use leptos::prelude::*;
 use std::sync::Arc;
 
 /// The group of the page.

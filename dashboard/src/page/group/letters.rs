@@ -7,10 +7,10 @@ use crate::model::money::{amount, count_of};
 use crate::model::words;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
+use crate::reactive::prelude::*;
 use crate::route::{GroupPlace, GroupTab, Route};
 use domain::letter::{LetterState, LetterStateKind};
 use domain::wire::{LetterRow, LettersPage};
-use leptos::prelude::*;
 
 /// The letters, in the order of their ids, page by page.
 #[component]
@@ -34,7 +34,7 @@ pub(super) fn LettersTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl In
     let tabs: Vec<Tab> = [None].into_iter().chain(LetterStateKind::ALL.map(Some)).map(tab).collect();
     view! {
         <Tabs label="Letters by state" tabs />
-        {move || view! { <Letters here state=state.get() /> }}
+        {part(move || view! { <Letters here state=state.get() /> })}
     }
 }
 

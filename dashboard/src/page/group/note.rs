@@ -5,9 +5,9 @@ use super::side::{Asks, Press};
 use crate::api;
 use crate::ask::Ask;
 use crate::component::{Button, Dialog, Field, Kind, toasts};
+use crate::reactive::prelude::*;
 use domain::role::Permission;
 use domain::wire::Note;
-use leptos::prelude::*;
 
 /// The note, and the way to change it.
 #[component]
@@ -38,8 +38,8 @@ pub(super) fn NoteCard(here: Here, asks: Asks) -> impl IntoView {
     view! {
         <section class="side-part">
             <h2>"Note"</h2>
-            {move || note.get().map(|note| view! { <p class="note">{note}</p> })}
-            <Button press=move |()| edit() why_not=may key="n">{verb}</Button>
+            {part(move || note.get().map(|note| view! { <p class="note">{note}</p> }))}
+            <Button press=move |()| edit() why_not=may key="n">{part(verb)}</Button>
         </section>
         <Dialog open title="Note" confirm="Keep the note" kind=Kind::Primary busy=ask.busy() error=ask.error() why_not=may
             on_confirm=Callback::new(send)>

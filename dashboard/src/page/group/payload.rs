@@ -9,11 +9,11 @@ use crate::model::money::{amount, count};
 use crate::model::words;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
+use crate::reactive::prelude::*;
 use crate::route::{GroupPlace, GroupTab, Route};
 use domain::id::{GroupId, LetterId};
 use domain::message::{AttributeValue, Content};
 use domain::wire::{LetterDetail, LetterRow, LettersPage};
-use leptos::prelude::*;
 
 /// Where a letter of a group is shown.
 pub(super) fn place_of(group: &GroupId, letter: &LetterId) -> String {
@@ -39,7 +39,7 @@ pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl In
         let kind = row.message_type.clone().unwrap_or_default();
         view! {
             <li>
-                <a class="pick" href=place_of(&here.id(), &row.id) aria-current=move || is_here().then_some("true")>
+                <a class="pick" href=place_of(&here.id(), &row.id) aria-current=attr(move || is_here().then_some("true"))>
                     <span class="mono">{short}</span>
                     <span class="pick-money">{money}</span>
                     <span class="pick-more">{kind}" · "<At at=Signal::stored(row.died_at) /></span>
@@ -62,7 +62,7 @@ pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl In
                         } />
                     </nav>
                     <div class="letter">
-                        {move || chosen.get().map(|id| view! { <Letter id /> })}
+                        {part(move || chosen.get().map(|id| view! { <Letter id /> }))}
                     </div>
                 </div>
             </Show>
@@ -75,7 +75,7 @@ fn Letter(id: LetterId) -> impl IntoView {
     let live = Live::new(move |seen| api::letter(id.clone(), seen), |_: &LetterDetail| Pace::Calm);
     view! {
         <Unless live rows=5>
-            {move || live.get().map(|detail| view! { <LetterText detail /> })}
+            {part(move || live.get().map(|detail| view! { <LetterText detail /> }))}
         </Unless>
     }
 }
@@ -159,8 +159,8 @@ fn Body(body: String) -> impl IntoView {
     let text = StoredValue::new(body);
     let switch = is_json.then(|| view! {
         <div class="switch" role="group" aria-label="How the body is shown">
-            <button type="button" aria-pressed=move || (!raw.get()).to_string() on:click=move |_| raw.set(false)>"Tree"</button>
-            <button type="button" aria-pressed=move || raw.get().to_string() on:click=move |_| raw.set(true)>"Raw"</button>
+            <button type="button" aria-pressed=attr(move || (!raw.get()).to_string()) on:click=on(move |_| raw.set(false))>"Tree"</button>
+            <button type="button" aria-pressed=attr(move || raw.get().to_string()) on:click=on(move |_| raw.set(true))>"Raw"</button>
         </div>
     });
     let not_json = (!is_json).then(|| view! { <span class="muted">"This is not JSON."</span> });
@@ -172,11 +172,11 @@ fn Body(body: String) -> impl IntoView {
                 {not_json}
                 <Copy text=Signal::derive(move || text.get_value()) what="the body" worded=true />
             </header>
-            {move || if raw.get() {
+            {part(move || if raw.get() {
                 view! { <pre class="raw" tabindex="0">{text.get_value()}</pre> }.into_any()
             } else {
                 view! { <JsonView raw=text.get_value() /> }.into_any()
-            }}
+            })}
         </section>
     }
 }

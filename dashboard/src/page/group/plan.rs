@@ -7,11 +7,11 @@ use crate::ask::Ask;
 use crate::component::{ApproveDialog, At, Button, Dialog, Field, Kind, PlanText, Problem, Say, toasts};
 use crate::model::gate::{blocked, waivable};
 use crate::model::options::{CANARY, Fields, GROWTH, PACE, STOP, wrong};
+use crate::reactive::prelude::*;
 use domain::group::GroupState;
 use domain::replay::PlanOptions;
 use domain::role::Permission;
 use domain::wire::{Approve, ErrorCode, GroupDetail, MakePlan, NextStep, PlanView, ReplayView};
-use leptos::prelude::*;
 
 fn why_not_plan(detail: &GroupDetail) -> Option<String> {
     match &detail.row.state {
@@ -89,7 +89,7 @@ pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
     view! {
         <section class="side-part">
             <h2>"Plan"</h2>
-            {move || match plan.get() {
+            {part(move || match plan.get() {
                 None => view! {
                     <p class="muted">"The letters that wait now, frozen, in waves. Nothing is sent before somebody approves."</p>
                     // With a fix, planning is the next step and its button stands under the gate.
@@ -110,7 +110,7 @@ pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
                     }
                     .into_any()
                 }
-            }}
+            })}
         </section>
         <OptionsDialog planning />
     }
@@ -158,7 +158,7 @@ pub(super) fn ApproveButton(here: Here, asks: Asks) -> impl IntoView {
             "Approve and replay…"
         </Button>
         <Show when=move || why_not.with(Option::is_none) && !to_waive.with(String::is_empty)>
-            <p class="muted">{move || format!("Not met yet: {}. Wait, or waive it with a reason.", to_waive.get())}</p>
+            <p class="muted">{part(move || format!("Not met yet: {}. Wait, or waive it with a reason.", to_waive.get()))}</p>
         </Show>
         <ApproveDialog open plan gate asker busy=approving.busy() error=approving.error()
             on_approve=Callback::new(approve) on_look=move |()| approving.clear() />

@@ -10,10 +10,10 @@ use crate::model::gate::opens_at;
 use crate::model::ledger::short;
 use crate::model::money::count;
 use crate::page::replay::{Compact, Levers};
+use crate::reactive::prelude::*;
 use domain::group::GroupState;
 use domain::role::Permission;
 use domain::wire::ReplayView;
-use leptos::prelude::*;
 
 /// What keys ask of the parts of the side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,12 +62,12 @@ pub(super) fn Side(here: Here, asks: Asks) -> impl IntoView {
     let state = here.part(|detail| detail.row.state.as_str());
     ask_when_the_gate_opens(here);
     view! {
-        {move || match state.get() {
+        {part(move || match state.get() {
             "replaying" | "verifying" => view! { <Replaying here asks /> }.into_any(),
             "paused" => view! { <Paused here asks /> }.into_any(),
             "resolved" => view! { <Resolved here /> }.into_any(),
             _ => view! { <Before here asks /> }.into_any(),
-        }}
+        })}
         <NoteCard here asks />
     }
 }
@@ -104,14 +104,14 @@ fn Before(here: Here, asks: Asks) -> impl IntoView {
     view! {
         <GatePart here title="Before you replay">
             <div class="next">
-                {move || match next.get() {
+                {part(move || match next.get() {
                     (false, _) => view! {
                         <DeclareButton declaring kind=Kind::Primary verb="Declare a fix…" />
                     }
                     .into_any(),
                     (true, false) => view! { <PlanButton planning kind=Kind::Primary verb="Plan replay" /> }.into_any(),
                     (true, true) => view! { <ApproveButton here asks /> }.into_any(),
-                }}
+                })}
             </div>
         </GatePart>
         <FixPart here declaring next_is_here=true />
@@ -172,7 +172,7 @@ fn FixPart(here: Here, declaring: Declaring, next_is_here: bool) -> impl IntoVie
     view! {
         <section class="side-part">
             <h2>"Fix"</h2>
-            {move || match (fix.get(), was.get()) {
+            {part(move || match (fix.get(), was.get()) {
                 (Some(fix), _) => view! {
                     <FixCard here fix />
                     <DeclareButton declaring kind=Kind::Plain verb="Declare another…" />
@@ -193,7 +193,7 @@ fn FixPart(here: Here, declaring: Declaring, next_is_here: bool) -> impl IntoVie
                     <DeclareButton declaring kind=Kind::Primary verb="Declare the next fix…" />
                 }
                 .into_any(),
-            }}
+            })}
         </section>
         <DeclareDialog here=declaring.here open=declaring.open />
     }
@@ -203,12 +203,12 @@ fn FixPart(here: Here, declaring: Declaring, next_is_here: bool) -> impl IntoVie
 fn Replaying(here: Here, asks: Asks) -> impl IntoView {
     let replay = here.part(|detail| detail.replay.clone());
     let known = Memo::new(move |_| replay.with(Option::is_some));
-    move || {
+    part(move || {
         known.get().then(|| {
             let first = here.now().replay.clone();
             first.map(|first| view! { <Under here asks first /> })
         })
-    }
+    })
 }
 
 #[component]
@@ -229,13 +229,13 @@ fn Under(here: Here, asks: Asks, first: ReplayView) -> impl IntoView {
 fn Resolved(here: Here) -> impl IntoView {
     let state = here.part(|detail| detail.row.state.clone());
     let delivered = here.part(|detail| detail.row.delivered.max(0).unsigned_abs());
-    move || match state.get() {
+    part(move || match state.get() {
         GroupState::Resolved { at, fix, replay } => Some(view! {
             <section class="side-part">
                 <h2>"Resolved"</h2>
                 <p>
                     "No letter of this group is open since "<At at=Signal::stored(at) absolute=true />". "
-                    {move || format!("{} delivered, the last by ", count(delivered.get()))}
+                    {part(move || format!("{} delivered, the last by ", count(delivered.get())))}
                     <a href=format!("/replays/{replay}")>"replay "{short(&replay)}</a>"."
                 </p>
                 <p class="muted">"A letter that dies of this cause after the fix opens the group again."</p>
@@ -246,14 +246,14 @@ fn Resolved(here: Here) -> impl IntoView {
             </section>
         }),
         _ => None,
-    }
+    })
 }
 
 /// The last replay, where none is under way.
 #[component]
 fn Last(here: Here) -> impl IntoView {
     let last = here.part(|detail| detail.replay.as_ref().map(|r| (r.replay.id().clone(), r.total.clone())));
-    move || {
+    part(move || {
         last.get().map(|(id, total)| view! {
             <section class="side-part">
                 <h2>"Last replay"</h2>
@@ -264,5 +264,5 @@ fn Last(here: Here) -> impl IntoView {
                 </p>
             </section>
         })
-    }
+    })
 }

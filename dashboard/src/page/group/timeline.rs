@@ -5,8 +5,8 @@ use crate::api;
 use crate::component::{AuditList, Empty, Unless};
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
+use crate::reactive::prelude::*;
 use domain::wire::AuditPage;
-use leptos::prelude::*;
 
 /// The audit of the group, newest first.
 #[component]

@@ -8,10 +8,10 @@ use crate::model::money::count;
 use crate::model::sort::Sort;
 use crate::model::view::View;
 use crate::nav::nav;
+use crate::reactive::prelude::*;
 use crate::route::{GroupsPlace, Route};
 use leptos::ev::KeyboardEvent;
 use leptos::leptos_dom::helpers::TimeoutHandle;
-use leptos::prelude::*;
 use std::time::Duration;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
@@ -74,7 +74,7 @@ pub(super) fn FilterBar(shared: Shared) -> impl IntoView {
                     placeholder="Filter by error, queue, consumer or id" aria-label="Filter"
                     prop:value=move || typed.get()
                     on:input:target=move |event| write(event.target().value())
-                    on:keydown=pressed on:blur=move |_| settle() />
+                    on:keydown=on(pressed) on:blur=on(move |_| settle()) />
                 <kbd aria-hidden="true">"/"</kbd>
             </div>
             <Chips shared write=Callback::new(move |text| { write(text); settle(); }) />
@@ -88,7 +88,7 @@ fn Chips(shared: Shared, write: Callback<String>) -> impl IntoView {
     let filter = Memo::new(move |_| shared.filter());
     let plain =
         |filter: &Filter| filter.terms.iter().all(|term| matches!(term.test, Some(Test::Anywhere(_))) && !term.not);
-    move || {
+    part(move || {
         let filter = filter.get();
         (!plain(&filter)).then(|| {
             let chips = filter.terms.iter().enumerate().map(|(at, term)| {
@@ -100,7 +100,7 @@ fn Chips(shared: Shared, write: Callback<String>) -> impl IntoView {
                         <code>{term.text.clone()}</code>
                         {(!understood).then_some("not understood, ignored")}
                         <button type="button" class="tool" title=name.clone() aria-label=name
-                            on:click=move |_| write.run(rest.clone())>
+                            on:click=on(move |_| write.run(rest.clone()))>
                             <Icon glyph=Glyph::Close />
                         </button>
                     </li>
@@ -108,7 +108,7 @@ fn Chips(shared: Shared, write: Callback<String>) -> impl IntoView {
             });
             view! { <ul class="chips" aria-label="What the filter asks">{chips.collect_view()}</ul> }
         })
-    }
+    })
 }
 
 /// The views, each with how many rows the filter leaves in it; on small screens the order too.
@@ -140,7 +140,7 @@ pub(super) fn Views(shared: Shared) -> impl IntoView {
             <select class="input" prop:value=move || place.get().sort.as_str()
                 on:change:target=move |event| reorder(event.target().value())>
                 {Sort::ALL.into_iter().map(|sort| view! {
-                    <option value=sort.as_str() selected=move || place.get().sort == sort>{sort.label()}</option>
+                    <option value=sort.as_str() selected=attr(move || place.get().sort == sort)>{sort.label()}</option>
                 }).collect_view()}
             </select>
         </label>
@@ -155,7 +155,7 @@ pub(super) fn NewLine(shared: Shared) -> impl IntoView {
     view! {
         <div class="new-line" role="status">
             <Show when=move || !order.pending().is_none()>
-                <button type="button" class="new-button" aria-keyshortcuts="." on:click=move |_| order.show_new(shared)>
+                <button type="button" class="new-button" aria-keyshortcuts="." on:click=on(move |_| order.show_new(shared))>
                     {words}" — show "<kbd aria-hidden="true">"."</kbd>
                 </button>
             </Show>

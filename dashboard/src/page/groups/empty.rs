@@ -7,8 +7,8 @@ use crate::component::Empty;
 use crate::model::view::View;
 use crate::nav::nav;
 use crate::poll::Reading;
+use crate::reactive::prelude::*;
 use crate::route::{GroupsPlace, Route};
-use leptos::prelude::*;
 
 /// No groups at all.
 #[component]
@@ -27,7 +27,7 @@ pub(super) fn NothingHere(shared: Shared) -> impl IntoView {
         let checked = checked().map(|at| format!(" Last checked {at}.")).unwrap_or_default();
         format!("Watching {names}{more}.{checked}")
     };
-    move || {
+    part(move || {
         if watching.get().is_none_or(|queues| queues.is_empty()) {
             view! {
                 <Empty title="No queue is watched yet.">
@@ -39,12 +39,12 @@ pub(super) fn NothingHere(shared: Shared) -> impl IntoView {
         } else {
             view! {
                 <Empty title="No dead letters.">
-                    <p>{words}</p>
+                    <p>{part(words)}</p>
                 </Empty>
             }
             .into_any()
         }
-    }
+    })
 }
 
 /// Groups, but none here.
@@ -79,9 +79,9 @@ pub(super) fn NoneMatch(shared: Shared) -> impl IntoView {
         <Empty title=Signal::derive(title)>
             <div class="empty-ways">
                 <Show when=filtered>
-                    <button type="button" class="button button-primary" on:click=clear>"Clear the filter"</button>
+                    <button type="button" class="button button-primary" on:click=on(clear)>"Clear the filter"</button>
                 </Show>
-                {elsewhere}
+                {part(elsewhere)}
             </div>
         </Empty>
     }

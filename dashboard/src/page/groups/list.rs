@@ -8,9 +8,9 @@ use crate::model::sort::{Dir, Sort};
 use crate::model::window::{self, Sight};
 use crate::poll::State;
 use crate::prefs::prefs;
+use crate::reactive::prelude::*;
 use crate::route::{GroupsPlace, Route};
 use leptos::html;
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 
@@ -52,7 +52,7 @@ pub(super) fn List(shared: Shared) -> impl IntoView {
             <div class="list-frame" id=FRAME>
                 <Show when=move || !is_empty.get() fallback=move || view! { <NoneMatch shared /> }>
                     <div class="table" role="table" aria-label="Groups"
-                        aria-rowcount=move || (shown.with(Vec::len) + 1).to_string()>
+                        aria-rowcount=attr(move || (shown.with(Vec::len) + 1).to_string())>
                         <Header shared />
                         <div role="rowgroup" class="rows" node_ref=body>
                             <div style:height=above></div>
@@ -96,8 +96,8 @@ fn Header(shared: Shared) -> impl IntoView {
             None => "",
         };
         view! {
-            <div role="columnheader" class=class aria-sort=aria>
-                <a class="sort" href=href>{name}<span class="sort-arrow" aria-hidden="true">{arrow}</span></a>
+            <div role="columnheader" class=class aria-sort=attr(aria)>
+                <a class="sort" href=attr(href)>{name}<span class="sort-arrow" aria-hidden="true">{part(arrow)}</span></a>
             </div>
         }
         .into_any()
@@ -142,7 +142,7 @@ fn watch_sight(body: NodeRef<html::Div>, sight: RwSignal<Sight>) {
     });
     let dense = prefs().dense;
     Effect::new(move || {
-        dense.track();
+        dense.get();
         if body.get().is_some() {
             request_animation_frame(look);
         }

@@ -2,10 +2,10 @@
 
 use super::Shared;
 use super::order::scroll_top;
+use crate::reactive::prelude::*;
 use crate::route::GroupsPlace;
 use domain::id::GroupId;
 use domain::wire::GroupsAnswer;
-use leptos::prelude::*;
 
 /// The list as it was left.
 #[derive(Clone)]

@@ -4,10 +4,10 @@ use super::order::{Order, row_id};
 use crate::component::{Age, Loss, MoneyText, Spark, StepPill};
 use crate::model::money::{count, count_of};
 use crate::model::words;
+use crate::reactive::prelude::*;
 use crate::route::Route;
 use domain::id::GroupId;
 use domain::wire::{GroupRow, NextStep};
-use leptos::prelude::*;
 
 /// A row. The whole of it is its one link, so that it opens in a new tab like any other.
 #[component]
@@ -22,9 +22,9 @@ pub(super) fn Row(
     let class = move || if order.is_cursor(&cursor_id) { "row row-cursor" } else { "row" };
     // One closure for all cells: a changed row is patched where it stands, and each closure costs bytes to download.
     view! {
-        <div role="row" class=class aria-rowindex=move || index.get().to_string()
-            on:focusin=move |_| order.set_cursor(&focus_id)>
-            {move || row.with(cells)}
+        <div role="row" class=attr(class) aria-rowindex=attr(move || index.get().to_string())
+            on:focusin=on(move |_| order.set_cursor(&focus_id))>
+            {part(move || row.with(cells))}
         </div>
     }
 }

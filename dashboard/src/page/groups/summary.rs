@@ -8,10 +8,10 @@ use crate::model::view::View;
 use crate::model::when::{Urgency, urgency};
 use crate::model::words::{self, Tone};
 use crate::poll::Live;
+use crate::reactive::prelude::*;
 use crate::route::{GroupsPlace, Route};
 use domain::group::Tally;
 use domain::wire::{GroupsAnswer, Summary as Numbers};
-use leptos::prelude::*;
 
 fn link(view: View, sort: Sort) -> String {
     Route::Groups(GroupsPlace { view, sort, ..GroupsPlace::default() }).to_string()
@@ -21,7 +21,7 @@ fn link(view: View, sort: Sort) -> String {
 #[component]
 pub(super) fn Summary(live: Live<GroupsAnswer>) -> impl IntoView {
     let numbers = live.part(|answer| (answer.summary.clone(), tally(answer)));
-    move || numbers.get().map(|(numbers, of)| shown(numbers, of))
+    part(move || numbers.get().map(|(numbers, of)| shown(numbers, of)))
 }
 
 /// The office's own sum counts; the rows only say whether every letter carries a price.
@@ -80,7 +80,7 @@ pub(super) fn Worst(live: Live<GroupsAnswer>) -> impl IntoView {
             (Route::group(&row.id).to_string(), row.title.clone(), row.next.label(), money)
         })
     });
-    move || {
+    part(move || {
         worst.get().flatten().map(|(href, title, step, money)| {
             view! {
                 <a class="worst tone-danger" href=href>
@@ -90,5 +90,5 @@ pub(super) fn Worst(live: Live<GroupsAnswer>) -> impl IntoView {
                 </a>
             }
         })
-    }
+    })
 }

@@ -5,14 +5,14 @@ use crate::component::{At, AuditList, PlanText, Unless};
 use crate::model::timeline::of_replay;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
+use crate::reactive::prelude::*;
 use domain::wire::{AuditPage, ReplayView};
-use leptos::prelude::*;
 
 /// The approval and what was waived with it.
 #[component]
 pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
     let approval = Memo::new(move |_| view.with(|view| (view.replay.approval.clone(), view.replay.plan.fix.clone())));
-    move || {
+    part(move || {
         let (approval, fix) = approval.get();
         let waivers = approval.waivers.iter().map(|waiver| {
             view! {
@@ -37,7 +37,7 @@ pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
                 {waivers}
             </section>
         }
-    }
+    })
 }
 
 /// The plan.

@@ -6,8 +6,8 @@ use crate::component::{Bar, Pill, parts};
 use crate::model::ledger::{progress, short, stop_words};
 use crate::model::money::count;
 use crate::model::words;
+use crate::reactive::prelude::*;
 use domain::replay::{OutcomeKind, ReplayState};
-use leptos::prelude::*;
 
 /// The replay: how far it is, and the switches.
 #[component]
@@ -23,7 +23,7 @@ pub(in crate::page) fn Compact(levers: Levers) -> impl IntoView {
         view! {
             <div>
                 <dt>{words::outcome(kind)}</dt>
-                <dd><a href=href>{move || count(total.with(|total| total.get(kind)))}</a></dd>
+                <dd><a href=href>{part(move || count(total.with(|total| total.get(kind))))}</a></dd>
             </div>
         }
     };
@@ -42,7 +42,7 @@ pub(in crate::page) fn Compact(levers: Levers) -> impl IntoView {
                 words=Signal::derive(move || total.with(progress)) />
             <dl class="sums">{sums}</dl>
             <Show when=move || running.get()>
-                <p class="muted">{move || view.with(stop_words)}</p>
+                <p class="muted">{part(move || view.with(stop_words))}</p>
             </Show>
             <HaltText levers on_group=true />
             <Switches levers />

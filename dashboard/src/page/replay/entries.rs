@@ -9,19 +9,19 @@ use crate::model::words;
 use crate::nav::nav;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
+use crate::reactive::prelude::*;
 use crate::route::{ReplayPlace, Route};
 use domain::id::GroupId;
 use domain::replay::{Outcome, OutcomeKind};
 use domain::wire::{EntriesPage, EntryRow, ReplayView};
 use leptos::html;
-use leptos::prelude::*;
 
 /// The letters that the URL asks for; nothing when it asks for none.
 #[component]
 pub(super) fn Chosen(view: Signal<ReplayView>) -> impl IntoView {
     let nav = nav();
     let chosen = Memo::new(move |_| place_of(&nav.route()).filter(|p| p.outcome.is_some() || p.wave.is_some()));
-    move || chosen.get().map(|place| view! { <Entries view place /> })
+    part(move || chosen.get().map(|place| view! { <Entries view place /> }))
 }
 
 fn title(outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {

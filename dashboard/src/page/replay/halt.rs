@@ -5,10 +5,10 @@ use super::returned::Verdicts;
 use crate::component::{At, Countdown};
 use crate::model::gate::letters;
 use crate::model::halt::{Next, next, why};
+use crate::reactive::prelude::*;
 use domain::id::Actor;
 use domain::replay::ReplayState;
 use domain::wire::ReplayView;
-use leptos::prelude::*;
 
 /// Across the replay's page.
 #[component]
@@ -28,7 +28,7 @@ pub(super) fn HaltText(levers: Levers, on_group: bool) -> impl IntoView {
             _ => None,
         })
     });
-    move || {
+    part(move || {
         paused.get().map(|(itself, why, by, at)| {
             let title = if itself { "It stopped itself".to_string() } else { format!("{by} paused it") };
             view! {
@@ -39,7 +39,7 @@ pub(super) fn HaltText(levers: Levers, on_group: bool) -> impl IntoView {
                 </div>
             }
         })
-    }
+    })
 }
 
 #[component]
@@ -49,7 +49,7 @@ fn What(levers: Levers, on_group: bool) -> impl IntoView {
     let until = Memo::new(move |_| view.with(|view| view.observed_until));
     let group = view.with_untracked(|view| format!("/groups/{}", view.replay.group()));
     let to_go = Memo::new(move |_| view.with(|view| view.total.pending + view.total.sending));
-    move || {
+    part(move || {
         let group = group.clone();
         let words = match next.get()? {
             Next::DeclareFix if on_group => {
@@ -67,7 +67,7 @@ fn What(levers: Levers, on_group: bool) -> impl IntoView {
             }
         };
         Some(view! { <p class="halt-next"><b>"Next: "</b>{words}</p> })
-    }
+    })
 }
 
 /// What a finished replay leaves to do: letters that came back or were not sent still wait.
@@ -79,7 +79,7 @@ pub(super) fn Left(view: Signal<ReplayView>) -> impl IntoView {
         })
     });
     let group = view.with_untracked(|view| format!("/groups/{}", view.replay.group()));
-    move || {
+    part(move || {
         left.get().filter(|left| *left > 0).map(|left| {
             view! {
                 <p class="notice">
@@ -88,5 +88,5 @@ pub(super) fn Left(view: Signal<ReplayView>) -> impl IntoView {
                 </p>
             }
         })
-    }
+    })
 }

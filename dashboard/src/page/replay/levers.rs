@@ -7,6 +7,7 @@ use crate::model::gate::{blocked, letters};
 use crate::model::halt::{resumption, why_not_resume};
 use crate::model::money::{count, counted};
 use crate::poll::Pulse;
+use crate::reactive::prelude::*;
 use crate::session;
 use domain::fix::Fix;
 use domain::gate::Gate;
@@ -14,7 +15,6 @@ use domain::id::GroupId;
 use domain::replay::ReplayState;
 use domain::role::Permission;
 use domain::wire::{ErrorCode, Give, ReplayView, Resume};
-use leptos::prelude::*;
 
 /// What the audit keeps of a pause: it has to be quick, so nobody is asked.
 const PAUSED: &str = "Paused by hand";
@@ -158,7 +158,7 @@ pub(in crate::page) fn Switches(levers: Levers) -> impl IntoView {
     };
     view! {
         <div class="levers">
-            {move || match state.get() {
+            {part(move || match state.get() {
                 "running" => view! {
                     <Button press=move |()| levers.pause() busy=levers.pausing.busy() key="p"
                         why_not=Signal::derive(move || levers.why_not_pause())>"Pause"</Button>
@@ -172,7 +172,7 @@ pub(in crate::page) fn Switches(levers: Levers) -> impl IntoView {
                 }
                 .into_any(),
                 _ => ().into_any(),
-            }}
+            })}
             <Problem error=levers.pausing.error() />
         </div>
         <AbortDialog levers />
@@ -207,10 +207,10 @@ fn AbortDialog(levers: Levers) -> impl IntoView {
         <Dialog open title confirm="Abort the replay" kind=Kind::Danger busy=levers.aborting.busy()
             error=levers.aborting.error() why_not on_confirm=Callback::new(send)>
             <ul class="plain-list">
-                <li>{move || format!("{} delivered: that cannot be called back.", count(total.with(|t| t.delivered)))}</li>
-                <li>{move || format!("{} in flight: still observed to the end.", count(total.with(|t| t.in_flight + t.sending)))}</li>
-                <li>{move || format!("{} came back: they wait in their groups.", count(total.with(|t| t.returned)))}</li>
-                <li>{move || format!("{} not sent: they wait in the group as before.", count(total.with(|t| t.pending)))}</li>
+                <li>{part(move || format!("{} delivered: that cannot be called back.", count(total.with(|t| t.delivered))))}</li>
+                <li>{part(move || format!("{} in flight: still observed to the end.", count(total.with(|t| t.in_flight + t.sending))))}</li>
+                <li>{part(move || format!("{} came back: they wait in their groups.", count(total.with(|t| t.returned))))}</li>
+                <li>{part(move || format!("{} not sent: they wait in the group as before.", count(total.with(|t| t.pending))))}</li>
             </ul>
             <p>"An aborted replay does not go on; the letters that wait can be planned anew."</p>
             <Field label="Why?" lines=true value=reason on_input=move |text| reason.set(text) />

@@ -7,9 +7,9 @@ use crate::model::halt::{Returns, returns, verdict};
 use crate::model::money::{amount, count};
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
+use crate::reactive::prelude::*;
 use domain::replay::{Outcome, OutcomeKind, Verdict};
 use domain::wire::{EntriesPage, EntryRow, ReplayView};
-use leptos::prelude::*;
 
 type List = Paged<EntriesPage, EntryRow>;
 
@@ -52,7 +52,7 @@ fn Returned(view: Signal<ReplayView>) -> impl IntoView {
     view! {
         <Unless live rows=3>
             <ul class="returns">
-                {move || groups.get().into_iter().map(card).collect_view()}
+                {part(move || groups.get().into_iter().map(card).collect_view())}
             </ul>
             <More paged what="returned letters" ask=move |cursor| {
                 let id = id.get_value();
@@ -104,7 +104,7 @@ fn VerdictList(view: Signal<ReplayView>) -> impl IntoView {
     let (_, paged) = list(view);
     let groups = Memo::new(move |_| paged.rows().with(|rows| returns(rows)));
     let more = paged.next();
-    move || {
+    part(move || {
         let rows = groups.get().into_iter().map(|returns| {
             let (name, means) = verdict(returns.verdict);
             let least = if more.with(Option::is_some) { "at least " } else { "" };
@@ -117,5 +117,5 @@ fn VerdictList(view: Signal<ReplayView>) -> impl IntoView {
             }
         });
         view! { <ul class="verdicts">{rows.collect_view()}</ul> }
-    }
+    })
 }
