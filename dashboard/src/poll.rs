@@ -83,7 +83,7 @@ pub struct Live<T: Send + Sync + 'static> {
     data: RwSignal<Option<T>>,
     state: RwSignal<State>,
     pulse: Pulse,
-    engine: StoredValue<Rc<Engine>, LocalStorage>,
+    engine: StoredValue<Rc<Engine>>,
 }
 
 impl<T: Send + Sync + 'static> Clone for Live<T> {
@@ -125,7 +125,7 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
             (failed, known.unwrap_or(Pace::Calm).period())
         };
         let engine = Engine::start(ask, settle, pulse.paused());
-        let engine = StoredValue::new_local(engine);
+        let engine = StoredValue::new(engine);
         pulse.on_refresh(move || {
             engine.try_with_value(|engine| engine.now());
         });

@@ -12,10 +12,10 @@ mod view;
 
 /// Leptos's prelude, with what is erased in place of its own.
 pub mod prelude {
-    pub use super::control::{For, Show, When};
+    pub use super::control::{For, Show};
     pub use super::effect::Effect;
     pub use super::signal::{Memo, RwSignal, Signal};
     pub use super::stored::StoredValue;
-    pub use super::view::{AttrOf, On, Part, attr, on, part};
+    pub use super::view::{attr, on, part};
     pub use leptos::prelude::*;
 }

@@ -1,6 +1,7 @@
 //! Who is signed in: one identity per tab (`sessionStorage`), so that a person can be operator in one tab and
 //! approver in the next. Survives a reload, ends with the tab.
 
+use crate::api::json;
 use crate::model::words;
 use crate::reactive::prelude::*;
 use domain::role::Permission;
@@ -27,7 +28,7 @@ pub struct Tab(RwSignal<SignedIn>);
 impl Tab {
     /// Reads it and provides it to everything below.
     pub fn provide() -> Self {
-        let me = token().and_then(|_| stored(ME)).and_then(|text| serde_json::from_str(&text).ok());
+        let me = token().and_then(|_| stored(ME)).and_then(|text| json::read(&text).ok());
         let tab = Self(RwSignal::new(me.map_or(SignedIn::No, |me| SignedIn::As(Box::new(me)))));
         provide_context(tab);
         tab

@@ -1,14 +1,16 @@
 //! Requests: the token, conditional reads, a limit on waiting, and errors as the office words them.
 
 use super::error::ApiError;
+use super::json;
 use crate::route::encode;
 use crate::session;
-use domain::wire::{API_ROOT, ErrorBody};
+use domain::wire::API_ROOT;
 use gloo_net::http::{Method, RequestBuilder, Response};
 use leptos::prelude::set_timeout_with_handle;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cell::{Cell, RefCell};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 use web_sys::AbortController;
@@ -52,28 +54,36 @@ pub(super) fn path(parts: &[&str]) -> String {
 }
 
 pub(super) async fn get<T: DeserializeOwned>(path: &str, seen: &Seen) -> Result<Answer<T>, ApiError> {
-    let mut request = request(Method::GET, path);
-    let etag = seen.0.borrow().clone();
-    if let Some(etag) = &etag {
-        request = request.header("If-None-Match", etag);
-    }
-    let response = send(request, None::<&()>).await?;
-    if response.status() == 304 {
-        return Ok(Answer::Same);
-    }
-    let etag = response.headers().get("etag");
-    let value = read(response).await?;
-    seen.0.replace(etag);
+    let Some(told) = fetch(path, seen).await? else { return Ok(Answer::Same) };
+    let value = understood(&told)?;
+    seen.0.replace(told.etag);
     Ok(Answer::New(value))
 }
 
 pub(super) async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Result<T, ApiError> {
-    read(send(request(Method::POST, path), Some(body)).await?).await
+    understood(&told(send(request(Method::POST, path), written(body)).await?).await?)
 }
 
 pub(super) async fn delete(path: &str) -> Result<(), ApiError> {
-    let response = send(request(Method::DELETE, path), None::<&()>).await?;
-    if response.ok() { Ok(()) } else { Err(refusal(response).await) }
+    told(send(request(Method::DELETE, path), None).await?).await.map(|_| ())
+}
+
+/// What was answered, not yet read. Everything but the reading is compiled once.
+struct Told {
+    status: u16,
+    etag: Option<String>,
+    text: String,
+}
+
+fn fetch(path: &str, seen: &Seen) -> Pin<Box<dyn Future<Output = Result<Option<Told>, ApiError>>>> {
+    let mut request = request(Method::GET, path);
+    if let Some(etag) = &*seen.0.borrow() {
+        request = request.header("If-None-Match", etag);
+    }
+    Box::pin(async move {
+        let response = send(request, None).await?;
+        if response.status() == 304 { Ok(None) } else { told(response).await.map(Some) }
+    })
 }
 
 fn request(method: Method, path: &str) -> RequestBuilder {
@@ -84,7 +94,7 @@ fn request(method: Method, path: &str) -> RequestBuilder {
     }
 }
 
-async fn send(request: RequestBuilder, body: Option<&impl Serialize>) -> Result<Response, ApiError> {
+async fn send(request: RequestBuilder, body: Option<String>) -> Result<Response, ApiError> {
     let unreachable = |err: gloo_net::Error| ApiError::Unreachable { detail: err.to_string() };
     let late = Rc::new(Cell::new(false));
     let abort = AbortController::new().ok();
@@ -98,7 +108,7 @@ async fn send(request: RequestBuilder, body: Option<&impl Serialize>) -> Result<
     });
     let request = request.abort_signal(abort.as_ref().map(AbortController::signal).as_ref());
     let request = match body {
-        Some(body) => request.json(body),
+        Some(body) => request.header("Content-Type", "application/json").body(body),
         None => request.build(),
     };
     let sent = request.map_err(unreachable)?.send().await;
@@ -108,21 +118,25 @@ async fn send(request: RequestBuilder, body: Option<&impl Serialize>) -> Result<
     sent.map_err(|err| if late.get() { ApiError::TooSlow { waited_ms: WAIT_MS } } else { unreachable(err) })
 }
 
-async fn read<T: DeserializeOwned>(response: Response) -> Result<T, ApiError> {
-    if !response.ok() {
-        return Err(refusal(response).await);
-    }
-    let status = response.status();
-    let not_understood = |detail: String| ApiError::NotUnderstood { status, detail };
+async fn told(response: Response) -> Result<Told, ApiError> {
+    let (status, etag, ok) = (response.status(), response.headers().get("etag"), response.ok());
     let text = response.text().await.map_err(|err| ApiError::Unreachable { detail: err.to_string() })?;
-    serde_json::from_str(&text).map_err(|err| not_understood(err.to_string()))
+    let told = Told { status, etag, text };
+    if ok { Ok(told) } else { Err(refusal(&told)) }
 }
 
-async fn refusal(response: Response) -> ApiError {
-    let status = response.status();
-    let text = response.text().await.unwrap_or_default();
-    match serde_json::from_str::<ErrorBody>(&text) {
-        Ok(body) => ApiError::Refused { status, body },
-        Err(err) => ApiError::NotUnderstood { status, detail: err.to_string() },
+fn refusal(told: &Told) -> ApiError {
+    match understood(told) {
+        Ok(body) => ApiError::Refused { status: told.status, body },
+        Err(err) => err,
     }
+}
+
+fn understood<T: DeserializeOwned>(told: &Told) -> Result<T, ApiError> {
+    let not_understood = |err: json::Mismatch| ApiError::NotUnderstood { status: told.status, detail: err.to_string() };
+    json::read(&told.text).map_err(not_understood)
+}
+
+fn written(body: &impl Serialize) -> Option<String> {
+    serde_json::to_string(body).ok()
 }

@@ -81,7 +81,7 @@ impl Engine {
 
     /// Resumes when the page is seen again or the pause ends; stops with the component.
     fn follow_the_person(&self) {
-        let me = StoredValue::new_local(self.me.clone());
+        let me = StoredValue::new(self.me.clone());
         let resume = move || {
             if let Some(engine) = me.try_with_value(Weak::upgrade).flatten() {
                 engine.now();
@@ -101,7 +101,7 @@ impl Engine {
             }
             is
         });
-        let me = StoredValue::new_local(self.me.clone());
+        let me = StoredValue::new(self.me.clone());
         on_cleanup(move || {
             seen.remove();
             online.remove();

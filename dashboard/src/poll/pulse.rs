@@ -45,7 +45,7 @@ impl Pulse {
     }
 
     pub(super) fn on_refresh(self, refresh: impl Fn() + 'static) {
-        let refresh = StoredValue::new_local(refresh);
+        let refresh = StoredValue::new(refresh);
         self.refresh.set_value(Some(Callback::new(move |()| refresh.with_value(|refresh| refresh()))));
     }
 

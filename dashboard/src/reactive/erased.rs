@@ -1,6 +1,7 @@
 //! A value of any type, which still knows whether another one equals it.
 
 use std::any::Any;
+use std::marker::PhantomData;
 
 /// A value of any type.
 pub(super) struct Erased {
@@ -24,9 +25,14 @@ impl Erased {
         self.value.downcast_ref()
     }
 
-    /// The value, to be changed.
-    pub(super) fn of_mut<T: 'static>(&mut self) -> Option<&mut T> {
-        self.value.downcast_mut()
+    /// The value without its type.
+    pub(super) fn any(&self) -> &dyn Any {
+        &*self.value
+    }
+
+    /// The value without its type, to be changed.
+    pub(super) fn any_mut(&mut self) -> &mut dyn Any {
+        &mut *self.value
     }
 
     /// The value itself.
@@ -45,6 +51,58 @@ fn same<T: PartialEq + 'static>(one: &dyn Any, other: &dyn Any) -> bool {
     match (one.downcast_ref::<T>(), other.downcast_ref::<T>()) {
         (Some(one), Some(other)) => one == other,
         _ => false,
+    }
+}
+
+/// Reads a value of any type.
+pub(super) trait Eye {
+    fn see(&mut self, value: &dyn Any);
+}
+
+/// Changes a value of any type.
+pub(super) trait Hand {
+    fn change(&mut self, value: &mut dyn Any);
+}
+
+/// Reads a value once, by a closure.
+pub(super) struct Reader<T, F, U> {
+    f: Option<F>,
+    pub(super) result: Option<U>,
+    of: PhantomData<fn(T)>,
+}
+
+impl<T, U, F: FnOnce(&T) -> U> Reader<T, F, U> {
+    pub(super) fn new(f: F) -> Self {
+        Self { f: Some(f), result: None, of: PhantomData }
+    }
+}
+
+impl<T: 'static, U, F: FnOnce(&T) -> U> Eye for Reader<T, F, U> {
+    fn see(&mut self, value: &dyn Any) {
+        if let (Some(value), Some(f)) = (value.downcast_ref(), self.f.take()) {
+            self.result = Some(f(value));
+        }
+    }
+}
+
+/// Changes a value once, by a closure.
+pub(super) struct Writer<T, F, U> {
+    f: Option<F>,
+    pub(super) result: Option<U>,
+    of: PhantomData<fn(T)>,
+}
+
+impl<T, U, F: FnOnce(&mut T) -> U> Writer<T, F, U> {
+    pub(super) fn new(f: F) -> Self {
+        Self { f: Some(f), result: None, of: PhantomData }
+    }
+}
+
+impl<T: 'static, U, F: FnOnce(&mut T) -> U> Hand for Writer<T, F, U> {
+    fn change(&mut self, value: &mut dyn Any) {
+        if let (Some(value), Some(f)) = (value.downcast_mut(), self.f.take()) {
+            self.result = Some(f(value));
+        }
     }
 }
 

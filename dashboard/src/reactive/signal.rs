@@ -1,10 +1,10 @@
 //! Signals, memos and what can be read, over one type of value.
 
-use super::erased::{Erased, gone};
-use super::view::{Attr, AttrOf, Part, attr, part};
+use super::erased::{Erased, Eye, Hand, Reader, Writer, gone};
+use super::view::{Attr, AttrOf, attr, part};
 use leptos::prelude::{
-    IntoAttributeValue, IntoRender, IntoView, Memo as LeptosMemo, RwSignal as LeptosRwSignal, Signal as LeptosSignal,
-    Update, With, WithUntracked,
+    AnyView, IntoAttributeValue, IntoRender, IntoView, Memo as LeptosMemo, RwSignal as LeptosRwSignal,
+    Signal as LeptosSignal, Update, With, WithUntracked,
 };
 use std::marker::PhantomData;
 
@@ -17,24 +17,24 @@ pub struct Memo<T>(LeptosMemo<Erased>, PhantomData<fn() -> T>);
 /// A value that is read, wherever it comes from.
 pub struct Signal<T>(LeptosSignal<Erased>, PhantomData<fn() -> T>);
 
-/// One of Leptos's own. Its readers are one type, so that reading is compiled once.
+/// One of Leptos's own.
 trait Source: Copy {
     /// Shows the value, if there still is one.
-    fn look(self, see: &mut dyn FnMut(&Erased));
+    fn look(self, eye: &mut dyn Eye);
 
     /// The same, not tracked.
-    fn peek(self, see: &mut dyn FnMut(&Erased));
+    fn peek(self, eye: &mut dyn Eye);
 }
 
 macro_rules! readable {
     ($name:ident, $source:ident) => {
         impl Source for $source<Erased> {
-            fn look(self, see: &mut dyn FnMut(&Erased)) {
-                self.try_with(see);
+            fn look(self, eye: &mut dyn Eye) {
+                self.try_with(|value| eye.see(value.any()));
             }
 
-            fn peek(self, see: &mut dyn FnMut(&Erased)) {
-                self.try_with_untracked(see);
+            fn peek(self, eye: &mut dyn Eye) {
+                self.try_with_untracked(|value| eye.see(value.any()));
             }
         }
 
@@ -91,9 +91,9 @@ macro_rules! readable {
         }
 
         impl<T: Clone + IntoView + 'static> IntoRender for $name<T> {
-            type Output = Part;
+            type Output = AnyView;
 
-            fn into_render(self) -> Part {
+            fn into_render(self) -> AnyView {
                 part(move || self.get())
             }
         }
@@ -112,16 +112,12 @@ readable!(RwSignal, LeptosRwSignal);
 readable!(Memo, LeptosMemo);
 readable!(Signal, LeptosSignal);
 
-type Look<S> = fn(S, &mut dyn FnMut(&Erased));
+type Look<S> = fn(S, &mut dyn Eye);
 
 fn seen<S: Source, T: 'static, U>(source: S, look: Look<S>, f: impl FnOnce(&T) -> U) -> Option<U> {
-    let (mut f, mut result) = (Some(f), None);
-    look(source, &mut |value| {
-        if let (Some(value), Some(f)) = (value.of(), f.take()) {
-            result = Some(f(value));
-        }
-    });
-    result
+    let mut reader = Reader::new(f);
+    look(source, &mut reader);
+    reader.result
 }
 
 impl<T: Send + Sync + 'static> RwSignal<T> {
@@ -132,13 +128,9 @@ impl<T: Send + Sync + 'static> RwSignal<T> {
 
     /// Changes the value in place; none once the component that made it is gone.
     pub fn try_update<U>(self, f: impl FnOnce(&mut T) -> U) -> Option<U> {
-        let (mut f, mut result) = (Some(f), None);
-        change(self.0, &mut |value| {
-            if let (Some(value), Some(f)) = (value.of_mut(), f.take()) {
-                result = Some(f(value));
-            }
-        });
-        result
+        let mut writer = Writer::new(f);
+        change(self.0, &mut writer);
+        writer.result
     }
 
     /// Changes the value in place.
@@ -154,17 +146,13 @@ impl<T: Send + Sync + 'static> RwSignal<T> {
     /// Replaces the value; gives it back once the component that made the signal is gone.
     pub fn try_set(self, value: T) -> Option<T> {
         let mut value = Some(value);
-        change(self.0, &mut |old| {
-            if let (Some(old), Some(value)) = (old.of_mut(), value.take()) {
-                *old = value;
-            }
-        });
+        self.try_update(|old| value.take().map(|value| *old = value));
         value
     }
 }
 
-fn change(signal: LeptosRwSignal<Erased>, f: &mut dyn FnMut(&mut Erased)) {
-    signal.try_update(f);
+fn change(signal: LeptosRwSignal<Erased>, hand: &mut dyn Hand) {
+    signal.try_update(|value| hand.change(value.any_mut()));
 }
 
 impl<T: Default + Send + Sync + 'static> Default for RwSignal<T> {
@@ -176,18 +164,18 @@ impl<T: Default + Send + Sync + 'static> Default for RwSignal<T> {
 impl<T: PartialEq + Send + Sync + 'static> Memo<T> {
     /// A value made of others; `f` is given the one before.
     pub fn new(f: impl Fn(Option<&T>) -> T + Send + Sync + 'static) -> Self {
-        Self(memo(Box::new(move |before| Erased::compared(f(before.and_then(Erased::of))))), PhantomData)
+        Self(memo(Box::new(Made(f, PhantomData))), PhantomData)
     }
 }
 
-fn memo(f: Box<dyn Fn(Option<&Erased>) -> Erased + Send + Sync>) -> LeptosMemo<Erased> {
-    LeptosMemo::new(f)
+fn memo(maker: Box<dyn Maker>) -> LeptosMemo<Erased> {
+    LeptosMemo::new(move |before| maker.make(before))
 }
 
 impl<T: Send + Sync + 'static> Signal<T> {
     /// A value made anew for each reader.
     pub fn derive(f: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Self(derived(Box::new(move || Erased::new(f()))), PhantomData)
+        Self(derived(Box::new(Derived(f, PhantomData))), PhantomData)
     }
 
     /// A value that never changes.
@@ -196,8 +184,34 @@ impl<T: Send + Sync + 'static> Signal<T> {
     }
 }
 
-fn derived(f: Box<dyn Fn() -> Erased + Send + Sync>) -> LeptosSignal<Erased> {
-    LeptosSignal::derive(f)
+fn derived(maker: Box<dyn Maker>) -> LeptosSignal<Erased> {
+    LeptosSignal::derive(move || maker.make(None))
+}
+
+/// What makes a value. A trait of its own, as each of these below: a boxed `Fn` would bring three functions for each
+/// closure.
+trait Maker: Send + Sync {
+    fn make(&self, before: Option<&Erased>) -> Erased;
+}
+
+struct Made<F, T>(F, PhantomData<fn() -> T>);
+
+impl<T, F> Maker for Made<F, T>
+where
+    T: PartialEq + Send + Sync + 'static,
+    F: Fn(Option<&T>) -> T + Send + Sync,
+{
+    fn make(&self, before: Option<&Erased>) -> Erased {
+        Erased::compared((self.0)(before.and_then(Erased::of)))
+    }
+}
+
+struct Derived<F, T>(F, PhantomData<fn() -> T>);
+
+impl<T: Send + Sync + 'static, F: Fn() -> T + Send + Sync> Maker for Derived<F, T> {
+    fn make(&self, _: Option<&Erased>) -> Erased {
+        Erased::new((self.0)())
+    }
 }
 
 impl<T: Default + Send + Sync + 'static> Default for Signal<T> {

@@ -132,7 +132,7 @@ fn watch_sight(body: NodeRef<html::Div>, sight: RwSignal<Sight>) {
     let scrolled = Closure::<dyn Fn()>::new(look);
     let listener = scrolled.as_ref().clone();
     let _ = window().add_event_listener_with_callback_and_bool("scroll", listener.unchecked_ref(), true);
-    let scrolled = StoredValue::new_local(scrolled);
+    let scrolled = StoredValue::new(scrolled);
     on_cleanup(move || {
         resized.remove();
         scrolled.with_value(|scrolled| {
