@@ -11,6 +11,7 @@ pub mod pending;
 #[cfg(test)]
 mod sample;
 pub mod sort;
+pub mod sorted;
 pub mod spark;
 pub mod timeline;
 pub mod trace;

@@ -136,7 +136,7 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
     /// What a page shows of it whatever its type: where it is, and whether there is a value.
     pub fn face(self) -> Face {
         let data = self.data;
-        Face { state: self.state, known: Memo::new(move |_| data.with(Option::is_some)), pulse: self.pulse }
+        Face { state: self.state, known: data.map(Option::is_some), pulse: self.pulse }
     }
 
     /// The value. Tracked.
@@ -154,7 +154,7 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
         self,
         of: impl Fn(&T) -> U + Send + Sync + 'static,
     ) -> Memo<Option<U>> {
-        Memo::new(move |_| self.data.with(|data| data.as_ref().map(&of)))
+        self.data.map(move |data| data.as_ref().map(&of))
     }
 
     /// Where it is. Tracked.

@@ -1,6 +1,7 @@
 //! An error group: all letters with one cause, its life, and its counters.
 
 use crate::fix::Fix;
+use crate::flat::need;
 use crate::id::{Actor, GroupId, QueueArn, ReplayId};
 use crate::impact::Severity;
 use crate::letter::{Letter, LetterStateKind};
@@ -11,10 +12,11 @@ use crate::time::Timestamp;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where a group is in its life. Each state owns what belongs to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum GroupState {
@@ -96,6 +98,33 @@ impl GroupState {
             Self::Resolved { .. } => "resolved",
             Self::Regressed { .. } => "regressed",
         }
+    }
+}
+
+/// What a state may carry.
+#[derive(Deserialize)]
+struct Carried {
+    state: String,
+    replay: Option<ReplayId>,
+    fix: Option<Fix>,
+    was: Option<Fix>,
+    at: Option<Timestamp>,
+}
+
+impl<'de> Deserialize<'de> for GroupState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Carried { state, replay, fix, was, at } = Carried::deserialize(deserializer)?;
+        let replay = || need(replay, "replay");
+        Ok(match state.as_str() {
+            "open" => Self::Open,
+            "fix_declared" => Self::FixDeclared { fix: need(fix, "fix")? },
+            "replaying" => Self::Replaying { replay: replay()?, fix: need(fix, "fix")? },
+            "paused" => Self::Paused { replay: replay()?, fix },
+            "verifying" => Self::Verifying { replay: replay()?, fix: need(fix, "fix")? },
+            "resolved" => Self::Resolved { at: need(at, "at")?, fix: need(fix, "fix")?, replay: replay()? },
+            "regressed" => Self::Regressed { at: need(at, "at")?, was: need(was, "was")? },
+            other => return Err(D::Error::unknown_variant(other, &[])),
+        })
     }
 }
 

@@ -15,6 +15,7 @@ pub mod alert;
 pub mod audit;
 pub mod deployment;
 pub mod fix;
+mod flat;
 pub mod gate;
 pub mod group;
 pub mod id;

@@ -4,7 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 pub use rust_decimal::Decimal;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// An ISO 4217 alphabetic code, three upper-case letters, for example `EUR`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,9 +57,16 @@ impl TryFrom<String> for Currency {
 pub struct Money {
     /// The amount in the currency's major unit, for example `12.50`; a string in JSON, so that no reader rounds it.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[serde(deserialize_with = "exact")]
     pub amount: Decimal,
     /// The currency.
     pub currency: Currency,
+}
+
+/// The only form in which an amount is written. What `Decimal` reads by itself includes floats.
+fn exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(|_| D::Error::custom("an amount is a decimal in a string, for example \"12.50\""))
 }
 
 /// Sums of money, at most one per currency, ordered by code, never a zero entry.

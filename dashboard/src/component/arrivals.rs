@@ -20,7 +20,7 @@ pub fn Arrivals(
     #[prop(into)]
     growing: Signal<bool>,
 ) -> impl IntoView {
-    let top = Memo::new(move |_| values.with(|values| scale(values.iter().copied().max().unwrap_or(0))));
+    let top = values.map(move |values| scale(values.iter().copied().max().unwrap_or(0)));
     let bars = Memo::new(move |_| {
         // The scale is the last bar here, so that bars and labels agree.
         let mut scaled = values.get();
@@ -56,7 +56,7 @@ pub fn Arrivals(
                 <svg role="img" aria-label=attr(label) preserveAspectRatio="none"
                     viewBox=attr(move || format!("0 0 {} {HEIGHT}", bars.get().2))>
                     <path class="arrivals-line" d=attr(move || format!("M0 .5h{0}M0 50h{0}", bars.get().2)) />
-                    <path class="arrivals-ground" d=attr(move || format!("M0 {}h{}", f64::from(HEIGHT) - 0.5, bars.get().2)) />
+                    <path class="arrivals-ground" d=attr(move || format!("M0 {}.5h{}", HEIGHT - 1, bars.get().2)) />
                     <path class="spark-before" d=attr(move || bars.get().0) />
                     <path class="spark-last" d=attr(move || bars.get().1) />
                 </svg>

@@ -18,7 +18,7 @@ pub fn LiveBadge(pulse: Pulse) -> impl IntoView {
             paused.update(|paused| *paused = !*paused);
         }
     };
-    let word = Memo::new(move |_| reading.with(|reading| face(reading).1));
+    let word = reading.map(move |reading| face(reading).1);
     let shown = move || {
         let reading = reading.get();
         let (tone, word, does) = face(&reading);

@@ -50,7 +50,7 @@ pub fn Button(
     submit: bool,
     children: Children,
 ) -> impl IntoView {
-    let off = Memo::new(move |_| why_not.with(Option::is_some));
+    let off = why_not.map(Option::is_some);
     let click = move |event: leptos::ev::MouseEvent| {
         if off.get_untracked() || busy.get_untracked() {
             event.prevent_default();

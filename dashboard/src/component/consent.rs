@@ -54,11 +54,11 @@ pub fn ApproveDialog(
         }
         is_open
     });
-    let is_gone = Memo::new(move |_| plan.with(Option::is_none));
+    let is_gone = plan.map(Option::is_none);
     let has_changed = Memo::new(move |_| {
         plan.with(|now| seen.with(|seen| matches!((now, seen), (Some(now), Some(seen)) if now.hash != seen.hash)))
     });
-    let typed = Memo::new(move |_| seen.with(|seen| seen.as_ref().and_then(|seen| to_type(&seen.plan.letters))));
+    let typed = seen.map(move |seen| seen.as_ref().and_then(|seen| to_type(&seen.plan.letters)));
     let why_not = Signal::derive(move || {
         if is_gone.get() {
             return Some("This plan is no longer there: somebody has approved it or the fix is gone.".to_string());
@@ -177,8 +177,8 @@ fn Reason(consent: RwSignal<Consent>, label: &'static str) -> impl IntoView {
 /// A field for each condition that is not met and may be set aside.
 #[component]
 fn Waivers(gate: Signal<Gate>, consent: RwSignal<Consent>) -> impl IntoView {
-    let unmet = Memo::new(move |_| gate.with(waivable));
-    let kinds = Memo::new(move |_| unmet.with(|unmet| unmet.iter().map(|c| c.kind).collect::<Vec<_>>()));
+    let unmet = gate.map(waivable);
+    let kinds = unmet.map(move |unmet| unmet.iter().map(|c| c.kind).collect::<Vec<_>>());
     let evidence = move |kind: ConditionKind| {
         unmet.with(|unmet| unmet.iter().find(|c| c.kind == kind).map(|c| c.evidence.clone()))
     };

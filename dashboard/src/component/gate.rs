@@ -13,7 +13,7 @@ pub fn GateList(
     #[prop(into)]
     gate: Signal<Gate>,
 ) -> impl IntoView {
-    let kinds = Memo::new(move |_| gate.with(|gate| gate.conditions.iter().map(|c| c.kind).collect::<Vec<_>>()));
+    let kinds = gate.map(move |gate| gate.conditions.iter().map(|c| c.kind).collect::<Vec<_>>());
     view! {
         <ul class="gate">
             <For each=move || kinds.get() key=|kind| *kind children=move |kind| view! { <Row gate kind /> } />

@@ -24,7 +24,7 @@ pub fn LedgerTable(
     #[prop(into)]
     view: Signal<ReplayView>,
 ) -> impl IntoView {
-    let shown = Memo::new(move |_| view.with(|view| columns(&view.total)));
+    let shown = view.map(move |view| columns(&view.total));
     let rows = Memo::new(move |_| {
         view.with(|view| {
             let mut rows: Vec<_> =
@@ -101,7 +101,7 @@ pub fn WaveRows(
     #[prop(into)]
     view: Signal<ReplayView>,
 ) -> impl IntoView {
-    let waves = Memo::new(move |_| view.with(|view| view.replay.plan.waves.len() as u32));
+    let waves = view.map(move |view| view.replay.plan.waves.len() as u32);
     view! {
         <ol class="waves">
             <For each=move || 0..waves.get() key=|wave| *wave children=move |wave| view! { <WaveRow view wave /> } />
@@ -111,8 +111,8 @@ pub fn WaveRows(
 
 #[component]
 fn WaveRow(view: Signal<ReplayView>, wave: u32) -> impl IntoView {
-    let ledger = Memo::new(move |_| view.with(|view| view.ledger.wave(wave)));
-    let state = Memo::new(move |_| view.with(|view| wave_state(view, wave)));
+    let ledger = view.map(move |view| view.ledger.wave(wave));
+    let state = view.map(move |view| wave_state(view, wave));
     let stop_pct = view.with_untracked(|view| view.replay.plan.stop_share_pct);
     let total = Signal::derive(move || ledger.with(WaveLedger::selected));
     let sent = move || ledger.with(|l| l.delivered + l.returned + l.in_flight);
@@ -122,7 +122,7 @@ fn WaveRow(view: Signal<ReplayView>, wave: u32) -> impl IntoView {
     });
     let words = Signal::derive(move || ledger.with(crate::model::ledger::progress));
     let label = format!("Wave {}", wave + 1);
-    let back = Memo::new(move |_| ledger.with(back_mille));
+    let back = ledger.map(back_mille);
     let over = move || back.get().is_some_and(|mille| mille > u64::from(stop_pct) * 10);
     view! {
         <li class="wave" class:wave-waits=move || matches!(state.get(), WaveState::Waits | WaveState::NotSent)>

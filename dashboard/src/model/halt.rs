@@ -2,6 +2,7 @@
 
 use super::gate::letters;
 use super::money::counted;
+use super::sorted::sorted;
 use domain::fix::Fix;
 use domain::replay::{PauseReason, ReplayState, Verdict};
 use domain::wire::{EntryRow, ReplayView};
@@ -110,10 +111,9 @@ pub fn returns(rows: &[EntryRow]) -> Vec<Returns> {
         }
     }
     for returns in &mut all {
-        returns.rows.sort_by_key(|row| std::cmp::Reverse(returned_at(row)));
+        returns.rows = sorted(std::mem::take(&mut returns.rows), |a, b| returned_at(b).cmp(&returned_at(a)));
     }
-    all.sort_by_key(|r| (r.verdict, std::cmp::Reverse(r.rows.len())));
-    all
+    sorted(all, |a, b| a.verdict.cmp(&b.verdict).then_with(|| b.rows.len().cmp(&a.rows.len())))
 }
 
 fn returned_at(row: &EntryRow) -> Option<domain::time::Timestamp> {

@@ -1,5 +1,6 @@
 //! Money as text: exact to the last digit that the store has, grouped by thousands.
 
+use super::sorted::sorted;
 use domain::money::{Decimal, Money, Purse};
 
 /// An amount in two parts, so that the view can show the minor unit quietly.
@@ -43,9 +44,7 @@ pub fn line(purse: &Purse) -> String {
 
 /// The sums, largest first. Currencies are not converted: only the figures are compared.
 pub fn by_size(purse: &Purse) -> Vec<Money> {
-    let mut sums = purse.sums().to_vec();
-    sums.sort_by(|a, b| b.amount.cmp(&a.amount).then_with(|| a.currency.cmp(&b.currency)));
-    sums
+    sorted(purse.sums().to_vec(), |a, b| b.amount.cmp(&a.amount).then_with(|| a.currency.cmp(&b.currency)))
 }
 
 /// The largest single sum, as the order of attention counts it.

@@ -1,6 +1,7 @@
 //! The orders of the list.
 
 use super::money::largest;
+use super::sorted::sorted;
 use domain::wire::GroupRow;
 use std::cmp::Ordering;
 
@@ -107,14 +108,14 @@ impl Sort {
 }
 
 /// Orders rows that come in the order of attention. Ties keep that order; what has no value comes last either way.
-pub fn sort(rows: &mut [&GroupRow], by: Sort, dir: Dir) {
+pub fn sort(rows: &mut Vec<&GroupRow>, by: Sort, dir: Dir) {
     if by == Sort::Attention {
         if dir != by.own_dir() {
             rows.reverse();
         }
         return;
     }
-    rows.sort_by(|a, b| {
+    *rows = sorted(std::mem::take(rows), |a, b| {
         let missing = |row: &GroupRow| match by {
             Sort::Risk => row.open.money.is_empty(),
             Sort::Age => row.oldest_sent_at.is_none(),

@@ -60,7 +60,7 @@ fn Known(here: Here) -> impl IntoView {
         Route::Group(place) => Some(place),
         _ => None,
     });
-    let tab = Memo::new(move |_| place.with(|place| place.as_ref().map(|place| place.tab).unwrap_or_default()));
+    let tab = place.map(move |place| place.as_ref().map(|place| place.tab).unwrap_or_default());
     let asks = side::Asks::new();
     bind_keys(here, asks);
     let arrivals = here.part(|detail| detail.row.arrivals.clone());

@@ -88,7 +88,7 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
             key("S", "Abort", move || levers.ask_abort()),
         ],
     );
-    let said = Memo::new(move |_| view.with(announcement));
+    let said = view.map(announcement);
     let view = Signal::from(view);
     view! {
         <p class="sr-only" role="status">{said}</p>
@@ -113,16 +113,16 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
 
 #[component]
 fn Head(view: Signal<ReplayView>, levers: Levers, pulse: Pulse) -> impl IntoView {
-    let total = Memo::new(move |_| view.with(|view| view.total.clone()));
-    let look = Memo::new(move |_| view.with(|view| words::replay(&view.replay.state, view.replay.plan.waves.len())));
+    let total = view.map(move |view| view.total.clone());
+    let look = view.map(move |view| words::replay(&view.replay.state, view.replay.plan.waves.len()));
     let bar = Signal::derive(move || {
         let done = if view.with(|view| view.replay.is_finished()) { "ok" } else { "info" };
         total.with(|total| parts(total, done))
     });
-    let stop = Memo::new(move |_| view.with(stop_words));
+    let stop = view.map(stop_words);
     let tone = Signal::derive(move || if total.with(|t| t.returned) > 0 { "danger" } else { "" });
     let to = view.with_untracked(|view| view.replay.plan.main_queue.name().to_string());
-    let skipped = Memo::new(move |_| total.with(|t| t.expired + t.skipped));
+    let skipped = total.map(move |t| t.expired + t.skipped);
     view! {
         <div class="replay-head">
             <div class="figures">
@@ -192,7 +192,7 @@ fn Speed(view: Signal<ReplayView>, pulse: Pulse) -> impl IntoView {
         Some(_) => format!("a second, of {} allowed", count(pace.into())),
         None => "a second allowed".to_string(),
     });
-    let finished = Memo::new(move |_| view.with(|view| view.replay.is_finished()));
+    let finished = view.map(move |view| view.replay.is_finished());
     view! {
         <Show when=move || !finished.get()>
             <Stat label>{part(move || count(now().unwrap_or_else(|| pace.into())))}</Stat>

@@ -68,6 +68,16 @@ macro_rules! readable {
             }
         }
 
+        impl<T: Send + Sync + 'static> $name<T> {
+            /// A value made of this one; its readers run again only when it is another one.
+            pub fn map<U>(self, f: impl Fn(&T) -> U + Send + Sync + 'static) -> Memo<U>
+            where
+                U: PartialEq + Send + Sync + 'static,
+            {
+                Memo(mapped(self.0.into(), Box::new(Mapped(f, PhantomData))), PhantomData)
+            }
+        }
+
         impl<T: Clone + 'static> $name<T> {
             /// The value; none once the component that made it is gone. Tracked.
             pub fn try_get(self) -> Option<T> {
@@ -188,6 +198,10 @@ fn derived(maker: Box<dyn Maker>) -> LeptosSignal<Erased> {
     LeptosSignal::derive(move || maker.make(None))
 }
 
+fn mapped(from: LeptosSignal<Erased>, mapper: Box<dyn Mapper>) -> LeptosMemo<Erased> {
+    LeptosMemo::new(move |_| from.with(|value| mapper.map(value)))
+}
+
 /// What makes a value. A trait of its own, as each of these below: a boxed `Fn` would bring three functions for each
 /// closure.
 trait Maker: Send + Sync {
@@ -203,6 +217,24 @@ where
 {
     fn make(&self, before: Option<&Erased>) -> Erased {
         Erased::compared((self.0)(before.and_then(Erased::of)))
+    }
+}
+
+/// What makes a value of another one.
+trait Mapper: Send + Sync {
+    fn map(&self, value: &Erased) -> Erased;
+}
+
+struct Mapped<F, T, U>(F, PhantomData<fn(T) -> U>);
+
+impl<T, U, F> Mapper for Mapped<F, T, U>
+where
+    T: 'static,
+    U: PartialEq + Send + Sync + 'static,
+    F: Fn(&T) -> U + Send + Sync,
+{
+    fn map(&self, value: &Erased) -> Erased {
+        Erased::compared((self.0)(value.of().unwrap_or_else(|| gone())))
     }
 }
 

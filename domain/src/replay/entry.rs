@@ -1,9 +1,10 @@
 //! A letter in a replay, and what becomes of it.
 
+use crate::flat::need;
 use crate::id::{GroupId, LetterId, MessageId, ReplayId};
 use crate::time::Timestamp;
 use alloc::string::String;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A letter in a replay. The list of entries is written with the plan and never grows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +30,7 @@ pub struct Entry {
 }
 
 /// What becomes of a letter in a replay.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome {
@@ -87,6 +88,43 @@ impl Outcome {
             Self::Expired { .. } => OutcomeKind::Expired,
             Self::Skipped { .. } => OutcomeKind::Skipped,
         }
+    }
+}
+
+/// What an outcome may carry.
+#[derive(Deserialize)]
+struct Carried {
+    outcome: OutcomeKind,
+    since: Option<Timestamp>,
+    sent_at: Option<Timestamp>,
+    message_id: Option<MessageId>,
+    at: Option<Timestamp>,
+    verdict: Option<Verdict>,
+    group: Option<GroupId>,
+    title: Option<String>,
+    reason: Option<SkipReason>,
+}
+
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let of = Carried::deserialize(deserializer)?;
+        let at = || need(of.at, "at");
+        Ok(match of.outcome {
+            OutcomeKind::Pending => Self::Pending,
+            OutcomeKind::Sending => Self::Sending { since: need(of.since, "since")? },
+            OutcomeKind::InFlight => {
+                Self::InFlight { sent_at: need(of.sent_at, "sent_at")?, message_id: need(of.message_id, "message_id")? }
+            }
+            OutcomeKind::Delivered => Self::Delivered { at: at()? },
+            OutcomeKind::Returned => Self::Returned {
+                at: at()?,
+                verdict: need(of.verdict, "verdict")?,
+                group: need(of.group, "group")?,
+                title: need(of.title, "title")?,
+            },
+            OutcomeKind::Expired => Self::Expired { at: at()? },
+            OutcomeKind::Skipped => Self::Skipped { reason: need(of.reason, "reason")? },
+        })
     }
 }
 

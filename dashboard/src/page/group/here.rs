@@ -44,7 +44,7 @@ impl Here {
         self,
         of: impl Fn(&GroupDetail) -> U + Send + Sync + 'static,
     ) -> Memo<U> {
-        Memo::new(move |_| self.detail.with(|detail| of(detail)))
+        self.detail.map(move |detail| of(detail))
     }
 
     /// Takes the answer to something that the person did.

@@ -15,7 +15,7 @@ use domain::wire::{LetterRow, LettersPage};
 /// The letters, in the order of their ids, page by page.
 #[component]
 pub(super) fn LettersTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl IntoView {
-    let state = Memo::new(move |_| place.with(|place| place.as_ref().and_then(|place| place.state)));
+    let state = place.map(move |place| place.as_ref().and_then(|place| place.state));
     let at = move |state: Option<LetterStateKind>| {
         Route::Group(GroupPlace { tab: GroupTab::Letters, state, ..GroupPlace::new(here.id()) }).to_string()
     };
@@ -51,7 +51,7 @@ fn Letters(here: Here, state: Option<LetterStateKind>) -> impl IntoView {
     let paged =
         Paged::new(live, |page: &LettersPage| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
     let rows = paged.rows();
-    let keys = Memo::new(move |_| rows.with(|rows| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>()));
+    let keys = rows.map(move |rows| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
     let none = match state {
         None => "This group has no letters.",
         Some(LetterStateKind::Waiting) => "No letter of this group waits.",

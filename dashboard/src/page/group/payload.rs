@@ -29,7 +29,7 @@ pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl In
     let paged =
         Paged::new(live, |page: &LettersPage| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
     let rows = paged.rows();
-    let asked = Memo::new(move |_| place.with(|place| place.as_ref().and_then(|place| place.letter.clone())));
+    let asked = place.map(move |place| place.as_ref().and_then(|place| place.letter.clone()));
     let chosen = Memo::new(move |_| asked.get().or_else(|| rows.with(|rows| rows.first().map(|row| row.id.clone()))));
     let item = move |row: LetterRow| {
         let id = row.id.clone();

@@ -202,7 +202,7 @@ fn FixPart(here: Here, declaring: Declaring, next_is_here: bool) -> impl IntoVie
 #[component]
 fn Replaying(here: Here, asks: Asks) -> impl IntoView {
     let replay = here.part(|detail| detail.replay.clone());
-    let known = Memo::new(move |_| replay.with(Option::is_some));
+    let known = replay.map(Option::is_some);
     part(move || {
         known.get().then(|| {
             let first = here.now().replay.clone();

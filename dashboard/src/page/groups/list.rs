@@ -42,11 +42,11 @@ pub(super) fn List(shared: Shared) -> impl IntoView {
     let shown = order.shown();
     let window = Memo::new(move |_| window::range(shown.with(Vec::len), sight.get()));
     let rows = move || shown.with(|shown| shown.get(window.get()).unwrap_or_default().to_vec());
-    let spacer = move |rows: usize| format!("{}px", sight.get().row_px * rows as f64);
+    let spacer = move |rows: usize| format!("{}px", (sight.get().row_px * rows as f64) as u64);
     let above = move || spacer(window.get().start);
     let below = move || spacer(shown.with(Vec::len).saturating_sub(window.get().end));
     let is_stale = move || matches!(shared.live.state(), State::Stale { .. });
-    let is_empty = Memo::new(move |_| shown.with(Vec::is_empty));
+    let is_empty = shown.map(Vec::is_empty);
     view! {
         <div class="list" class:list-stale=is_stale>
             <div class="list-frame" id=FRAME>

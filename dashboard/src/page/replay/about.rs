@@ -11,7 +11,7 @@ use domain::wire::{AuditPage, ReplayView};
 /// The approval and what was waived with it.
 #[component]
 pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
-    let approval = Memo::new(move |_| view.with(|view| (view.replay.approval.clone(), view.replay.plan.fix.clone())));
+    let approval = view.map(move |view| (view.replay.approval.clone(), view.replay.plan.fix.clone()));
     part(move || {
         let (approval, fix) = approval.get();
         let waivers = approval.waivers.iter().map(|waiver| {
@@ -62,7 +62,7 @@ pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
     let (id, group) = view.with_untracked(|view| (view.replay.id().clone(), view.replay.group().clone()));
     let group = StoredValue::new(group);
     let live = Live::new(move |seen| api::audit(group.get_value(), None, seen), |_: &AuditPage| Pace::Calm);
-    let state = Memo::new(move |_| view.with(|view| view.replay.state.clone()));
+    let state = view.map(move |view| view.replay.state.clone());
     Effect::new(move |before: Option<()>| {
         // Read, not merely tracked: a memo that nobody reads never runs.
         state.with(|_| ());
@@ -72,7 +72,7 @@ pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
     });
     let paged = Paged::new(live, |page: &AuditPage| (page.records.clone(), page.next.clone()), |r| format!("{r:?}"));
     let rows = paged.rows();
-    let records = Memo::new(move |_| rows.with(|rows| of_replay(rows, &id)));
+    let records = rows.map(move |rows| of_replay(rows, &id));
     view! {
         <section class="side-part">
             <h2>"Events"</h2>

@@ -14,9 +14,9 @@ use domain::replay::{OutcomeKind, ReplayState};
 pub(in crate::page) fn Compact(levers: Levers) -> impl IntoView {
     let view = levers.view;
     let id = view.with_untracked(|view| view.replay.id().clone());
-    let total = Memo::new(move |_| view.with(|view| view.total.clone()));
-    let look = Memo::new(move |_| view.with(|view| words::replay(&view.replay.state, view.replay.plan.waves.len())));
-    let running = Memo::new(move |_| view.with(|view| matches!(view.replay.state, ReplayState::Running { .. })));
+    let total = view.map(move |view| view.total.clone());
+    let look = view.map(move |view| words::replay(&view.replay.state, view.replay.plan.waves.len()));
+    let running = view.map(move |view| matches!(view.replay.state, ReplayState::Running { .. }));
     let href = format!("/replays/{id}");
     let sum = |kind: OutcomeKind| {
         let href = format!("/replays/{}?outcome={}", id, kind.as_str());

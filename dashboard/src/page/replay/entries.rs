@@ -39,7 +39,7 @@ fn Entries(view: Signal<ReplayView>, place: ReplayPlace) -> impl IntoView {
     let live =
         Live::new(move |seen| api::entries(id.get_value(), outcome, wave, None, seen), |_: &EntriesPage| Pace::Calm);
     // The number changed: so did the list behind it.
-    let total = Memo::new(move |_| view.with(|view| view.total.clone()));
+    let total = view.map(move |view| view.total.clone());
     Effect::new(move |before: Option<()>| {
         // Read, not merely tracked: a memo that nobody reads never runs.
         total.with(|_| ());

@@ -45,10 +45,10 @@ pub(super) fn HaltText(levers: Levers, on_group: bool) -> impl IntoView {
 #[component]
 fn What(levers: Levers, on_group: bool) -> impl IntoView {
     let view = levers.view;
-    let next = Memo::new(move |_| view.with(|view| levers.fix.with(|fix| next(view, fix.as_ref()))));
-    let until = Memo::new(move |_| view.with(|view| view.observed_until));
+    let next = view.map(move |view| levers.fix.with(|fix| next(view, fix.as_ref())));
+    let until = view.map(move |view| view.observed_until);
     let group = view.with_untracked(|view| format!("/groups/{}", view.replay.group()));
-    let to_go = Memo::new(move |_| view.with(|view| view.total.pending + view.total.sending));
+    let to_go = view.map(move |view| view.total.pending + view.total.sending);
     part(move || {
         let group = group.clone();
         let words = match next.get()? {

@@ -193,7 +193,7 @@ fn AbortDialog(levers: Levers) -> impl IntoView {
         let lacks = || reason.with(|r| r.trim().is_empty()).then(|| "Write a reason.".to_string());
         levers.why_not_abort().or_else(lacks)
     });
-    let total = Memo::new(move |_| levers.view.with(|view| view.total.clone()));
+    let total = levers.view.map(move |view| view.total.clone());
     let send = move |()| {
         let id = levers.view.with_untracked(|view| view.replay.id().clone());
         levers.aborting.run(api::abort(id, Give { reason: reason.get_untracked() }), move |view: ReplayView| {

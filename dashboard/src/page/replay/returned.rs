@@ -16,7 +16,7 @@ type List = Paged<EntriesPage, EntryRow>;
 /// The returned letters, asked for again whenever there are more of them.
 fn list(view: Signal<ReplayView>) -> (Live<EntriesPage>, List) {
     let id = view.with_untracked(|view| view.replay.id().clone());
-    let returned = Memo::new(move |_| view.with(|view| view.total.returned));
+    let returned = view.map(move |view| view.total.returned);
     let live = Live::new(
         move |seen| api::entries(id.clone(), Some(OutcomeKind::Returned), None, None, seen),
         |_: &EntriesPage| Pace::Calm,
@@ -35,7 +35,7 @@ fn list(view: Signal<ReplayView>) -> (Live<EntriesPage>, List) {
 /// The returned letters in full.
 #[component]
 pub(super) fn ReturnedPart(view: Signal<ReplayView>) -> impl IntoView {
-    let any = Memo::new(move |_| view.with(|view| view.total.returned > 0));
+    let any = view.map(move |view| view.total.returned > 0);
     view! {
         <Show when=move || any.get()>
             <section class="part"><h2>"Came back"</h2><Returned view /></section>
@@ -95,7 +95,7 @@ fn card(returns: Returns) -> impl IntoView {
 /// What came back, by verdict, in a line or two.
 #[component]
 pub(super) fn Verdicts(view: Signal<ReplayView>) -> impl IntoView {
-    let any = Memo::new(move |_| view.with(|view| view.total.returned > 0));
+    let any = view.map(move |view| view.total.returned > 0);
     view! { <Show when=move || any.get()><VerdictList view /></Show> }
 }
 

@@ -1,0 +1,84 @@
+//! What is written with its tag beside its fields is read back as it was, alone and flattened into another.
+
+use domain::group::GroupState;
+use domain::replay::{Entry, Outcome, PauseReason, ReplayState};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Reads and writes it back, and refuses it without any of its fields but those that may be left out.
+fn check<T: DeserializeOwned + Serialize>(value: Value, may_lack: &[&str]) {
+    let read = serde_json::from_value::<T>(value.clone()).unwrap_or_else(|err| panic!("{value}: {err}"));
+    assert_eq!(serde_json::to_value(read).unwrap(), value);
+    for name in value.as_object().unwrap().keys() {
+        let mut lacking = value.clone();
+        lacking.as_object_mut().unwrap().remove(name);
+        let may = may_lack.contains(&name.as_str());
+        assert_eq!(serde_json::from_value::<T>(lacking).is_ok(), may, "{value} without {name}");
+    }
+}
+
+#[test]
+fn every_state_of_a_group_is_read_as_it_was_written() {
+    let fix = json!({
+        "kind": "deploy", "reference": "v2", "declared_by": "ana", "declared_at": 1, "effective_at": 2
+    });
+    for state in [
+        json!({"state": "open"}),
+        json!({"state": "fix_declared", "fix": fix}),
+        json!({"state": "replaying", "replay": "r", "fix": fix}),
+        json!({"state": "paused", "replay": "r", "fix": fix}),
+        json!({"state": "paused", "replay": "r", "fix": null}),
+        json!({"state": "verifying", "replay": "r", "fix": fix}),
+        json!({"state": "resolved", "at": 3, "fix": fix, "replay": "r"}),
+        json!({"state": "regressed", "at": 3, "was": fix}),
+    ] {
+        let may_lack: &[&str] = if state["state"] == "paused" { &["fix"] } else { &[] };
+        check::<GroupState>(state, may_lack);
+    }
+    assert!(serde_json::from_value::<GroupState>(json!({"state": "closed"})).is_err());
+}
+
+#[test]
+fn every_outcome_is_read_as_it_was_written() {
+    for outcome in [
+        json!({"outcome": "pending"}),
+        json!({"outcome": "sending", "since": 1}),
+        json!({"outcome": "in_flight", "sent_at": 1, "message_id": "m"}),
+        json!({"outcome": "delivered", "at": 1}),
+        json!({"outcome": "returned", "at": 1, "verdict": "same_cause", "group": "g", "title": "t"}),
+        json!({"outcome": "expired", "at": 1}),
+        json!({"outcome": "skipped", "reason": "in_doubt"}),
+    ] {
+        check::<Outcome>(outcome.clone(), &[]);
+        let mut entry = json!({"replay": "r", "seq": 1, "letter": "l", "wave": 0, "sends": 1});
+        entry.as_object_mut().unwrap().extend(outcome.as_object().unwrap().clone());
+        check::<Entry>(entry, &[]);
+    }
+    assert!(serde_json::from_value::<Outcome>(json!({"outcome": "lost"})).is_err());
+}
+
+#[test]
+fn every_state_of_a_replay_is_read_as_it_was_written() {
+    let reasons = [
+        json!({"kind": "too_many_returned", "returned": 3, "sent": 10, "stop_share_pct": 5}),
+        json!({"kind": "gate_closed", "unmet": ["a", "b"]}),
+        json!({"kind": "queue_unavailable", "detail": "gone"}),
+        json!({"kind": "by_person", "reason": "lunch"}),
+    ];
+    for why in reasons {
+        check::<PauseReason>(why.clone(), &[]);
+        check::<ReplayState>(json!({"state": "paused", "wave": 1, "why": why, "by": "ana", "at": 1}), &[]);
+    }
+    for state in [
+        json!({"state": "running", "wave": 0, "phase": "sending"}),
+        json!({"state": "running", "wave": 1, "phase": "observing", "until": 5}),
+        json!({"state": "running", "wave": 2, "phase": "resting", "until": 5}),
+        json!({"state": "stopping", "by": "ana", "reason": "wrong", "at": 1}),
+        json!({"state": "finished", "ending": "completed", "at": 1}),
+    ] {
+        check::<ReplayState>(state, &[]);
+    }
+    assert!(serde_json::from_value::<ReplayState>(json!({"state": "lost"})).is_err());
+    assert!(serde_json::from_value::<PauseReason>(json!({"kind": "mood"})).is_err());
+}
