@@ -65,7 +65,11 @@ pub enum State {
 
 /// What a call gives.
 type Told<T> = Result<Answer<T>, ApiError>;
-type Asker<T> = Box<dyn Fn(Seen) -> Pin<Box<dyn Future<Output = Told<T>>>>>;
+/// What a call gives, without its type: how a new value is taken.
+type Taking = Result<Option<Box<dyn FnOnce()>>, ApiError>;
+type Asker = Box<dyn Fn(Seen) -> Pin<Box<dyn Future<Output = Taking>>>>;
+/// The pace that the value asks for; none while there is no value.
+type Pacer = Box<dyn Fn() -> Option<Pace>>;
 
 /// A live value without its type.
 #[derive(Clone, Copy)]
@@ -108,28 +112,21 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
     where
         F: Future<Output = Told<T>> + 'static,
     {
-        // Boxed here, so that the clockwork is compiled once for each kind of value, not for each page.
-        Self::begin(known, Box::new(move |seen| Box::pin(ask(seen))), Box::new(pace))
-    }
-
-    fn begin(known: Option<T>, ask: Asker<T>, pace: Box<dyn Fn(&T) -> Pace>) -> Self {
-        let first = if known.is_some() { State::Fresh } else { State::Quiet };
         let data = RwSignal::new(known);
-        let state = RwSignal::new(first);
-        let pulse = Pulse::new(state);
-        let tab = session::tab();
-        let settle = move |result: Told<T>| {
-            let failed = result.is_err();
-            settle(data, state, pulse, tab, result);
-            let known = data.try_with_untracked(|data| data.as_ref().map(&pace)).flatten();
-            (failed, known.unwrap_or(Pace::Calm).period())
+        let take = move |value: T| {
+            if data.try_with_untracked(|data| data.as_ref() != Some(&value)) == Some(true) {
+                data.try_set(Some(value));
+            }
         };
-        let engine = Engine::start(ask, settle, pulse.paused());
-        let engine = StoredValue::new(engine);
-        pulse.on_refresh(move || {
-            engine.try_with_value(|engine| engine.now());
-        });
-        after_a_while(state);
+        let ask = move |seen| -> Pin<Box<dyn Future<Output = Taking>>> {
+            let call = ask(seen);
+            Box::pin(async move {
+                let new = call.await?.into_new();
+                Ok(new.map(|value| Box::new(move || take(value)) as Box<dyn FnOnce()>))
+            })
+        };
+        let pace = move || data.try_with_untracked(|data| data.as_ref().map(&pace)).flatten();
+        let (state, pulse, engine) = begin(Box::new(ask), Box::new(pace));
         Self { data, state, pulse, engine }
     }
 
@@ -188,19 +185,31 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
     }
 }
 
-fn settle<T: Clone + PartialEq + Send + Sync + 'static>(
-    data: RwSignal<Option<T>>,
-    state: RwSignal<State>,
-    pulse: Pulse,
-    tab: session::Tab,
-    result: Result<Answer<T>, ApiError>,
-) {
+type Engined = (RwSignal<State>, Pulse, StoredValue<Rc<Engine>>);
+
+/// Starts the clockwork, which is compiled once, not for each kind of value.
+fn begin(ask: Asker, pace: Pacer) -> Engined {
+    let state = RwSignal::new(if pace().is_some() { State::Fresh } else { State::Quiet });
+    let pulse = Pulse::new(state);
+    let tab = session::tab();
+    let settle = move |result: Taking| {
+        let failed = result.is_err();
+        settle(&pace, state, pulse, tab, result);
+        (failed, pace().unwrap_or(Pace::Calm).period())
+    };
+    let engine = StoredValue::new(Engine::start(ask, Box::new(settle), pulse.paused()));
+    pulse.on_refresh(move || {
+        engine.try_with_value(|engine| engine.now());
+    });
+    after_a_while(state);
+    (state, pulse, engine)
+}
+
+fn settle(pace: &Pacer, state: RwSignal<State>, pulse: Pulse, tab: session::Tab, result: Taking) {
     let next = match result {
-        Ok(answer) => {
-            if let Answer::New(value) = answer
-                && data.try_with_untracked(|data| data.as_ref() != Some(&value)).unwrap_or(false)
-            {
-                data.try_set(Some(value));
+        Ok(taking) => {
+            if let Some(take) = taking {
+                take();
             }
             pulse.beat();
             State::Fresh
@@ -211,8 +220,8 @@ fn settle<T: Clone + PartialEq + Send + Sync + 'static>(
         }
         Err(why) if why.code() == Some(ErrorCode::Forbidden) => State::Forbidden(why),
         Err(why) if why.code() == Some(ErrorCode::NotFound) => State::Gone(why),
-        Err(why) => match (data.try_with_untracked(Option::is_some), pulse.last()) {
-            (Some(true), Some(since)) => State::Stale { since, why },
+        Err(why) => match (pace(), pulse.last()) {
+            (Some(_), Some(since)) => State::Stale { since, why },
             _ => State::Failed(why),
         },
     };

@@ -4,6 +4,7 @@
 
 use crate::deployment::Deployment;
 use crate::fix::{Fix, FixKind};
+use crate::flat::need;
 use crate::group::Tally;
 use crate::id::{Actor, GroupId};
 use crate::policy::GatePolicy;
@@ -13,7 +14,8 @@ use crate::time::Timestamp;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The conditions, in the order in which a person meets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -69,7 +71,7 @@ impl ConditionKind {
 }
 
 /// Whether a condition holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "status")]
 pub enum Status {
@@ -87,6 +89,27 @@ pub enum Status {
         /// Why.
         reason: String,
     },
+}
+
+/// What it may carry.
+#[derive(Deserialize)]
+struct Carried {
+    status: String,
+    opens_at: Option<Timestamp>,
+    by: Option<Actor>,
+    reason: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Carried { status, opens_at, by, reason } = Carried::deserialize(deserializer)?;
+        Ok(match status.as_str() {
+            "met" => Self::Met,
+            "unmet" => Self::Unmet { opens_at },
+            "waived" => Self::Waived { by: need(by, "by")?, reason: need(reason, "reason")? },
+            other => return Err(D::Error::unknown_variant(other, &[])),
+        })
+    }
 }
 
 /// One condition as it stands.

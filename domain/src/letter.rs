@@ -1,5 +1,6 @@
 //! A letter: one dead message as we keep it, and each of its deaths.
 
+use crate::flat::need;
 use crate::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use crate::impact::{Impact, loss_at};
 use crate::message::{Content, DeadMessage};
@@ -7,10 +8,10 @@ use crate::reading::{Classification, EnvelopeKind, Failure, Reading, Replayabili
 use crate::time::{Span, Timestamp};
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where a letter is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum LetterState {
@@ -28,6 +29,26 @@ pub enum LetterState {
         /// When that was judged.
         at: Timestamp,
     },
+}
+
+/// What a state may carry.
+#[derive(Deserialize)]
+struct Carried {
+    state: LetterStateKind,
+    replay: Option<ReplayId>,
+    at: Option<Timestamp>,
+}
+
+impl<'de> Deserialize<'de> for LetterState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Carried { state, replay, at } = Carried::deserialize(deserializer)?;
+        let replay = || need(replay, "replay");
+        Ok(match state {
+            LetterStateKind::Waiting => Self::Waiting,
+            LetterStateKind::InReplay => Self::InReplay { replay: replay()? },
+            LetterStateKind::Delivered => Self::Delivered { replay: replay()?, at: need(at, "at")? },
+        })
+    }
 }
 
 /// [`LetterState`] without what belongs to it: what lists are filtered by and counters are kept for.

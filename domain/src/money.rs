@@ -66,7 +66,8 @@ pub struct Money {
 /// The only form in which an amount is written. What `Decimal` reads by itself includes floats.
 fn exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
     let text = String::deserialize(deserializer)?;
-    Decimal::from_str_exact(&text).map_err(|_| D::Error::custom("an amount is a decimal in a string, for example \"12.50\""))
+    Decimal::from_str_exact(&text)
+        .map_err(|_| D::Error::custom("an amount is a decimal in a string, for example \"12.50\""))
 }
 
 /// Sums of money, at most one per currency, ordered by code, never a zero entry.

@@ -1,7 +1,10 @@
 //! What is written with its tag beside its fields is read back as it was, alone and flattened into another.
 
+use domain::gate::{Condition, Status};
 use domain::group::GroupState;
+use domain::letter::LetterState;
 use domain::replay::{Entry, Outcome, PauseReason, ReplayState};
+use domain::wire::NextStep;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -81,4 +84,37 @@ fn every_state_of_a_replay_is_read_as_it_was_written() {
     }
     assert!(serde_json::from_value::<ReplayState>(json!({"state": "lost"})).is_err());
     assert!(serde_json::from_value::<PauseReason>(json!({"kind": "mood"})).is_err());
+}
+
+#[test]
+fn every_state_of_a_letter_is_read_as_it_was_written() {
+    for state in [
+        json!({"state": "waiting"}),
+        json!({"state": "in_replay", "replay": "r"}),
+        json!({"state": "delivered", "replay": "r", "at": 1}),
+    ] {
+        check::<LetterState>(state, &[]);
+    }
+    assert!(serde_json::from_value::<LetterState>(json!({"state": "lost"})).is_err());
+}
+
+#[test]
+fn every_condition_and_every_step_is_read_as_it_was_written() {
+    for status in [
+        json!({"status": "met"}),
+        json!({"status": "unmet", "opens_at": 5}),
+        json!({"status": "unmet", "opens_at": null}),
+        json!({"status": "waived", "by": "ana", "reason": "known"}),
+    ] {
+        let may_lack: &[&str] = if status["status"] == "unmet" { &["opens_at"] } else { &[] };
+        check::<Status>(status.clone(), may_lack);
+        let mut condition = json!({"kind": "quiet", "evidence": "e"});
+        condition.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
+        check::<Condition>(condition, may_lack);
+    }
+    for step in ["regressed", "replay_stopped", "growing", "replay_ready", "find_cause", "resolved"] {
+        check::<NextStep>(json!({"step": step}), &[]);
+    }
+    check::<NextStep>(json!({"step": "replaying", "wave": 1, "waves": 5}), &[]);
+    assert!(serde_json::from_value::<NextStep>(json!({"step": "dance"})).is_err());
 }

@@ -61,11 +61,16 @@ pub(super) async fn get<T: DeserializeOwned>(path: &str, seen: &Seen) -> Result<
 }
 
 pub(super) async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Result<T, ApiError> {
-    understood(&told(send(request(Method::POST, path), written(body)).await?).await?)
+    understood(&deliver(path, serde_json::to_string(body).ok()).await?)
 }
 
 pub(super) async fn delete(path: &str) -> Result<(), ApiError> {
     told(send(request(Method::DELETE, path), None).await?).await.map(|_| ())
+}
+
+fn deliver(path: &str, body: Option<String>) -> Pin<Box<dyn Future<Output = Result<Told, ApiError>>>> {
+    let request = request(Method::POST, path);
+    Box::pin(async move { told(send(request, body).await?).await })
 }
 
 /// What was answered, not yet read. Everything but the reading is compiled once.
@@ -135,8 +140,4 @@ fn refusal(told: &Told) -> ApiError {
 fn understood<T: DeserializeOwned>(told: &Told) -> Result<T, ApiError> {
     let not_understood = |err: json::Mismatch| ApiError::NotUnderstood { status: told.status, detail: err.to_string() };
     json::read(&told.text).map_err(not_understood)
-}
-
-fn written(body: &impl Serialize) -> Option<String> {
-    serde_json::to_string(body).ok()
 }

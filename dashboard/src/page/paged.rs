@@ -3,8 +3,11 @@
 use crate::api::ApiError;
 use crate::ask::Ask;
 use crate::component::{Button, Problem};
+use crate::model::timeline;
 use crate::poll::Live;
 use crate::reactive::prelude::*;
+use domain::audit::AuditRecord;
+use domain::wire::AuditPage;
 use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
@@ -80,6 +83,14 @@ where
             later.extend(rows.into_iter().filter(|row| !known.contains(&key(row))));
         });
         self.next.try_set(Some(next));
+    }
+}
+
+impl Paged<AuditPage, AuditRecord> {
+    /// Entries of the audit.
+    pub fn audit(live: Live<AuditPage>) -> Self {
+        let key = |record: &AuditRecord| format!("{} {} {}", record.at.as_ms(), timeline::what(record), record.detail);
+        Self::new(live, |page| (page.records.clone(), page.next.clone()), key)
     }
 }
 

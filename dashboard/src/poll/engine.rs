@@ -1,13 +1,12 @@
 //! The clockwork of a live value: one request at a time, none while hidden or paused, slower while nothing answers.
 
-use crate::api::{Answer, ApiError, Seen};
+use super::{Asker, Taking};
+use crate::api::Seen;
 use crate::reactive::prelude::*;
 use leptos::ev;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::task::spawn_local;
 use std::cell::{Cell, RefCell};
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -18,13 +17,13 @@ const ACTED_FOR_MS: f64 = 15_000.0;
 /// The longest wait between two attempts while nothing answers.
 const RETRY_MAX: Duration = Duration::from_secs(30);
 
-type Asking = Pin<Box<dyn Future<Output = Option<Settle>>>>;
 /// Takes the answer in; gives whether it was a failure, and the period from now on.
-type Settle = Box<dyn FnOnce() -> (bool, Option<Duration>)>;
+type Settle = Box<dyn Fn(Taking) -> (bool, Option<Duration>)>;
 
 /// The clockwork.
 pub(super) struct Engine {
-    ask: Box<dyn Fn() -> Asking>,
+    ask: Asker,
+    settle: Settle,
     seen: Seen,
     me: Weak<Self>,
     paused: RwSignal<bool>,
@@ -41,28 +40,11 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    pub(super) fn start<T, F>(
-        ask: impl Fn(Seen) -> F + 'static,
-        settle: impl Fn(Result<Answer<T>, ApiError>) -> (bool, Option<Duration>) + 'static,
-        paused: RwSignal<bool>,
-    ) -> Rc<Self>
-    where
-        T: 'static,
-        F: Future<Output = Result<Answer<T>, ApiError>> + 'static,
-    {
-        let seen = Seen::default();
-        let settle = Rc::new(settle);
-        let asked = seen.clone();
-        let ask = move || -> Asking {
-            let (call, settle) = (ask(asked.clone()), Rc::clone(&settle));
-            Box::pin(async move {
-                let result = call.await;
-                Some(Box::new(move || settle(result)) as Settle)
-            })
-        };
+    pub(super) fn start(ask: Asker, settle: Settle, paused: RwSignal<bool>) -> Rc<Self> {
         let engine = Rc::new_cyclic(|me| Self {
-            ask: Box::new(ask),
-            seen,
+            ask,
+            settle,
+            seen: Seen::default(),
             me: me.clone(),
             paused,
             alive: Cell::new(true),
@@ -138,17 +120,15 @@ impl Engine {
         let Some(engine) = self.me.upgrade() else { return };
         let generation = self.generation.get();
         spawn_local(async move {
-            let settle = (engine.ask)().await;
+            let result = (engine.ask)(engine.seen.clone()).await;
             engine.asking.set(false);
             if !engine.alive.get() {
                 return;
             }
             if engine.generation.get() == generation {
-                if let Some(settle) = settle {
-                    let (failed, period) = settle();
-                    engine.failures.set(if failed { engine.failures.get() + 1 } else { 0 });
-                    engine.period.set(period);
-                }
+                let (failed, period) = (engine.settle)(result);
+                engine.failures.set(if failed { engine.failures.get() + 1 } else { 0 });
+                engine.period.set(period);
             } else {
                 // The ETag that came with it is of an answer that was dropped.
                 engine.seen.forget();

@@ -1,6 +1,7 @@
 //! Groups as the dashboard lists them.
 
 use crate::deployment::Deployment;
+use crate::flat::need;
 use crate::gate::Gate;
 use crate::group::{Group, GroupCounts, GroupState, Tally};
 use crate::id::{Actor, GroupId, ReplayId};
@@ -13,10 +14,11 @@ use crate::wire::{PlanView, ReplayView};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What a person does next about a group; also the order of the list.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "step")]
 pub enum NextStep {
@@ -39,6 +41,30 @@ pub enum NextStep {
     },
     /// Nothing.
     Resolved,
+}
+
+/// What a step may carry.
+#[derive(Deserialize)]
+struct Carried {
+    step: String,
+    wave: Option<u32>,
+    waves: Option<u32>,
+}
+
+impl<'de> Deserialize<'de> for NextStep {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Carried { step, wave, waves } = Carried::deserialize(deserializer)?;
+        Ok(match step.as_str() {
+            "regressed" => Self::Regressed,
+            "replay_stopped" => Self::ReplayStopped,
+            "growing" => Self::Growing,
+            "replay_ready" => Self::ReplayReady,
+            "find_cause" => Self::FindCause,
+            "replaying" => Self::Replaying { wave: need(wave, "wave")?, waves: need(waves, "waves")? },
+            "resolved" => Self::Resolved,
+            other => return Err(D::Error::unknown_variant(other, &[])),
+        })
+    }
 }
 
 /// A group in the list.

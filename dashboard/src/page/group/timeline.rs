@@ -23,7 +23,7 @@ pub(super) fn TimelineTab(here: Here) -> impl IntoView {
             live.refresh();
         }
     });
-    let paged = Paged::new(live, |page: &AuditPage| (page.records.clone(), page.next.clone()), |r| format!("{r:?}"));
+    let paged = Paged::audit(live);
     let records = paged.rows();
     view! {
         <Unless live rows=5>

@@ -10,7 +10,9 @@ use crate::poll::State;
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
 use crate::route::{GroupsPlace, Route};
+use domain::id::GroupId;
 use leptos::html;
+use std::ops::Range;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 
@@ -56,8 +58,8 @@ pub(super) fn List(shared: Shared) -> impl IntoView {
                         <Header shared />
                         <div role="rowgroup" class="rows" node_ref=body>
                             <div style:height=above></div>
-                            <ForEnumerate each=rows key=|id| id.clone() children=move |at, id| {
-                                let index = Signal::derive(move || window.get().start + at.get() + 2);
+                            <For each=rows key=|id| id.clone() children=move |id| {
+                                let index = place_in_table(id.clone(), shown, window);
                                 order.row(&id).map(|row| view! { <Row id row order index /> })
                             } />
                             <div style:height=below></div>
@@ -67,6 +69,15 @@ pub(super) fn List(shared: Shared) -> impl IntoView {
             </div>
         </div>
     }
+}
+
+/// The place of a row, the header being 1. It is looked for only among the rows that are near the sight.
+fn place_in_table(id: GroupId, shown: RwSignal<Vec<GroupId>>, window: Memo<Range<usize>>) -> Memo<usize> {
+    Memo::new(move |_| {
+        let window = window.get();
+        let at = shown.with(|shown| shown.get(window.clone())?.iter().position(|row| *row == id));
+        window.start + at.unwrap_or_default() + 2
+    })
 }
 
 #[component]

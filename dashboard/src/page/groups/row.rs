@@ -16,7 +16,7 @@ pub(super) fn Row(
     row: ArcRwSignal<GroupRow>,
     order: Order,
     /// Its place in the table, the header being 1.
-    index: Signal<usize>,
+    index: Memo<usize>,
 ) -> impl IntoView {
     let (cursor_id, focus_id) = (id.clone(), id.clone());
     let class = move || if order.is_cursor(&cursor_id) { "row row-cursor" } else { "row" };

@@ -70,7 +70,7 @@ pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
             live.refresh();
         }
     });
-    let paged = Paged::new(live, |page: &AuditPage| (page.records.clone(), page.next.clone()), |r| format!("{r:?}"));
+    let paged = Paged::audit(live);
     let rows = paged.rows();
     let records = rows.map(move |rows| of_replay(rows, &id));
     view! {
