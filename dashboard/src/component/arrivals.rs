@@ -39,7 +39,7 @@ pub fn Arrivals(
         let last = values.len();
         let row = |(at, n): (usize, u64)| {
             let hour = if at + 1 == last { "this hour".to_string() } else { format!("{} h ago", last - 1 - at) };
-            view! { <tr><th scope="row">{hour}</th><td>{count(n)}</td></tr> }
+            view! { <tr><th scope="row">{hour}</th><td>{count(n)}</td></tr> }.into_any()
         };
         values.into_iter().enumerate().rev().map(row).collect_view()
     };

@@ -19,11 +19,11 @@ pub fn AuditList(
 ) -> impl IntoView {
     let entry = move |record: AuditRecord| {
         let tone = timeline::tone(record.act);
-        let detail =
-            timeline::detail(&record).map(|detail| view! { <span class="audit-detail">{detail.to_string()}</span> });
-        let reason = record.reason.clone().map(|reason| view! { <q class="audit-reason">{reason}</q> });
+        let detail = timeline::detail(&record)
+            .map(|detail| view! { <span class="audit-detail">{detail.to_string()}</span> }.into_any());
+        let reason = record.reason.clone().map(|reason| view! { <q class="audit-reason">{reason}</q> }.into_any());
         let replay = record.replay.clone().filter(|_| links).map(|id| {
-            view! { <a href=format!("/replays/{id}")>"replay "{crate::model::ledger::short(&id)}</a> }
+            view! { <a href=format!("/replays/{id}")>"replay "{crate::model::ledger::short(&id)}</a> }.into_any()
         });
         let at = record.at;
         view! {
@@ -44,6 +44,7 @@ pub fn AuditList(
                 </p>
             </li>
         }
+        .into_any()
     };
     view! {
         <ol class="audit">

@@ -35,9 +35,10 @@ pub fn LiveBadge(pulse: Pulse) -> impl IntoView {
                 <span class="badge-word">{word}</span>
                 <span class="badge-rest">{rest}</span>
                 <span class="sr-only">". "{does}</span>
-                {matches!(reading, Reading::Paused(_)).then(|| view! { <Icon glyph=Glyph::Play /> })}
+                {matches!(reading, Reading::Paused(_)).then(|| view! { <Icon glyph=Glyph::Play /> }.into_any())}
             </button>
         }
+        .into_any()
     };
     view! {
         {part(shown)}

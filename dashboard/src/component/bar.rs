@@ -53,7 +53,7 @@ pub fn Bar(
                     .get()
                     .into_iter()
                     .map(|part| {
-                        view! { <span class=format!("bar-part bar-{}", part.look) style:width=width(part.n)></span> }
+                        view! { <span class=format!("bar-part bar-{}", part.look) style:width=width(part.n)></span> }.into_any()
                     })
                     .collect_view()
             })}

@@ -69,7 +69,7 @@ pub fn Button(
                 on:click=on(click)
             >
                 {children()}
-                {(!key.is_empty()).then(|| view! { <kbd aria-hidden="true">{shown_key(key)}</kbd> })}
+                {(!key.is_empty()).then(|| view! { <kbd aria-hidden="true">{shown_key(key)}</kbd> }.into_any())}
                 <span class="spinner" aria-hidden="true"></span>
             </button>
             <Show when=move || off.get()>

@@ -94,7 +94,7 @@ pub fn ApproveDialog(
             </Show>
             {part(move || seen.get().map(|seen| view! {
                 <PlanText plan=seen.plan duration=seen.duration_ms arrived_since=seen.arrived_since />
-            }))}
+            }.into_any()))}
             <p class="for-good">"Delivered letters cannot be called back."</p>
             <Waivers gate consent />
             <Reason consent label="Why is it safe to replay now?" />
@@ -102,7 +102,7 @@ pub fn ApproveDialog(
                 <Field label=format!("Type {n} to confirm") mode="numeric" chars_max=20
                     value=Signal::derive(move || consent.with(|c| c.typed.clone()))
                     on_input=move |text| consent.update(|c| c.typed = text) />
-            }))}
+            }.into_any()))}
         </Dialog>
     }
 }
@@ -190,7 +190,7 @@ fn Waivers(gate: Signal<Gate>, consent: RwSignal<Consent>) -> impl IntoView {
                     "Wait until it is, or set it aside with a reason."
                     {part(move || gate.with(opens_at).map(|at| view! {
                         {format!(" \"{}\" opens by itself in ", ConditionKind::Quiet.label())}<Countdown to=at />"."
-                    }))}
+                    }.into_any()))}
                 </p>
                 <For each=move || kinds.get() key=|kind| *kind children=move |kind| view! {
                     <Field

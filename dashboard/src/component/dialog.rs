@@ -80,7 +80,7 @@ pub fn Dialog(
                         </button>
                         {has_confirm.then(|| view! {
                             <Button kind busy why_not submit=true press=|()| ()>{part(move || confirm.get())}</Button>
-                        })}
+                        }.into_any())}
                     </div>
                 </form>
             </Show>

@@ -22,6 +22,7 @@ pub fn Rail() -> impl IntoView {
                 <span>{word}</span>
             </a>
         }
+        .into_any()
     };
     view! {
         <nav class="rail" aria-label="Pages">
@@ -64,14 +65,14 @@ pub fn Frame(
                 <div class="top-title">
                     {back.map(|(href, words)| view! {
                         <a class="top-back" href=href><Icon glyph=Glyph::Back />{words}</a>
-                    })}
+                    }.into_any())}
                     <div class="top-line">
                         <h1 tabindex="-1">{title}</h1>
                         <div class="top-beside">{part(move || beside.run())}</div>
                     </div>
                 </div>
                 <div class="top-tools">
-                    {pulse.map(|pulse| view! { <LiveBadge pulse /> })}
+                    {pulse.map(|pulse| view! { <LiveBadge pulse /> }.into_any())}
                     <Who />
                     <ThemeSwitch />
                     <HelpButton />
@@ -96,7 +97,7 @@ fn Who() -> impl IntoView {
         tab.me().map(|me| {
             let name = me.name.to_string();
             let role = me.role.as_str();
-            let shown = (name != role).then(|| view! { <span class="who-name">{name}</span> });
+            let shown = (name != role).then(|| view! { <span class="who-name">{name}</span> }.into_any());
             view! {
                 <details class="who">
                     <summary title="Who you are">
@@ -110,6 +111,7 @@ fn Who() -> impl IntoView {
                     </div>
                 </details>
             }
+            .into_any()
         })
     })
 }

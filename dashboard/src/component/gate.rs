@@ -62,10 +62,10 @@ fn Row(gate: Signal<Gate>, kind: ConditionKind) -> impl IntoView {
                                 "opening…"
                             </Show>
                         </span>
-                    }))}
+                    }.into_any()))}
                 </p>
                 <p class="gate-evidence">{part(evidence)}</p>
-                {part(move || waived().map(|words| view! { <p class="gate-waived">{words}</p> }))}
+                {part(move || waived().map(|words| view! { <p class="gate-waived">{words}</p> }.into_any()))}
             </div>
         </li>
     }

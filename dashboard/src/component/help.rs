@@ -23,12 +23,12 @@ pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl I
                             <h3>{title}</h3>
                             <dl class="help-keys">
                                 {bindings.into_iter().map(|(what, keys)| {
-                                    let keys = keys.into_iter().map(|key| view! { <kbd>{shown_key(key)}</kbd> });
-                                    view! { <div><dt>{keys.collect_view()}</dt><dd>{what}</dd></div> }
+                                    let keys = keys.into_iter().map(|key| view! { <kbd>{shown_key(key)}</kbd> }.into_any());
+                                    view! { <div><dt>{keys.collect_view()}</dt><dd>{what}</dd></div> }.into_any()
                                 }).collect_view()}
                             </dl>
                         </section>
-                    }
+                    }.into_any()
                 }).collect_view())}
                 <Show when=move || page.get() == PageKey::Groups>
                     <section>
@@ -37,7 +37,7 @@ pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl I
                             "Words are looked for in title, place, queue, consumer and id. A minus before a term leaves out what matches."
                         </p>
                         <ul class="help-filter">
-                            {KEYS.iter().map(|(_, example)| view! { <li><code>{*example}</code></li> }).collect_view()}
+                            {KEYS.iter().map(|(_, example)| view! { <li><code>{*example}</code></li> }.into_any()).collect_view()}
                         </ul>
                     </section>
                 </Show>

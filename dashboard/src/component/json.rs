@@ -21,7 +21,7 @@ pub fn JsonView(
 }
 
 fn branch(node: Node, depth: usize) -> AnyView {
-    let name = node.name.clone().map(|name| view! { <span class="json-name">{name}</span> });
+    let name = node.name.clone().map(|name| view! { <span class="json-name">{name}</span> }.into_any());
     if !matches!(node.kind, Kind::Object | Kind::Array) {
         let class = format!("json-{}", node.kind.as_str());
         return view! { <div class="json-leaf">{name}<span class=class>{node.text}</span></div> }.into_any();
@@ -34,9 +34,9 @@ fn branch(node: Node, depth: usize) -> AnyView {
     let inner = move || {
         open.get().then(|| {
             let (children, more) = json::children(&node);
-            let more = more.then(|| view! { <p class="json-more">"The rest is in the raw text."</p> });
+            let more = more.then(|| view! { <p class="json-more">"The rest is in the raw text."</p> }.into_any());
             let children = children.into_iter().map(|child| branch(child, depth + 1)).collect_view();
-            view! { <div class="json-inner">{children}{more}</div> }
+            view! { <div class="json-inner">{children}{more}</div> }.into_any()
         })
     };
     view! {

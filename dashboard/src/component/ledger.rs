@@ -39,12 +39,14 @@ pub fn LedgerTable(
     let id = view.with_untracked(|view| view.replay.id().clone());
     let table = move || {
         let kinds = shown.get();
-        let head = kinds.iter().map(|kind| view! { <th scope="col">{words::outcome(*kind)}</th> }).collect_view();
+        let head =
+            kinds.iter().map(|kind| view! { <th scope="col">{words::outcome(*kind)}</th> }.into_any()).collect_view();
         let body = rows.get().into_iter().map(|(wave, ledger)| row(&id, wave, &ledger, &kinds)).collect_view();
         view! {
             <thead><tr><th scope="col">"Wave"</th><th scope="col">"Selected"</th>{head}</tr></thead>
             <tbody>{body}</tbody>
         }
+        .into_any()
     };
     view! {
         <div class="scroll" role="region" aria-label="Ledger" tabindex="0">
@@ -65,7 +67,7 @@ fn row(id: &ReplayId, wave: Option<u32>, ledger: &WaveLedger, kinds: &[OutcomeKi
             view! { <a href=place(id, outcome, wave)>{shown}</a> }.into_any()
         };
         let back = outcome == Some(OutcomeKind::Returned) && n > 0;
-        view! { <td class:ledger-back=back>{inner}</td> }
+        view! { <td class:ledger-back=back>{inner}</td> }.into_any()
     };
     let name = wave.map_or("All".to_string(), |wave| (wave + 1).to_string());
     let cells = kinds.iter().map(|kind| cell(Some(*kind), ledger.get(*kind))).collect_view();
@@ -73,6 +75,7 @@ fn row(id: &ReplayId, wave: Option<u32>, ledger: &WaveLedger, kinds: &[OutcomeKi
         view! {
             <span class="ledger-twice">{format!("{} maybe sent twice", count(ledger.sent_twice))}</span>
         }
+        .into_any()
     });
     view! {
         <tr class:ledger-sum=wave.is_none()>
@@ -136,7 +139,7 @@ fn WaveRow(view: Signal<ReplayView>, wave: u32) -> impl IntoView {
                         <span class="meter-fill" style:width=format!("{}%", mille.min(1000) / 10)></span>
                         <span class="meter-stop" style:left=format!("{stop_pct}%")></span>
                     </span>
-                }))}
+                }.into_any()))}
             </span>
             <span class="wave-state">{part(move || wave_words(state.get()))}</span>
         </li>

@@ -35,7 +35,7 @@ pub fn MoneyText(
                 {part.then_some("≥ ")}
                 {first.major}
                 <span class="money-minor">{first.minor}</span>
-                {rest.map(|rest| view! { <span class="money-rest">{rest}</span> })}
+                {rest.map(|rest| view! { <span class="money-rest">{rest}</span> }.into_any())}
             </span>
         }
         .into_any()

@@ -25,11 +25,12 @@ pub fn WaveSizes(
                 <span class="wave-size-bar" style:height=format!("{pct}%")></span>
             </span>
         }
+        .into_any()
     });
     view! {
         <div class="wave-sizes" role="img" aria-label=format!("{} waves of {words}", waves.len())>
             {shown.collect_view()}
-            {many.then(|| view! { <span class="wave-size-more">{format!("+ {} waves", waves.len() - 12)}</span> })}
+            {many.then(|| view! { <span class="wave-size-more">{format!("+ {} waves", waves.len() - 12)}</span> }.into_any())}
         </div>
     }
 }
@@ -49,17 +50,19 @@ pub fn PlanText(
         1 => "1 wave".to_string(),
         n => format!("{n}; the first, of {}, is the canary", letters(canary)),
     };
-    let left_out = plan.left_out.iter().map(|left| {
-        view! { <li>{format!("{} {}", count(left.letters), left.reason)}</li> }
-    });
+    let left_out = plan
+        .left_out
+        .iter()
+        .map(|left| view! { <li>{format!("{} {}", count(left.letters), left.reason)}</li> }.into_any());
     let left_out = (!plan.left_out.is_empty()).then(|| {
         view! {
             <div><dt>"Left out"</dt><dd><ul>{left_out.collect_view()}</ul></dd></div>
         }
+        .into_any()
     });
     let since = (arrived_since > 0).then(|| view! {
         <div><dt>"Not in it"</dt><dd>{format!("{} died since; plan again to take them in", letters(arrived_since))}</dd></div>
-    });
+    }.into_any());
     // Whoever approves sees all the money, not the largest sum alone.
     let part = if plan.letters.priced < plan.letters.letters { "at least " } else { "" };
     let money = if plan.letters.money.is_empty() {
@@ -71,6 +74,7 @@ pub fn PlanText(
         view! {
             <div><dt>"Oldest"</dt><dd>"sent "<At at=Signal::stored(at) /></dd></div>
         }
+        .into_any()
     });
     view! {
         <dl class="plan">

@@ -34,6 +34,7 @@ pub fn Tabs(
                     </a>
                 </li>
             }
+            .into_any()
         })
         .collect_view();
     view! {

@@ -72,6 +72,7 @@ pub fn Toasts() -> impl IntoView {
                 </button>
             </div>
         }
+        .into_any()
     };
     view! {
         <div class="toasts">

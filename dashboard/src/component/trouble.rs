@@ -17,7 +17,7 @@ pub fn Empty(
     view! {
         <div class="empty">
             <p class="empty-title">{title}</p>
-            {children.map(|children| view! { <div class="empty-more">{children()}</div> })}
+            {children.map(|children| view! { <div class="empty-more">{children()}</div> }.into_any())}
         </div>
     }
 }
@@ -32,12 +32,12 @@ pub fn Problem(
     part(move || {
         error.get().map(|error| {
             let unmet = error.unmet().iter().map(|condition| {
-                view! { <li><b>{condition.kind.label()}</b>": "{condition.evidence.clone()}</li> }
+                view! { <li><b>{condition.kind.label()}</b>": "{condition.evidence.clone()}</li> }.into_any()
             });
-            let unmet = (!error.unmet().is_empty()).then(|| view! { <ul>{unmet.collect_view()}</ul> });
-            let request = error.request_id().map(|id| {
-                view! { <p class="problem-id">"Request "<code>{id.to_string()}</code></p> }
-            });
+            let unmet = (!error.unmet().is_empty()).then(|| view! { <ul>{unmet.collect_view()}</ul> }.into_any());
+            let request = error
+                .request_id()
+                .map(|id| view! { <p class="problem-id">"Request "<code>{id.to_string()}</code></p> }.into_any());
             view! {
                 <div class="problem" role="alert">
                     <p>{error.message()}</p>
@@ -45,6 +45,7 @@ pub fn Problem(
                     {request}
                 </div>
             }
+            .into_any()
         })
     })
 }
@@ -59,7 +60,7 @@ pub fn Skeleton(
     view! {
         <div class="skeleton" role="status">
             <span class="sr-only">"Loading"</span>
-            {(0..rows).map(|_| view! { <div class="skeleton-row"></div> }).collect_view()}
+            {(0..rows).map(|_| view! { <div class="skeleton-row"></div> }.into_any()).collect_view()}
         </div>
     }
 }

@@ -46,7 +46,7 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
     view! {
         <Frame title tab_title back pulse=live.pulse()>
             <Unless live rows=6>
-                {part(move || Here::new(live, id.get_value()).map(|here| view! { <Known here /> }))}
+                {part(move || Here::new(live, id.get_value()).map(|here| view! { <Known here /> }.into_any()))}
             </Unless>
         </Frame>
     }

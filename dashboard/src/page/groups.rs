@@ -88,7 +88,7 @@ pub fn GroupsPage() -> impl IntoView {
                         </div>
                         {part(move || cut.get().flatten().map(|n| view! {
                             <p class="stale">{format!("The first {n} groups in the order of attention; there are more.")}</p>
-                        }))}
+                        }.into_any()))}
                         <List shared />
                     </Show>
                 </Unless>

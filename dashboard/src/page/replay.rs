@@ -51,10 +51,10 @@ pub fn ReplayPage(id: ReplayId) -> impl IntoView {
             view! {
                 <Frame title tab_title back pulse=live.pulse()>
                     <Unless live rows=6>
-                        {part(move || live.data().get_untracked().map(|first| view! { <Known live first /> }))}
+                        {part(move || live.data().get_untracked().map(|first| view! { <Known live first /> }.into_any()))}
                     </Unless>
                 </Frame>
-            }
+            }.into_any()
         })}
     }
 }

@@ -36,7 +36,7 @@ pub fn ReplaysPage() -> impl IntoView {
                     .or_else(|| before.cloned())
                     .unwrap_or_else(|| first.clone())
             });
-            view! { <ReplayRow view /> }
+            view! { <ReplayRow view /> }.into_any()
         })
     };
     view! {
@@ -88,7 +88,7 @@ fn Older(#[prop(into)] first: Signal<Option<Option<String>>>) -> impl IntoView {
     view! {
         <ul class="replays">
             <For each=move || older.get() key=|view| view.replay.id().clone() children=|view| {
-                view! { <ReplayRow view=Memo::new(move |_| view.clone()) /> }
+                view! { <ReplayRow view=Memo::new(move |_| view.clone()) /> }.into_any()
             } />
         </ul>
         <Problem error=ask.error() />

@@ -27,11 +27,11 @@ pub(super) fn FailureText(failure: Failure) -> impl IntoView {
     let stack = failure.stack.clone();
     let words = view! {
         <dl class="failure">
-            {failure.error_type.map(|t| view! { <div><dt>"Type"</dt><dd class="mono">{t}</dd></div> })}
-            {failure.message.map(|m| view! { <div><dt>"Message"</dt><dd class="failure-message">{m}</dd></div> })}
+            {failure.error_type.map(|t| view! { <div><dt>"Type"</dt><dd class="mono">{t}</dd></div> }.into_any())}
+            {failure.message.map(|m| view! { <div><dt>"Message"</dt><dd class="failure-message">{m}</dd></div> }.into_any())}
             {failure.stated_class.map(|class| view! {
                 <div><dt>"It says"</dt><dd>{crate::model::words::class(class)}</dd></div>
-            })}
+            }.into_any())}
         </dl>
     };
     let trace = match stack {

@@ -29,7 +29,7 @@ pub(super) fn FixCard(here: Here, fix: Fix) -> impl IntoView {
     let can_withdraw = here.part(|detail| {
         matches!(detail.row.state, GroupState::FixDeclared { .. } | GroupState::Paused { fix: Some(_), .. })
     });
-    let note = fix.note.clone().map(|note| view! { <p class="card-note">{note}</p> });
+    let note = fix.note.clone().map(|note| view! { <p class="card-note">{note}</p> }.into_any());
     view! {
         <div class="card">
             <p class="card-title"><b>{fix.kind.label()}</b>" "<span class="mono">{fix.reference.clone()}</span></p>
@@ -135,7 +135,7 @@ fn FixFields(
                 <input type="radio" name="fix-kind" prop:checked=move || kind.get() == of on:change=on(move |_| kind.set(of)) />
                 {of.label()}
             </label>
-        }
+        }.into_any()
     };
     let label = Signal::derive(move || {
         match kind.get() {

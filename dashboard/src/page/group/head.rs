@@ -35,9 +35,9 @@ fn Facts(here: Here) -> impl IntoView {
                 let (queue, class, consumer, culprit, severity) = row.get();
                 let consumer = consumer.map(|consumer| {
                     let version = version.get().map(|version| format!(" {version}")).unwrap_or_default();
-                    view! { <span class="fact">"consumer "<b>{consumer}</b>{version}</span> }
+                    view! { <span class="fact">"consumer "<b>{consumer}</b>{version}</span> }.into_any()
                 });
-                let culprit = culprit.map(|culprit| view! { <span class="fact mono">{culprit}</span> });
+                let culprit = culprit.map(|culprit| view! { <span class="fact mono">{culprit}</span> }.into_any());
                 view! {
                     <span class="fact">"queue "<b>{queue}</b></span>
                     <span class="fact">
@@ -46,10 +46,10 @@ fn Facts(here: Here) -> impl IntoView {
                     {consumer}
                     {culprit}
                     <span class="fact">{words::severity(severity)}</span>
-                }
+                }.into_any()
             })}
             <span class="fact">"first "<At at=first /></span>
-            {part(move || last.get().map(|last| view! { <span class="fact">"last "<At at=Signal::stored(last) /></span> }))}
+            {part(move || last.get().map(|last| view! { <span class="fact">"last "<At at=Signal::stored(last) /></span> }.into_any()))}
         </p>
         <p class="facts-why">
             {part(move || row.with(|(_, class, ..)| {

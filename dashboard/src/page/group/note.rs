@@ -38,7 +38,7 @@ pub(super) fn NoteCard(here: Here, asks: Asks) -> impl IntoView {
     view! {
         <section class="side-part">
             <h2>"Note"</h2>
-            {part(move || note.get().map(|note| view! { <p class="note">{note}</p> }))}
+            {part(move || note.get().map(|note| view! { <p class="note">{note}</p> }.into_any()))}
             <Button press=move |()| edit() why_not=may key="n">{part(verb)}</Button>
         </section>
         <Dialog open title="Note" confirm="Keep the note" kind=Kind::Primary busy=ask.busy() error=ask.error() why_not=may

@@ -45,7 +45,7 @@ pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl In
                     <span class="pick-more">{kind}" · "<At at=Signal::stored(row.died_at) /></span>
                 </a>
             </li>
-        }
+        }.into_any()
     };
     view! {
         <Unless live rows=6>
@@ -62,7 +62,7 @@ pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl In
                         } />
                     </nav>
                     <div class="letter">
-                        {part(move || chosen.get().map(|id| view! { <Letter id /> }))}
+                        {part(move || chosen.get().map(|id| view! { <Letter id /> }.into_any()))}
                     </div>
                 </div>
             </Show>
@@ -75,7 +75,7 @@ fn Letter(id: LetterId) -> impl IntoView {
     let live = Live::new(move |seen| api::letter(id.clone(), seen), |_: &LetterDetail| Pace::Calm);
     view! {
         <Unless live rows=5>
-            {part(move || live.get().map(|detail| view! { <LetterText detail /> }))}
+            {part(move || live.get().map(|detail| view! { <LetterText detail /> }.into_any()))}
         </Unless>
     }
 }
@@ -84,11 +84,11 @@ fn Letter(id: LetterId) -> impl IntoView {
 fn LetterText(detail: LetterDetail) -> impl IntoView {
     let cannot = detail.row.replayability.reason().map(|reason| {
         let what = words::unsendable(&detail.row.replayability);
-        view! { <p class="notice">{format!("{what}: {reason}")}</p> }
+        view! { <p class="notice">{format!("{what}: {reason}")}</p> }.into_any()
     });
     let remarks = (!detail.remarks.is_empty()).then(|| {
-        let lines = detail.remarks.iter().map(|remark| view! { <li>{remark.clone()}</li> }).collect_view();
-        view! { <ul class="remarks">{lines}</ul> }
+        let lines = detail.remarks.iter().map(|remark| view! { <li>{remark.clone()}</li> }.into_any()).collect_view();
+        view! { <ul class="remarks">{lines}</ul> }.into_any()
     });
     let failure = detail.failure.clone();
     view! {
@@ -113,25 +113,29 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
     let version = detail.consumer_version.map(|version| format!(" {version}")).unwrap_or_default();
     let consumer = detail
         .consumer
-        .map(|consumer| view! { <div><dt>"Consumer"</dt><dd>{format!("{consumer}{version}")}</dd></div> });
+        .map(|consumer| view! { <div><dt>"Consumer"</dt><dd>{format!("{consumer}{version}")}</dd></div> }.into_any());
     let version = detail.producer_version.map(|version| format!(" {version}")).unwrap_or_default();
     let producer = detail
         .producer
-        .map(|producer| view! { <div><dt>"Producer"</dt><dd>{format!("{producer}{version}")}</dd></div> });
-    let tenant = detail.tenant.map(|tenant| view! { <div><dt>"Tenant"</dt><dd class="mono">{tenant}</dd></div> });
-    let attempts = detail.attempts.map(|tries| view! { <div><dt>"Attempts"</dt><dd>{tries}</dd></div> });
+        .map(|producer| view! { <div><dt>"Producer"</dt><dd>{format!("{producer}{version}")}</dd></div> }.into_any());
+    let tenant = detail.tenant.map(|tenant| view! { <div><dt>"Tenant"</dt><dd class="mono">{tenant}</dd></div> }.into_any());
+    let attempts = detail.attempts.map(|tries| view! { <div><dt>"Attempts"</dt><dd>{tries}</dd></div> }.into_any());
     let deadline = row.impact.deadline.map(|at| {
         view! {
             <div><dt>"Deadline"</dt><dd><At at=Signal::stored(at) absolute=true /></dd></div>
         }
+        .into_any()
     });
-    let money =
-        row.impact.money.as_ref().map(|money| view! { <div><dt>"Money"</dt><dd>{amount(money).text()}</dd></div> });
+    let money = row
+        .impact
+        .money
+        .as_ref()
+        .map(|money| view! { <div><dt>"Money"</dt><dd>{amount(money).text()}</dd></div> }.into_any());
     let customer = row
         .impact
         .customer
         .clone()
-        .map(|customer| view! { <div><dt>"Customer"</dt><dd class="mono">{customer}</dd></div> });
+        .map(|customer| view! { <div><dt>"Customer"</dt><dd class="mono">{customer}</dd></div> }.into_any());
     let state = words::letter_state(row.state.kind());
     view! {
         <dl class="letter-facts">
@@ -162,8 +166,8 @@ fn Body(body: String) -> impl IntoView {
             <button type="button" aria-pressed=attr(move || (!raw.get()).to_string()) on:click=on(move |_| raw.set(false))>"Tree"</button>
             <button type="button" aria-pressed=attr(move || raw.get().to_string()) on:click=on(move |_| raw.set(true))>"Raw"</button>
         </div>
-    });
-    let not_json = (!is_json).then(|| view! { <span class="muted">"This is not JSON."</span> });
+    }.into_any());
+    let not_json = (!is_json).then(|| view! { <span class="muted">"This is not JSON."</span> }.into_any());
     view! {
         <section class="letter-part">
             <header>
@@ -208,6 +212,7 @@ fn Attributes(content: Content) -> impl IntoView {
                 <td class="attribute-value"><code>{value.clone()}</code><Copy text=value what=what /></td>
             </tr>
         }
+        .into_any()
     });
     view! {
         <section class="letter-part">
@@ -235,9 +240,10 @@ fn Deaths(detail: LetterDetail) -> impl IntoView {
             view! {
                 " · came back from "<a href=format!("/replays/{id}")>"replay "{crate::model::ledger::short(&id)}</a>
             }
+            .into_any()
         });
-        let elsewhere =
-            (death.group != here).then(|| view! { " · "<a href=format!("/groups/{}", death.group)>"its group"</a> });
+        let elsewhere = (death.group != here)
+            .then(|| view! { " · "<a href=format!("/groups/{}", death.group)>"its group"</a> }.into_any());
         let version = death.consumer_version.map(|version| format!(" · version {version}"));
         view! {
             <li>
@@ -247,7 +253,7 @@ fn Deaths(detail: LetterDetail) -> impl IntoView {
                     <span class="muted"><At at=Signal::stored(death.died_at) absolute=true />{version}{replay}{elsewhere}</span>
                 </span>
             </li>
-        }
+        }.into_any()
     };
     view! {
         <section class="letter-part">

@@ -202,6 +202,7 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
                     wrong=Signal::derive(move || wrong(&value.get(), range))
                     on_input=move |text| fields.update(|f| *get(f) = text) />
             }
+            .into_any()
         };
     view! {
         <Dialog open title="Change the plan" confirm="Plan again" kind=Kind::Primary busy=planning.ask.busy()

@@ -206,7 +206,7 @@ fn Replaying(here: Here, asks: Asks) -> impl IntoView {
     part(move || {
         known.get().then(|| {
             let first = here.now().replay.clone();
-            first.map(|first| view! { <Under here asks first /> })
+            first.map(|first| view! { <Under here asks first /> }.into_any())
         })
     })
 }
@@ -254,7 +254,8 @@ fn Resolved(here: Here) -> impl IntoView {
 fn Last(here: Here) -> impl IntoView {
     let last = here.part(|detail| detail.replay.as_ref().map(|r| (r.replay.id().clone(), r.total.clone())));
     part(move || {
-        last.get().map(|(id, total)| view! {
+        last.get().map(|(id, total)| {
+            view! {
             <section class="side-part">
                 <h2>"Last replay"</h2>
                 <p>
@@ -263,6 +264,7 @@ fn Last(here: Here) -> impl IntoView {
                     <a href=format!("/replays/{id}")>"Replay "{short(&id)}</a>
                 </p>
             </section>
+        }.into_any()
         })
     })
 }

@@ -105,8 +105,9 @@ fn Chips(shared: Shared, write: Callback<String>) -> impl IntoView {
                         </button>
                     </li>
                 }
+                .into_any()
             });
-            view! { <ul class="chips" aria-label="What the filter asks">{chips.collect_view()}</ul> }
+            view! { <ul class="chips" aria-label="What the filter asks">{chips.collect_view()}</ul> }.into_any()
         })
     })
 }
@@ -141,7 +142,7 @@ pub(super) fn Views(shared: Shared) -> impl IntoView {
                 on:change:target=move |event| reorder(event.target().value())>
                 {Sort::ALL.into_iter().map(|sort| view! {
                     <option value=sort.as_str() selected=attr(move || place.get().sort == sort)>{sort.label()}</option>
-                }).collect_view()}
+                }.into_any()).collect_view()}
             </select>
         </label>
     }

@@ -67,7 +67,7 @@ pub(super) fn NoneMatch(shared: Shared) -> impl IntoView {
         others
             .map(|(view, n)| {
                 let href = Route::Groups(GroupsPlace { view, ..shared.place.get() }).to_string();
-                view! { <a class="button" href=href>{format!("{n} in {}", view.label())}</a> }
+                view! { <a class="button" href=href>{format!("{n} in {}", view.label())}</a> }.into_any()
             })
             .collect_view()
     };

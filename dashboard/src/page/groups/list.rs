@@ -60,7 +60,7 @@ pub(super) fn List(shared: Shared) -> impl IntoView {
                             <div style:height=above></div>
                             <For each=rows key=|id| id.clone() children=move |id| {
                                 let index = place_in_table(id.clone(), shown, window);
-                                order.row(&id).map(|row| view! { <Row id row order index /> })
+                                order.row(&id).map(|row| view! { <Row id row order index /> }.into_any())
                             } />
                             <div style:height=below></div>
                         </div>

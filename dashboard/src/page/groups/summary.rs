@@ -89,6 +89,7 @@ pub(super) fn Worst(live: Live<GroupsAnswer>) -> impl IntoView {
                     <span class="worst-more">{step}", "{money}</span>
                 </a>
             }
+            .into_any()
         })
     })
 }

@@ -22,9 +22,10 @@ pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
                     <q>{waiver.reason.clone()}</q>
                 </li>
             }
+            .into_any()
         });
-        let waivers =
-            (!approval.waivers.is_empty()).then(|| view! { <ul class="waived">{waivers.collect_view()}</ul> });
+        let waivers = (!approval.waivers.is_empty())
+            .then(|| view! { <ul class="waived">{waivers.collect_view()}</ul> }.into_any());
         view! {
             <section class="side-part">
                 <h2>"Approval"</h2>
@@ -36,7 +37,7 @@ pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
                 </p>
                 {waivers}
             </section>
-        }
+        }.into_any()
     })
 }
 

@@ -26,6 +26,7 @@ pub(in crate::page) fn Compact(levers: Levers) -> impl IntoView {
                 <dd><a href=href>{part(move || count(total.with(|total| total.get(kind))))}</a></dd>
             </div>
         }
+        .into_any()
     };
     let sums = [OutcomeKind::Delivered, OutcomeKind::Returned, OutcomeKind::InFlight, OutcomeKind::Pending]
         .map(sum)

@@ -21,7 +21,7 @@ use leptos::html;
 pub(super) fn Chosen(view: Signal<ReplayView>) -> impl IntoView {
     let nav = nav();
     let chosen = Memo::new(move |_| place_of(&nav.route()).filter(|p| p.outcome.is_some() || p.wave.is_some()));
-    part(move || chosen.get().map(|place| view! { <Entries view place /> }))
+    part(move || chosen.get().map(|place| view! { <Entries view place /> }.into_any()))
 }
 
 fn title(outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
@@ -105,7 +105,7 @@ fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
     let money = row.impact.as_ref().and_then(|i| i.money.as_ref()).map_or("—".to_string(), |m| amount(m).text());
     let twice = (entry.sends > 1).then(|| view! {
         <span class="cell-more">{format!("sent {} times: an answer was lost, the consumer may have seen it twice", entry.sends)}</span>
-    });
+    }.into_any());
     let when = match &entry.outcome {
         Outcome::InFlight { sent_at: at, .. } | Outcome::Sending { since: at } => Some(*at),
         Outcome::Delivered { at } | Outcome::Returned { at, .. } | Outcome::Expired { at } => Some(*at),
@@ -124,8 +124,8 @@ fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
             <td class="num">{money}</td>
             <td>
                 {words::outcome(entry.outcome.kind())}
-                {when.map(|at| view! { <span class="muted">" "<At at=Signal::stored(at) /></span> })}
-                {more.map(|more| view! { <span class="cell-more">{more}</span> })}
+                {when.map(|at| view! { <span class="muted">" "<At at=Signal::stored(at) /></span> }.into_any())}
+                {more.map(|more| view! { <span class="cell-more">{more}</span> }.into_any())}
                 {twice}
             </td>
         </tr>

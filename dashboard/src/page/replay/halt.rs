@@ -38,6 +38,7 @@ pub(super) fn HaltText(levers: Levers, on_group: bool) -> impl IntoView {
                     <What levers on_group />
                 </div>
             }
+            .into_any()
         })
     })
 }
@@ -61,7 +62,7 @@ fn What(levers: Levers, on_group: bool) -> impl IntoView {
             .into_any(),
             Next::Resume => view! { {format!("Resume it: {} to go. Or abort it.", letters(to_go.get()))} }.into_any(),
             Next::Wait(n) => {
-                let until = until.get().map(|at| view! { ", at most "<Countdown to=at /> });
+                let until = until.get().map(|at| view! { ", at most "<Countdown to=at /> }.into_any());
                 view! { {format!("{} still in flight: it can be resumed when they have their outcome", letters(n))}{until}"." }
                     .into_any()
             }
@@ -87,6 +88,7 @@ pub(super) fn Left(view: Signal<ReplayView>) -> impl IntoView {
                     <a href=group.clone()>"What is next for the group"</a>
                 </p>
             }
+            .into_any()
         })
     })
 }

@@ -155,6 +155,7 @@ pub(in crate::page) fn Switches(levers: Levers) -> impl IntoView {
             <Button kind=Kind::Danger press=move |()| levers.ask_abort() busy=levers.aborting.busy() key="S"
                 why_not=Signal::derive(move || levers.why_not_abort())>"Abort…"</Button>
         }
+        .into_any()
     };
     view! {
         <div class="levers">

@@ -80,8 +80,9 @@ fn card(returns: Returns) -> impl IntoView {
         let money = row.impact.as_ref().and_then(|i| i.money.as_ref()).map(|money| amount(money).text());
         let href = format!("/groups/{group}?tab=payload&letter={letter}");
         view! { <li><a class="mono" href=href>{short}</a><span>{money}</span><span class="muted">{at}</span></li> }
+            .into_any()
     });
-    let rest = (n > 5).then(|| view! { <li class="muted">{format!("and {} more", count(n - 5))}</li> });
+    let rest = (n > 5).then(|| view! { <li class="muted">{format!("and {} more", count(n - 5))}</li> }.into_any());
     view! {
         <li class="return-card" class:return-refutes=returns.verdict == Verdict::SameCause>
             <p><b>{name}</b>{format!(" · {}", letters(n))}</p>
@@ -115,7 +116,8 @@ fn VerdictList(view: Signal<ReplayView>) -> impl IntoView {
                     <span class="muted">" "{means}</span>
                 </li>
             }
+            .into_any()
         });
-        view! { <ul class="verdicts">{rows.collect_view()}</ul> }
+        view! { <ul class="verdicts">{rows.collect_view()}</ul> }.into_any()
     })
 }
