@@ -113,18 +113,7 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
         F: Future<Output = Told<T>> + 'static,
     {
         let data = RwSignal::new(known);
-        let take = move |value: T| {
-            if data.try_with_untracked(|data| data.as_ref() != Some(&value)) == Some(true) {
-                data.try_set(Some(value));
-            }
-        };
-        let ask = move |seen| -> Pin<Box<dyn Future<Output = Taking>>> {
-            let call = ask(seen);
-            Box::pin(async move {
-                let new = call.await?.into_new();
-                Ok(new.map(|value| Box::new(move || take(value)) as Box<dyn FnOnce()>))
-            })
-        };
+        let ask = move |seen| taking(data, Box::pin(ask(seen)));
         let pace = move || data.try_with_untracked(|data| data.as_ref().map(&pace)).flatten();
         let (state, pulse, engine) = begin(Box::new(ask), Box::new(pace));
         Self { data, state, pulse, engine }
@@ -183,6 +172,25 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Live<T> {
         self.engine.try_with_value(|engine| engine.acted());
         self.refresh();
     }
+}
+
+/// Makes a call's value one that is taken: compiled once for each kind of value, not for each page.
+fn taking<T>(
+    data: RwSignal<Option<T>>,
+    call: Pin<Box<dyn Future<Output = Told<T>>>>,
+) -> Pin<Box<dyn Future<Output = Taking>>>
+where
+    T: PartialEq + Send + Sync + 'static,
+{
+    let take = move |value: T| {
+        if data.try_with_untracked(|data| data.as_ref() != Some(&value)) == Some(true) {
+            data.try_set(Some(value));
+        }
+    };
+    Box::pin(async move {
+        let new = call.await?.into_new();
+        Ok(new.map(|value| Box::new(move || take(value)) as Box<dyn FnOnce()>))
+    })
 }
 
 type Engined = (RwSignal<State>, Pulse, StoredValue<Rc<Engine>>);

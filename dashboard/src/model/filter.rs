@@ -217,7 +217,7 @@ fn span_ms(text: &str) -> Option<Decimal> {
         "d" => 86_400_000,
         _ => return None,
     };
-    figure.parse::<Decimal>().ok()?.checked_mul(unit_ms.into())
+    Decimal::from_str_exact(figure).ok()?.checked_mul(unit_ms.into())
 }
 
 impl Test {
