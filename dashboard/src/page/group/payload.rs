@@ -118,7 +118,8 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
     let producer = detail
         .producer
         .map(|producer| view! { <div><dt>"Producer"</dt><dd>{format!("{producer}{version}")}</dd></div> }.into_any());
-    let tenant = detail.tenant.map(|tenant| view! { <div><dt>"Tenant"</dt><dd class="mono">{tenant}</dd></div> }.into_any());
+    let tenant =
+        detail.tenant.map(|tenant| view! { <div><dt>"Tenant"</dt><dd class="mono">{tenant}</dd></div> }.into_any());
     let attempts = detail.attempts.map(|tries| view! { <div><dt>"Attempts"</dt><dd>{tries}</dd></div> }.into_any());
     let deadline = row.impact.deadline.map(|at| {
         view! {
