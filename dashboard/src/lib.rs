@@ -1,7 +1,8 @@
 //! The dashboard: what a person sees of the office, in the browser.
 //!
 //! [`model`] computes, [`api`] asks, [`poll`] keeps answers fresh, [`component`] shows parts, [`page`] puts them
-//! together. [`route`] is the URL as a value; the URL is all the state that a person would share.
+//! together, written with [`reactive`]. [`route`] is the URL as a value; the URL is all the state that a person would
+//! share.
 
 pub mod api;
 pub mod app;
