@@ -85,6 +85,7 @@ fn variants_numbers_and_words_are_read_as_serde_json_reads_them() {
         r#"{"pair":{"left":256,"right":-1}}"#,
         r#"{"other":1}"#,
         r#""text""#,
+        r#"{"text":"a","pair":1}"#,
     ] {
         same::<Carries>(text);
         same::<Vec<Carries>>(&format!("[{text}, {text}]"));
@@ -97,4 +98,12 @@ fn variants_numbers_and_words_are_read_as_serde_json_reads_them() {
         same::<String>(text);
         same::<Vec<u8>>(text);
     }
+}
+
+#[test]
+fn arrays_of_a_fixed_length_have_that_length() {
+    for text in [r#"[["a",1],["b",2]]"#, r#"[["a"]]"#, r#"[["a",1,2]]"#, "[[]]", "[]", r#"[ [ "a" , 1 ] ]"#] {
+        same::<Vec<(String, u64)>>(text);
+    }
+    same::<Vec<[u8; 2]>>("[[1,2],[3,4]]");
 }
