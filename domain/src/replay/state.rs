@@ -160,6 +160,7 @@ struct CarriedReason {
     stop_share_pct: Option<u8>,
     unmet: Option<Vec<String>>,
     detail: Option<String>,
+    visible_count: Option<u64>,
     reason: Option<String>,
 }
 
@@ -174,6 +175,9 @@ impl<'de> Deserialize<'de> for PauseReason {
             },
             "gate_closed" => Self::GateClosed { unmet: need(of.unmet, "unmet")? },
             "queue_unavailable" => Self::QueueUnavailable { detail: need(of.detail, "detail")? },
+            "backlog_not_drained" => {
+                Self::BacklogNotDrained { visible_count: need(of.visible_count, "visible_count")? }
+            }
             "by_person" => Self::ByPerson { reason: need(of.reason, "reason")? },
             other => return Err(D::Error::unknown_variant(other, &[])),
         })
