@@ -9,6 +9,7 @@ mod order;
 mod plan;
 mod state;
 mod step;
+mod told;
 
 pub use entry::{Entry, Outcome, OutcomeKind, SkipReason, Verdict};
 pub use ledger::{Ledger, LedgerMove, WaveLedger};

@@ -3,6 +3,8 @@
 use domain::gate::{Condition, Status};
 use domain::group::GroupState;
 use domain::letter::LetterState;
+#[cfg(feature = "schema")]
+use domain::replay::Phase;
 use domain::replay::{Entry, Outcome, PauseReason, ReplayState};
 use domain::wire::NextStep;
 use serde::Serialize;
@@ -118,4 +120,29 @@ fn every_condition_and_every_step_is_read_as_it_was_written() {
     }
     check::<NextStep>(json!({"step": "replaying", "wave": 1, "waves": 5}), &[]);
     assert!(serde_json::from_value::<NextStep>(json!({"step": "dance"})).is_err());
+}
+
+/// What is read by hand must know every variant that is derived for writing.
+#[cfg(feature = "schema")]
+#[test]
+fn every_tag_that_can_be_written_is_known() {
+    fn check<Tagged: schemars::JsonSchema, Read: DeserializeOwned>(tag: &str, beside: Value) {
+        let schema = schemars::schema_for!(Tagged).to_value();
+        let variants = schema["oneOf"].as_array().unwrap_or_else(|| panic!("{schema}"));
+        for variant in variants {
+            let name = variant["properties"][tag]["const"].as_str().unwrap_or_else(|| panic!("{variant}"));
+            let mut text = beside.clone();
+            text[tag] = json!(name);
+            let said = serde_json::from_value::<Read>(text).err().map(|err| err.to_string());
+            assert!(!said.unwrap_or_default().contains("unknown variant"), "{name} is written but not read");
+        }
+    }
+    check::<GroupState, GroupState>("state", json!({}));
+    check::<LetterState, LetterState>("state", json!({}));
+    check::<Outcome, Outcome>("outcome", json!({}));
+    check::<Phase, ReplayState>("phase", json!({"state": "running", "wave": 0}));
+    check::<PauseReason, PauseReason>("kind", json!({}));
+    check::<ReplayState, ReplayState>("state", json!({}));
+    check::<Status, Status>("status", json!({}));
+    check::<NextStep, NextStep>("step", json!({}));
 }

@@ -1,0 +1,80 @@
+//! Reads where a replay is, by hand (see [`crate::flat`]).
+
+use super::state::{Ending, PauseReason, Phase, ReplayState};
+use crate::flat::need;
+use crate::id::Actor;
+use crate::time::Timestamp;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
+/// What a reason to pause may carry.
+#[derive(Deserialize)]
+struct CarriedReason {
+    kind: String,
+    returned: Option<u64>,
+    sent: Option<u64>,
+    stop_share_pct: Option<u8>,
+    unmet: Option<Vec<String>>,
+    detail: Option<String>,
+    visible_count: Option<u64>,
+    reason: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for PauseReason {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let of = CarriedReason::deserialize(deserializer)?;
+        Ok(match of.kind.as_str() {
+            "too_many_returned" => Self::TooManyReturned {
+                returned: need(of.returned, "returned")?,
+                sent: need(of.sent, "sent")?,
+                stop_share_pct: need(of.stop_share_pct, "stop_share_pct")?,
+            },
+            "gate_closed" => Self::GateClosed { unmet: need(of.unmet, "unmet")? },
+            "queue_unavailable" => Self::QueueUnavailable { detail: need(of.detail, "detail")? },
+            "backlog_not_drained" => {
+                Self::BacklogNotDrained { visible_count: need(of.visible_count, "visible_count")? }
+            }
+            "by_person" => Self::ByPerson { reason: need(of.reason, "reason")? },
+            other => return Err(D::Error::unknown_variant(other, &[])),
+        })
+    }
+}
+
+/// What a state may carry, a running one's phase included.
+#[derive(Deserialize)]
+struct CarriedState {
+    state: String,
+    wave: Option<u32>,
+    phase: Option<String>,
+    until: Option<Timestamp>,
+    why: Option<PauseReason>,
+    by: Option<Actor>,
+    reason: Option<String>,
+    ending: Option<Ending>,
+    at: Option<Timestamp>,
+}
+
+impl<'de> Deserialize<'de> for ReplayState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let of = CarriedState::deserialize(deserializer)?;
+        let (wave, at, by) = (|| need(of.wave, "wave"), || need(of.at, "at"), || need(of.by, "by"));
+        Ok(match of.state.as_str() {
+            "running" => Self::Running { wave: wave()?, phase: phase(of.phase, of.until)? },
+            "paused" => Self::Paused { wave: wave()?, why: need(of.why, "why")?, by: by()?, at: at()? },
+            "stopping" => Self::Stopping { by: by()?, reason: need(of.reason, "reason")?, at: at()? },
+            "finished" => Self::Finished { ending: need(of.ending, "ending")?, at: at()? },
+            other => return Err(D::Error::unknown_variant(other, &[])),
+        })
+    }
+}
+
+fn phase<E: Error>(phase: Option<String>, until: Option<Timestamp>) -> Result<Phase, E> {
+    Ok(match need(phase, "phase")?.as_str() {
+        "sending" => Phase::Sending,
+        "observing" => Phase::Observing { until: need(until, "until")? },
+        "resting" => Phase::Resting { until: need(until, "until")? },
+        other => return Err(E::unknown_variant(other, &[])),
+    })
+}
