@@ -93,8 +93,17 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         plan_hash: PlanHash(String::new()),
         waivers: Vec::new(),
     };
-    let replay =
-        Replay { version: 1, plan, approval, lease: None, paced_until: None, last_sent_at: None, resumed: None, state };
+    let replay = Replay {
+        version: 1,
+        plan,
+        approval,
+        lease: None,
+        paced_until: None,
+        last_sent_at: None,
+        backlog: None,
+        resumed: None,
+        state,
+    };
     domain::wire::ReplayView { replay, group_title: "null".into(), ledger, total, observed_until: None }
 }
 
