@@ -138,6 +138,5 @@ fn refusal(told: &Told) -> ApiError {
 }
 
 fn understood<T: DeserializeOwned>(told: &Told) -> Result<T, ApiError> {
-    let not_understood = |err: json::Mismatch| ApiError::NotUnderstood { status: told.status, detail: err.to_string() };
-    json::read(&told.text).map_err(not_understood)
+    json::read(&told.text).map_err(|detail| ApiError::NotUnderstood { status: told.status, detail })
 }
