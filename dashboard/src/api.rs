@@ -15,7 +15,7 @@ use domain::wire::{
     Approve, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, MakePlan,
     Me, Note, PlanView, ReplayView, ReplaysAnswer, Resume, Session, SignIn,
 };
-use http::{delete, get, path, post};
+use http::{delete, file, get, path, post};
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
 type Done<T> = Result<T, ApiError>;
@@ -65,6 +65,11 @@ pub async fn letter(id: LetterId, seen: Seen) -> Fetched<LetterDetail> {
 pub async fn audit(id: GroupId, cursor: Option<String>, seen: Seen) -> Fetched<AuditPage> {
     let query = query(&[("cursor", cursor)]);
     get(&format!("{}{query}", path(&["groups", id.as_str(), "audit"])), &seen).await
+}
+
+/// A history as a file; the form is `csv` or `jsonl`.
+pub async fn history(path: String, form: &'static str) -> Done<String> {
+    file(&format!("{path}?form={form}")).await
 }
 
 /// Says that the cause is gone.

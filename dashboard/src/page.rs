@@ -1,5 +1,6 @@
 //! The pages: they own what is fetched and what is asked, and put the parts together.
 
+mod download;
 mod group;
 mod groups;
 mod paged;

@@ -60,6 +60,19 @@ pub(super) async fn get<T: DeserializeOwned>(path: &str, seen: &Seen) -> Result<
     Ok(Answer::New(value))
 }
 
+/// A file, put together from as many answers as it takes.
+pub(super) async fn file(path: &str) -> Result<String, ApiError> {
+    let mut whole = String::new();
+    let mut cursor = String::new();
+    loop {
+        // Nothing was seen before, so something is always told.
+        let Some(told) = fetch(&format!("{path}{cursor}"), &Seen::default()).await? else { return Ok(whole) };
+        whole.push_str(&told.text);
+        let Some(next) = told.next else { return Ok(whole) };
+        cursor = format!("&cursor={}", encode(&next));
+    }
+}
+
 pub(super) async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Result<T, ApiError> {
     understood(&deliver(path, serde_json::to_string(body).ok()).await?)
 }
@@ -77,6 +90,8 @@ fn deliver(path: &str, body: Option<String>) -> Pin<Box<dyn Future<Output = Resu
 struct Told {
     status: u16,
     etag: Option<String>,
+    /// Where a file goes on.
+    next: Option<String>,
     text: String,
 }
 
@@ -125,8 +140,9 @@ async fn send(request: RequestBuilder, body: Option<String>) -> Result<Response,
 
 async fn told(response: Response) -> Result<Told, ApiError> {
     let (status, etag, ok) = (response.status(), response.headers().get("etag"), response.ok());
+    let next = response.headers().get("dlo-next");
     let text = response.text().await.map_err(|err| ApiError::Unreachable { detail: err.to_string() })?;
-    let told = Told { status, etag, text };
+    let told = Told { status, etag, next, text };
     if ok { Ok(told) } else { Err(refusal(&told)) }
 }
 

@@ -4,7 +4,7 @@ use crate::clock;
 use crate::component::{Bar, Countdown, Part};
 use crate::model::ledger::{WaveState, back_mille};
 use crate::model::ledger::{columns, share, wave_state};
-use crate::model::money::count;
+use crate::model::money::{count, counted};
 use crate::model::words;
 use crate::reactive::prelude::*;
 use crate::route::{ReplayPlace, Route};
@@ -155,6 +155,9 @@ fn wave_words(state: WaveState) -> AnyView {
             <span class="muted">" ("<Countdown to=until />")"</span>
         }
         .into_any(),
+        WaveState::Queued(n) => {
+            view! { <span class=class>{words}" "{counted(n, "message", "messages")}" there"</span> }.into_any()
+        }
         WaveState::Resting(until) => view! { <span class=class>{words}" "<Countdown to=until /></span> }.into_any(),
         _ => view! { <span class=class>{words}</span> }.into_any(),
     }

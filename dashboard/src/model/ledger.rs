@@ -66,6 +66,8 @@ pub enum WaveState {
     Sending,
     /// Sent; what the consumer does with it is watched until then.
     Observed(Timestamp),
+    /// Sent, and not taken by the consumer yet: so many messages wait in the main queue.
+    Queued(u64),
     /// It went well; the next begins then.
     Resting(Timestamp),
     /// It went well.
@@ -89,6 +91,7 @@ impl WaveState {
             Self::Waits => (Tone::Quiet, "Waits for the wave before"),
             Self::Sending => (Tone::Info, "Sending"),
             Self::Observed(_) => (Tone::Info, "Observed until"),
+            Self::Queued(_) => (Tone::Warn, "Not taken from the main queue yet:"),
             Self::Resting(_) => (Tone::Quiet, "Passed; next wave in"),
             Self::Passed => (Tone::Ok, "Passed"),
             Self::Overcome => (Tone::Quiet, "Stopped here, then resumed"),
@@ -103,8 +106,10 @@ impl WaveState {
 /// What a wave (from 0) is doing.
 pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
     let columns = view.ledger.wave(wave);
-    let watched = |otherwise: WaveState| match view.observed_until {
-        Some(until) if columns.in_flight > 0 => WaveState::Observed(until),
+    let queued = view.replay.backlog.filter(|backlog| !backlog.is_drained()).map(|backlog| backlog.visible_count);
+    let watched = |otherwise: WaveState| match (queued, view.observed_until) {
+        (Some(n), _) if columns.in_flight > 0 => WaveState::Queued(n),
+        (_, Some(until)) if columns.in_flight > 0 => WaveState::Observed(until),
         _ => otherwise,
     };
     let line = u64::from(view.replay.plan.stop_share_pct) * 10;
@@ -114,7 +119,7 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
         ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave < *at => passed,
         ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave > *at => WaveState::Waits,
         ReplayState::Running { phase: Phase::Sending, .. } => WaveState::Sending,
-        ReplayState::Running { phase: Phase::Observing { until }, .. } => WaveState::Observed(*until),
+        ReplayState::Running { phase: Phase::Observing { until }, .. } => watched(WaveState::Observed(*until)),
         ReplayState::Running { phase: Phase::Resting { until }, .. } => WaveState::Resting(*until),
         ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => watched(WaveState::Stopped),
         ReplayState::Paused { .. } => watched(WaveState::Paused),
@@ -204,7 +209,7 @@ mod tests {
     use super::super::sample;
     use super::*;
     use domain::id::Actor;
-    use domain::replay::PauseReason;
+    use domain::replay::{Backlog, PauseReason};
 
     fn ledger(delivered: u64, returned: u64, in_flight: u64, pending: u64) -> WaveLedger {
         WaveLedger { delivered, returned, in_flight, pending, ..WaveLedger::default() }
@@ -266,6 +271,8 @@ mod tests {
         let mut view = sample::replay(paused("office"), &waves);
         view.observed_until = Some(at);
         assert_eq!(wave_state(&view, 1), Observed(at), "a stopped wave is observed to its end");
+        view.replay.backlog = Some(Backlog { seen_at: at, visible_count: 9, in_flight_count: 1 });
+        assert_eq!(wave_state(&view, 1), Queued(9), "nobody has taken it yet");
         let waves = [ledger(1, 3, 0, 0), ledger(0, 0, 0, 2), ledger(0, 0, 0, 20)];
         assert_eq!(wave_state(&sample::replay(running(Phase::Sending), &waves), 0), Overcome);
     }

@@ -17,6 +17,7 @@ use crate::keys::{self, key};
 use crate::model::ledger::{self, Rate, announcement, progress, stop_words, tab_title};
 use crate::model::money::count;
 use crate::model::words;
+use crate::page::download::Download;
 use crate::poll::{Live, Pace, Pulse};
 use crate::reactive::prelude::*;
 use crate::route::ReplayPlace;
@@ -89,6 +90,7 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
         ],
     );
     let said = view.map(announcement);
+    let id = view.with_untracked(|view| view.replay.id().clone());
     let view = Signal::from(view);
     view! {
         <p class="sr-only" role="status">{said}</p>
@@ -98,7 +100,11 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
         <div class="replay">
             <div class="replay-main">
                 <section class="part" aria-label="Waves"><h2>"Waves"</h2><WaveRows view /></section>
-                <section class="part"><h2>"Ledger"</h2><LedgerTable view /></section>
+                <section class="part">
+                    <h2>"Ledger"</h2>
+                    <LedgerTable view />
+                    <Download path=format!("/replays/{id}/history") name=format!("replay-{id}") />
+                </section>
                 <entries::Chosen view />
                 <returned::ReturnedPart view />
             </div>

@@ -3,6 +3,7 @@
 use super::here::Here;
 use crate::api;
 use crate::component::{AuditList, Empty, Unless};
+use crate::page::download::Download;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
@@ -23,12 +24,16 @@ pub(super) fn TimelineTab(here: Here) -> impl IntoView {
             live.refresh();
         }
     });
+    let group = here.id();
+    let file = StoredValue::new(format!("group-{group}"));
+    let history = StoredValue::new(format!("/groups/{group}/history"));
     let paged = Paged::audit(live);
     let records = paged.rows();
     view! {
         <Unless live rows=5>
             <Show when=move || records.with(|records| !records.is_empty())
                 fallback=|| view! { <Empty title="Nothing has happened yet." /> }>
+                <Download path=history.get_value() name=file.get_value() />
                 <AuditList records links=true />
                 <More paged what="entries" ask=move |cursor| {
                     let id = here.id();

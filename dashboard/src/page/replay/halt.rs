@@ -47,7 +47,10 @@ pub(super) fn HaltText(levers: Levers, on_group: bool) -> impl IntoView {
 fn What(levers: Levers, on_group: bool) -> impl IntoView {
     let view = levers.view;
     let next = view.map(move |view| levers.fix.with(|fix| next(view, fix.as_ref())));
-    let until = view.map(move |view| view.observed_until);
+    // When a backlog drains nobody knows.
+    let until = view.map(move |view| {
+        view.observed_until.filter(|_| view.replay.backlog.is_none_or(|backlog| backlog.is_drained()))
+    });
     let group = view.with_untracked(|view| format!("/groups/{}", view.replay.group()));
     let to_go = view.map(move |view| view.total.pending + view.total.sending);
     part(move || {
