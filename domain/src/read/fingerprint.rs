@@ -13,7 +13,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// The version of the fingerprint. Any change that gives one letter another fingerprint raises it.
-pub const FINGERPRINT_VERSION: &str = "2";
+pub const FINGERPRINT_VERSION: &str = "3";
 
 /// The most frames that count.
 const FRAMES_MAX: usize = 32;

@@ -28,6 +28,7 @@ fn what_varies_is_masked() {
     check("task_2008_c_0003_m_17 lost", "* lost");
     check("lost blk_1, blk_2 and blk_3", "lost blk_* and blk_*");
     check("lost blk_1, blk_2", "lost blk_*");
+    check("volume vol-ffeeddccbb99 is detached", "volume vol-* is detached");
     check("10.0.0.1 \"GET /v1/orders/7 HTTP/1.1\" refused", "* \"GET * HTTP/1.1\" refused");
     check("lock=7, source=Source{10, 11}, key=0|app|7, uid=8", "lock=*, source=*, key=*, uid=*");
     check("GET https://u:p@api.example/v1/orders/17?sig=x failed", "GET https://api.example/v1/orders/* failed");
@@ -46,6 +47,7 @@ fn what_names_the_cause_stays() {
     check("status code 404", "status code 404");
     check("resultCode=2059, countryCode=49", "resultCode=2059, countryCode=*");
     check("TLS alert 40", "TLS alert 40");
+    check("HTTP/1.1 404 from stock after 7 ms", "HTTP/1.1 404 from stock after *");
     check("now in state 'Active'", "now in state \"Active\"");
     check("read /etc/orders/mail.yml", "read /etc/orders/mail.yml");
     check("POST /v1/orders/8 failed", "POST /v1/orders/* failed");

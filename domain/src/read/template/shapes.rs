@@ -261,9 +261,11 @@ fn push_part(out: &mut String, part: &str, first: bool) {
     // `kafka2`, `User42`: a name and its number. One or two letters, and short hex, are part of an id.
     let stem = &part[..digit];
     let numbered = part[digit..].bytes().all(|b| b.is_ascii_digit());
+    // Hex of eight digits is an id wherever its numbers stand: `ffeedd99`.
+    let id = (digit <= 3 || part.len() >= 8) && stem.bytes().all(|b| b.is_ascii_hexdigit());
     if numbered
         && digit >= 3
-        && !(digit <= 3 && stem.bytes().all(|b| b.is_ascii_hexdigit()))
+        && !id
         && !stem.bytes().all(|b| b.is_ascii_uppercase())
     {
         out.push_str(stem);

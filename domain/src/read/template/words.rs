@@ -138,6 +138,7 @@ pub fn is_code(core: &str, before: &[alloc::string::String; 2], written: &str, t
         "errno" | "signal" | "sqlstate" | "statuscode" | "status" | "http" | "errorcode" | "error" | "sqlcode" => true,
         "curl" | "resultcode" | "returncode" | "exitcode" => true,
         "smtp" | "sip" | "ftp" => core.len() == 3,
+        "http/1.1" | "http/1.0" | "http/2" => status,
         "alert" => matches!(second, "tls" | "ssl" | "fatal" | "handshake"),
         "msg" => after.starts_with(','),
         "code" => matches!(

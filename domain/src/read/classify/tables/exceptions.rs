@@ -7,7 +7,8 @@ use crate::reading::Category::*;
 /// spring-tx hierarchies, stripe-python (_should_retry), redis-py (Retry.supported_errors), azure-servicebus (retryable), requests.
 #[rustfmt::skip]
 pub static QUALIFIED: &[Row] = &[
-    ("Google.GoogleApiException.TooManyRequests", T, Throttled), ("aiohttp.ClientConnectorError", T, DependencyUnavailable),
+    ("Google.GoogleApiException.TooManyRequests", T, Throttled), ("Illuminate\\Queue\\MaxAttemptsExceededException", U, Unknown),
+    ("Sidekiq::Shutdown", T, DependencyUnavailable), ("aiohttp.ClientConnectorError", T, DependencyUnavailable),
     ("azure.servicebus.exceptions.ServiceBusAuthenticationError", U, Auth), ("azure.servicebus.exceptions.ServiceBusAuthorizationError", T, Auth),
     ("botocore.exceptions.ConnectionClosedError", T, DependencyUnavailable), ("botocore.exceptions.ConnectionError", T, DependencyUnavailable),
     ("botocore.exceptions.HTTPClientError", T, DependencyUnavailable), ("botocore.exceptions.ReadTimeoutError", T, Timeout),
@@ -161,7 +162,7 @@ pub static EXCEPTIONS: &[Row] = &[
     ("KafkaJSRequestTimeoutError", T, Timeout), ("KafkaJSSASLAuthenticationError", P, Auth), ("KafkaTimeoutError", T, Timeout),
     ("KeyError", P, ConsumerBug), ("KeyNotFoundException", P, MissingReference), ("KotlinNullPointerException", P, ConsumerBug),
     ("LengthRequired", P, ResourceLimit), ("LinkageError", P, ConsumerBug), ("LoadError", P, Configuration), ("LocalJumpError", P, ConsumerBug),
-    ("LockAcquisitionException", T, Conflict), ("LockConflictException", T, Conflict), ("LockError", T, Conflict), ("LockNotAvailable", T, Conflict),
+    ("LockAcquisitionException", T, Conflict), ("LockConflictException", T, Conflict), ("LockConflictedException", T, Conflict), ("LockError", T, Conflict), ("LockNotAvailable", T, Conflict),
     ("LockNotAvailableError", T, Conflict), ("LockTimeoutException", T, Timeout), ("LockWaitTimeout", T, Conflict),
     ("MalformedCSVError", P, MalformedPayload), ("MalformedInputException", P, MalformedPayload), ("MalformedJsonException", P, MalformedPayload),
     ("MalformedURLException", P, SchemaViolation), ("MasterDownError", T, DependencyUnavailable), ("MatchError", P, ConsumerBug),
@@ -255,7 +256,7 @@ pub static EXCEPTIONS: &[Row] = &[
     ("SignatureDoesNotMatchException", P, Auth), ("SignatureException", P, Auth), ("SlotNotCoveredError", T, DependencyUnavailable),
     ("SocketException", T, DependencyUnavailable), ("SocketTimeoutException", T, Timeout), ("SoftTimeLimitExceeded", T, Timeout),
     ("SqlclientUnableToEstablishSqlconnection", T, DependencyUnavailable), ("StackOverflowError", P, ConsumerBug),
-    ("StackOverflowException", P, ConsumerBug), ("StaleObjectError", T, Conflict), ("StaleObjectStateException", T, Conflict),
+    ("StackOverflowException", P, ConsumerBug), ("StaleDataError", T, Conflict), ("StaleObjectError", T, Conflict), ("StaleObjectStateException", T, Conflict),
     ("StaleStateException", T, Conflict), ("StatementInvalid", P, ConsumerBug), ("StatementTimeout", T, Timeout),
     ("StatementTooComplex", P, ResourceLimit), ("StopIteration", P, ConsumerBug), ("StringDataRightTruncation", P, SchemaViolation),
     ("StringDataRightTruncationError", P, SchemaViolation), ("StringIndexOutOfBoundsException", P, ConsumerBug), ("SyntaxError", P, ConsumerBug),
