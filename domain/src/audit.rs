@@ -44,6 +44,10 @@ pub enum Act {
     GroupRegressed,
     /// A letter came back after it had been counted as delivered.
     LateReturn,
+    /// Groups were found to be one cause.
+    GroupsMerged,
+    /// A group was taken out of a merge.
+    GroupsParted,
 }
 
 /// One entry of the audit.

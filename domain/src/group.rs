@@ -4,8 +4,10 @@ use crate::fix::Fix;
 use crate::flat::need;
 use crate::id::{Actor, GroupId, QueueArn, ReplayId};
 use crate::impact::Severity;
+use crate::kin::Kin;
 use crate::letter::{Letter, LetterStateKind};
 use crate::limits::ARRIVAL_BUCKET_MS;
+use crate::merge::Skeleton;
 use crate::money::Purse;
 use crate::reading::{Classification, Failure, Reading};
 use crate::time::Timestamp;
@@ -153,12 +155,18 @@ pub struct Group {
     pub message_type: Option<String>,
     /// The worst severity that its first letter's type has by policy.
     pub severity: Severity,
-    /// When its first letter died.
+    /// When the first of its letters died, in whatever order they came.
     pub first_died_at: Timestamp,
     /// A note that people keep; it outlives replays.
     pub note: Option<String>,
     /// Who looks after it.
     pub owner: Option<Actor>,
+    /// What a merge sees of its fingerprint; none where frames or the body say all there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skeleton: Option<Skeleton>,
+    /// How it stands to those that are one cause with it.
+    #[serde(default, skip_serializing_if = "Kin::is_none")]
+    pub kin: Kin,
     /// Where it is in its life.
     #[serde(flatten)]
     pub state: GroupState,
@@ -186,6 +194,8 @@ impl Group {
             first_died_at: letter.died_at,
             note: None,
             owner: None,
+            skeleton: crate::read::skeleton(&reading.failure, reading.main_queue.as_ref()),
+            kin: Kin::default(),
             state: GroupState::Open,
         }
     }
@@ -193,6 +203,12 @@ impl Group {
     /// The same group in another state, one version on.
     pub fn moved(&self, state: GroupState) -> Self {
         Self { version: self.version + 1, state, ..self.clone() }
+    }
+
+    /// The same group after a letter came that had died before all others; none where it had not.
+    pub fn aged(&self, died_at: Timestamp) -> Option<Self> {
+        let is_older = died_at < self.first_died_at;
+        is_older.then(|| Self { first_died_at: died_at, ..self.moved(self.state.clone()) })
     }
 
     /// What a death in this group does to its life, if anything. A resolved group whose letter was **processed** after
@@ -279,6 +295,17 @@ impl GroupCounts {
             open.add(tally);
         }
         open
+    }
+
+    /// Adds the counters of a group that is one cause with this. Somebody whose letters died in both counts twice: the
+    /// sets of customers are kept by fingerprint.
+    pub fn add(&mut self, other: &Self) {
+        for (kind, tally) in &other.by_state {
+            self.by_state.entry(*kind).or_default().add(tally);
+        }
+        self.deaths += other.deaths;
+        self.customers += other.customers;
+        self.last_died_at = self.last_died_at.max(other.last_died_at);
     }
 
     /// Adds a delta, customers aside (the store knows which of them are new).

@@ -20,6 +20,7 @@ pub mod gate;
 pub mod group;
 pub mod id;
 pub mod impact;
+pub mod kin;
 pub mod letter;
 pub mod limits;
 pub mod marker;

@@ -1,5 +1,6 @@
 //! The policy: what a team decides. Everything has a safe default.
 
+use crate::id::GroupId;
 use crate::impact::Severity;
 use crate::money::Money;
 use crate::reading::{Category, Class};
@@ -21,6 +22,8 @@ pub struct Policy {
     pub message_types: Vec<MessageTypeRule>,
     /// Classification rules; they come before every table. The first that matches wins.
     pub class_rules: Vec<ClassRule>,
+    /// Names of groups, and which are one cause or never are. The first rule that is about a group wins.
+    pub groups: Vec<GroupRule>,
     /// The retention of the dead-letter queues, where it cannot be read from the queue, milliseconds. 14 days, as
     /// facts.md 8 advises.
     pub retention_ms: Span,
@@ -33,6 +36,7 @@ impl Default for Policy {
             replay: ReplayPolicy::default(),
             message_types: Vec::new(),
             class_rules: Vec::new(),
+            groups: Vec::new(),
             retention_ms: Span::from_days(14),
         }
     }
@@ -149,4 +153,36 @@ pub struct ClassRule {
     pub class: Class,
     /// The category to give.
     pub category: Category,
+}
+
+/// What the team decided about error groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct GroupRule {
+    /// What the group is called; for a split only why.
+    pub name: String,
+    /// The fingerprints that it is about.
+    #[serde(default)]
+    pub fingerprints: Vec<GroupId>,
+    /// The titles that it is about; `*` stands for any text.
+    #[serde(default)]
+    pub titles: Vec<String>,
+    /// What it does.
+    #[serde(default)]
+    pub act: GroupAct,
+}
+
+/// What a rule about groups does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum GroupAct {
+    /// It gives a name.
+    #[default]
+    Name,
+    /// All groups of one main queue that it is about are one cause, which bears the name.
+    Merge,
+    /// Each group that it is about stands for itself.
+    Split,
 }

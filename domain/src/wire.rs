@@ -5,6 +5,7 @@
 mod ask;
 mod error;
 mod group;
+mod kin;
 mod letter;
 mod replay;
 mod session;
@@ -12,6 +13,7 @@ mod session;
 pub use ask::{Approve, DeclareFix, Give, MakePlan, Note, ReportDeployment, Resume, WaiverAsk};
 pub use error::{ErrorBody, ErrorCode};
 pub use group::{GroupDetail, GroupRow, GroupsAnswer, NextStep, RowFacts, Summary, attention};
+pub use kin::{AlsoSeenAs, GroupChange, GroupName, Part, RulesPreview, TryRules};
 pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayView, ReplaysAnswer};
 pub use session::{Me, Session, SignIn};

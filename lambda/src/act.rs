@@ -1,13 +1,16 @@
 //! What people do: declare a fix, plan, approve, pause, resume, abort. Each is one commit with its audit record.
 
 mod fix;
+mod part;
 mod plan;
 mod replay;
 
 pub use fix::{change_note, declare_fix, report_deployment, withdraw_fix};
+pub use part::part;
 pub use plan::{make_plan, would_be_sent};
 pub use replay::{abort, approve, pause, resume};
 
+use crate::cause;
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::{CommitError, GroupFacts, Write};
@@ -31,10 +34,15 @@ fn text(what: &str, given: &str) -> Result<String, OfficeError> {
     Ok(given.to_string())
 }
 
-/// A group, or the error that there is none.
+/// A group with all that is merged into it, or the error that there is none, or that it is merged into another itself:
+/// people act on the whole cause.
 async fn facts(office: &Office, id: &GroupId) -> Result<GroupFacts, OfficeError> {
-    let facts = office.store.group_facts(id, i64::MAX).await?;
-    facts.ok_or_else(|| OfficeError::NoGroup(id.clone()))
+    let cause = cause::read(&*office.store, id, i64::MAX).await?;
+    let facts = cause.ok_or_else(|| OfficeError::NoGroup(id.clone()))?.whole;
+    match &facts.group.kin.into {
+        Some(head) => Err(OfficeError::NotNow(format!("this is seen as one cause with group {head}; act on that one"))),
+        None => Ok(facts),
+    }
 }
 
 /// Commits what a person did; a conflict means that the page they looked at is out of date.

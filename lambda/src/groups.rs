@@ -1,5 +1,6 @@
 //! What the handlers share about groups: counters into writes, life after a death, alerts.
 
+use crate::cause;
 use crate::error::{OfficeError, chain};
 use crate::office::Office;
 use crate::port::{CommitError, Expect, Write};
@@ -20,7 +21,7 @@ pub(crate) fn count_writes(counts: CountsDeltas) -> impl Iterator<Item = Write> 
 /// Does to a group's life what a death does; true when it has regressed. A failure is logged only: sweep looks at
 /// every resolved group again.
 pub(crate) async fn after_death(office: &Office, id: &GroupId, died_at: Timestamp, now: Timestamp) -> bool {
-    match revive(office, id, died_at, now).await {
+    match revive_cause(office, id, died_at, now).await {
         Ok(Some(group)) => {
             office.alert(regression(&group, now)).await;
             true
@@ -31,6 +32,20 @@ pub(crate) async fn after_death(office: &Office, id: &GroupId, died_at: Timestam
             false
         }
     }
+}
+
+/// A fingerprint that was resolved before it was merged has a life of its own to come back to; but people look at the
+/// head.
+async fn revive_cause(
+    office: &Office,
+    id: &GroupId,
+    died_at: Timestamp,
+    now: Timestamp,
+) -> Result<Option<Group>, OfficeError> {
+    let own = revive(office, id, died_at, now).await?;
+    let head = cause::head_of(&*office.store, id).await?;
+    let whole = if head == *id { None } else { revive(office, &head, died_at, now).await? };
+    Ok(whole.or(own))
 }
 
 async fn revive(

@@ -12,6 +12,7 @@ pub mod api;
 pub mod assets;
 #[cfg(feature = "aws")]
 pub mod aws;
+mod cause;
 pub mod error;
 pub mod event;
 mod groups;

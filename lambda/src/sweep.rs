@@ -1,5 +1,6 @@
-//! Sweep, each minute: gauges, a watchdog over replays, a second look at resolved groups.
+//! Sweep, each minute: gauges, a watchdog over replays, a second look at resolved groups, merges above the fingerprint.
 
+use crate::cause;
 use crate::error::OfficeError;
 use crate::groups;
 use crate::office::Office;
@@ -30,17 +31,24 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     }
     let now = office.now();
     let mut gauges = Gauges::default();
+    let mut groups = Vec::new();
     let mut cursor = None;
     loop {
         let page = office.store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX).await?;
-        for facts in &page.items {
-            gauges.count(facts);
-            second_look(office, facts, now).await;
+        for facts in page.items {
+            gauges.count(&facts);
+            second_look(office, &facts, now).await;
+            groups.push(GroupFacts { group: cause::slim(facts.group), ..facts });
         }
         let Some(next) = page.next else { break };
         cursor = Some(next);
     }
     office.measure(&gauges.data(now)).await;
+    let heads = groups.iter().map(|facts| (facts.group.id.clone(), facts.group.clone())).collect();
+    for whole in cause::fold(groups).into_iter().filter(|whole| !whole.group.kin.also.is_empty()) {
+        second_look(office, &whole, now).await;
+    }
+    cause::merge(office, &heads).await;
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 use domain::group::{CountsDeltas, Group, GroupState};
 use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::impact::{Impact, Severity};
+use domain::kin::Kin;
 use domain::letter::{Letter, LetterState};
 use domain::message::{Attribute, Content};
 use domain::money::{Currency, Decimal, Money};
@@ -226,6 +227,8 @@ fn group(letter: &Letter) -> Group {
         first_died_at: letter.died_at,
         note: None,
         owner: None,
+        skeleton: None,
+        kin: Kin::default(),
         state: GroupState::Open,
     }
 }

@@ -6,6 +6,7 @@ use domain::gate::Gate;
 use domain::group::{CountsDeltas, Group, GroupState, Tally};
 use domain::id::{Actor, DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::impact::{Impact, Severity};
+use domain::kin::Kin;
 use domain::letter::{Death, Letter, LetterState};
 use domain::message::{Attribute, Content};
 use domain::money::{Currency, Decimal, Money};
@@ -173,6 +174,8 @@ pub fn group(id: &GroupId) -> Group {
         first_died_at: at_s(30),
         note: None,
         owner: None,
+        skeleton: None,
+        kin: Kin::default(),
         state: GroupState::Open,
     }
 }

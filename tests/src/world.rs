@@ -6,7 +6,7 @@ use crate::office::{Chance, START};
 use consumer::queue::{Outgoing, Queue, Received};
 use domain::gate::ConditionKind;
 use domain::group::GroupCounts;
-use domain::id::{Actor, GroupId, QueueArn, ReplayId};
+use domain::id::{Actor, GroupId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::marker::FAILURE_ATTRIBUTE;
@@ -140,6 +140,38 @@ impl World {
                 let deleted = self.queue.delete_batch(&self.main, &handles).await.expect("delete");
                 assert!(deleted.iter().all(Result::is_ok));
             }
+        }
+    }
+
+    /// An order dies of something that a message tells, as a consumer dead-letters it. It was never placed on the main
+    /// queue.
+    pub async fn die(&self, order_number: u64, message: &str, failed_at: Timestamp) {
+        let id = MessageId::new(format!("died-{order_number}"));
+        let content = Content { body: order(order_number), ..Content::default() };
+        self.bury(content, id, message, failed_at).await;
+    }
+
+    /// The consumer fails on a message that it received.
+    pub async fn fail(&self, received: &Received, message: &str) {
+        self.bury(received.content.clone(), received.message_id.clone(), message, self.office.now()).await;
+    }
+
+    async fn bury(&self, mut content: Content, id: MessageId, message: &str, failed_at: Timestamp) {
+        let stamp = Stamp {
+            error_type: Some("orders::StorageError".into()),
+            message: Some(message.into()),
+            class: Some(Class::Permanent),
+            consumer: Some("orders".into()),
+            original_message_id: Some(id),
+            main_queue: Some(self.main.clone()),
+            first_sent_at: Some(failed_at),
+            failed_at: Some(failed_at),
+            ..Stamp::default()
+        };
+        content.attributes.insert(FAILURE_ATTRIBUTE.into(), Attribute::text(stamp.print()));
+        let outgoing = Outgoing { content, ..Outgoing::default() };
+        for sent in self.queue.send_batch(&self.dlq, &[outgoing]).await.expect("the dead-letter queue") {
+            sent.expect("a letter is sent");
         }
     }
 

@@ -196,6 +196,8 @@ pub fn replay(state: &ReplayState, waves: usize) -> (Tone, &'static str, String)
 pub fn act(act: Act) -> &'static str {
     match act {
         Act::GroupOpened => "opened the group",
+        Act::GroupsMerged => "merged a fingerprint",
+        Act::GroupsParted => "took a fingerprint out",
         Act::FixDeclared => "declared a fix",
         Act::FixWithdrawn => "withdrew the fix",
         Act::NoteChanged => "changed the note",

@@ -10,7 +10,7 @@ use crate::letter::LetterStateKind;
 use crate::money::{Decimal, Purse};
 use crate::reading::{Class, Classification, Failure};
 use crate::time::Timestamp;
-use crate::wire::{PlanView, ReplayView};
+use crate::wire::{AlsoSeenAs, GroupName, PlanView, ReplayView};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -170,6 +170,12 @@ pub struct GroupDetail {
     pub replays: Vec<ReplayId>,
     /// The consumer's latest deployment, where one was reported.
     pub deployment: Option<Deployment>,
+    /// The fingerprints that are one cause with this, oldest first; their letters are counted in all numbers here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<AlsoSeenAs>,
+    /// The group that this fingerprint is merged into: there people act.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_into: Option<GroupName>,
 }
 
 impl NextStep {

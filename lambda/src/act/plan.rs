@@ -6,7 +6,7 @@ use crate::groups::TRIES_MAX;
 use crate::office::Office;
 use crate::port::{CommitError, GroupFacts, Write};
 use domain::audit::Act;
-use domain::group::{GroupState, Tally};
+use domain::group::{Group, GroupState, Tally};
 use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::{PAGE_MAX, PLAN_ENTRIES_MAX, PLAN_LETTERS_MAX};
@@ -31,6 +31,7 @@ struct Selection {
 /// A letter of a plan.
 struct Chosen {
     id: LetterId,
+    sent_at: Timestamp,
     /// Its place in its dead-letter queue, on FIFO.
     sequence_number: Option<String>,
     /// Its message group, on FIFO.
@@ -55,7 +56,7 @@ pub async fn make_plan(
         OfficeError::NotNow("the letters do not say which queue they died on, so nobody can send them back".into())
     })?;
     let now = office.now();
-    let selection = select(office, id, &main_queue, now).await?;
+    let selection = select(office, &facts.group, &main_queue, now).await?;
     let policy = &office.policy.replay;
     let waves = plan_waves(selection.letters.len() as u64, policy, options)?;
     let (pace_per_s, stop_share_pct) = options.pace_and_share(policy)?;
@@ -116,32 +117,20 @@ pub(super) fn rest_of(replay: &Replay, total: &WaveLedger) -> Tally {
 
 async fn select(
     office: &Office,
-    group: &GroupId,
+    group: &Group,
     main_queue: &QueueArn,
     now: Timestamp,
 ) -> Result<Selection, OfficeError> {
     let mut selection = Selection::default();
-    let mut cursor = None;
-    loop {
-        let waiting = Some(LetterStateKind::Waiting);
-        let page = office.store.letters_of(group, waiting, cursor.as_ref(), PAGE_MAX).await?;
-        for letter in &page.items {
-            match why_not(letter, main_queue, office, now) {
-                Some(reason) => *selection.left_out.entry(reason).or_default() += 1,
-                None => selection.take(letter, main_queue.is_fifo()),
-            }
-        }
-        let letters = selection.letters.len() as u64;
-        if letters > PLAN_LETTERS_MAX {
-            return Err(PlanError::TooManyLetters { letters }.into());
-        }
-        let Some(next) = page.next else {
-            // SQS writes sequence numbers with leading zeros: their texts are in order. Elsewhere nothing moves.
-            selection.letters.sort_by(|a, b| a.sequence_number.cmp(&b.sequence_number));
-            return Ok(selection);
-        };
-        cursor = Some(next);
+    for id in std::iter::once(&group.id).chain(&group.kin.also) {
+        selection.add(office, id, main_queue, now).await?;
     }
+    if !group.kin.also.is_empty() {
+        selection.letters.sort_by(|a, b| (a.sent_at, &a.id).cmp(&(b.sent_at, &b.id)));
+    }
+    // SQS writes sequence numbers with leading zeros: their texts are in order. Elsewhere nothing moves.
+    selection.letters.sort_by(|a, b| a.sequence_number.cmp(&b.sequence_number));
+    Ok(selection)
 }
 
 fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
@@ -160,9 +149,37 @@ fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timesta
 }
 
 impl Selection {
+    /// Goes through the waiting letters of one fingerprint.
+    async fn add(
+        &mut self,
+        office: &Office,
+        id: &GroupId,
+        main_queue: &QueueArn,
+        now: Timestamp,
+    ) -> Result<(), OfficeError> {
+        let mut cursor = None;
+        loop {
+            let waiting = Some(LetterStateKind::Waiting);
+            let page = office.store.letters_of(id, waiting, cursor.as_ref(), PAGE_MAX).await?;
+            for letter in &page.items {
+                match why_not(letter, main_queue, office, now) {
+                    Some(reason) => *self.left_out.entry(reason).or_default() += 1,
+                    None => self.take(letter, main_queue.is_fifo()),
+                }
+            }
+            let letters = self.letters.len() as u64;
+            if letters > PLAN_LETTERS_MAX {
+                return Err(PlanError::TooManyLetters { letters }.into());
+            }
+            let Some(next) = page.next else { return Ok(()) };
+            cursor = Some(next);
+        }
+    }
+
     fn take(&mut self, letter: &Letter, fifo: bool) {
         self.letters.push(Chosen {
             id: letter.id.clone(),
+            sent_at: letter.sent_at,
             sequence_number: letter.sequence_number.clone().filter(|_| fifo),
             lane: letter.content.message_group_id.clone().filter(|_| fifo),
         });

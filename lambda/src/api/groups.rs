@@ -5,20 +5,23 @@ use super::pages::{PageQuery, next_of};
 use super::replays::view;
 use super::{Api, Caller};
 use crate::act;
+use crate::cause::{self, Cause};
 use crate::error::OfficeError;
+use crate::office::Office;
 use crate::port::GroupFacts;
 use crate::replay::{Occasion, deployment_of, gate_of, main_queue_words};
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Extension, Json, Path, Query, State};
-use domain::group::{GroupState, arrival_bucket};
+use domain::group::{Group, GroupState, arrival_bucket};
 use domain::id::GroupId;
+use domain::kin::name;
 use domain::letter::LetterStateKind;
 use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, PAGE_MAX};
 use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use domain::wire::{
-    AuditPage, DeclareFix, Give, GroupDetail, GroupRow, GroupsAnswer, MakePlan, Me, Note, PlanView, ReportDeployment,
-    RowFacts, Summary, attention,
+    AlsoSeenAs, AuditPage, DeclareFix, Give, GroupDetail, GroupName, GroupRow, GroupsAnswer, MakePlan, Me, Note, Part,
+    PlanView, ReportDeployment, RowFacts, RulesPreview, Summary, TryRules, attention,
 };
 
 type Answer<T> = Result<Json<T>, ApiError>;
@@ -45,19 +48,22 @@ pub(super) fn me_of(api: &Api, caller: &Caller) -> Me {
 
 pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
     let now = api.office.now();
-    let mut rows = Vec::new();
-    let mut cursor = None;
+    let (mut listed, mut heads, mut cursor) = (Vec::new(), 0, None);
     let cut = loop {
         let page = api.office.store.groups(first_bucket(now), cursor.as_ref(), PAGE_MAX).await?;
-        for facts in &page.items {
-            rows.push(row(&api, facts, now).await?);
-        }
+        heads += page.items.iter().filter(|facts| facts.group.kin.into.is_none()).count();
+        let slim = |facts: GroupFacts| GroupFacts { group: cause::slim(facts.group), ..facts };
+        listed.extend(page.items.into_iter().map(slim));
         match page.next {
             None => break false,
-            Some(_) if rows.len() >= GROUPS_SHOWN_MAX => break true,
+            Some(_) if heads >= GROUPS_SHOWN_MAX => break true,
             Some(next) => cursor = Some(next),
         }
     };
+    let mut rows = Vec::new();
+    for facts in cause::fold(listed) {
+        rows.push(row(&api, &facts, now).await?);
+    }
     rows.sort_by_cached_key(attention);
     let summary = Summary::of(&rows);
     let watching = api.watching.iter().map(|queue| queue.name().to_string()).collect();
@@ -98,7 +104,9 @@ async fn row(api: &Api, facts: &GroupFacts, now: Timestamp) -> Result<GroupRow, 
         arrivals_last_hour: last_hour,
         wave,
     };
-    Ok(GroupRow::of(&facts.group, &facts.counts, more))
+    let row = GroupRow::of(&facts.group, &facts.counts, more);
+    let title = name(&facts.group, &api.office.policy.groups).to_string();
+    Ok(GroupRow { title, ..row })
 }
 
 pub(super) async fn show(
@@ -112,8 +120,8 @@ pub(super) async fn show(
 async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail, ApiError> {
     let office = &api.office;
     let now = office.now();
-    let facts = office.store.group_facts(id, first_bucket(now)).await?;
-    let facts = facts.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
+    let read = cause::read(&*office.store, id, first_bucket(now)).await?;
+    let Cause { whole: facts, also } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
     let (letters, left_out) = act::would_be_sent(office, &facts).await?;
     let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
     let occasion = Occasion {
@@ -146,8 +154,27 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         replay,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),
         deployment: deployment_of(office, &facts.group).await?,
+        also: also.into_iter().map(also_seen_as).collect(),
+        merged_into: match &facts.group.kin.into {
+            Some(head) => office.store.group(head).await?.map(|head| called(office, &head)),
+            None => None,
+        },
         counts: facts.counts,
     })
+}
+
+fn also_seen_as(facts: GroupFacts) -> AlsoSeenAs {
+    AlsoSeenAs {
+        open_letters: facts.counts.open().letters,
+        last_died_at: facts.counts.last_died_at,
+        first_died_at: facts.group.first_died_at,
+        id: facts.group.id,
+        title: facts.group.title,
+    }
+}
+
+fn called(office: &Office, group: &Group) -> GroupName {
+    GroupName { id: group.id.clone(), title: name(group, &office.policy.groups).to_string() }
 }
 
 fn plan_view(facts: &GroupFacts, plan: domain::replay::Plan) -> PlanView {
@@ -199,8 +226,27 @@ pub(super) async fn plan(
     ask: Result<Json<MakePlan>, JsonRejection>,
 ) -> Answer<PlanView> {
     let plan = act::make_plan(&api.office, &caller.actor, &id, &body(ask)?.options).await?;
-    let facts = api.office.store.group_facts(&id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
-    Ok(Json(plan_view(&facts, plan)))
+    let cause = cause::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
+    Ok(Json(plan_view(&cause.whole, plan)))
+}
+
+pub(super) async fn part(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<Part>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::part(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn preview(
+    State(api): State<Api>,
+    ask: Result<Json<TryRules>, JsonRejection>,
+) -> Answer<RulesPreview> {
+    let rules = body(ask)?.groups;
+    let groups = cause::heads(&*api.office.store).await?;
+    Ok(Json(RulesPreview::of(&groups, &api.office.policy.groups, &rules)))
 }
 
 pub(super) async fn audit(

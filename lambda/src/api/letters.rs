@@ -3,6 +3,7 @@
 use super::Api;
 use super::answer::ApiError;
 use super::pages::next_of;
+use crate::cause;
 use crate::error::OfficeError;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -27,12 +28,11 @@ pub(super) async fn of_group(
     query: Result<Query<LettersQuery>, QueryRejection>,
 ) -> Result<Json<LettersPage>, ApiError> {
     let Query(query) = query?;
-    if api.office.store.group(&id).await?.is_none() {
-        return Err(OfficeError::NoGroup(id).into());
-    }
+    let store = &*api.office.store;
+    let group = store.group(&id).await?.ok_or(OfficeError::NoGroup(id))?;
     let page = super::pages::PageQuery { cursor: query.cursor, limit: query.limit };
-    let letters =
-        api.office.store.letters_of(&id, query.state, page.cursor().as_ref(), page.limit().min(PAGE_MAX)).await?;
+    let limit = page.limit().min(PAGE_MAX);
+    let letters = cause::letters(store, &group, query.state, page.cursor().as_ref(), limit).await?;
     let next = next_of(&letters);
     Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::of).collect(), next }))
 }

@@ -6,7 +6,7 @@ use domain::deployment::Deployment;
 use domain::role::Permission;
 use domain::wire::{
     Approve, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, MakePlan,
-    Me, Note, PlanView, ReplayView, ReplaysAnswer, ReportDeployment, Resume,
+    Me, Note, Part, PlanView, ReplayView, ReplaysAnswer, ReportDeployment, Resume, RulesPreview, TryRules,
 };
 
 const CURSOR: Query = Query { name: "cursor", meaning: "what the page before gave as `next`" };
@@ -69,6 +69,12 @@ fn acting() -> Vec<Endpoint> {
             "Write the note of a group",
             groups::note,
         ),
+        Endpoint::post::<Part, GroupDetail, _>(
+            "/groups/{group}/part",
+            Some(Permission::Triage),
+            "Say that a fingerprint of the group is another cause",
+            groups::part,
+        ),
         Endpoint::post::<MakePlan, PlanView, _>(
             "/groups/{group}/plan",
             Some(Permission::Plan),
@@ -98,6 +104,12 @@ fn acting() -> Vec<Endpoint> {
             Some(Permission::Stop),
             "Send nothing more at all",
             replays::abort,
+        ),
+        Endpoint::post::<TryRules, RulesPreview, _>(
+            "/policy/preview",
+            Some(Permission::Triage),
+            "What rules about groups would change; nothing is changed",
+            groups::preview,
         ),
         Endpoint::post::<ReportDeployment, Deployment, _>(
             "/deployments",

@@ -60,14 +60,14 @@ async fn commit_all(
     report: &mut Report,
     now: Timestamp,
 ) -> Result<Vec<Group>, OfficeError> {
-    let mut known: BTreeMap<GroupId, bool> = BTreeMap::new();
+    let mut known: Known = BTreeMap::new();
     for _ in 0..ROUNDS_MAX {
         if fresh.is_empty() {
             return Ok(Vec::new());
         }
         for id in fresh.iter().map(|f| &f.letter.group) {
             if !known.contains_key(id) {
-                known.insert(id.clone(), office.store.group(id).await?.is_some());
+                known.insert(id.clone(), office.store.group(id).await?);
             }
         }
         let (writes, opened) = writes(fresh, &known, now);
@@ -80,7 +80,7 @@ async fn commit_all(
         for write in conflicts.iter().filter_map(|at| writes.get(*at)) {
             match write {
                 Write::Letter { letter, .. } => drop(stored.insert(letter.id.clone())),
-                Write::Group { group, .. } => drop(known.insert(group.id.clone(), true)),
+                Write::Group { group, .. } => drop(known.remove(&group.id)),
                 _ => {}
             }
         }
@@ -91,17 +91,33 @@ async fn commit_all(
     Err(OfficeError::Contended { subject: "a batch of letters".into() })
 }
 
-fn writes(fresh: &[Fresh], known: &BTreeMap<GroupId, bool>, now: Timestamp) -> (Vec<Write>, Vec<Group>) {
+/// The groups of some letters as they are stored; none for those that are not.
+type Known = BTreeMap<GroupId, Option<Group>>;
+
+fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Group>) {
     let mut writes = Vec::with_capacity(fresh.len() + 4);
     let mut counts = CountsDeltas::default();
     let mut opened: BTreeMap<GroupId, Group> = BTreeMap::new();
+    let mut first_died_at: BTreeMap<&GroupId, Timestamp> = BTreeMap::new();
     for f in fresh {
         counts.moved(None, &f.letter);
         counts.died(&f.letter);
-        if known.get(&f.letter.group) == Some(&false) && !opened.contains_key(&f.letter.group) {
+        let died_at = first_died_at.entry(&f.letter.group).or_insert(f.letter.died_at);
+        *died_at = (*died_at).min(f.letter.died_at);
+        if known.get(&f.letter.group) == Some(&None) && !opened.contains_key(&f.letter.group) {
             opened.insert(f.letter.group.clone(), Group::opened_by(&f.letter, &f.source.reading));
         }
         writes.push(Write::Letter { letter: Box::new(f.letter.clone()), expect: Expect::Absent });
+    }
+    for (id, died_at) in first_died_at {
+        // A group is as old as its first death, in whatever order letters come: the oldest names its cause.
+        if let Some(group) = opened.get_mut(id) {
+            group.first_died_at = died_at;
+        } else if let Some(group) = known.get(id).and_then(Option::as_ref)
+            && let Some(aged) = group.aged(died_at)
+        {
+            writes.push(Write::Group { group: Box::new(aged), expect: Expect::Version(group.version) });
+        }
     }
     for group in opened.values() {
         writes.extend(open_group(group, now));

@@ -2,13 +2,14 @@
 
 use super::keep::open_group;
 use super::{ReadMessage, Report};
+use crate::cause;
 use crate::error::OfficeError;
 use crate::groups::{self, TRIES_MAX};
 use crate::office::Office;
 use crate::port::{CommitError, Expect, Write};
 use domain::audit::{Act, AuditRecord};
 use domain::group::{CountsDeltas, Group};
-use domain::id::{Actor, LetterId, MessageId, ReplayId};
+use domain::id::{Actor, GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
 use domain::reading::Class;
 use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, Verdict};
@@ -40,7 +41,8 @@ pub(super) async fn keep(
             return Ok(Kept::Duplicate);
         }
         let now = office.now();
-        let Some(return_) = Return::of(source, &letter, &entry, now) else { return Ok(Kept::NotOurs) };
+        let same_cause = is_same_cause(office, &letter.group, &source.reading.group).await?;
+        let Some(return_) = Return::of(source, &letter, &entry, same_cause, now) else { return Ok(Kept::NotOurs) };
         let opened = match office.store.group(&return_.after.group).await? {
             Some(_) => None,
             None => Some(Group::opened_by(&return_.after, &source.reading)),
@@ -55,6 +57,12 @@ pub(super) async fn keep(
         }
     }
     Err(OfficeError::Contended { subject: format!("letter {letter}") })
+}
+
+/// Whether two fingerprints are one cause: the same, or merged.
+async fn is_same_cause(office: &Office, before: &GroupId, after: &GroupId) -> Result<bool, OfficeError> {
+    let store = &*office.store;
+    Ok(before == after || cause::head_of(store, before).await? == cause::head_of(store, after).await?)
 }
 
 /// A sending of ours: the replay, and the letter.
@@ -90,7 +98,13 @@ impl<'a> Return<'a> {
     /// What a return does; none when the entry was never sent, so that the marker cannot be true. Whatever its outcome
     /// is told to be, an entry that was sent may come back: also one whose sending was given up because its answer was
     /// lost.
-    fn of(source: &ReadMessage, before: &'a Letter, entry: &'a Entry, now: Timestamp) -> Option<Self> {
+    fn of(
+        source: &ReadMessage,
+        before: &'a Letter,
+        entry: &'a Entry,
+        same_cause: bool,
+        now: Timestamp,
+    ) -> Option<Self> {
         if entry.sends == 0 {
             return None;
         }
@@ -107,7 +121,7 @@ impl<'a> Return<'a> {
             // The second copy of a letter that was sent twice.
             return Some(Self { before, after, entry, entry_after: None });
         }
-        let verdict = if after.group == before.group {
+        let verdict = if same_cause {
             Verdict::SameCause
         } else if after.classification.class == Class::Transient {
             Verdict::Transient

@@ -165,7 +165,8 @@ pub trait Store: Send + Sync {
     /// Letters by id, in the order asked; those that do not exist are left out. At most 200.
     async fn letters(&self, ids: &[LetterId]) -> Result<Vec<Letter>, StoreError>;
 
-    /// Letters of a group in one state, or in any; by the time of their first send, oldest first, then by id.
+    /// Letters of a group in one state, or in any; by the time of their first send, oldest first, then by id. A cursor
+    /// of this list names a send and an id under [`super::Place`], so it holds in the list of any group.
     async fn letters_of(
         &self,
         group: &GroupId,

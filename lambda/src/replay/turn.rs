@@ -2,6 +2,7 @@
 
 use super::Did;
 use super::checks::{Occasion, gate_of, main_queue_fact};
+use crate::cause;
 use crate::error::OfficeError;
 use crate::intake::word;
 use crate::office::Office;
@@ -143,8 +144,8 @@ fn in_this_replay(group: &Group, replay: &Replay) -> bool {
 }
 
 async fn facts_of(office: &Office, replay: &Replay) -> Result<GroupFacts, OfficeError> {
-    let facts = office.store.group_facts(replay.group(), i64::MAX).await?;
-    facts.ok_or_else(|| OfficeError::NoGroup(replay.group().clone()))
+    let cause = cause::read(&*office.store, replay.group(), i64::MAX).await?;
+    Ok(cause.ok_or_else(|| OfficeError::NoGroup(replay.group().clone()))?.whole)
 }
 
 /// A change of a replay and its group at one moment.

@@ -32,6 +32,7 @@ macro_rules! store_conformance {
         );
         $crate::store_cases!($fresh, lists:
             pages_are_complete_while_letters_come_and_go,
+            cursor_of_letters_holds_in_any_group,
             pages_of_entries_are_complete_while_outcomes_change,
             pages_of_audit_are_complete_while_records_come,
             garbage_cursor_starts_from_the_beginning,
@@ -80,6 +81,7 @@ macro_rules! store_conformance_in_small_commits {
             customers_are_counted_once_each,
             arrivals_are_summed_by_bucket_from_the_asked_one_on,
             oldest_and_loss_are_those_of_open_letters,
+            group_keeps_its_skeleton_and_its_kin,
             group_without_letters_has_empty_facts,
             group_that_does_not_exist_has_no_facts,
         );

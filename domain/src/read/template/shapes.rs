@@ -263,11 +263,7 @@ fn push_part(out: &mut String, part: &str, first: bool) {
     let numbered = part[digit..].bytes().all(|b| b.is_ascii_digit());
     // Hex of eight digits is an id wherever its numbers stand: `ffeedd99`.
     let id = (digit <= 3 || part.len() >= 8) && stem.bytes().all(|b| b.is_ascii_hexdigit());
-    if numbered
-        && digit >= 3
-        && !id
-        && !stem.bytes().all(|b| b.is_ascii_uppercase())
-    {
+    if numbered && digit >= 3 && !id && !stem.bytes().all(|b| b.is_ascii_uppercase()) {
         out.push_str(stem);
     }
     push_mask(out);

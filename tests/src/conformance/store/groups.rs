@@ -2,12 +2,14 @@
 
 use super::{all, commit};
 use crate::office::{self, Chance, group, group_id, keep, letter, letters, money, move_letters, replay_id};
-use domain::group::{CountsDelta, CountsDeltas, GroupCounts, Tally, arrival_bucket};
+use domain::group::{CountsDelta, CountsDeltas, Group, GroupCounts, Tally, arrival_bucket};
 use domain::id::GroupId;
+use domain::kin::Kin;
 use domain::letter::{Letter, LetterState};
 use domain::limits::ARRIVAL_BUCKET_MS;
+use domain::merge::Skeleton;
 use domain::time::Timestamp;
-use lambda::port::{GroupFacts, Store, Write};
+use lambda::port::{Expect, GroupFacts, Store, Write};
 use std::collections::{BTreeMap, BTreeSet};
 
 async fn facts(store: &dyn Store, id: &GroupId) -> GroupFacts {
@@ -169,6 +171,19 @@ pub async fn oldest_and_loss_are_those_of_open_letters(store: &dyn Store) {
         let found = facts.oldest_sent_at.zip(facts.loss_at).map(|(sent, loss)| (sent.as_ms(), loss.as_ms()));
         assert_eq!(found, expected, "row {row}");
     }
+}
+
+pub async fn group_keeps_its_skeleton_and_its_kin(store: &dyn Store) {
+    let ids: Vec<_> = (0..=domain::kin::ALSO_MAX).map(|n| group_id(&format!("kin {n}"))).collect();
+    let mut head = group(&ids[0]);
+    let template = "volume * lost its index\u{1F4EE}\0".to_string();
+    head.skeleton = Some(Skeleton { family: "f".into(), template });
+    commit(store, vec![office::open(&head)]).await;
+    let kin = Kin { into: None, also: ids[1..].iter().cloned().collect(), apart: true };
+    let after = Group { kin, ..head.moved(head.state.clone()) };
+    commit(store, vec![Write::Group { group: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
+    assert_eq!(store.group(&ids[0]).await.unwrap(), Some(after.clone()));
+    assert_eq!(facts(store, &ids[0]).await.group, after);
 }
 
 pub async fn group_without_letters_has_empty_facts(store: &dyn Store) {

@@ -6,10 +6,10 @@ use crate::office::{
 };
 use domain::audit::AuditRecord;
 use domain::id::{GroupId, LetterId};
-use domain::letter::{LetterState, LetterStateKind};
+use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::message::Content;
 use domain::replay::{Outcome, OutcomeKind, Replay};
-use lambda::port::{Cursor, Page, Store, StoreError, Write};
+use lambda::port::{Cursor, Page, Place, Store, StoreError, Write};
 use std::collections::BTreeSet;
 
 pub async fn pages_are_complete_while_letters_come_and_go(store: &dyn Store) {
@@ -195,4 +195,18 @@ pub async fn limit_of_a_page_is_kept(store: &dyn Store) {
     }
     let past_the_end = store.letters_of(&group_id("none"), None, None, 5).await.unwrap();
     assert_eq!(past_the_end, Page { items: Vec::new(), next: None });
+}
+
+pub async fn cursor_of_letters_holds_in_any_group(store: &dyn Store) {
+    let (id, other) = (group_id("cursor"), group_id("another's cursor"));
+    let (here, there) = (letters(&id, 8), letters(&other, 8));
+    commit(store, keep(&here)).await;
+    commit(store, keep(&there)).await;
+    let next = store.letters_of(&id, None, None, 4).await.unwrap().next.expect("there are more");
+    let place = Place::parse("letters", Some(&next)).expect("a place");
+    assert_eq!((place.number, place.id.as_str()), (here[3].sent_at.as_ms(), here[3].id.as_str()));
+    let after = |letter: &Letter| (letter.sent_at, letter.id.as_str()) > (here[3].sent_at, here[3].id.as_str());
+    let expected: Vec<_> = there.iter().filter(|letter| after(letter)).cloned().collect();
+    let found = all(async |after| store.letters_of(&other, None, after.as_ref().or(Some(&next)), 3).await).await;
+    assert_eq!(found, expected);
 }

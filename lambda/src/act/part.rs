@@ -1,0 +1,32 @@
+//! Undoing a merge.
+
+use super::{By, commit, facts, text};
+use crate::error::OfficeError;
+use crate::office::Office;
+use crate::port::{Expect, Write};
+use domain::audit::Act;
+use domain::id::{Actor, GroupId};
+use domain::wire::Part;
+
+/// Somebody says that a fingerprint is another cause than the group that it was merged into. No merge takes it in
+/// again; the policy can.
+pub async fn part(office: &Office, actor: &Actor, id: &GroupId, ask: &Part) -> Result<(), OfficeError> {
+    let head = facts(office, id).await?.group;
+    let reason = text("the reason", &ask.reason)?;
+    let group = office.store.group(&ask.fingerprint).await?;
+    let group = group.ok_or_else(|| OfficeError::NoGroup(ask.fingerprint.clone()))?;
+    let Some((mut out, without)) = group.left(&head) else {
+        return Err(OfficeError::NotNow("this fingerprint is not merged into the group".into()));
+    };
+    out.kin.apart = true;
+    let by = |id| By { actor, at: office.now(), group: id, replay: None };
+    let record =
+        |id, title: &str| by(id).record(Act::GroupsParted, format!("No longer seen as: {title}"), Some(reason.clone()));
+    let writes = vec![
+        record(id, &group.title),
+        record(&group.id, &head.title),
+        Write::Group { group: Box::new(out), expect: Expect::Version(group.version) },
+        Write::Group { group: Box::new(without), expect: Expect::Version(head.version) },
+    ];
+    commit(office, writes).await
+}
