@@ -56,6 +56,7 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
                         sum.orders += told.orders;
                         sum.sends += told.sends;
                         sum.replays += told.replays;
+                        sum.merges += told.merges;
                     }
                 }
                 Err(words) => broken.lock().map(|mut broken| broken.push((seed, words))).unwrap_or_default(),
@@ -70,11 +71,12 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
     let count = seeds.end - seeds.start;
     let s = start.elapsed().as_secs_f64();
     println!(
-        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent",
+        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent, {} fingerprints merged",
         count as f64 / s,
         sum.orders,
         sum.replays,
-        sum.sends
+        sum.sends,
+        sum.merges
     );
     let mut broken = broken.into_inner().unwrap_or_default();
     broken.sort();

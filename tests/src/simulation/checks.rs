@@ -7,7 +7,7 @@ use domain::limits::PAGE_MAX;
 use domain::money::Purse;
 use domain::replay::{Entry, OutcomeKind, Replay};
 use lambda::port::{GroupFacts, Store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Everything that a store has, read page by page.
@@ -54,6 +54,7 @@ impl Books {
 pub(super) async fn books_are_right(scene: &Scene) -> Result<(), String> {
     let books = Books::read(&scene.store).await?;
     books.groups.iter().try_for_each(|facts| counters_are_exact(facts, &books))?;
+    books.groups.iter().try_for_each(|facts| kin_agree(facts, &books))?;
     for replay in &books.replays {
         let ledger = scene.store.ledger(replay.id()).await.map_err(|error| error.to_string())?;
         let entries = &books.entries[replay.id()];
@@ -109,6 +110,15 @@ fn counters_are_exact(facts: &GroupFacts, books: &Books) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A head names those that point to it, and is merged into none itself.
+fn kin_agree(facts: &GroupFacts, books: &Books) -> Result<(), String> {
+    let (id, kin) = (&facts.group.id, &facts.group.kin);
+    let pointing = books.groups.iter().filter(|other| other.group.kin.into.as_ref() == Some(id));
+    let pointing: BTreeSet<_> = pointing.map(|other| other.group.id.clone()).collect();
+    let is_right = pointing == kin.also && (kin.into.is_none() || kin.also.is_empty());
+    if is_right { Ok(()) } else { Err(format!("group {id} says {kin:?}, and {pointing:?} point to it")) }
 }
 
 /// A letter that a replay has in hand is one that this replay is sending, or has sent and watches.

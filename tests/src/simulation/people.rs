@@ -4,10 +4,10 @@ use super::scene::Scene;
 use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::group::GroupState;
-use domain::id::{Actor, ReplayId};
+use domain::id::{Actor, GroupId, ReplayId};
 use domain::limits::PAGE_MAX;
 use domain::replay::{PlanHash, PlanOptions};
-use domain::wire::{Approve, DeclareFix, Resume, WaiverAsk};
+use domain::wire::{Approve, DeclareFix, Part, Resume, WaiverAsk};
 use lambda::act;
 use lambda::port::GroupFacts;
 
@@ -19,6 +19,7 @@ enum Wish {
     Pause(ReplayId),
     Resume(ReplayId),
     Abort(ReplayId),
+    Part(GroupId),
 }
 
 /// Somebody does something about some group. What is refused is refused: the witness sees what is not.
@@ -28,7 +29,9 @@ pub(super) async fn act(scene: &mut Scene) {
         return;
     }
     let at = scene.chance.below(page.items.len());
-    let facts = &page.items[at];
+    // What is merged shows its head; somebody with an old page tries all the same.
+    let head = page.items[at].group.kin.into.as_ref().filter(|_| scene.chance.below(8) > 0);
+    let facts = page.items.iter().find(|facts| Some(&facts.group.id) == head).unwrap_or(&page.items[at]);
     let planned = scene.store.plan(&facts.group.id).await.is_ok_and(|plan| plan.is_some());
     if let Some(wish) = wish(scene, facts, planned) {
         press(scene, facts, wish).await;
@@ -37,6 +40,9 @@ pub(super) async fn act(scene: &mut Scene) {
 
 fn wish(scene: &mut Scene, facts: &GroupFacts, planned: bool) -> Option<Wish> {
     let mut dice = |n| scene.chance.below(n);
+    if let Some(other) = facts.group.kin.also.first().filter(|_| dice(20) == 0) {
+        return Some(Wish::Part(other.clone()));
+    }
     match &facts.group.state {
         GroupState::Open | GroupState::Regressed { .. } => Some(Wish::Declare),
         GroupState::FixDeclared { .. } => Some(match dice(9) {
@@ -102,6 +108,9 @@ async fn press(scene: &mut Scene, facts: &GroupFacts, wish: Wish) {
         Wish::Resume(replay) => {
             let ask = Resume { reason: reason(), waivers: waivers(scene) };
             let _ = act::resume(office, &who, &replay, &ask).await;
+        }
+        Wish::Part(fingerprint) => {
+            let _ = act::part(office, &who, group, &Part { fingerprint, reason: reason() }).await;
         }
         Wish::Abort(replay) => drop(act::abort(office, &who, &replay, "enough").await),
     }

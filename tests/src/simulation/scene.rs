@@ -49,6 +49,8 @@ pub struct Summary {
     pub sends: u64,
     /// Replays that were approved.
     pub replays: u64,
+    /// Fingerprints that were merged into groups.
+    pub merges: u64,
 }
 
 /// Everything.
@@ -220,7 +222,7 @@ impl Scene {
                 None => *self.processed.entry(n).or_default() += 1,
                 Some(error) => {
                     let silent = self.chance.below(5) == 0;
-                    let stamped = orders::stamped(&self.main, &message, error, self.version, self.now());
+                    let stamped = orders::stamped((self.seed, &self.main), &message, error, self.version, self.now());
                     match stamped {
                         Some(stamped) if !silent => self.dead_letter(n, stamped).await,
                         // Without a word: SQS moves it after the third receive.
@@ -257,8 +259,8 @@ impl Scene {
     }
 
     pub fn summary(&self) -> Summary {
-        let (sends, replays) = self.witness.counted();
-        Summary { orders: self.placed, sends, replays }
+        let (sends, replays, merges) = self.witness.counted();
+        Summary { orders: self.placed, sends, replays, merges }
     }
 }
 

@@ -5,6 +5,7 @@ use super::scene::{QUIET, SKEW};
 use crate::faults::Watch;
 use consumer::queue::{EntryFailure, Outgoing};
 use domain::gate::ConditionKind;
+use domain::group::Group;
 use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::Letter;
 use domain::limits::BATCH_ENTRIES_MAX;
@@ -13,7 +14,7 @@ use domain::message::Content;
 use domain::replay::{Entry, Outcome, OutcomeKind, Replay, ReplayState};
 use domain::time::Timestamp;
 use lambda::port::{Expect, Write};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Lines of the log that are told with a broken promise.
@@ -41,6 +42,8 @@ struct Intent {
 #[derive(Default)]
 struct Seen {
     commits: u64,
+    merged: BTreeSet<GroupId>,
+    merges: u64,
     orders: BTreeMap<u64, Content>,
     letters: BTreeMap<LetterId, Letter>,
     entries: BTreeMap<Key, Entry>,
@@ -82,10 +85,11 @@ impl Witness {
         self.seen().log.iter().cloned().collect::<Vec<_>>().join("\n")
     }
 
-    /// Letters sent, and replays approved.
-    pub fn counted(&self) -> (u64, u64) {
+    /// Letters sent, replays approved, and fingerprints merged into groups.
+    pub fn counted(&self) -> (u64, u64, u64) {
         let seen = self.seen();
-        (seen.intents.values().map(|intent| u64::from(intent.sends)).sum(), seen.replays.len() as u64)
+        let sends = seen.intents.values().map(|intent| u64::from(intent.sends)).sum();
+        (sends, seen.replays.len() as u64, seen.merges)
     }
 
     /// How often a letter was handed to the main queue by a replay.
@@ -102,6 +106,14 @@ impl Witness {
 }
 
 impl Seen {
+    fn joins(&mut self, group: &Group) {
+        if group.kin.into.is_none() {
+            self.merged.remove(&group.id);
+        } else if self.merged.insert(group.id.clone()) {
+            self.merges += 1;
+        }
+    }
+
     fn accuse(&mut self, broken: String) {
         self.log.push_back(format!("BROKEN: {broken}"));
         self.broken.get_or_insert(broken);
@@ -275,6 +287,8 @@ impl Watch for Witness {
             match write {
                 Write::Letter { letter, .. } => seen.letter(letter),
                 Write::Entry { entry, .. } => seen.entry(entry, now),
+                // One that joins tells of its head.
+                Write::Group { group, .. } => seen.joins(group),
                 _ => {}
             }
         }
