@@ -27,7 +27,7 @@ pub struct Kin {
     /// The groups that are merged into this one.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub also: BTreeSet<GroupId>,
-    /// Whether a person took it out of a merge: none takes it in again.
+    /// Whether a person took it out of a merge: none takes it in again but by a rule of the policy.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub apart: bool,
 }
@@ -51,9 +51,9 @@ impl Group {
     }
 
     /// This group and its head, once it is merged into it; none where that cannot be: it stands elsewhere, others stand
-    /// with it, somebody is at work on it, or a person took it out.
+    /// with it, or somebody is at work on it.
     pub fn joined(&self, head: &Self) -> Option<(Self, Self)> {
-        let is_free = self.kin.into.is_none() && self.kin.also.is_empty() && !self.kin.apart && self.is_at_rest();
+        let is_free = self.kin.into.is_none() && self.kin.also.is_empty() && self.is_at_rest();
         let has_room = head.kin.into.is_none() && head.kin.also.len() < ALSO_MAX && head.id != self.id;
         if !is_free || !has_room || self.main_queue != head.main_queue {
             return None;

@@ -148,6 +148,11 @@ fn what_a_person_took_out_is_not_taken_in_again() {
     assert_eq!(sweep(&mut groups, &[]), 0);
     assert_eq!(table(&groups)[TEMPLATES[2]], TEMPLATES[2]);
     assert_eq!(groups[&head].kin.also.len(), 3, "merges that were found stay, though fewer would prove less now");
+    let rules = [rule("Lost indexes", &["* lost its index"], GroupAct::Merge)];
+    sweep(&mut groups, &rules);
+    assert_eq!(table(&groups)[TEMPLATES[2]], TEMPLATES[0], "but by a rule of the policy");
+    sweep(&mut groups, &[]);
+    assert_eq!(table(&groups)[TEMPLATES[2]], TEMPLATES[2], "as long as there is one");
 }
 
 #[test]

@@ -38,7 +38,9 @@ pub fn steps(groups: &BTreeMap<GroupId, Group>, rules: &[GroupRule]) -> Vec<Step
     let rule_of: BTreeMap<&GroupId, usize> =
         groups.iter().filter_map(|(id, group)| about(group).map(|at| (id, at))).collect();
     let does = |id: &GroupId, act: GroupAct| rule_of.get(id).is_some_and(|at| rules[*at].act == act);
-    let is_apart = |group: &&Group| group.kin.apart || does(&group.id, GroupAct::Split);
+    // The policy is the team's last word, on what a person took out too.
+    let is_apart =
+        |group: &&Group| does(&group.id, GroupAct::Split) || (group.kin.apart && !does(&group.id, GroupAct::Merge));
     let apart: BTreeSet<GroupId> = groups.values().filter(is_apart).map(|group| group.id.clone()).collect();
     let by_rule: BTreeMap<_, _> = rule_of.into_iter().filter(|(_, at)| rules[*at].act == GroupAct::Merge).collect();
     let mut steps = Vec::new();

@@ -9,7 +9,7 @@ use domain::id::{Actor, GroupId};
 use domain::wire::Part;
 
 /// Somebody says that a fingerprint is another cause than the group that it was merged into. No merge takes it in
-/// again; the policy can.
+/// again but by a rule of the policy.
 pub async fn part(office: &Office, actor: &Actor, id: &GroupId, ask: &Part) -> Result<(), OfficeError> {
     let head = facts(office, id).await?.group;
     let reason = text("the reason", &ask.reason)?;
