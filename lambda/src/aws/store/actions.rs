@@ -245,7 +245,7 @@ impl Gathering<'_> {
             if let Some(from) = step.from {
                 add(from.as_str(), -step.letters.cast_signed());
             }
-            add("sent_twice", step.sent_twice.cast_signed());
+            add("sent_twice", step.sent_twice);
         }
         for (eight, columns) in eights {
             let add = columns.into_iter().filter(|(_, by)| *by != 0).map(|(name, by)| (name, by.to_string()));

@@ -182,7 +182,7 @@ pub(super) async fn ledger(table: &Table, replay: &ReplayId) -> Result<Ledger, F
                     ledger.apply(&LedgerMove { wave: first + within, from: None, to, letters, sent_twice: 0 });
                 }
             }
-            let sent_twice = column("sent_twice").max(0).cast_unsigned();
+            let sent_twice = column("sent_twice").max(0);
             if sent_twice > 0 {
                 let to = OutcomeKind::Delivered;
                 ledger.apply(&LedgerMove { wave: first + within, from: None, to, letters: 0, sent_twice });
