@@ -13,7 +13,7 @@ use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
 use domain::wire::{
     Approve, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, MakePlan,
-    Me, Note, PlanView, ReplayView, ReplaysAnswer, Resume, Session, SignIn,
+    Me, Note, Part, PlanView, ReplayView, ReplaysAnswer, Resume, Session, SignIn,
 };
 use http::{delete, file, get, path, post};
 
@@ -85,6 +85,11 @@ pub async fn withdraw_fix(id: GroupId, ask: Give) -> Done<GroupDetail> {
 /// Writes or removes the note.
 pub async fn note(id: GroupId, ask: Note) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "note"]), &ask).await
+}
+
+/// Takes a fingerprint out of the group.
+pub async fn take_out(id: GroupId, ask: Part) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "part"]), &ask).await
 }
 
 /// Makes a plan of the letters that wait.

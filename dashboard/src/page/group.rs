@@ -1,5 +1,6 @@
 //! One group: what broke, what it costs, and the way to its replay.
 
+mod also;
 mod failure;
 mod fix;
 mod head;
@@ -70,6 +71,7 @@ fn Known(here: Here) -> impl IntoView {
         <head::Head here />
         <div class="group">
             <div class="group-main">
+                <also::MergedNotice here />
                 <Arrivals values=arrivals last_hour growing />
                 <GroupTabs here tab />
                 <section class="group-tab" aria-label=attr(move || label(tab.get()))>

@@ -9,6 +9,9 @@ use domain::role::Permission;
 use domain::wire::{GroupDetail, ReplayView};
 use std::sync::Arc;
 
+/// Why nothing can be done on the page of a fingerprint that is merged.
+const MERGED: &str = "This is seen as one cause with another group: act there.";
+
 /// The group of the page.
 #[derive(Clone, Copy)]
 pub(super) struct Here {
@@ -84,7 +87,8 @@ impl Here {
         let pulse = self.live.pulse();
         Signal::derive(move || {
             let more = || self.detail.with(|detail| more(detail));
-            pulse.why_not_write().or_else(|| self.tab.why_not(permission)).or_else(more)
+            let merged = || self.detail.with(|detail| detail.merged_into.as_ref().map(|_| MERGED.to_string()));
+            pulse.why_not_write().or_else(|| self.tab.why_not(permission)).or_else(merged).or_else(more)
         })
     }
 

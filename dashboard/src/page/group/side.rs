@@ -1,5 +1,6 @@
 //! The right-hand side: what stands between this group and its replay, and the replay itself.
 
+use super::also::AlsoCard;
 use super::fix::{DeclareDialog, FixCard, why_not_declare};
 use super::here::Here;
 use super::note::NoteCard;
@@ -68,6 +69,7 @@ pub(super) fn Side(here: Here, asks: Asks) -> impl IntoView {
             "resolved" => view! { <Resolved here /> }.into_any(),
             _ => view! { <Before here asks /> }.into_any(),
         })}
+        <AlsoCard here />
         <NoteCard here asks />
     }
 }
