@@ -71,6 +71,7 @@ impl Endpoint {
     }
 
     /// Until it speaks HTTP: a bound port alone may not answer yet.
+    #[expect(clippy::disallowed_methods, reason = "a pause between two looks at a condition, with a deadline")]
     fn wait(&self, port: u16) {
         let started = Instant::now();
         while !answers(port) {
