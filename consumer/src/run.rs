@@ -6,9 +6,11 @@ use crate::panic::Caught;
 use crate::queue::{Queue, QueueAttributes, QueueError, Received};
 use crate::settle::{Case, Settler, chain, delete_all, pause, to_duration};
 use async_trait::async_trait;
+use domain::id::MessageId;
 use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
 use domain::reading::Class;
 use domain::time::Span;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -26,6 +28,7 @@ pub trait Handler: Send + Sync {
 }
 
 /// A consumer of one queue.
+#[derive(Clone)]
 pub struct Consumer {
     config: Arc<ConsumerConfig>,
     queue: Arc<dyn Queue>,
@@ -75,6 +78,44 @@ impl Consumer {
         if let Err(error) = deleter.await {
             tracing::error!(queue = %self.config.queue, %error, "the deleter ended early");
         }
+    }
+}
+
+impl Consumer {
+    /// Handles messages that somebody else receives and deletes, as Lambda's event source mapping does, and settles
+    /// failures as [`Consumer::run`] does. Gives the messages that must not be deleted, for the mapping's answer
+    /// (`batchItemFailures`); after an error that is all of them.
+    pub async fn handle_batch(&self, messages: Vec<Received>) -> Result<Vec<MessageId>, QueueError> {
+        let received_at = Instant::now();
+        let attributes = self.queue.attributes(&self.config.queue).await?;
+        let at_a_time = if attributes.fifo { 1 } else { self.config.concurrency.max(1) };
+        let mut working = JoinSet::new();
+        // What is not in here comes again, whatever happened to it.
+        let mut settled = HashSet::new();
+        let ids: Vec<MessageId> = messages.iter().map(|received| received.message_id.clone()).collect();
+        for (before, received) in messages.into_iter().enumerate() {
+            while working.len() >= at_a_time {
+                settled.extend(working.join_next().await.and_then(Result::ok).flatten());
+            }
+            // Nothing of a FIFO queue may overtake what comes again.
+            if attributes.fifo && settled.len() < before {
+                break;
+            }
+            let case = Case { received, received_at, consumer_version: (self.config.version)() };
+            working.spawn(self.clone().handle_one(case, attributes.clone()));
+        }
+        while let Some(done) = working.join_next().await {
+            settled.extend(done.ok().flatten());
+        }
+        Ok(ids.into_iter().filter(|id| !settled.contains(id)).collect())
+    }
+
+    /// The message's id if it may be deleted.
+    async fn handle_one(self, case: Case, attributes: QueueAttributes) -> Option<MessageId> {
+        let (deletes, mut handles) = mpsc::channel(1);
+        let settler = Settler { config: self.config, queue: self.queue, deletes };
+        handle(&settler, &*self.handler, &case, &attributes).await;
+        handles.try_recv().is_ok().then_some(case.received.message_id)
     }
 }
 
