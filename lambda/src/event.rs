@@ -6,6 +6,7 @@
 use crate::intake;
 use crate::office::{Office, StepMessage};
 use crate::{error, replay};
+use consumer::queue::Received;
 use domain::id::{MessageId, QueueArn};
 use domain::message::{Attribute, AttributeValue, Content, DeadMessage, SystemAttributes};
 use domain::time::Timestamp;
@@ -25,6 +26,8 @@ pub struct Batch {
 #[serde(rename_all = "camelCase")]
 pub struct Record {
     message_id: String,
+    #[serde(default)]
+    receipt_handle: String,
     body: String,
     #[serde(default)]
     attributes: BTreeMap<String, String>,
@@ -59,8 +62,21 @@ pub struct Failure {
 }
 
 impl Answer {
-    fn failing(ids: impl IntoIterator<Item = String>) -> Self {
+    /// These come again.
+    pub fn failing(ids: impl IntoIterator<Item = String>) -> Self {
         Self { failures: ids.into_iter().map(|message_id| Failure { message_id }).collect() }
+    }
+}
+
+impl Batch {
+    /// The messages as a consumer receives them.
+    pub fn received(self) -> Vec<Received> {
+        let received = |mut record: Record| {
+            let receipt_handle = std::mem::take(&mut record.receipt_handle);
+            let DeadMessage { message_id, system, content, .. } = record.dead();
+            Received { message_id, receipt_handle, content, system }
+        };
+        self.records.into_iter().map(received).collect()
     }
 }
 

@@ -26,6 +26,12 @@ pub async fn to_endpoint(url: &str) -> SdkConfig {
     loader().endpoint_url(url).region(Region::new("us-east-1")).credentials_provider(nobody).load().await
 }
 
+/// TLS for every HTTP client of the process: they are built without one of their own. Call it before the first.
+pub fn provide_tls() {
+    // A second call finds the first's, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 fn loader() -> aws_config::ConfigLoader {
     let http = Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
     let timeouts = TimeoutConfig::builder().connect_timeout(CONNECT_MAX).operation_attempt_timeout(ATTEMPT_MAX).build();

@@ -2,7 +2,8 @@
 
 use super::settings::{self, SettingsError};
 use crate::office::Office;
-use lambda_runtime::{Error, LambdaEvent, service_fn};
+pub use lambda_runtime::Error;
+use lambda_runtime::{LambdaEvent, service_fn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tracing::Instrument;
@@ -22,7 +23,7 @@ pub async fn office() -> Result<Office, SettingsError> {
     office.inspect_err(|error| tracing::error!(error = crate::error::chain(error), "the function cannot start"))
 }
 
-/// Answers events with a handler until the platform ends the process.
+/// Answers events with a handler of the office until the platform ends the process.
 pub async fn run<E, A, F>(handle: impl Fn(Office, E) -> F) -> Result<(), Error>
 where
     E: DeserializeOwned,
@@ -31,9 +32,19 @@ where
 {
     log();
     let office = office().await?;
+    answer(|event| handle(office.clone(), event)).await
+}
+
+/// Answers events with a handler until the platform ends the process.
+pub async fn answer<E, A, F>(handle: impl Fn(E) -> F) -> Result<(), Error>
+where
+    E: DeserializeOwned,
+    A: Serialize,
+    F: Future<Output = Result<A, Error>>,
+{
     lambda_runtime::run(service_fn(|event: LambdaEvent<E>| {
         let span = tracing::info_span!("event", request_id = event.context.request_id);
-        handle(office.clone(), event.payload).instrument(span)
+        handle(event.payload).instrument(span)
     }))
     .await
 }

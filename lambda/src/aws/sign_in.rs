@@ -1,6 +1,7 @@
 //! Signing in on AWS: a bearer token of an OIDC issuer, checked here, because a function URL checks nothing.
 
 mod keys;
+mod session;
 mod token;
 
 use super::settings::{self, SettingsError};
@@ -8,14 +9,14 @@ use crate::api::{self, Api, Caller, Identify};
 use crate::assets;
 use crate::office::Office;
 use async_trait::async_trait;
-use axum::Router;
 use axum::middleware::map_response;
+use axum::{Extension, Router};
 use domain::id::Actor;
 use domain::role::Role;
 use domain::time::Timestamp;
 use keys::Keys;
 pub use keys::KeysError;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use token::Expected;
 
@@ -61,20 +62,27 @@ impl Tokens {
     }
 }
 
-#[async_trait]
-impl Identify for Tokens {
-    async fn who(&self, token: &str, now: Timestamp) -> Option<Caller> {
+impl Tokens {
+    /// What a good token says.
+    async fn claims(&self, token: &str, now: Timestamp) -> Option<Map<String, Value>> {
         let parsed = token::parse(token)?;
         let key = self.keys.find(&parsed.kid, now).await?;
         let expected = Expected { issuer: &self.issuer, audience: &self.audience, now };
-        let claims = match parsed.verify(&key, &expected) {
-            Ok(claims) => claims,
-            Err(refused) => {
-                // The reason is for the log: a caller with a bad token learns only that it is bad.
-                tracing::info!(%refused, "a token was refused");
-                return None;
-            }
-        };
+        // The reason is for the log: a caller with a bad token learns only that it is bad.
+        parsed.verify(&key, &expected).inspect_err(|refused| tracing::info!(%refused, "a token was refused")).ok()
+    }
+
+    /// Until when a good token is good.
+    async fn good_until(&self, token: &str, now: Timestamp) -> Option<Timestamp> {
+        let seconds = self.claims(token, now).await?.get("exp")?.as_i64()?;
+        Some(Timestamp::from_ms(seconds.saturating_mul(1000)))
+    }
+}
+
+#[async_trait]
+impl Identify for Tokens {
+    async fn who(&self, token: &str, now: Timestamp) -> Option<Caller> {
+        let claims = self.claims(token, now).await?;
         let name = claims.get(&self.name_claim).or_else(|| claims.get("sub")).and_then(Value::as_str)?;
         Some(Caller { actor: Actor::from(name), role: role(claims.get(&self.roles_claim)?)? })
     }
@@ -92,13 +100,16 @@ fn role(claim: &Value) -> Option<Role> {
 
 /// The api for bearers of such tokens, and the dashboard for every other path.
 pub fn router(office: Office) -> Result<Router, SignInError> {
+    let tokens = Arc::new(Tokens::from_env()?);
     let api = Api {
         office,
-        identify: Arc::new(Tokens::from_env()?),
+        identify: tokens.clone(),
         name: settings::optional("DLO_NAME").unwrap_or_else(|| "Dead Letter Office".into()).into(),
         watching: settings::queues(&settings::optional("DLO_WATCHING").unwrap_or_default()).into(),
     };
-    let router = api::router(api, &api::endpoints()).fallback_service(assets::router());
+    let mut endpoints = api::endpoints();
+    endpoints.extend(session::endpoints());
+    let router = api::router(api, &endpoints).layer(Extension(tokens)).fallback_service(assets::router());
     Ok(router.layer(map_response(assets::secure)))
 }
 

@@ -83,8 +83,7 @@ struct WebKey {
 impl Keys {
     /// Of the issuer whose documents lie here.
     pub(super) fn new(discovery: String) -> Result<Self, KeysError> {
-        // An error says that there is one already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        crate::aws::connect::provide_tls();
         let client = Client::builder().timeout(PATIENCE).redirect(redirect::Policy::none()).build();
         Ok(Self { client: client.map_err(KeysError::Client)?, discovery, known: Mutex::default() })
     }
