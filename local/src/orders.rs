@@ -6,6 +6,8 @@
 mod catalogue;
 mod chance;
 mod deadline;
+#[cfg(feature = "aws")]
+pub mod function;
 mod generate;
 mod order;
 mod payments;
@@ -18,7 +20,7 @@ mod tenant;
 mod tests;
 mod version;
 
-pub use generate::{Kind, Mix};
+pub use generate::{Kind, Mix, generate};
 pub use shared::{Depth, Status};
 pub use state::{State, StateError};
 pub use version::{UnknownVersion, Version};
@@ -174,7 +176,7 @@ impl Orders {
 
 fn service(shared: &Arc<Shared>, payments: PaymentClient) -> Service {
     let state = shared.clone();
-    Service { state: Arc::new(move || state.state()), now: shared.config.now.clone(), payments }
+    Service { state: Arc::new(move || state.state()), now: shared.config.now.clone(), payments: Some(payments) }
 }
 
 fn consumer_config(shared: &Arc<Shared>) -> ConsumerConfig {

@@ -83,7 +83,7 @@ impl Mix {
 }
 
 /// Order number `number`, ready to send to `queue`.
-pub(super) fn generate(queue: &QueueArn, seed: u64, number: u64, mix: Mix, now: Timestamp) -> Outgoing {
+pub fn generate(queue: &QueueArn, seed: u64, number: u64, mix: Mix, now: Timestamp) -> Outgoing {
     let mut chance = Chance::of(seed, number);
     let kind = mix.kind(&mut chance);
     let order = order(&mut chance, number, kind, now);
