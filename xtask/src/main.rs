@@ -2,6 +2,7 @@
 //!
 //! Everything here may talk to the machine (install tools, start processes). Nothing of it ships.
 
+mod aws;
 mod ci;
 mod dashboard;
 mod demo;
@@ -29,6 +30,7 @@ usage: cargo xtask <command>
                      (also `cargo demo`)
   ci [--list]        every check, in order, stopping at the first that fails (also `cargo ci`)
   ci --only <step>   one step of it; may be given more than once
+  aws <command>      the office deployed at an endpoint on this machine (also `cargo aws`)
   dashboard          build the dashboard into dashboard/dist
   simulate [args]    the office in bad weather: --seeds N, --from N; --seed N for one story again;
                      --model for every state of a small replay
@@ -54,6 +56,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
     let place = Place::find()?;
     match command {
         "demo" => demo::start(&place, rest),
+        "aws" => aws::command(&place, rest),
         "ci" => ci::command(&place, rest),
         "dashboard" => dashboard::command(&place),
         "simulate" => simulate::command(&place, rest),

@@ -40,6 +40,10 @@ pub fn test(place: &Place) -> Outcome<Tally> {
     Ok(total)
 }
 
+pub fn stack(place: &Place) -> Outcome<Tally> {
+    crate::aws::check(place, tally::tests)
+}
+
 fn cargo(place: &Place, subcommand: &str) -> Command {
     let mut cargo = run::cargo(place);
     cargo.args([subcommand, "--locked", "--package", "dlo-tests", "--package", "dlo-lambda"]);

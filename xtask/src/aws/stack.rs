@@ -1,0 +1,181 @@
+//! The stacks at an endpoint: deploying them, and what they say of themselves.
+
+use super::endpoint::Endpoint;
+use crate::failure::{Failure, Outcome};
+use crate::place::Place;
+use crate::tools::aws;
+use crate::{function, progress, run, say};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const OFFICE: &str = "dead-letter-office";
+const DEMO: &str = "dlo-demo";
+/// The people of an office at a local endpoint, and the password that all of them have there.
+pub const PEOPLE: &[(&str, &str)] = &[("vera", "viewer"), ("otto", "operator"), ("anna", "approver"), ("ada", "admin")];
+const PASSWORD: &str = "correct-Horse-9-battery";
+/// The orders' ARN: a local endpoint has one account and one region.
+pub const ORDERS: &str = "arn:aws:sqs:us-east-1:000000000000:orders";
+/// As short as a visitor's patience: the gate opens after seconds, and a replay takes less than a minute.
+const POLICY: &str =
+    r#"{"gate":{"quiet_ms":3000},"replay":{"window_slack_ms":1000,"rest_ms":1000,"rest_ms_max":2000}}"#;
+
+pub struct Stack<'a> {
+    endpoint: &'a Endpoint,
+    programs: PathBuf,
+    url: String,
+    pool: String,
+    client: String,
+}
+
+/// Builds and deploys the demo service and the office, as `sam deploy` does on AWS.
+pub fn deploy<'a>(place: &Place, endpoint: &'a Endpoint) -> Outcome<Stack<'a>> {
+    let programs = aws::ensure_sam(place)?;
+    say::phase("building the functions", || function::build_here(place))?;
+    let sam = Sam { place, endpoint, programs };
+    say::phase("deploying the demo service (sam build, sam deploy)", || {
+        sam.build("demo.yaml", DEMO)?;
+        sam.deploy(DEMO, &["VisibilitySeconds=2", "TimeoutSeconds=2"])
+    })?;
+    say::phase("deploying the office (sam build, sam deploy)", || {
+        sam.build("template.yaml", OFFICE)?;
+        let parameters = [
+            format!("DeadLetterQueueArn={ORDERS}-dlq"),
+            format!("MainQueueArns={ORDERS}"),
+            // MiniStack leaves out of its events what SQS says in them.
+            format!("MainQueueOfSilentLetters={ORDERS}"),
+            format!("DiscoveryUrl={}", endpoint.url),
+            "BatchingWindowSeconds=1".to_owned(),
+            format!("Policy=\"{}\"", POLICY.replace('"', "\\\"")),
+        ];
+        sam.deploy(OFFICE, &parameters.each_ref().map(String::as_str))
+    })?;
+    let stack = Stack::find(place, endpoint)?;
+    say::phase("adding people", || PEOPLE.iter().try_for_each(|(name, role)| stack.add(name, role)))?;
+    Ok(stack)
+}
+
+/// The SAM CLI at an endpoint.
+struct Sam<'a> {
+    place: &'a Place,
+    endpoint: &'a Endpoint,
+    programs: PathBuf,
+}
+
+impl Sam<'_> {
+    /// Not `.aws-sam`: what was built for this machine must not be what a later `sam deploy` sends to AWS.
+    fn built(&self, stack: &str) -> PathBuf {
+        self.place.target.join("aws-build").join(stack)
+    }
+
+    fn command(&self, verb: &str) -> Command {
+        let inherited = std::env::var_os("PATH").unwrap_or_default();
+        let path =
+            std::env::join_paths(std::iter::once(self.programs.clone()).chain(std::env::split_paths(&inherited)));
+        let mut sam = run::cleaned(Command::new(self.programs.join("sam")), self.place);
+        sam.env("PATH", path.unwrap_or(inherited));
+        sam.arg(verb).arg("--config-file").arg(self.place.root.join("samconfig.toml"));
+        self.endpoint.named_to(&mut sam);
+        sam
+    }
+
+    fn build(&self, template: &str, stack: &str) -> Outcome<()> {
+        let mut build = self.command("build");
+        build.arg("--template-file").arg(self.place.root.join("infra").join(template));
+        build.arg("--build-dir").arg(self.built(stack));
+        progress::watched(build.env(function::HERE, "1").env("CARGO_TARGET_DIR", &self.place.target))
+    }
+
+    fn deploy(&self, stack: &str, parameters: &[&str]) -> Outcome<()> {
+        let mut deploy = self.command("deploy");
+        deploy.arg("--template-file").arg(self.built(stack).join("template.yaml")).args(["--stack-name", stack]);
+        deploy.args(["--no-fail-on-empty-changeset", "--parameter-overrides"]).args(parameters);
+        progress::watched(&mut deploy)
+    }
+}
+
+/// Another version of the demo's consumer.
+pub fn deploy_version(place: &Place, endpoint: &Endpoint, version: &str) -> Outcome<()> {
+    let programs = aws::ensure_sam(place)?;
+    let variables = format!("Variables={{ORDERS_VERSION={version},ORDERS_QUEUE={ORDERS}}}");
+    let update = ["lambda", "update-function-configuration", "--function-name", "orders", "--environment", &variables];
+    ask(endpoint, &programs, &update)?;
+    ask(endpoint, &programs, &["lambda", "wait", "function-updated", "--function-name", "orders"])?;
+    Ok(())
+}
+
+/// Deletes both stacks; the office's table stays, as the template says.
+pub fn delete(place: &Place, endpoint: &Endpoint) -> Outcome<()> {
+    let programs = aws::ensure_sam(place)?;
+    for stack in [OFFICE, DEMO] {
+        say::phase(&format!("deleting the stack {stack}"), || {
+            ask(endpoint, &programs, &["cloudformation", "delete-stack", "--stack-name", stack])?;
+            ask(endpoint, &programs, &["cloudformation", "wait", "stack-delete-complete", "--stack-name", stack])
+        })?;
+    }
+    say::note("the office's table and its people stay: what is in custody is never deleted with a stack");
+    Ok(())
+}
+
+impl<'a> Stack<'a> {
+    pub fn find(place: &Place, endpoint: &'a Endpoint) -> Outcome<Self> {
+        let programs = aws::ensure_sam(place)?;
+        let output = |key: &str| -> Outcome<String> {
+            let query = format!("Stacks[0].Outputs[?OutputKey=='{key}'].OutputValue");
+            let asked = ["cloudformation", "describe-stacks", "--stack-name", OFFICE, "--query", &query];
+            let missing = || Failure::new("The office is not deployed.").remedy("Deploy it with: cargo aws up");
+            let text = ask(endpoint, &programs, &asked).map_err(|failure| Failure { log: failure.log, ..missing() })?;
+            if text.is_empty() { Err(missing()) } else { Ok(text) }
+        };
+        let (url, pool, client) = (output("Dashboard")?, output("PeoplePool")?, output("PeopleClientId")?);
+        Ok(Self { endpoint, url, pool, client, programs })
+    }
+
+    fn ask(&self, args: &[&str]) -> Outcome<String> {
+        ask(self.endpoint, &self.programs, args)
+    }
+
+    fn add(&self, name: &str, role: &str) -> Outcome<()> {
+        let person = ["--user-pool-id", &self.pool, "--username", name];
+        let has = self.ask(&[&["cognito-idp", "admin-get-user"][..], &person].concat()).is_ok();
+        if !has {
+            self.ask(&[&["cognito-idp", "admin-create-user", "--message-action", "SUPPRESS"][..], &person].concat())?;
+        }
+        let password = ["--password", PASSWORD, "--permanent"];
+        self.ask(&[&["cognito-idp", "admin-set-user-password"][..], &person, &password].concat())?;
+        self.ask(&[&["cognito-idp", "admin-add-user-to-group", "--group-name", role][..], &person].concat())?;
+        Ok(())
+    }
+
+    /// A token of somebody, for an hour.
+    pub fn token(&self, name: &str) -> Outcome<String> {
+        let who = format!("USERNAME={name},PASSWORD={PASSWORD}");
+        let asked = ["cognito-idp", "initiate-auth", "--auth-flow", "USER_PASSWORD_AUTH", "--client-id", &self.client];
+        self.ask(&[&asked[..], &["--auth-parameters", &who, "--query", "AuthenticationResult.IdToken"]].concat())
+    }
+
+    /// The function URL as a browser on this machine reaches it.
+    pub fn dashboard(&self) -> String {
+        let port = self.endpoint.url.rsplit_once(':').map_or("80", |(_, port)| port.trim_end_matches('/'));
+        format!("http://{}.localhost:{port}/", self.host())
+    }
+
+    fn host(&self) -> &str {
+        self.url.trim_start_matches("https://").trim_end_matches('/')
+    }
+
+    /// Tells a test where the stack is, and who is who.
+    pub fn tell(&self, test: &mut Command) -> Outcome<()> {
+        test.env("DLO_STACK_ENDPOINT", &self.endpoint.url).env("DLO_STACK_HOST", self.host());
+        for (name, role) in PEOPLE {
+            test.env(format!("DLO_STACK_{}", role.to_uppercase()), self.token(name)?);
+        }
+        Ok(())
+    }
+}
+
+fn ask(endpoint: &Endpoint, programs: &Path, args: &[&str]) -> Outcome<String> {
+    let mut aws = Command::new(programs.join("aws"));
+    // It ignores the variable for some services.
+    endpoint.named_to(&mut aws).args(["--endpoint-url", &endpoint.url, "--output", "text"]).args(args);
+    Ok(run::captured(&mut aws)?.trim().to_owned())
+}
