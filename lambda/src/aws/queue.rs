@@ -43,11 +43,32 @@ impl SqsQueue {
             asked = asked.attributes(QueueAttributeName::from(*attribute), value);
         }
         let made = asked.send().await.map_err(|error| refusal(&queue, error))?;
-        let asked = self.client.get_queue_attributes().set_queue_url(made.queue_url);
+        self.at(&made.queue_url.unwrap_or_default()).await
+    }
+
+    /// The queue at an address.
+    pub async fn at(&self, url: &str) -> Result<QueueArn, QueueError> {
+        let queue = QueueArn::from(url);
+        let asked = self.client.get_queue_attributes().queue_url(url);
         let about = asked.attribute_names(QueueAttributeName::QueueArn).send().await;
         let about = about.map_err(|error| refusal(&queue, error))?;
         let arn = about.attributes.and_then(|mut all| all.remove(&QueueAttributeName::QueueArn));
-        arn.map(QueueArn::new).ok_or_else(|| convert::senseless(&queue, "it gave no ARN"))
+        let arn = arn.map(QueueArn::new).ok_or_else(|| convert::senseless(&queue, "it gave no ARN"))?;
+        if let Ok(mut urls) = self.urls.lock() {
+            urls.insert(arn.clone(), url.to_owned());
+        }
+        Ok(arn)
+    }
+
+    /// The queues whose redrive policies name this one.
+    pub async fn sources(&self, dlq: &QueueArn) -> Result<Vec<QueueArn>, QueueError> {
+        let asked = self.client.list_dead_letter_source_queues().queue_url(self.url(dlq).await?);
+        let answer = asked.send().await.map_err(|error| refusal(dlq, error))?;
+        let mut sources = Vec::with_capacity(answer.queue_urls.len());
+        for url in answer.queue_urls {
+            sources.push(self.at(&url).await?);
+        }
+        Ok(sources)
     }
 
     async fn url(&self, queue: &QueueArn) -> Result<String, QueueError> {
