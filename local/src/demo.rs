@@ -2,6 +2,7 @@
 
 use crate::control::{Control, Links};
 use crate::feed;
+use crate::machine::{self, FolderError};
 use crate::orders::{self, Orders, OrdersConfig, OrdersError};
 use crate::panel;
 use crate::queue::{EmbeddedQueue, QueueSettings};
@@ -18,11 +19,10 @@ use domain::wire::ReportDeployment;
 use lambda::api::Api;
 use lambda::office::Office;
 use std::collections::HashMap;
-use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// The settings of a demo.
@@ -42,17 +42,8 @@ pub struct DemoConfig {
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
     /// The folder.
-    #[error("the folder {} cannot be used", folder.display())]
-    Folder {
-        /// Which.
-        folder: PathBuf,
-        /// The fault.
-        #[source]
-        source: io::Error,
-    },
-    /// Another demo has it.
-    #[error("another office is running with the folder {}; stop it, or choose another folder with --data", .0.display())]
-    InUse(PathBuf),
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// The store.
     #[error("the office's store cannot be opened")]
     Store(#[source] crate::store::OpenError),
@@ -85,10 +76,13 @@ const SWEEP_EVERY: Duration = Duration::from_secs(5);
 /// The main queue's: short, so that an observation window is seconds.
 const VISIBILITY: Span = Span::from_secs(2);
 const RECEIVES_MAX: u32 = 3;
+/// What a fresh start forgets.
+const FILES: &[&str] = &["office.db", "queues.db", "metrics.db", "orders.json"];
 
 /// Runs until Ctrl-C (or the end of the process that asked for it).
 pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
-    let _lock = open_folder(&config)?;
+    let forgotten: &[&str] = if config.fresh { FILES } else { &[] };
+    let _lock = machine::open_folder(&config.folder, forgotten)?;
     let listener = serve::listen(config.port).await?;
     let url = format!("http://127.0.0.1:{}", listener.local_addr().map_err(DemoError::Serve)?.port());
     let queues = Queues::new();
@@ -96,8 +90,9 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let orders = start_orders(&config, &queues, &office, embedded).await?;
 
     let sessions = Arc::new(Sessions::default());
-    let control = Control::new(url.clone()).map_err(|_| folder_error(&config, io::ErrorKind::Other.into()))?;
-    control.write(&config.folder).map_err(|source| folder_error(&config, source))?;
+    let unusable = |source: io::Error| FolderError::of(&config.folder, source);
+    let control = Control::new(url.clone()).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
+    control.write(&config.folder).map_err(unusable)?;
     let links = Links { sessions: sessions.clone(), control, clock: office.clock.clone() };
     let api = Api {
         office: office.clone(),
@@ -109,7 +104,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let router = serve::router(api, sessions, more);
 
     let (stop, stopping) = watch::channel(false);
-    let executor = executor_name();
+    let executor = machine::executor_name();
     let feeds = [
         tokio::spawn(feed::letters(office.clone(), queues.dlq.clone(), stopping.clone())),
         tokio::spawn(feed::steps(office.clone(), executor, stopping.clone())),
@@ -166,7 +161,7 @@ impl Queues {
 
 /// The office on its embedded store and queues.
 async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQueue>), DemoError> {
-    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> = Arc::new(system_now);
+    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> = Arc::new(machine::now);
     let store = SqliteStore::open(&folder.join("office.db")).map_err(DemoError::Store)?;
     let queue = EmbeddedQueue::open(&folder.join("queues.db"), clock.clone()).map_err(DemoError::Queues)?;
     queues.create(&queue).await?;
@@ -180,7 +175,7 @@ async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQ
         policy: Arc::new(policy()),
         steps: queues.steps.clone(),
         clock,
-        entropy: Arc::new(entropy),
+        entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
     };
     Ok((office, queue))
@@ -228,46 +223,4 @@ async fn start_orders(
     };
     let settings = OrdersConfig { on_deploy: Arc::new(on_deploy), orders_per_s: config.orders_per_s, ..settings };
     Ok(Orders::start(queue, settings).await?)
-}
-
-/// Makes the folder, clears it when asked to, and locks it: two offices on one store would each think that what is
-/// stuck belongs to a dead one.
-fn open_folder(config: &DemoConfig) -> Result<File, DemoError> {
-    let failed = |source| folder_error(config, source);
-    fs::create_dir_all(&config.folder).map_err(failed)?;
-    let lock = File::create(config.folder.join("lock")).map_err(failed)?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(DemoError::InUse(config.folder.clone())),
-        Err(TryLockError::Error(source)) => return Err(failed(source)),
-    }
-    if config.fresh {
-        for name in ["office.db", "queues.db", "metrics.db", "orders.json"] {
-            for suffix in ["", "-wal", "-shm"] {
-                match fs::remove_file(config.folder.join(format!("{name}{suffix}"))) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-                    _ => {}
-                }
-            }
-        }
-    }
-    Ok(lock)
-}
-
-fn folder_error(config: &DemoConfig, source: io::Error) -> DemoError {
-    DemoError::Folder { folder: config.folder.clone(), source }
-}
-
-fn system_now() -> Timestamp {
-    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_ms(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
-}
-
-fn entropy() -> u64 {
-    getrandom::u64().unwrap_or_default()
-}
-
-/// A name for this process among executors: a lease of a dead one must not look like ours.
-fn executor_name() -> String {
-    format!("dlo-{:016x}", entropy())
 }

@@ -5,6 +5,9 @@ pub mod classify;
 pub mod control;
 pub mod demo;
 pub mod feed;
+pub mod machine;
+#[cfg(feature = "aws")]
+pub mod open;
 pub mod orders;
 pub mod panel;
 pub mod queue;

@@ -35,6 +35,34 @@ enum Command {
         #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=100))]
         orders_per_s: u32,
     },
+    /// Open an office against a real dead-letter queue; nothing is deployed
+    ///
+    /// Without --custody it only looks: each letter is received once and put back, so its receive count grows by one
+    /// and it is out of others' sight for a moment. Region and credentials come from where AWS's own tools look.
+    #[cfg(feature = "aws")]
+    Open {
+        /// The address of the dead-letter queue, as AWS prints it
+        #[arg(long, value_name = "URL")]
+        queue: String,
+        /// Only look, which is the default
+        #[arg(long, conflicts_with = "custody")]
+        peek: bool,
+        /// Take letters off the queue, each after it is kept in the folder, and replay for real
+        #[arg(long)]
+        custody: bool,
+        /// The main queue's ARN, for letters that do not say theirs
+        #[arg(long, value_name = "ARN")]
+        main: Option<String>,
+        /// Where its files are
+        #[arg(long, value_name = "FOLDER", default_value = ".dlo-open")]
+        data: PathBuf,
+        /// Where it listens, on this machine only; 0 takes any free port
+        #[arg(long, default_value_t = 8118)]
+        port: u16,
+        /// The team's policy (see infra/policy.example.json)
+        #[arg(long, value_name = "FILE")]
+        policy: Option<PathBuf>,
+    },
     /// Steer the demo service: deploy versions, take its payments down, place orders
     Orders {
         /// The folder of the office that runs
@@ -67,6 +95,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    #[cfg(feature = "aws")]
+    lambda::aws::connect::provide_tls();
     log_to_stderr();
     match run(cli.command) {
         Ok(code) => code,
@@ -82,6 +112,16 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         Command::Demo { data, port, fresh, orders_per_s } => {
             let config = DemoConfig { folder: data, port, fresh, orders_per_s };
             on_runtime(async { Ok(demo::run(config).await?) })?;
+        }
+        #[cfg(feature = "aws")]
+        Command::Open { queue, peek: _, custody, main, data, port, policy } => {
+            let policy = policy.map(|file| read_policy(&file)).transpose()?.unwrap_or_default();
+            let main = main.map(domain::id::QueueArn::new);
+            on_runtime(async {
+                let aws = lambda::aws::connect::for_queue(&queue).await;
+                let config = local::open::OpenConfig { aws, queue, main, custody, folder: data, port, policy };
+                Ok(local::open::run(config).await?)
+            })?;
         }
         Command::Orders { data, command } => {
             let url = Control::read(&data)?.url;
@@ -102,6 +142,12 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(feature = "aws")]
+fn read_policy(file: &std::path::Path) -> Result<domain::policy::Policy, Box<dyn Error>> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+    Ok(serde_json::from_str(&text).map_err(|error| format!("{} is not a policy: {error}", file.display()))?)
 }
 
 fn on_runtime<T>(work: impl Future<Output = Result<T, Box<dyn Error>>>) -> Result<T, Box<dyn Error>> {

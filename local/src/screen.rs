@@ -1,6 +1,8 @@
 //! What the demo says on the terminal, and how it is told to stop.
 
 use crate::control::Links;
+#[cfg(feature = "aws")]
+use domain::id::QueueArn;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -20,6 +22,44 @@ to be two people, because whoever declares a fix may not approve it.
 Enter prints new links. Ctrl-C closes the office. Its files: {}
 ",
         folder.display()
+    );
+}
+
+/// What an office says that takes letters off a real queue.
+#[cfg(feature = "aws")]
+pub fn in_custody(dlq: &QueueArn, folder: &Path) {
+    println!(
+        "
+Dead Letter Office takes letters off {dlq}.
+
+Each is deleted there only after it is kept in {}.
+That folder is the only copy from then on: back it up, and do not delete it.
+Replays send to the real main queue.",
+        folder.display()
+    );
+}
+
+/// What an office says that only looks.
+#[cfg(feature = "aws")]
+pub fn looked(dlq: &QueueArn, count: usize, letters_max: usize) {
+    println!(
+        "
+Dead Letter Office has looked at {count} letters of {dlq}.
+
+All of them are still there and can be seen again. What looking did: each was received once more
+(its ApproximateReceiveCount grew by one), and was out of sight for others meanwhile, two minutes
+at most. Nothing was sent or deleted, and nothing can be from here: replays need `--custody`."
+    );
+    if count >= letters_max {
+        println!("There may be more: it stops at {letters_max}.");
+    }
+}
+
+/// How people come in.
+#[cfg(feature = "aws")]
+pub fn links(links: &str) {
+    println!(
+        "\nOpen one of these links. Each works once and signs in one tab.\n\n{links}\nEnter prints new links. Ctrl-C closes the office.\n"
     );
 }
 

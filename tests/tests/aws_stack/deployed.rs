@@ -111,8 +111,8 @@ impl Deployed {
     /// The state of an alarm, by a part of its name.
     pub async fn alarm(&self, part: &str) -> String {
         let answer = self.cloudwatch("DescribeAlarms", &json!({})).await;
-        let alarms = answer["MetricAlarms"].as_array().expect("alarms").iter();
-        let alarm = alarms.filter(|alarm| alarm["AlarmName"].as_str().is_some_and(|name| name.contains(part))).next();
+        let mut alarms = answer["MetricAlarms"].as_array().expect("alarms").iter();
+        let alarm = alarms.find(|alarm| alarm["AlarmName"].as_str().is_some_and(|name| name.contains(part)));
         alarm.and_then(|alarm| alarm["StateValue"].as_str()).unwrap_or_else(|| panic!("no {part}: {answer}")).to_owned()
     }
 

@@ -8,7 +8,7 @@ use crate::tools::aws;
 use std::process::Command;
 
 /// The test targets that need the feature `aws`.
-const TARGETS: &[&str] = &["aws_office", "aws_queue", "aws_store"];
+const TARGETS: &[&str] = &["aws_office", "aws_open", "aws_queue", "aws_store"];
 
 /// What the templates are.
 const TEMPLATES: &[&str] = &["infra/template.yaml", "infra/demo.yaml"];
@@ -46,7 +46,7 @@ pub fn stack(place: &Place) -> Outcome<Tally> {
 
 fn cargo(place: &Place, subcommand: &str) -> Command {
     let mut cargo = run::cargo(place);
-    cargo.args([subcommand, "--locked", "--package", "dlo-tests", "--package", "dlo-lambda"]);
-    cargo.args(["--features", "dlo-tests/aws,dlo-lambda/aws"]).env("CARGO_TARGET_DIR", &place.target);
+    cargo.args([subcommand, "--locked", "--package", "dlo-tests", "--package", "dlo-lambda", "--package", "dlo-local"]);
+    cargo.args(["--features", "dlo-tests/aws,dlo-lambda/aws,dlo-local/aws"]).env("CARGO_TARGET_DIR", &place.target);
     cargo
 }

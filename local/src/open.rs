@@ -1,0 +1,226 @@
+//! `dlo open --queue …`: the office on one machine against a real dead-letter queue, nothing deployed.
+//!
+//! By default it only looks: each letter is received once and put back. With custody it takes letters off the queue,
+//! each only after it is kept in the folder, and replays for real.
+
+mod peek;
+mod queues;
+
+use crate::control::{Control, Links};
+use crate::machine::{self, FolderError};
+use crate::queue::{EmbeddedQueue, QueueSettings};
+use crate::serve::{self, ListenError};
+use crate::sign_in::{NoRandomness, Sessions};
+use crate::sinks::{LogAlerts, SeriesMetrics};
+use crate::store::SqliteStore;
+use crate::{feed, screen};
+use consumer::queue::{Queue, QueueError};
+use domain::id::QueueArn;
+use domain::policy::Policy;
+use domain::role::Role;
+use lambda::api::Api;
+use lambda::aws::connect::SdkConfig;
+use lambda::aws::queue::SqsQueue;
+use lambda::error::chain;
+use lambda::office::Office;
+use queues::Queues;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// The settings of an office against a real queue.
+#[derive(Clone, Debug)]
+pub struct OpenConfig {
+    /// How AWS is reached.
+    pub aws: SdkConfig,
+    /// The address of the dead-letter queue.
+    pub queue: String,
+    /// The main queue of letters that do not say theirs.
+    pub main: Option<QueueArn>,
+    /// Whether letters are taken off the queue.
+    pub custody: bool,
+    /// Where its files are.
+    pub folder: PathBuf,
+    /// Where it listens.
+    pub port: u16,
+    /// The team's policy.
+    pub policy: Policy,
+}
+
+/// The office could not open, or had to end.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The store.
+    #[error("the office's store cannot be opened")]
+    Store(#[source] crate::store::OpenError),
+    /// The metrics.
+    #[error("the office's metrics cannot be opened")]
+    Metrics(#[source] crate::sinks::SeriesError),
+    /// The queue of steps.
+    #[error("the office's own queue cannot be opened")]
+    Steps(#[source] crate::queue::OpenError),
+    /// A queue.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    /// The queue dead-letters, too: receiving could move its letters.
+    #[error(
+        "{queue} has a dead-letter queue of its own, to which looking could move letters ({receives_max} receives at most); nothing was received"
+    )]
+    MovesOn {
+        /// The queue.
+        queue: QueueArn,
+        /// After so many receives.
+        receives_max: u32,
+    },
+    /// The port.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// No secrets.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
+    /// The server.
+    #[error("the server failed")]
+    Serve(#[source] io::Error),
+}
+
+const STEPS: &str = "arn:aws:sqs:local:000000000000:dlo-steps";
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// Runs until Ctrl-C.
+pub async fn run(config: OpenConfig) -> Result<(), OpenError> {
+    let opened = Opened::start(config).await?;
+    match opened.looked_at {
+        Some(count) => screen::looked(&opened.dlq, count, peek::LETTERS_MAX),
+        None => screen::in_custody(&opened.dlq, &opened.folder),
+    }
+    screen::links(&opened.links.print()?);
+    screen::links_on_enter(opened.links.clone());
+    screen::until_told_to_stop().await;
+    opened.close().await;
+    Ok(())
+}
+
+/// An office that is open.
+pub struct Opened {
+    /// The office.
+    pub office: Office,
+    /// The dead-letter queue.
+    pub dlq: QueueArn,
+    /// How many letters were looked at; none with custody.
+    pub looked_at: Option<usize>,
+    /// How people come in.
+    pub links: Links,
+    folder: PathBuf,
+    stop: watch::Sender<bool>,
+    running: Vec<JoinHandle<()>>,
+    server: JoinHandle<io::Result<()>>,
+    _lock: File,
+}
+
+impl Opened {
+    /// Opens it; one that only looks has looked when this returns.
+    pub async fn start(config: OpenConfig) -> Result<Self, OpenError> {
+        // What was only looked at may be gone from the queue by now; it must never pass for what is in custody.
+        let peeking = ["office.db", "queues.db", "metrics.db"];
+        let (folder, forgotten) =
+            if config.custody { (config.folder.clone(), &[][..]) } else { (config.folder.join("peek"), &peeking[..]) };
+        let lock = machine::open_folder(&folder, forgotten)?;
+        let config = OpenConfig { folder, ..config };
+        let (office, dlq) = office(&config).await?;
+        let listener = serve::listen(config.port).await?;
+        let url = format!("http://127.0.0.1:{}", listener.local_addr().map_err(OpenError::Serve)?.port());
+        let links = links(&config, &office, url)?;
+        let looked_at = if config.custody { None } else { Some(peek::peek(&office, &dlq).await?) };
+
+        let (stop, stopping) = watch::channel(false);
+        let mut running = vec![tokio::spawn(feed::minutes(office.clone(), SWEEP_EVERY, stopping.clone()))];
+        if config.custody {
+            running.push(tokio::spawn(feed::letters(office.clone(), dlq.clone(), stopping.clone())));
+            running.push(tokio::spawn(feed::steps(office.clone(), machine::executor_name(), stopping.clone())));
+        }
+        let api = Api {
+            office: office.clone(),
+            identify: links.sessions.clone(),
+            name: format!("{}{}", dlq.name(), if config.custody { "" } else { " (only looking)" }).into(),
+            watching: [dlq.clone()].into(),
+        };
+        let router = serve::router(api, links.sessions.clone(), crate::control::router(links.clone()));
+        let server = tokio::spawn(serve::serve(listener, router, stopping));
+        Ok(Self { office, dlq, looked_at, links, folder: config.folder, stop, running, server, _lock: lock })
+    }
+
+    /// Finishes what is under way. Everything is kept in the folder.
+    pub async fn close(self) {
+        Control::remove(&self.folder);
+        // Nobody listens any more only if all of them have ended by themselves.
+        let _ = self.stop.send(true);
+        for feed in self.running {
+            let _ = feed.await;
+        }
+        // A browser may hold its connection open; what it asked for has been answered.
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.server).await;
+    }
+}
+
+/// Who only looks gets a link that only shows: a letter that is still in its queue must not be sent from here.
+fn links(config: &OpenConfig, office: &Office, url: String) -> Result<Links, OpenError> {
+    let roles: &[Role] = if config.custody { &Role::ALL } else { &[Role::Viewer] };
+    let unusable = |source: io::Error| FolderError::of(&config.folder, source);
+    let control = Control::new(url).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
+    control.write(&config.folder).map_err(unusable)?;
+    Ok(Links { sessions: Arc::new(Sessions::for_roles(roles)), control, clock: office.clock.clone() })
+}
+
+/// The office on its embedded store, over the real queues.
+async fn office(config: &OpenConfig) -> Result<(Office, QueueArn), OpenError> {
+    let clock: Arc<dyn Fn() -> domain::time::Timestamp + Send + Sync> = Arc::new(machine::now);
+    let sqs = Arc::new(SqsQueue::new(&config.aws));
+    let dlq = sqs.at(&config.queue).await?;
+    let attributes = sqs.attributes(&dlq).await?;
+    if let Some(redrive) = attributes.redrive.filter(|_| !config.custody) {
+        return Err(OpenError::MovesOn { queue: dlq, receives_max: redrive.receives_max });
+    }
+    let main_of_silent = match &config.main {
+        Some(main) => Some(main.clone()),
+        None => only_source(&sqs, &dlq).await,
+    };
+    let embedded = EmbeddedQueue::open(&config.folder.join("queues.db"), clock.clone()).map_err(OpenError::Steps)?;
+    let steps = QueueArn::from(STEPS);
+    embedded.create_queue(&steps, QueueSettings::default()).await?;
+    let queues = Queues { steps: steps.clone(), embedded, sqs, dlq: dlq.clone(), main_of_silent };
+    let store = SqliteStore::open(&config.folder.join("office.db")).map_err(OpenError::Store)?;
+    let metrics = SeriesMetrics::open(&config.folder.join("metrics.db")).map_err(OpenError::Metrics)?;
+    let office = Office {
+        store: Arc::new(store),
+        queue: Arc::new(queues),
+        metrics: Arc::new(metrics),
+        alerts: Arc::new(LogAlerts::default()),
+        policy: Arc::new(config.policy.clone()),
+        steps,
+        clock,
+        entropy: Arc::new(machine::entropy),
+        retentions: Arc::new(Mutex::new(HashMap::new())),
+    };
+    Ok((office, dlq))
+}
+
+/// The one queue whose redrive policy names this one. With several, or without an answer, letters that do not say
+/// theirs can be seen but not replayed.
+async fn only_source(sqs: &SqsQueue, dlq: &QueueArn) -> Option<QueueArn> {
+    match sqs.sources(dlq).await {
+        Ok(mut sources) if sources.len() == 1 => sources.pop(),
+        Ok(_) => None,
+        Err(error) => {
+            tracing::warn!(queue = %dlq, error = chain(&error), "the queue's sources are not known; name one with --main");
+            None
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Real queues for letters, and an embedded one for the office's own steps: nothing is deployed for them.
+
+use crate::queue::EmbeddedQueue;
+use async_trait::async_trait;
+use consumer::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
+use domain::id::{MessageId, QueueArn};
+use domain::time::Span;
+use lambda::aws::queue::SqsQueue;
+use std::sync::Arc;
+
+/// Steps go to the embedded queue, everything else to SQS.
+pub struct Queues {
+    pub steps: QueueArn,
+    pub embedded: EmbeddedQueue,
+    pub sqs: Arc<SqsQueue>,
+    pub dlq: QueueArn,
+    /// The main queue of letters that do not say theirs.
+    pub main_of_silent: Option<QueueArn>,
+}
+
+impl Queues {
+    fn of(&self, queue: &QueueArn) -> &dyn Queue {
+        if *queue == self.steps { &self.embedded } else { &*self.sqs }
+    }
+}
+
+#[async_trait]
+impl Queue for Queues {
+    async fn receive(
+        &self,
+        queue: &QueueArn,
+        max: usize,
+        wait: Span,
+        visibility: Option<Span>,
+    ) -> Result<Vec<Received>, QueueError> {
+        let mut messages = self.of(queue).receive(queue, max, wait, visibility).await?;
+        if *queue == self.dlq {
+            for message in &mut messages {
+                message.system.source_queue =
+                    message.system.source_queue.take().or_else(|| self.main_of_silent.clone());
+            }
+        }
+        Ok(messages)
+    }
+
+    async fn send_batch(
+        &self,
+        queue: &QueueArn,
+        messages: &[Outgoing],
+    ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
+        self.of(queue).send_batch(queue, messages).await
+    }
+
+    async fn delete_batch(
+        &self,
+        queue: &QueueArn,
+        receipt_handles: &[String],
+    ) -> Result<Vec<Result<(), EntryFailure>>, QueueError> {
+        self.of(queue).delete_batch(queue, receipt_handles).await
+    }
+
+    async fn change_visibility(
+        &self,
+        queue: &QueueArn,
+        receipt_handle: &str,
+        visibility: Span,
+    ) -> Result<(), QueueError> {
+        self.of(queue).change_visibility(queue, receipt_handle, visibility).await
+    }
+
+    async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
+        self.of(queue).attributes(queue).await
+    }
+}
