@@ -43,7 +43,7 @@ fn plan(letters: u64, hash: &str) -> PlanView {
         "id": "replay-1", "group": "g", "main_queue": "arn:aws:sqs:local:0:orders", "made_by": "otto", "made_at": 0,
         "fix": { "kind": "deploy", "reference": "v2", "declared_by": "ana", "declared_at": 0, "effective_at": 0 },
         "letters": { "letters": letters, "priced": 0, "money": [] },
-        "letters_digest": "", "oldest_sent_at": null, "left_out": [{ "reason": "past their deadline", "letters": 3 }],
+        "message_types": [], "letters_digest": "", "oldest_sent_at": null, "left_out": [{ "reason": "past their deadline", "letters": 3 }],
         "waves": [1, letters - 1], "rounds": 2, "pace_per_s": 20, "stop_share_pct": 50, "sample_letters_min": 5,
         "window_ms": 8000, "slack_ms": 2000, "backlog_ms_max": 3600000, "rest_ms": 1000, "rest_ms_max": 9000,
     } }))

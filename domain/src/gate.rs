@@ -200,6 +200,8 @@ pub struct GateFacts<'a> {
     pub approver: Option<&'a Actor>,
     /// What was set aside.
     pub waivers: &'a [Waiver],
+    /// Whether the policy asks for a second person for letters of these types ([`crate::policy::Policy::four_eyes`]).
+    pub four_eyes: bool,
 }
 
 /// Judges every condition.
@@ -318,7 +320,7 @@ fn approval(facts: &GateFacts<'_>, policy: &GatePolicy) -> Judgement {
     let over_limit = policy.four_eyes_from.iter().any(|limit| {
         facts.letters.money.sums().iter().any(|sum| sum.currency == limit.currency && sum.amount >= limit.amount)
     });
-    let four_eyes = policy.four_eyes || over_limit;
+    let four_eyes = facts.four_eyes || over_limit;
     match (facts.approver, facts.fix) {
         (None, _) => unmet("Waits for somebody who may approve."),
         (Some(approver), Some(fix)) if four_eyes && *approver == fix.declared_by => {

@@ -42,6 +42,18 @@ impl Default for Policy {
     }
 }
 
+impl Policy {
+    /// Whether a replay of letters of these types must be approved by another person than the declarer of its fix: as
+    /// soon as one of the types asks for it. Unknown types are as the gate's default says.
+    pub fn four_eyes(&self, message_types: &[Option<String>]) -> bool {
+        let asks = |message_type: &Option<String>| {
+            let rule = crate::read::costs::rule_for(self, message_type.as_deref());
+            rule.and_then(|rule| rule.four_eyes).unwrap_or(self.gate.four_eyes)
+        };
+        if message_types.is_empty() { self.gate.four_eyes } else { message_types.iter().any(asks) }
+    }
+}
+
 /// What the gate asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -49,7 +61,8 @@ impl Default for Policy {
 pub struct GatePolicy {
     /// No new letter of the group for so long since the fix, milliseconds. 5 minutes.
     pub quiet_ms: Span,
-    /// Whether the approver must be another person than the declarer of the fix.
+    /// Whether the approver must be another person than the declarer of the fix, where the rule of a message type does
+    /// not say otherwise.
     pub four_eyes: bool,
     /// From this sum on, four eyes are asked for even when `four_eyes` is off, per currency.
     pub four_eyes_from: Vec<Money>,
@@ -134,6 +147,8 @@ pub struct MessageTypeRule {
     pub deadline: Option<String>,
     /// How much a dead letter of this type hurts.
     pub severity: Option<Severity>,
+    /// Whether a replay with letters of this type needs a second person; as the gate's `four_eyes` when not given.
+    pub four_eyes: Option<bool>,
 }
 
 /// A classification by the team's own rule: all parts that are given must match.

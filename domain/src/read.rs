@@ -8,7 +8,7 @@ pub mod json;
 pub mod stamp;
 
 mod classify;
-mod costs;
+pub(crate) mod costs;
 mod envelope;
 mod fingerprint;
 mod template;

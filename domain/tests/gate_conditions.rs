@@ -6,7 +6,7 @@ use domain::gate::{ConditionKind, Gate, GateFacts, QueueFact, Status, evaluate};
 use domain::group::Tally;
 use domain::id::{Actor, GroupId};
 use domain::money::{Currency, Decimal, Money};
-use domain::policy::GatePolicy;
+use domain::policy::{GatePolicy, MessageTypeRule, Policy};
 use domain::reading::Class;
 use domain::replay::Waiver;
 use domain::time::{Span, Timestamp};
@@ -74,8 +74,37 @@ fn gate(world: &World) -> Gate {
         queue: world.queue.clone(),
         approver: world.approver.as_ref(),
         waivers: &world.waivers,
+        four_eyes: world.policy.four_eyes,
     };
     evaluate(&facts, &world.policy, world.now)
+}
+
+#[test]
+fn one_message_type_that_asks_for_four_eyes_is_enough() {
+    let rule = |message_type: &str, four_eyes| MessageTypeRule {
+        message_type: message_type.into(),
+        four_eyes,
+        ..MessageTypeRule::default()
+    };
+    let rules = vec![rule("payment", Some(true)), rule("newsletter", Some(false)), rule("order", None)];
+    let rows: [(&[&str], [bool; 2]); 7] = [
+        // types               the gate asks for four eyes: no, yes
+        (&[], [false, true]),
+        (&["order"], [false, true]),
+        (&["something"], [false, true]),
+        (&["newsletter"], [false, false]),
+        (&["newsletter", "order"], [false, true]),
+        (&["payment"], [true, true]),
+        (&["newsletter", "payment"], [true, true]),
+    ];
+    for (types, expected) in rows {
+        let types: Vec<_> = types.iter().map(|name| Some(name.to_string())).collect();
+        for (four_eyes, expected) in [false, true].into_iter().zip(expected) {
+            let gate = GatePolicy { four_eyes, ..GatePolicy::default() };
+            let policy = Policy { gate, message_types: rules.clone(), ..Policy::default() };
+            assert_eq!(policy.four_eyes(&types), expected, "{types:?}, {four_eyes}");
+        }
+    }
 }
 
 /// The conditions that are not met after a change of the good world.

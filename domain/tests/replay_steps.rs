@@ -43,6 +43,7 @@ fn plan() -> Plan {
             effective_at: at(0),
         },
         letters: Tally { letters: 26, ..Tally::default() },
+        message_types: Vec::new(),
         letters_digest: String::new(),
         oldest_sent_at: None,
         left_out: Vec::new(),

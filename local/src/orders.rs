@@ -126,6 +126,7 @@ pub fn message_type_rules() -> Vec<MessageTypeRule> {
         currency: Some("/total/currency".into()),
         customer: Some("/customer/id".into()),
         deadline: Some("/deliver_by".into()),
+        four_eyes: None,
         severity: Some(severity),
     };
     vec![

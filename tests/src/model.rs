@@ -318,6 +318,7 @@ fn approved(now: Timestamp) -> Replay {
         made_at: now,
         fix,
         letters: Tally::default(),
+        message_types: Vec::new(),
         letters_digest: letters_digest(std::iter::empty()),
         oldest_sent_at: None,
         left_out: Vec::new(),

@@ -216,6 +216,7 @@ pub fn plan(name: &str, group: &GroupId, letters: &[Letter]) -> Plan {
         made_at: at_s(7_300),
         fix: fix(),
         letters: tally,
+        message_types: Vec::new(),
         letters_digest: letters_digest(letters.iter().map(|letter| &letter.id)),
         oldest_sent_at: letters.iter().map(|letter| letter.sent_at).min(),
         left_out: Vec::new(),

@@ -201,7 +201,7 @@ async fn a_paused_replay_is_judged_by_what_is_left_of_its_plan() {
     let left = world.ledger(&id).await.total().pending;
     assert!(left > 0);
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
-    let (letters, left_out) = act::would_be_sent(&world.office, &facts).await.unwrap();
+    let act::WouldBeSent { letters, left_out, .. } = act::would_be_sent(&world.office, &facts).await.unwrap();
     assert_eq!((letters.letters as u64, left_out), (left, Vec::new()));
 }
 

@@ -72,6 +72,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         made_at: NOW,
         fix,
         letters: Tally { letters: total.selected() as i64, ..Tally::default() },
+        message_types: Vec::new(),
         letters_digest: String::new(),
         oldest_sent_at: None,
         left_out: Vec::new(),

@@ -61,6 +61,8 @@ pub struct Plan {
     pub fix: Fix,
     /// How many letters, and their money.
     pub letters: Tally,
+    /// The kinds of message among them, in their order; none for letters that do not say.
+    pub message_types: Vec<Option<String>>,
     /// SHA-256 over the ids of the letters in their order, hex.
     pub letters_digest: String,
     /// When the oldest of the letters was first sent.

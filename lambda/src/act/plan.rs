@@ -17,7 +17,7 @@ use domain::replay::{
     plan_waves, rounds,
 };
 use domain::time::{Span, Timestamp};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The letters of a group that can go into a plan now, and those that cannot.
 #[derive(Default)]
@@ -26,6 +26,7 @@ struct Selection {
     tally: Tally,
     oldest_sent_at: Option<Timestamp>,
     left_out: BTreeMap<String, u64>,
+    message_types: BTreeSet<Option<String>>,
 }
 
 /// A letter of a plan.
@@ -69,6 +70,7 @@ pub async fn make_plan(
         made_at: now,
         fix: fix.clone(),
         letters: selection.tally,
+        message_types: selection.message_types.into_iter().collect(),
         letters_digest: letters_digest(selection.letters.iter().map(|letter| &letter.id)),
         oldest_sent_at: selection.oldest_sent_at,
         left_out: selection.left_out.into_iter().map(|(reason, letters)| LeftOut { reason, letters }).collect(),
@@ -90,22 +92,38 @@ pub async fn make_plan(
     Ok(plan)
 }
 
+/// What an approval given now would send and leave out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WouldBeSent {
+    /// The letters that would be sent.
+    pub letters: Tally,
+    /// What would be left out, in words.
+    pub left_out: Vec<String>,
+    /// The kinds of message that would be sent.
+    pub message_types: Vec<Option<String>>,
+}
+
 /// What an approval given now would send, and what it would leave out, in words: the rest of a paused replay, the plan
 /// that waits, or every letter that waits while there is no plan.
-pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<(Tally, Vec<String>), OfficeError> {
+pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldBeSent, OfficeError> {
     let group = &facts.group;
     if let GroupState::Paused { replay, .. } = &group.state
         && let Some(replay) = office.store.replay(replay).await?
     {
         let ledger = office.store.ledger(replay.id()).await?;
-        return Ok((rest_of(&replay, &ledger.total()), Vec::new()));
+        let letters = rest_of(&replay, &ledger.total());
+        return Ok(WouldBeSent { letters, left_out: Vec::new(), message_types: replay.plan.message_types });
     }
     match office.store.plan(&group.id).await? {
         Some(plan) if Some(&plan.fix) == group.state.fix() => {
-            let words = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
-            Ok((plan.letters, words))
+            let left_out = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
+            Ok(WouldBeSent { letters: plan.letters, left_out, message_types: plan.message_types })
         }
-        _ => Ok((facts.counts.of(LetterStateKind::Waiting), Vec::new())),
+        _ => Ok(WouldBeSent {
+            letters: facts.counts.of(LetterStateKind::Waiting),
+            left_out: Vec::new(),
+            message_types: vec![group.message_type.clone()],
+        }),
     }
 }
 
@@ -183,6 +201,9 @@ impl Selection {
             sequence_number: letter.sequence_number.clone().filter(|_| fifo),
             lane: letter.content.message_group_id.clone().filter(|_| fifo),
         });
+        if !self.message_types.contains(&letter.message_type) {
+            self.message_types.insert(letter.message_type.clone());
+        }
         self.tally.letters += 1;
         if let Some(money) = letter.impact.money {
             self.tally.priced += 1;

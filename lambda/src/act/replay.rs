@@ -29,7 +29,8 @@ pub async fn approve(office: &Office, actor: &Actor, id: &GroupId, ask: &Approve
     let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
     let waivers = by.waivers(&ask.waivers)?;
     let left_out: Vec<_> = plan.left_out.iter().map(|l| format!("{} {}", l.letters, l.reason)).collect();
-    let what = What { letters: &plan.letters, left_out: &left_out, waivers: &waivers };
+    let what =
+        What { letters: &plan.letters, left_out: &left_out, message_types: &plan.message_types, waivers: &waivers };
     let gate = gate(office, &facts, actor, what).await?;
     let detail = format!("{} letters to {}", plan.letters.letters, plan.main_queue.name());
     let mut records = by.waiver_records(&waivers);
@@ -69,7 +70,7 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &Resume)
     let by = By { actor, at: now, group: replay.group(), replay: Some(id) };
     let waivers = by.waivers(&ask.waivers)?;
     let rest = rest_of(&replay, &total);
-    let what = What { letters: &rest, left_out: &[], waivers: &waivers };
+    let what = What { letters: &rest, left_out: &[], message_types: &replay.plan.message_types, waivers: &waivers };
     let gate = gate(office, &facts, actor, what).await?;
     // The gate does not open without a fix.
     let fix = facts.group.state.fix().ok_or(OfficeError::PlanChanged)?;
@@ -164,6 +165,7 @@ async fn gate(office: &Office, facts: &GroupFacts, approver: &Actor, what: What<
         left_out: what.left_out,
         approver: Some(approver),
         waivers: what.waivers,
+        message_types: what.message_types,
         queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,
         deaths_count: true,
     };
@@ -174,6 +176,7 @@ async fn gate(office: &Office, facts: &GroupFacts, approver: &Actor, what: What<
 struct What<'a> {
     letters: &'a Tally,
     left_out: &'a [String],
+    message_types: &'a [Option<String>],
     waivers: &'a [Waiver],
 }
 

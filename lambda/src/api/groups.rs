@@ -122,12 +122,13 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     let now = office.now();
     let read = cause::read(&*office.store, id, first_bucket(now)).await?;
     let Cause { whole: facts, also } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
-    let (letters, left_out) = act::would_be_sent(office, &facts).await?;
+    let would_be_sent = act::would_be_sent(office, &facts).await?;
     let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
     let occasion = Occasion {
         fix: facts.group.state.fix(),
-        letters: &letters,
-        left_out: &left_out,
+        letters: &would_be_sent.letters,
+        left_out: &would_be_sent.left_out,
+        message_types: &would_be_sent.message_types,
         approver,
         waivers: &[],
         queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,

@@ -24,6 +24,8 @@ pub(crate) struct Occasion<'a> {
     pub waivers: &'a [Waiver],
     /// What the main queue says.
     pub queue: QueueFact,
+    /// The kinds of message that would be sent.
+    pub message_types: &'a [Option<String>],
     /// Whether deaths since the fix speak against it. Not between waves: there the share of returned letters judges.
     pub deaths_count: bool,
 }
@@ -47,6 +49,7 @@ pub(crate) async fn gate_of(
         queue: occasion.queue.clone(),
         approver: occasion.approver,
         waivers: occasion.waivers,
+        four_eyes: office.policy.four_eyes(occasion.message_types),
     };
     Ok(evaluate(&facts, &office.policy.gate, office.now()))
 }

@@ -70,6 +70,7 @@ async fn unmet_before_wave(
         left_out: &[],
         approver: Some(&replay.approval.by),
         waivers: &replay.approval.waivers,
+        message_types: &replay.plan.message_types,
         // A queue that gives no answer this once is no reason to stop: the step comes again.
         queue: main_queue_fact(office, Some(&replay.plan.main_queue)).await?,
         deaths_count: false,
