@@ -23,6 +23,8 @@ pub const PAGE_MAX: usize = 200;
 pub const PLAN_LETTERS_MAX: u64 = 1_000_000;
 /// The most waves of one plan: enough for [`PLAN_LETTERS_MAX`] in the default policy's largest waves.
 pub const WAVES_MAX: usize = 250;
+/// The longest observation window that a person may choose, seconds: a day.
+pub const WINDOW_S_MAX: u64 = 86_400;
 /// The most groups that the list of groups gives at once; the answer says when there are more.
 pub const GROUPS_SHOWN_MAX: usize = 2_000;
 /// The longest text that a person may write in a reason, note or reference, characters.

@@ -3,6 +3,7 @@
 use domain::limits::{PLAN_LETTERS_MAX, WAVES_MAX};
 use domain::policy::ReplayPolicy;
 use domain::replay::{PlanError, PlanOptions, plan_waves};
+use domain::time::Span;
 use proptest::prelude::*;
 
 #[track_caller]
@@ -36,6 +37,18 @@ fn options_out_of_range_are_refused_by_name() {
     let many = PLAN_LETTERS_MAX + 1;
     let too_many = plan_waves(many, &ReplayPolicy::default(), &PlanOptions::default());
     assert_eq!(too_many, Err(PlanError::TooManyLetters { letters: many }));
+}
+
+#[test]
+fn a_window_may_be_longer_than_the_queue_asks_for_and_never_shorter() {
+    let derived = Span::from_ms(119_500);
+    let window = |window_s| PlanOptions { window_s, ..PlanOptions::default() }.window(derived);
+    assert_eq!(window(None), Ok(derived));
+    assert_eq!(window(Some(120)), Ok(Span::from_secs(120)));
+    assert_eq!(window(Some(86_400)), Ok(Span::from_secs(86_400)));
+    for s in [0, 119, 86_401, u64::MAX] {
+        assert_eq!(window(Some(s)), Err(PlanError::OutOfRange { option: "window_s", min: 120, max: 86_400 }));
+    }
 }
 
 proptest! {

@@ -13,6 +13,8 @@ pub struct Fields {
     pub pace: String,
     /// Percent that may come back.
     pub stop: String,
+    /// Seconds that a letter is watched.
+    pub window: String,
 }
 
 /// A field's least and greatest value.
@@ -23,6 +25,8 @@ pub const GROWTH: (u64, u64) = (1, 100);
 pub const PACE: (u64, u64) = (1, 10_000);
 /// See [`CANARY`].
 pub const STOP: (u64, u64) = (0, 100);
+/// See [`CANARY`]. The least is the main queue's affair: the office refuses less.
+pub const WINDOW: (u64, u64) = (1, domain::limits::WINDOW_S_MAX);
 
 /// What is wrong with one field; none if nothing is.
 pub fn wrong(text: &str, (min, max): (u64, u64)) -> Option<String> {
@@ -42,6 +46,7 @@ impl Fields {
             growth: text(options.growth_factor),
             pace: text(options.pace_per_s.map(u64::from)),
             stop: text(options.stop_share_pct.map(u64::from)),
+            window: text(options.window_s),
         }
     }
 
@@ -52,6 +57,7 @@ impl Fields {
             growth_factor: field(&self.growth, GROWTH)?,
             pace_per_s: field(&self.pace, PACE)?.and_then(|n| n.try_into().ok()),
             stop_share_pct: field(&self.stop, STOP)?.and_then(|n| n.try_into().ok()),
+            window_s: field(&self.window, WINDOW)?,
         })
     }
 }

@@ -3,7 +3,7 @@
 use crate::fix::Fix;
 use crate::group::Tally;
 use crate::id::{Actor, GroupId, LetterId, QueueArn, ReplayId, hash_hex, to_hex};
-use crate::limits::{PLAN_LETTERS_MAX, WAVES_MAX};
+use crate::limits::{PLAN_LETTERS_MAX, WAVES_MAX, WINDOW_S_MAX};
 use crate::policy::ReplayPolicy;
 use crate::time::{Span, Timestamp};
 use alloc::format;
@@ -31,6 +31,9 @@ pub struct PlanOptions {
     pub pace_per_s: Option<u32>,
     /// The share of returned letters above which the replay stops itself, percent, 0 to 100.
     pub stop_share_pct: Option<u8>,
+    /// How long a sent letter is observed, seconds: never less than what the main queue's own settings ask for, at most
+    /// a day.
+    pub window_s: Option<u64>,
 }
 
 /// Letters of the group that the plan leaves out, and why.
@@ -185,6 +188,13 @@ fn in_range(option: &'static str, value: u64, min: u64, max: u64) -> Result<u64,
 }
 
 impl PlanOptions {
+    /// The observation window as chosen, or the one that is derived from the main queue, which is the shortest.
+    pub fn window(&self, derived: Span) -> Result<Span, PlanError> {
+        let least = derived.as_secs_up().unsigned_abs();
+        let chosen = self.window_s.map(|s| in_range("window_s", s, least, WINDOW_S_MAX.max(least))).transpose()?;
+        Ok(chosen.map_or(derived, |s| Span::from_secs(s as i64)))
+    }
+
     /// Pace and stop share as chosen or by policy, in their ranges.
     pub fn pace_and_share(&self, policy: &ReplayPolicy) -> Result<(u32, u8), PlanError> {
         let pace = in_range("pace_per_s", self.pace_per_s.unwrap_or(policy.pace_per_s).into(), 1, 10_000)?;

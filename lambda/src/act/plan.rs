@@ -64,7 +64,7 @@ pub async fn make_plan(
     let plan = Plan {
         id: ReplayId::of(id, actor, now),
         group: id.clone(),
-        window_ms: window(office, &main_queue).await?,
+        window_ms: options.window(window(office, &main_queue).await?)?,
         main_queue,
         made_by: actor.clone(),
         made_at: now,

@@ -6,7 +6,7 @@ use crate::api;
 use crate::ask::Ask;
 use crate::component::{ApproveDialog, At, Button, Dialog, Field, Kind, PlanText, Problem, Say, toasts};
 use crate::model::gate::{blocked, waivable};
-use crate::model::options::{CANARY, Fields, GROWTH, PACE, STOP, wrong};
+use crate::model::options::{CANARY, Fields, GROWTH, PACE, STOP, WINDOW, wrong};
 use crate::reactive::prelude::*;
 use domain::group::GroupState;
 use domain::replay::PlanOptions;
@@ -213,6 +213,7 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
                 {field("Growth", "Times larger than the wave before", GROWTH, |f| &mut f.growth, false)}
                 {field("Pace", "Letters a second at most", PACE, |f| &mut f.pace, false)}
                 {field("Stop above", "Percent of a wave that came back", STOP, |f| &mut f.stop, false)}
+                {field("Watch", "Seconds after a wave's last letter", WINDOW, |f| &mut f.window, false)}
             </div>
         </Dialog>
     }
