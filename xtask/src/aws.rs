@@ -10,6 +10,7 @@ mod stack;
 use crate::ci::Tally;
 use crate::failure::{Failure, Outcome};
 use crate::place::Place;
+use crate::tools::browser::Browser;
 use crate::{disk, run};
 use endpoint::Endpoint;
 use stack::Stack;
@@ -89,6 +90,8 @@ fn down(place: &Place) -> Outcome<()> {
 fn story(place: &Place, stack: &Stack<'_>) -> Outcome<Command> {
     let mut cargo = cargo(place);
     cargo.args(["test", "--locked", "--package", "dlo-tests", "--features", "aws", "--test", "aws_stack"]);
+    cargo.args(["--test", "browser_stack"]);
+    Browser::ensure(place)?.export(&mut cargo);
     stack.tell(&mut cargo)?;
     Ok(cargo)
 }

@@ -166,6 +166,7 @@ impl<'a> Stack<'a> {
     /// Tells a test where the stack is, and who is who.
     pub fn tell(&self, test: &mut Command) -> Outcome<()> {
         test.env("DLO_STACK_ENDPOINT", &self.endpoint.url).env("DLO_STACK_HOST", self.host());
+        test.env("DLO_STACK_DASHBOARD", self.dashboard());
         for (name, role) in PEOPLE {
             test.env(format!("DLO_STACK_{}", role.to_uppercase()), self.token(name)?);
         }

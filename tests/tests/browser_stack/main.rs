@@ -1,0 +1,84 @@
+//! The deployed office in a real browser, behind its function URL: `cargo aws up`, then `cargo aws test`.
+#![cfg(feature = "aws")]
+
+#[path = "../aws_stack/deployed.rs"]
+#[expect(dead_code, reason = "this story needs a part of it")]
+mod deployed;
+#[path = "../browser/driver.rs"]
+mod driver;
+#[path = "../browser/look.rs"]
+#[expect(dead_code, reason = "this story needs a part of it")]
+mod look;
+#[path = "../browser/person.rs"]
+#[expect(dead_code, reason = "this story needs a part of it")]
+mod person;
+
+use deployed::{Deployed, until, variable};
+use domain::id::QueueArn;
+use domain::time::Timestamp;
+use domain::wire::GroupsAnswer;
+use driver::Driver;
+use lambda::aws::connect;
+use lambda::aws::queue::SqsQueue;
+use local::orders::{Kind, function};
+use person::Person;
+use std::time::{Duration, SystemTime};
+
+/// The group of the gift cards.
+const BUG: &str = "panic: index out of bounds: the len is * but the index is *";
+const ORDERS: u64 = 10;
+/// A few waves with their windows, on a loaded machine.
+const A_REPLAY: Duration = Duration::from_secs(120);
+
+/// A person with a token of the issuer.
+async fn enters(driver: &Driver, role: &str, name: &'static str) -> Person {
+    let person = Person::new(driver, name).await;
+    let token = variable(&format!("DLO_STACK_{}", role.to_uppercase()));
+    person.open(&format!("{}signin#{token}", variable("DLO_STACK_DASHBOARD"))).await;
+    person.find("heading", "Groups").await;
+    person
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_people_bring_letters_back_behind_the_function_url() {
+    let stack = Deployed::find();
+    let token = variable("DLO_STACK_OPERATOR");
+    let open = async || stack.get::<GroupsAnswer>(&token, "/groups").await.summary.open_letters;
+    let before = open().await;
+    stack.deploy("v1").await;
+    let queue = SqsQueue::new(&connect::to_endpoint(&stack.endpoint).await);
+    let main = QueueArn::from("arn:aws:sqs:us-east-1:000000000000:orders");
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock").as_millis();
+    let now = Timestamp::from_ms(i64::try_from(since).expect("years to come"));
+    function::place(&queue, &main, ORDERS, Some(Kind::GiftCard), now).await.expect("orders are placed");
+    let counted = async || (open().await == before + ORDERS.cast_signed()).then_some(());
+    until("every order is counted", counted).await;
+    stack.deploy("v3").await;
+
+    let driver = Driver::start();
+    let otto = enters(&driver, "operator", "otto").await;
+    otto.clicks("link", BUG).await;
+    otto.sees("orders::pricing").await;
+    otto.clicks("button", "Declare a fix…").await;
+    otto.writes("Version, exactly as the deployment reports it", "v3").await;
+    otto.clicks("button", "Declare the fix").await;
+    otto.clicks("button", "Plan replay").await;
+    otto.find("button", "Plan again").await;
+
+    let anna = enters(&driver, "approver", "anna").await;
+    anna.clicks("link", BUG).await;
+    anna.sees("No new letter for 3 s or more").await;
+    anna.clicks("button", "Approve and replay…").await;
+    anna.find("dialog", &format!("Replay {ORDERS} letters to orders?")).await;
+    anna.writes("Why is it safe to replay now?", "Ten of them went through on staging.").await;
+    let count = format!("Type {ORDERS} to confirm");
+    if anna.has("textbox", &count).await {
+        anna.writes(&count, &ORDERS.to_string()).await;
+    }
+    anna.clicks("button", "Start wave 1").await;
+    anna.sees("Approved. Wave 1 starts.").await;
+    otto.sees_within("No letter of this group is open", A_REPLAY).await;
+    assert_eq!(open().await, before);
+    otto.leaves(&[]).await;
+    anna.leaves(&[]).await;
+}
