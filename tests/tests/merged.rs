@@ -172,6 +172,24 @@ async fn a_plan_takes_the_letters_of_all_and_a_fix_covers_them() {
 }
 
 #[tokio::test]
+async fn a_cause_is_not_resolved_while_a_letter_of_another_fingerprint_waits() {
+    let world = world_with_letters().await;
+    sweep::run(&world.office).await.unwrap();
+    let head = id_of(&world, "/srv/a").await;
+    act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
+    world.advance(Span::from_secs(11));
+    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    world.die(50, &message("/srv/b"), at_s(50)).await;
+    assert!(world.run(&plan.id, &works, "v2").await.is_finished());
+    let state = world.store.group(&head).await.unwrap().unwrap().state;
+    assert!(matches!(state, GroupState::FixDeclared { .. }), "it died before the fix and may follow: {state:?}");
+    let next = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    assert_eq!(next.letters.letters, 1);
+}
+
+#[tokio::test]
 async fn a_new_fingerprint_of_a_resolved_cause_makes_it_regress() {
     let world = world_with_letters().await;
     sweep::run(&world.office).await.unwrap();
