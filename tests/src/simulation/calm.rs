@@ -73,7 +73,10 @@ async fn nothing_is_lost(scene: &Scene) -> Result<(), String> {
         if processed == 0 && !states.contains(&LetterStateKind::Waiting) {
             return Err(format!("order {n} is lost: {states:?}"));
         }
-        if processed == 0 && states.contains(&LetterStateKind::Delivered) {
+        // Of a message that had no room for the marker and whose answer was lost nobody can tell that it came back: it
+        // is a letter of its own, which waits, and the sending counts as delivered.
+        let in_the_dark = states.contains(&LetterStateKind::Waiting) && scene.witness.was_sent_in_the_dark(n);
+        if processed == 0 && states.contains(&LetterStateKind::Delivered) && !in_the_dark {
             return Err(format!("order {n} counts as delivered, and nobody processed it"));
         }
         if states.contains(&LetterStateKind::InReplay) {
