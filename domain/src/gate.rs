@@ -323,6 +323,7 @@ fn approval(facts: &GateFacts<'_>, policy: &GatePolicy) -> Judgement {
     let four_eyes = facts.four_eyes || over_limit;
     match (facts.approver, facts.fix) {
         (None, _) => unmet("Waits for somebody who may approve."),
+        (Some(rule), _) if four_eyes && rule.is_rule() => unmet("A rule is no second person."),
         (Some(approver), Some(fix)) if four_eyes && *approver == fix.declared_by => {
             unmet(format!("{approver} declared the fix; somebody else must approve it."))
         }

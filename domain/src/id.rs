@@ -79,6 +79,19 @@ impl Actor {
     pub fn office() -> Self {
         Self::from(Self::OFFICE)
     }
+
+    /// What a rule of the policy's name begins with.
+    const RULE: &'static str = "rule ";
+
+    /// A rule of the policy, under which nobody in person acts.
+    pub fn rule(name: &str) -> Self {
+        Self::new(alloc::format!("{}{name}", Self::RULE))
+    }
+
+    /// Whether a rule acts, and not a person.
+    pub fn is_rule(&self) -> bool {
+        self.as_str().starts_with(Self::RULE)
+    }
 }
 
 impl QueueArn {

@@ -24,6 +24,8 @@ pub struct Policy {
     pub class_rules: Vec<ClassRule>,
     /// Names of groups, and which are one cause or never are. The first rule that is about a group wins.
     pub groups: Vec<GroupRule>,
+    /// What may be replayed without a person's approval. Nothing by default.
+    pub auto_approvals: Vec<AutoApproval>,
     /// The retention of the dead-letter queues, where it cannot be read from the queue, milliseconds. 14 days, as
     /// facts.md 8 advises.
     pub retention_ms: Span,
@@ -37,6 +39,7 @@ impl Default for Policy {
             message_types: Vec::new(),
             class_rules: Vec::new(),
             groups: Vec::new(),
+            auto_approvals: Vec::new(),
             retention_ms: Span::from_days(14),
         }
     }
@@ -73,6 +76,35 @@ pub struct GatePolicy {
 impl Default for GatePolicy {
     fn default() -> Self {
         Self { quiet_ms: Span::from_mins(5), four_eyes: true, four_eyes_from: Vec::new(), replays_max: 3 }
+    }
+}
+
+/// A rule that approves plans: in place of a person, never in place of a second one, so only where the policy does not
+/// ask for four eyes. The fix is still a person's claim, the gate must be open, and the canary goes first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct AutoApproval {
+    /// The rule's name: who approved, in the audit.
+    pub name: String,
+    /// The classes that it covers; a class that is not named needs a person.
+    pub classes: Vec<Class>,
+    /// The categories; all of those classes when empty.
+    #[serde(default)]
+    pub categories: Vec<Category>,
+    /// A plan of more letters needs a person.
+    pub letters_max: u64,
+}
+
+impl AutoApproval {
+    /// Whether it covers a group of this class and category.
+    pub fn covers(&self, class: Class, category: Category) -> bool {
+        self.classes.contains(&class) && (self.categories.is_empty() || self.categories.contains(&category))
+    }
+
+    /// Whether a plan of so many letters may go without a person.
+    pub fn lets_go(&self, letters: i64) -> bool {
+        u64::try_from(letters).is_ok_and(|letters| letters <= self.letters_max)
     }
 }
 

@@ -12,6 +12,7 @@ pub mod api;
 pub mod assets;
 #[cfg(feature = "aws")]
 pub mod aws;
+mod by_rule;
 mod cause;
 pub mod error;
 pub mod event;

@@ -1,5 +1,7 @@
-//! Sweep, each minute: gauges, a watchdog over replays, a second look at resolved groups, merges above the fingerprint.
+//! Sweep, each minute: gauges, a watchdog over replays, a second look at resolved groups, merges above the fingerprint,
+//! approvals by rules of the policy.
 
+use crate::by_rule;
 use crate::cause;
 use crate::error::OfficeError;
 use crate::groups;
@@ -44,11 +46,14 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
         cursor = Some(next);
     }
     office.measure(&gauges.data(now)).await;
+    let is_fixed = |facts: &&GroupFacts| matches!(facts.group.state, GroupState::FixDeclared { .. });
+    let fixed: Vec<_> = groups.iter().filter(is_fixed).map(|facts| facts.group.id.clone()).collect();
     let heads = groups.iter().map(|facts| (facts.group.id.clone(), facts.group.clone())).collect();
     for whole in cause::fold(groups).into_iter().filter(|whole| !whole.group.kin.also.is_empty()) {
         second_look(office, &whole, now).await;
     }
     cause::merge(office, &heads).await;
+    by_rule::approve(office, &fixed).await;
     Ok(())
 }
 
