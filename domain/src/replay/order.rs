@@ -34,6 +34,12 @@ impl Lanes {
         }
     }
 
+    /// Whether a letter whose sending is in doubt may be sent again: not when one of its message group has come back
+    /// since, as the first sending may not have reached the queue.
+    pub fn may_send_again(&self, entry: &Entry) -> bool {
+        entry.lane.as_ref().is_none_or(|lane| !self.broken.contains(lane))
+    }
+
     /// Whose turn an unsent entry is; to be asked in the order of the plan. One that goes keeps its group busy.
     pub fn turn(&mut self, entry: &Entry) -> Turn {
         let Some(lane) = &entry.lane else { return Turn::Go };
@@ -95,6 +101,17 @@ mod tests {
         check(&[("a", Outcome::Delivered { at: AT })], &[Some("a"), Some("a")], &[Go, Later]);
         check(&[("a", returned())], &[Some("a"), Some("b"), None], &[Behind, Go, Go]);
         check(&[("a", Outcome::Delivered { at: AT }), ("a", returned())], &[Some("a")], &[Behind]);
+    }
+
+    #[test]
+    fn a_sending_in_doubt_is_not_repeated_behind_a_letter_that_came_back() {
+        let mut lanes = Lanes::default();
+        let doubtful = |lane| entry(lane, Outcome::Sending { since: AT });
+        lanes.note(&doubtful(Some("a")));
+        assert!(lanes.may_send_again(&doubtful(Some("a"))));
+        lanes.note(&entry(Some("a"), returned()));
+        let again = [Some("a"), Some("b"), None].map(|lane| lanes.may_send_again(&doubtful(lane)));
+        assert_eq!(again, [false, true, true]);
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub(super) async fn turns(office: &Office, replay: &Replay, wave: u32, letters: 
     while turns.go.len() < letters
         && let Some(entries) = open.next(office, replay, letters - turns.go.len()).await?
     {
-        turns.go.extend(entries);
+        // One that may not is given up when its window has passed, and then stays behind.
+        turns.go.extend(entries.into_iter().filter(|entry| lanes.may_send_again(entry)));
     }
     let mut pending = Pages::new(Some(wave), OutcomeKind::Pending);
     while turns.go.len() < letters
