@@ -9,6 +9,7 @@ use domain::replay::{
     WaveLedger, next_step,
 };
 use domain::time::{Span, Timestamp};
+use std::collections::BTreeSet;
 
 const T0: i64 = 1_800_000_000_000;
 const WINDOW_S: i64 = 10;
@@ -270,4 +271,57 @@ fn a_ledger_closes_whatever_moves() {
     }
     let total = ledger.total();
     assert_eq!((total.delivered, total.returned, total.skipped), (3, 2, 2));
+}
+
+/// The states' names in the diagram.
+fn name(state: &ReplayState) -> &'static str {
+    match state {
+        ReplayState::Running { phase: Phase::Sending, .. } => "sending",
+        ReplayState::Running { phase: Phase::Observing { .. }, .. } => "observing",
+        ReplayState::Running { phase: Phase::Resting { .. }, .. } => "resting",
+        ReplayState::Paused { .. } => "paused",
+        ReplayState::Stopping { .. } => "stopping",
+        ReplayState::Finished { .. } => "finished",
+    }
+}
+
+/// Where a replay can go from here: by its next step, or by a person.
+fn ways_on(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Vec<Replay> {
+    let by = Actor::from("anna");
+    let stepped = match next_step(replay, ledger, now, 7) {
+        Step::Enter { wave, phase } => Some(replay.entered(wave, phase, ledger)),
+        Step::Pause(why) => replay.pause(why, Actor::office(), now),
+        Step::Finish(ending) => Some(replay.moved(ReplayState::Finished { ending, at: now })),
+        _ => None,
+    };
+    let lunch = PauseReason::ByPerson { reason: "lunch".into() };
+    let paused = replay.pause(lunch, by.clone(), now);
+    let aborted = replay.abort(by, "wrong".into(), now);
+    [stepped, paused, aborted, replay.resume(&open_gate(), ledger)].into_iter().flatten().collect()
+}
+
+#[test]
+fn the_diagram_has_every_way_and_no_other() {
+    let phases = [Phase::Sending, Phase::Observing { until: at(10) }, Phase::Resting { until: at(12) }];
+    let mut states: Vec<_> = (0..3).flat_map(|wave| phases.map(|phase| running(wave, phase))).collect();
+    states.extend([paused(0), paused(1), paused(2), stopping()]);
+    states.push(ReplayState::Finished { ending: Ending::Completed, at: at(1) });
+    let columns = ["0/0/0/2/0", "0/0/0/0/2", "0/0/2/0/0", "0/2/0/0/0", "2/0/0/0/0", "1/0/0/1/0"];
+    let mut found = BTreeSet::from(["[*] --> sending".to_string()]);
+    let three = 0..columns.len().pow(3);
+    let ledgers: Vec<_> = three.map(|n| ledger(&[columns[n % 6], columns[n / 6 % 6], columns[n / 36]])).collect();
+    for state in &states {
+        for ledger in &ledgers {
+            for (s, backlog) in [(1, None), (20, Some(backlog(2, 0, 0))), (99, Some(backlog(80, 9, 0)))] {
+                let replay = Replay { backlog, ..replay(state.clone()) };
+                let ways = ways_on(&replay, ledger, at(s)).into_iter();
+                found.extend(ways.map(|to| format!("{} --> {}", name(state), name(&to.state))));
+            }
+        }
+    }
+    let page = include_str!("../../ARCHITECTURE.md");
+    let diagram = page.split_once("stateDiagram-v2").and_then(|(_, rest)| rest.split_once("```")).expect("a diagram").0;
+    let edges = diagram.lines().filter_map(|line| line.trim().split(':').next().filter(|edge| edge.contains("-->")));
+    let told: BTreeSet<_> = edges.map(|edge| edge.trim().to_string()).filter(|edge| !edge.ends_with("[*]")).collect();
+    assert_eq!(told, found);
 }
