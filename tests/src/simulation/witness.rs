@@ -201,17 +201,18 @@ impl Seen {
         }
     }
 
-    /// Which sending of ours a message on its way is.
-    fn sending(&self, message: &Outgoing) -> Option<Key> {
+    /// Which sending of ours a message on its way is. Without a marker it may be that of either of two letters of one
+    /// content: such twins come of a message of which nobody can tell that it came back.
+    fn sending(&self, message: &Outgoing) -> Vec<Key> {
         if let Some(marker) = message.content.attributes.get(MARKER_ATTRIBUTE) {
-            let marker = Marker::parse(marker.as_text()?)?;
-            return Some((marker.replay, marker.letter));
+            let marker = marker.as_text().and_then(Marker::parse);
+            return marker.map(|marker| (marker.replay, marker.letter)).into_iter().collect();
         }
         let is_it = |(key, entry): &(&Key, &Entry)| {
             entry.outcome.kind() == OutcomeKind::Sending
                 && self.letters.get(&key.1).is_some_and(|letter| letter.content == message.content)
         };
-        self.entries.iter().find(is_it).map(|(key, _)| key.clone())
+        self.entries.iter().filter(is_it).map(|(key, _)| key.clone()).collect()
     }
 
     /// FIFO: of a message group one letter is on its way, none overtakes another, none follows one that came back.
@@ -238,8 +239,17 @@ impl Seen {
     }
 
     fn send(&mut self, main: &QueueArn, message: &Outgoing, now: Timestamp) {
-        let Some(key) = self.sending(message) else {
-            return self.accuse(format!("nobody knows what was sent: {:?}", message.content));
+        let keys = self.sending(message);
+        let [key] = &keys[..] else {
+            if keys.is_empty() {
+                self.accuse(format!("nobody knows what was sent: {:?}", message.content));
+            }
+            for key in &keys {
+                if let Some(intent) = self.intents.get_mut(key) {
+                    intent.sent_at = Some(now);
+                }
+            }
+            return;
         };
         self.note(now, format!("sends {}", key.1));
         let Some(letter) = self.letters.get(&key.1) else {
@@ -252,9 +262,9 @@ impl Seen {
             self.accuse(format!("letter {} left changed or for another queue: {content:?}", key.1));
         }
         if main.is_fifo() {
-            self.in_order(&key);
+            self.in_order(key);
         }
-        let intent_at = match self.intents.get_mut(&key) {
+        let intent_at = match self.intents.get_mut(key) {
             Some(intent) => {
                 intent.sends += 1;
                 intent.sent_at = Some(now);
