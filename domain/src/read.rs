@@ -11,6 +11,7 @@ mod classify;
 pub(crate) mod costs;
 mod envelope;
 mod fingerprint;
+mod sorted;
 mod template;
 mod when;
 

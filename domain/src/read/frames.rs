@@ -148,10 +148,8 @@ fn named(text: &str) -> Option<Cause> {
 /// The lines that begin with `at`: Java, .NET and Node.
 fn at(call: &str) -> Option<Frame> {
     // Logback says after a frame which archive it came from: `~[orders.jar:1.2]`.
-    let call = match call.find(" [").or_else(|| call.find(" ~[")) {
-        Some(at) if call.ends_with(']') && call[..at].ends_with(')') => &call[..at],
-        _ => call,
-    };
+    let archive = call.strip_suffix(']').and_then(|call| call.find(" [").or_else(|| call.find(" ~[")));
+    let call = archive.map(|at| &call[..at]).filter(|frame| frame.ends_with(')')).unwrap_or(call);
     // What `eval` runs stands where it was called.
     if let Some(called) = call.strip_prefix("eval (eval at ").and_then(|rest| rest.split_once(')')) {
         let (function, place) = called.0.split_once(" (").unwrap_or(("", called.0));
@@ -190,12 +188,14 @@ fn at(call: &str) -> Option<Frame> {
 
 fn java(function: &str) -> Frame {
     // A module or class loader stands before the last slash; what follows `$$Lambda` is generated and has slashes too.
-    let visible = function.find("$$").unwrap_or(function.len());
+    let generated = function.contains('$').then(|| function.find("$$")).flatten();
+    let visible = generated.unwrap_or(function.len());
     let start = function[..visible].rfind('/').map_or(0, |slash| slash + 1);
     let function = &function[start..];
     let (class, method) = function.rsplit_once('.').unwrap_or(("", function));
     // A closure of Scala 2.11 is a class whose name has the method's.
-    let method = match class.split_once("$$anonfun$") {
+    let closure = generated.and_then(|_| class.split_once("$$anonfun$"));
+    let method = match closure {
         Some((_, closure)) => closure.split('$').next().unwrap_or(method),
         None => method,
     };

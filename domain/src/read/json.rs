@@ -4,6 +4,7 @@
 //! 128; a dead letter may be 100,000 deep. This scanner never recurses and hands out slices of the text itself.
 
 mod index;
+mod text;
 mod valid;
 
 pub use index::{Index, Sketch};
@@ -11,6 +12,8 @@ pub use valid::is_valid;
 
 use alloc::borrow::Cow;
 use alloc::string::String;
+
+use text::string_end;
 
 /// The most members of one object or array that are looked at.
 const MEMBERS_MAX: usize = 4_096;
@@ -47,9 +50,7 @@ impl<'a> Raw<'a> {
 
     /// As [`Raw::as_string`], without a copy where there is no escape.
     pub fn as_text(self) -> Option<Cow<'a, str>> {
-        let inner = self.0.strip_prefix('"')?;
-        let inner = &inner[..string_end(self.0)? - 2];
-        Some(if inner.contains('\\') { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) })
+        text::unquoted(self.0)
     }
 
     /// The digits of a number value, exactly as they stand.
@@ -135,23 +136,6 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// The length of the string literal that the text begins with, both quotes included.
-fn string_end(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    if bytes.first() != Some(&b'"') {
-        return None;
-    }
-    let mut at = 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => return Some(at + 1),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    None
-}
-
 /// The length of the value that the text begins with. Brackets are counted, not matched by kind.
 fn value_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
@@ -181,55 +165,6 @@ fn value_end(text: &str) -> Option<usize> {
         b'}' | b']' | b',' | b':' => None,
         _ => Some(text.find([',', '}', ']', ' ', '\n', '\r', '\t']).unwrap_or(text.len())),
     }
-}
-
-/// Resolves the escapes of a string literal's inside; what is no escape stays as it is.
-fn unescape(inner: &str) -> String {
-    let mut out = String::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let escape = &rest[at + 1..];
-        let mut taken = 1;
-        match escape.as_bytes().first() {
-            Some(b'n') => out.push('\n'),
-            Some(b't') => out.push('\t'),
-            Some(b'r') => out.push('\r'),
-            Some(b'b') => out.push('\u{8}'),
-            Some(b'f') => out.push('\u{c}'),
-            Some(b'u') => {
-                let (c, length) = unicode_escape(escape);
-                out.push(c);
-                taken = length;
-            }
-            Some(_) => {
-                let c = escape.chars().next().unwrap_or('\\');
-                out.push(c);
-                taken = c.len_utf8();
-            }
-            None => taken = 0,
-        }
-        rest = &escape[taken..];
-    }
-    out.push_str(rest);
-    out
-}
-
-/// The character of an escape that begins with `u`, and how many bytes it takes.
-fn unicode_escape(escape: &str) -> (char, usize) {
-    let unit = |text: &str| {
-        let digits = text.get(1..5).filter(|d| text.starts_with('u') && d.bytes().all(|b| b.is_ascii_hexdigit()))?;
-        u32::from_str_radix(digits, 16).ok()
-    };
-    let Some(high) = unit(escape) else { return (char::REPLACEMENT_CHARACTER, 1) };
-    if (0xD800..0xDC00).contains(&high) {
-        let low = escape.get(5..).and_then(|rest| rest.strip_prefix('\\')).and_then(unit);
-        if let Some(low) = low.filter(|low| (0xDC00..0xE000).contains(low)) {
-            let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-            return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 11);
-        }
-    }
-    (char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER), 5)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub mod sql;
 pub mod status;
 pub mod wording;
 
+use crate::read::sorted::Sought;
 use crate::reading::{Category, Class};
 
 /// Transient, permanent, unknown: short, for the tables.
@@ -32,7 +33,8 @@ pub struct Meaning {
 }
 
 fn row(table: &[Row], name: &str) -> Option<(Class, Category)> {
-    table.binary_search_by(|row| row.0.cmp(name)).ok().map(|at| (table[at].1, table[at].2))
+    let sought = Sought::new(name);
+    table.binary_search_by(|row| sought.order_of(row.0)).ok().map(|at| (table[at].1, table[at].2))
 }
 
 fn meaning(found: Option<(Class, Category)>, table: &'static str, settled: bool) -> Option<Meaning> {

@@ -1,6 +1,7 @@
 //! Which frames belong to libraries: by package, by where packages are installed, by the runtimes' own names.
 
 use super::Frame;
+use crate::read::sorted::Sought;
 
 /// Packages of the JVM's platform, languages, frameworks and drivers. Sorted, and none begins with another: see
 /// [`in_package`].
@@ -36,7 +37,8 @@ const DOTNET: &[&str] = &[
 /// Whether a path begins with a package of a sorted table. The last package that is not after the path is the only
 /// one that can: whatever stands between a beginning and the path begins with it too.
 fn in_package(packages: &[&str], path: &str) -> bool {
-    let after = packages.partition_point(|package| *package <= path);
+    let sought = Sought::new(path);
+    let after = packages.partition_point(|package| sought.order_of(package).is_le());
     after > 0 && path.starts_with(packages[after - 1])
 }
 

@@ -1,0 +1,98 @@
+//! String literals: where they end, and their text.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+
+const ONES: u64 = u64::from_le_bytes([0x01; 8]);
+const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
+
+/// The high bit of each byte that is this one. A byte above the lowest hit may be marked wrongly, the lowest never is
+/// (Mycroft's test for a zero byte).
+fn hits(word: u64, byte: u8) -> u64 {
+    let zero_where_equal = word ^ u64::from_le_bytes([byte; 8]);
+    zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & HIGHS
+}
+
+/// Where the next quote or backslash stands, from `at` on; eight bytes at a time.
+fn special(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let word = u64::from_le_bytes(*eight);
+        let found = hits(word, b'"') | hits(word, b'\\');
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    let rest = bytes.get(at..)?;
+    Some(at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?)
+}
+
+/// The length of the string literal that the text begins with, both quotes included.
+pub(super) fn string_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    if bytes.first() != Some(&b'"') {
+        return None;
+    }
+    let mut at = 1;
+    loop {
+        at = special(bytes, at)?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// The text of the string literal that the text begins with; a copy only where there are escapes. What is no escape
+/// stays as it is.
+pub(super) fn unquoted(text: &str) -> Option<Cow<'_, str>> {
+    let inner = text.strip_prefix('"')?;
+    let bytes = inner.as_bytes();
+    let mut at = special(bytes, 0)?;
+    if bytes[at] == b'"' {
+        return Some(Cow::Borrowed(&inner[..at]));
+    }
+    let mut out = String::with_capacity(inner.len());
+    let mut from = 0;
+    while bytes[at] == b'\\' {
+        out.push_str(&inner[from..at]);
+        let escape = &inner[at + 1..];
+        let (c, taken) = unescaped(escape)?;
+        out.push(c);
+        from = at + 1 + taken;
+        at = special(bytes, from)?;
+    }
+    out.push_str(&inner[from..at]);
+    Some(Cow::Owned(out))
+}
+
+/// The character of an escape, without its backslash, and how many bytes it takes.
+fn unescaped(escape: &str) -> Option<(char, usize)> {
+    Some(match escape.as_bytes().first()? {
+        b'n' => ('\n', 1),
+        b't' => ('\t', 1),
+        b'r' => ('\r', 1),
+        b'b' => ('\u{8}', 1),
+        b'f' => ('\u{c}', 1),
+        b'u' => unicode(escape),
+        &byte if byte.is_ascii() => (char::from(byte), 1),
+        _ => escape.chars().next().map(|c| (c, c.len_utf8()))?,
+    })
+}
+
+/// The character of an escape that begins with `u`, and how many bytes it takes; a lone surrogate is U+FFFD.
+fn unicode(escape: &str) -> (char, usize) {
+    let unit = |text: &str| {
+        let digits = text.get(1..5).filter(|d| text.starts_with('u') && d.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let Some(high) = unit(escape) else { return (char::REPLACEMENT_CHARACTER, 1) };
+    if (0xD800..0xDC00).contains(&high) {
+        let low = escape.get(5..).and_then(|rest| rest.strip_prefix('\\')).and_then(unit);
+        if let Some(low) = low.filter(|low| (0xDC00..0xE000).contains(low)) {
+            let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+            return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 11);
+        }
+    }
+    (char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER), 5)
+}

@@ -1,0 +1,47 @@
+//! Looking a name up in a sorted table: most names differ within their first eight bytes, which compare as one number.
+
+use core::cmp::Ordering;
+
+/// A name to be looked up.
+#[derive(Clone, Copy)]
+pub struct Sought<'a> {
+    name: &'a str,
+    lead: u64,
+}
+
+impl<'a> Sought<'a> {
+    pub fn new(name: &'a str) -> Self {
+        Self { name, lead: lead(name) }
+    }
+
+    /// How a row's name stands to this one, in the order of `str`.
+    pub fn order_of(self, row: &str) -> Ordering {
+        lead(row).cmp(&self.lead).then_with(|| row.cmp(self.name))
+    }
+}
+
+/// The first eight bytes as a number that orders as they do; what is shorter ends in zeros.
+fn lead(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    match bytes.first_chunk() {
+        Some(eight) => u64::from_be_bytes(*eight),
+        None => (0..8).fold(0, |number, at| number << 8 | u64::from(bytes.get(at).copied().unwrap_or_default())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn names_stand_in_the_order_of_their_text() {
+        let names = ["", "\0", "a", "a\0", "a\0\0\0\0\0\0\0", "ab", "abcdefgh", "abcdefghi", "abcdefgi", "é", "éa"];
+        let longer = names.iter().map(|name| String::from(*name) + "zz");
+        let all: Vec<String> = names.iter().map(|name| String::from(*name)).chain(longer).collect();
+        for (row, sought) in all.iter().flat_map(|row| all.iter().map(move |sought| (row, sought))) {
+            assert_eq!(Sought::new(sought).order_of(row), row.as_str().cmp(sought), "{row:?} and {sought:?}");
+        }
+    }
+}
