@@ -1,6 +1,7 @@
 //! Faults between the handlers and their ports: the n-th call fails, before it takes effect or after; or each call by a
 //! throw of dice, for the simulation. Either is what a killed process, a throttle or a lost answer look like from inside.
 
+use crate::lag::{Lag, List};
 use crate::lockstep::{alone, pause};
 use crate::office::Chance;
 use async_trait::async_trait;
@@ -32,6 +33,7 @@ pub trait Watch: Send + Sync {
 pub struct Faults {
     state: Mutex<State>,
     watch: OnceLock<Arc<dyn Watch>>,
+    lag: OnceLock<Arc<Lag>>,
 }
 
 #[derive(Default)]
@@ -133,6 +135,20 @@ impl Faults {
         let _ = self.watch.set(watch);
     }
 
+    /// Lists may lag behind what this store and others with the same lag commit.
+    pub fn lags(&self, lag: Arc<Lag>) {
+        let _ = self.lag.set(lag);
+    }
+
+    /// A list as it is answered.
+    fn listed<T: List>(&self, list: T) -> T {
+        let lags = self.dice(|dice| dice.faults_per_mille > 0 && dice.chance.below(4) == 0);
+        match self.lag.get().filter(|_| lags == Some(true)) {
+            Some(lag) => list.without_latest(lag),
+            None => list,
+        }
+    }
+
     /// What happens to this call.
     fn next(&self) -> Fate {
         let mut guard = self.state();
@@ -166,17 +182,18 @@ impl Faults {
 
     /// How long this call waits for others; none outside the simulation.
     fn waits(&self) -> Option<usize> {
-        match &mut self.state().mode {
-            Mode::Dice(dice) => Some(dice.chance.below(3)),
-            _ => None,
-        }
+        self.dice(|dice| dice.chance.below(3))
     }
 
     /// Whether the queue refuses this message for the moment.
     fn refuses(&self) -> bool {
+        self.dice(|dice| dice.chance.below(1000) < dice.refusals_per_mille) == Some(true)
+    }
+
+    fn dice<T>(&self, throw: impl FnOnce(&mut Dice) -> T) -> Option<T> {
         match &mut self.state().mode {
-            Mode::Dice(dice) => dice.refusals_per_mille > 0 && dice.chance.below(1000) < dice.refusals_per_mille,
-            _ => false,
+            Mode::Dice(dice) => Some(throw(dice)),
+            _ => None,
         }
     }
 
@@ -241,14 +258,16 @@ macro_rules! fated {
 }
 
 macro_rules! reads {
-    ($($name:ident($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
+    (records { $($name:ident($($arg:ident: $type:ty),*) -> $answer:ty;)* }
+     lists { $($list:ident($($a:ident: $t:ty),*) -> $items:ty;)* }) => {
         #[async_trait]
         impl Store for FaultyStore {
             async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError> {
                 let commit = async {
                     let done = self.inner.commit(writes.clone()).await;
-                    if let (Ok(()), Some(watch)) = (&done, self.faults.watch.get()) {
-                        watch.committed(&writes);
+                    if done.is_ok() {
+                        self.faults.watch.get().inspect(|watch| watch.committed(&writes));
+                        self.faults.lag.get().inspect(|lag| lag.committed(&writes));
                     }
                     done
                 };
@@ -258,35 +277,49 @@ macro_rules! reads {
             $(async fn $name(&self, $($arg: $type),*) -> Result<$answer, StoreError> {
                 fated!(self.faults, store_fault(), self.inner.$name($($arg),*))
             })*
+
+            $(async fn $list(&self, $($a: $t),*) -> Result<$items, StoreError> {
+                let list: Result<_, StoreError> = fated!(self.faults, store_fault(), self.inner.$list($($a),*));
+                Ok(self.faults.listed(list?))
+            })*
         }
     };
 }
 
 reads! {
-    letter(id: &LetterId) -> Option<Letter>;
-    letters(ids: &[LetterId]) -> Vec<Letter>;
-    letters_of(group: &GroupId, state: Option<LetterStateKind>, after: Option<&Cursor>, limit: usize) -> Page<Letter>;
-    has_death(id: &DeathId) -> bool;
-    deaths(letter: &LetterId) -> Vec<Death>;
-    group(id: &GroupId) -> Option<Group>;
-    group_facts(id: &GroupId, arrivals_from: i64) -> Option<GroupFacts>;
-    groups(arrivals_from: i64, after: Option<&Cursor>, limit: usize) -> Page<GroupFacts>;
-    plan(group: &GroupId) -> Option<Plan>;
-    replay(id: &ReplayId) -> Option<Replay>;
-    replays(group: Option<&GroupId>, after: Option<&Cursor>, limit: usize) -> Page<Replay>;
-    unfinished_replays() -> Vec<ReplayId>;
-    ledger(replay: &ReplayId) -> Ledger;
-    entries(
-        replay: &ReplayId,
-        wave: Option<u32>,
-        outcome: Option<OutcomeKind>,
-        after: Option<&Cursor>,
-        limit: usize
-    ) -> Page<Entry>;
-    entry(replay: &ReplayId, letter: &LetterId) -> Option<Entry>;
-    sent(messages: &[MessageId]) -> BTreeMap<MessageId, (ReplayId, LetterId)>;
-    deployment(service: &str) -> Option<Deployment>;
-    audit(group: &GroupId, after: Option<&Cursor>, limit: usize) -> Page<AuditRecord>;
+    records {
+        letter(id: &LetterId) -> Option<Letter>;
+        letters(ids: &[LetterId]) -> Vec<Letter>;
+        has_death(id: &DeathId) -> bool;
+        deaths(letter: &LetterId) -> Vec<Death>;
+        group(id: &GroupId) -> Option<Group>;
+        group_facts(id: &GroupId, arrivals_from: i64) -> Option<GroupFacts>;
+        groups(arrivals_from: i64, after: Option<&Cursor>, limit: usize) -> Page<GroupFacts>;
+        plan(group: &GroupId) -> Option<Plan>;
+        replay(id: &ReplayId) -> Option<Replay>;
+        ledger(replay: &ReplayId) -> Ledger;
+        replays(group: Option<&GroupId>, after: Option<&Cursor>, limit: usize) -> Page<Replay>;
+        unfinished_replays() -> Vec<ReplayId>;
+        entry(replay: &ReplayId, letter: &LetterId) -> Option<Entry>;
+        deployment(service: &str) -> Option<Deployment>;
+        audit(group: &GroupId, after: Option<&Cursor>, limit: usize) -> Page<AuditRecord>;
+    }
+    lists {
+        letters_of(
+            group: &GroupId,
+            state: Option<LetterStateKind>,
+            after: Option<&Cursor>,
+            limit: usize
+        ) -> Page<Letter>;
+        entries(
+            replay: &ReplayId,
+            wave: Option<u32>,
+            outcome: Option<OutcomeKind>,
+            after: Option<&Cursor>,
+            limit: usize
+        ) -> Page<Entry>;
+        sent(messages: &[MessageId]) -> BTreeMap<MessageId, (ReplayId, LetterId)>;
+    }
 }
 
 impl FaultyQueue {

@@ -5,6 +5,7 @@ pub mod conformance;
 #[cfg(feature = "aws")]
 pub mod endpoint;
 pub mod faults;
+mod lag;
 pub mod lockstep;
 pub mod model;
 pub mod office;

@@ -153,7 +153,8 @@ pub struct GroupFacts {
     pub arrivals: Vec<(i64, u64)>,
 }
 
-/// The store. Reads may lag behind commits of other processes by moments, but a process reads its own commits.
+/// The store. Records are read as they are. Lists of letters and entries, and what was sent, may lag behind commits by
+/// moments, one's own too: what was just moved may stand in none, and stands in no list where it is no longer.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Does all writes or none. At most [`domain::limits::COMMIT_RECORDS_MAX`] records, see [`Write::records`].

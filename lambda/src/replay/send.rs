@@ -56,7 +56,7 @@ pub(super) async fn send(
             }
             return pause(office, &released, PauseReason::QueueUnavailable { detail }).await;
         }
-        Stopped::Done | Stopped::Unanswered => {}
+        Stopped::Done | Stopped::Unanswered | Stopped::Lagging => {}
     }
     let released = held.released(office.now());
     if !put(office, &released, held.version).await? {
@@ -96,6 +96,8 @@ enum Stopped {
     Behind,
     /// An answer was lost: the rest waits for the next run.
     Unanswered,
+    /// The list of what is left lags behind, or nothing is: the next run knows.
+    Lagging,
     /// The main queue does not take letters.
     Unavailable(String),
 }
@@ -107,12 +109,12 @@ struct Run<'a> {
 
 impl Run<'_> {
     async fn send_up_to(&self, wave: u32, letters: usize) -> Result<Stopped, OfficeError> {
-        let Turns { go: mut entries, behind } = turns(self.office, self.replay, wave, letters).await?;
+        let Turns { go: mut entries, behind, all_wait } = turns(self.office, self.replay, wave, letters).await?;
         if self.stay(behind).await? {
             return Ok(Stopped::Fenced);
         }
         if entries.is_empty() {
-            return Ok(Stopped::Behind);
+            return Ok(if all_wait { Stopped::Behind } else { Stopped::Lagging });
         }
         while !entries.is_empty() {
             let rest = entries.split_off(entries.len().min(BATCH_ENTRIES_MAX));

@@ -3,6 +3,7 @@
 use super::orders;
 use super::witness::Witness;
 use crate::faults::{Dice, Faults, FaultyQueue, FaultyStore, Outage, Watch};
+use crate::lag::Lag;
 use crate::office::{Chance, START};
 use consumer::queue::{Outgoing, Queue, Received};
 use domain::id::QueueArn;
@@ -99,10 +100,12 @@ impl Scene {
         let metrics = Arc::new(SeriesMetrics::open(&folder.path().join("metrics.db")).expect("metrics"));
         let alerts = Arc::new(LogAlerts::default());
         let rate = chance.below(60);
+        let lag = Arc::new(Lag::new(now));
         let processes = ["one", "two"].map(|name| {
             let faults = Arc::new(Faults::default());
             let watch: Arc<dyn Watch> = witness.clone();
             faults.watched_by(watch);
+            faults.lags(lag.clone());
             faults.throw(Dice {
                 chance: Chance(chance.number()),
                 faults_per_mille: rate,
