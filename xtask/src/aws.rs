@@ -11,7 +11,7 @@ use crate::ci::Tally;
 use crate::failure::{Failure, Outcome};
 use crate::place::Place;
 use crate::tools::browser::Browser;
-use crate::{disk, run};
+use crate::{disk, function, run, say};
 use endpoint::Endpoint;
 use stack::Stack;
 use std::path::PathBuf;
@@ -32,6 +32,9 @@ usage: cargo aws <command>
 The endpoint is MiniStack, installed from PyPI into target/tools and started on port 4566, or on another
 that is free; or the one that AWS_ENDPOINT_URL names. It needs Python 3.10 or newer.
 ";
+
+/// The tests of a deployed stack.
+const STORIES: &[&str] = &["aws_stack", "browser_stack"];
 
 pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -59,7 +62,8 @@ pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
 fn up(place: &Place) -> Outcome<()> {
     disk::check(&place.root, disk::AGAIN_BYTES)?;
     let endpoint = Endpoint::ensure(place, &place.target.join("aws"))?;
-    let stack = stack::deploy(place, &endpoint)?;
+    let functions = say::phase("building the functions", || function::build_here(place))?;
+    let stack = stack::deploy(place, &endpoint, &functions)?;
     println!("\nThe office is at {}", stack.dashboard());
     println!("\nOpen one of these links; each is good for an hour. Open two of them to be two people.\n");
     for (name, role) in stack::PEOPLE {
@@ -73,9 +77,11 @@ fn up(place: &Place) -> Outcome<()> {
 
 fn demo(place: &Place, words: &[&str]) -> Outcome<()> {
     let endpoint = Endpoint::find(&place.target.join("aws"))?;
-    let mut cargo = cargo(place);
-    cargo.args(["run", "--quiet", "--package", "dlo-tests", "--features", "aws", "--example", "aws_orders", "--"]);
-    run::open(endpoint.named_to(cargo.arg(stack::ORDERS).args(words)))
+    // `cargo run` takes one package.
+    let mut run = run::cargo(place);
+    run.args(["run", "--quiet", "--package", "dlo-tests", "--features", "aws", "--example", "aws_orders", "--"]);
+    run.arg(stack::ORDERS).args(words).env("CARGO_TARGET_DIR", &place.target);
+    run::open(endpoint.named_to(&mut run))
 }
 
 fn down(place: &Place) -> Outcome<()> {
@@ -86,27 +92,32 @@ fn down(place: &Place) -> Outcome<()> {
     }
 }
 
-/// The story's test, told where the stack is.
+/// The stories' tests, told where the stack is.
 fn story(place: &Place, stack: &Stack<'_>) -> Outcome<Command> {
-    let mut cargo = cargo(place);
-    cargo.args(["test", "--locked", "--package", "dlo-tests", "--features", "aws", "--test", "aws_stack"]);
-    cargo.args(["--test", "browser_stack"]);
-    Browser::ensure(place)?.export(&mut cargo);
-    stack.tell(&mut cargo)?;
-    Ok(cargo)
+    let mut test = cargo(place, "test");
+    for story in STORIES {
+        test.args(["--test", story]);
+    }
+    Browser::ensure(place)?.export(&mut test);
+    stack.tell(&mut test)?;
+    Ok(test)
 }
 
 /// For `cargo ci`: a stack of its own, and nothing left of it.
 pub fn check(place: &Place, tally: impl FnOnce(&mut Command) -> Outcome<Tally>) -> Outcome<Tally> {
+    let functions = say::phase("building the functions", || function::build_for_tests(place, STORIES))?;
     let folder: PathBuf = place.target.join("aws-ci");
     let endpoint = Endpoint::ensure(place, &folder)?;
-    let result = stack::deploy(place, &endpoint).and_then(|stack| tally(&mut story(place, &stack)?));
+    let result = stack::deploy(place, &endpoint, &functions).and_then(|stack| tally(&mut story(place, &stack)?));
     if endpoint.is_ours() { endpoint::stop(&folder) } else { stack::delete(place, &endpoint) }?;
     result
 }
 
-fn cargo(place: &Place) -> Command {
+/// Cargo on all that speaks AWS. One selection of crates and features for checks, tests and functions: another would
+/// compile much of the SDK again. The lock file decides.
+pub fn cargo(place: &Place, subcommand: &str) -> Command {
     let mut cargo = run::cargo(place);
-    cargo.env("CARGO_TARGET_DIR", &place.target);
+    cargo.args([subcommand, "--locked", "--package", "dlo-tests", "--package", "dlo-lambda", "--package", "dlo-local"]);
+    cargo.args(["--features", "dlo-tests/aws,dlo-lambda/aws,dlo-local/aws"]).env("CARGO_TARGET_DIR", &place.target);
     cargo
 }

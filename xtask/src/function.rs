@@ -1,18 +1,19 @@
 //! `cargo xtask function Intake <folder>`: builds the functions and puts one of them where `sam build` wants it.
 
-use crate::failure::{Failure, Outcome};
+use crate::aws;
+use crate::failure::{Failure, Outcome, at};
 use crate::place::Place;
-use crate::tools::aws;
-use crate::{dashboard, run};
+use crate::tools::aws::ensure_cargo_lambda;
+use crate::{dashboard, progress, run};
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 /// Their logical ids in the templates, and their binaries. The last is the demo's.
 const FUNCTIONS: &[(&str, &str)] =
     &[("Api", "api"), ("Intake", "intake"), ("Replay", "replay"), ("Sweep", "sweep"), ("OrdersConsumer", DEMO)];
 const DEMO: &str = "orders";
-/// Set for an endpoint on this machine: functions run here, so they are built as everything else here, in less time.
-pub const HERE: &str = "DLO_FUNCTIONS_RUN_HERE";
+/// The folder of functions that are built already: those for an endpoint on this machine, where they run.
+pub const BUILT: &str = "DLO_FUNCTIONS_BUILT";
 
 pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
     let [id, folder] = args else {
@@ -22,7 +23,10 @@ pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
         let known: Vec<&str> = FUNCTIONS.iter().map(|(id, _)| *id).collect();
         return Err(Failure::new(format!("There is no function `{id}`; there are {}.", known.join(", "))));
     };
-    let built = if std::env::var_os(HERE).is_some() { here(place, name)? } else { for_lambda(place, name)? };
+    let built = match std::env::var_os(BUILT) {
+        Some(folder) => PathBuf::from(folder).join(name),
+        None => for_lambda(place, name)?,
+    };
     let target = PathBuf::from(folder).join("bootstrap");
     std::fs::copy(&built, &target)
         .map_err(|cause| Failure::new(format!("{} could not be copied: {cause}.", built.display())))?;
@@ -33,7 +37,7 @@ pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
 const OFFICE: &[&str] = &["--package", "dlo-lambda", "--features", "aws", "--bins"];
 
 fn for_lambda(place: &Place, name: &str) -> Outcome<PathBuf> {
-    let programs = aws::ensure_cargo_lambda(place)?;
+    let programs = ensure_cargo_lambda(place)?;
     let mut cargo = run::cargo(place);
     let inherited = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&inherited)));
@@ -49,16 +53,35 @@ fn for_lambda(place: &Place, name: &str) -> Outcome<PathBuf> {
     Ok(place.target.join("lambda").join(name).join("bootstrap"))
 }
 
-fn here(place: &Place, name: &str) -> Outcome<PathBuf> {
-    build_here(place)?;
-    Ok(place.target.join("demo").join(name))
+/// All functions for this machine, the demo's too, in one call: two would compile what they share twice, with other
+/// features each. Gives their folder.
+pub fn build_here(place: &Place) -> Outcome<PathBuf> {
+    dashboard::ensure(place)?;
+    let mut build = run::cargo(place);
+    build.args(["build", "--locked", "--profile", "demo", "--package", "dlo-lambda", "--package", "dlo-local"]);
+    build.args(["--features", "dlo-lambda/aws,dlo-local/aws", "--bins"]).env("CARGO_TARGET_DIR", &place.target);
+    progress::watched(&mut build)?;
+    Ok(place.target.join("demo"))
 }
 
-/// All functions, the demo's too, in one call: two would compile what they share twice, with other features each.
-pub fn build_here(place: &Place) -> Outcome<()> {
+/// The same as the tests for AWS are built, which have compiled nearly all of it. They are slower, and would be four
+/// times as large with what a debugger wants to know.
+pub fn build_for_tests(place: &Place, tests: &[&str]) -> Outcome<PathBuf> {
     dashboard::ensure(place)?;
-    let mut cargo = run::cargo(place);
-    cargo.args(["build", "--locked", "--profile", "demo", "--package", "dlo-lambda", "--package", "dlo-local"]);
-    cargo.args(["--features", "dlo-lambda/aws,dlo-local/aws", "--bins"]).env("CARGO_TARGET_DIR", &place.target);
-    crate::progress::watched(&mut cargo)
+    let mut build = aws::cargo(place, "build");
+    build.arg("--bins");
+    for test in tests {
+        build.args(["--test", test]);
+    }
+    progress::watched(&mut build)?;
+    let folder = place.target.join("aws-functions");
+    at("create", &folder, std::fs::create_dir_all(&folder))?;
+    for (_, name) in FUNCTIONS {
+        let (built, stripped) = (place.target.join("debug").join(name), folder.join(name));
+        let mut strip = Command::new("strip");
+        if run::captured(strip.arg("-o").arg(&stripped).arg(&built)).is_err() {
+            at("copy", &built, std::fs::copy(&built, &stripped))?;
+        }
+    }
+    Ok(folder)
 }

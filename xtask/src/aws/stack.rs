@@ -27,11 +27,10 @@ pub struct Stack<'a> {
     client: String,
 }
 
-/// Builds and deploys the demo service and the office, as `sam deploy` does on AWS.
-pub fn deploy<'a>(place: &Place, endpoint: &'a Endpoint) -> Outcome<Stack<'a>> {
+/// Deploys the demo service and the office with functions from a folder, as `sam deploy` does on AWS.
+pub fn deploy<'a>(place: &Place, endpoint: &'a Endpoint, functions: &Path) -> Outcome<Stack<'a>> {
     let programs = aws::ensure_sam(place)?;
-    say::phase("building the functions", || function::build_here(place))?;
-    let sam = Sam { place, endpoint, programs };
+    let sam = Sam { place, endpoint, programs, functions };
     say::phase("deploying the demo service (sam build, sam deploy)", || {
         sam.build("demo.yaml", DEMO)?;
         sam.deploy(DEMO, &["VisibilitySeconds=2", "TimeoutSeconds=2"])
@@ -59,6 +58,7 @@ struct Sam<'a> {
     place: &'a Place,
     endpoint: &'a Endpoint,
     programs: PathBuf,
+    functions: &'a Path,
 }
 
 impl Sam<'_> {
@@ -82,7 +82,7 @@ impl Sam<'_> {
         let mut build = self.command("build");
         build.arg("--template-file").arg(self.place.root.join("infra").join(template));
         build.arg("--build-dir").arg(self.built(stack));
-        progress::watched(build.env(function::HERE, "1").env("CARGO_TARGET_DIR", &self.place.target))
+        progress::watched(build.env(function::BUILT, self.functions).env("CARGO_TARGET_DIR", &self.place.target))
     }
 
     fn deploy(&self, stack: &str, parameters: &[&str]) -> Outcome<()> {

@@ -1,6 +1,7 @@
 //! The step for the adapters for AWS: clippy and conformance suites, on servers that are started for each run.
 
 use super::tally::{self, Tally};
+use crate::aws::cargo;
 use crate::failure::Outcome;
 use crate::place::Place;
 use crate::run;
@@ -42,11 +43,4 @@ pub fn test(place: &Place) -> Outcome<Tally> {
 
 pub fn stack(place: &Place) -> Outcome<Tally> {
     crate::aws::check(place, tally::tests)
-}
-
-fn cargo(place: &Place, subcommand: &str) -> Command {
-    let mut cargo = run::cargo(place);
-    cargo.args([subcommand, "--locked", "--package", "dlo-tests", "--package", "dlo-lambda", "--package", "dlo-local"]);
-    cargo.args(["--features", "dlo-tests/aws,dlo-lambda/aws,dlo-local/aws"]).env("CARGO_TARGET_DIR", &place.target);
-    cargo
 }
