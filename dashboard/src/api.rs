@@ -92,6 +92,11 @@ pub async fn take_out(id: GroupId, ask: Part) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "part"]), &ask).await
 }
 
+/// Lets a fingerprint that was taken out be merged again.
+pub async fn rejoin(id: GroupId, ask: Give) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "rejoin"]), &ask).await
+}
+
 /// Makes a plan of the letters that wait.
 pub async fn plan(id: GroupId, ask: MakePlan) -> Done<PlanView> {
     post(&path(&["groups", id.as_str(), "plan"]), &ask).await

@@ -48,6 +48,8 @@ pub enum Act {
     GroupsMerged,
     /// A group was taken out of a merge.
     GroupsParted,
+    /// A group that was taken out may be merged again.
+    MergeAllowed,
 }
 
 /// One entry of the audit.

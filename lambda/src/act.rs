@@ -6,7 +6,7 @@ mod plan;
 mod replay;
 
 pub use fix::{change_note, declare_fix, report_deployment, withdraw_fix};
-pub use part::part;
+pub use part::{part, rejoin};
 pub use plan::{WouldBeSent, make_plan, would_be_sent};
 pub use replay::{abort, approve, pause, resume};
 

@@ -11,6 +11,7 @@ use domain::id::{Actor, GroupId};
 use domain::kin::{Step, steps};
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
+use domain::replay::Replay;
 use futures_util::future::try_join_all;
 use std::collections::BTreeMap;
 
@@ -94,6 +95,17 @@ pub(crate) async fn letters(
     items.truncate(limit);
     let last = items.last().filter(|_| is_cut).map(place).or(known_to);
     Ok(Page { items, next: last.map(|place| place.print(LIST)) })
+}
+
+/// The latest replays of a group and of all that is merged into it, newest first: what was tried on one fingerprint was
+/// tried on the cause.
+pub(crate) async fn replays(store: &dyn Store, group: &Group) -> Result<Vec<Replay>, StoreError> {
+    let ids = std::iter::once(&group.id).chain(&group.kin.also);
+    let pages = try_join_all(ids.map(|id| store.replays(Some(id), None, PAGE_MAX))).await?;
+    let mut replays: Vec<_> = pages.into_iter().flat_map(|page| page.items).collect();
+    replays.sort_by(|a, b| (b.approval.at, b.id()).cmp(&(a.approval.at, a.id())));
+    replays.truncate(PAGE_MAX);
+    Ok(replays)
 }
 
 /// All groups without what only their own pages need: enough to see how they stand to each other.

@@ -16,7 +16,9 @@ use domain::policy::{GroupAct, GroupRule, Policy};
 use domain::replay::{Outcome, OutcomeKind, PlanOptions, Verdict};
 use domain::role::Role;
 use domain::time::{Span, Timestamp};
-use domain::wire::{Approve, DeclareFix, GroupChange, GroupDetail, GroupsAnswer, LettersPage, Part, RulesPreview};
+use domain::wire::{
+    Approve, DeclareFix, Give, GroupChange, GroupDetail, GroupsAnswer, LettersPage, Part, RulesPreview,
+};
 use http_body_util::BodyExt;
 use lambda::api::{self, Api, Caller, Identify};
 use lambda::error::OfficeError;
@@ -253,6 +255,15 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     let again = Part { fingerprint: member.clone(), reason: "again".into() };
     assert!(matches!(act::part(&world.office, &world.otto(), &head, &again).await, Err(OfficeError::NotNow(_))));
     act::declare_fix(&world.office, &world.otto(), &member, &fix("v2")).await.unwrap();
+    act::withdraw_fix(&world.office, &world.otto(), &member, "it was the wrong one").await.unwrap();
+    let body = r#"{"reason":"it was the same disk after all"}"#;
+    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/rejoin"), Some(body.into())).await;
+    assert!(!detail.apart);
+    sweep::run(&world.office).await.unwrap();
+    let detail: GroupDetail = ask(&router, &format!("/groups/{head}"), None).await;
+    assert_eq!((detail.also.len(), detail.counts.open().letters), (2, 6), "it is merged again");
+    let twice = Give { reason: "twice".into() };
+    assert!(matches!(act::rejoin(&world.office, &world.otto(), &member, &twice).await, Err(OfficeError::NotNow(_))));
 }
 
 #[tokio::test]

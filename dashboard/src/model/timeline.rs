@@ -33,7 +33,7 @@ pub fn tone(act: Act) -> words::Tone {
         Act::ReplayApproved | Act::ReplayResumed | Act::WaveStarted => words::Tone::Info,
         Act::GroupResolved | Act::ReplayFinished | Act::WaveSettled => words::Tone::Ok,
         Act::GroupOpened | Act::FixDeclared | Act::NoteChanged | Act::ReplayPlanned => words::Tone::Quiet,
-        Act::GroupsMerged | Act::GroupsParted => words::Tone::Quiet,
+        Act::GroupsMerged | Act::GroupsParted | Act::MergeAllowed => words::Tone::Quiet,
     }
 }
 

@@ -198,6 +198,7 @@ pub fn act(act: Act) -> &'static str {
         Act::GroupOpened => "opened the group",
         Act::GroupsMerged => "merged a fingerprint",
         Act::GroupsParted => "took a fingerprint out",
+        Act::MergeAllowed => "allowed it to be merged again",
         Act::FixDeclared => "declared a fix",
         Act::FixWithdrawn => "withdrew the fix",
         Act::NoteChanged => "changed the note",

@@ -72,6 +72,7 @@ fn Known(here: Here) -> impl IntoView {
         <div class="group">
             <div class="group-main">
                 <also::MergedNotice here />
+                <also::ApartNotice here />
                 <Arrivals values=arrivals last_hour growing />
                 <GroupTabs here tab />
                 <section class="group-tab" aria-label=attr(move || label(tab.get()))>

@@ -176,6 +176,9 @@ pub struct GroupDetail {
     /// The group that this fingerprint is merged into: there people act.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_into: Option<GroupName>,
+    /// Whether a person took it out of a group: it is not merged again until somebody allows it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub apart: bool,
 }
 
 impl NextStep {

@@ -140,7 +140,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         (GroupState::FixDeclared { fix }, Some(plan)) if plan.fix == *fix => Some(plan_view(&facts, plan)),
         _ => None,
     };
-    let replays = office.store.replays(Some(id), None, PAGE_MAX).await?.items;
+    let replays = cause::replays(&*office.store, &facts.group).await?;
     let replay = match replays.first() {
         Some(latest) => Some(view(office, latest.clone()).await?),
         None => None,
@@ -156,6 +156,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),
         deployment: deployment_of(office, &facts.group).await?,
         also: also.into_iter().map(also_seen_as).collect(),
+        apart: facts.group.kin.apart,
         merged_into: match &facts.group.kin.into {
             Some(head) => office.store.group(head).await?.map(|head| called(office, &head)),
             None => None,
@@ -238,6 +239,16 @@ pub(super) async fn part(
     ask: Result<Json<Part>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::part(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn rejoin(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<Give>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::rejoin(&api.office, &caller.actor, &id, &body(ask)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 

@@ -75,6 +75,12 @@ fn acting() -> Vec<Endpoint> {
             "Say that a fingerprint of the group is another cause",
             groups::part,
         ),
+        Endpoint::post::<Give, GroupDetail, _>(
+            "/groups/{group}/rejoin",
+            Some(Permission::Triage),
+            "Say that a fingerprint that was taken out may be merged again",
+            groups::rejoin,
+        ),
         Endpoint::post::<MakePlan, PlanView, _>(
             "/groups/{group}/plan",
             Some(Permission::Plan),

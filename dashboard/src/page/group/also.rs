@@ -1,4 +1,5 @@
-//! The fingerprints that are one cause with the group: what else it was seen as, and taking one out.
+//! The fingerprints that are one cause with the group: what else it was seen as, taking one out, and letting it in
+//! again.
 
 use super::here::Here;
 use crate::api;
@@ -9,7 +10,7 @@ use crate::reactive::prelude::*;
 use crate::route::{GroupPlace, Route};
 use domain::id::GroupId;
 use domain::role::Permission;
-use domain::wire::{AlsoSeenAs, GroupName, Part};
+use domain::wire::{AlsoSeenAs, Give, GroupName, Part};
 
 fn link(id: &GroupId) -> String {
     Route::Group(GroupPlace::new(id.clone())).to_string()
@@ -107,4 +108,58 @@ pub(super) fn MergedNotice(here: Here) -> impl IntoView {
             .into_any()
         })
     })
+}
+
+/// On the page of a fingerprint that a person took out: how it may come back.
+#[component]
+pub(super) fn ApartNotice(here: Here) -> impl IntoView {
+    let apart = here.part(|detail| detail.apart);
+    let open = RwSignal::new(false);
+    let may = here.why_not(Permission::Triage, |_| None);
+    view! {
+        {part(move || {
+            apart.get().then(|| {
+                view! {
+                    <p class="notice">
+                        <span>"It was taken out of another group and is not merged by itself. "</span>
+                        <Show when=move || may.with(Option::is_none)>
+                            <button type="button" class="button button-quiet" on:click=on(move |_| open.set(true))>
+                                "Allow it again…"
+                            </button>
+                        </Show>
+                    </p>
+                }
+                .into_any()
+            })
+        })}
+        <LetIn here open />
+    }
+}
+
+#[component]
+fn LetIn(here: Here, open: RwSignal<bool>) -> impl IntoView {
+    let ask = Ask::new();
+    let toasts = toasts();
+    let reason = RwSignal::new(String::new());
+    let why_not = Signal::derive(move || reason.with(|r| r.trim().is_empty()).then(|| "Write a reason.".to_string()));
+    Effect::new(move || {
+        if open.get() {
+            reason.set(String::new());
+            ask.clear();
+        }
+    });
+    let send = move |()| {
+        ask.run(api::rejoin(here.id(), Give { reason: reason.get_untracked() }), move |detail| {
+            here.put(detail);
+            open.try_set(false);
+            toasts.say("It is merged within a minute where it belongs.");
+        });
+    };
+    view! {
+        <Dialog open title="May it be merged again?" confirm="Allow it" busy=ask.busy() error=ask.error()
+            why_not on_confirm=Callback::new(send)>
+            <p>"Where its messages differ from another group's only where data stands, the two become one group."</p>
+            <Field label="Why?" lines=true first=true value=reason on_input=move |text| reason.set(text) />
+        </Dialog>
+    }
 }
