@@ -245,14 +245,8 @@ async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Resu
             seq += 1;
             writes.push(Write::Entry { entry: Box::new(entry), was: None });
         }
-        let moves = moves.into_iter().map(|(wave, letters)| LedgerMove {
-            wave,
-            from: None,
-            to: OutcomeKind::Pending,
-            letters,
-            sent_twice: 0,
-        });
-        writes.push(Write::Ledger { replay: plan.id.clone(), moves: moves.collect() });
+        let planned = |(wave, letters)| LedgerMove::plain(wave, None, OutcomeKind::Pending, letters);
+        writes.push(Write::Ledger { replay: plan.id.clone(), moves: moves.into_iter().map(planned).collect() });
         write_chunk(office, writes).await?;
     }
     Ok(())

@@ -148,11 +148,10 @@ impl<'a> Return<'a> {
             writes.push(Write::Death(Box::new(first)));
         }
         if let Some(entry) = &self.entry_after {
-            let from = self.entry.outcome.kind();
-            let moved =
-                LedgerMove { wave: entry.wave, from: Some(from), to: OutcomeKind::Returned, letters: 1, sent_twice: 0 };
-            writes.push(Write::Entry { entry: Box::new(entry.clone()), was: Some((from, self.entry.sends)) });
-            writes.push(Write::Ledger { replay: entry.replay.clone(), moves: vec![moved] });
+            let was = Some((self.entry.outcome.kind(), self.entry.sends));
+            writes.push(Write::Entry { entry: Box::new(entry.clone()), was });
+            let moves = vec![LedgerMove::of(self.entry, entry)];
+            writes.push(Write::Ledger { replay: entry.replay.clone(), moves });
         }
         if let Some(group) = opened {
             writes.extend(open_group(group, now));
