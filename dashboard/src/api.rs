@@ -13,7 +13,7 @@ use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
 use domain::wire::{
     Approve, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, MakePlan,
-    Me, Note, Part, PlanView, ReplayView, ReplaysAnswer, Resume, Session, SignIn,
+    Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, Resume, Session, SignIn,
 };
 use http::{delete, file, get, path, post};
 
@@ -90,6 +90,11 @@ pub async fn note(id: GroupId, ask: Note) -> Done<GroupDetail> {
 /// Takes a fingerprint out of the group.
 pub async fn take_out(id: GroupId, ask: Part) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "part"]), &ask).await
+}
+
+/// Lets all letters of a group out of quarantine.
+pub async fn release(id: GroupId, ask: Release) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "release"]), &ask).await
 }
 
 /// Makes a plan of the letters that wait.

@@ -95,6 +95,7 @@ fn every_state_of_a_letter_is_read_as_it_was_written() {
     for state in [
         json!({"state": "waiting"}),
         json!({"state": "in_replay", "replay": "r"}),
+        json!({"state": "quarantined", "at": 1}),
         json!({"state": "delivered", "replay": "r", "at": 1}),
     ] {
         check::<LetterState>(state, &[]);

@@ -70,12 +70,14 @@ async fn nothing_is_lost(scene: &Scene) -> Result<(), String> {
     for n in 0..scene.orders() {
         let processed = scene.processed.get(&n).copied().unwrap_or_default();
         let states = letters.remove(&n).unwrap_or_default();
-        if processed == 0 && !states.contains(&LetterStateKind::Waiting) {
+        let is_kept =
+            |state: &LetterStateKind| matches!(state, LetterStateKind::Waiting | LetterStateKind::Quarantined);
+        if processed == 0 && !states.iter().any(is_kept) {
             return Err(format!("order {n} is lost: {states:?}"));
         }
         // Of a message that had no room for the marker and whose answer was lost nobody can tell that it came back: it
         // is a letter of its own, which waits, and the sending counts as delivered.
-        let in_the_dark = states.contains(&LetterStateKind::Waiting) && scene.witness.was_sent_in_the_dark(n);
+        let in_the_dark = states.iter().any(is_kept) && scene.witness.was_sent_in_the_dark(n);
         if processed == 0 && states.contains(&LetterStateKind::Delivered) && !in_the_dark {
             return Err(format!("order {n} counts as delivered, and nobody processed it"));
         }
