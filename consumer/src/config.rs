@@ -52,6 +52,9 @@ pub struct ConsumerConfig {
     pub backoff_base: Span,
     /// The highest ceiling of a backoff; also limited by what is left of the visibility timeout. 5 min.
     pub backoff_cap: Span,
+    /// Where receipts go for messages that a replay of the office sent: the office then need not wait for its window
+    /// to know that they were processed. None by default.
+    pub receipts: Option<QueueArn>,
     /// What kind of message this is. By default nothing is said and the office reads it from the body.
     pub message_type: fn(&Content) -> Option<String>,
     /// The clock.
@@ -77,6 +80,7 @@ impl ConsumerConfig {
             wait: Span::from_secs(20),
             backoff_base: Span::from_secs(1),
             backoff_cap: Span::from_mins(5),
+            receipts: None,
             message_type: |_| None,
             now: Arc::new(system_now),
             entropy: Arc::new(system_entropy),

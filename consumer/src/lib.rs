@@ -8,7 +8,9 @@
 //! * a [`Class::Transient`] or [`Class::Unknown`] failure: it becomes visible again after a backoff with full jitter;
 //!   on the last receive that the queue's redrive policy allows it is dead-lettered with its stamp, so that the letter
 //!   says why it died;
-//! * a panic is a failure of its message, never of the loop.
+//! * a panic is a failure of its message, never of the loop;
+//! * a message that a replay of the office sent, and that was handled, is told to the office with a receipt, where
+//!   [`ConsumerConfig::receipts`] names a queue for that.
 //!
 //! ```no_run
 //! use consumer::queue::{Queue, Received};
@@ -48,6 +50,7 @@ mod failure;
 mod panic;
 mod place;
 pub mod queue;
+mod receipt;
 mod run;
 mod settle;
 mod stamp;

@@ -4,13 +4,15 @@ use crate::config::ConsumerConfig;
 use crate::failure::Failure;
 use crate::panic::Caught;
 use crate::queue::{Queue, QueueAttributes, QueueError, Received};
+use crate::receipt::{self, LAST_MAX, WAITING_MAX};
 use crate::settle::{Case, Settler, chain, delete_all, pause, to_duration};
 use async_trait::async_trait;
 use domain::id::MessageId;
 use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
 use domain::reading::Class;
+use domain::replay::Receipt;
 use domain::time::Span;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -44,8 +46,10 @@ impl Consumer {
     /// Runs until `shutdown` becomes true or its sender is gone; then finishes what was received, and returns. No
     /// error ends it: a queue that fails is asked again with backoff.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
-        let (deletes, handles) = mpsc::channel(self.config.concurrency.max(BATCH_ENTRIES_MAX));
-        let deleter = tokio::spawn(delete_all(self.config.clone(), self.queue.clone(), handles));
+        let (deletes, to_delete) = mpsc::channel(self.config.concurrency.max(BATCH_ENTRIES_MAX));
+        let (receipts, to_tell) = mpsc::channel(WAITING_MAX);
+        let mut teller = tokio::spawn(receipt::send_all(self.config.clone(), self.queue.clone(), to_tell));
+        let deleter = tokio::spawn(delete_all(self.config.clone(), self.queue.clone(), to_delete, receipts));
         let settler = Arc::new(Settler { config: self.config.clone(), queue: self.queue.clone(), deletes });
         let mut rounds = Rounds {
             consumer: &self,
@@ -78,6 +82,9 @@ impl Consumer {
         if let Err(error) = deleter.await {
             tracing::error!(queue = %self.config.queue, %error, "the deleter ended early");
         }
+        if tokio::time::timeout(LAST_MAX, &mut teller).await.is_err() {
+            teller.abort();
+        }
     }
 }
 
@@ -91,7 +98,7 @@ impl Consumer {
         let at_a_time = if attributes.fifo { 1 } else { self.config.concurrency.max(1) };
         let mut working = JoinSet::new();
         // What is not in here comes again, whatever happened to it.
-        let mut settled = HashSet::new();
+        let mut settled = HashMap::new();
         let ids: Vec<MessageId> = messages.iter().map(|received| received.message_id.clone()).collect();
         for (before, received) in messages.into_iter().enumerate() {
             while working.len() >= at_a_time {
@@ -107,15 +114,23 @@ impl Consumer {
         while let Some(done) = working.join_next().await {
             settled.extend(done.ok().flatten());
         }
-        Ok(ids.into_iter().filter(|id| !settled.contains(id)).collect())
+        let telling = async {
+            let receipts: Vec<Receipt> = settled.values().flatten().cloned().collect();
+            for some in receipts.chunks(BATCH_ENTRIES_MAX) {
+                receipt::send(&self.config, &*self.queue, some).await;
+            }
+        };
+        // Lambda deletes the messages when this has ended.
+        let _ = tokio::time::timeout(LAST_MAX, telling).await;
+        Ok(ids.into_iter().filter(|id| !settled.contains_key(id)).collect())
     }
 
-    /// The message's id if it may be deleted.
-    async fn handle_one(self, case: Case, attributes: QueueAttributes) -> Option<MessageId> {
-        let (deletes, mut handles) = mpsc::channel(1);
+    /// The message's id if it may be deleted, and its receipt.
+    async fn handle_one(self, case: Case, attributes: QueueAttributes) -> Option<(MessageId, Option<Receipt>)> {
+        let (deletes, mut to_delete) = mpsc::channel(1);
         let settler = Settler { config: self.config, queue: self.queue, deletes };
         handle(&settler, &*self.handler, &case, &attributes).await;
-        handles.try_recv().is_ok().then_some(case.received.message_id)
+        to_delete.try_recv().ok().map(|delete| (case.received.message_id, delete.receipt))
     }
 }
 

@@ -6,10 +6,12 @@ use crate::config::{ConsumerConfig, Outcome};
 use crate::decide::{Failed, Verdict, decide};
 use crate::failure::Failure;
 use crate::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
+use crate::receipt;
 use crate::stamp::{Circumstances, stamped};
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::message::Content;
+use domain::replay::Receipt;
 use domain::time::Span;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,16 +30,23 @@ pub(crate) struct Case {
     pub consumer_version: String,
 }
 
+/// A message that is settled but for its delete.
+pub(crate) struct Delete {
+    pub handle: String,
+    /// What is told of it once it is deleted.
+    pub receipt: Option<Receipt>,
+}
+
 /// What settles messages.
 pub(crate) struct Settler {
     pub config: Arc<ConsumerConfig>,
     pub queue: Arc<dyn Queue>,
-    pub deletes: mpsc::Sender<String>,
+    pub deletes: mpsc::Sender<Delete>,
 }
 
 impl Settler {
     pub(crate) async fn succeeded(&self, case: &Case) {
-        self.delete(&case.received).await;
+        self.delete(&case.received, receipt::of(&self.config, case)).await;
         (self.config.tell)(&case.received, &Outcome::Handled);
     }
 
@@ -90,7 +99,7 @@ impl Settler {
         for call in 1..=CALLS_MAX {
             match self.queue.send_batch(dlq, &outgoing).await.map(|results| results.into_iter().next()) {
                 Ok(Some(Ok(_))) => {
-                    self.delete(received).await;
+                    self.delete(received, None).await;
                     return Outcome::DeadLettered { failure };
                 }
                 Ok(Some(Err(refused))) if refused.sender_fault => {
@@ -121,9 +130,9 @@ impl Settler {
         }
     }
 
-    async fn delete(&self, received: &Received) {
+    async fn delete(&self, received: &Received, receipt: Option<Receipt>) {
         // The receiving end lives until the last sender is gone, so this cannot fail while we hold one.
-        let _ = self.deletes.send(received.receipt_handle.clone()).await;
+        let _ = self.deletes.send(Delete { handle: received.receipt_handle.clone(), receipt }).await;
     }
 
     async fn pause(&self, call: u32) {
@@ -135,13 +144,20 @@ impl Settler {
 pub(crate) async fn delete_all(
     config: Arc<ConsumerConfig>,
     queue: Arc<dyn Queue>,
-    mut handles: mpsc::Receiver<String>,
+    mut deletes: mpsc::Receiver<Delete>,
+    receipts: mpsc::Sender<Receipt>,
 ) {
     let mut batch = Vec::with_capacity(BATCH_ENTRIES_MAX);
-    while handles.recv_many(&mut batch, BATCH_ENTRIES_MAX).await > 0 {
+    while deletes.recv_many(&mut batch, BATCH_ENTRIES_MAX).await > 0 {
         for call in 1..=CALLS_MAX {
-            match queue.delete_batch(&config.queue, &batch).await {
-                Ok(results) => batch = still_to_delete(&batch, &results),
+            let handles: Vec<String> = batch.iter().map(|delete| delete.handle.clone()).collect();
+            match queue.delete_batch(&config.queue, &handles).await {
+                Ok(results) => {
+                    let (deleted, still) = told(std::mem::take(&mut batch), &results);
+                    batch = still;
+                    // Full only when the queue of receipts is out of order, which is logged there.
+                    deleted.into_iter().for_each(|receipt| drop(receipts.try_send(receipt)));
+                }
                 Err(error) => {
                     tracing::warn!(queue = %config.queue, call, error = chain(&error), "the delete failed");
                 }
@@ -158,11 +174,18 @@ pub(crate) async fn delete_all(
     }
 }
 
-/// The handles to try again. A refusal that is the request's own fault (the handle is no longer valid: the message is
-/// gone, or somebody else has it) will not change.
-fn still_to_delete(batch: &[String], results: &[Result<(), EntryFailure>]) -> Vec<String> {
-    let refused = |n: usize| matches!(results.get(n), None | Some(Err(EntryFailure { sender_fault: false, .. })));
-    batch.iter().enumerate().filter(|(n, _)| refused(*n)).map(|(_, handle)| handle.clone()).collect()
+/// The receipts of what was deleted, and what to try again. A refusal that is the request's own fault (the handle is no
+/// longer valid: the message is gone, or somebody else has it) will not change.
+fn told(batch: Vec<Delete>, results: &[Result<(), EntryFailure>]) -> (Vec<Receipt>, Vec<Delete>) {
+    let (mut receipts, mut still) = (Vec::new(), Vec::new());
+    for (n, delete) in batch.into_iter().enumerate() {
+        match results.get(n) {
+            Some(Ok(())) => receipts.extend(delete.receipt),
+            Some(Err(EntryFailure { sender_fault: true, .. })) => {}
+            None | Some(Err(_)) => still.push(delete),
+        }
+    }
+    (receipts, still)
 }
 
 /// Waits before the next call after call number `call` failed.
@@ -206,9 +229,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_queues_own_refusals_are_tried_again() {
+    fn only_the_queues_own_refusals_are_tried_again_and_only_what_is_deleted_is_told() {
         let refused = |sender_fault| Err(EntryFailure { code: "c".into(), reason: "r".into(), sender_fault });
-        let batch: Vec<String> = ["a", "b", "c", "d"].map(String::from).into();
-        assert_eq!(still_to_delete(&batch, &[Ok(()), refused(true), refused(false)]), ["c", "d"]);
+        let delete = |handle: &str| {
+            let receipt = Receipt {
+                v: 1,
+                marker: handle.into(),
+                message_id: handle.into(),
+                consumer: "orders".into(),
+                consumer_version: "v1".into(),
+                processed_at: domain::time::Timestamp::from_ms(0),
+            };
+            Delete { handle: handle.into(), receipt: Some(receipt) }
+        };
+        let batch = ["a", "b", "c", "d"].map(delete).into();
+        let (receipts, still) = told(batch, &[Ok(()), refused(true), refused(false)]);
+        assert_eq!(receipts.iter().map(|receipt| receipt.marker.as_str()).collect::<Vec<_>>(), ["a"]);
+        assert_eq!(still.iter().map(|delete| delete.handle.as_str()).collect::<Vec<_>>(), ["c", "d"]);
     }
 }

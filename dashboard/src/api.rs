@@ -13,7 +13,7 @@ use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
 use domain::wire::{
     Approve, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, MakePlan,
-    Me, Note, Part, PlanView, ReplayView, ReplaysAnswer, Resume, Session, SignIn,
+    Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, Resume, Session, SignIn,
 };
 use http::{delete, file, get, path, post};
 
@@ -95,6 +95,11 @@ pub async fn take_out(id: GroupId, ask: Part) -> Done<GroupDetail> {
 /// Lets a fingerprint that was taken out be merged again.
 pub async fn rejoin(id: GroupId, ask: Give) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "rejoin"]), &ask).await
+}
+
+/// Lets all letters of a group out of quarantine.
+pub async fn release(id: GroupId, ask: Release) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "release"]), &ask).await
 }
 
 /// Makes a plan of the letters that wait.

@@ -44,6 +44,10 @@ pub enum Act {
     GroupRegressed,
     /// A letter came back after it had been counted as delivered.
     LateReturn,
+    /// A letter died again after its last replay that the policy allows.
+    LetterQuarantined,
+    /// A person let letters out of quarantine.
+    LettersReleased,
     /// Groups were found to be one cause.
     GroupsMerged,
     /// A group was taken out of a merge.

@@ -22,6 +22,11 @@ pub enum LetterState {
         /// The replay.
         replay: ReplayId,
     },
+    /// It died again after as many replays as the policy allows: no plan takes it until a person releases it.
+    Quarantined {
+        /// Since when.
+        at: Timestamp,
+    },
     /// Sent back, and confirmed or not returned within its observation window.
     Delivered {
         /// The replay that sent it.
@@ -46,6 +51,7 @@ impl<'de> Deserialize<'de> for LetterState {
         Ok(match state {
             LetterStateKind::Waiting => Self::Waiting,
             LetterStateKind::InReplay => Self::InReplay { replay: replay()? },
+            LetterStateKind::Quarantined => Self::Quarantined { at: need(at, "at")? },
             LetterStateKind::Delivered => Self::Delivered { replay: replay()?, at: need(at, "at")? },
         })
     }
@@ -60,19 +66,22 @@ pub enum LetterStateKind {
     Waiting,
     /// See [`LetterState::InReplay`].
     InReplay,
+    /// See [`LetterState::Quarantined`].
+    Quarantined,
     /// See [`LetterState::Delivered`].
     Delivered,
 }
 
 impl LetterStateKind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Waiting, Self::InReplay, Self::Delivered];
+    pub const ALL: [Self; 4] = [Self::Waiting, Self::InReplay, Self::Quarantined, Self::Delivered];
 
     /// The word of the kind, as in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
             Self::InReplay => "in_replay",
+            Self::Quarantined => "quarantined",
             Self::Delivered => "delivered",
         }
     }
@@ -89,6 +98,7 @@ impl LetterState {
         match self {
             Self::Waiting => LetterStateKind::Waiting,
             Self::InReplay { .. } => LetterStateKind::InReplay,
+            Self::Quarantined { .. } => LetterStateKind::Quarantined,
             Self::Delivered { .. } => LetterStateKind::Delivered,
         }
     }
@@ -161,9 +171,16 @@ pub struct Letter {
     pub deaths: u32,
     /// How often we have sent it back.
     pub replays: u32,
+    /// How many of these no longer count, because a person released it from quarantine after them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replays_forgiven: u32,
     /// Where it is.
     #[serde(flatten)]
     pub state: LetterState,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// One death of one letter; never changed, never removed while the letter is kept.
@@ -226,13 +243,15 @@ impl Letter {
             kept_at: now,
             deaths: 1,
             replays: 0,
+            replays_forgiven: 0,
             state: LetterState::Waiting,
         }
     }
 
     /// The letter after it died again: a message of ours came back. What it was when it first died stays: content,
-    /// impact, times of sending and loss.
-    pub fn died_again(&self, reading: Reading, now: Timestamp) -> Self {
+    /// impact, times of sending and loss. After `replays_max` replays it goes into quarantine.
+    pub fn died_again(&self, reading: Reading, replays_max: u32, now: Timestamp) -> Self {
+        let is_capped = self.is_capped(replays_max);
         Self {
             version: self.version + 1,
             group: reading.group,
@@ -246,7 +265,7 @@ impl Letter {
             remarks: reading.remarks,
             died_at: reading.failed_at.unwrap_or(now).min(now),
             deaths: self.deaths + 1,
-            state: LetterState::Waiting,
+            state: if is_capped { LetterState::Quarantined { at: now } } else { LetterState::Waiting },
             ..self.clone()
         }
     }
@@ -273,6 +292,22 @@ impl Letter {
     /// The same letter in another state, one version on.
     pub fn moved(&self, state: LetterState) -> Self {
         Self { version: self.version + 1, state, ..self.clone() }
+    }
+
+    /// Whether it was replayed as often as it may be, since a person has released it.
+    pub fn is_capped(&self, replays_max: u32) -> bool {
+        self.replays.saturating_sub(self.replays_forgiven) >= replays_max
+    }
+
+    /// The letter once a person lets it be replayed again; none where nothing holds it back.
+    pub fn released(&self, replays_max: u32) -> Option<Self> {
+        let is_held = match &self.state {
+            LetterState::Quarantined { .. } => true,
+            // The cap was lowered, or the letter is older than quarantines.
+            LetterState::Waiting => self.is_capped(replays_max),
+            LetterState::InReplay { .. } | LetterState::Delivered { .. } => false,
+        };
+        is_held.then(|| Self { replays_forgiven: self.replays, ..self.moved(LetterState::Waiting) })
     }
 
     /// Whether its deadline has passed: sending it back would do what nobody wants any more.

@@ -69,7 +69,7 @@ pub struct GatePolicy {
     pub four_eyes: bool,
     /// From this sum on, four eyes are asked for even when `four_eyes` is off, per currency.
     pub four_eyes_from: Vec<Money>,
-    /// A letter that was replayed this many times is kept back. 3.
+    /// A letter that dies again after this many replays goes into quarantine. 3.
     pub replays_max: u32,
 }
 

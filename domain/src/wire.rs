@@ -10,7 +10,7 @@ mod letter;
 mod replay;
 mod session;
 
-pub use ask::{Approve, DeclareFix, Give, MakePlan, Note, ReportDeployment, Resume, WaiverAsk};
+pub use ask::{Approve, DeclareFix, Give, MakePlan, Note, Release, ReportDeployment, Resume, WaiverAsk};
 pub use error::{ErrorBody, ErrorCode};
 pub use group::{GroupDetail, GroupRow, GroupsAnswer, NextStep, RowFacts, Summary, attention};
 pub use kin::{AlsoSeenAs, GroupChange, GroupName, Part, RulesPreview, TryRules};

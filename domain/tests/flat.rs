@@ -51,14 +51,15 @@ fn every_outcome_is_read_as_it_was_written() {
         json!({"outcome": "sending", "since": 1}),
         json!({"outcome": "in_flight", "sent_at": 1, "message_id": "m"}),
         json!({"outcome": "delivered", "at": 1}),
+        json!({"outcome": "delivered", "at": 1, "confirmed": {"consumer": "c", "version": "v", "processed_at": 1}}),
         json!({"outcome": "returned", "at": 1, "verdict": "same_cause", "group": "g", "title": "t"}),
         json!({"outcome": "expired", "at": 1}),
         json!({"outcome": "skipped", "reason": "in_doubt"}),
     ] {
-        check::<Outcome>(outcome.clone(), &[]);
+        check::<Outcome>(outcome.clone(), &["confirmed"]);
         let mut entry = json!({"replay": "r", "seq": 1, "letter": "l", "wave": 0, "sends": 1});
         entry.as_object_mut().unwrap().extend(outcome.as_object().unwrap().clone());
-        check::<Entry>(entry, &[]);
+        check::<Entry>(entry, &["confirmed"]);
     }
     assert!(serde_json::from_value::<Outcome>(json!({"outcome": "lost"})).is_err());
 }
@@ -94,6 +95,7 @@ fn every_state_of_a_letter_is_read_as_it_was_written() {
     for state in [
         json!({"state": "waiting"}),
         json!({"state": "in_replay", "replay": "r"}),
+        json!({"state": "quarantined", "at": 1}),
         json!({"state": "delivered", "replay": "r", "at": 1}),
     ] {
         check::<LetterState>(state, &[]);

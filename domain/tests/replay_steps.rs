@@ -266,7 +266,7 @@ fn a_ledger_closes_whatever_moves() {
         (Some(OutcomeKind::Pending), OutcomeKind::Skipped, 2),
     ];
     for (from, to, letters) in moves {
-        ledger.apply(&LedgerMove { wave: 0, from, to, letters, sent_twice: 0 });
+        ledger.apply(&LedgerMove::plain(0, from, to, letters));
         assert_eq!(ledger.total().selected(), 7);
     }
     let total = ledger.total();

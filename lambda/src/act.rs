@@ -3,11 +3,13 @@
 mod fix;
 mod part;
 mod plan;
+mod release;
 mod replay;
 
 pub use fix::{change_note, declare_fix, report_deployment, withdraw_fix};
 pub use part::{part, rejoin};
 pub use plan::{WouldBeSent, make_plan, would_be_sent};
+pub use release::release;
 pub use replay::{abort, approve, pause, resume};
 
 use crate::cause;

@@ -69,6 +69,11 @@ impl Answer {
 }
 
 impl Batch {
+    /// Whether it comes from this queue: a mapping hands over messages of one queue only.
+    pub fn is_from(&self, queue: &QueueArn) -> bool {
+        self.records.first().is_some_and(|record| record.queue == queue.as_str())
+    }
+
     /// The messages as a consumer receives them.
     pub fn received(self) -> Vec<Received> {
         let received = |mut record: Record| {
@@ -134,6 +139,13 @@ pub async fn keep(office: &Office, batch: Batch, main_of_silent: Option<&QueueAr
     Answer::failing(report.failed.into_iter().map(|id| id.as_str().to_owned()))
 }
 
+/// Receipts of consumers.
+pub async fn receipts(office: &Office, batch: Batch) -> Answer {
+    let messages = batch.records.into_iter().map(|record| (MessageId::new(record.message_id), record.body));
+    let failed = replay::take_receipts(office, messages.collect()).await;
+    Answer::failing(failed.into_iter().map(|id| id.as_str().to_owned()))
+}
+
 /// Steps of replays. A step that cannot be read or done comes again, and ends in the dead-letter queue of our own.
 pub async fn step(office: &Office, batch: Batch, executor: &str) -> Answer {
     let mut failed = Vec::new();
@@ -184,6 +196,14 @@ mod tests {
         assert_eq!(dead.content.attributes["n"], Attribute::number("00.10"));
         let bytes = AttributeValue::Binary("AP8QgA==".into());
         assert_eq!(dead.content.attributes["b"], Attribute { data_type: "Binary.png".into(), value: bytes });
+    }
+
+    #[test]
+    fn batch_says_which_queue_it_is_from() {
+        let event = r#"{"Records":[{"messageId":"m","body":"{}","eventSourceARN":"arn:aws:sqs:r:1:receipts"}]}"#;
+        let batch: Batch = serde_json::from_str(event).unwrap();
+        assert!(batch.is_from(&"arn:aws:sqs:r:1:receipts".into()) && !batch.is_from(&"arn:aws:sqs:r:1:dlq".into()));
+        assert!(!Batch { records: Vec::new() }.is_from(&"arn:aws:sqs:r:1:receipts".into()));
     }
 
     #[test]

@@ -7,11 +7,14 @@ mod backlog;
 mod batch;
 mod checks;
 mod order;
+mod receipt;
 mod send;
 mod settle;
 mod turn;
 
 pub(crate) use checks::{Occasion, deployment_of, gate_of, main_queue_words};
+
+pub use receipt::take_receipts;
 
 use crate::error::OfficeError;
 use crate::office::{Office, StepMessage};

@@ -85,8 +85,7 @@ async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
     let began = Instant::now();
     for n in (0..MEASURED).step_by(50) {
         let write = |n| Write::Entry { entry: Box::new(entry(n, None)), was: None };
-        let to =
-            LedgerMove { wave: (n / 1_000) as u32, from: None, to: OutcomeKind::Pending, letters: 50, sent_twice: 0 };
+        let to = LedgerMove::plain((n / 1_000) as u32, None, OutcomeKind::Pending, 50);
         let ledger = Write::Ledger { replay: id.clone(), moves: vec![to] };
         store.commit((n..n + 50).map(write).chain([ledger]).collect()).await?;
     }
@@ -105,7 +104,7 @@ async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
                 writes.push(Write::Entry { entry: Box::new(entry(n, Some(kind))), was: Some(from) });
             }
             let wave = (first / 1_000) as u32;
-            let step = LedgerMove { wave, from: Some(from.0), to: kind, letters: BATCH, sent_twice: 0 };
+            let step = LedgerMove::plain(wave, Some(from.0), kind, BATCH);
             writes.push(Write::Ledger { replay: id.clone(), moves: vec![step] });
             writes.extend(deltas.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) }));
             store.commit(writes).await?;
@@ -190,6 +189,7 @@ fn letter(n: u64) -> Letter {
         kept_at: sent_at.plus(Span::from_secs(31)),
         deaths: 1,
         replays: 0,
+        replays_forgiven: 0,
         state: LetterState::Waiting,
     }
 }

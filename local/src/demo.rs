@@ -108,6 +108,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let feeds = [
         tokio::spawn(feed::letters(office.clone(), queues.dlq.clone(), stopping.clone())),
         tokio::spawn(feed::steps(office.clone(), executor, stopping.clone())),
+        tokio::spawn(feed::receipts(office.clone(), queues.receipts.clone(), stopping.clone())),
         tokio::spawn(feed::minutes(office.clone(), SWEEP_EVERY, stopping.clone())),
     ];
     let server = tokio::spawn(serve::serve(listener, router, stopping));
@@ -134,6 +135,7 @@ struct Queues {
     dlq: QueueArn,
     quarantine: QueueArn,
     steps: QueueArn,
+    receipts: QueueArn,
 }
 
 impl Queues {
@@ -144,6 +146,7 @@ impl Queues {
             dlq: named("orders-dlq"),
             quarantine: named("dlo-steps-dlq"),
             steps: named("dlo-steps"),
+            receipts: named("dlo-receipts"),
         }
     }
 
@@ -155,7 +158,8 @@ impl Queues {
         queue.create_queue(&self.main, main.dead_letters_to(&self.dlq, RECEIVES_MAX)).await?;
         // A step that fails ten times is none that could work; sweep starts its replay's chain anew.
         let steps = QueueSettings::default().dead_letters_to(&self.quarantine, 10);
-        queue.create_queue(&self.steps, steps).await
+        queue.create_queue(&self.steps, steps.clone()).await?;
+        queue.create_queue(&self.receipts, steps).await
     }
 }
 
@@ -221,6 +225,11 @@ async fn start_orders(
             }
         });
     };
-    let settings = OrdersConfig { on_deploy: Arc::new(on_deploy), orders_per_s: config.orders_per_s, ..settings };
+    let settings = OrdersConfig {
+        on_deploy: Arc::new(on_deploy),
+        orders_per_s: config.orders_per_s,
+        receipts: Some(queues.receipts.clone()),
+        ..settings
+    };
     Ok(Orders::start(queue, settings).await?)
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Messages that one call of intake gets at most: what a batch of an event source mapping would be.
+/// Letters or receipts that are handled at once, at most: what a batch of an event source mapping would be.
 const INTAKE_BATCH_MAX: usize = 100;
 /// How long a receive waits for the first message: SQS's longest.
 const LONG_POLL: Span = Span::from_secs(20);
@@ -89,6 +89,29 @@ async fn delete(office: &Office, queue: &QueueArn, handles: &[String]) {
             }
             Err(error) => {
                 tracing::warn!(%queue, error = chain(&error), "messages were not deleted; they will come again")
+            }
+        }
+    }
+}
+
+/// Takes receipts of consumers, until the office stops.
+pub async fn receipts(office: Office, queue: QueueArn, mut stop: Stop) {
+    loop {
+        let received = tokio::select! {
+            received = receive_many(&office, &queue) => received,
+            () = stopped(&mut stop) => return,
+        };
+        match received {
+            Ok(received) => {
+                let messages = received.iter().map(|r| (r.message_id.clone(), r.content.body.clone()));
+                let failed: BTreeSet<_> =
+                    replay::take_receipts(&office, messages.collect()).await.into_iter().collect();
+                let taken = received.into_iter().filter(|r| !failed.contains(&r.message_id));
+                delete(&office, &queue, &taken.map(|r| r.receipt_handle).collect::<Vec<_>>()).await;
+            }
+            Err(error) => {
+                tracing::error!(%queue, error = chain(&error), "receipts could not be received; trying again");
+                tokio::select! { () = tokio::time::sleep(RETRY_AFTER) => {}, () = stopped(&mut stop) => return }
             }
         }
     }

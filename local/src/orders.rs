@@ -57,6 +57,8 @@ pub struct OrdersConfig {
     pub main: QueueArn,
     /// Its dead-letter queue.
     pub dlq: QueueArn,
+    /// Where its consumer sends receipts for orders that a replay brought back.
+    pub receipts: Option<QueueArn>,
     /// Orders that the producer places each second; 0 for none.
     pub orders_per_s: u32,
     /// After so many the producer pauses by itself, so that the demo's file does not grow for ever.
@@ -84,6 +86,7 @@ impl OrdersConfig {
         Self {
             main,
             dlq,
+            receipts: None,
             orders_per_s: 3,
             orders_max: 3_000,
             concurrency: 10,
@@ -189,6 +192,7 @@ fn consumer_config(shared: &Arc<Shared>) -> ConsumerConfig {
         wait: RECEIVE_WAIT,
         backoff_base: config.backoff_base,
         message_type: service::message_type,
+        receipts: config.receipts.clone(),
         now: config.now.clone(),
         tell: Arc::new(move |_, outcome| counters.count(outcome)),
         ..ConsumerConfig::new(config.main.clone(), SERVICE, move || version.state().version.to_string())

@@ -32,14 +32,16 @@ pub struct World {
     resumes: u8,
     aborts: u8,
     failures: u8,
+    receipts: u8,
 }
 
 /// What may go wrong in each world; together they stay in the minutes of a test run.
-pub const WORLDS: [World; 4] = [
-    World { crashes: 1, pauses: 0, resumes: 0, aborts: 0, failures: 1 },
-    World { crashes: 0, pauses: 1, resumes: 1, aborts: 0, failures: 1 },
-    World { crashes: 0, pauses: 1, resumes: 0, aborts: 1, failures: 1 },
-    World { crashes: 1, pauses: 0, resumes: 0, aborts: 1, failures: 0 },
+pub const WORLDS: [World; 5] = [
+    World { crashes: 1, pauses: 0, resumes: 0, aborts: 0, failures: 1, receipts: 0 },
+    World { crashes: 0, pauses: 1, resumes: 1, aborts: 0, failures: 1, receipts: 0 },
+    World { crashes: 0, pauses: 1, resumes: 0, aborts: 1, failures: 1, receipts: 0 },
+    World { crashes: 1, pauses: 0, resumes: 0, aborts: 1, failures: 0, receipts: 0 },
+    World { crashes: 1, pauses: 1, resumes: 0, aborts: 0, failures: 0, receipts: 1 },
 ];
 
 /// Looks at every state of a world, and panics with the way to it when one breaks a promise. Gives how many there are.
@@ -123,6 +125,7 @@ enum Action {
     Crash(usize),
     Fail(usize),
     Return(usize),
+    Receipt(usize),
 }
 
 impl State {
@@ -150,7 +153,7 @@ impl State {
         let (now, row) = (self.now(), &mut self.rows[at]);
         let from = std::mem::replace(&mut row.outcome, to);
         row.since = now;
-        let moved = LedgerMove { wave: row.wave, from: Some(from), to, letters: 1, sent_twice: 0 };
+        let moved = LedgerMove::plain(row.wave, Some(from), to, 1);
         self.ledger.0.apply(&moved);
     }
 
@@ -174,7 +177,7 @@ impl Model for Office {
             std::array::from_fn(|at| Row { wave: wave(at), outcome, since, sends: 0, sent: 0, on_main: 0, on_dlq: 0 });
         let mut ledger = Ledger::default();
         for (wave, letters) in WAVES.into_iter().enumerate() {
-            ledger.apply(&LedgerMove { wave: wave as u32, from: None, to: outcome, letters, sent_twice: 0 });
+            ledger.apply(&LedgerMove::plain(wave as u32, None, outcome, letters));
         }
         vec![State {
             ticks: 0,
@@ -199,8 +202,9 @@ impl Model for Office {
             actions.extend((state.left.crashes > 0 && !executor.is_idle()).then_some(Action::Crash(at)));
         }
         for (at, row) in state.rows.iter().enumerate() {
-            // A message that is processed changes nothing that the office can see.
+            // A message that is processed changes nothing that the office can see, but for its receipt.
             actions.extend((row.on_main > 0 && state.left.failures > 0).then_some(Action::Fail(at)));
+            actions.extend((row.on_main > 0 && state.left.receipts > 0).then_some(Action::Receipt(at)));
             actions.extend((row.on_dlq > 0).then_some(Action::Return(at)));
         }
     }
@@ -242,6 +246,13 @@ impl Model for Office {
                 state.left.failures -= 1;
                 state.rows[at].on_main -= 1;
                 state.rows[at].on_dlq += 1;
+            }
+            Action::Receipt(at) => {
+                state.left.receipts -= 1;
+                state.rows[at].on_main -= 1;
+                if matches!(state.rows[at].outcome, OutcomeKind::Sending | OutcomeKind::InFlight) {
+                    state.enter(at, OutcomeKind::Delivered);
+                }
             }
             Action::Return(at) => {
                 state.rows[at].on_dlq -= 1;

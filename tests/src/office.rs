@@ -133,6 +133,7 @@ pub fn letter(group: &GroupId, n: u64) -> Letter {
         kept_at: sent_at.plus(Span::from_secs(31)),
         deaths: 1,
         replays: 0,
+        replays_forgiven: 0,
         state: LetterState::Waiting,
     }
 }

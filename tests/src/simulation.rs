@@ -9,6 +9,7 @@ mod calm;
 mod checks;
 mod orders;
 mod people;
+mod receipts;
 mod scene;
 mod witness;
 
@@ -57,10 +58,13 @@ async fn tell(scene: &mut Scene) -> Result<(), String> {
 async fn happens(scene: &mut Scene) -> Result<(), String> {
     match scene.chance.below(100) {
         0..24 => scene.consume().await,
-        24..40 => {
+        24..38 => {
             take_in(scene).await;
         }
-        40..66 => {
+        38..42 => {
+            receipts::take(scene).await;
+        }
+        42..66 => {
             step(scene).await;
         }
         66..88 => people::act(scene).await,

@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::component::{Bar, Countdown, Part};
 use crate::model::ledger::{WaveState, back_mille};
-use crate::model::ledger::{columns, share, wave_state};
+use crate::model::ledger::{columns, known_by, share, wave_state};
 use crate::model::money::{count, counted};
 use crate::model::words;
 use crate::reactive::prelude::*;
@@ -67,7 +67,9 @@ fn row(id: &ReplayId, wave: Option<u32>, ledger: &WaveLedger, kinds: &[OutcomeKi
             view! { <a href=place(id, outcome, wave)>{shown}</a> }.into_any()
         };
         let back = outcome == Some(OutcomeKind::Returned) && n > 0;
-        view! { <td class:ledger-back=back>{inner}</td> }.into_any()
+        let known = (outcome == Some(OutcomeKind::Delivered)).then(|| known_by(ledger)).flatten();
+        let known = known.map(|known| view! { <span class="cell-more">{known}</span> }.into_any());
+        view! { <td class:ledger-back=back>{inner}{known}</td> }.into_any()
     };
     let name = wave.map_or("All".to_string(), |wave| (wave + 1).to_string());
     let cells = kinds.iter().map(|kind| cell(Some(*kind), ledger.get(*kind))).collect_view();

@@ -23,6 +23,17 @@ pub fn settled(ledger: &WaveLedger) -> u64 {
     ledger.delivered + ledger.returned + ledger.expired + ledger.skipped
 }
 
+/// How it is known that letters were delivered; none where none were.
+pub fn known_by(ledger: &WaveLedger) -> Option<String> {
+    let by_window = ledger.delivered.saturating_sub(ledger.confirmed);
+    match (ledger.confirmed, by_window) {
+        (0, 0) => None,
+        (_, 0) => Some("all confirmed".into()),
+        (0, _) => Some("by their window".into()),
+        (n, left) => Some(format!("{} confirmed, {} by their window", count(n), count(left))),
+    }
+}
+
 /// How much of a replay is done, percent; 100 only when all of it is.
 pub fn done_pct(ledger: &WaveLedger) -> u64 {
     settled(ledger) * 100 / ledger.selected().max(1)
@@ -238,6 +249,19 @@ mod tests {
         total.expired = 1;
         total.sending = 1;
         assert_eq!((columns(&total).len(), sum(&total)), (7, total.selected()));
+    }
+
+    #[test]
+    fn the_ledger_says_how_a_delivery_is_known() {
+        for (delivered, confirmed, words) in [
+            (0, 0, None),
+            (40, 40, Some("all confirmed")),
+            (40, 0, Some("by their window")),
+            (1_040, 1_000, Some("1,000 confirmed, 40 by their window")),
+        ] {
+            let ledger = WaveLedger { confirmed, ..ledger(delivered, 0, 0, 0) };
+            assert_eq!(known_by(&ledger).as_deref(), words);
+        }
     }
 
     #[test]

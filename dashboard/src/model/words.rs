@@ -94,6 +94,7 @@ pub fn letter_state(kind: LetterStateKind) -> &'static str {
     match kind {
         LetterStateKind::Waiting => "Waiting",
         LetterStateKind::InReplay => "In replay",
+        LetterStateKind::Quarantined => "Quarantined",
         LetterStateKind::Delivered => "Delivered",
     }
 }
@@ -214,6 +215,8 @@ pub fn act(act: Act) -> &'static str {
         Act::ReplayFinished => "finished the replay",
         Act::GroupResolved => "resolved the group",
         Act::GroupRegressed => "reopened the group",
+        Act::LetterQuarantined => "put a letter into quarantine",
+        Act::LettersReleased => "let letters out of quarantine",
         Act::LateReturn => "saw a delivered letter come back",
     }
 }

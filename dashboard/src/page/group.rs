@@ -9,6 +9,7 @@ mod letters;
 mod note;
 mod payload;
 mod plan;
+mod release;
 mod side;
 mod timeline;
 

@@ -52,6 +52,9 @@ pub enum Outcome {
     Delivered {
         /// When that was judged.
         at: Timestamp,
+        /// Who confirmed it; none when its window passed without a return.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        confirmed: Option<Confirmation>,
     },
     /// It came back to the dead-letter queue.
     Returned {
@@ -76,7 +79,27 @@ pub enum Outcome {
     },
 }
 
+/// What a consumer's receipt says of a letter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Confirmation {
+    /// The service that processed it.
+    pub consumer: String,
+    /// That service's version.
+    pub version: String,
+    /// When, by that service's clock.
+    pub processed_at: Timestamp,
+}
+
 impl Outcome {
+    /// Who confirmed it, if it is delivered and somebody did.
+    pub fn confirmation(&self) -> Option<&Confirmation> {
+        match self {
+            Self::Delivered { confirmed, .. } => confirmed.as_ref(),
+            _ => None,
+        }
+    }
+
     /// The outcome without what belongs to it.
     pub fn kind(&self) -> OutcomeKind {
         match self {
@@ -103,6 +126,7 @@ struct Carried {
     group: Option<GroupId>,
     title: Option<String>,
     reason: Option<SkipReason>,
+    confirmed: Option<Confirmation>,
 }
 
 impl<'de> Deserialize<'de> for Outcome {
@@ -115,7 +139,7 @@ impl<'de> Deserialize<'de> for Outcome {
             OutcomeKind::InFlight => {
                 Self::InFlight { sent_at: need(of.sent_at, "sent_at")?, message_id: need(of.message_id, "message_id")? }
             }
-            OutcomeKind::Delivered => Self::Delivered { at: at()? },
+            OutcomeKind::Delivered => Self::Delivered { at: at()?, confirmed: of.confirmed },
             OutcomeKind::Returned => Self::Returned {
                 at: at()?,
                 verdict: need(of.verdict, "verdict")?,

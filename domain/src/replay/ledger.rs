@@ -2,7 +2,7 @@
 //! what the plan selected, because an entry's move takes one from a column and puts one into another, in the same
 //! commit as the entry itself.
 
-use super::entry::OutcomeKind;
+use super::entry::{Entry, OutcomeKind};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,9 @@ pub struct WaveLedger {
     pub skipped: u64,
     /// Letters that were sent more than once because an answer was lost (also counted in their column).
     pub sent_twice: u64,
+    /// Delivered letters that their consumer's receipt confirmed (also counted in that column); the others were judged
+    /// by their window.
+    pub confirmed: u64,
 }
 
 impl WaveLedger {
@@ -71,6 +74,7 @@ impl WaveLedger {
             *self.column(kind) += other.get(kind);
         }
         self.sent_twice += other.sent_twice;
+        self.confirmed += other.confirmed;
     }
 }
 
@@ -94,6 +98,36 @@ pub struct LedgerMove {
     /// How many more of them may now have been sent more than once; negative when the queue has said that the second
     /// send of some did not reach it.
     pub sent_twice: i64,
+    /// How many more of them a receipt has confirmed; negative when such letters came back all the same.
+    #[serde(default)]
+    pub confirmed: i64,
+}
+
+impl LedgerMove {
+    /// So many letters move, and nothing else changes.
+    pub const fn plain(wave: u32, from: Option<OutcomeKind>, to: OutcomeKind, letters: u64) -> Self {
+        Self { wave, from, to, letters, sent_twice: 0, confirmed: 0 }
+    }
+
+    /// The move of one entry.
+    pub fn of(before: &Entry, after: &Entry) -> Self {
+        let was = |is: fn(&Entry) -> bool| i64::from(is(after)) - i64::from(is(before));
+        Self {
+            sent_twice: was(|entry| entry.sends > 1),
+            confirmed: was(|entry| entry.outcome.confirmation().is_some()),
+            ..Self::plain(before.wave, Some(before.outcome.kind()), after.outcome.kind(), 1)
+        }
+    }
+
+    /// With another move between the same columns of the same wave.
+    pub fn joined(self, other: &Self) -> Self {
+        Self {
+            letters: self.letters + other.letters,
+            sent_twice: self.sent_twice + other.sent_twice,
+            confirmed: self.confirmed + other.confirmed,
+            ..self
+        }
+    }
 }
 
 impl Ledger {
@@ -125,5 +159,6 @@ impl Ledger {
         }
         *wave.column(change.to) += change.letters;
         wave.sent_twice = wave.sent_twice.saturating_add_signed(change.sent_twice);
+        wave.confirmed = wave.confirmed.saturating_add_signed(change.confirmed);
     }
 }

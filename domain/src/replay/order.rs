@@ -98,9 +98,9 @@ mod tests {
         check(&[], &[Some("a"), Some("a"), Some("b"), Some("a")], &[Go, Later, Go, Later]);
         check(&[("a", in_flight())], &[Some("a"), Some("b")], &[Later, Go]);
         check(&[("a", Outcome::Sending { since: AT })], &[Some("a")], &[Later]);
-        check(&[("a", Outcome::Delivered { at: AT })], &[Some("a"), Some("a")], &[Go, Later]);
+        check(&[("a", Outcome::Delivered { at: AT, confirmed: None })], &[Some("a"), Some("a")], &[Go, Later]);
         check(&[("a", returned())], &[Some("a"), Some("b"), None], &[Behind, Go, Go]);
-        check(&[("a", Outcome::Delivered { at: AT }), ("a", returned())], &[Some("a")], &[Behind]);
+        check(&[("a", Outcome::Delivered { at: AT, confirmed: None }), ("a", returned())], &[Some("a")], &[Behind]);
     }
 
     #[test]

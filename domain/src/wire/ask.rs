@@ -2,6 +2,7 @@
 
 use crate::fix::FixKind;
 use crate::gate::ConditionKind;
+use crate::id::LetterId;
 use crate::replay::{PlanHash, PlanOptions};
 use crate::time::Timestamp;
 use alloc::string::String;
@@ -75,6 +76,18 @@ pub struct Resume {
     /// Conditions to set aside.
     #[serde(default)]
     pub waivers: Vec<WaiverAsk>,
+}
+
+/// Let letters out of quarantine.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Release {
+    /// Which; all of the group's when none is named.
+    #[serde(default)]
+    pub letters: Vec<LetterId>,
+    /// Why.
+    pub reason: String,
 }
 
 /// A reason, for what needs nothing else (pause, abort, withdraw a fix).

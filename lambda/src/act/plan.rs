@@ -8,7 +8,7 @@ use crate::port::{CommitError, GroupFacts, Write};
 use domain::audit::Act;
 use domain::group::{Group, GroupState, Tally};
 use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
-use domain::letter::{Letter, LetterStateKind};
+use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::limits::{PAGE_MAX, PLAN_ENTRIES_MAX, PLAN_LETTERS_MAX};
 use domain::money::Purse;
 use domain::reading::Replayability;
@@ -121,7 +121,10 @@ pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldB
         }
         _ => Ok(WouldBeSent {
             letters: facts.counts.of(LetterStateKind::Waiting),
-            left_out: Vec::new(),
+            left_out: match facts.counts.of(LetterStateKind::Quarantined).letters {
+                0 => Vec::new(),
+                n => vec![format!("{n} {IN_QUARANTINE}")],
+            },
             message_types: vec![group.message_type.clone()],
         }),
     }
@@ -141,7 +144,9 @@ async fn select(
 ) -> Result<Selection, OfficeError> {
     let mut selection = Selection::default();
     for id in std::iter::once(&group.id).chain(&group.kin.also) {
-        selection.add(office, id, main_queue, now).await?;
+        for state in [LetterStateKind::Waiting, LetterStateKind::Quarantined] {
+            selection.add(office, id, state, main_queue, now).await?;
+        }
     }
     if !group.kin.also.is_empty() {
         selection.letters.sort_by(|a, b| (a.sent_at, &a.id).cmp(&(b.sent_at, &b.id)));
@@ -150,6 +155,9 @@ async fn select(
     selection.letters.sort_by(|a, b| a.sequence_number.cmp(&b.sequence_number));
     Ok(selection)
 }
+
+/// Why a letter in quarantine is left out, after their number.
+const IN_QUARANTINE: &str = "in quarantine";
 
 fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
     let allowed = matches!(letter.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
@@ -163,22 +171,25 @@ fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timesta
         return Some("past their deadline".into());
     }
     let cap = office.policy.gate.replays_max;
-    (letter.replays >= cap).then(|| format!("replayed {cap} times already"))
+    match letter.state {
+        LetterState::Quarantined { .. } => Some(IN_QUARANTINE.into()),
+        _ => letter.is_capped(cap).then(|| format!("replayed {cap} times already")),
+    }
 }
 
 impl Selection {
-    /// Goes through the waiting letters of one fingerprint.
+    /// Goes through the letters of one fingerprint that are in one state.
     async fn add(
         &mut self,
         office: &Office,
         id: &GroupId,
+        state: LetterStateKind,
         main_queue: &QueueArn,
         now: Timestamp,
     ) -> Result<(), OfficeError> {
         let mut cursor = None;
         loop {
-            let waiting = Some(LetterStateKind::Waiting);
-            let page = office.store.letters_of(id, waiting, cursor.as_ref(), PAGE_MAX).await?;
+            let page = office.store.letters_of(id, Some(state), cursor.as_ref(), PAGE_MAX).await?;
             for letter in &page.items {
                 match why_not(letter, main_queue, office, now) {
                     Some(reason) => *self.left_out.entry(reason).or_default() += 1,
@@ -245,14 +256,8 @@ async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Resu
             seq += 1;
             writes.push(Write::Entry { entry: Box::new(entry), was: None });
         }
-        let moves = moves.into_iter().map(|(wave, letters)| LedgerMove {
-            wave,
-            from: None,
-            to: OutcomeKind::Pending,
-            letters,
-            sent_twice: 0,
-        });
-        writes.push(Write::Ledger { replay: plan.id.clone(), moves: moves.collect() });
+        let planned = |(wave, letters)| LedgerMove::plain(wave, None, OutcomeKind::Pending, letters);
+        writes.push(Write::Ledger { replay: plan.id.clone(), moves: moves.into_iter().map(planned).collect() });
         write_chunk(office, writes).await?;
     }
     Ok(())

@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use domain::audit::AuditRecord;
 use domain::id::{GroupId, ReplayId};
 use domain::limits::PAGE_MAX;
-use domain::replay::Outcome;
+use domain::replay::{Confirmation, Outcome};
 use domain::time::Timestamp;
 use domain::wire::{EntryRow, ErrorCode};
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,11 @@ impl Row for EntryRow {
             Outcome::Pending => (None, String::new()),
             Outcome::Sending { since } => (Some(*since), String::new()),
             Outcome::InFlight { sent_at, message_id } => (Some(*sent_at), message_id.to_string()),
-            Outcome::Delivered { at } | Outcome::Expired { at } => (Some(*at), String::new()),
+            Outcome::Expired { at } => (Some(*at), String::new()),
+            Outcome::Delivered { at, confirmed } => {
+                let by = |by: &Confirmation| format!("confirmed by {} {}", by.consumer, by.version);
+                (Some(*at), confirmed.as_ref().map_or_else(|| "its window passed".into(), by))
+            }
             Outcome::Returned { at, verdict, group, title } => {
                 (Some(*at), format!("{}: {title} ({group})", word(verdict)))
             }

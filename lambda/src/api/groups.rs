@@ -21,7 +21,7 @@ use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use domain::wire::{
     AlsoSeenAs, AuditPage, DeclareFix, Give, GroupDetail, GroupName, GroupRow, GroupsAnswer, MakePlan, Me, Note, Part,
-    PlanView, ReportDeployment, RowFacts, RulesPreview, Summary, TryRules, attention,
+    PlanView, Release, ReportDeployment, RowFacts, RulesPreview, Summary, TryRules, attention,
 };
 
 type Answer<T> = Result<Json<T>, ApiError>;
@@ -180,7 +180,8 @@ fn called(office: &Office, group: &Group) -> GroupName {
 }
 
 fn plan_view(facts: &GroupFacts, plan: domain::replay::Plan) -> PlanView {
-    let waiting = facts.counts.of(LetterStateKind::Waiting).letters;
+    let of = |kind| facts.counts.of(kind).letters;
+    let waiting = of(LetterStateKind::Waiting) + of(LetterStateKind::Quarantined);
     let left_out: u64 = plan.left_out.iter().map(|left| left.letters).sum();
     let planned = plan.letters.letters + left_out as i64;
     PlanView {
@@ -249,6 +250,16 @@ pub(super) async fn rejoin(
     ask: Result<Json<Give>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::rejoin(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn release(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<Release>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::release(&api.office, &caller.actor, &id, &body(ask)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 

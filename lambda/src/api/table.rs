@@ -6,14 +6,15 @@ use domain::deployment::Deployment;
 use domain::role::Permission;
 use domain::wire::{
     Approve, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, MakePlan,
-    Me, Note, Part, PlanView, ReplayView, ReplaysAnswer, ReportDeployment, Resume, RulesPreview, TryRules,
+    Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, ReportDeployment, Resume, RulesPreview, TryRules,
 };
 
 const CURSOR: Query = Query { name: "cursor", meaning: "what the page before gave as `next`" };
 const LIMIT: Query = Query { name: "limit", meaning: "rows of the page, 1 to 200; 50 when not given" };
 const FORM: Query = Query { name: "form", meaning: "jsonl or csv; jsonl when not given" };
 const GO_ON: Query = Query { name: "cursor", meaning: "what the answer before gave in its header `dlo-next`" };
-const STATE: Query = Query { name: "state", meaning: "waiting, in_replay or delivered; all when not given" };
+const STATE: Query =
+    Query { name: "state", meaning: "waiting, in_replay, quarantined or delivered; all when not given" };
 const WAVE: Query = Query { name: "wave", meaning: "the wave, from 0; all when not given" };
 const OUTCOME: Query = Query {
     name: "outcome",
@@ -92,6 +93,12 @@ fn acting() -> Vec<Endpoint> {
             Some(Permission::Approve),
             "Approve the plan through the gate, and start its replay",
             replays::approve,
+        ),
+        Endpoint::post::<Release, GroupDetail, _>(
+            "/groups/{group}/release",
+            Some(Permission::Approve),
+            "Let letters out of quarantine, so that a plan may take them again",
+            groups::release,
         ),
         Endpoint::post::<Give, ReplayView, _>(
             "/replays/{replay}/pause",

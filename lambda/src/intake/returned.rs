@@ -42,7 +42,10 @@ pub(super) async fn keep(
         }
         let now = office.now();
         let same_cause = is_same_cause(office, &letter.group, &source.reading.group).await?;
-        let Some(return_) = Return::of(source, &letter, &entry, same_cause, now) else { return Ok(Kept::NotOurs) };
+        let cap = office.policy.gate.replays_max;
+        let Some(return_) = Return::of(source, &letter, &entry, (same_cause, cap), now) else {
+            return Ok(Kept::NotOurs);
+        };
         let opened = match office.store.group(&return_.after.group).await? {
             Some(_) => None,
             None => Some(Group::opened_by(&return_.after, &source.reading)),
@@ -102,19 +105,19 @@ impl<'a> Return<'a> {
         source: &ReadMessage,
         before: &'a Letter,
         entry: &'a Entry,
-        same_cause: bool,
+        (same_cause, replays_max): (bool, u32),
         now: Timestamp,
     ) -> Option<Self> {
         if entry.sends == 0 {
             return None;
         }
-        let mut after = before.died_again(source.reading.clone(), now);
-        let in_hand = match &before.state {
-            LetterState::InReplay { replay } | LetterState::Delivered { replay, .. } => *replay == entry.replay,
-            LetterState::Waiting => false,
+        let mut after = before.died_again(source.reading.clone(), replays_max, now);
+        let elsewhere = match &before.state {
+            LetterState::InReplay { replay } | LetterState::Delivered { replay, .. } => *replay != entry.replay,
+            LetterState::Waiting | LetterState::Quarantined { .. } => false,
         };
-        if !in_hand {
-            // Another replay has it now, or nobody has: it is a death, but the letter is where it is.
+        if elsewhere {
+            // Another replay has it now: it is a death, but the letter is where it is.
             after.state = before.state.clone();
         }
         if entry.outcome.kind() == OutcomeKind::Returned {
@@ -148,32 +151,29 @@ impl<'a> Return<'a> {
             writes.push(Write::Death(Box::new(first)));
         }
         if let Some(entry) = &self.entry_after {
-            let from = self.entry.outcome.kind();
-            let moved =
-                LedgerMove { wave: entry.wave, from: Some(from), to: OutcomeKind::Returned, letters: 1, sent_twice: 0 };
-            writes.push(Write::Entry { entry: Box::new(entry.clone()), was: Some((from, self.entry.sends)) });
-            writes.push(Write::Ledger { replay: entry.replay.clone(), moves: vec![moved] });
+            let was = Some((self.entry.outcome.kind(), self.entry.sends));
+            writes.push(Write::Entry { entry: Box::new(entry.clone()), was });
+            let moves = vec![LedgerMove::of(self.entry, entry)];
+            writes.push(Write::Ledger { replay: entry.replay.clone(), moves });
         }
         if let Some(group) = opened {
             writes.extend(open_group(group, now));
         }
+        if let LetterState::Quarantined { .. } = self.after.state {
+            let detail = format!("Letter {} died again after {} replays", self.after.id, self.after.replays);
+            writes.push(self.record(Act::LetterQuarantined, &self.after.group, detail, now));
+        }
         if matches!(self.entry.outcome.kind(), OutcomeKind::Delivered | OutcomeKind::Skipped) {
-            writes.push(self.late(now));
+            let detail = format!("Letter {} came back after its outcome was told", self.before.id);
+            writes.push(self.record(Act::LateReturn, &self.before.group, detail, now));
         }
         writes.extend(groups::count_writes(counts));
         writes
     }
 
-    fn late(&self, now: Timestamp) -> Write {
-        Write::Audit(Box::new(AuditRecord {
-            at: now,
-            actor: Actor::office(),
-            act: Act::LateReturn,
-            group: self.before.group.clone(),
-            replay: Some(self.entry.replay.clone()),
-            detail: format!("Letter {} came back after its outcome was told", self.before.id),
-            reason: None,
-        }))
+    fn record(&self, act: Act, group: &GroupId, detail: String, at: Timestamp) -> Write {
+        let (actor, group, replay) = (Actor::office(), group.clone(), Some(self.entry.replay.clone()));
+        Write::Audit(Box::new(AuditRecord { at, actor, act, group, replay, detail, reason: None }))
     }
 
     async fn follow_up(&self, office: &Office, opened: Option<Group>, report: &mut Report, now: Timestamp) {

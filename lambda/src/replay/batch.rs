@@ -83,15 +83,9 @@ fn writes(fence: Option<&Fence<'_>>, changes: &[Change], letters: &[Letter]) -> 
     }
     for change in changes {
         let (from, to) = (change.entry.outcome.kind(), change.after.outcome.kind());
-        let moved = moves.entry((change.entry.wave, from, to)).or_insert(LedgerMove {
-            wave: change.entry.wave,
-            from: Some(from),
-            to,
-            letters: 0,
-            sent_twice: 0,
-        });
-        moved.letters += 1;
-        moved.sent_twice += i64::from(change.after.sends > 1) - i64::from(change.entry.sends > 1);
+        let moved = LedgerMove::of(&change.entry, &change.after);
+        let sum = moves.entry((moved.wave, from, to));
+        sum.and_modify(|sum| *sum = sum.joined(&moved)).or_insert(moved);
         writes.push(Write::Entry { entry: Box::new(change.after.clone()), was: Some((from, change.entry.sends)) });
         if let Some(sent) = sent_record(&change.after) {
             writes.push(sent);

@@ -26,7 +26,7 @@ pub(super) async fn settle(office: &Office, replay: &Replay, sent_until: Timesta
             .filter(|entry| matches!(entry.outcome, Outcome::InFlight { sent_at, .. } if sent_at <= sent_until));
         let state = LetterState::Delivered { replay: replay.id().clone(), at: now };
         let changes = due.map(|entry| Change {
-            after: Entry { outcome: Outcome::Delivered { at: now }, ..entry.clone() },
+            after: Entry { outcome: Outcome::Delivered { at: now, confirmed: None }, ..entry.clone() },
             entry,
             letter: Some(state.clone()),
         });

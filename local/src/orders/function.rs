@@ -22,7 +22,9 @@ pub async fn run() -> Result<(), function::Error> {
     function::log();
     let version: Version = settings::required("ORDERS_VERSION")?.parse()?;
     let main = QueueArn::new(settings::required("ORDERS_QUEUE")?);
-    let config = ConsumerConfig { message_type, ..ConsumerConfig::new(main, SERVICE, move || version.to_string()) };
+    let receipts = settings::optional("ORDERS_RECEIPTS").map(QueueArn::new);
+    let config = ConsumerConfig::new(main, SERVICE, move || version.to_string());
+    let config = ConsumerConfig { message_type, receipts, ..config };
     let state = State { version, ..State::default() };
     let service = Service { state: Arc::new(move || state.clone()), now: config.now.clone(), payments: None };
     let queue = Arc::new(SqsQueue::new(&connect::from_env().await));

@@ -59,6 +59,7 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
                         sum.sends += told.sends;
                         sum.replays += told.replays;
                         sum.merges += told.merges;
+                        sum.confirmed += told.confirmed;
                     }
                 }
                 Err(words) => broken.lock().map(|mut broken| broken.push((seed, words))).unwrap_or_default(),
@@ -73,11 +74,12 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
     let count = seeds.end - seeds.start;
     let s = start.elapsed().as_secs_f64();
     println!(
-        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent, {} fingerprints merged",
+        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent, {} confirmed, {} fingerprints merged",
         count as f64 / s,
         sum.orders,
         sum.replays,
         sum.sends,
+        sum.confirmed,
         sum.merges
     );
     let mut broken = broken.into_inner().unwrap_or_default();

@@ -96,7 +96,7 @@ macro_rules! store_conformance_in_small_commits {
         $crate::store_cases!($fresh, entries:
             entry_is_written_only_from_the_outcome_it_had,
             entries_of_two_replays_do_not_mix,
-            sent_twice_is_counted,
+            sent_twice_and_confirmed_are_counted,
         );
         $crate::store_cases!($fresh, audit:
             audit_comes_newest_first,

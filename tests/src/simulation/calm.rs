@@ -3,7 +3,7 @@
 use super::checks::{Books, books_are_right};
 use super::orders::number_of;
 use super::scene::Scene;
-use super::{step, take_in};
+use super::{receipts, step, take_in};
 use consumer::queue::Queue as _;
 use domain::id::Actor;
 use domain::letter::LetterStateKind;
@@ -22,7 +22,7 @@ pub(super) async fn comes_to_rest(scene: &mut Scene) -> Result<(), String> {
         for second in 0..10 {
             step(scene).await;
             scene.consume().await;
-            while take_in(scene).await > 0 {}
+            while take_in(scene).await + receipts::take(scene).await > 0 {}
             scene.advance(Span::from_ms(1_000 + second));
         }
         let process = scene.process();
@@ -50,7 +50,7 @@ pub(super) async fn comes_to_rest(scene: &mut Scene) -> Result<(), String> {
 
 /// Whether no message lies in any queue, in anybody's hands or with a delay.
 async fn is_idle(scene: &Scene) -> bool {
-    for queue in [&scene.main, &scene.dlq, &scene.steps] {
+    for queue in [&scene.main, &scene.dlq, &scene.steps, &scene.receipts] {
         match scene.queue.attributes(queue).await {
             Ok(is) if is.visible_count + is.in_flight_count + is.delayed_count == 0 => {}
             _ => return false,
@@ -70,12 +70,14 @@ async fn nothing_is_lost(scene: &Scene) -> Result<(), String> {
     for n in 0..scene.orders() {
         let processed = scene.processed.get(&n).copied().unwrap_or_default();
         let states = letters.remove(&n).unwrap_or_default();
-        if processed == 0 && !states.contains(&LetterStateKind::Waiting) {
+        let is_kept =
+            |state: &LetterStateKind| matches!(state, LetterStateKind::Waiting | LetterStateKind::Quarantined);
+        if processed == 0 && !states.iter().any(is_kept) {
             return Err(format!("order {n} is lost: {states:?}"));
         }
         // Of a message that had no room for the marker and whose answer was lost nobody can tell that it came back: it
         // is a letter of its own, which waits, and the sending counts as delivered.
-        let in_the_dark = states.contains(&LetterStateKind::Waiting) && scene.witness.was_sent_in_the_dark(n);
+        let in_the_dark = states.iter().any(is_kept) && scene.witness.was_sent_in_the_dark(n);
         if processed == 0 && states.contains(&LetterStateKind::Delivered) && !in_the_dark {
             return Err(format!("order {n} counts as delivered, and nobody processed it"));
         }

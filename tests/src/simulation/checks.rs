@@ -80,6 +80,10 @@ pub(super) async fn books_are_right(scene: &Scene) -> Result<(), String> {
             let told = ledger.total().sent_twice;
             return Err(format!("{}: {twice} letters may have been sent twice, {told} are told", replay.id()));
         }
+        let confirmed = entries.iter().filter(|entry| entry.outcome.confirmation().is_some()).count() as u64;
+        if ledger.total().confirmed != confirmed {
+            return Err(format!("{}: {confirmed} are confirmed, {} are told", replay.id(), ledger.total().confirmed));
+        }
         no_send_is_untold(scene, replay, entries, &books)?;
     }
     books.letters.values().try_for_each(|letter| letter_is_in_its_replay(letter, &books))

@@ -5,9 +5,10 @@ use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::group::GroupState;
 use domain::id::{Actor, GroupId, ReplayId};
+use domain::letter::LetterStateKind;
 use domain::limits::PAGE_MAX;
 use domain::replay::{PlanHash, PlanOptions};
-use domain::wire::{Approve, DeclareFix, Part, Resume, WaiverAsk};
+use domain::wire::{Approve, DeclareFix, Part, Release, Resume, WaiverAsk};
 use lambda::act;
 use lambda::port::GroupFacts;
 
@@ -20,6 +21,7 @@ enum Wish {
     Resume(ReplayId),
     Abort(ReplayId),
     Part(GroupId),
+    Release,
 }
 
 /// Somebody does something about some group. What is refused is refused: the witness sees what is not.
@@ -42,6 +44,9 @@ fn wish(scene: &mut Scene, facts: &GroupFacts, planned: bool) -> Option<Wish> {
     let mut dice = |n| scene.chance.below(n);
     if let Some(other) = facts.group.kin.also.first().filter(|_| dice(20) == 0) {
         return Some(Wish::Part(other.clone()));
+    }
+    if facts.counts.of(LetterStateKind::Quarantined).letters > 0 && dice(6) == 0 {
+        return Some(Wish::Release);
     }
     match &facts.group.state {
         GroupState::Open | GroupState::Regressed { .. } => Some(Wish::Declare),
@@ -111,6 +116,9 @@ async fn press(scene: &mut Scene, facts: &GroupFacts, wish: Wish) {
         }
         Wish::Part(fingerprint) => {
             let _ = act::part(office, &who, group, &Part { fingerprint, reason: reason() }).await;
+        }
+        Wish::Release => {
+            let _ = act::release(office, &who, group, &Release { letters: Vec::new(), reason: reason() }).await;
         }
         Wish::Abort(replay) => drop(act::abort(office, &who, &replay, "enough").await),
     }

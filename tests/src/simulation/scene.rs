@@ -1,7 +1,7 @@
 //! Who and what takes part: the queues, the store, the processes that run handlers, the consumer, the clock.
 
-use super::orders;
 use super::witness::Witness;
+use super::{orders, receipts};
 use crate::faults::{Dice, Faults, FaultyQueue, FaultyStore, Outage, Watch};
 use crate::lag::Lag;
 use crate::office::{Chance, START};
@@ -52,6 +52,8 @@ pub struct Summary {
     pub replays: u64,
     /// Fingerprints that were merged into groups.
     pub merges: u64,
+    /// Letters that receipts confirmed.
+    pub confirmed: u64,
 }
 
 /// Everything.
@@ -64,6 +66,9 @@ pub(super) struct Scene {
     pub main: QueueArn,
     pub dlq: QueueArn,
     pub steps: QueueArn,
+    pub receipts: QueueArn,
+    /// Whether the consumer sends receipts.
+    pub tells: bool,
     /// How often each order was processed.
     pub processed: BTreeMap<u64, u32>,
     pub version: u32,
@@ -93,6 +98,9 @@ impl Scene {
         let (main, dlq, steps) = (named("orders", ending), named("orders-dlq", ending), named("dlo-steps", ""));
         queue.create_queue(&dlq, QueueSettings::default()).await.expect("a queue");
         queue.create_queue(&steps, QueueSettings::default()).await.expect("a queue");
+        let receipts = named("dlo-receipts", "");
+        queue.create_queue(&receipts, QueueSettings::default()).await.expect("a queue");
+        let tells = chance.below(3) > 0;
         let settings = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
         queue.create_queue(&main, settings.dead_letters_to(&dlq, 3)).await.expect("a queue");
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open_in_memory().expect("a store"));
@@ -136,6 +144,8 @@ impl Scene {
             main,
             dlq,
             steps,
+            receipts,
+            tells,
             processed: BTreeMap::new(),
             version: 1,
             calm: false,
@@ -220,10 +230,11 @@ impl Scene {
                 continue;
             };
             let dies = !self.calm && self.chance.below(40) == 0;
-            match orders::fails(self.seed, n, self.version) {
-                _ if self.version == FINAL => *self.processed.entry(n).or_default() += 1,
+            let error = orders::fails(self.seed, n, self.version).filter(|_| self.version != FINAL);
+            match error {
                 None => *self.processed.entry(n).or_default() += 1,
                 Some(error) => {
+                    receipts::forge(self, &message).await;
                     let silent = self.chance.below(5) == 0;
                     let stamped = orders::stamped((self.seed, &self.main), &message, error, self.version, self.now());
                     match stamped {
@@ -234,7 +245,11 @@ impl Scene {
                 }
             }
             if !dies {
-                let _ = self.queue.delete_batch(&self.main, &[message.receipt_handle]).await;
+                let _ = self.queue.delete_batch(&self.main, std::slice::from_ref(&message.receipt_handle)).await;
+            }
+            // A function tells of it before its platform deletes it, and may die in between.
+            if error.is_none() && (!dies || self.chance.below(2) == 0) {
+                receipts::tell(self, &message).await;
             }
         }
     }
@@ -262,8 +277,7 @@ impl Scene {
     }
 
     pub fn summary(&self) -> Summary {
-        let (sends, replays, merges) = self.witness.counted();
-        Summary { orders: self.placed, sends, replays, merges }
+        Summary { orders: self.placed, ..self.witness.counted() }
     }
 }
 

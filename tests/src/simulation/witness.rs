@@ -1,7 +1,7 @@
 //! Who sees every call that takes effect, in order, and checks each against the promises.
 
 use super::orders::number_of;
-use super::scene::{QUIET, SKEW};
+use super::scene::{QUIET, SKEW, Summary};
 use crate::faults::Watch;
 use consumer::queue::{EntryFailure, Outgoing};
 use domain::gate::ConditionKind;
@@ -44,6 +44,9 @@ struct Seen {
     commits: u64,
     merged: BTreeSet<GroupId>,
     merges: u64,
+    /// Sendings whose message the consumer has processed.
+    processed: BTreeSet<Key>,
+    confirmed: u64,
     orders: BTreeMap<u64, Content>,
     letters: BTreeMap<LetterId, Letter>,
     entries: BTreeMap<Key, Entry>,
@@ -70,6 +73,11 @@ impl Witness {
         self.seen().orders.insert(n, content.clone());
     }
 
+    /// The consumer has processed a message of a replay's.
+    pub fn processed(&self, marker: &Marker) {
+        self.seen().processed.insert((marker.replay.clone(), marker.letter.clone()));
+    }
+
     /// Something is wrong that others have seen.
     pub fn accuse(&self, broken: String) {
         self.seen().accuse(broken);
@@ -85,11 +93,12 @@ impl Witness {
         self.seen().log.iter().cloned().collect::<Vec<_>>().join("\n")
     }
 
-    /// Letters sent, replays approved, and fingerprints merged into groups.
-    pub fn counted(&self) -> (u64, u64, u64) {
+    /// What was done, in numbers.
+    pub fn counted(&self) -> Summary {
         let seen = self.seen();
         let sends = seen.intents.values().map(|intent| u64::from(intent.sends)).sum();
-        (sends, seen.replays.len() as u64, seen.merges)
+        let (replays, merges, confirmed) = (seen.replays.len() as u64, seen.merges, seen.confirmed);
+        Summary { sends, replays, merges, confirmed, ..Summary::default() }
     }
 
     /// How often a letter was handed to the main queue by a replay.
@@ -170,7 +179,8 @@ impl Seen {
         self.note(now, format!("entry {} {:?} sends {}", entry.seq, entry.outcome.kind(), entry.sends));
         match &entry.outcome {
             Outcome::Sending { .. } => self.intent(entry, &key),
-            Outcome::Delivered { .. } => self.delivery(&key, now),
+            Outcome::Delivered { confirmed: Some(_), .. } => self.confirmation(&key),
+            Outcome::Delivered { confirmed: None, .. } => self.delivery(&key, now),
             _ => {}
         }
         self.entries.insert(key, entry.clone());
@@ -192,7 +202,15 @@ impl Seen {
         intent.at = at;
     }
 
-    /// Delivered only when it was sent, and its window has passed.
+    /// Confirmed only when the consumer has processed just that.
+    fn confirmation(&mut self, key: &Key) {
+        self.confirmed += 1;
+        if !self.processed.contains(key) {
+            self.accuse(format!("letter {} counts as confirmed, and nobody has processed it", key.1));
+        }
+    }
+
+    /// Without a receipt delivered only when it was sent, and its window has passed.
     fn delivery(&mut self, key: &Key, now: Timestamp) {
         let window = self.replays.get(&key.0).map(Replay::window).unwrap_or_default();
         let sent_at = self.intents.get(key).and_then(|intent| intent.sent_at);

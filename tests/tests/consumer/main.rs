@@ -1,6 +1,7 @@
 //! The consumer crate on the embedded queue: what becomes of messages.
 
 mod faults;
+mod receipts;
 mod world;
 
 use async_trait::async_trait;

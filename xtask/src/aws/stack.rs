@@ -16,6 +16,7 @@ const PASSWORD: &str = "correct-Horse-9-battery";
 /// The orders' ARN: a local endpoint has one account and one region.
 pub const ORDERS: &str = "arn:aws:sqs:us-east-1:000000000000:orders";
 /// As short as a visitor's patience: the gate opens after seconds, and a replay takes less than a minute.
+const DEMO_PARAMETERS: [&str; 2] = ["VisibilitySeconds=2", "TimeoutSeconds=2"];
 const POLICY: &str =
     r#"{"gate":{"quiet_ms":3000},"replay":{"window_slack_ms":1000,"rest_ms":1000,"rest_ms_max":2000}}"#;
 
@@ -23,6 +24,7 @@ pub struct Stack<'a> {
     endpoint: &'a Endpoint,
     programs: PathBuf,
     url: String,
+    receipts: String,
     pool: String,
     client: String,
 }
@@ -33,7 +35,7 @@ pub fn deploy<'a>(place: &Place, endpoint: &'a Endpoint, functions: &Path) -> Ou
     let sam = Sam { place, endpoint, programs, functions };
     say::phase("deploying the demo service (sam build, sam deploy)", || {
         sam.build("demo.yaml", DEMO)?;
-        sam.deploy(DEMO, &["VisibilitySeconds=2", "TimeoutSeconds=2"])
+        sam.deploy(DEMO, &DEMO_PARAMETERS)
     })?;
     say::phase("deploying the office (sam build, sam deploy)", || {
         sam.build("template.yaml", OFFICE)?;
@@ -49,6 +51,10 @@ pub fn deploy<'a>(place: &Place, endpoint: &'a Endpoint, functions: &Path) -> Ou
         sam.deploy(OFFICE, &parameters.each_ref().map(String::as_str))
     })?;
     let stack = Stack::find(place, endpoint)?;
+    say::phase("telling the demo service where receipts go (sam deploy)", || {
+        let receipts = format!("ReceiptsQueueArn={}", stack.receipts);
+        sam.deploy(DEMO, &[&DEMO_PARAMETERS[..], &[&receipts]].concat())
+    })?;
     say::phase("adding people", || PEOPLE.iter().try_for_each(|(name, role)| stack.add(name, role)))?;
     Ok(stack)
 }
@@ -95,11 +101,12 @@ impl Sam<'_> {
 
 /// Another version of the demo's consumer.
 pub fn deploy_version(place: &Place, endpoint: &Endpoint, version: &str) -> Outcome<()> {
-    let programs = aws::ensure_sam(place)?;
-    let variables = format!("Variables={{ORDERS_VERSION={version},ORDERS_QUEUE={ORDERS}}}");
+    let stack = Stack::find(place, endpoint)?;
+    let receipts = &stack.receipts;
+    let variables = format!("Variables={{ORDERS_VERSION={version},ORDERS_QUEUE={ORDERS},ORDERS_RECEIPTS={receipts}}}");
     let update = ["lambda", "update-function-configuration", "--function-name", "orders", "--environment", &variables];
-    ask(endpoint, &programs, &update)?;
-    ask(endpoint, &programs, &["lambda", "wait", "function-updated", "--function-name", "orders"])?;
+    stack.ask(&update)?;
+    stack.ask(&["lambda", "wait", "function-updated", "--function-name", "orders"])?;
     Ok(())
 }
 
@@ -127,7 +134,8 @@ impl<'a> Stack<'a> {
             if text.is_empty() { Err(missing()) } else { Ok(text) }
         };
         let (url, pool, client) = (output("Dashboard")?, output("PeoplePool")?, output("PeopleClientId")?);
-        Ok(Self { endpoint, url, pool, client, programs })
+        let receipts = output("ReceiptsQueue")?;
+        Ok(Self { endpoint, url, receipts, pool, client, programs })
     }
 
     fn ask(&self, args: &[&str]) -> Outcome<String> {

@@ -5,6 +5,7 @@ use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
 use crate::model::money::{count, count_of};
 use crate::model::words;
 use crate::reactive::prelude::*;
+use domain::letter::LetterStateKind;
 use domain::wire::NextStep;
 
 /// Below the title.
@@ -67,6 +68,7 @@ fn Stats(here: Here) -> impl IntoView {
     let loss = here.part(|detail| detail.row.loss_at);
     let last_hour = here.part(|detail| detail.row.arrivals_last_hour);
     let delivered = here.part(|detail| detail.row.delivered);
+    let held = here.part(|detail| detail.counts.of(LetterStateKind::Quarantined).letters);
     let growing = here.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
     let letters = Signal::derive(move || {
         if open.with(|open| open.letters) == 1 { "letter open" } else { "letters open" }.to_string()
@@ -83,6 +85,9 @@ fn Stats(here: Here) -> impl IntoView {
             <Stat label="oldest"><Age since=oldest /></Stat>
             <Stat label="to loss"><Loss at=loss /></Stat>
             <Stat label="last hour" tone>{part(move || format!("+{}", count(last_hour.get())))}</Stat>
+            <Show when=move || { held.get() > 0 }>
+                <Stat label="in quarantine" tone="warn">{part(move || count_of(held.get()))}</Stat>
+            </Show>
             <Show when=move || { delivered.get() > 0 }>
                 <Stat label="delivered">{part(move || count_of(delivered.get()))}</Stat>
             </Show>

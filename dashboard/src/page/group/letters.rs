@@ -1,6 +1,7 @@
 //! The letters of the group.
 
 use super::here::Here;
+use super::release::ReleaseCard;
 use crate::api;
 use crate::component::{At, Empty, Loss, Tab, Tabs, Unless};
 use crate::model::money::{amount, count_of};
@@ -34,6 +35,7 @@ pub(super) fn LettersTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl In
     let tabs: Vec<Tab> = [None].into_iter().chain(LetterStateKind::ALL.map(Some)).map(tab).collect();
     view! {
         <Tabs label="Letters by state" tabs />
+        {part(move || (state.get() == Some(LetterStateKind::Quarantined)).then(|| view! { <ReleaseCard here /> }.into_any()))}
         {part(move || view! { <Letters here state=state.get() /> })}
     }
 }
@@ -56,6 +58,7 @@ fn Letters(here: Here, state: Option<LetterStateKind>) -> impl IntoView {
         None => "This group has no letters.",
         Some(LetterStateKind::Waiting) => "No letter of this group waits.",
         Some(LetterStateKind::InReplay) => "No letter of this group is in a replay.",
+        Some(LetterStateKind::Quarantined) => "No letter of this group is in quarantine.",
         Some(LetterStateKind::Delivered) => "No letter of this group was delivered yet.",
     };
     view! {
@@ -104,6 +107,9 @@ fn line(here: Here, row: LetterRow) -> impl IntoView {
         LetterState::InReplay { replay } | LetterState::Delivered { replay, .. } => {
             let word = words::letter_state(row.state.kind());
             view! { <a href=format!("/replays/{replay}")>{word}</a> }.into_any()
+        }
+        LetterState::Quarantined { .. } => {
+            view! { <b class="tone-warn">{words::letter_state(row.state.kind())}</b> }.into_any()
         }
         LetterState::Waiting => words::letter_state(row.state.kind()).into_any(),
     };

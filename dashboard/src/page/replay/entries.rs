@@ -108,12 +108,14 @@ fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
     }.into_any());
     let when = match &entry.outcome {
         Outcome::InFlight { sent_at: at, .. } | Outcome::Sending { since: at } => Some(*at),
-        Outcome::Delivered { at } | Outcome::Returned { at, .. } | Outcome::Expired { at } => Some(*at),
+        Outcome::Delivered { at, .. } | Outcome::Returned { at, .. } | Outcome::Expired { at } => Some(*at),
         Outcome::Pending | Outcome::Skipped { .. } => None,
     };
     let more = match &entry.outcome {
         Outcome::Returned { verdict: of, title, .. } => Some(format!("{}: {title}", verdict(*of).0)),
         Outcome::Skipped { reason } => Some(words::skip(*reason).to_string()),
+        Outcome::Delivered { confirmed: Some(by), .. } => Some(format!("confirmed by {} {}", by.consumer, by.version)),
+        Outcome::Delivered { confirmed: None, .. } => Some("did not come back in its window".into()),
         _ => None,
     };
     view! {

@@ -246,6 +246,7 @@ impl Gathering<'_> {
                 add(from.as_str(), -step.letters.cast_signed());
             }
             add("sent_twice", step.sent_twice);
+            add("confirmed", step.confirmed);
         }
         for (eight, columns) in eights {
             let add = columns.into_iter().filter(|(_, by)| *by != 0).map(|(name, by)| (name, by.to_string()));

@@ -85,6 +85,7 @@ fn letter_of(kind: LetterStateKind) -> char {
     match kind {
         LetterStateKind::Waiting => 'w',
         LetterStateKind::InReplay => 'i',
+        LetterStateKind::Quarantined => 'q',
         LetterStateKind::Delivered => 'd',
     }
 }

@@ -179,13 +179,13 @@ pub(super) async fn ledger(table: &Table, replay: &ReplayId) -> Result<Ledger, F
             for to in OutcomeKind::ALL {
                 let letters = column(to.as_str()).max(0).cast_unsigned();
                 if letters > 0 {
-                    ledger.apply(&LedgerMove { wave: first + within, from: None, to, letters, sent_twice: 0 });
+                    ledger.apply(&LedgerMove::plain(first + within, None, to, letters));
                 }
             }
-            let sent_twice = column("sent_twice").max(0);
-            if sent_twice > 0 {
-                let to = OutcomeKind::Delivered;
-                ledger.apply(&LedgerMove { wave: first + within, from: None, to, letters: 0, sent_twice });
+            let (sent_twice, confirmed) = (column("sent_twice").max(0), column("confirmed").max(0));
+            if sent_twice + confirmed > 0 {
+                let none = LedgerMove::plain(first + within, None, OutcomeKind::Delivered, 0);
+                ledger.apply(&LedgerMove { sent_twice, confirmed, ..none });
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::{all, commit, refused};
 use crate::office::{Chance, at_s, entries, group_id, letters, plan};
 use domain::id::{MessageId, ReplayId};
-use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, Plan, SkipReason, Verdict};
+use domain::replay::{Confirmation, Entry, LedgerMove, Outcome, OutcomeKind, Plan, SkipReason, Verdict};
 use lambda::port::{Store, Write};
 
 fn new(entry: &Entry) -> Write {
@@ -22,7 +22,14 @@ fn outcome(kind: OutcomeKind, entry: &Entry) -> Outcome {
             let message_id = MessageId::new(format!("{}-{}", entry.letter, entry.sends));
             Outcome::InFlight { sent_at: at_s(2), message_id }
         }
-        OutcomeKind::Delivered => Outcome::Delivered { at: at_s(3) },
+        OutcomeKind::Delivered => {
+            let confirmed = entry.seq.is_multiple_of(2).then(|| Confirmation {
+                consumer: "orders".into(),
+                version: "v3 \u{1F4EE}".into(),
+                processed_at: at_s(2),
+            });
+            Outcome::Delivered { at: at_s(3), confirmed }
+        }
         OutcomeKind::Returned => Outcome::Returned {
             at: at_s(4),
             verdict: Verdict::NewCause,
@@ -50,7 +57,7 @@ async fn planned(store: &dyn Store, name: &str, count: u64) -> (Plan, Vec<Entry>
 }
 
 fn step(wave: u32, from: Option<OutcomeKind>, to: OutcomeKind, sent_twice: i64) -> LedgerMove {
-    LedgerMove { wave, from, to, letters: 1, sent_twice }
+    LedgerMove { sent_twice, ..LedgerMove::plain(wave, from, to, 1) }
 }
 
 async fn listed(store: &dyn Store, id: &ReplayId, wave: Option<u32>, outcome: Option<OutcomeKind>) -> Vec<Entry> {
@@ -161,7 +168,7 @@ pub async fn ledger_closes_and_each_number_is_a_list(store: &dyn Store) {
     }
 }
 
-pub async fn sent_twice_is_counted(store: &dyn Store) {
+pub async fn sent_twice_and_confirmed_are_counted(store: &dyn Store) {
     let (plan, entries) = planned(store, "twice", 4).await;
     let moves = vec![
         step(1, Some(OutcomeKind::Pending), OutcomeKind::Sending, 0),
@@ -173,4 +180,14 @@ pub async fn sent_twice_is_counted(store: &dyn Store) {
     assert_eq!((ledger.wave(1).in_flight, ledger.wave(1).pending, ledger.wave(1).sent_twice), (1, 2, 1));
     assert_eq!((ledger.wave(0).expired, ledger.wave(0).pending), (1, 0));
     assert_eq!(ledger.total().selected(), entries.len() as u64);
+    let received = step(1, Some(OutcomeKind::InFlight), OutcomeKind::Delivered, 0);
+    let moves = vec![LedgerMove { confirmed: 1, ..received }];
+    commit(store, vec![Write::Ledger { replay: plan.id.clone(), moves }]).await;
+    let wave = store.ledger(&plan.id).await.unwrap().wave(1);
+    assert_eq!((wave.delivered, wave.confirmed, wave.sent_twice), (1, 1, 1));
+    let back = step(1, Some(OutcomeKind::Delivered), OutcomeKind::Returned, 0);
+    commit(store, vec![Write::Ledger { replay: plan.id.clone(), moves: vec![LedgerMove { confirmed: -1, ..back }] }])
+        .await;
+    let wave = store.ledger(&plan.id).await.unwrap().wave(1);
+    assert_eq!((wave.delivered, wave.confirmed, wave.returned), (0, 0, 1));
 }

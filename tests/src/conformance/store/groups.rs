@@ -33,9 +33,10 @@ fn fold<'a>(group: &GroupId, letters: impl Iterator<Item = &'a Letter>) -> BTree
 /// A letter somewhere else: in another state or another group, drawn by chance.
 fn elsewhere(letter: &Letter, groups: &[GroupId], chance: &mut Chance) -> Letter {
     let replay = replay_id("anywhere");
-    let state = match chance.below(3) {
+    let state = match chance.below(4) {
         0 => LetterState::Waiting,
         1 => LetterState::InReplay { replay },
+        2 => LetterState::Quarantined { at: letter.died_at },
         _ => LetterState::Delivered { replay, at: letter.died_at },
     };
     let group = if chance.below(4) == 0 { groups[chance.below(groups.len())].clone() } else { letter.group.clone() };

@@ -51,13 +51,8 @@ pub async fn taken_plan_keeps_its_entries_and_ledger(store: &dyn Store) {
     let expected: Vec<Entry> = entries(&plan, &letters);
     let mut writes: Vec<_> =
         expected.iter().map(|entry| Write::Entry { entry: Box::new(entry.clone()), was: None }).collect();
-    let moves = plan.waves.iter().enumerate().map(|(wave, letters)| LedgerMove {
-        wave: wave as u32,
-        from: None,
-        to: OutcomeKind::Pending,
-        letters: *letters,
-        sent_twice: 0,
-    });
+    let planned = |(wave, letters): (usize, &u64)| LedgerMove::plain(wave as u32, None, OutcomeKind::Pending, *letters);
+    let moves = plan.waves.iter().enumerate().map(planned);
     writes.push(Write::Ledger { replay: plan.id.clone(), moves: moves.collect() });
     commit(store, writes).await;
     commit(store, vec![Write::Plan(Box::new(plan.clone()))]).await;

@@ -1,0 +1,104 @@
+//! Receipts of consumers: a letter that is on its way and was processed is delivered at once, not when its window ends.
+//!
+//! A receipt that proves nothing (garbled, forged, late, the second of its kind) changes nothing and is logged; only one
+//! that the store could not be asked about comes again.
+
+use super::batch::{Change, commit};
+use super::settle::SETTLE_MAX;
+use crate::error::{OfficeError, chain};
+use crate::groups::TRIES_MAX;
+use crate::office::Office;
+use domain::id::{LetterId, MessageId, ReplayId};
+use domain::letter::{Letter, LetterState};
+use domain::marker::Marker;
+use domain::metric::{DELIVERED, Datum};
+use domain::replay::Receipt;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A receipt that can be read, and the message that it came in.
+struct Read {
+    message: MessageId,
+    receipt: Receipt,
+    marker: Marker,
+}
+
+/// Takes receipts: the ids and bodies of messages of their queue. Gives the messages that must come again.
+pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) -> Vec<MessageId> {
+    let mut of_replay: BTreeMap<ReplayId, Vec<Read>> = BTreeMap::new();
+    for (message, body) in messages {
+        let receipt = Receipt::parse(&body);
+        let marker = receipt.as_ref().and_then(Receipt::sending);
+        match receipt.zip(marker) {
+            Some((receipt, marker)) => {
+                of_replay.entry(marker.replay.clone()).or_default().push(Read { message, receipt, marker });
+            }
+            None => tracing::warn!(message_id = %message, "a message on the queue of receipts is none"),
+        }
+    }
+    let mut failed = Vec::new();
+    let mut confirmed = 0;
+    for (replay, receipts) in of_replay {
+        let before = confirmed;
+        for some in receipts.chunks(SETTLE_MAX) {
+            match take(office, &replay, some).await {
+                Ok(letters) => confirmed += letters,
+                Err(error) => {
+                    tracing::error!(%replay, error = chain(&error), "receipts could not be taken; they come again");
+                    failed.extend(some.iter().map(|read| read.message.clone()));
+                }
+            }
+        }
+        if confirmed > before {
+            // The wave may be settled with it.
+            office.nudge(&replay).await;
+        }
+    }
+    if confirmed > 0 {
+        office.measure(&[Datum::one(&DELIVERED, &[], office.now(), confirmed as f64)]).await;
+    }
+    failed
+}
+
+/// Takes receipts of one replay; how many letters they confirm.
+async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<usize, OfficeError> {
+    let mut confirmed = 0;
+    let mut left: Vec<&Read> = receipts.iter().collect();
+    for _ in 0..TRIES_MAX {
+        let changes = proven(office, replay, &left).await?;
+        if changes.is_empty() {
+            return Ok(confirmed);
+        }
+        let meant: BTreeSet<LetterId> = changes.iter().map(|change| change.entry.letter.clone()).collect();
+        let made = commit(office, None, changes).await?.made;
+        confirmed += made.len();
+        let made: BTreeSet<_> = made.iter().map(|change| &change.entry.letter).collect();
+        // What somebody else changed meanwhile (the answer to its sending was recorded) is looked at again.
+        left.retain(|read| meant.contains(&read.marker.letter) && !made.contains(&read.marker.letter));
+    }
+    if left.is_empty() { Ok(confirmed) } else { Err(OfficeError::Contended { subject: format!("replay {replay}") }) }
+}
+
+/// What the receipts prove of entries as they are now.
+async fn proven(office: &Office, replay: &ReplayId, receipts: &[&Read]) -> Result<Vec<Change>, OfficeError> {
+    let ids: Vec<LetterId> = receipts.iter().map(|read| read.marker.letter.clone()).collect();
+    let letters: BTreeMap<LetterId, Letter> =
+        office.store.letters(&ids).await?.into_iter().map(|letter| (letter.id.clone(), letter)).collect();
+    let mut changes: BTreeMap<LetterId, Change> = BTreeMap::new();
+    for Read { receipt, marker, .. } in receipts {
+        let id = &marker.letter;
+        let (letter, entry) = (letters.get(id), office.store.entry(replay, id).await?);
+        let Some((letter, entry)) = letter.zip(entry) else {
+            tracing::warn!(letter = %id, %replay, "a receipt names a sending that was none of ours");
+            continue;
+        };
+        let now = office.now();
+        match entry.confirmed(receipt, marker, letter.replays, now) {
+            Ok(after) => {
+                let state = LetterState::Delivered { replay: replay.clone(), at: now };
+                changes.insert(id.clone(), Change { entry, after, letter: Some(state) });
+            }
+            Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt changes nothing"),
+        }
+    }
+    Ok(changes.into_values().collect())
+}
