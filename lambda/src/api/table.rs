@@ -23,7 +23,7 @@ const OUTCOME: Query = Query {
 
 /// Every endpoint that the office has wherever it runs. Signing in differs by place and is added there.
 pub fn endpoints() -> Vec<Endpoint> {
-    reading().into_iter().chain(acting()).collect()
+    reading().into_iter().chain(on_groups()).chain(on_replays()).collect()
 }
 
 /// What only shows.
@@ -49,8 +49,8 @@ fn reading() -> Vec<Endpoint> {
     ]
 }
 
-/// What changes something.
-fn acting() -> Vec<Endpoint> {
+/// What changes something about a group.
+fn on_groups() -> Vec<Endpoint> {
     vec![
         Endpoint::post::<DeclareFix, GroupDetail, _>(
             "/groups/{group}/fix",
@@ -100,6 +100,12 @@ fn acting() -> Vec<Endpoint> {
             "Let letters out of quarantine, so that a plan may take them again",
             groups::release,
         ),
+    ]
+}
+
+/// What changes something about a replay, or about all groups.
+fn on_replays() -> Vec<Endpoint> {
+    vec![
         Endpoint::post::<Give, ReplayView, _>(
             "/replays/{replay}/pause",
             Some(Permission::Stop),
