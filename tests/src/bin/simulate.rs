@@ -16,6 +16,7 @@ const STORIES_PER_CORE: usize = 2;
 const TOLD_EVERY: u64 = 1_000;
 
 fn main() -> ExitCode {
+    transform::work_if_asked();
     let mut seeds = 0..10_000;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -57,6 +58,7 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
                     if let Ok(mut sum) = sum.lock() {
                         sum.orders += told.orders;
                         sum.sends += told.sends;
+                        sum.changed += told.changed;
                         sum.replays += told.replays;
                         sum.merges += told.merges;
                         sum.confirmed += told.confirmed;
@@ -74,11 +76,12 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
     let count = seeds.end - seeds.start;
     let s = start.elapsed().as_secs_f64();
     println!(
-        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent, {} confirmed, {} fingerprints merged",
+        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent ({} changed), {} confirmed, {} fingerprints merged",
         count as f64 / s,
         sum.orders,
         sum.replays,
         sum.sends,
+        sum.changed,
         sum.confirmed,
         sum.merges
     );
