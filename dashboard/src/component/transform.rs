@@ -1,22 +1,39 @@
 //! A program that changes payloads: where it is written, and what it would do with some letters.
 
-use crate::component::next_id;
-use crate::model::transform::counts;
+use crate::component::Field;
+use crate::model::transform::{counts, fault};
 use crate::reactive::prelude::*;
 use domain::limits::PROGRAM_BYTES_MAX;
 use domain::transform::{FieldChange, ProgramFault};
 use domain::wire::TransformPreview;
 
 /// What people do most, as programs.
-const EXAMPLES: [(&str, &str); 3] = [
-    ("Set a field, and make room for it", ".customer //= {} | .customer.country = \"DE\""),
-    ("Rename a field", ".order_id = .orderId | del(.orderId)"),
-    ("Change some letters, leave the others", "if .total.amount == \"\" then .total.amount = \"0.00\" else . end"),
-];
+const EXAMPLES: &str = "\
+# set a field, and make room for it
+.customer //= {} | .customer.country = \"DE\"
+# rename a field
+.order_id = .orderId | del(.orderId)
+# change some letters, leave the others as they are
+if .total.amount == \"\" then .total.amount = \"0.00\" else . end";
 /// Letters of a preview that are shown; the counts are of all.
 const SHOWN_MAX: usize = 10;
 
-/// Where a program is written, with examples that a press puts in.
+/// A line of a list: what it is about, and the rest. One for all lists here: each shape of a view is code to load.
+pub fn item(head: String, rest: AnyView) -> AnyView {
+    view! { <li><span class="mono muted">{head}</span>{rest}</li> }.into_any()
+}
+
+/// Some words that stand out in some way.
+pub fn words(class: &'static str, text: String) -> AnyView {
+    view! { <span class=class>{text}</span> }.into_any()
+}
+
+/// A list of lines.
+pub fn list(items: Vec<AnyView>) -> AnyView {
+    view! { <ul class="lines">{items}</ul> }.into_any()
+}
+
+/// Where a program is written, with examples under it.
 #[component]
 pub fn ProgramField(
     /// The program.
@@ -25,38 +42,16 @@ pub fn ProgramField(
     #[prop(into)]
     faults: Signal<Vec<ProgramFault>>,
 ) -> impl IntoView {
-    let id = next_id();
-    let said = format!("{id}-said");
-    let example = move |(what, text): (&'static str, &'static str)| {
-        view! {
-            <li>
-                <span class="muted">{what}</span>
-                <button type="button" class="button mono" on:click=on(move |_| program.set(text.to_string()))>{text}</button>
-            </li>
-        }
-        .into_any()
-    };
-    let fault = |fault: ProgramFault| {
-        view! { <li>{format!("Line {}, column {}: {}", fault.line, fault.column, fault.message)}</li> }.into_any()
-    };
+    let wrong = faults.map(|faults| {
+        let told = faults.iter().map(fault).collect::<Vec<_>>().join(" ");
+        (!told.is_empty()).then_some(told)
+    });
     view! {
-        <div class="field">
-            <label for=id.clone()>"Program, in the jq language"</label>
-            <textarea class="input program" id=id rows="6" maxlength=PROGRAM_BYTES_MAX spellcheck="false"
-                autocapitalize="off" prop:value=move || program.get() aria-describedby=said.clone()
-                aria-invalid=attr(move || faults.with(|faults| !faults.is_empty()).then_some("true"))
-                on:input:target=move |event| program.set(event.target().value())></textarea>
-            <ul id=said class="plain-list field-wrong" aria-live="polite">
-                {part(move || faults.get().into_iter().map(fault).collect_view())}
-            </ul>
-            <details class="examples">
-                <summary>"Examples"</summary>
-                <ul class="plain-list">{EXAMPLES.map(example).collect_view()}</ul>
-                <p class="muted">
-                    "It gets a letter's body and must give exactly one value. A field on the way must be there before one \
-                     in it is set. The clock and other letters are out of its reach."
-                </p>
-            </details>
+        <div class="program" spellcheck="false">
+            <Field label="Program, in the jq language" lines=true value=program wrong chars_max=PROGRAM_BYTES_MAX
+                hint=Some("It gets a letter's body and must give exactly one value.".to_string())
+                on_input=move |text| program.set(text) />
+            <details><summary>"Examples"</summary><pre class="mono">{EXAMPLES}</pre></details>
         </div>
     }
 }
@@ -71,7 +66,7 @@ pub fn PreviewList(
     #[prop(into)]
     busy: Signal<bool>,
 ) -> impl IntoView {
-    let words = move || match preview.get() {
+    let told = move || match preview.get() {
         None => "Trying it on the letters that wait…".to_string(),
         Some(preview) if !preview.faults.is_empty() => "It was not tried: see above.".to_string(),
         Some(preview) if preview.letters.is_empty() => "No letter waits that it could be tried on.".to_string(),
@@ -81,30 +76,43 @@ pub fn PreviewList(
         }
     };
     let letters = move || {
-        let preview = preview.get().unwrap_or_default();
-        let shown = preview.letters.into_iter().take(SHOWN_MAX).map(|letter| {
-            let short: String = letter.letter.as_str().chars().take(8).collect();
-            let what = match letter.failure {
-                Some(why) => view! { <p class="field-wrong">{why}</p> }.into_any(),
-                None if letter.changes.is_empty() => view! { <p class="muted">"stays as it is"</p> }.into_any(),
-                None => view! { <ul class="changes">{letter.changes.into_iter().map(change).collect_view()}</ul> }
-                    .into_any(),
-            };
-            view! { <li><span class="mono muted">{short}</span>{what}</li> }.into_any()
-        });
-        shown.collect_view()
+        let shown = preview.get().unwrap_or_default().letters.into_iter().take(SHOWN_MAX);
+        list(
+            shown
+                .map(|letter| {
+                    let what = match letter.failure {
+                        Some(why) => words("field-wrong", why),
+                        None if letter.changes.is_empty() => words("muted", "stays as it is".to_string()),
+                        None => list(letter.changes.into_iter().map(change).collect()),
+                    };
+                    item(letter.letter.as_str().chars().take(8).collect(), what)
+                })
+                .collect(),
+        )
     };
     view! {
         <section class="preview" aria-busy=attr(move || busy.get().then_some("true"))>
-            <p aria-live="polite">{part(words)}</p>
-            <ul class="plain-list preview-letters">{part(letters)}</ul>
+            <p aria-live="polite">{part(told)}</p>
+            {part(letters)}
         </section>
     }
 }
 
 fn change(change: FieldChange) -> AnyView {
     let pointer = if change.pointer.is_empty() { "the whole body".to_string() } else { change.pointer };
-    let before = change.before.map(|before| view! { <del>{before}</del> }.into_any());
-    let after = change.after.map(|after| view! { <ins>{after}</ins> }.into_any());
-    view! { <li><b class="mono">{pointer}</b>" "{before}" "{after}</li> }.into_any()
+    let (said, after) = match (&change.before, change.after) {
+        (None, after) => (" added ", after),
+        (Some(_), None) => (" removed ", None),
+        (Some(_), after) => (" → ", after),
+    };
+    let mark = |class, text: Option<String>| text.map(|text| words(class, text));
+    let before = mark("mono was", change.before);
+    let is_first = said != " → ";
+    let said = words("muted", said.to_string());
+    let parts = if is_first {
+        vec![Some(said), before, mark("mono is", after)]
+    } else {
+        vec![before, Some(said), mark("mono is", after)]
+    };
+    item(pointer, parts.into_iter().flatten().collect::<Vec<_>>().into_any())
 }

@@ -2,7 +2,7 @@
 
 use crate::model::money::{count, counted};
 use domain::fix::Fix;
-use domain::transform::{DryCounts, DryRun};
+use domain::transform::{DryCounts, DryRun, ProgramFault};
 
 /// What a program would do, in one line.
 pub fn counts(counts: DryCounts) -> String {
@@ -12,6 +12,11 @@ pub fn counts(counts: DryCounts) -> String {
     let rest = [(counts.unchanged, stay), (counts.failed, fail)];
     let rest = rest.into_iter().filter(|(n, _)| *n > 0).map(|(_, words)| words);
     [change].into_iter().chain(rest).collect::<Vec<_>>().join(", ")
+}
+
+/// What is wrong with a program, and where.
+pub fn fault(fault: &ProgramFault) -> String {
+    format!("Line {}, column {}: {}", fault.line, fault.column, fault.message)
 }
 
 /// How far a dry run is, in one line. `waiting` is how many letters wait now.

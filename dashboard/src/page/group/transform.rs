@@ -3,12 +3,12 @@
 use super::here::Here;
 use crate::api;
 use crate::ask::Ask;
-use crate::component::{At, Button, PreviewList, Problem, ProgramField};
-use crate::model::money::{count_of, counted};
+use crate::component::{At, Button, Kind, PreviewList, Problem, ProgramField, item, list, words};
+use crate::model::money::counted;
 use crate::model::transform::dry_run;
 use crate::reactive::prelude::*;
 use domain::letter::LetterStateKind;
-use domain::transform::DryRun;
+use domain::transform::{DryRun, LetterFailure};
 use domain::wire::{AskDryRun, SaveTransform, TransformPreview, TransformView, TransformsAnswer, TryTransform};
 use leptos::task::spawn_local;
 use std::time::Duration;
@@ -83,9 +83,13 @@ impl Writing {
             spawn_local(async move {
                 let answer = api::try_transform(id, ask).await;
                 if is_latest() {
+                    let (preview, trouble) = match answer {
+                        Ok(preview) => (Some(preview), None),
+                        Err(trouble) => (None, Some(trouble)),
+                    };
                     self.stale.try_set(false);
-                    self.trouble.try_set(answer.as_ref().err().cloned());
-                    self.preview.try_set(answer.ok());
+                    self.trouble.try_set(trouble);
+                    self.preview.try_set(preview);
                 }
             });
         };
@@ -135,26 +139,27 @@ pub(super) fn Editor(writing: Writing) -> impl IntoView {
     let next =
         move || writing.versions.with(|all| all.iter().flatten().map(|v| v.transform.version).max()).unwrap_or(0) + 1;
     let chosen = Memo::new(move |_| writing.chosen());
+    let known = writing.versions.map(Option::is_some);
     view! {
         <Problem error=writing.loading.error() />
-        <Show when=move || writing.versions.with(Option::is_some) fallback=move || view! {
-            <p class="muted" role="status">{part(move || writing.loading.error().with(Option::is_none).then_some("Loading…"))}</p>
-        }>
+        {part(move || known.get().then(|| view! {
             <ProgramField program=writing.program faults />
             <PreviewList preview=writing.preview busy=writing.stale />
-            <Problem error=writing.trouble />
-            {part(move || match chosen.get() {
-                None => view! {
-                    <Button press=move |()| writing.save() busy=writing.saving.busy() why_not=why_not_save>
-                        {part(move || format!("Save as v{}", next()))}
-                    </Button>
-                    <Problem error=writing.saving.error() />
-                }
-                .into_any(),
-                Some(version) => view! { <Trial writing version /> }.into_any(),
-            })}
-            <Versions writing />
-        </Show>
+        }.into_any()))}
+        <Problem error=writing.trouble />
+        {part(move || match (known.get(), chosen.get()) {
+            (false, _) => words("muted", "Reading the saved versions…".to_string()),
+            (true, Some(version)) => view! { <Trial writing version /> }.into_any(),
+            (true, None) => view! {
+                <Button press=move |()| writing.save() busy=writing.saving.busy() why_not=why_not_save>
+                    {part(move || format!("Save as v{}", next()))}
+                </Button>
+            }
+            .into_any(),
+        })}
+        <Problem error=writing.saving.error() />
+        <Problem error=writing.trying.error() />
+        {part(move || versions(writing))}
     }
 }
 
@@ -163,65 +168,52 @@ pub(super) fn Editor(writing: Writing) -> impl IntoView {
 fn Trial(writing: Writing, version: TransformView) -> impl IntoView {
     let number = version.transform.version;
     let waiting = writing.here.part(|detail| detail.counts.of(LetterStateKind::Waiting).letters);
-    let run = StoredValue::new(version.dry_run.clone());
-    let failures = version.dry_run.iter().flat_map(|run| &run.failures).map(|failure| {
-        let short: String = failure.letter.as_str().chars().take(8).collect();
-        view! { <li><span class="mono muted">{short}</span>" "{failure.reason.clone()}</li> }.into_any()
-    });
-    let failures: Vec<_> = failures.collect();
-    let words = move || match run.get_value() {
-        Some(run) => dry_run(&run, waiting.get()),
-        None => "Not tried over all letters yet; the gate waits for it.".to_string(),
+    let run = StoredValue::new(version.dry_run);
+    let told = move || {
+        let said = run.with_value(|run| run.as_ref().map(|run| dry_run(run, waiting.get())));
+        format!(
+            "v{number}: {}",
+            said.unwrap_or_else(|| "not tried over all letters yet; the gate waits for it.".into())
+        )
     };
-    let go_on = version.dry_run.filter(|run| !run.is_whole()).map(|run| run.revision);
-    let verb = move || match go_on {
-        Some(_) => "Go on".to_string(),
-        None => format!("Dry run over {}", counted(waiting.get().max(0).unsigned_abs(), "letter", "letters")),
+    let failures = run.with_value(|run| {
+        let failures = run.iter().flat_map(|run| &run.failures);
+        let line = |failure: &LetterFailure| {
+            item(failure.letter.as_str().chars().take(8).collect(), words("field-wrong", failure.reason.clone()))
+        };
+        list(failures.map(line).collect())
+    });
+    let go_on = run.with_value(|run| run.as_ref().filter(|run| !run.is_whole()).map(|run| run.revision));
+    let busy = writing.trying.busy();
+    let verb = move || match (busy.get(), go_on) {
+        (true, _) => "Stop".to_string(),
+        (false, Some(_)) => "Go on".to_string(),
+        (false, None) => format!("Dry run over {}", counted(waiting.get().max(0).unsigned_abs(), "letter", "letters")),
+    };
+    let press = move |()| {
+        if busy.get_untracked() {
+            writing.stopped.set(true);
+        } else {
+            writing.dry_run(number, go_on);
+        }
     };
     view! {
-        <div class="trial">
-            <p aria-live="polite"><b>{format!("v{number} ")}</b>{part(words)}</p>
-            <div class="side-buttons">
-                <Button press=move |()| writing.dry_run(number, go_on) busy=writing.trying.busy()>{part(verb)}</Button>
-                <Show when=move || writing.trying.busy().get()>
-                    <button type="button" class="button" on:click=on(move |_| writing.stopped.set(true))>"Stop"</button>
-                </Show>
-            </div>
-            <ul class="plain-list field-wrong">{failures}</ul>
-            <Problem error=writing.trying.error() />
-        </div>
+        <p aria-live="polite">{part(told)}</p>
+        <Button press>{part(verb)}</Button>
+        {failures}
     }
 }
 
-/// The saved versions, newest first.
-#[component]
-fn Versions(writing: Writing) -> impl IntoView {
-    let line = move |view: TransformView| {
-        let TransformView { transform, dry_run } = view;
-        let tried =
-            dry_run.map(|run| format!(", {} changed in its dry run", count_of(run.counts.changed.cast_signed())));
+/// The saved versions, newest first: a press brings one back.
+fn versions(writing: Writing) -> AnyView {
+    let line = |view: TransformView| {
+        let TransformView { transform, .. } = view;
         let text = transform.program;
-        view! {
-            <li>
-                <button type="button" class="button" on:click=on(move |_| writing.program.set(text.clone()))>
-                    {format!("v{}", transform.version)}
-                </button>
-                <span class="muted">
-                    {format!("{} saved it ", transform.saved_by)}<At at=Signal::stored(transform.saved_at) />{tried}
-                </span>
-            </li>
-        }
-        .into_any()
+        let button = view! {
+            {format!("saved by {} ", transform.saved_by)}<At at=Signal::stored(transform.saved_at) />" "
+            <Button press=move |()| writing.program.set(text.clone()) kind=Kind::Quiet>"Use it"</Button>
+        };
+        item(format!("v{}", transform.version), button.into_any())
     };
-    let is_any = move || writing.versions.with(|all| all.as_ref().is_some_and(|all| !all.is_empty()));
-    view! {
-        <Show when=is_any>
-            <section class="versions">
-                <h3>"Saved versions"</h3>
-                <ul class="plain-list">
-                    {part(move || writing.versions.get().unwrap_or_default().into_iter().map(line).collect_view())}
-                </ul>
-            </section>
-        </Show>
-    }
+    list(writing.versions.get().unwrap_or_default().into_iter().map(line).collect())
 }
