@@ -4,11 +4,13 @@ mod fix;
 mod part;
 mod plan;
 mod replay;
+mod transform;
 
 pub use fix::{change_note, declare_fix, report_deployment, withdraw_fix};
 pub use part::part;
 pub use plan::{WouldBeSent, make_plan, would_be_sent};
 pub use replay::{abort, approve, pause, resume};
+pub use transform::{dry_run, preview, save_transform};
 
 use crate::cause;
 use crate::error::OfficeError;

@@ -12,7 +12,7 @@ use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
 use domain::time::Span;
-use lambda::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, Write};
+use lambda::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -286,6 +286,8 @@ reads! {
     entry(replay: &ReplayId, letter: &LetterId) -> Option<Entry>;
     sent(messages: &[MessageId]) -> BTreeMap<MessageId, (ReplayId, LetterId)>;
     deployment(service: &str) -> Option<Deployment>;
+    transform(group: &GroupId, version: u32) -> Option<TransformFacts>;
+    transforms(group: &GroupId) -> Vec<TransformFacts>;
     audit(group: &GroupId, after: Option<&Cursor>, limit: usize) -> Page<AuditRecord>;
 }
 

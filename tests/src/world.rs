@@ -26,6 +26,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
+use transform::Transforms;
 
 /// Why the consumer cannot process a message; none when it can.
 pub type Verdict<'a> = &'a dyn Fn(&Received) -> Option<&'static str>;
@@ -94,6 +95,7 @@ impl World {
             clock: now,
             entropy: Arc::new(move || Chance(dice.fetch_add(1, Ordering::SeqCst)).number()),
             retentions: Arc::new(Mutex::new(HashMap::new())),
+            transforms: Arc::new(workers()),
         };
         let processed = Mutex::new(Vec::new());
         Self { office, store, queue, faults, alerts, main, dlq, processed, clock, _folder: folder }
@@ -387,6 +389,13 @@ fn policy() -> Policy {
         }],
         ..Policy::default()
     }
+}
+
+/// Workers for payload transforms: the one executable of this crate that can be one, built beside its tests.
+fn workers() -> Transforms {
+    let own = std::env::current_exe().expect("the executable that runs");
+    let folder = own.ancestors().find(|folder| folder.join("simulate").is_file()).expect("the folder of executables");
+    Transforms::by(folder.join("simulate"))
 }
 
 /// The kinds of some conditions, for a comparison.

@@ -46,10 +46,11 @@ pub struct Transforms {
 
 impl Transforms {
     /// With workers of this executable, whose `main` begins with [`crate::work_if_asked`].
-    pub fn by_this_executable() -> io::Result<Self> {
+    pub fn by_this_executable() -> Self {
         // The link names the file that runs, also when another has taken its place since.
         let link = PathBuf::from("/proc/self/exe");
-        Ok(Self::by(if link.exists() { link } else { std::env::current_exe()? }))
+        let path = if link.exists() { Ok(link.clone()) } else { std::env::current_exe() };
+        Self::by(path.unwrap_or(link))
     }
 
     /// With workers of another executable of the office.

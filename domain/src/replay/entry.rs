@@ -3,6 +3,7 @@
 use crate::flat::need;
 use crate::id::{GroupId, LetterId, MessageId, ReplayId};
 use crate::time::Timestamp;
+use crate::transform::ChangedBy;
 use alloc::string::String;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -27,6 +28,9 @@ pub struct Entry {
     /// On a FIFO queue the letter's message group: one letter of it is on its way at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<String>,
+    /// By which version it was changed when it was sent last; none when it went as it lay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<ChangedBy>,
 }
 
 /// What becomes of a letter in a replay.
@@ -73,10 +77,18 @@ pub enum Outcome {
     Skipped {
         /// Why.
         reason: SkipReason,
+        /// The particulars, in a sentence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
     },
 }
 
 impl Outcome {
+    /// Not sent, for a reason that says all.
+    pub fn skipped(reason: SkipReason) -> Self {
+        Self::Skipped { reason, detail: None }
+    }
+
     /// The outcome without what belongs to it.
     pub fn kind(&self) -> OutcomeKind {
         match self {
@@ -103,6 +115,7 @@ struct Carried {
     group: Option<GroupId>,
     title: Option<String>,
     reason: Option<SkipReason>,
+    detail: Option<String>,
 }
 
 impl<'de> Deserialize<'de> for Outcome {
@@ -123,7 +136,7 @@ impl<'de> Deserialize<'de> for Outcome {
                 title: need(of.title, "title")?,
             },
             OutcomeKind::Expired => Self::Expired { at: at()? },
-            OutcomeKind::Skipped => Self::Skipped { reason: need(of.reason, "reason")? },
+            OutcomeKind::Skipped => Self::Skipped { reason: need(of.reason, "reason")?, detail: of.detail },
         })
     }
 }
@@ -198,4 +211,6 @@ pub enum SkipReason {
     Behind,
     /// The replay was aborted while the answer to its sending was lost: it may have been sent, and has not come back.
     InDoubt,
+    /// The transform that it was to be changed by fails on it.
+    TransformFailed,
 }

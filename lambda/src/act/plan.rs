@@ -151,7 +151,7 @@ async fn select(
     Ok(selection)
 }
 
-fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
+pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
     let allowed = matches!(letter.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
     if let Some(reason) = letter.replayability.left_out().filter(|_| !allowed) {
         return Some(reason.into());
@@ -241,6 +241,7 @@ async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Resu
                 outcome: Outcome::Pending,
                 sends: 0,
                 lane: letter.lane.clone(),
+                changed_by: None,
             };
             seq += 1;
             writes.push(Write::Entry { entry: Box::new(entry), was: None });

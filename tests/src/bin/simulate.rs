@@ -14,6 +14,7 @@ const BROKEN_MAX: usize = 5;
 const TOLD_EVERY: u64 = 1_000;
 
 fn main() -> ExitCode {
+    transform::work_if_asked();
     let mut seeds = 0..10_000;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {

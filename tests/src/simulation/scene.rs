@@ -22,6 +22,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
+use transform::Transforms;
 
 /// How long the consumer has for a message.
 pub(super) const VISIBILITY: Span = Span::from_secs(1);
@@ -99,6 +100,7 @@ impl Scene {
         let metrics = Arc::new(SeriesMetrics::open(&folder.path().join("metrics.db")).expect("metrics"));
         let alerts = Arc::new(LogAlerts::default());
         let rate = chance.below(60);
+        let transforms = Arc::new(Transforms::unbounded());
         let processes = ["one", "two"].map(|name| {
             let faults = Arc::new(Faults::default());
             let watch: Arc<dyn Watch> = witness.clone();
@@ -121,6 +123,7 @@ impl Scene {
                 clock: clock_of(&clock, skew),
                 entropy: Arc::new(move || dice.lock().map(|mut dice| dice.number()).unwrap_or_default()),
                 retentions: Arc::new(Mutex::new(HashMap::new())),
+                transforms: transforms.clone(),
             };
             Process { name, office, faults }
         });
