@@ -14,6 +14,10 @@ pub enum Act {
     GroupOpened,
     /// A fix was declared.
     FixDeclared,
+    /// A version of the payload transform was saved.
+    TransformSaved,
+    /// A version of the payload transform was tried over every letter that waits.
+    TransformTried,
     /// A fix was withdrawn.
     FixWithdrawn,
     /// A note was written or removed.

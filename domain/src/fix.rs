@@ -2,6 +2,7 @@
 
 use crate::id::Actor;
 use crate::time::Timestamp;
+use crate::transform::TransformRef;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +19,14 @@ pub enum FixKind {
     DataRepair,
     /// What the consumer depends on works again.
     DependencyRecovered,
+    /// The letters are changed as they are sent ([`crate::transform`]).
+    PayloadTransform,
 }
 
 impl FixKind {
     /// All kinds, in the order a person is asked.
-    pub const ALL: [Self; 4] = [Self::Deploy, Self::Config, Self::DataRepair, Self::DependencyRecovered];
+    pub const ALL: [Self; 5] =
+        [Self::Deploy, Self::Config, Self::DataRepair, Self::DependencyRecovered, Self::PayloadTransform];
 
     /// The kind in words.
     pub fn label(self) -> &'static str {
@@ -31,6 +35,7 @@ impl FixKind {
             Self::Config => "Configuration change",
             Self::DataRepair => "Data repair",
             Self::DependencyRecovered => "Dependency recovered",
+            Self::PayloadTransform => "Payload transform",
         }
     }
 }
@@ -53,4 +58,7 @@ pub struct Fix {
     /// Since when it works: the deployment's time where one was reported, else when it was declared. What died
     /// before does not speak against it.
     pub effective_at: Timestamp,
+    /// The program that changes the letters, where that is the fix: so a plan, its hash and its approval name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<TransformRef>,
 }

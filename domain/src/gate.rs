@@ -11,6 +11,7 @@ use crate::policy::GatePolicy;
 use crate::reading::Class;
 use crate::replay::Waiver;
 use crate::time::Timestamp;
+use crate::transform::{DryCounts, DryRun};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -28,6 +29,8 @@ pub enum ConditionKind {
     FixIsLive,
     /// No letter of the group has died for a while.
     Quiet,
+    /// For payload transforms: the program was tried over the letters, and changes some.
+    DryRun,
     /// For transient groups: what the consumer depends on works again.
     DependencyHealthy,
     /// There are letters that can be sent: not truncated, not expired, under the cap of replays.
@@ -40,10 +43,11 @@ pub enum ConditionKind {
 
 impl ConditionKind {
     /// All conditions, in order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::FixDeclared,
         Self::FixIsLive,
         Self::Quiet,
+        Self::DryRun,
         Self::DependencyHealthy,
         Self::LettersReplayable,
         Self::QueueReady,
@@ -56,6 +60,7 @@ impl ConditionKind {
             Self::FixDeclared => "Fix declared",
             Self::FixIsLive => "Fix is live",
             Self::Quiet => "Quiet since the fix",
+            Self::DryRun => "Dry run",
             Self::DependencyHealthy => "Dependency healthy",
             Self::LettersReplayable => "Letters can be replayed",
             Self::QueueReady => "Main queue ready",
@@ -188,6 +193,8 @@ pub struct GateFacts<'a> {
     pub fix: Option<&'a Fix>,
     /// When a letter of the group died last.
     pub last_died_at: Option<Timestamp>,
+    /// The dry run of the fix's program, where it is one and it was tried.
+    pub dry_run: Option<&'a DryRun>,
     /// The latest deployment of the group's consumer, where one was reported.
     pub deployment: Option<&'a Deployment>,
     /// The letters that would be sent.
@@ -208,7 +215,11 @@ pub struct GateFacts<'a> {
 pub fn evaluate(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Gate {
     let conditions = ConditionKind::ALL
         .into_iter()
-        .filter(|kind| *kind != ConditionKind::DependencyHealthy || facts.class == Class::Transient)
+        .filter(|kind| match kind {
+            ConditionKind::DependencyHealthy => facts.class == Class::Transient,
+            ConditionKind::DryRun => facts.fix.is_some_and(|fix| fix.kind == FixKind::PayloadTransform),
+            _ => true,
+        })
         .map(|kind| judge(kind, facts, policy, now))
         .collect();
     Gate { group: facts.group.clone(), conditions }
@@ -230,6 +241,7 @@ fn judge(kind: ConditionKind, facts: &GateFacts<'_>, policy: &GatePolicy, now: T
         ConditionKind::FixDeclared => fix_declared(facts),
         ConditionKind::FixIsLive => fix_is_live(facts),
         ConditionKind::Quiet => quiet(facts, policy, now),
+        ConditionKind::DryRun => dry_run(facts),
         ConditionKind::DependencyHealthy => dependency_healthy(facts),
         ConditionKind::LettersReplayable => letters_replayable(facts),
         ConditionKind::QueueReady => match &facts.queue {
@@ -257,6 +269,9 @@ fn fix_is_live(facts: &GateFacts<'_>) -> Judgement {
     let Some(fix) = facts.fix else {
         return unmet("There is no fix to look for.");
     };
+    if fix.kind == FixKind::PayloadTransform {
+        return met("Each letter is changed as it is sent; nothing has to be deployed");
+    }
     if let (FixKind::Deploy, Some(deployment)) = (fix.kind, facts.deployment)
         && deployment.version != fix.reference
     {
@@ -285,6 +300,9 @@ fn quiet(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Judgemen
     let Some(fix) = facts.fix else {
         return unmet("Counts from the fix.");
     };
+    if fix.kind == FixKind::PayloadTransform {
+        return met("A transform changes what is sent; new letters do not speak against it");
+    }
     let effective_at = effective_at(fix, facts.deployment);
     let from = facts.last_died_at.map_or(effective_at, |died_at| died_at.max(effective_at));
     let opens_at = from.plus(policy.quiet_ms);
@@ -293,6 +311,25 @@ fn quiet(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Judgemen
         met(format!("No new letter for {words} or more"))
     } else {
         (Status::Unmet { opens_at: Some(opens_at) }, format!("Opens by itself when no letter has died for {words}."))
+    }
+}
+
+fn dry_run(facts: &GateFacts<'_>) -> Judgement {
+    let Some(transform) = facts.fix.and_then(|fix| fix.transform.as_ref()) else {
+        return unmet("The fix names no transform.");
+    };
+    let label = transform.label();
+    let Some(run) = facts.dry_run.filter(|run| run.transform == *transform) else {
+        return unmet(format!("Nobody has tried {label} over the letters that wait: make a dry run."));
+    };
+    let DryCounts { changed, unchanged, failed } = run.counts;
+    let words = format!("{label} changes {changed}, leaves {unchanged} as they are, fails on {failed}");
+    match (run.is_whole(), changed) {
+        (false, _) => {
+            unmet(format!("The dry run of {label} has tried {} letters, and is not done.", run.counts.total()))
+        }
+        (true, 0) => unmet(format!("{words}: a fix has to change something.")),
+        (true, _) => met(words),
     }
 }
 

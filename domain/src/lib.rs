@@ -34,4 +34,5 @@ pub mod reading;
 pub mod replay;
 pub mod role;
 pub mod time;
+pub mod transform;
 pub mod wire;

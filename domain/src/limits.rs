@@ -36,6 +36,18 @@ pub const LEASE_MS: i64 = 30_000;
 pub const STACK_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of failure that the consumer crate stamps on a dead letter: leaves room in the 1 MiB for nearly any body.
 pub const STAMP_BYTES_MAX: usize = 16 * 1024;
+/// The longest program of a payload transform, bytes: a page of text. All versions of a group fit one answer.
+pub const PROGRAM_BYTES_MAX: usize = 4 * 1024;
+/// The most versions of a group's transform. Who needs more has several causes in one group.
+pub const TRANSFORM_VERSIONS_MAX: u32 = 50;
+/// The most letters of one preview of a transform.
+pub const PREVIEW_LETTERS_MAX: usize = 50;
+/// Failures that a dry run names; the others are counted.
+pub const DRY_RUN_FAILURES_MAX: usize = 20;
+/// The most changed fields that are shown of one letter.
+pub const FIELD_CHANGES_MAX: usize = 50;
+/// The longest value that is shown of a changed field, and the longest reason of a failure, characters.
+pub const SHOWN_CHARS_MAX: usize = 200;
 /// Bars of the arrivals sparkline.
 pub const ARRIVAL_BARS: usize = 24;
 /// The width of one stored arrivals bucket, milliseconds: 5 minutes.

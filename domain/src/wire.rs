@@ -9,6 +9,7 @@ mod kin;
 mod letter;
 mod replay;
 mod session;
+mod transform;
 
 pub use ask::{Approve, DeclareFix, Give, MakePlan, Note, Release, ReportDeployment, Resume, WaiverAsk};
 pub use error::{ErrorBody, ErrorCode};
@@ -17,6 +18,9 @@ pub use kin::{AlsoSeenAs, GroupChange, GroupName, Part, RulesPreview, TryRules};
 pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayView, ReplaysAnswer};
 pub use session::{Me, Session, SignIn};
+pub use transform::{
+    AskDryRun, LetterPreview, SaveTransform, TransformPreview, TransformView, TransformsAnswer, TryTransform,
+};
 
 /// The path under which this version of the API lives.
 pub const API_ROOT: &str = "/api/v1";

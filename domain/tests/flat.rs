@@ -55,11 +55,15 @@ fn every_outcome_is_read_as_it_was_written() {
         json!({"outcome": "returned", "at": 1, "verdict": "same_cause", "group": "g", "title": "t"}),
         json!({"outcome": "expired", "at": 1}),
         json!({"outcome": "skipped", "reason": "in_doubt"}),
+        json!({"outcome": "skipped", "reason": "transform_failed", "detail": "not JSON"}),
     ] {
-        check::<Outcome>(outcome.clone(), &["confirmed"]);
+        let may_lack: &[&str] = &["confirmed", "detail"];
+        check::<Outcome>(outcome.clone(), may_lack);
         let mut entry = json!({"replay": "r", "seq": 1, "letter": "l", "wave": 0, "sends": 1});
         entry.as_object_mut().unwrap().extend(outcome.as_object().unwrap().clone());
-        check::<Entry>(entry, &["confirmed"]);
+        check::<Entry>(entry.clone(), may_lack);
+        entry["changed_by"] = json!({"version": 2, "body_hash": "00"});
+        check::<Entry>(entry, &[may_lack, &["changed_by"]].concat());
     }
     assert!(serde_json::from_value::<Outcome>(json!({"outcome": "lost"})).is_err());
 }

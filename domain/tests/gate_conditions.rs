@@ -10,6 +10,7 @@ use domain::policy::{GatePolicy, MessageTypeRule, Policy};
 use domain::reading::Class;
 use domain::replay::Waiver;
 use domain::time::{Span, Timestamp};
+use domain::transform::{DryCounts, DryRun, Transform};
 
 const FIXED_AT: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
@@ -21,6 +22,7 @@ fn s(seconds: i64) -> Timestamp {
 struct World {
     class: Class,
     fix: Option<Fix>,
+    dry_run: Option<DryRun>,
     last_died_at: Option<Timestamp>,
     deployment: Option<Deployment>,
     letters: Tally,
@@ -39,6 +41,7 @@ fn fix(kind: FixKind, reference: &str) -> Fix {
         declared_by: Actor::from("otto"),
         declared_at: FIXED_AT,
         effective_at: FIXED_AT,
+        transform: None,
     }
 }
 
@@ -50,6 +53,7 @@ fn good() -> World {
     World {
         class: Class::Permanent,
         fix: Some(fix(FixKind::Deploy, "v2")),
+        dry_run: None,
         last_died_at: Some(s(-60)),
         deployment: deployed("v2", s(-5)),
         letters: Tally { letters: 3, ..Tally::default() },
@@ -68,6 +72,7 @@ fn gate(world: &World) -> Gate {
         class: world.class,
         fix: world.fix.as_ref(),
         last_died_at: world.last_died_at,
+        dry_run: world.dry_run.as_ref(),
         deployment: world.deployment.as_ref(),
         letters: &world.letters,
         left_out: &[],
@@ -155,6 +160,51 @@ fn each_condition_closes_the_gate_alone() {
 }
 
 #[test]
+fn a_transform_has_to_be_tried_and_to_change_something() {
+    let transform = |version: u32, program: &str| Transform {
+        group: GroupId::from("g"),
+        version,
+        program: program.into(),
+        note: None,
+        saved_by: Actor::from("otto"),
+        saved_at: s(-100),
+    };
+    let declared = |named: &Transform| {
+        Some(Fix { transform: Some(named.named()), ..fix(FixKind::PayloadTransform, &format!("v{}", named.version)) })
+    };
+    let tried = |of: &Transform, (changed, unchanged, failed), next: Option<&str>| {
+        let run = DryRun::begun(of, &Actor::from("otto"), s(0), 0);
+        let counts = DryCounts { changed, unchanged, failed };
+        Some(run.counted(counts, Vec::new(), next.map(Into::into), s(1)))
+    };
+    let (one, two) = (transform(1, ".a = 1"), transform(2, ".a = 2"));
+    let rows: [(&str, Option<DryRun>, bool); 8] = [
+        ("none", None, false),
+        ("of another version", tried(&two, (3, 0, 0), None), false),
+        ("of another program", tried(&transform(1, ".a = 3"), (3, 0, 0), None), false),
+        ("not done", tried(&one, (3, 0, 0), Some("letters:1:x")), false),
+        ("over nothing", tried(&one, (0, 0, 0), None), false),
+        ("changes nothing", tried(&one, (0, 3, 0), None), false),
+        ("fails on every letter", tried(&one, (0, 0, 3), None), false),
+        ("changes one", tried(&one, (1, 1, 1), None), true),
+    ];
+    for (name, run, holds) in rows {
+        let unmet: &[ConditionKind] = if holds { &[] } else { &[ConditionKind::DryRun] };
+        println!("{name}");
+        check(|w| (w.fix, w.dry_run) = (declared(&one), run.clone()), unmet);
+        // Letters that die meanwhile say nothing about it, nor does what runs.
+        check(
+            |w| {
+                (w.fix, w.dry_run, w.last_died_at) = (declared(&one), run, Some(s(599)));
+                w.deployment = deployed("v1", s(-500));
+            },
+            unmet,
+        );
+    }
+    check(|w| w.fix = Some(fix(FixKind::PayloadTransform, "v1")), &[ConditionKind::DryRun]);
+}
+
+#[test]
 fn quiet_opens_by_itself_and_says_when() {
     let mut world = good();
     world.now = s(10);
@@ -189,6 +239,7 @@ fn only_what_evidence_can_be_wrong_about_can_be_waived() {
     check(|w| and(w, |w| w.now = s(10)), &[]);
     check(|w| and(w, |w| w.class = Class::Transient), &[]);
     check(|w| and(w, |w| w.fix = None), &[ConditionKind::FixDeclared]);
+    check(|w| and(w, |w| w.fix = Some(fix(FixKind::PayloadTransform, "v1"))), &[ConditionKind::DryRun]);
     check(|w| and(w, |w| w.letters = Tally::default()), &[ConditionKind::LettersReplayable]);
     check(|w| and(w, |w| w.queue = QueueFact::NotReady("gone".into())), &[ConditionKind::QueueReady]);
     check(|w| and(w, |w| w.approver = None), &[ConditionKind::Approval]);

@@ -42,6 +42,7 @@ fn plan() -> Plan {
             declared_by: Actor::from("otto"),
             declared_at: at(0),
             effective_at: at(0),
+            transform: None,
         },
         letters: Tally { letters: 26, ..Tally::default() },
         message_types: Vec::new(),

@@ -11,6 +11,7 @@ mod openapi;
 mod pages;
 mod replays;
 mod table;
+mod transforms;
 
 pub use answer::ApiError;
 pub use endpoint::{Endpoint, Query};

@@ -39,6 +39,10 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
     let Some(cause) = cause::read(&*office.store, id, i64::MAX).await? else { return Ok(None) };
     let facts = cause.whole;
     let GroupState::FixDeclared { fix } = &facts.group.state else { return Ok(None) };
+    // A program that changes letters is looked at by a person.
+    if fix.transform.is_some() {
+        return Ok(None);
+    }
     let class = &facts.group.classification;
     let covers = |rule: &&AutoApproval| rule.covers(class.class, class.category);
     let Some(rule) = office.policy.auto_approvals.iter().find(covers) else { return Ok(None) };

@@ -6,6 +6,7 @@ use domain::id::{GroupId, LetterId, QueueArn, ReplayId};
 use domain::replay::PlanError;
 use std::error::Error;
 use std::fmt::Write as _;
+use transform::WorkerError;
 
 /// A handler could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +62,12 @@ pub enum OfficeError {
     /// No plan can be made.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// No transform can be run.
+    #[error(transparent)]
+    Transform(#[from] WorkerError),
+    /// There is no such version of a transform.
+    #[error("this group has no transform v{0}; save it first")]
+    NoTransform(u32),
     /// Something in the request is wrong.
     #[error("{0}")]
     Invalid(String),

@@ -12,6 +12,7 @@ use domain::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use transform::Transforms;
 
 /// Everything a handler needs. Cloning shares it.
 #[derive(Clone)]
@@ -34,6 +35,8 @@ pub struct Office {
     pub entropy: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// Retentions that were read from queues in this process. They change rarely, and only a display depends on them.
     pub retentions: Arc<Mutex<HashMap<QueueArn, Span>>>,
+    /// What runs payload transforms.
+    pub transforms: Arc<Transforms>,
 }
 
 /// A message on the queue of steps: look at this replay.

@@ -7,7 +7,7 @@ mod weight;
 
 pub use consumer::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received, Redrive};
 pub use place::Place;
-pub use store::{CommitError, Cursor, Expect, GroupFacts, Page, Store, StoreError, Write};
+pub use store::{CommitError, Cursor, Expect, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
 pub use weight::{BUCKETS_TOGETHER, WAVES_TOGETHER};
 
 use async_trait::async_trait;

@@ -5,6 +5,7 @@
 
 mod backlog;
 mod batch;
+pub(crate) mod changed;
 mod checks;
 mod order;
 mod receipt;

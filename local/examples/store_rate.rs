@@ -81,6 +81,7 @@ async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
         },
         sends: u32::from(kind.is_some()),
         lane: None,
+        changed_by: None,
     };
     let began = Instant::now();
     for n in (0..MEASURED).step_by(50) {

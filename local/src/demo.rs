@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
+use transform::Transforms;
 
 /// The settings of a demo.
 #[derive(Clone, Debug)]
@@ -181,6 +182,7 @@ async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQ
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
+        transforms: Arc::new(Transforms::by_this_executable()),
     };
     Ok((office, queue))
 }

@@ -94,6 +94,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    transform::work_if_asked();
     let cli = Cli::parse();
     #[cfg(feature = "aws")]
     lambda::aws::connect::provide_tls();

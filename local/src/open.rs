@@ -32,6 +32,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use transform::Transforms;
 
 /// The settings of an office against a real queue.
 #[derive(Clone, Debug)]
@@ -208,6 +209,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, QueueArn), OpenError> {
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
+        transforms: Arc::new(Transforms::by_this_executable()),
     };
     Ok((office, dlq))
 }

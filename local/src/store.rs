@@ -28,7 +28,7 @@ use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
 use fault::Fault;
-use lambda::port::{CommitError, Cursor, GroupFacts, Page, Place, Store, StoreError, Write};
+use lambda::port::{CommitError, Cursor, GroupFacts, Page, Place, Store, StoreError, TransformFacts, Write};
 use read::Window;
 use readers::Readers;
 use rusqlite::params;
@@ -219,6 +219,20 @@ impl Store for SqliteStore {
         let key = service.to_owned();
         let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "deployment", sql::DEPLOYMENT, [key.as_str()]);
         self.readers.read(|| format!("read the deployment of {service}"), work).await
+    }
+
+    async fn transform(&self, group: &GroupId, version: u32) -> Result<Option<TransformFacts>, StoreError> {
+        let key = group.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| {
+            read::transforms(db, sql::TRANSFORM, rusqlite::params![key.as_str(), version]).map(|mut found| found.pop())
+        };
+        self.readers.read(|| format!("read transform {version} of group {group}"), work).await
+    }
+
+    async fn transforms(&self, group: &GroupId) -> Result<Vec<TransformFacts>, StoreError> {
+        let key = group.clone();
+        let work = move |db: &rusqlite::Transaction<'_>| read::transforms(db, sql::TRANSFORMS, [key.as_str()]);
+        self.readers.read(|| format!("list the transforms of group {group}"), work).await
     }
 
     async fn audit(

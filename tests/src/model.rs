@@ -320,6 +320,7 @@ fn approved(now: Timestamp) -> Replay {
         declared_by: Actor::from("otto"),
         declared_at: now,
         effective_at: now,
+        transform: None,
     };
     let plan = Plan {
         id: ReplayId::from("r"),

@@ -190,6 +190,7 @@ pub fn fix() -> Fix {
         declared_by: Actor::from("olga"),
         declared_at: at_s(7_200),
         effective_at: at_s(7_200),
+        transform: None,
     }
 }
 
@@ -245,6 +246,7 @@ pub fn entries(plan: &Plan, letters: &[Letter]) -> Vec<Entry> {
         outcome: Outcome::Pending,
         sends: 0,
         lane: None,
+        changed_by: None,
     };
     letters.iter().enumerate().map(entry).collect()
 }

@@ -58,7 +58,7 @@ async fn approved(world: &World, group: &GroupId, reference: &str) -> ReplayId {
 }
 
 fn resume() -> Resume {
-    Resume { reason: "v3 is live".into(), waivers: Vec::new() }
+    Resume { reason: "v3 is live".into(), program_hash: None, waivers: Vec::new() }
 }
 
 async fn state_of(world: &World, group: &GroupId) -> GroupState {

@@ -61,6 +61,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         declared_by: domain::id::Actor::new("ana"),
         declared_at: NOW,
         effective_at: NOW,
+        transform: None,
     };
     let ledger = Ledger(waves.to_vec());
     let total = ledger.total();
@@ -124,6 +125,7 @@ pub fn returned(letter: &str, ms: i64, verdict: domain::replay::Verdict, title: 
         outcome,
         sends: 1,
         lane: None,
+        changed_by: None,
     };
     domain::wire::EntryRow { entry, message_type: None, impact: None }
 }

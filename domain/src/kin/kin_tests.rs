@@ -67,6 +67,7 @@ fn fix() -> Fix {
         declared_by: Actor::from("otto"),
         declared_at: at,
         effective_at: at,
+        transform: None,
     }
 }
 

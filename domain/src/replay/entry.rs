@@ -3,6 +3,7 @@
 use crate::flat::need;
 use crate::id::{GroupId, LetterId, MessageId, ReplayId};
 use crate::time::Timestamp;
+use crate::transform::ChangedBy;
 use alloc::string::String;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -27,6 +28,9 @@ pub struct Entry {
     /// On a FIFO queue the letter's message group: one letter of it is on its way at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<String>,
+    /// By which version it was changed when it was sent last; none when it went as it lay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<ChangedBy>,
 }
 
 /// What becomes of a letter in a replay.
@@ -76,6 +80,9 @@ pub enum Outcome {
     Skipped {
         /// Why.
         reason: SkipReason,
+        /// The particulars, in a sentence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
     },
 }
 
@@ -98,6 +105,11 @@ impl Outcome {
             Self::Delivered { confirmed, .. } => confirmed.as_ref(),
             _ => None,
         }
+    }
+
+    /// Not sent, for a reason that says all.
+    pub fn skipped(reason: SkipReason) -> Self {
+        Self::Skipped { reason, detail: None }
     }
 
     /// The outcome without what belongs to it.
@@ -127,6 +139,7 @@ struct Carried {
     title: Option<String>,
     reason: Option<SkipReason>,
     confirmed: Option<Confirmation>,
+    detail: Option<String>,
 }
 
 impl<'de> Deserialize<'de> for Outcome {
@@ -147,7 +160,7 @@ impl<'de> Deserialize<'de> for Outcome {
                 title: need(of.title, "title")?,
             },
             OutcomeKind::Expired => Self::Expired { at: at()? },
-            OutcomeKind::Skipped => Self::Skipped { reason: need(of.reason, "reason")? },
+            OutcomeKind::Skipped => Self::Skipped { reason: need(of.reason, "reason")?, detail: of.detail },
         })
     }
 }
@@ -222,4 +235,6 @@ pub enum SkipReason {
     Behind,
     /// The replay was aborted while the answer to its sending was lost: it may have been sent, and has not come back.
     InDoubt,
+    /// The transform that it was to be changed by fails on it.
+    TransformFailed,
 }

@@ -75,7 +75,7 @@ mod tests {
 
     fn entry(lane: Option<&str>, outcome: Outcome) -> Entry {
         let (replay, letter, lane) = ("r".into(), "l".into(), lane.map(String::from));
-        Entry { replay, seq: 0, letter, wave: 0, outcome, sends: 0, lane }
+        Entry { replay, seq: 0, letter, wave: 0, outcome, sends: 0, lane, changed_by: None }
     }
 
     fn returned() -> Outcome {

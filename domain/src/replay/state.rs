@@ -6,6 +6,7 @@ use crate::gate::{ConditionKind, OpenGate};
 use crate::id::{Actor, GroupId, ReplayId};
 use crate::limits::LEASE_MS;
 use crate::time::{Span, Timestamp};
+use crate::transform::TransformRef;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -216,6 +217,10 @@ pub struct Replay {
     pub backlog: Option<Backlog>,
     /// Set by a resumption.
     pub resumed: Option<Resumed>,
+    /// The program that letters are changed by as they are sent: the approved plan's, or that of the fix under which it
+    /// was resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<TransformRef>,
     /// Where it is.
     #[serde(flatten)]
     pub state: ReplayState,
@@ -231,6 +236,7 @@ impl Plan {
         Ok(Replay {
             version: 1,
             approval,
+            transform: self.fix.transform.clone(),
             plan: self,
             lease: None,
             paced_until: None,

@@ -73,6 +73,9 @@ pub struct Approve {
 pub struct Resume {
     /// Why.
     pub reason: String,
+    /// Where the fix is a payload transform: the hash of the program that the person saw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_hash: Option<String>,
     /// Conditions to set aside.
     #[serde(default)]
     pub waivers: Vec<WaiverAsk>,

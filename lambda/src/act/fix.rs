@@ -6,19 +6,25 @@ use crate::office::Office;
 use crate::port::{Expect, Write};
 use domain::audit::Act;
 use domain::deployment::Deployment;
-use domain::fix::Fix;
+use domain::fix::{Fix, FixKind};
 use domain::group::{Group, GroupState};
 use domain::id::{Actor, GroupId};
 use domain::limits::REASON_CHARS_MAX;
+use domain::transform::TransformRef;
 use domain::wire::{DeclareFix, ReportDeployment};
 
 /// Somebody says that the cause of a group is gone.
 pub async fn declare_fix(office: &Office, actor: &Actor, id: &GroupId, ask: &DeclareFix) -> Result<(), OfficeError> {
     let facts = facts(office, id).await?;
     let now = office.now();
+    let reference = text("the fix's reference", &ask.reference)?;
+    let transform = match ask.kind {
+        FixKind::PayloadTransform => Some(named(office, id, &reference).await?),
+        _ => None,
+    };
     let fix = Fix {
         kind: ask.kind,
-        reference: text("the fix's reference", &ask.reference)?,
+        reference: transform.as_ref().map_or(reference, |named| format!("v{}", named.version)),
         note: ask
             .note
             .as_deref()
@@ -29,6 +35,7 @@ pub async fn declare_fix(office: &Office, actor: &Actor, id: &GroupId, ask: &Dec
         declared_by: actor.clone(),
         declared_at: now,
         effective_at: now,
+        transform,
     };
     let detail = format!("{} {}", fix.kind.label(), fix.reference);
     let note = fix.note.clone();
@@ -47,6 +54,15 @@ pub async fn declare_fix(office: &Office, actor: &Actor, id: &GroupId, ask: &Dec
     let by = By { actor, at: now, group: id, replay: None };
     let audit = by.record(Act::FixDeclared, detail, note);
     commit(office, vec![put(&facts.group, facts.group.moved(state)), audit]).await
+}
+
+/// The version of a transform that a reference names: `v2`, or `2`.
+async fn named(office: &Office, id: &GroupId, reference: &str) -> Result<TransformRef, OfficeError> {
+    let version = reference.strip_prefix('v').unwrap_or(reference).parse();
+    let version =
+        version.map_err(|_| OfficeError::Invalid("the reference of a transform is its version, as in v2".into()))?;
+    let facts = office.store.transform(id, version).await?.ok_or(OfficeError::NoTransform(version))?;
+    Ok(facts.transform.named())
 }
 
 /// The fix was none after all.

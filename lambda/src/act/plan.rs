@@ -159,7 +159,7 @@ async fn select(
 /// Why a letter in quarantine is left out, after their number.
 const IN_QUARANTINE: &str = "in quarantine";
 
-fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
+pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
     let allowed = matches!(letter.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
     if let Some(reason) = letter.replayability.left_out().filter(|_| !allowed) {
         return Some(reason.into());
@@ -252,6 +252,7 @@ async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Resu
                 outcome: Outcome::Pending,
                 sends: 0,
                 lane: letter.lane.clone(),
+                changed_by: None,
             };
             seq += 1;
             writes.push(Write::Entry { entry: Box::new(entry), was: None });

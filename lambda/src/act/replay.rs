@@ -69,6 +69,11 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &Resume)
     let now = office.now();
     let by = By { actor, at: now, group: replay.group(), replay: Some(id) };
     let waivers = by.waivers(&ask.waivers)?;
+    if facts.group.state.fix().and_then(|fix| fix.transform.as_ref()).map(|named| &named.program_hash)
+        != ask.program_hash.as_ref()
+    {
+        return Err(OfficeError::PlanChanged);
+    }
     let rest = rest_of(&replay, &total);
     let what = What { letters: &rest, left_out: &[], message_types: &replay.plan.message_types, waivers: &waivers };
     let gate = gate(office, &facts, actor, what).await?;
@@ -79,6 +84,7 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &Resume)
     };
     // The waivers hold for the waves that follow, beside those of the approval.
     resumed.approval.waivers.extend(waivers.clone());
+    resumed.transform = fix.transform.clone();
     let fix = effective(office, &facts, fix).await?;
     let group = facts.group.moved(GroupState::Replaying { replay: id.clone(), fix });
     let mut writes = vec![

@@ -59,11 +59,14 @@ impl From<OfficeError> for ApiError {
             format!("{first}{}.", chars.as_str().trim_end_matches('.'))
         };
         let code = match &error {
-            OfficeError::NoGroup(_) | OfficeError::NoLetter(_) | OfficeError::NoReplay(_) => ErrorCode::NotFound,
+            OfficeError::NoGroup(_)
+            | OfficeError::NoLetter(_)
+            | OfficeError::NoReplay(_)
+            | OfficeError::NoTransform(_) => ErrorCode::NotFound,
             OfficeError::NoPlan | OfficeError::PlanChanged | OfficeError::NotNow(_) => ErrorCode::Conflict,
             OfficeError::GateClosed(_) => ErrorCode::GateClosed,
             OfficeError::Invalid(_) | OfficeError::Plan(_) => ErrorCode::Invalid,
-            OfficeError::Contended { .. } | OfficeError::Queue(_) => ErrorCode::Unavailable,
+            OfficeError::Contended { .. } | OfficeError::Queue(_) | OfficeError::Transform(_) => ErrorCode::Unavailable,
             OfficeError::Store(_) | OfficeError::StepRefused { .. } | OfficeError::NoAnswer { .. } => {
                 ErrorCode::Internal
             }
@@ -71,6 +74,7 @@ impl From<OfficeError> for ApiError {
         let log = matches!(code, ErrorCode::Internal | ErrorCode::Unavailable).then(|| chain(&error));
         let message = match (&error, code) {
             (OfficeError::Queue(error), _) => sentence(error.to_string()),
+            (OfficeError::Transform(error), _) => sentence(error.to_string()),
             (_, ErrorCode::Unavailable) => "This is being changed by others all the time; try again.".into(),
             (_, ErrorCode::Internal) => {
                 "Something in the office failed; nothing was changed that you cannot see. Try again, and give the request id if it stays.".into()

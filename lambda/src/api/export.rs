@@ -71,8 +71,20 @@ impl Row for AuditRecord {
 }
 
 impl Row for EntryRow {
-    const COLUMNS: &'static [&'static str] =
-        &["replay", "seq", "wave", "letter", "message_type", "amount", "currency", "outcome", "at", "sends", "detail"];
+    const COLUMNS: &'static [&'static str] = &[
+        "replay",
+        "seq",
+        "wave",
+        "letter",
+        "message_type",
+        "amount",
+        "currency",
+        "outcome",
+        "at",
+        "sends",
+        "detail",
+        "changed_by",
+    ];
 
     fn cells(&self) -> Vec<String> {
         let entry = &self.entry;
@@ -88,7 +100,10 @@ impl Row for EntryRow {
             Outcome::Returned { at, verdict, group, title } => {
                 (Some(*at), format!("{}: {title} ({group})", word(verdict)))
             }
-            Outcome::Skipped { reason } => (None, word(reason)),
+            Outcome::Skipped { reason, detail } => {
+                let words = detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
+                (None, format!("{}{words}", word(reason)))
+            }
         };
         let money = self.impact.as_ref().and_then(|impact| impact.money.as_ref());
         vec![
@@ -104,6 +119,7 @@ impl Row for EntryRow {
             at.map(moment).unwrap_or_default(),
             entry.sends.to_string(),
             detail,
+            entry.changed_by.as_ref().map(|by| format!("v{} {}", by.version, by.body_hash)).unwrap_or_default(),
         ]
     }
 }

@@ -1,12 +1,14 @@
 //! The table of endpoints.
 
 use super::endpoint::{Endpoint, Query};
-use super::{export, groups, letters, replays};
+use super::{export, groups, letters, replays, transforms};
 use domain::deployment::Deployment;
 use domain::role::Permission;
+use domain::transform::{DryRun, Transform};
 use domain::wire::{
-    Approve, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, MakePlan,
-    Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, ReportDeployment, Resume, RulesPreview, TryRules,
+    Approve, AskDryRun, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage,
+    MakePlan, Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, ReportDeployment, Resume, RulesPreview,
+    SaveTransform, TransformPreview, TransformsAnswer, TryRules, TryTransform,
 };
 
 const CURSOR: Query = Query { name: "cursor", meaning: "what the page before gave as `next`" };
@@ -36,6 +38,11 @@ fn reading() -> Vec<Endpoint> {
             .with_query(&[STATE, CURSOR, LIMIT]),
         Endpoint::get::<AuditPage, _>("/groups/{group}/audit", "Who did what, newest first", groups::audit)
             .with_query(&[CURSOR, LIMIT]),
+        Endpoint::get::<TransformsAnswer, _>(
+            "/groups/{group}/transform",
+            "The versions of a group's payload transform, newest first",
+            transforms::show,
+        ),
         Endpoint::get::<LetterDetail, _>("/letters/{letter}", "A letter, its payload and its deaths", letters::show),
         Endpoint::get::<ReplaysAnswer, _>("/replays", "Replays, newest first", replays::list)
             .with_query(&[CURSOR, LIMIT]),
@@ -81,6 +88,24 @@ fn on_groups() -> Vec<Endpoint> {
             Some(Permission::Triage),
             "Say that a fingerprint that was taken out may be merged again",
             groups::rejoin,
+        ),
+        Endpoint::post::<SaveTransform, Transform, _>(
+            "/groups/{group}/transform",
+            Some(Permission::Triage),
+            "Save another version of the group's payload transform",
+            transforms::save,
+        ),
+        Endpoint::post::<TryTransform, TransformPreview, _>(
+            "/groups/{group}/transform/preview",
+            Some(Permission::Triage),
+            "What a program would change, on letters that wait; nothing is changed",
+            transforms::preview,
+        ),
+        Endpoint::post::<AskDryRun, DryRun, _>(
+            "/groups/{group}/transform/dry-run",
+            Some(Permission::Triage),
+            "Try a saved version over another page of the letters that wait",
+            transforms::dry_run,
         ),
         Endpoint::post::<MakePlan, PlanView, _>(
             "/groups/{group}/plan",

@@ -15,6 +15,7 @@ use domain::time::Timestamp;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
+use transform::Transforms;
 
 /// A setting is missing or cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +65,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         // Only waits are drawn by chance.
         entropy: Arc::new(|| getrandom::u64().unwrap_or_default()),
         retentions: Arc::new(Mutex::new(HashMap::new())),
+        transforms: Arc::new(Transforms::by_this_executable()),
     })
 }
 

@@ -26,7 +26,7 @@ mod table;
 
 pub use meter::Usage;
 
-use crate::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, Write};
+use crate::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
 use async_trait::async_trait;
 use aws_config::SdkConfig;
 use commit::Committer;
@@ -193,6 +193,16 @@ impl Store for DynamoStore {
     async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError> {
         let found = read::one(&self.table, "deployment", key::deployment(service)).await;
         found.map_err(|fault| fault.of(format!("read the deployment of {service}")))
+    }
+
+    async fn transform(&self, group: &GroupId, version: u32) -> Result<Option<TransformFacts>, StoreError> {
+        let found = read::transform(&self.table, group, version).await;
+        found.map_err(|fault| fault.of(format!("read transform {version} of group {group}")))
+    }
+
+    async fn transforms(&self, group: &GroupId) -> Result<Vec<TransformFacts>, StoreError> {
+        let found = read::transforms(&self.table, group).await;
+        found.map_err(|fault| fault.of(format!("list the transforms of group {group}")))
     }
 
     async fn audit(

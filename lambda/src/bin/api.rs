@@ -2,8 +2,13 @@
 
 use lambda::aws::{function, sign_in};
 
+fn main() -> Result<(), lambda_http::Error> {
+    transform::work_if_asked();
+    serve()
+}
+
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
+async fn serve() -> Result<(), lambda_http::Error> {
     function::log();
     let router = sign_in::router(function::office().await?)?;
     lambda_http::run(router).await

@@ -3,8 +3,13 @@
 use lambda::aws::function;
 use lambda::event::{self, Batch};
 
+fn main() -> Result<(), lambda_runtime::Error> {
+    transform::work_if_asked();
+    serve()
+}
+
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_runtime::Error> {
+async fn serve() -> Result<(), lambda_runtime::Error> {
     let executor = function::executor();
     function::run(|office, batch: Batch| {
         let executor = executor.clone();

@@ -11,6 +11,7 @@ use domain::id::{DeathId, GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::time::Timestamp;
+use domain::transform::{DryRun, Transform};
 use std::collections::BTreeMap;
 
 /// What must be true of a record for a write of it to happen.
@@ -97,6 +98,15 @@ pub enum Write {
     },
     /// A deployment; the latest of each service is kept, by its time.
     Deployment(Deployment),
+    /// A version of a group's transform; must not exist yet, and is never changed.
+    Transform(Box<Transform>),
+    /// A dry run of a version. Its revision is what the condition compares.
+    DryRun {
+        /// As it shall be.
+        run: Box<DryRun>,
+        /// The condition.
+        expect: Expect,
+    },
     /// An audit record. Append-only; several of one moment keep the order of their writes.
     Audit(Box<AuditRecord>),
 }
@@ -151,6 +161,15 @@ pub struct GroupFacts {
     pub loss_at: Option<Timestamp>,
     /// Deaths by bucket (see [`domain::group::arrival_bucket`]) from the asked bucket on, ascending.
     pub arrivals: Vec<(i64, u64)>,
+}
+
+/// A version of a group's transform, and its dry run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransformFacts {
+    /// The version.
+    pub transform: Transform,
+    /// Its latest dry run.
+    pub dry_run: Option<DryRun>,
 }
 
 /// The store. Records are read as they are. Lists of letters and entries, and what was sent, may lag behind commits by
@@ -236,6 +255,12 @@ pub trait Store: Send + Sync {
 
     /// The latest deployment of a service.
     async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError>;
+
+    /// A version of a group's transform, with its dry run.
+    async fn transform(&self, group: &GroupId, version: u32) -> Result<Option<TransformFacts>, StoreError>;
+
+    /// All versions of a group's transform with their dry runs, newest first.
+    async fn transforms(&self, group: &GroupId) -> Result<Vec<TransformFacts>, StoreError>;
 
     /// The audit of a group, newest first.
     async fn audit(

@@ -38,12 +38,17 @@ pub(crate) async fn gate_of(
     occasion: &Occasion<'_>,
 ) -> Result<Gate, OfficeError> {
     let deployment = deployment_of(office, group).await?;
+    let dry_run = match occasion.fix.and_then(|fix| fix.transform.as_ref()) {
+        Some(named) => office.store.transform(&group.id, named.version).await?.and_then(|facts| facts.dry_run),
+        None => None,
+    };
     let facts = GateFacts {
         group: &group.id,
         class: group.classification.class,
         fix: occasion.fix,
         last_died_at: counts.last_died_at.filter(|_| occasion.deaths_count),
         deployment: deployment.as_ref(),
+        dry_run: dry_run.as_ref(),
         letters: occasion.letters,
         left_out: occasion.left_out,
         queue: occasion.queue.clone(),

@@ -5,6 +5,7 @@
 
 use super::Did;
 use super::batch::{Change, Changed, Fence, commit};
+use super::changed::{self, Bodies, program_of};
 use super::order::{Turns, turns};
 use super::settle::SETTLE_MAX;
 use super::turn::{enter, pause};
@@ -18,6 +19,7 @@ use domain::marker::{MARKER_ATTRIBUTE, Marker};
 use domain::message::Attribute;
 use domain::replay::{Entry, Outcome, OutcomeKind, PauseReason, Phase, Replay, SkipReason};
 use domain::time::Span;
+use domain::transform::Transform;
 
 /// After so many sends of a letter without an answer the replay pauses.
 const UNANSWERED_SENDS_MAX: u32 = 3;
@@ -36,7 +38,17 @@ pub(super) async fn send(
     if !put(office, &held, replay.version).await? {
         return Ok(Did::Lost);
     }
-    let run = Run { office, replay: &held };
+    let transform = match program_of(office, &held).await? {
+        Ok(transform) => transform,
+        Err(words) => {
+            let released = held.released(office.now());
+            if !put(office, &released, held.version).await? {
+                return Ok(Did::Lost);
+            }
+            return pause(office, &released, PauseReason::GateClosed { unmet: vec![words] }).await;
+        }
+    };
+    let run = Run { office, replay: &held, transform };
     match run.send_up_to(wave, letters as usize).await? {
         Stopped::Fenced => return Ok(Did::Lost),
         Stopped::Behind => {
@@ -105,6 +117,8 @@ enum Stopped {
 struct Run<'a> {
     office: &'a Office,
     replay: &'a Replay,
+    /// What letters are changed by.
+    transform: Option<Transform>,
 }
 
 impl Run<'_> {
@@ -129,7 +143,7 @@ impl Run<'_> {
 
     /// Letters that must not overtake one that came back get their outcome; they still wait. True when fenced.
     async fn stay(&self, behind: Vec<Entry>) -> Result<bool, OfficeError> {
-        let outcome = Outcome::Skipped { reason: SkipReason::Behind };
+        let outcome = Outcome::skipped(SkipReason::Behind);
         for chunk in behind.chunks(SETTLE_MAX) {
             let stays = chunk.iter().map(|entry| Change {
                 after: Entry { outcome: outcome.clone(), ..entry.clone() },
@@ -146,8 +160,13 @@ impl Run<'_> {
     async fn send_batch(&self, entries: Vec<Entry>) -> Result<Stopped, OfficeError> {
         let ids: Vec<_> = entries.iter().map(|entry| entry.letter.clone()).collect();
         let letters = self.office.store.letters(&ids).await?;
-        let (ready, dropped): (Vec<_>, Vec<_>) =
-            entries.into_iter().map(|entry| self.judge(entry, &letters)).partition(|c| c.letter.is_some());
+        let judged = entries.into_iter().map(|entry| self.judge(entry, &letters)).collect();
+        let (judged, bodies) = match &self.transform {
+            Some(transform) => changed::over(self.office, transform, judged, &letters).await?,
+            None => (judged, Bodies::new()),
+        };
+        let goes = |change: &Change| change.after.outcome.kind() == OutcomeKind::Sending;
+        let (ready, dropped): (Vec<_>, Vec<_>) = judged.into_iter().partition(goes);
         let dropped = commit(self.office, Some(self.fence()), dropped).await?;
         if dropped.fenced {
             return Ok(Stopped::Fenced);
@@ -156,7 +175,7 @@ impl Run<'_> {
         if intent.fenced {
             return Ok(Stopped::Fenced);
         }
-        for batch in pack(self.ready_to_go(intent)) {
+        for batch in pack(self.ready_to_go(intent, bodies)) {
             match self.send_packed(batch).await? {
                 Stopped::Done => {}
                 stopped => return Ok(stopped),
@@ -175,27 +194,33 @@ impl Run<'_> {
         let not_sent =
             |entry: Entry, outcome| Change { after: Entry { outcome, ..entry.clone() }, entry, letter: None };
         let Some(letter) = letters.iter().find(|letter| letter.id == entry.letter) else {
-            return not_sent(entry, Outcome::Skipped { reason: SkipReason::Gone });
+            return not_sent(entry, Outcome::skipped(SkipReason::Gone));
         };
         let ours = LetterState::InReplay { replay: self.replay.id().clone() };
         let again = entry.outcome.kind() == OutcomeKind::Sending && letter.state == ours;
         if letter.state != LetterState::Waiting && !again {
-            return not_sent(entry, Outcome::Skipped { reason: SkipReason::NotWaiting });
+            return not_sent(entry, Outcome::skipped(SkipReason::NotWaiting));
         }
         if letter.is_expired(now) && !again {
             return not_sent(entry, Outcome::Expired { at: now });
         }
         Change {
-            after: Entry { outcome: Outcome::Sending { since: now }, sends: entry.sends + 1, ..entry.clone() },
+            after: Entry {
+                outcome: Outcome::Sending { since: now },
+                sends: entry.sends + 1,
+                changed_by: None,
+                ..entry.clone()
+            },
             entry,
             letter: Some(ours),
         }
     }
 
-    fn ready_to_go(&self, intent: Changed) -> Vec<Ready> {
+    fn ready_to_go(&self, intent: Changed, mut bodies: Bodies) -> Vec<Ready> {
         let entry_of = |letter: &Letter| intent.made.iter().find(|c| c.entry.letter == letter.id);
         let ready = intent.letters.iter().filter_map(|letter| {
-            Some(Ready { entry: entry_of(letter)?.after.clone(), outgoing: outgoing(letter, self.replay) })
+            let body = bodies.remove(&letter.id);
+            Some(Ready { entry: entry_of(letter)?.after.clone(), outgoing: outgoing(letter, self.replay, body) })
         });
         ready.collect()
     }
@@ -241,7 +266,7 @@ impl Run<'_> {
                 Ok(message_id) => (Outcome::InFlight { sent_at: now, message_id }, entry.sends, None),
                 Err(refused) if refused.sender_fault => {
                     tracing::warn!(letter = %entry.letter, code = refused.code, "the main queue refused a letter");
-                    let outcome = Outcome::Skipped { reason: SkipReason::Refused };
+                    let outcome = Outcome::skipped(SkipReason::Refused);
                     (outcome, entry.sends, Some(LetterState::Waiting))
                 }
                 Err(_) => (Outcome::Pending, entry.sends.saturating_sub(1), Some(LetterState::Waiting)),
@@ -259,10 +284,14 @@ struct Ready {
     outgoing: Outgoing,
 }
 
-/// The message as it is sent: as it came, plus our marker where there is room for it.
-fn outgoing(letter: &Letter, replay: &Replay) -> Outgoing {
+/// The message as it is sent: as it came, or with the body that a transform gave it, plus our marker where there is room
+/// for it.
+fn outgoing(letter: &Letter, replay: &Replay, body: Option<String>) -> Outgoing {
     let marker = Marker { letter: letter.id.clone(), replay: replay.id().clone(), attempt: letter.replays };
     let mut content = letter.content.clone();
+    if let Some(body) = body {
+        content.body = body;
+    }
     let attribute = Attribute::text(marker.print());
     if content.attributes.len() < ATTRIBUTES_MAX {
         content.attributes.insert(MARKER_ATTRIBUTE.into(), attribute);

@@ -54,7 +54,7 @@ async fn release_stuck(office: &Office, replay: &Replay, sent_until: Timestamp) 
         return Ok(0);
     }
     let aborted = matches!(replay.state, ReplayState::Stopping { .. });
-    let outcome = if aborted { Outcome::Skipped { reason: SkipReason::InDoubt } } else { Outcome::Pending };
+    let outcome = if aborted { Outcome::skipped(SkipReason::InDoubt) } else { Outcome::Pending };
     let page = office.store.entries(replay.id(), None, Some(OutcomeKind::Sending), None, SETTLE_MAX).await?;
     let due = page
         .items
@@ -72,7 +72,7 @@ async fn release_stuck(office: &Office, replay: &Replay, sent_until: Timestamp) 
 pub(super) async fn skip_rest(office: &Office, replay: &Replay) -> Result<Did, OfficeError> {
     let page = office.store.entries(replay.id(), None, Some(OutcomeKind::Pending), None, SETTLE_MAX).await?;
     let changes = page.items.into_iter().map(|entry| Change {
-        after: Entry { outcome: Outcome::Skipped { reason: SkipReason::Aborted }, ..entry.clone() },
+        after: Entry { outcome: Outcome::skipped(SkipReason::Aborted), ..entry.clone() },
         entry,
         // An unsent letter is still waiting: no replay takes a letter in hand before it sends it.
         letter: None,

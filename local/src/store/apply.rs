@@ -9,6 +9,7 @@ use domain::group::{CountsDelta, Group, GroupCounts};
 use domain::id::{GroupId, ReplayId, hash_hex};
 use domain::letter::{Death, Letter};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
+use domain::transform::{DryRun, Transform};
 use lambda::port::{Expect, Write};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::Serialize;
@@ -32,6 +33,8 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
             write_one(db, text, params![message.as_str(), replay.as_str(), letter.as_str()])
         }
         Write::Deployment(deployment) => self::deployment(db, &deployment).map(|()| true),
+        Write::Transform(transform) => self::transform(db, &transform),
+        Write::DryRun { run, expect } => dry_run(db, &run, expect),
         Write::Audit(record) => audit(db, &record),
     }
 }
@@ -212,6 +215,26 @@ fn deployment(db: &Connection, deployment: &Deployment) -> Result<(), Fault> {
     let record = encode("deployment", deployment)?;
     db.prepare_cached(text)?.execute(params![deployment.service, deployment.at.as_ms(), record])?;
     Ok(())
+}
+
+fn transform(db: &Connection, transform: &Transform) -> Result<bool, Fault> {
+    let text = "INSERT INTO transform VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    write_one(db, text, params![transform.group.as_str(), transform.version, encode("transform", transform)?])
+}
+
+fn dry_run(db: &Connection, run: &DryRun, expect: Expect) -> Result<bool, Fault> {
+    let (group, version, record) = (run.group.as_str(), run.transform.version, encode("dry run", run)?);
+    match expect {
+        Expect::Absent => {
+            let text = "INSERT INTO dry_run VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+            write_one(db, text, params![group, version, int(run.revision), record])
+        }
+        Expect::Version(was) => {
+            let text = "UPDATE dry_run SET revision = ?3, record = ?4
+                WHERE group_id = ?1 AND version = ?2 AND revision = ?5";
+            write_one(db, text, params![group, version, int(run.revision), record, int(was)])
+        }
+    }
 }
 
 fn audit(db: &Connection, record: &AuditRecord) -> Result<bool, Fault> {

@@ -9,7 +9,7 @@ use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
 use domain::replay::{Entry, Ledger, OutcomeKind, Replay};
 use domain::time::Timestamp;
-use lambda::port::{Cursor, GroupFacts, Page, Place};
+use lambda::port::{Cursor, GroupFacts, Page, Place, TransformFacts};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::de::DeserializeOwned;
 
@@ -185,6 +185,18 @@ pub(super) fn sent(db: &Connection, message: &str) -> Result<Option<(ReplayId, L
     let found: Option<(String, String)> =
         db.prepare_cached(sql::SENT)?.query_row([message], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     Ok(found.map(|(replay, letter)| (ReplayId::new(replay), LetterId::new(letter))))
+}
+
+pub(super) fn transforms(db: &Connection, text: &str, values: impl Params) -> Result<Vec<TransformFacts>, Fault> {
+    let mut statement = db.prepare_cached(text)?;
+    let mut rows = statement.query(values)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (transform, run): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+        let transform = decode("transform", &transform)?;
+        found.push(TransformFacts { transform, dry_run: run.map(|run| decode("dry run", &run)).transpose()? });
+    }
+    Ok(found)
 }
 
 pub(super) const AUDIT: &str = "audit";

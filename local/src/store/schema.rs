@@ -20,7 +20,8 @@ const CHECKPOINT_PAGES: i64 = 16_384;
 
 /// The steps from an empty file to the newest version; `user_version` counts those that a file has taken. Released
 /// steps never change: a new version is a new step.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
 CREATE TABLE letter (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -120,7 +121,23 @@ CREATE TABLE audit (
     record TEXT NOT NULL
 ) STRICT;
 CREATE INDEX audit_by_group ON audit (group_id, at, key);
-"];
+",
+    "
+CREATE TABLE transform (
+    group_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (group_id, version)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE dry_run (
+    group_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (group_id, version)
+) STRICT, WITHOUT ROWID;
+",
+];
 
 /// Why the file of the store could not be opened.
 #[derive(Debug, thiserror::Error)]

@@ -52,6 +52,12 @@ pub(super) const ENTRIES_OF_WAVE_AND_OUTCOME: &str = "
 
 pub(super) const SENT: &str = "SELECT replay, letter FROM sent WHERE message = ?1";
 pub(super) const DEPLOYMENT: &str = "SELECT record FROM deployment WHERE service = ?1";
+pub(super) const TRANSFORM: &str = "
+    SELECT transform.record, dry_run.record FROM transform LEFT JOIN dry_run USING (group_id, version)
+    WHERE group_id = ?1 AND version = ?2";
+pub(super) const TRANSFORMS: &str = "
+    SELECT transform.record, dry_run.record FROM transform LEFT JOIN dry_run USING (group_id, version)
+    WHERE group_id = ?1 ORDER BY version DESC";
 pub(super) const AUDIT: &str = "
     SELECT record, at, key FROM audit
     WHERE group_id = ?1 AND (at, key) < (?2, ?3) ORDER BY at DESC, key DESC LIMIT ?4";
@@ -83,5 +89,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     (ENTRIES_OF_WAVE_AND_OUTCOME, "entry_by_wave_and_outcome (book=? AND wave=? AND outcome=? AND seq>?)"),
     (SENT, "(message=?)"),
     (DEPLOYMENT, "(service=?)"),
+    (TRANSFORM, "transform USING PRIMARY KEY (group_id=? AND version=?)"),
+    (TRANSFORMS, "transform USING PRIMARY KEY (group_id=?)"),
     (AUDIT, "audit_by_group (group_id=? AND at<?)"),
 ];

@@ -16,6 +16,7 @@ const STORIES_PER_CORE: usize = 2;
 const TOLD_EVERY: u64 = 1_000;
 
 fn main() -> ExitCode {
+    transform::work_if_asked();
     let mut seeds = 0..10_000;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {

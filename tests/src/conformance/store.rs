@@ -11,6 +11,7 @@ pub mod groups;
 pub mod letters;
 pub mod lists;
 pub mod replays;
+pub mod transforms;
 
 use domain::letter::Letter;
 use lambda::port::{CommitError, Cursor, Page, Store, StoreError, Write};
@@ -97,6 +98,10 @@ macro_rules! store_conformance_in_small_commits {
             entry_is_written_only_from_the_outcome_it_had,
             entries_of_two_replays_do_not_mix,
             sent_twice_and_confirmed_are_counted,
+        );
+        $crate::store_cases!($fresh, transforms:
+            version_of_a_transform_is_written_once,
+            dry_run_is_written_only_over_the_revision_it_had,
         );
         $crate::store_cases!($fresh, audit:
             audit_comes_newest_first,

@@ -111,7 +111,7 @@ async fn press(scene: &mut Scene, facts: &GroupFacts, wish: Wish) {
         }
         Wish::Pause(replay) => drop(act::pause(office, &who, &replay, "lunch").await),
         Wish::Resume(replay) => {
-            let ask = Resume { reason: reason(), waivers: waivers(scene) };
+            let ask = Resume { reason: reason(), program_hash: None, waivers: waivers(scene) };
             let _ = act::resume(office, &who, &replay, &ask).await;
         }
         Wish::Part(fingerprint) => {

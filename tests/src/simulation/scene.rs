@@ -23,6 +23,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
+use transform::Transforms;
 
 /// How long the consumer has for a message.
 pub(super) const VISIBILITY: Span = Span::from_secs(1);
@@ -109,6 +110,7 @@ impl Scene {
         let alerts = Arc::new(LogAlerts::default());
         let rate = chance.below(60);
         let lag = Arc::new(Lag::new(now));
+        let transforms = Arc::new(Transforms::unbounded());
         let processes = ["one", "two"].map(|name| {
             let faults = Arc::new(Faults::default());
             let watch: Arc<dyn Watch> = witness.clone();
@@ -132,6 +134,7 @@ impl Scene {
                 clock: clock_of(&clock, skew),
                 entropy: Arc::new(move || dice.lock().map(|mut dice| dice.number()).unwrap_or_default()),
                 retentions: Arc::new(Mutex::new(HashMap::new())),
+                transforms: transforms.clone(),
             };
             Process { name, office, faults }
         });

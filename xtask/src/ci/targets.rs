@@ -7,7 +7,7 @@ use crate::place::Place;
 use std::path::Path;
 
 /// Members whose `tests/` folder holds integration tests of the native crates.
-const MEMBERS: &[&str] = &["domain", "consumer", "lambda", "local", "tests", "xtask"];
+const MEMBERS: &[&str] = &["domain", "consumer", "transform", "lambda", "local", "tests", "xtask"];
 const PREFIX: &str = "browser";
 
 #[derive(Debug, Default, PartialEq, Eq)]

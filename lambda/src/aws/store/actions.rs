@@ -83,6 +83,18 @@ impl Gathering<'_> {
                 }
                 Ok(())
             }
+            Write::Transform(transform) => {
+                let key = key::transform(&transform.group, transform.version);
+                let item = self.record(key, "transform", transform)?;
+                self.push(at, Action::put(item, Some((ABSENT, Vec::new()))));
+                Ok(())
+            }
+            Write::DryRun { run, expect } => {
+                let mut item = self.record(key::dry_run(&run.group, run.transform.version), "dry run", run)?;
+                item.insert("v".into(), number(run.revision));
+                self.push(at, Action::put(item, Some(expected(*expect))));
+                Ok(())
+            }
             Write::Audit(record) => {
                 let place = key::audit_place(record.at.as_ms(), self.stamp, at);
                 let key = Key { pk: key::audit_pk(&record.group), sk: place };

@@ -17,6 +17,7 @@
 //! | place of a replay in a list | `REPLAYS`, `RG#group`, `UNFINISHED` | approval, id | | |
 //! | sent message | `S#message` | `S` | | |
 //! | deployment | `V#service` | `V` | | |
+//! | version of a transform, its dry run | `T#group` | `version`, `version#Y` | | |
 //! | audit record | `A#group` | moment, stamp | | |
 
 use domain::id::{DeathId, GroupId, LetterId, MessageId, ReplayId, hash_hex};
@@ -100,6 +101,19 @@ pub(super) fn hour_of(sk: &str) -> Option<i64> {
 
 pub(super) fn plan(group: &GroupId) -> Key {
     key(group_pk(group), "P")
+}
+
+pub(super) fn transforms_pk(group: &GroupId) -> String {
+    format!("T#{}", part(group.as_str()))
+}
+
+pub(super) fn transform(group: &GroupId, version: u32) -> Key {
+    key(transforms_pk(group), format!("{version:08x}"))
+}
+
+/// Right after its version, so that a list of all finds both.
+pub(super) fn dry_run(group: &GroupId, version: u32) -> Key {
+    key(transforms_pk(group), format!("{version:08x}#Y"))
 }
 
 pub(super) const GROUPS: &str = "GROUPS";

@@ -7,7 +7,7 @@ use super::key::{self, Key};
 use super::large::{self, Place};
 use super::pack::unpack;
 use super::table::{Range, Table};
-use crate::port::{BUCKETS_TOGETHER, GroupFacts};
+use crate::port::{BUCKETS_TOGETHER, GroupFacts, TransformFacts};
 use domain::group::{Group, GroupCounts};
 use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterStateKind};
@@ -164,6 +164,26 @@ async fn ages(
 
 fn sent_at(place: &str) -> Option<Timestamp> {
     key::number(place.get(..16)?).map(Timestamp::from_ms)
+}
+
+/// A version of a group's transform, with its dry run.
+pub(super) async fn transform(table: &Table, group: &GroupId, version: u32) -> Result<Option<TransformFacts>, Fault> {
+    let Some(transform) = one(table, "transform", key::transform(group, version)).await? else { return Ok(None) };
+    let dry_run = one(table, "dry run", key::dry_run(group, version)).await?;
+    Ok(Some(TransformFacts { transform, dry_run }))
+}
+
+/// All versions with their dry runs, newest first.
+pub(super) async fn transforms(table: &Table, group: &GroupId) -> Result<Vec<TransformFacts>, Fault> {
+    let mut found: Vec<TransformFacts> = Vec::new();
+    for item in table.list(&key::transforms_pk(group), &Range::default(), None).await? {
+        match found.last_mut().filter(|_| get_text(&item, "sk").is_ok_and(|sk| sk.ends_with("#Y"))) {
+            Some(version) => version.dry_run = Some(record("dry run", &item)?),
+            None => found.push(TransformFacts { transform: record("transform", &item)?, dry_run: None }),
+        }
+    }
+    found.reverse();
+    Ok(found)
 }
 
 /// The ledger of a plan or replay.

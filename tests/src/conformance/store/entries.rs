@@ -37,7 +37,7 @@ fn outcome(kind: OutcomeKind, entry: &Entry) -> Outcome {
             title: "\0 another \u{1F4EE}".into(),
         },
         OutcomeKind::Expired => Outcome::Expired { at: at_s(5) },
-        OutcomeKind::Skipped => Outcome::Skipped { reason: SkipReason::Refused },
+        OutcomeKind::Skipped => Outcome::skipped(SkipReason::Refused),
     }
 }
 

@@ -1,0 +1,264 @@
+//! What is sent: the answer of a program, in the text of the original wherever the two say the same.
+//!
+//! A value that did not change keeps its text (digits, escapes, blanks), a key that stays keeps its place, and what is
+//! new comes last. jaq's `del` moves the last member into the gap; nobody sees that here.
+
+use crate::engine::Failure;
+use crate::json::{Kind, Member, Node};
+use crate::limits::{BODY_BYTES_MAX, DEPTH_MAX};
+use crate::number;
+use domain::limits::{FIELD_CHANGES_MAX, SHOWN_CHARS_MAX};
+use domain::transform::FieldChange;
+use jaq_json::{Map, Val};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The text of an answer, beside its original.
+#[derive(Debug, Default)]
+pub struct Spliced {
+    /// Whether it says anything else than the original.
+    pub changed: bool,
+    /// The text.
+    pub text: String,
+    /// The fields that differ, if they were asked for.
+    pub changes: Vec<FieldChange>,
+}
+
+/// Writes an answer over its original.
+pub fn splice(before: &Node<'_>, after: &Val, tell: bool) -> Result<Spliced, Failure> {
+    let mut writer = Writer { out: String::with_capacity(before.text.len()), ..Writer::default() };
+    writer.tell = tell;
+    let changed = writer.over(before, after, 0)?;
+    Ok(Spliced { changed, text: writer.out, changes: writer.changes })
+}
+
+#[derive(Default)]
+struct Writer {
+    out: String,
+    /// The JSON pointer of what is being written.
+    pointer: String,
+    tell: bool,
+    changes: Vec<FieldChange>,
+}
+
+impl Writer {
+    fn push(&mut self, text: &str) -> Result<(), Failure> {
+        if self.out.len() + text.len() > BODY_BYTES_MAX {
+            return Err(Failure::AnswerTooLarge);
+        }
+        self.out.push_str(text);
+        Ok(())
+    }
+
+    /// Writes a value where an original stands; true if they differ.
+    fn over(&mut self, before: &Node<'_>, after: &Val, depth: usize) -> Result<bool, Failure> {
+        let start = self.out.len();
+        let changed = match (&before.kind, after) {
+            (Kind::Array(elements), Val::Arr(values)) => self.array(elements, values, depth)?,
+            (Kind::Object(members), Val::Obj(map)) => self.object(members, map, depth)?,
+            _ if is_same(before, after) => false,
+            _ => {
+                self.fresh(after, depth)?;
+                self.told(Some(before.text), Some(start));
+                true
+            }
+        };
+        if !changed {
+            self.out.truncate(start);
+            self.push(before.text)?;
+        }
+        Ok(changed)
+    }
+
+    fn array(&mut self, before: &[Node<'_>], after: &[Val], depth: usize) -> Result<bool, Failure> {
+        let pairs = || before.iter().zip(after);
+        let differs = before.len() != after.len();
+        // Elements that were taken out or put in: what is the same at either end is not told as changed.
+        let head = if differs { pairs().take_while(|(b, a)| is_same(b, a)).count() } else { 0 };
+        let tails = || before[head..].iter().rev().zip(after[head..].iter().rev());
+        let tail = if differs { tails().take_while(|(b, a)| is_same(b, a)).count() } else { 0 };
+        let mut changed = differs;
+        self.push("[")?;
+        for (at, value) in after.iter().enumerate() {
+            if at > 0 {
+                self.push(",")?;
+            }
+            let original = if at >= after.len() - tail {
+                before.get(before.len() + at - after.len())
+            } else {
+                before[..before.len() - tail].get(at)
+            };
+            let length = self.pointer.len();
+            // Writing to a string does not fail.
+            let _ = write!(self.pointer, "/{at}");
+            changed |= self.put(original, value, depth)?;
+            self.pointer.truncate(length);
+        }
+        self.push("]")?;
+        let gone = before.iter().enumerate().take(before.len() - tail).skip(after.len() - tail);
+        for (at, node) in gone {
+            let length = self.pointer.len();
+            let _ = write!(self.pointer, "/{at}");
+            self.told(Some(node.text), None);
+            self.pointer.truncate(length);
+        }
+        Ok(changed)
+    }
+
+    fn object(&mut self, before: &[Member<'_>], after: &Map, depth: usize) -> Result<bool, Failure> {
+        let last: HashMap<&str, usize> = before.iter().enumerate().map(|(at, member)| (&*member.key, at)).collect();
+        let (mut changed, mut first) = (false, true);
+        self.push("{")?;
+        for (_, member) in before.iter().enumerate().filter(|(at, member)| last.get(&*member.key) == Some(at)) {
+            let length = self.pointer.len();
+            self.step(&member.key);
+            match after.get(&Val::utf8_str(member.key.as_bytes().to_vec())) {
+                Some(value) => {
+                    self.push(if std::mem::take(&mut first) { "" } else { "," })?;
+                    self.push(member.key_text)?;
+                    self.push(":")?;
+                    changed |= self.put(Some(&member.value), value, depth)?;
+                }
+                None => {
+                    changed = true;
+                    self.told(Some(member.value.text), None);
+                }
+            }
+            self.pointer.truncate(length);
+        }
+        for (key, value) in after {
+            let key = key_of(key)?;
+            if last.contains_key(&*key) {
+                continue;
+            }
+            changed = true;
+            self.push(if std::mem::take(&mut first) { "" } else { "," })?;
+            self.quoted(&key)?;
+            self.push(":")?;
+            let length = self.pointer.len();
+            self.step(&key);
+            self.put(None, value, depth)?;
+            self.pointer.truncate(length);
+        }
+        self.push("}")?;
+        Ok(changed)
+    }
+
+    /// Writes a value that lies one level deeper, over its original if it has one.
+    fn put(&mut self, before: Option<&Node<'_>>, after: &Val, depth: usize) -> Result<bool, Failure> {
+        let Some(before) = before else {
+            let start = self.out.len();
+            self.fresh(after, depth + 1)?;
+            self.told(None, Some(start));
+            return Ok(true);
+        };
+        self.over(before, after, depth + 1)
+    }
+
+    /// Writes a value that has no original.
+    fn fresh(&mut self, value: &Val, depth: usize) -> Result<(), Failure> {
+        if depth > DEPTH_MAX {
+            return Err(Failure::AnswerTooDeep);
+        }
+        match value {
+            Val::Null => self.push("null"),
+            Val::Bool(bool) => self.push(if *bool { "true" } else { "false" }),
+            Val::Num(number) => {
+                let text = number::write(number).ok_or(Failure::NotANumber)?;
+                self.push(&text)
+            }
+            Val::BStr(_) => Err(Failure::NotText),
+            Val::TStr(text) => self.quoted(&String::from_utf8_lossy(text)),
+            Val::Arr(values) => {
+                self.push("[")?;
+                for (at, value) in values.iter().enumerate() {
+                    self.push(if at > 0 { "," } else { "" })?;
+                    self.fresh(value, depth + 1)?;
+                }
+                self.push("]")
+            }
+            Val::Obj(map) => {
+                self.push("{")?;
+                for (at, (key, value)) in map.iter().enumerate() {
+                    self.push(if at > 0 { "," } else { "" })?;
+                    self.quoted(&key_of(key)?)?;
+                    self.push(":")?;
+                    self.fresh(value, depth + 1)?;
+                }
+                self.push("}")
+            }
+        }
+    }
+
+    fn quoted(&mut self, text: &str) -> Result<(), Failure> {
+        // Characters that SQS does not take in a message are escaped as control characters are.
+        let needs = |c: char| c < ' ' || matches!(c, '"' | '\\' | '\u{FFFE}' | '\u{FFFF}');
+        self.push("\"")?;
+        let mut rest = text;
+        while let Some(at) = rest.find(needs) {
+            self.push(&rest[..at])?;
+            let mut chars = rest[at..].chars();
+            match chars.next() {
+                Some('"') => self.push("\\\"")?,
+                Some('\\') => self.push("\\\\")?,
+                Some('\n') => self.push("\\n")?,
+                Some('\r') => self.push("\\r")?,
+                Some('\t') => self.push("\\t")?,
+                Some(other) => self.push(&format!("\\u{:04x}", u32::from(other)))?,
+                None => {}
+            }
+            rest = chars.as_str();
+        }
+        self.push(rest)?;
+        self.push("\"")
+    }
+
+    fn step(&mut self, key: &str) {
+        self.pointer.push('/');
+        self.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+    }
+
+    /// Notes a change at the pointer; the new value is what was written from `start` on.
+    fn told(&mut self, before: Option<&str>, start: Option<usize>) {
+        if self.tell && self.changes.len() < FIELD_CHANGES_MAX {
+            let after = start.map(|start| shown(&self.out[start..]));
+            self.changes.push(FieldChange { pointer: self.pointer.clone(), before: before.map(shown), after });
+        }
+    }
+}
+
+fn key_of(key: &Val) -> Result<std::borrow::Cow<'_, str>, Failure> {
+    match key {
+        Val::TStr(text) => Ok(String::from_utf8_lossy(text)),
+        _ => Err(Failure::NotText),
+    }
+}
+
+/// A text as it is shown: cut where it is long.
+pub fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.into(),
+    }
+}
+
+/// Whether a value says what its original says.
+fn is_same(before: &Node<'_>, after: &Val) -> bool {
+    match (&before.kind, after) {
+        (Kind::Null, Val::Null) => true,
+        (Kind::Bool(before), Val::Bool(after)) => before == after,
+        (Kind::Number, Val::Num(after)) => number::write(after).is_some_and(|after| number::same(before.text, &after)),
+        (Kind::Text(before), Val::TStr(after)) => before.as_bytes() == &after[..],
+        (Kind::Array(before), Val::Arr(after)) => {
+            before.len() == after.len() && before.iter().zip(after.iter()).all(|(before, after)| is_same(before, after))
+        }
+        (Kind::Object(before), Val::Obj(after)) => {
+            let last: HashMap<&str, &Node<'_>> = before.iter().map(|member| (&*member.key, &member.value)).collect();
+            let same = |key: &str, node: &Node<'_>| {
+                after.get(&Val::utf8_str(key.as_bytes().to_vec())).is_some_and(|value| is_same(node, value))
+            };
+            last.len() == after.len() && last.into_iter().all(|(key, node)| same(key, node))
+        }
+        _ => false,
+    }
+}

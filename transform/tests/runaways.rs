@@ -1,0 +1,98 @@
+//! Programs that do not end, or want everything: each ends in a clear failure, and the next letter works.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use transform::{Applied, Failure, Transforms};
+
+/// How long a runaway may be waited for here: its quarter of a second, a new worker, and a machine that is busy with
+/// other tests.
+const PATIENCE: Duration = Duration::from_secs(12);
+
+fn workers() -> Transforms {
+    Transforms::by(PathBuf::from(env!("CARGO_BIN_EXE_transform-worker")))
+}
+
+#[tokio::test]
+async fn a_runaway_fails_alone_and_the_next_letter_works() {
+    let workers = workers();
+    let slow: &[Failure] = &[Failure::TooSlow];
+    let big: &[Failure] = &[Failure::TooMuchMemory, Failure::TooSlow];
+    let deep: &[Failure] = &[Failure::TooMuchRecursion, Failure::TooMuchMemory, Failure::TooSlow];
+    let rows: [(&str, &[Failure]); 13] = [
+        ("def f: f; f", slow),
+        ("def f: 1 + f; f", deep),
+        ("def f(x): f(x | x); f(.)", deep),
+        ("last(range(1e12))", slow),
+        ("[range(1e9)]", big),
+        ("[range(1e9) | tostring]", big),
+        ("\"x\" * 1000000000", &[Failure::TooMuchMemory]),
+        ("\"x\" * 9000000000000000000", &[Failure::TooMuchMemory]),
+        ("[limit(1e9; repeat(1))]", big),
+        ("reduce range(1e9) as $i (\"x\"; . + .)", big),
+        ("reduce range(1e9) as $i (.; [.])", deep),
+        ("until(false; .)", slow),
+        ("[recurse([., .])] | length", big),
+    ];
+    for (program, expected) in rows {
+        // A program that fails on one letter alone.
+        let guarded = format!("if .n == 1 then ({program}) else .done = true end");
+        let started = Instant::now();
+        let run = workers.run(&guarded, &[r#"{"n":1}"#, r#"{"n":2}"#], false).await.expect("a worker");
+        let [first, second] = &run.expect("a program")[..] else { panic!("two outcomes") };
+        let failure = first.as_ref().expect_err(program);
+        assert!(expected.contains(failure), "{program}: {failure}");
+        let done = Applied::Changed { body: r#"{"n":2,"done":true}"#.into(), changes: vec![] };
+        assert_eq!(second, &Ok(done), "after {program}");
+        assert!(started.elapsed() < PATIENCE, "{program} took {:?}", started.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_compiled_in_bounds_is_a_fault_of_the_program() {
+    let workers = workers();
+    for program in [format!("{}.{}", "(".repeat(2_000), ")".repeat(2_000)), "[".repeat(4_000)] {
+        match workers.run(&program, &["{}"], false).await.expect("a worker") {
+            Err(faults) => assert!(!faults.is_empty()),
+            Ok(outcomes) => assert!(matches!(outcomes[0], Ok(Applied::Unchanged)), "{outcomes:?}"),
+        }
+    }
+    assert_eq!(workers.run(".", &["{}"], false).await.unwrap().unwrap(), [Ok(Applied::Unchanged)]);
+}
+
+#[tokio::test]
+async fn the_largest_body_passes_through() {
+    let workers = workers();
+    let text = format!("{{\"a\":\"{}\"}}", "é\\n".repeat(200_000));
+    let body = format!("{text}{}", " ".repeat(1024 * 1024 - text.len()));
+    assert_eq!(workers.run(".", &[&body], false).await.unwrap().unwrap(), [Ok(Applied::Unchanged)]);
+    let changed = workers.run(".b = 1", &[&text], false).await.unwrap().unwrap();
+    assert!(matches!(&changed[0], Ok(Applied::Changed { body, .. }) if body.ends_with(",\"b\":1}")));
+}
+
+#[tokio::test]
+async fn an_executable_that_is_no_worker_says_nothing_about_a_letter() {
+    for executable in ["/bin/true", "/nowhere/dlo"] {
+        let workers = Transforms::by(PathBuf::from(executable));
+        workers.run(".", &["{}"], false).await.map(|_| ()).expect_err(executable);
+    }
+}
+
+#[tokio::test]
+async fn letters_of_several_callers_are_not_mixed_up() {
+    let workers = std::sync::Arc::new(workers());
+    let callers = (0..6).map(|caller| {
+        let workers = workers.clone();
+        tokio::spawn(async move {
+            let program = format!(".by = {caller}");
+            for letter in 0..20 {
+                let body = format!("{{\"n\":{letter}}}");
+                let run = workers.run(&program, &[&body], false).await.unwrap().unwrap();
+                let sent = format!("{{\"n\":{letter},\"by\":{caller}}}");
+                assert_eq!(run, [Ok(Applied::Changed { body: sent, changes: vec![] })]);
+            }
+        })
+    });
+    for caller in callers.collect::<Vec<_>>() {
+        caller.await.expect("a caller");
+    }
+}
