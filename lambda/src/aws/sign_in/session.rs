@@ -24,7 +24,19 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             "Exchange the issuer's code for a token, and say who it is for",
             come_back,
         ),
+        Endpoint::delete::<Ended, _>("/session", Permission::View, "Say that a page forgets its token", sign_out),
     ]
+}
+
+/// Whether the session has ended.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Ended {
+    ended: bool,
+}
+
+/// The token is the issuer's: who still has it may use it until it ends.
+async fn sign_out() -> Json<Ended> {
+    Json(Ended { ended: false })
 }
 
 async fn way_in(State(api): State<Api>, Extension(tokens): Extension<Arc<Tokens>>) -> Answer<WayIn> {
