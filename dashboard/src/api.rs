@@ -13,18 +13,28 @@ use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
 use domain::transform::{DryRun, Transform};
 use domain::wire::{
-    Approve, AskDryRun, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage,
-    MakePlan, Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, Resume, SaveTransform, Session, SignIn,
-    TransformPreview, TransformsAnswer, TryTransform,
+    Approve, AskDryRun, AuditPage, ComeBack, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail,
+    LettersPage, MakePlan, Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, Resume, SaveTransform,
+    Session, SignIn, TransformPreview, TransformsAnswer, TryTransform,
 };
 use http::{delete, file, get, path, post};
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
 type Done<T> = Result<T, ApiError>;
 
+/// The issuer that people sign in at; none where they come by links.
+pub async fn way_in() -> Done<Option<String>> {
+    Ok(json::text(&file("/session").await?, "issuer"))
+}
+
 /// Exchanges a one-time code for a session.
 pub async fn sign_in(code: String) -> Done<Session> {
     post("/session", &SignIn { code }).await
+}
+
+/// Exchanges an issuer's code for a session.
+pub async fn come_back(ask: ComeBack) -> Done<Session> {
+    post("/session/code", &ask).await
 }
 
 /// Ends the session.

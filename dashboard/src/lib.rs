@@ -9,6 +9,7 @@ pub mod app;
 pub mod ask;
 pub mod clock;
 pub mod component;
+pub mod issuer;
 pub mod keys;
 pub mod model;
 pub mod nav;

@@ -1,5 +1,6 @@
 //! What the pages compute: plain Rust, no browser, tested natively.
 
+pub mod code;
 pub mod filter;
 pub mod gate;
 pub mod halt;

@@ -86,15 +86,16 @@ pub fn set_title(title: &str) {
     });
 }
 
-/// Takes the fragment out of the URL, so that a one-time code stays neither in the history nor on the screen.
-pub fn take_fragment() -> Option<String> {
-    let fragment = window().location().hash().ok()?.trim_start_matches('#').to_string();
-    if fragment.is_empty() {
-        return None;
+/// Takes query and fragment out of the URL, so that a code stays neither in the history nor on the screen.
+pub fn take_codes() -> (String, Option<String>) {
+    let location = window().location();
+    let query = location.search().unwrap_or_default();
+    let fragment = location.hash().unwrap_or_default().trim_start_matches('#').to_string();
+    if let (Ok(path), Ok(history)) = (location.pathname(), window().history()) {
+        // A history that cannot be written shows a code that is used up by then.
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&path));
     }
-    let path = window().location().pathname().ok()?;
-    window().history().ok()?.replace_state_with_url(&JsValue::NULL, "", Some(&path)).ok()?;
-    Some(fragment)
+    (query, Some(fragment).filter(|fragment| !fragment.is_empty()))
 }
 
 fn current() -> Route {

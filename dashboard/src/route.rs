@@ -229,6 +229,11 @@ impl Query {
     }
 }
 
+/// What a query (with or without its question mark) says under a name, if it says something.
+pub fn value(query: &str, name: &str) -> Option<String> {
+    Query::parse(query).get(name).filter(|value| !value.is_empty()).map(str::to_string)
+}
+
 #[derive(Default)]
 struct Printed(String);
 

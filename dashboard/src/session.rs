@@ -9,6 +9,8 @@ use domain::wire::{Me, Session};
 
 const TOKEN: &str = "dlo.token";
 const ME: &str = "dlo.me";
+/// What a sign-in at an issuer has to remember until the person comes back to this tab.
+const PENDING: &str = "dlo.pending";
 
 /// Whether somebody is signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +83,18 @@ pub fn tab() -> Tab {
 /// The token of this tab, for the header of each request.
 pub fn token() -> Option<String> {
     stored(TOKEN)
+}
+
+/// Remembers a sign-in that is under way.
+pub fn keep_pending(text: &str) {
+    store(PENDING, Some(text));
+}
+
+/// Takes what was remembered: a second use finds nothing.
+pub fn take_pending() -> Option<String> {
+    let text = stored(PENDING);
+    store(PENDING, None);
+    text
 }
 
 fn stored(name: &str) -> Option<String> {

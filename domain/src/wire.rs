@@ -17,7 +17,7 @@ pub use group::{GroupDetail, GroupRow, GroupsAnswer, NextStep, RowFacts, Summary
 pub use kin::{AlsoSeenAs, GroupChange, GroupName, Part, RulesPreview, TryRules};
 pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayView, ReplaysAnswer};
-pub use session::{Me, Session, SignIn};
+pub use session::{ComeBack, Me, Session, SignIn, WayIn};
 pub use transform::{
     AskDryRun, LetterPreview, SaveTransform, TransformPreview, TransformView, TransformsAnswer, TryTransform,
 };

@@ -11,7 +11,7 @@ use axum::http::header::AUTHORIZATION;
 use domain::id::{Actor, to_hex};
 use domain::role::{Permission, Role};
 use domain::time::{Span, Timestamp};
-use domain::wire::{ErrorCode, Me, Session, SignIn};
+use domain::wire::{ErrorCode, Me, Session, SignIn, WayIn};
 use lambda::api::{Api, ApiError, Caller, Endpoint, Identify};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -132,6 +132,7 @@ fn hash(secret: &str) -> String {
 /// The endpoints of signing in on one machine.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
+        Endpoint::get::<WayIn, _>("/session", "How people sign in here", way_in).for_everybody(),
         Endpoint::post::<SignIn, Session, _>("/session", None, "Exchange a one-time code for a session", sign_in),
         Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session", sign_out),
     ]
@@ -141,6 +142,10 @@ pub fn endpoints() -> Vec<Endpoint> {
 #[derive(serde::Serialize, schemars::JsonSchema)]
 struct Ended {
     ended: bool,
+}
+
+async fn way_in() -> Json<WayIn> {
+    Json(WayIn::default())
 }
 
 async fn sign_in(

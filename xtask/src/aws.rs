@@ -65,10 +65,11 @@ fn up(place: &Place) -> Outcome<()> {
     let functions = say::phase("building the functions", || function::build_here(place))?;
     let stack = stack::deploy(place, &endpoint, &functions)?;
     println!("\nThe office is at {}", stack.dashboard());
-    println!("\nOpen one of these links; each is good for an hour. Open two of them to be two people.\n");
+    println!("\nOpen one of these links; each is good for eight hours. Open two of them to be two people.\n");
     for (name, role) in stack::PEOPLE {
         println!("  {role:<9} {name:<5} {}signin#{}\n", stack.dashboard(), stack.token(name)?);
     }
+    println!("Or sign in there as one of them, with the password {}\n", stack::PASSWORD);
     println!(
         "`cargo aws demo` places orders; the consumer runs v1, which fails on some. `cargo aws help` says the rest."
     );

@@ -83,8 +83,7 @@ pub fn Unless<T: Clone + PartialEq + Send + Sync + 'static>(
 fn Screens(face: Face, rows: usize, children: ChildrenFn) -> impl IntoView {
     let pulse = face.pulse;
     let children = StoredValue::new(children);
-    let screen = move || {
-        match face.state.get() {
+    let screen = move || match face.state.get() {
         State::Quiet | State::SignedOut => ().into_any(),
         State::Loading | State::Fresh | State::Stale { .. } => view! { <Skeleton rows /> }.into_any(),
         State::Failed(error) => view! {
@@ -98,7 +97,7 @@ fn Screens(face: Face, rows: usize, children: ChildrenFn) -> impl IntoView {
         State::Forbidden(error) => view! {
             <Empty title="You may not see this.">
                 <p>{error.message()}</p>
-                <p class="muted">"Sign in with the link of another role: the terminal that runs the office prints them."</p>
+                <p class="muted">"Sign out, and come in with another role."</p>
             </Empty>
         }
         .into_any(),
@@ -109,7 +108,6 @@ fn Screens(face: Face, rows: usize, children: ChildrenFn) -> impl IntoView {
             </Empty>
         }
         .into_any(),
-    }
     };
     let stale = move || match face.state.get() {
         State::Stale { why, .. } => Some(view! {

@@ -106,6 +106,11 @@ impl Endpoint {
         }
     }
 
+    /// The same for callers without a session: only what they need to get one.
+    pub fn for_everybody(self) -> Self {
+        Self { permission: None, ..self }
+    }
+
     /// The same with parameters of the query.
     pub fn with_query(self, query: &'static [Query]) -> Self {
         Self { query, ..self }

@@ -10,6 +10,6 @@ fn main() -> Result<(), lambda_http::Error> {
 #[tokio::main(flavor = "current_thread")]
 async fn serve() -> Result<(), lambda_http::Error> {
     function::log();
-    let router = sign_in::router(function::office().await?)?;
+    let router = sign_in::router(function::office().await?).await?;
     lambda_http::run(router).await
 }

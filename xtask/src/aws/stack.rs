@@ -10,9 +10,10 @@ use std::process::Command;
 
 const OFFICE: &str = "dead-letter-office";
 const DEMO: &str = "dlo-demo";
-/// The people of an office at a local endpoint, and the password that all of them have there.
+/// The people of an office at a local endpoint.
 pub const PEOPLE: &[(&str, &str)] = &[("vera", "viewer"), ("otto", "operator"), ("anna", "approver"), ("ada", "admin")];
-const PASSWORD: &str = "correct-Horse-9-battery";
+/// The password that all of them have there.
+pub const PASSWORD: &str = "correct-Horse-9-battery";
 /// The orders' ARN: a local endpoint has one account and one region.
 pub const ORDERS: &str = "arn:aws:sqs:us-east-1:000000000000:orders";
 /// As short as a visitor's patience: the gate opens after seconds, and a replay takes less than a minute.
@@ -55,7 +56,10 @@ pub fn deploy<'a>(place: &Place, endpoint: &'a Endpoint, functions: &Path) -> Ou
         let receipts = format!("ReceiptsQueueArn={}", stack.receipts);
         sam.deploy(DEMO, &[&DEMO_PARAMETERS[..], &[&receipts]].concat())
     })?;
-    say::phase("adding people", || PEOPLE.iter().try_for_each(|(name, role)| stack.add(name, role)))?;
+    say::phase("adding people", || {
+        stack.send_back_here()?;
+        PEOPLE.iter().try_for_each(|(name, role)| stack.add(name, role))
+    })?;
     Ok(stack)
 }
 
@@ -142,6 +146,13 @@ impl<'a> Stack<'a> {
         ask(self.endpoint, &self.programs, args)
     }
 
+    /// Signing in leads back to the function URL, which on this machine is not what the stack says it is.
+    fn send_back_here(&self) -> Outcome<()> {
+        let page = format!("{}signin", self.dashboard());
+        let client = ["--user-pool-id", &self.pool, "--client-id", &self.client, "--callback-urls", &page];
+        self.ask(&[&["cognito-idp", "update-user-pool-client"][..], &client].concat()).map(drop)
+    }
+
     fn add(&self, name: &str, role: &str) -> Outcome<()> {
         let person = ["--user-pool-id", &self.pool, "--username", name];
         let has = self.ask(&[&["cognito-idp", "admin-get-user"][..], &person].concat()).is_ok();
@@ -174,7 +185,7 @@ impl<'a> Stack<'a> {
     /// Tells a test where the stack is, and who is who.
     pub fn tell(&self, test: &mut Command) -> Outcome<()> {
         test.env("DLO_STACK_ENDPOINT", &self.endpoint.url).env("DLO_STACK_HOST", self.host());
-        test.env("DLO_STACK_DASHBOARD", self.dashboard());
+        test.env("DLO_STACK_DASHBOARD", self.dashboard()).env("DLO_STACK_PASSWORD", PASSWORD);
         for (name, role) in PEOPLE {
             test.env(format!("DLO_STACK_{}", role.to_uppercase()), self.token(name)?);
         }

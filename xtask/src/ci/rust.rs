@@ -44,7 +44,12 @@ pub fn browser(place: &Place) -> Outcome<Tally> {
     browser.export(&mut cargo);
     named(&mut cargo, &targets.browser);
     // Two Chromiums on two cores miss each other's deadlines.
-    tally::tests(cargo.env("RUST_TEST_THREADS", "1"))
+    let mut total = tally::tests(cargo.env("RUST_TEST_THREADS", "1"))?;
+    // Issuers are a matter of the office on AWS.
+    let mut cargo = crate::aws::cargo(place, "test");
+    browser.export(&mut cargo);
+    total.add(tally::tests(cargo.args(["--test", "browser_issuer"]).env("RUST_TEST_THREADS", "1"))?);
+    Ok(total)
 }
 
 /// `cargo test`, with the office that the process tests start.

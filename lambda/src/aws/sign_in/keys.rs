@@ -1,48 +1,20 @@
 //! The issuer's public keys, fetched when they are needed and kept for an hour.
 
+use super::documents::{DocumentError, Documents};
 use super::token::Key;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::time::{Span, Timestamp};
-use reqwest::{Client, redirect};
 use serde::Deserialize;
 use std::collections::HashMap;
-use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// How long keys are good without a look.
 const KEPT: Span = Span::from_mins(60);
 /// Between two looks, whatever tokens ask for: a key nobody has must not become a flood at the issuer's door.
 const LOOKS_APART: Span = Span::from_secs(60);
-/// How long the issuer may take.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest document that is read, bytes.
-const DOCUMENT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of a coordinate of P-256.
 const COORDINATE_BYTES: usize = 32;
-
-/// The keys cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum KeysError {
-    /// The client could not be made.
-    #[error("the client for the issuer's keys could not be made")]
-    Client(#[source] reqwest::Error),
-    /// The issuer does not answer.
-    #[error("{url} could not be read")]
-    Answer {
-        /// What was asked for.
-        url: String,
-        /// The fault.
-        #[source]
-        source: reqwest::Error,
-    },
-    /// The issuer's answer is not what it should be.
-    #[error("{url} is not what an OIDC issuer has there")]
-    Document {
-        /// What was asked for.
-        url: String,
-    },
-}
 
 #[derive(Default)]
 struct Known {
@@ -51,15 +23,9 @@ struct Known {
 }
 
 /// Keys by their ids.
+#[derive(Default)]
 pub(super) struct Keys {
-    client: Client,
-    discovery: String,
     known: Mutex<Known>,
-}
-
-#[derive(Deserialize)]
-struct Discovery {
-    jwks_uri: String,
 }
 
 #[derive(Deserialize)]
@@ -81,23 +47,16 @@ struct WebKey {
 }
 
 impl Keys {
-    /// Of the issuer whose documents lie here.
-    pub(super) fn new(discovery: String) -> Result<Self, KeysError> {
-        crate::aws::connect::provide_tls();
-        let client = Client::builder().timeout(PATIENCE).redirect(redirect::Policy::none()).build();
-        Ok(Self { client: client.map_err(KeysError::Client)?, discovery, known: Mutex::default() })
-    }
-
     /// The key of this id. Asks the issuer when the keys are old or do not have it; while it does not answer, those
     /// that are known stay good.
-    pub(super) async fn find(&self, kid: &str, now: Timestamp) -> Option<Key> {
+    pub(super) async fn find(&self, documents: &Documents, kid: &str, now: Timestamp) -> Option<Key> {
         let mut known = self.known.lock().await;
         let age = known.looked_at.map(|at| now.since(at));
         let old = age.is_none_or(|age| age >= KEPT);
         let unknown = !known.keys.contains_key(kid) && age.is_none_or(|age| age >= LOOKS_APART);
         if old || unknown {
             known.looked_at = Some(now);
-            match self.fetch().await {
+            match fetch(documents, now).await {
                 Ok(keys) => known.keys = keys,
                 Err(error) => {
                     tracing::error!(error = crate::error::chain(&error), "the issuer's keys could not be read");
@@ -106,24 +65,12 @@ impl Keys {
         }
         known.keys.get(kid).cloned()
     }
+}
 
-    async fn fetch(&self) -> Result<HashMap<String, Key>, KeysError> {
-        let well_known = format!("{}/.well-known/openid-configuration", self.discovery.trim_end_matches('/'));
-        let discovery: Discovery = self.get(&well_known).await?;
-        let document: Document = self.get(&discovery.jwks_uri).await?;
-        Ok(document.keys.into_iter().filter_map(|key| Some((key.kid.clone()?, key.key()?))).collect())
-    }
-
-    async fn get<T: serde::de::DeserializeOwned>(&self, url: &str) -> Result<T, KeysError> {
-        let failed = |source: reqwest::Error| KeysError::Answer { url: url.into(), source: source.without_url() };
-        let answer = self.client.get(url).send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
-        let document = || KeysError::Document { url: url.into() };
-        if answer.content_length().is_some_and(|bytes| bytes > DOCUMENT_BYTES_MAX as u64) {
-            return Err(document());
-        }
-        let bytes = answer.bytes().await.map_err(failed)?;
-        serde_json::from_slice(&bytes).map_err(|_| document())
-    }
+async fn fetch(documents: &Documents, now: Timestamp) -> Result<HashMap<String, Key>, DocumentError> {
+    let discovery = documents.discovery(now).await?;
+    let document: Document = documents.get(&discovery.jwks_uri).await?;
+    Ok(document.keys.into_iter().filter_map(|key| Some((key.kid.clone()?, key.key()?))).collect())
 }
 
 impl WebKey {

@@ -58,6 +58,8 @@ enum Algorithm {
 struct Header {
     alg: Algorithm,
     kid: String,
+    /// What kind of token it is, where its issuer says it.
+    typ: Option<String>,
     /// Extensions that must be understood: none is.
     crit: Option<Value>,
 }
@@ -77,7 +79,15 @@ pub(super) fn parse(token: &str) -> Option<Parsed<'_>> {
     let (header, claims) = signed.split_once('.').filter(|(_, claims)| !claims.contains('.'))?;
     let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
     let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-    header.crit.is_none().then_some(Parsed { kid: header.kid, algorithm: header.alg, signed, claims, signature })
+    // An access token or a logout token of the same issuer may name the same audience.
+    let other = header.typ.is_some_and(|typ| !typ.eq_ignore_ascii_case("JWT"));
+    (header.crit.is_none() && !other).then_some(Parsed {
+        kid: header.kid,
+        algorithm: header.alg,
+        signed,
+        claims,
+        signature,
+    })
 }
 
 impl Parsed<'_> {
@@ -213,6 +223,9 @@ pub(super) mod tests {
         assert_eq!(verify(&rsa, &key), Some(Err(Refused::Signature)), "the key is for another algorithm");
         let critical = issuer.sign(&with(header(), "crit", json!(["exp"])), &claims());
         assert_eq!(verify(&critical, &key), None);
+        for (typ, expected) in [("JWT", Some(Ok(()))), ("jwt", Some(Ok(()))), ("at+jwt", None), ("logout+jwt", None)] {
+            assert_eq!(verify(&issuer.sign(&with(header(), "typ", json!(typ)), &claims()), &key), expected, "{typ}");
+        }
     }
 
     #[test]

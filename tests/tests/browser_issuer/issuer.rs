@@ -1,0 +1,214 @@
+//! A small OIDC issuer on this machine, as strict as real ones: code flow with PKCE for one public client, a page to
+//! sign in at, codes that work once, keys that are made when it starts.
+
+use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, LOCATION};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::id::to_hex;
+use domain::time::Timestamp;
+use reqwest::Url;
+use ring::rand::{SecureRandom, SystemRandom};
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+
+/// The only client.
+pub const CLIENT: &str = "dead-letter-office";
+/// A token's life, seconds.
+const TOKEN_S: i64 = 3_600;
+
+/// What it does otherwise than an issuer should.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mood {
+    /// Nothing.
+    #[default]
+    Good,
+    /// Its codes are too old when they come back.
+    CodesAreOld,
+    /// It sends people back, and then answers nobody.
+    GoesAway,
+    /// It answers with the token of another sign-in.
+    MixesUpSignIns,
+}
+
+type Fields = HashMap<String, String>;
+
+struct Inside {
+    url: String,
+    office: Mutex<String>,
+    pair: EcdsaKeyPair,
+    now: Box<dyn Fn() -> Timestamp + Send + Sync>,
+    mood: Mutex<Mood>,
+    /// Requests that wait for a person, and codes that wait for their exchange, each with who it is for.
+    requests: Mutex<HashMap<String, Fields>>,
+    codes: Mutex<HashMap<String, (Fields, String)>>,
+}
+
+/// The issuer.
+#[derive(Clone)]
+pub struct Issuer(Arc<Inside>);
+
+impl Issuer {
+    /// Starts it. The clock is the office's.
+    pub async fn start(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+        let document = EcdsaKeyPair::generate_pkcs8(algorithm, &SystemRandom::new()).expect("a key");
+        let pair = EcdsaKeyPair::from_pkcs8(algorithm, document.as_ref(), &SystemRandom::new()).expect("a key");
+        let issuer = Self(Arc::new(Inside {
+            url: format!("http://{}", listener.local_addr().expect("an address")),
+            office: Mutex::default(),
+            pair,
+            now: Box::new(now),
+            mood: Mutex::default(),
+            requests: Mutex::default(),
+            codes: Mutex::default(),
+        }));
+        let router = Router::new()
+            .route("/.well-known/openid-configuration", get(discovery))
+            .route("/keys", get(keys))
+            .route("/authorize", get(authorize))
+            .route("/login", post(log_in))
+            .route("/token", post(token))
+            .with_state(issuer.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        issuer
+    }
+
+    /// Its name.
+    pub fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// Registers the office's origin, where people are sent back to.
+    pub fn register(&self, origin: &str) {
+        *self.0.office.lock().expect("a lock") = origin.into();
+    }
+
+    /// Changes what it does.
+    pub fn is(&self, mood: Mood) {
+        *self.0.mood.lock().expect("a lock") = mood;
+    }
+
+    /// A token of somebody, whose role their name says.
+    pub fn token(&self, name: &str, nonce: &str) -> String {
+        let role = match name {
+            "otto" => json!(["staff", "operator"]),
+            "vera" => json!(["viewer"]),
+            _ => json!(["staff"]),
+        };
+        let now_s = (self.0.now)().as_ms() / 1000;
+        let claims = json!({ "iss": self.0.url, "aud": CLIENT, "sub": name, "cognito:groups": role, "nonce": nonce,
+            "iat": now_s, "exp": now_s + TOKEN_S });
+        let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let signed = format!("{}.{}", part(&json!({ "alg": "ES256", "kid": "k1", "typ": "JWT" })), part(&claims));
+        let signature = self.0.pair.sign(&SystemRandom::new(), signed.as_bytes()).expect("a signature");
+        format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
+    }
+
+    fn mood(&self) -> Mood {
+        *self.0.mood.lock().expect("a lock")
+    }
+
+    fn page(&self) -> String {
+        format!("{}/signin", self.0.office.lock().expect("a lock"))
+    }
+}
+
+async fn discovery(State(Issuer(inside)): State<Issuer>) -> Json<Value> {
+    let url = &inside.url;
+    Json(json!({ "issuer": url, "jwks_uri": format!("{url}/keys"),
+        "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/token") }))
+}
+
+async fn keys(State(Issuer(inside)): State<Issuer>) -> Json<Value> {
+    let point = inside.pair.public_key().as_ref();
+    let (x, y) = (URL_SAFE_NO_PAD.encode(&point[1..33]), URL_SAFE_NO_PAD.encode(&point[33..]));
+    Json(json!({ "keys": [{ "kid": "k1", "kty": "EC", "crv": "P-256", "use": "sig", "x": x, "y": y }] }))
+}
+
+/// Shows the page to sign in at, if the client asks as it must.
+async fn authorize(State(issuer): State<Issuer>, RawQuery(query): RawQuery) -> Response {
+    let fields = fields(&query.unwrap_or_default());
+    let said = |name: &str| fields.get(name).map(String::as_str).unwrap_or_default();
+    let asks_well = said("response_type") == "code"
+        && said("client_id") == CLIENT
+        && said("redirect_uri") == issuer.page()
+        && said("scope").split(' ').any(|word| word == "openid")
+        && said("code_challenge_method") == "S256"
+        && said("code_challenge").len() == 43
+        && said("state").len() >= 32
+        && said("nonce").len() >= 32;
+    if !asks_well {
+        return (StatusCode::BAD_REQUEST, format!("no client of mine asks so: {fields:?}")).into_response();
+    }
+    let id = random();
+    let page = format!(
+        "<!doctype html><html lang=en><title>Issuer</title><h1>Who are you?</h1><form method=post action=/login>\
+         <input type=hidden name=request value={id}><label>Name <input name=name></label>\
+         <button name=do value=enter>Enter</button><button name=do value=refuse>Refuse</button></form>"
+    );
+    issuer.0.requests.lock().expect("a lock").insert(id, fields);
+    ([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
+}
+
+/// Sends a person back with a code, or with their refusal.
+async fn log_in(State(issuer): State<Issuer>, body: String) -> Response {
+    let form = fields(&body);
+    let request = form.get("request").and_then(|id| issuer.0.requests.lock().expect("a lock").remove(id));
+    let Some(request) = request else { return (StatusCode::BAD_REQUEST, "nobody was sent here").into_response() };
+    let mut back = Url::parse(&request["redirect_uri"]).expect("a registered address");
+    if form["do"] == "enter" {
+        let code = random();
+        back.query_pairs_mut().append_pair("code", &code).append_pair("state", &request["state"]);
+        issuer.0.codes.lock().expect("a lock").insert(code, (request, form["name"].clone()));
+    } else {
+        let why = [("error", "access_denied"), ("error_description", "The person said no.")];
+        back.query_pairs_mut().extend_pairs(why).append_pair("state", &request["state"]);
+    }
+    (StatusCode::SEE_OTHER, [(LOCATION, back.as_str())]).into_response()
+}
+
+/// Exchanges a code, once, for whoever can prove that they asked for it.
+async fn token(State(issuer): State<Issuer>, body: String) -> Response {
+    let form = fields(&body);
+    let said = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
+    let code = issuer.0.codes.lock().expect("a lock").remove(said("code"));
+    let is_theirs = |(request, _): &(Fields, String)| {
+        said("grant_type") == "authorization_code"
+            && said("client_id") == CLIENT
+            && said("redirect_uri") == request["redirect_uri"]
+            && URL_SAFE_NO_PAD.encode(Sha256::digest(said("code_verifier"))) == request["code_challenge"]
+    };
+    if issuer.mood() == Mood::GoesAway {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    }
+    match code.filter(is_theirs).filter(|_| issuer.mood() != Mood::CodesAreOld) {
+        Some((request, name)) => {
+            let other = issuer.mood() == Mood::MixesUpSignIns;
+            let nonce = if other { random() } else { request["nonce"].clone() };
+            let token = issuer.token(&name, &nonce);
+            Json(json!({ "id_token": token, "access_token": random(), "token_type": "Bearer" })).into_response()
+        }
+        None => (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response(),
+    }
+}
+
+fn fields(text: &str) -> Fields {
+    let url = Url::parse(&format!("http://form/?{text}")).expect("a form");
+    url.query_pairs().into_owned().collect()
+}
+
+fn random() -> String {
+    let mut bytes = [0; 16];
+    SystemRandom::new().fill(&mut bytes).expect("random numbers");
+    to_hex(&bytes)
+}
