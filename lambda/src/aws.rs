@@ -5,10 +5,12 @@
 //! | metrics | [`metrics::CloudWatchMetrics`] |
 //! | alerts | [`alerts::SnsAlerts`] |
 //! | queue | [`queue::SqsQueue`] |
+//! | (evidence) | [`consumers::Lambda`]: what consumes the main queues, and which version |
 //! | store | [`store::DynamoStore`]: one table |
 
 pub mod alerts;
 pub mod connect;
+pub mod consumers;
 pub mod function;
 pub mod metrics;
 pub mod queue;

@@ -31,9 +31,9 @@ use async_trait::async_trait;
 use aws_config::SdkConfig;
 use commit::Committer;
 use domain::audit::AuditRecord;
-use domain::deployment::Deployment;
+use domain::deployment::{Attached, Deployment};
 use domain::group::Group;
-use domain::id::{DeathId, GroupId, LetterId, MessageId, ReplayId};
+use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
@@ -203,6 +203,11 @@ impl Store for DynamoStore {
     async fn transforms(&self, group: &GroupId) -> Result<Vec<TransformFacts>, StoreError> {
         let found = read::transforms(&self.table, group).await;
         found.map_err(|fault| fault.of(format!("list the transforms of group {group}")))
+    }
+
+    async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError> {
+        let found = read::one(&self.table, "attached", key::attached(queue)).await;
+        found.map_err(|fault| fault.of(format!("read what is attached to {queue}")))
     }
 
     async fn audit(

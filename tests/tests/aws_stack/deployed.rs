@@ -91,9 +91,9 @@ impl Deployed {
     pub async fn deploy(&self, version: &str) {
         let url = format!("{}/2015-03-31/functions/orders/configuration", self.endpoint);
         let mut now: Value = self.json(self.client.get(&url)).await;
-        now["Environment"]["Variables"]["ORDERS_VERSION"] = version.into();
+        now["Environment"]["Variables"]["SERVICE_VERSION"] = version.into();
         let changed: Value = self.json(self.client.put(&url).json(&json!({ "Environment": now["Environment"] }))).await;
-        assert_eq!(changed["Environment"]["Variables"]["ORDERS_VERSION"], version, "{changed}");
+        assert_eq!(changed["Environment"]["Variables"]["SERVICE_VERSION"], version, "{changed}");
     }
 
     /// The sum of a statistic of one of our metrics that has no dimensions, over the last hour.

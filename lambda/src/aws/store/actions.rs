@@ -95,6 +95,11 @@ impl Gathering<'_> {
                 self.push(at, Action::put(item, Some(expected(*expect))));
                 Ok(())
             }
+            Write::Attached(attached) => {
+                let item = self.record(key::attached(&attached.queue), "attached", attached)?;
+                self.push(at, Action::put(item, None));
+                Ok(())
+            }
             Write::Audit(record) => {
                 let place = key::audit_place(record.at.as_ms(), self.stamp, at);
                 let key = Key { pk: key::audit_pk(&record.group), sk: place };
