@@ -132,7 +132,7 @@ mod tests {
 
     fn entry(outcome: Outcome, sends: u32) -> Entry {
         let Marker { letter, replay, .. } = marker(2);
-        Entry { replay, seq: 0, letter, wave: 0, outcome, sends, lane: None }
+        Entry { replay, seq: 0, letter, wave: 0, outcome, sends, lane: None, changed_by: None }
     }
 
     /// The marker's attempt and the letter's, the message that the receipt names, and what it proves.
@@ -160,7 +160,7 @@ mod tests {
         let sending = || Outcome::Sending { since: AT };
         let in_flight = || Outcome::InFlight { sent_at: AT, message_id: "m".into() };
         let returned = Outcome::Returned { at: AT, verdict: Verdict::SameCause, group: "g".into(), title: "t".into() };
-        let skipped = Outcome::Skipped { reason: SkipReason::InDoubt };
+        let skipped = Outcome::Skipped { reason: SkipReason::InDoubt, detail: None };
         let delivered = Outcome::Delivered { at: AT, confirmed: None };
         // The entry, its sends, attempts, the message's id, what is not proven.
         check(in_flight(), 1, (2, 2), "m", None);
