@@ -5,12 +5,14 @@
 //! | metrics | [`metrics::CloudWatchMetrics`] |
 //! | alerts | [`alerts::SnsAlerts`] |
 //! | queue | [`queue::SqsQueue`] |
+//! | payloads | [`payloads::S3Payloads`] |
 //! | store | [`store::DynamoStore`]: one table |
 
 pub mod alerts;
 pub mod connect;
 pub mod function;
 pub mod metrics;
+pub mod payloads;
 pub mod queue;
 mod retry;
 pub mod settings;
