@@ -11,9 +11,11 @@ use crate::route::encode;
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
+use domain::transform::{DryRun, Transform};
 use domain::wire::{
-    Approve, AuditPage, ComeBack, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage,
-    MakePlan, Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, Resume, Session, SignIn,
+    Approve, AskDryRun, AuditPage, ComeBack, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail,
+    LettersPage, MakePlan, Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, Resume, SaveTransform,
+    Session, SignIn, TransformPreview, TransformsAnswer, TryTransform,
 };
 use http::{delete, file, get, path, post};
 
@@ -90,6 +92,28 @@ pub async fn declare_fix(id: GroupId, ask: DeclareFix) -> Done<GroupDetail> {
 /// Takes that back.
 pub async fn withdraw_fix(id: GroupId, ask: Give) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "fix", "withdraw"]), &ask).await
+}
+
+/// The versions of a group's payload transform, newest first.
+pub async fn transforms(id: GroupId) -> Done<TransformsAnswer> {
+    let answer = get(&path(&["groups", id.as_str(), "transform"]), &Seen::default()).await?;
+    // Nothing was seen before, so something is always told.
+    Ok(answer.into_new().unwrap_or_else(|| TransformsAnswer { versions: Vec::new() }))
+}
+
+/// Saves another version of it.
+pub async fn save_transform(id: GroupId, ask: SaveTransform) -> Done<Transform> {
+    post(&path(&["groups", id.as_str(), "transform"]), &ask).await
+}
+
+/// What a program would change.
+pub async fn try_transform(id: GroupId, ask: TryTransform) -> Done<TransformPreview> {
+    post(&path(&["groups", id.as_str(), "transform", "preview"]), &ask).await
+}
+
+/// Tries a version over another page of the letters that wait.
+pub async fn dry_run(id: GroupId, ask: AskDryRun) -> Done<DryRun> {
+    post(&path(&["groups", id.as_str(), "transform", "dry-run"]), &ask).await
 }
 
 /// Writes or removes the note.

@@ -22,6 +22,7 @@ mod spark;
 mod stat;
 mod tabs;
 mod toast;
+mod transform;
 mod trouble;
 mod when;
 
@@ -47,5 +48,6 @@ pub use spark::Spark;
 pub use stat::Stat;
 pub use tabs::{Tab, Tabs};
 pub use toast::{Say, Toasts, toasts};
+pub use transform::{PreviewList, ProgramField, item, list, words};
 pub use trouble::{Empty, Problem, Skeleton, Unless};
 pub use when::{Age, At, Countdown, Loss};

@@ -16,6 +16,7 @@ pub mod sorted;
 pub mod spark;
 pub mod timeline;
 pub mod trace;
+pub mod transform;
 pub mod view;
 pub mod when;
 pub mod window;

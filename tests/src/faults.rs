@@ -292,9 +292,9 @@ reads! {
         replays(group: Option<&GroupId>, after: Option<&Cursor>, limit: usize) -> Page<Replay>;
         unfinished_replays() -> Vec<ReplayId>;
         entry(replay: &ReplayId, letter: &LetterId) -> Option<Entry>;
+        deployment(service: &str) -> Option<Deployment>;
         transform(group: &GroupId, version: u32) -> Option<TransformFacts>;
         transforms(group: &GroupId) -> Vec<TransformFacts>;
-        deployment(service: &str) -> Option<Deployment>;
         attached(queue: &QueueArn) -> Option<Attached>;
         audit(group: &GroupId, after: Option<&Cursor>, limit: usize) -> Page<AuditRecord>;
     }

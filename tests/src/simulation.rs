@@ -9,6 +9,7 @@ mod calm;
 mod checks;
 mod orders;
 mod people;
+mod programs;
 mod receipts;
 mod scene;
 mod witness;

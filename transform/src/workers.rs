@@ -1,7 +1,7 @@
 //! The office's side: starts workers, asks them, and replaces those that a program has ended.
 
 use crate::engine::Program;
-use crate::limits::{LAST_WORDS_BYTES_MAX, LETTER_WALL_MAX, START_WALL_MAX, WORKERS_MAX};
+use crate::limits::{COMPILED_MAX, LAST_WORDS_BYTES_MAX, LETTER_WALL_MAX, START_WALL_MAX, WORKERS_MAX};
 use crate::worker::{Ask, Told, WORKER_ARGUMENT, exit, frame, frame_length};
 use crate::{Failure, Outcome, Run};
 use domain::limits::PROGRAM_BYTES_MAX;
@@ -93,18 +93,22 @@ impl Transforms {
 }
 
 thread_local! {
-    /// The program that this thread ran last: compiling one reads the whole standard library.
-    static LAST: RefCell<Option<(String, Program)>> = const { RefCell::new(None) };
+    /// The programs that this thread ran last, latest first: compiling one reads the whole standard library.
+    static COMPILED: RefCell<Vec<(String, Program)>> = const { RefCell::new(Vec::new()) };
 }
 
 fn here(program: &str, bodies: &[&str], tell: bool) -> Run {
-    LAST.with_borrow_mut(|last| {
-        let compiled = match last.take().filter(|(text, _)| text == program) {
-            Some(compiled) => compiled,
-            None => (program.to_string(), Program::compile(program)?),
+    COMPILED.with_borrow_mut(|compiled| {
+        let at = match compiled.iter().position(|(text, _)| text == program) {
+            Some(at) => at,
+            None => {
+                compiled.truncate(COMPILED_MAX - 1);
+                compiled.push((program.to_string(), Program::compile(program)?));
+                compiled.len() - 1
+            }
         };
-        let (_, compiled) = last.insert(compiled);
-        Ok(bodies.iter().map(|body| compiled.apply(body, tell)).collect())
+        compiled[..=at].rotate_right(1);
+        Ok(bodies.iter().map(|body| compiled[0].1.apply(body, tell)).collect())
     })
 }
 

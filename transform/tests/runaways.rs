@@ -69,6 +69,22 @@ async fn the_largest_body_passes_through() {
     assert!(matches!(&changed[0], Ok(Applied::Changed { body, .. }) if body.ends_with(",\"b\":1}")));
 }
 
+/// The bodies of a MiB that become the most values, through programs that touch each.
+#[tokio::test]
+async fn the_worst_bodies_fit_into_a_workers_memory() {
+    let workers = workers();
+    let list = |item: &str| {
+        let items = vec![item; (1024 * 1024 - 2) / (item.len() + 1)];
+        format!("[{}]", items.join(","))
+    };
+    for (program, item) in [(".", "{\"a\":1}"), (".", "[]"), (".", "1"), ("map(.b = 1) | .[:9]", "{\"a\":1}")] {
+        let outcome =
+            workers.run(program, &[&list(item)], false).await.expect("a worker").expect("a program").remove(0);
+        // A build without optimisation may take too long; none may take too much.
+        assert!(matches!(outcome, Ok(_) | Err(Failure::TooSlow)), "{program} over {item}: {outcome:?}");
+    }
+}
+
 #[tokio::test]
 async fn an_executable_that_is_no_worker_says_nothing_about_a_letter() {
     for executable in ["/bin/true", "/nowhere/dlo"] {

@@ -3,7 +3,9 @@
 use crate::api::ApiError;
 use crate::component::{Countdown, Dialog, Field, GateList, Kind, PlanText};
 use crate::model::gate::{Consent, blocked, opens_at, question, to_type, waivable};
+use crate::model::transform::sent_as;
 use crate::reactive::prelude::*;
+use domain::fix::Fix;
 use domain::gate::{ConditionKind, Gate};
 use domain::wire::{Approve, PlanView, Resume};
 
@@ -124,6 +126,9 @@ pub fn ResumeDialog(
     /// Who asks.
     #[prop(into)]
     asker: Signal<Asker>,
+    /// The fix that it goes on under.
+    #[prop(into)]
+    fix: Signal<Option<Fix>>,
     /// Why it cannot be done whatever is written.
     #[prop(optional, into)]
     halted: Signal<Option<String>>,
@@ -151,12 +156,16 @@ pub fn ResumeDialog(
     let resume = move |()| {
         on_resume.run(consent.with_untracked(|c| Resume {
             reason: c.reason.trim().to_string(),
+            program_hash: fix.with_untracked(|fix| Some(fix.as_ref()?.transform.as_ref()?.program_hash.clone())),
             waivers: gate.with_untracked(|g| c.asks(g)),
         }));
     };
     view! {
         <Dialog open title confirm="Resume" kind=Kind::Primary busy why_not error on_confirm=Callback::new(resume)>
             <p>{first}</p>
+            {part(move || fix.with(|fix| fix.as_ref().and_then(sent_as)).map(|words| view! {
+                <p>{format!("Letters are {words}.")}</p>
+            }.into_any()))}
             <GateList gate />
             <p class="for-good">"Delivered letters cannot be called back."</p>
             <Waivers gate consent />

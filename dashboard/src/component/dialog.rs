@@ -36,8 +36,8 @@ pub fn Dialog(
     #[prop(optional, into)]
     on_confirm: Option<Callback<()>>,
     /// Wider than usual.
-    #[prop(optional)]
-    wide: bool,
+    #[prop(optional, into)]
+    wide: Signal<bool>,
     children: ChildrenFn,
 ) -> impl IntoView {
     let node: NodeRef<html::Dialog> = NodeRef::new();
@@ -65,7 +65,7 @@ pub fn Dialog(
     let children = StoredValue::new(children);
     let has_confirm = on_confirm.is_some();
     view! {
-        <dialog class="dialog" class:dialog-wide=wide node_ref=node on:close=on(move |_| open.set(false))
+        <dialog class="dialog" class:dialog-wide=move || wide.get() node_ref=node on:close=on(move |_| open.set(false))
             aria-label=title>
             <Show when=move || open.get()>
                 <form class="dialog-form" method="dialog" on:submit=on(submit)>

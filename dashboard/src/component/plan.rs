@@ -3,6 +3,7 @@
 use crate::component::At;
 use crate::model::gate::letters;
 use crate::model::money::{count, count_of, line};
+use crate::model::transform::sent_as;
 use crate::model::when;
 use crate::reactive::prelude::*;
 use domain::replay::Plan;
@@ -76,6 +77,7 @@ pub fn PlanText(
         }
         .into_any()
     });
+    let as_changed = sent_as(&plan.fix).map(|words| view! { <div><dt>"As"</dt><dd>{words}</dd></div> }.into_any());
     view! {
         <dl class="plan">
             <div>
@@ -84,6 +86,7 @@ pub fn PlanText(
             </div>
             {oldest}
             <div><dt>"To"</dt><dd><b>{plan.main_queue.name().to_string()}</b>", their own main queue"</dd></div>
+            {as_changed}
             <div class="plan-waves"><dt>"Waves"</dt><dd>{waves}<WaveSizes waves=plan.waves.clone() /></dd></div>
             <div><dt>"Pace"</dt><dd>{format!("up to {} a second", letters(plan.pace_per_s.into()))}</dd></div>
             <div>

@@ -167,6 +167,7 @@ pub fn skip(reason: SkipReason) -> &'static str {
         SkipReason::Refused => "The queue refused it for good",
         SkipReason::Aborted => "The replay was stopped before its turn",
         SkipReason::InDoubt => "The replay was stopped while its sending was in doubt; it has not come back",
+        SkipReason::TransformFailed => "The transform fails on it",
         SkipReason::Behind => "A letter before it in its message group came back",
         SkipReason::Gone => "The letter is no longer kept",
     }
@@ -201,6 +202,8 @@ pub fn act(act: Act) -> &'static str {
         Act::GroupsParted => "took a fingerprint out",
         Act::MergeAllowed => "allowed it to be merged again",
         Act::FixDeclared => "declared a fix",
+        Act::TransformSaved => "saved a transform",
+        Act::TransformTried => "tried a transform",
         Act::FixWithdrawn => "withdrew the fix",
         Act::NoteChanged => "changed the note",
         Act::ReplayPlanned => "planned a replay",

@@ -12,6 +12,7 @@ mod plan;
 mod release;
 mod side;
 mod timeline;
+mod transform;
 
 use crate::api;
 use crate::component::{Arrivals, Frame, Tab, Tabs, Unless};

@@ -160,7 +160,7 @@ mod tests {
         let sending = || Outcome::Sending { since: AT };
         let in_flight = || Outcome::InFlight { sent_at: AT, message_id: "m".into() };
         let returned = Outcome::Returned { at: AT, verdict: Verdict::SameCause, group: "g".into(), title: "t".into() };
-        let skipped = Outcome::Skipped { reason: SkipReason::InDoubt, detail: None };
+        let skipped = Outcome::skipped(SkipReason::InDoubt);
         let delivered = Outcome::Delivered { at: AT, confirmed: None };
         // The entry, its sends, attempts, the message's id, what is not proven.
         check(in_flight(), 1, (2, 2), "m", None);

@@ -5,7 +5,8 @@ use domain::id::LetterId;
 use domain::letter::Letter;
 use domain::read::PayloadPlace;
 use domain::reading::Replayability;
-use futures_util::{StreamExt, stream};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, stream};
 use std::collections::BTreeMap;
 
 /// Payloads that one plan looks at: as many take about ten seconds, and a person waits for them.
@@ -40,7 +41,9 @@ impl Looks {
                 }
             }
         }
-        let looks = places.into_iter().map(|(id, place)| async move { (id, payloads.look(&place).await) });
+        // Boxed: the compiler does not see that borrowing futures of a stream can go to another thread.
+        let looks: Vec<BoxFuture<'_, _>> =
+            places.into_iter().map(|(id, place)| async move { (id, payloads.look(&place).await) }.boxed()).collect();
         let found: Vec<_> = stream::iter(looks).buffer_unordered(AT_ONCE).collect().await;
         known.extend(found);
         known

@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 /// How long one call tries letters. A call must end before its Lambda and its caller's patience do; what is not done
 /// then is done by the next.
 const CALL_MAX: Duration = Duration::from_secs(5);
-/// Letters between two looks at the clock.
-const TOGETHER: usize = 10;
+/// Letters between two looks at the clock: all may take as long as a worker waits for one.
+const TOGETHER: usize = 4;
 /// Pages of letters that one call reads while none of them would go into a plan.
 const PAGES_MAX: usize = 25;
 

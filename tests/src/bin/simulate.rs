@@ -58,6 +58,7 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
                     if let Ok(mut sum) = sum.lock() {
                         sum.orders += told.orders;
                         sum.sends += told.sends;
+                        sum.changed += told.changed;
                         sum.replays += told.replays;
                         sum.merges += told.merges;
                         sum.confirmed += told.confirmed;
@@ -75,11 +76,12 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
     let count = seeds.end - seeds.start;
     let s = start.elapsed().as_secs_f64();
     println!(
-        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent, {} confirmed, {} fingerprints merged",
+        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent ({} changed), {} confirmed, {} fingerprints merged",
         count as f64 / s,
         sum.orders,
         sum.replays,
         sum.sends,
+        sum.changed,
         sum.confirmed,
         sum.merges
     );

@@ -1,5 +1,6 @@
 //! People, who press every button that they see, and some that they should not.
 
+use super::programs;
 use super::scene::Scene;
 use domain::fix::FixKind;
 use domain::gate::ConditionKind;
@@ -8,12 +9,14 @@ use domain::id::{Actor, GroupId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::limits::PAGE_MAX;
 use domain::replay::{PlanHash, PlanOptions};
-use domain::wire::{Approve, DeclareFix, Part, Release, Resume, WaiverAsk};
+use domain::wire::{Approve, AskDryRun, DeclareFix, Part, Release, Resume, SaveTransform, WaiverAsk};
 use lambda::act;
+use lambda::office::Office;
 use lambda::port::GroupFacts;
 
 enum Wish {
     Declare,
+    Transform,
     Withdraw,
     Plan,
     Approve,
@@ -49,6 +52,7 @@ fn wish(scene: &mut Scene, facts: &GroupFacts, planned: bool) -> Option<Wish> {
         return Some(Wish::Release);
     }
     match &facts.group.state {
+        GroupState::Open | GroupState::Regressed { .. } if dice(4) == 0 => Some(Wish::Transform),
         GroupState::Open | GroupState::Regressed { .. } => Some(Wish::Declare),
         GroupState::FixDeclared { .. } => Some(match dice(9) {
             0 => Wish::Withdraw,
@@ -70,7 +74,8 @@ fn wish(scene: &mut Scene, facts: &GroupFacts, planned: bool) -> Option<Wish> {
         GroupState::Paused { replay, .. } => Some(match dice(9) {
             0 => Wish::Abort(replay.clone()),
             1 => Wish::Withdraw,
-            2..5 => Wish::Declare,
+            2 => Wish::Transform,
+            3..5 => Wish::Declare,
             _ => Wish::Resume(replay.clone()),
         }),
         GroupState::Resolved { .. } => None,
@@ -90,6 +95,7 @@ async fn press(scene: &mut Scene, facts: &GroupFacts, wish: Wish) {
             let ask = DeclareFix { kind, reference: format!("v{}", scene.version), note: None };
             let _ = act::declare_fix(office, &who, group, &ask).await;
         }
+        Wish::Transform => transform(scene, office, &who, group).await,
         Wish::Withdraw => drop(act::withdraw_fix(office, &who, group, "it was none").await),
         Wish::Plan => {
             let canary = scene.chance.below(4) as u64;
@@ -111,7 +117,10 @@ async fn press(scene: &mut Scene, facts: &GroupFacts, wish: Wish) {
         }
         Wish::Pause(replay) => drop(act::pause(office, &who, &replay, "lunch").await),
         Wish::Resume(replay) => {
-            let ask = Resume { reason: reason(), program_hash: None, waivers: waivers(scene) };
+            let fix = scene.store.group(group).await.ok().flatten().and_then(|group| group.state.fix().cloned());
+            let program_hash = fix.and_then(|fix| fix.transform).map(|named| named.program_hash);
+            let program_hash = program_hash.filter(|_| scene.chance.below(8) > 0);
+            let ask = Resume { reason: reason(), program_hash, waivers: waivers(scene) };
             let _ = act::resume(office, &who, &replay, &ask).await;
         }
         Wish::Part(fingerprint) => {
@@ -122,6 +131,24 @@ async fn press(scene: &mut Scene, facts: &GroupFacts, wish: Wish) {
         }
         Wish::Abort(replay) => drop(act::abort(office, &who, &replay, "enough").await),
     }
+}
+
+/// Somebody saves a program, mostly tries it over all letters, and says that it is the fix.
+async fn transform(scene: &mut Scene, office: &Office, who: &Actor, group: &GroupId) {
+    let save = SaveTransform { program: programs::any(&mut scene.chance), note: None };
+    let Ok(saved) = act::save_transform(office, who, group, &save).await else { return };
+    let mut go_on = None;
+    while scene.chance.below(10) > 0 {
+        let ask = AskDryRun { version: saved.version, go_on };
+        match act::dry_run(office, who, group, &ask).await {
+            Ok(run) if !run.is_whole() => go_on = Some(run.revision),
+            Ok(_) => break,
+            Err(_) => return,
+        }
+    }
+    let kind = FixKind::PayloadTransform;
+    let ask = DeclareFix { kind, reference: format!("v{}", saved.version), note: None };
+    let _ = act::declare_fix(office, who, group, &ask).await;
 }
 
 fn waivers(scene: &mut Scene) -> Vec<WaiverAsk> {

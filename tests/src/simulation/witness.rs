@@ -1,6 +1,7 @@
 //! Who sees every call that takes effect, in order, and checks each against the promises.
 
 use super::orders::number_of;
+use super::programs::{made, may_be_a_changed_sending};
 use super::scene::{QUIET, SKEW, Summary};
 use crate::faults::Watch;
 use consumer::queue::{EntryFailure, Outgoing};
@@ -13,6 +14,7 @@ use domain::marker::{MARKER_ATTRIBUTE, Marker};
 use domain::message::Content;
 use domain::replay::{Entry, Outcome, OutcomeKind, Replay, ReplayState};
 use domain::time::Timestamp;
+use domain::transform::{body_hash, program_hash};
 use lambda::port::{Expect, Write};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,6 +54,10 @@ struct Seen {
     entries: BTreeMap<Key, Entry>,
     intents: BTreeMap<Key, Intent>,
     replays: BTreeMap<ReplayId, Replay>,
+    /// Programs by group and version.
+    programs: BTreeMap<(GroupId, u32), String>,
+    /// Letters that left changed.
+    changed: u64,
     /// Replays that may send nothing more, since which commit, and how much they did send after it.
     halted: BTreeMap<ReplayId, (u64, usize)>,
     died_at: BTreeMap<GroupId, Timestamp>,
@@ -98,7 +104,8 @@ impl Witness {
         let seen = self.seen();
         let sends = seen.intents.values().map(|intent| u64::from(intent.sends)).sum();
         let (replays, merges, confirmed) = (seen.replays.len() as u64, seen.merges, seen.confirmed);
-        Summary { sends, replays, merges, confirmed, ..Summary::default() }
+        let changed = seen.changed;
+        Summary { sends, changed, replays, merges, confirmed, ..Summary::default() }
     }
 
     /// How often a letter was handed to the main queue by a replay.
@@ -139,10 +146,40 @@ impl Seen {
         let died_at = self.died_at.entry(letter.group.clone()).or_insert(letter.died_at);
         *died_at = (*died_at).max(letter.died_at);
         let original = number_of(&letter.content.body).and_then(|n| self.orders.get(&n));
-        if original != Some(&letter.content) {
+        if original != Some(&letter.content)
+            && !original.is_some_and(|original| may_be_a_changed_sending(original, letter, self.programs.values()))
+        {
             self.accuse(format!("letter {} is not what was sent: {:?}", letter.id, letter.content));
         }
         self.letters.insert(letter.id.clone(), letter.clone());
+    }
+
+    /// What a letter must be when a replay sends it; none when its program fails on it.
+    fn as_sent(&self, (replay, letter): &Key) -> Option<Content> {
+        let content = self.letters.get(letter)?.content.clone();
+        let replay = self.replays.get(replay)?;
+        let Some(named) = &replay.transform else { return Some(content) };
+        let program = self.programs.get(&(replay.group().clone(), named.version))?;
+        if program_hash(program) != named.program_hash {
+            return None;
+        }
+        Some(Content { body: made(program, &content.body)?, ..content })
+    }
+
+    /// The program of a replay is that of the approved plan, or of the fix under which a person let it go on.
+    fn program(&mut self, replay: &Replay, writes: &[Write]) {
+        let before = match self.replays.get(replay.id()) {
+            Some(before) => before.transform.clone(),
+            None => replay.plan.fix.transform.clone(),
+        };
+        let of_fix = writes.iter().find_map(|write| match write {
+            Write::Group { group, .. } if group.id == *replay.group() => group.state.fix().cloned(),
+            _ => None,
+        });
+        let resumed = matches!(replay.state, ReplayState::Running { .. });
+        if replay.transform != before && !(resumed && of_fix.is_some_and(|fix| fix.transform == replay.transform)) {
+            self.accuse(format!("{} has another program than was approved", replay.id()));
+        }
     }
 
     fn replay(&mut self, replay: &Replay, is_new: bool, now: Timestamp) {
@@ -168,6 +205,7 @@ impl Seen {
             self.accuse(format!("the approval of {} names another plan", replay.id()));
         }
         let waived = approval.waivers.iter().any(|waiver| waiver.condition == ConditionKind::Quiet);
+        let waived = waived || plan.fix.transform.is_some();
         let quiet = self.died_at.get(&plan.group).is_none_or(|at| now.plus(SKEW).plus(SKEW) >= at.plus(QUIET));
         if !quiet && !waived {
             self.accuse(format!("{} was approved while letters were dying", replay.id()));
@@ -227,8 +265,7 @@ impl Seen {
             return marker.map(|marker| (marker.replay, marker.letter)).into_iter().collect();
         }
         let is_it = |(key, entry): &(&Key, &Entry)| {
-            entry.outcome.kind() == OutcomeKind::Sending
-                && self.letters.get(&key.1).is_some_and(|letter| letter.content == message.content)
+            entry.outcome.kind() == OutcomeKind::Sending && self.as_sent(key).as_ref() == Some(&message.content)
         };
         self.entries.iter().filter(is_it).map(|(key, _)| key.clone()).collect()
     }
@@ -275,10 +312,16 @@ impl Seen {
         };
         let mut content = message.content.clone();
         content.attributes.remove(MARKER_ATTRIBUTE);
-        let (same, home) = (content == letter.content, letter.main_queue.as_ref() == Some(main));
+        let is_changed = content.body != letter.content.body;
+        let (same, home) = (self.as_sent(key).as_ref() == Some(&content), letter.main_queue.as_ref() == Some(main));
         if !same || !home {
-            self.accuse(format!("letter {} left changed or for another queue: {content:?}", key.1));
+            self.accuse(format!("letter {} left otherwise than approved, or for another queue: {content:?}", key.1));
         }
+        let told = self.entries.get(key).and_then(|entry| entry.changed_by.clone()).map(|by| by.body_hash);
+        if told != is_changed.then(|| body_hash(&content.body)) {
+            self.accuse(format!("letter {} left as {content:?}, told is {told:?}", key.1));
+        }
+        self.changed += u64::from(is_changed);
         if main.is_fifo() {
             self.in_order(key);
         }
@@ -308,6 +351,7 @@ impl Watch for Witness {
         // The head first: what else is in the commit holds with it.
         for write in writes {
             if let Write::Replay { replay, expect } = write {
+                seen.program(replay, writes);
                 seen.replay(replay, *expect == Expect::Absent, now);
             }
         }
@@ -315,6 +359,12 @@ impl Watch for Witness {
             match write {
                 Write::Letter { letter, .. } => seen.letter(letter),
                 Write::Entry { entry, .. } => seen.entry(entry, now),
+                Write::Transform(saved) => {
+                    let old = seen.programs.insert((saved.group.clone(), saved.version), saved.program.clone());
+                    if old.is_some() {
+                        seen.accuse(format!("version {} of {} was written again", saved.version, saved.group));
+                    }
+                }
                 // One that joins tells of its head.
                 Write::Group { group, .. } => seen.joins(group),
                 _ => {}

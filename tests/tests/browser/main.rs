@@ -4,6 +4,7 @@
 
 mod by_keyboard;
 mod by_mouse;
+mod by_program;
 mod door;
 mod driver;
 mod look;

@@ -1,6 +1,7 @@
 //! The fix: what counts now, and declaring or withdrawing it.
 
 use super::here::Here;
+use super::transform::{Editor, Writing};
 use crate::api;
 use crate::ask::Ask;
 use crate::component::{At, Dialog, Field, Kind, toasts};
@@ -89,22 +90,38 @@ pub(super) fn DeclareDialog(here: Here, open: RwSignal<bool>) -> impl IntoView {
     Effect::new(move || {
         if open.get() {
             let transient = here.now().row.classification.class == Class::Transient;
-            kind.set(if transient { FixKind::DependencyRecovered } else { FixKind::Deploy });
+            let program = here.now().row.state.fix().is_some_and(|fix| fix.transform.is_some());
+            kind.set(match (program, transient) {
+                (true, _) => FixKind::PayloadTransform,
+                (_, true) => FixKind::DependencyRecovered,
+                _ => FixKind::Deploy,
+            });
             reference.set(String::new());
             note.set(String::new());
             ask.clear();
         }
     });
+    let writing = Writing::new(here);
+    let is_transform = kind.map(|kind| *kind == FixKind::PayloadTransform);
+    Effect::new(move || {
+        if open.get() && is_transform.get() {
+            writing.open();
+        }
+    });
     let may = here.why_not(Permission::Triage, why_not_declare);
     let why_not = Signal::derive(move || {
         let lacks = || reference.with(|r| r.trim().is_empty()).then(|| "Write the reference.".to_string());
-        may.get().or_else(lacks)
+        let unsaved = || writing.chosen().is_none().then(|| "Save the program first.".to_string());
+        may.get().or_else(|| if is_transform.get() { unsaved() } else { lacks() })
     });
     let send = move |()| {
         let note = note.get_untracked();
         let fix = DeclareFix {
             kind: kind.get_untracked(),
-            reference: reference.get_untracked(),
+            reference: match untrack(|| writing.chosen()).filter(|_| is_transform.get_untracked()) {
+                Some(chosen) => format!("v{}", chosen.transform.version),
+                None => reference.get_untracked(),
+            },
             note: Some(note).filter(|note| !note.trim().is_empty()),
         };
         ask.run(api::declare_fix(here.id(), fix), move |detail| {
@@ -115,8 +132,8 @@ pub(super) fn DeclareDialog(here: Here, open: RwSignal<bool>) -> impl IntoView {
     };
     view! {
         <Dialog open title="What has made the cause go away?" confirm="Declare the fix" kind=Kind::Primary
-            busy=ask.busy() error=ask.error() why_not on_confirm=Callback::new(send)>
-            <FixFields here kind reference note />
+            busy=ask.busy() error=ask.error() why_not wide=is_transform on_confirm=Callback::new(send)>
+            <FixFields here kind reference note writing />
         </Dialog>
     }
 }
@@ -127,6 +144,7 @@ fn FixFields(
     kind: RwSignal<FixKind>,
     reference: RwSignal<String>,
     note: RwSignal<String>,
+    writing: Writing,
 ) -> impl IntoView {
     let version = here.part(|detail| detail.deployment.clone());
     let radio = move |of: FixKind| {
@@ -143,6 +161,8 @@ fn FixFields(
             FixKind::Config => "What was changed: a commit, ticket or link",
             FixKind::DataRepair => "What was repaired: a ticket, script or link",
             FixKind::DependencyRecovered => "What has recovered: an incident, status page or name",
+            // It has an editor in place of a reference.
+            FixKind::PayloadTransform => "",
         }
         .to_string()
     });
@@ -159,7 +179,10 @@ fn FixFields(
     };
     view! {
         <fieldset class="kinds"><legend class="sr-only">"Kind of fix"</legend>{FixKind::ALL.map(radio).collect_view()}</fieldset>
-        <Field label first=true value=reference on_input=move |text| reference.set(text) />
+        {part(move || match kind.get() {
+            FixKind::PayloadTransform => view! { <Editor writing /> }.into_any(),
+            _ => view! { <Field label first=true value=reference on_input=move |text| reference.set(text) /> }.into_any(),
+        })}
         {part(offer)}
         <Field label="Note (not required)" lines=true value=note on_input=move |text| note.set(text)
             hint=Some("What was wrong and what was done, for whoever approves.".to_string()) />

@@ -175,11 +175,14 @@ fn FixPart(here: Here, declaring: Declaring, next_is_here: bool) -> impl IntoVie
         <section class="side-part">
             <h2>"Fix"</h2>
             {part(move || match (fix.get(), was.get()) {
-                (Some(fix), _) => view! {
+                (Some(fix), _) => {
+                    let again = if fix.transform.is_some() { "Program and dry run…" } else { "Declare another…" };
+                    view! {
                     <FixCard here fix />
-                    <DeclareButton declaring kind=Kind::Plain verb="Declare another…" />
+                    <DeclareButton declaring kind=Kind::Plain verb=again />
+                    }
+                    .into_any()
                 }
-                .into_any(),
                 (None, Some(was)) => view! {
                     <p>
                         "The last one did not hold: "<b>{was.kind.label()}</b>" "<span class="mono">{was.reference}</span>

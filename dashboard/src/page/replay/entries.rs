@@ -106,6 +106,12 @@ fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
     let twice = (entry.sends > 1).then(|| view! {
         <span class="cell-more">{format!("sent {} times: an answer was lost, the consumer may have seen it twice", entry.sends)}</span>
     }.into_any());
+    let changed = entry.changed_by.as_ref().filter(|_| entry.sends > 0).map(|by| {
+        view! {
+            <span class="cell-more">{format!("sent as changed by transform v{}", by.version)}</span>
+        }
+        .into_any()
+    });
     let when = match &entry.outcome {
         Outcome::InFlight { sent_at: at, .. } | Outcome::Sending { since: at } => Some(*at),
         Outcome::Delivered { at, .. } | Outcome::Returned { at, .. } | Outcome::Expired { at } => Some(*at),
@@ -113,7 +119,8 @@ fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
     };
     let more = match &entry.outcome {
         Outcome::Returned { verdict: of, title, .. } => Some(format!("{}: {title}", verdict(*of).0)),
-        Outcome::Skipped { reason } => Some(words::skip(*reason).to_string()),
+        Outcome::Skipped { reason, detail: None } => Some(words::skip(*reason).to_string()),
+        Outcome::Skipped { reason, detail: Some(why) } => Some(format!("{}. {why}", words::skip(*reason))),
         Outcome::Delivered { confirmed: Some(by), .. } => Some(format!("confirmed by {} {}", by.consumer, by.version)),
         Outcome::Delivered { confirmed: None, .. } => Some("did not come back in its window".into()),
         _ => None,
@@ -128,6 +135,7 @@ fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
                 {words::outcome(entry.outcome.kind())}
                 {when.map(|at| view! { <span class="muted">" "<At at=Signal::stored(at) /></span> }.into_any())}
                 {more.map(|more| view! { <span class="cell-more">{more}</span> }.into_any())}
+                {changed}
                 {twice}
             </td>
         </tr>

@@ -247,7 +247,7 @@ fn Resuming(levers: Levers) -> impl IntoView {
     });
     view! {
         <ResumeDialog open=levers.resume_open title first gate asker busy=levers.resuming.busy()
-            error=levers.resuming.error() halted=Signal::derive(move || levers.why_not_resume())
+            error=levers.resuming.error() halted=Signal::derive(move || levers.why_not_resume()) fix=levers.fix
             on_resume=Callback::new(resume) />
     }
 }

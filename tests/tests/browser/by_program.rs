@@ -1,0 +1,55 @@
+//! FEATURE: a payload that is wrong itself is changed on its way.
+
+use crate::stage::{A_REPLAY, BUG, Stage};
+use domain::role::Role;
+use local::orders::{Kind, Version};
+use thirtyfour::Key;
+
+mod rule_only_what_is_sent_is_changed {
+    use super::*;
+
+    /// Version 2 helps gift cards without an engraving: a program that takes it off helps the others.
+    #[tokio::test]
+    async fn example_engraved_gift_cards() {
+        let stage = Stage::open().await;
+        let otto = stage.enters(Role::Operator, "otto").await;
+        stage.panel().place(12, Kind::GiftCard).await;
+        otto.clicks("link", BUG).await;
+        otto.sees("12").await;
+        stage.panel().deploy(Version::V2).await;
+
+        otto.clicks("button", "Declare a fix…").await;
+        otto.clicks("radio", "Payload transform").await;
+        otto.writes("Program, in the jq language", " | nothing_like_it").await;
+        otto.sees("Line 1, column 5: There is no filter `nothing_like_it`").await;
+        otto.shows("transform-fault").await;
+        otto.clicks("textbox", "Program, in the jq language").await;
+        for _ in 0.." | nothing_like_it".len() {
+            otto.types(Key::Backspace).await;
+        }
+        otto.types(" | del(.gift_card.engraving)").await;
+        otto.sees("/gift_card/engraving").await;
+        otto.shows("transform-preview").await;
+        otto.clicks("button", "Save as v1").await;
+        otto.clicks("button", "Dry run over 12 letters").await;
+        otto.sees("Dry run over 12 letters: ").await;
+        otto.shows("transform-dry-run").await;
+        otto.clicks("button", "Declare the fix").await;
+        otto.sees("Payload transform").await;
+        otto.clicks("button", "Plan replay").await;
+        otto.sees("sent as changed by transform v1; the originals are kept").await;
+        otto.shows("transform-plan").await;
+
+        let anna = stage.enters(Role::Approver, "anna").await;
+        anna.clicks("link", BUG).await;
+        anna.clicks("button", "Approve and replay…").await;
+        anna.writes("Why is it safe to replay now?", "The engraving is printed elsewhere.").await;
+        if anna.has("textbox", "Type 12 to confirm").await {
+            anna.writes("Type 12 to confirm", "12").await;
+        }
+        anna.clicks("button", "Start wave 1").await;
+        anna.sees_within("No letter of this group is open", A_REPLAY).await;
+        otto.leaves(&[]).await;
+        anna.leaves(&[]).await;
+    }
+}
