@@ -3,6 +3,7 @@
 use super::alerts::SnsAlerts;
 use super::connect;
 use super::metrics::CloudWatchMetrics;
+use super::payloads::S3Payloads;
 use super::queue::SqsQueue;
 use super::store::{BUCKET_FROM_BYTES, DynamoStore};
 use crate::office::Office;
@@ -63,6 +64,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         queue: Arc::new(SqsQueue::new(&config)),
         metrics: Arc::new(CloudWatchMetrics::new(&config)),
         alerts,
+        payloads: Arc::new(S3Payloads::new(&config)),
         policy: Arc::new(policy),
         steps: QueueArn::new(required("DLO_STEPS")?),
         clock: Arc::new(now),

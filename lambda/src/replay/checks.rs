@@ -18,6 +18,8 @@ pub(crate) struct Occasion<'a> {
     pub letters: &'a Tally,
     /// What is left out, in words.
     pub left_out: &'a [String],
+    /// What would be sent unseen, in words.
+    pub unchecked: &'a [String],
     /// Who would approve.
     pub approver: Option<&'a Actor>,
     /// What was set aside.
@@ -51,6 +53,7 @@ pub(crate) async fn gate_of(
         dry_run: dry_run.as_ref(),
         letters: occasion.letters,
         left_out: occasion.left_out,
+        unchecked: occasion.unchecked,
         queue: occasion.queue.clone(),
         approver: occasion.approver,
         waivers: occasion.waivers,

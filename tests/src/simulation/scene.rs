@@ -129,6 +129,7 @@ impl Scene {
                 queue: Arc::new(FaultyQueue { inner: queue.clone(), faults: faults.clone() }),
                 metrics: metrics.clone(),
                 alerts: alerts.clone(),
+                payloads: Arc::new(lambda::port::OutOfSight),
                 policy: Arc::new(policy()),
                 steps: steps.clone(),
                 clock: clock_of(&clock, skew),
