@@ -119,6 +119,7 @@ async fn letters_whose_payload_is_gone_are_left_out_of_a_plan() {
     world.office.policy = Arc::new(policy);
 
     let bucket = new_name("payloads");
+    connect::provide_tls();
     let http = reqwest::Client::new();
     for path in [bucket.clone(), format!("{bucket}/there"), format!("{bucket}/there/too")] {
         let put = http.put(format!("{}/{path}", ENDPOINT.url)).body("{}").send().await.expect("an answer");

@@ -84,6 +84,7 @@ mod ministack_with_bucket {
         let (_, with, bucket) = without_and_with().await;
         let kept = long(5);
         commit(&with, keep(std::slice::from_ref(&kept))).await;
+        connect::provide_tls();
         let http = reqwest::Client::new();
         let list = http.get(format!("{}/{bucket}?list-type=2", ENDPOINT.url)).send().await.expect("a list");
         let list = list.text().await.expect("a list");

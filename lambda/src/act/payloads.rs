@@ -5,8 +5,7 @@ use domain::id::LetterId;
 use domain::letter::Letter;
 use domain::read::PayloadPlace;
 use domain::reading::Replayability;
-use futures_util::future::BoxFuture;
-use futures_util::{FutureExt, StreamExt, stream};
+use futures_util::future::join_all;
 use std::collections::BTreeMap;
 
 /// Payloads that one plan looks at: as many take about ten seconds, and a person waits for them.
@@ -23,29 +22,30 @@ pub(super) struct Looks(usize);
 
 impl Looks {
     /// Looks at the payloads of those letters that point to one.
-    pub(super) async fn look<'a>(
+    pub(super) async fn look(
         &mut self,
         payloads: &dyn Payloads,
-        letters: impl Iterator<Item = &'a Letter>,
-    ) -> BTreeMap<&'a LetterId, Presence> {
-        let pointers = letters.filter(|letter| matches!(letter.replayability, Replayability::Pointer { .. }));
-        let mut known = BTreeMap::new();
-        let mut places = Vec::new();
-        for letter in pointers {
-            match PayloadPlace::of(&letter.content.body) {
-                None => drop(known.insert(&letter.id, Presence::Unknown(DEEPER))),
-                Some(_) if self.0 >= LOOKS_MAX => drop(known.insert(&letter.id, Presence::Unknown(TOO_MANY))),
-                Some(place) => {
+        letters: Vec<&Letter>,
+    ) -> BTreeMap<LetterId, Presence> {
+        let (mut known, mut places) = (BTreeMap::new(), Vec::new());
+        for letter in letters {
+            let place = match letter.replayability {
+                Replayability::Pointer { .. } => PayloadPlace::of(&letter.content.body).ok_or(DEEPER),
+                _ => continue,
+            };
+            match place {
+                Ok(place) if self.0 < LOOKS_MAX => {
                     self.0 += 1;
-                    places.push((&letter.id, place));
+                    places.push((letter.id.clone(), place));
                 }
+                Ok(_) => drop(known.insert(letter.id.clone(), Presence::Unknown(TOO_MANY))),
+                Err(why) => drop(known.insert(letter.id.clone(), Presence::Unknown(why))),
             }
         }
-        // Boxed: the compiler does not see that borrowing futures of a stream can go to another thread.
-        let looks: Vec<BoxFuture<'_, _>> =
-            places.into_iter().map(|(id, place)| async move { (id, payloads.look(&place).await) }.boxed()).collect();
-        let found: Vec<_> = stream::iter(looks).buffer_unordered(AT_ONCE).collect().await;
-        known.extend(found);
+        for chunk in places.chunks(AT_ONCE) {
+            let found = join_all(chunk.iter().map(|(_, place)| payloads.look(place))).await;
+            known.extend(chunk.iter().map(|(id, _)| id.clone()).zip(found));
+        }
         known
     }
 }

@@ -209,7 +209,8 @@ impl Selection {
         loop {
             let page = office.store.letters_of(id, Some(state), cursor.as_ref(), PAGE_MAX).await?;
             let can = |letter: &&Letter| why_not(letter, main_queue, office, now).is_none();
-            let presences = self.payloads.look(&*office.payloads, page.items.iter().filter(can)).await;
+            let able: Vec<_> = page.items.iter().filter(can).collect();
+            let presences = self.payloads.look(&*office.payloads, able).await;
             for letter in &page.items {
                 let presence = presences.get(&letter.id);
                 let gone = || (presence == Some(&Presence::Gone)).then(|| GONE.into());
