@@ -107,3 +107,9 @@ async fn replay_delivers_every_letter() {
     let counts = world.counters_are_exact(&group).await;
     assert_eq!(counts.of(LetterStateKind::Delivered).letters, 25);
 }
+
+/// Also what is too large for its record, and lies beside it in parts.
+#[tokio::test]
+async fn everything_goes_back_as_it_came() {
+    dlo_tests::carried::everything_goes_back_as_it_came(&world().await).await;
+}

@@ -60,3 +60,8 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
     assert_eq!(plan.letters.letters, 3, "the policy lets pointers go");
 }
+
+#[tokio::test]
+async fn everything_goes_back_as_it_came() {
+    dlo_tests::carried::everything_goes_back_as_it_came(&World::new().await).await;
+}
