@@ -146,3 +146,9 @@ async fn letters_whose_payload_is_gone_are_left_out_of_a_plan() {
     assert_eq!((plan.letters.letters, left_out), (2, vec![(2, "whose payload is gone from S3")]));
     assert_eq!(plan.unchecked, []);
 }
+
+/// Also what is too large for its record, and lies beside it in parts.
+#[tokio::test]
+async fn everything_goes_back_as_it_came() {
+    dlo_tests::carried::everything_goes_back_as_it_came(&world().await).await;
+}

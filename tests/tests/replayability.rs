@@ -63,3 +63,8 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
     assert_eq!(would_be_sent.unchecked, ["1 whose payloads in S3 this office cannot see"]);
 }
+
+#[tokio::test]
+async fn everything_goes_back_as_it_came() {
+    dlo_tests::carried::everything_goes_back_as_it_came(&World::new().await).await;
+}
