@@ -201,6 +201,8 @@ pub struct GateFacts<'a> {
     pub letters: &'a Tally,
     /// How many letters of the group are left out, and why, in words.
     pub left_out: &'a [String],
+    /// How many of those that would be sent point to what nobody could look at, and why, in words.
+    pub unchecked: &'a [String],
     /// The main queue.
     pub queue: QueueFact,
     /// Who would approve, where somebody with the right asks.
@@ -348,9 +350,18 @@ fn letters_replayable(facts: &GateFacts<'_>) -> Judgement {
     match (facts.letters.letters, left_out.is_empty()) {
         (0, true) => unmet("No letter of this group waits."),
         (0, false) => unmet(format!("No letter can be sent: {left_out}.")),
-        (1, true) => met("1 letter can be sent"),
-        (n, true) => met(format!("{n} letters can be sent")),
-        (n, false) => met(format!("{n} can be sent; left out: {left_out}")),
+        (n, is_all) => {
+            let mut words = match (n, is_all) {
+                (1, true) => "1 letter can be sent".to_string(),
+                (n, true) => format!("{n} letters can be sent"),
+                (n, false) => format!("{n} can be sent; left out: {left_out}"),
+            };
+            for unchecked in facts.unchecked {
+                words.push_str("; not checked: ");
+                words.push_str(unchecked);
+            }
+            met(words)
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod when;
 
 pub(crate) use template::is_file_path;
 
+pub use envelope::PayloadPlace;
 pub use fingerprint::FINGERPRINT_VERSION;
 pub use stamp::{STAMP_VERSION, Stamp};
 

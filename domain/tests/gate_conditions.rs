@@ -66,6 +66,10 @@ fn good() -> World {
 }
 
 fn gate(world: &World) -> Gate {
+    gate_unseen(world, &[])
+}
+
+fn gate_unseen(world: &World, unchecked: &[String]) -> Gate {
     let group = GroupId::from("g");
     let facts = GateFacts {
         group: &group,
@@ -76,12 +80,22 @@ fn gate(world: &World) -> Gate {
         deployment: world.deployment.as_ref(),
         letters: &world.letters,
         left_out: &[],
+        unchecked,
         queue: world.queue.clone(),
         approver: world.approver.as_ref(),
         waivers: &world.waivers,
         four_eyes: world.policy.four_eyes,
     };
     evaluate(&facts, &world.policy, world.now)
+}
+
+#[test]
+fn what_nobody_could_look_at_is_named_and_closes_nothing() {
+    let unchecked = ["2 whose payloads in S3 may not be looked at: access denied".to_string()];
+    let gate = gate_unseen(&good(), &unchecked);
+    let condition = gate.conditions.iter().find(|c| c.kind == ConditionKind::LettersReplayable).unwrap();
+    assert_eq!(condition.evidence, format!("3 letters can be sent; not checked: {}", unchecked[0]));
+    assert!(condition.holds());
 }
 
 #[test]

@@ -49,6 +49,7 @@ fn plan() -> Plan {
         letters_digest: String::new(),
         oldest_sent_at: None,
         left_out: Vec::new(),
+        unchecked: Vec::new(),
         rounds: 3,
         waves: vec![2, 8, 16],
         pace_per_s: 10,

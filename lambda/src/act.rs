@@ -2,6 +2,7 @@
 
 mod fix;
 mod part;
+mod payloads;
 mod plan;
 mod release;
 mod replay;

@@ -5,12 +5,16 @@
 //! | metrics | [`metrics::CloudWatchMetrics`] |
 //! | alerts | [`alerts::SnsAlerts`] |
 //! | queue | [`queue::SqsQueue`] |
+//! | (evidence) | [`consumers::Lambda`]: what consumes the main queues, and which version |
+//! | payloads | [`payloads::S3Payloads`] |
 //! | store | [`store::DynamoStore`]: one table |
 
 pub mod alerts;
 pub mod connect;
+pub mod consumers;
 pub mod function;
 pub mod metrics;
+pub mod payloads;
 pub mod queue;
 mod retry;
 pub mod settings;

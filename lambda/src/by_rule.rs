@@ -74,6 +74,7 @@ async fn would_open(
         fix: Some(fix),
         letters: &would_be_sent.letters,
         left_out: &would_be_sent.left_out,
+        unchecked: &would_be_sent.unchecked,
         approver: Some(actor),
         waivers: &[],
         queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,

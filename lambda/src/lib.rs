@@ -6,6 +6,7 @@
 //! | [`api`] | the dashboard and programs | shows, and does what people ask |
 //! | [`replay`] | step messages | does the next step of a replay |
 //! | [`sweep`] | the clock, each minute | gauges, watchdog |
+//! | [`consumers`] | what the platform says of functions | evidence for the gate |
 
 pub mod act;
 pub mod api;
@@ -14,6 +15,7 @@ pub mod assets;
 pub mod aws;
 mod by_rule;
 mod cause;
+pub mod consumers;
 pub mod error;
 pub mod event;
 mod groups;

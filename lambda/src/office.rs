@@ -1,7 +1,7 @@
 //! The office: its ports, its policy, its clock. Built once per process and shared by all handlers.
 
 use crate::error::OfficeError;
-use crate::port::{Alerts, Metrics, Outgoing, Queue, Store};
+use crate::port::{Alerts, Metrics, Outgoing, Payloads, Queue, Store};
 use domain::alert::Alert;
 use domain::id::{QueueArn, ReplayId};
 use domain::limits::DELAY_S_MAX;
@@ -25,6 +25,8 @@ pub struct Office {
     pub metrics: Arc<dyn Metrics>,
     /// Where alerts go.
     pub alerts: Arc<dyn Alerts>,
+    /// What letters only point to.
+    pub payloads: Arc<dyn Payloads>,
     /// What the team decided.
     pub policy: Arc<Policy>,
     /// The queue of our own step messages.

@@ -1,11 +1,13 @@
 //! The ports: what the handlers need of the world. Each has two real implementations (AWS, and the embedded office of
 //! `dlo`), and one conformance suite that both pass.
 
+mod payloads;
 mod place;
 mod store;
 mod weight;
 
 pub use consumer::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received, Redrive};
+pub use payloads::{OutOfSight, Payloads, Presence};
 pub use place::Place;
 pub use store::{CommitError, Cursor, Expect, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
 pub use weight::{BUCKETS_TOGETHER, WAVES_TOGETHER};

@@ -18,6 +18,7 @@ use domain::time::{Span, Timestamp};
 use domain::wire::ReportDeployment;
 use lambda::api::Api;
 use lambda::office::Office;
+use lambda::port::OutOfSight;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -177,6 +178,7 @@ async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQ
         queue: queue.clone(),
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
+        payloads: Arc::new(OutOfSight),
         policy: Arc::new(policy()),
         steps: queues.steps.clone(),
         clock,

@@ -20,6 +20,7 @@ use domain::policy::Policy;
 use domain::role::Role;
 use lambda::api::Api;
 use lambda::aws::connect::SdkConfig;
+use lambda::aws::payloads::S3Payloads;
 use lambda::aws::queue::SqsQueue;
 use lambda::error::chain;
 use lambda::office::Office;
@@ -204,6 +205,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, QueueArn), OpenError> {
         queue: Arc::new(queues),
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
+        payloads: Arc::new(S3Payloads::new(&config.aws)),
         policy: Arc::new(config.policy.clone()),
         steps,
         clock,

@@ -21,9 +21,9 @@ pub use schema::OpenError;
 
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
-use domain::deployment::Deployment;
+use domain::deployment::{Attached, Deployment};
 use domain::group::Group;
-use domain::id::{DeathId, GroupId, LetterId, MessageId, ReplayId};
+use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
@@ -233,6 +233,12 @@ impl Store for SqliteStore {
         let key = group.clone();
         let work = move |db: &rusqlite::Transaction<'_>| read::transforms(db, sql::TRANSFORMS, [key.as_str()]);
         self.readers.read(|| format!("list the transforms of group {group}"), work).await
+    }
+
+    async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError> {
+        let key = queue.as_str().to_owned();
+        let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "attached", sql::ATTACHED, [key.as_str()]);
+        self.readers.read(|| format!("read what is attached to {queue}"), work).await
     }
 
     async fn audit(

@@ -82,12 +82,25 @@ impl Endpoint {
 
     /// A store on a table of its own.
     pub async fn store(&self) -> DynamoStore {
-        static TABLES: AtomicU64 = AtomicU64::new(0);
-        let number = TABLES.fetch_add(1, Ordering::Relaxed);
-        let store = DynamoStore::new(&connect::to_endpoint(&self.url).await, format!("office-{number}"));
+        let store = DynamoStore::new(&connect::to_endpoint(&self.url).await, new_name("office"));
         store.create_table().await.expect("a new table");
         store
     }
+
+    /// A store on a table of its own with a bucket of its own, where everything goes that does not fit its record.
+    pub async fn store_with_bucket(&self) -> DynamoStore {
+        let config = connect::to_endpoint(&self.url).await;
+        let store = DynamoStore::new(&config, new_name("office")).with_bucket(&config, new_name("contents"), 1);
+        store.create_table().await.expect("a new table");
+        store.create_bucket().await.expect("a new bucket");
+        store
+    }
+}
+
+/// A name that nothing else of this process has.
+pub fn new_name(of: &str) -> String {
+    static NAMES: AtomicU64 = AtomicU64::new(0);
+    format!("{of}-{}", NAMES.fetch_add(1, Ordering::Relaxed))
 }
 
 fn answers(port: u16) -> bool {

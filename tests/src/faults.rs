@@ -7,7 +7,7 @@ use crate::office::Chance;
 use async_trait::async_trait;
 use consumer::queue::{EntryFailure, Outgoing, QueueError};
 use domain::audit::AuditRecord;
-use domain::deployment::Deployment;
+use domain::deployment::{Attached, Deployment};
 use domain::group::Group;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
@@ -295,6 +295,7 @@ reads! {
         deployment(service: &str) -> Option<Deployment>;
         transform(group: &GroupId, version: u32) -> Option<TransformFacts>;
         transforms(group: &GroupId) -> Vec<TransformFacts>;
+        attached(queue: &QueueArn) -> Option<Attached>;
         audit(group: &GroupId, after: Option<&Cursor>, limit: usize) -> Page<AuditRecord>;
     }
     lists {

@@ -1,6 +1,7 @@
 //! What tests that cross crates share: conformance suites, sample records, a whole office under a test's clock, and
 //! faults between the handlers and their ports.
 
+pub mod carried;
 pub mod conformance;
 #[cfg(feature = "aws")]
 pub mod endpoint;

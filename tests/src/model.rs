@@ -334,6 +334,7 @@ fn approved(now: Timestamp) -> Replay {
         letters_digest: letters_digest(std::iter::empty()),
         oldest_sent_at: None,
         left_out: Vec::new(),
+        unchecked: Vec::new(),
         rounds: WAVES.len() as u64,
         waves: WAVES.to_vec(),
         pace_per_s: 10_000,

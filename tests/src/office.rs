@@ -222,6 +222,7 @@ pub fn plan(name: &str, group: &GroupId, letters: &[Letter]) -> Plan {
         letters_digest: letters_digest(letters.iter().map(|letter| &letter.id)),
         oldest_sent_at: letters.iter().map(|letter| letter.sent_at).min(),
         left_out: Vec::new(),
+        unchecked: Vec::new(),
         rounds: waves.len() as u64,
         waves,
         pace_per_s: 50,

@@ -90,6 +90,7 @@ impl World {
             queue: Arc::new(FaultyQueue { inner: queue.clone(), faults: faults.clone() }),
             metrics: Arc::new(metrics),
             alerts: alerts.clone(),
+            payloads: Arc::new(lambda::port::OutOfSight),
             policy: Arc::new(policy()),
             steps,
             clock: now,

@@ -2,17 +2,19 @@
 //! and a replay ends with every letter delivered.
 #![cfg(feature = "aws")]
 
-use consumer::queue::{Queue, Received};
-use dlo_tests::endpoint::Endpoint;
+use consumer::queue::{Outgoing, Queue, Received};
+use dlo_tests::endpoint::{Endpoint, new_name};
 use dlo_tests::world::{VISIBILITY, World};
 use domain::fix::FixKind;
 use domain::letter::LetterStateKind;
-use domain::message::DeadMessage;
+use domain::message::{Content, DeadMessage};
+use domain::policy::Policy;
 use domain::replay::PlanOptions;
 use domain::time::Span;
 use domain::wire::{Approve, DeclareFix};
 use lambda::act;
 use lambda::aws::connect;
+use lambda::aws::payloads::S3Payloads;
 use lambda::aws::store::DynamoStore;
 use lambda::office::Office;
 use std::sync::{Arc, LazyLock};
@@ -106,4 +108,47 @@ async fn replay_delivers_every_letter() {
     assert_eq!(world.ledger(&plan.id).await.total().delivered, 25);
     let counts = world.counters_are_exact(&group).await;
     assert_eq!(counts.of(LetterStateKind::Delivered).letters, 25);
+}
+
+#[tokio::test]
+async fn letters_whose_payload_is_gone_are_left_out_of_a_plan() {
+    let mut world = World::new().await;
+    world.office.payloads = Arc::new(S3Payloads::new(&connect::to_endpoint(&ENDPOINT.url).await));
+    let mut policy = Policy::clone(&world.office.policy);
+    policy.replay.send_pointers = true;
+    world.office.policy = Arc::new(policy);
+
+    let bucket = new_name("payloads");
+    connect::provide_tls();
+    let http = reqwest::Client::new();
+    for path in [bucket.clone(), format!("{bucket}/there"), format!("{bucket}/there/too")] {
+        let put = http.put(format!("{}/{path}", ENDPOINT.url)).body("{}").send().await.expect("an answer");
+        put.error_for_status().expect("a bucket, and two payloads in it");
+    }
+    let pointer = |bucket: &str, key: &str| {
+        let body = format!(
+            r#"["software.amazon.payloadoffloading.PayloadS3Pointer",{{"s3BucketName":"{bucket}","s3Key":"{key}"}}]"#
+        );
+        Outgoing { content: Content { body, ..Content::default() }, ..Outgoing::default() }
+    };
+    let letters = [("there", &*bucket), ("there/too", &bucket), ("gone", &bucket), ("there", "no-such-bucket-here")];
+    let letters = letters.map(|(key, bucket)| pointer(bucket, key));
+    for sent in world.queue.send_batch(&world.main, &letters).await.expect("the main queue") {
+        sent.expect("a pointer is sent");
+    }
+    world.consume(&fails, "v1").await;
+    assert_eq!(world.intake().await.kept, 4);
+    let group = world.only_group().await;
+    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.expect("a fix");
+    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.expect("a plan");
+    let left_out: Vec<_> = plan.left_out.iter().map(|left| (left.letters, &*left.reason)).collect();
+    assert_eq!((plan.letters.letters, left_out), (2, vec![(2, "whose payload is gone from S3")]));
+    assert_eq!(plan.unchecked, []);
+}
+
+/// Also what is too large for its record, and lies beside it in parts.
+#[tokio::test]
+async fn everything_goes_back_as_it_came() {
+    dlo_tests::carried::everything_goes_back_as_it_came(&world().await).await;
 }

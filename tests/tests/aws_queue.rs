@@ -22,6 +22,7 @@ dlo_tests::queue_conformance! { @tests world;
     carrying::group_id_on_a_standard_queue_is_kept,
     carrying::message_keeps_its_id_and_changes_its_handle,
     carrying::missing_queue_is_missing_for_every_call,
+    carrying::the_oddest_messages_come_back_byte_for_byte,
     fifo::bodies_stand_in_for_deduplication_ids_where_asked,
     fifo::deduplication_ends_after_five_minutes,
     fifo::duplicates_are_dropped_and_answer_the_first_id,

@@ -59,4 +59,12 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     world.advance(Span::from_secs(1));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
     assert_eq!(plan.letters.letters, 3, "the policy lets pointers go");
+    let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
+    let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
+    assert_eq!(would_be_sent.unchecked, ["1 whose payloads in S3 this office cannot see"]);
+}
+
+#[tokio::test]
+async fn everything_goes_back_as_it_came() {
+    dlo_tests::carried::everything_goes_back_as_it_came(&World::new().await).await;
 }

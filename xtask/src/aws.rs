@@ -34,7 +34,7 @@ that is free; or the one that AWS_ENDPOINT_URL names. It needs Python 3.10 or ne
 ";
 
 /// The tests of a deployed stack.
-const STORIES: &[&str] = &["aws_stack", "browser_stack"];
+const STORIES: &[&str] = &["aws_faults", "aws_stack", "browser_stack"];
 
 pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();

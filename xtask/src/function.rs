@@ -12,6 +12,7 @@ use std::process::{Command, ExitCode};
 const FUNCTIONS: &[(&str, &str)] =
     &[("Api", "api"), ("Intake", "intake"), ("Replay", "replay"), ("Sweep", "sweep"), ("OrdersConsumer", DEMO)];
 const DEMO: &str = "orders";
+const HELLO: &str = "hello";
 /// The folder of functions that are built already: those for an endpoint on this machine, where they run.
 pub const BUILT: &str = "DLO_FUNCTIONS_BUILT";
 
@@ -37,12 +38,7 @@ pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
 const OFFICE: &[&str] = &["--package", "dlo-lambda", "--features", "aws", "--bins"];
 
 fn for_lambda(place: &Place, name: &str) -> Outcome<PathBuf> {
-    let programs = ensure_cargo_lambda(place)?;
-    let mut cargo = run::cargo(place);
-    let inherited = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&inherited)));
-    cargo.env("PATH", path.unwrap_or(inherited)).env("CARGO_TARGET_DIR", &place.target);
-    cargo.args(["lambda", "build", "--locked", "--release"]);
+    let mut cargo = cargo_lambda(place)?;
     if name == DEMO {
         cargo.args(["--package", "dlo-local", "--features", "aws", "--bin", DEMO]);
     } else {
@@ -51,6 +47,30 @@ fn for_lambda(place: &Place, name: &str) -> Outcome<PathBuf> {
     }
     run::open(&mut cargo)?;
     Ok(place.target.join("lambda").join(name).join("bootstrap"))
+}
+
+fn cargo_lambda(place: &Place) -> Outcome<Command> {
+    let programs = ensure_cargo_lambda(place)?;
+    let mut cargo = run::cargo(place);
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&inherited)));
+    cargo.env("PATH", path.unwrap_or(inherited)).env("CARGO_TARGET_DIR", &place.target);
+    cargo.args(["lambda", "build", "--locked", "--release"]);
+    Ok(cargo)
+}
+
+/// The office's functions as they are deployed, and the smallest function there is: their names and files.
+pub fn build_all(place: &Place) -> Outcome<Vec<(&'static str, PathBuf)>> {
+    for_lambda(place, "intake")?;
+    let hello = ["--package", "dlo-lambda", "--features", "aws", "--example", HELLO];
+    run::open(cargo_lambda(place)?.args(hello))?;
+    let names = FUNCTIONS.iter().map(|(_, name)| *name).filter(|name| *name != DEMO);
+    let file = |name: &str, folder: &str| place.target.join("lambda").join(folder).join(name).join("bootstrap");
+    let hello = std::iter::once((HELLO, file(HELLO, "examples"))).map(|(name, path)| {
+        // Where cargo-lambda puts an example differs by its version.
+        if path.is_file() { (name, path) } else { (name, file(name, "")) }
+    });
+    Ok(hello.chain(names.map(|name| (name, file(name, "")))).collect())
 }
 
 /// All functions for this machine, the demo's too, in one call: two would compile what they share twice, with other

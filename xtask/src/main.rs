@@ -16,6 +16,7 @@ mod progress;
 mod run;
 mod say;
 mod simulate;
+mod starts;
 mod tidy;
 mod tools;
 
@@ -37,6 +38,7 @@ usage: cargo xtask <command>
   tidy               check the rules of this repository that a machine can check
   function <id> <folder>
                      build a Lambda function, for `sam build`
+  starts             size and cold start of each function, built as for Lambda, beside the smallest there is
   help               this table
 ";
 
@@ -61,6 +63,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "dashboard" => dashboard::command(&place),
         "simulate" => simulate::command(&place, rest),
         "function" => function::command(&place, rest),
+        "starts" => starts::command(&place),
         "tidy" => tidy::command(&place),
         "help" | "-h" | "--help" => {
             print!("{HELP}");

@@ -77,6 +77,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         letters_digest: String::new(),
         oldest_sent_at: None,
         left_out: Vec::new(),
+        unchecked: Vec::new(),
         rounds: waves.len() as u64,
         waves: waves.iter().map(|wave| wave.selected()).collect(),
         pace_per_s: 50,

@@ -31,6 +31,7 @@ mod unpack;
 pub use facts::{Facts, NAME_BYTES_MAX, PRODUCER_VERSIONS, PRODUCERS, TENANTS};
 pub use failure::looks_like_type;
 pub use layer::Layer;
+pub use pointer::PayloadPlace;
 
 use super::json::Raw;
 use super::stamp::Stamp;

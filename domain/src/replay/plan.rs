@@ -72,6 +72,9 @@ pub struct Plan {
     pub oldest_sent_at: Option<Timestamp>,
     /// Letters that are left out.
     pub left_out: Vec<LeftOut>,
+    /// Which of the letters go although nobody could see whether what they point to is still there, and why not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchecked: Vec<LeftOut>,
     /// The size of each wave; the first is the canary.
     pub waves: Vec<u64>,
     /// Observation windows that follow each other, at least one for each wave (see [`super::rounds`]).

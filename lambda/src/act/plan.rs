@@ -1,10 +1,11 @@
 //! Making a plan: the letters that wait in a group now, frozen.
 
+use super::payloads::Looks;
 use super::{By, commit, facts};
 use crate::error::OfficeError;
 use crate::groups::TRIES_MAX;
 use crate::office::Office;
-use crate::port::{CommitError, GroupFacts, Write};
+use crate::port::{CommitError, GroupFacts, Presence, Write};
 use domain::audit::Act;
 use domain::group::{Group, GroupState, Tally};
 use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
@@ -26,6 +27,8 @@ struct Selection {
     tally: Tally,
     oldest_sent_at: Option<Timestamp>,
     left_out: BTreeMap<String, u64>,
+    unchecked: BTreeMap<&'static str, u64>,
+    payloads: Looks,
     message_types: BTreeSet<Option<String>>,
 }
 
@@ -74,6 +77,10 @@ pub async fn make_plan(
         letters_digest: letters_digest(selection.letters.iter().map(|letter| &letter.id)),
         oldest_sent_at: selection.oldest_sent_at,
         left_out: selection.left_out.into_iter().map(|(reason, letters)| LeftOut { reason, letters }).collect(),
+        unchecked: {
+            let unchecked = selection.unchecked.into_iter();
+            unchecked.map(|(reason, letters)| LeftOut { reason: reason.into(), letters }).collect()
+        },
         rounds: rounds(&waves, selection.letters.iter().map(|letter| letter.lane.as_deref())),
         waves,
         pace_per_s,
@@ -99,6 +106,8 @@ pub struct WouldBeSent {
     pub letters: Tally,
     /// What would be left out, in words.
     pub left_out: Vec<String>,
+    /// What would be sent unseen, in words.
+    pub unchecked: Vec<String>,
     /// The kinds of message that would be sent.
     pub message_types: Vec<Option<String>>,
 }
@@ -112,12 +121,13 @@ pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldB
     {
         let ledger = office.store.ledger(replay.id()).await?;
         let letters = rest_of(&replay, &ledger.total());
-        return Ok(WouldBeSent { letters, left_out: Vec::new(), message_types: replay.plan.message_types });
+        let Plan { message_types, unchecked, .. } = replay.plan;
+        return Ok(WouldBeSent { letters, left_out: Vec::new(), unchecked: words(&unchecked), message_types });
     }
     match office.store.plan(&group.id).await? {
         Some(plan) if Some(&plan.fix) == group.state.fix() => {
-            let left_out = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
-            Ok(WouldBeSent { letters: plan.letters, left_out, message_types: plan.message_types })
+            let (left_out, unchecked) = (words(&plan.left_out), words(&plan.unchecked));
+            Ok(WouldBeSent { letters: plan.letters, left_out, unchecked, message_types: plan.message_types })
         }
         _ => Ok(WouldBeSent {
             letters: facts.counts.of(LetterStateKind::Waiting),
@@ -125,9 +135,15 @@ pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldB
                 0 => Vec::new(),
                 n => vec![format!("{n} {IN_QUARANTINE}")],
             },
+            unchecked: Vec::new(),
             message_types: vec![group.message_type.clone()],
         }),
     }
+}
+
+/// Numbers of letters with their reasons, for the gate.
+pub(super) fn words(left_out: &[LeftOut]) -> Vec<String> {
+    left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect()
 }
 
 /// What is left of a replay. The ledger counts letters, not money, so the money is that of the whole plan: never less
@@ -156,6 +172,8 @@ async fn select(
     Ok(selection)
 }
 
+/// Why a letter is left out whose payload is not where it points to, after their number.
+const GONE: &str = "whose payload is gone from S3";
 /// Why a letter in quarantine is left out, after their number.
 const IN_QUARANTINE: &str = "in quarantine";
 
@@ -190,10 +208,18 @@ impl Selection {
         let mut cursor = None;
         loop {
             let page = office.store.letters_of(id, Some(state), cursor.as_ref(), PAGE_MAX).await?;
+            let can = |letter: &&Letter| why_not(letter, main_queue, office, now).is_none();
+            let able: Vec<_> = page.items.iter().filter(can).collect();
+            let presences = self.payloads.look(&*office.payloads, able).await;
             for letter in &page.items {
-                match why_not(letter, main_queue, office, now) {
+                let presence = presences.get(&letter.id);
+                let gone = || (presence == Some(&Presence::Gone)).then(|| GONE.into());
+                match why_not(letter, main_queue, office, now).or_else(gone) {
                     Some(reason) => *self.left_out.entry(reason).or_default() += 1,
                     None => self.take(letter, main_queue.is_fifo()),
+                }
+                if let Some(Presence::Unknown(why)) = presence {
+                    *self.unchecked.entry(why).or_default() += 1;
                 }
             }
             let letters = self.letters.len() as u64;

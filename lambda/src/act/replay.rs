@@ -1,6 +1,6 @@
 //! Approving a plan, and pausing, resuming and aborting its replay.
 
-use super::plan::rest_of;
+use super::plan::{rest_of, words};
 use super::{By, commit, facts, text};
 use crate::error::OfficeError;
 use crate::office::Office;
@@ -28,9 +28,10 @@ pub async fn approve(office: &Office, actor: &Actor, id: &GroupId, ask: &Approve
     let now = office.now();
     let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
     let waivers = by.waivers(&ask.waivers)?;
-    let left_out: Vec<_> = plan.left_out.iter().map(|l| format!("{} {}", l.letters, l.reason)).collect();
+    let (left_out, unchecked) = (words(&plan.left_out), words(&plan.unchecked));
+    let message_types = &plan.message_types;
     let what =
-        What { letters: &plan.letters, left_out: &left_out, message_types: &plan.message_types, waivers: &waivers };
+        What { letters: &plan.letters, left_out: &left_out, unchecked: &unchecked, message_types, waivers: &waivers };
     let gate = gate(office, &facts, actor, what).await?;
     let detail = format!("{} letters to {}", plan.letters.letters, plan.main_queue.name());
     let mut records = by.waiver_records(&waivers);
@@ -75,7 +76,8 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &Resume)
         return Err(OfficeError::PlanChanged);
     }
     let rest = rest_of(&replay, &total);
-    let what = What { letters: &rest, left_out: &[], message_types: &replay.plan.message_types, waivers: &waivers };
+    let (message_types, unchecked) = (&replay.plan.message_types, words(&replay.plan.unchecked));
+    let what = What { letters: &rest, left_out: &[], unchecked: &unchecked, message_types, waivers: &waivers };
     let gate = gate(office, &facts, actor, what).await?;
     // The gate does not open without a fix.
     let fix = facts.group.state.fix().ok_or(OfficeError::PlanChanged)?;
@@ -169,6 +171,7 @@ async fn gate(office: &Office, facts: &GroupFacts, approver: &Actor, what: What<
         fix: facts.group.state.fix(),
         letters: what.letters,
         left_out: what.left_out,
+        unchecked: what.unchecked,
         approver: Some(approver),
         waivers: what.waivers,
         message_types: what.message_types,
@@ -182,6 +185,7 @@ async fn gate(office: &Office, facts: &GroupFacts, approver: &Actor, what: What<
 struct What<'a> {
     letters: &'a Tally,
     left_out: &'a [String],
+    unchecked: &'a [String],
     message_types: &'a [Option<String>],
     waivers: &'a [Waiver],
 }

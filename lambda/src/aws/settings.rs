@@ -3,8 +3,9 @@
 use super::alerts::SnsAlerts;
 use super::connect;
 use super::metrics::CloudWatchMetrics;
+use super::payloads::S3Payloads;
 use super::queue::SqsQueue;
-use super::store::DynamoStore;
+use super::store::{BUCKET_FROM_BYTES, DynamoStore};
 use crate::office::Office;
 use crate::port::{Alerts, SinkError};
 use async_trait::async_trait;
@@ -54,11 +55,16 @@ pub async fn office() -> Result<Office, SettingsError> {
         Some(topic) => Arc::new(SnsAlerts::new(&config, topic, optional("DLO_DASHBOARD"))),
         None => Arc::new(Unheard),
     };
+    let mut store = DynamoStore::new(&config, required("DLO_TABLE")?);
+    if let Some(bucket) = optional("DLO_BUCKET") {
+        store = store.with_bucket(&config, bucket, BUCKET_FROM_BYTES);
+    }
     Ok(Office {
-        store: Arc::new(DynamoStore::new(&config, required("DLO_TABLE")?)),
+        store: Arc::new(store),
         queue: Arc::new(SqsQueue::new(&config)),
         metrics: Arc::new(CloudWatchMetrics::new(&config)),
         alerts,
+        payloads: Arc::new(S3Payloads::new(&config)),
         policy: Arc::new(policy),
         steps: QueueArn::new(required("DLO_STEPS")?),
         clock: Arc::new(now),

@@ -5,9 +5,9 @@
 
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
-use domain::deployment::Deployment;
+use domain::deployment::{Attached, Deployment};
 use domain::group::{CountsDelta, Group, GroupCounts};
-use domain::id::{DeathId, GroupId, LetterId, MessageId, ReplayId};
+use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::time::Timestamp;
@@ -107,6 +107,8 @@ pub enum Write {
         /// The condition.
         expect: Expect,
     },
+    /// What is attached to a main queue; the last that is written is kept.
+    Attached(Attached),
     /// An audit record. Append-only; several of one moment keep the order of their writes.
     Audit(Box<AuditRecord>),
 }
@@ -261,6 +263,9 @@ pub trait Store: Send + Sync {
 
     /// All versions of a group's transform with their dry runs, newest first.
     async fn transforms(&self, group: &GroupId) -> Result<Vec<TransformFacts>, StoreError>;
+
+    /// What is attached to a main queue, where somebody has looked.
+    async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError>;
 
     /// The audit of a group, newest first.
     async fn audit(

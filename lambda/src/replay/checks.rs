@@ -3,7 +3,7 @@
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::QueueError;
-use domain::deployment::Deployment;
+use domain::deployment::{Attached, Deployment};
 use domain::fix::Fix;
 use domain::gate::{Gate, GateFacts, QueueFact, evaluate};
 use domain::group::{Group, GroupCounts, Tally};
@@ -18,6 +18,8 @@ pub(crate) struct Occasion<'a> {
     pub letters: &'a Tally,
     /// What is left out, in words.
     pub left_out: &'a [String],
+    /// What would be sent unseen, in words.
+    pub unchecked: &'a [String],
     /// Who would approve.
     pub approver: Option<&'a Actor>,
     /// What was set aside.
@@ -51,6 +53,7 @@ pub(crate) async fn gate_of(
         dry_run: dry_run.as_ref(),
         letters: occasion.letters,
         left_out: occasion.left_out,
+        unchecked: occasion.unchecked,
         queue: occasion.queue.clone(),
         approver: occasion.approver,
         waivers: occasion.waivers,
@@ -59,16 +62,23 @@ pub(crate) async fn gate_of(
     Ok(evaluate(&facts, &office.policy.gate, office.now()))
 }
 
-/// The latest deployment of the group's consumer.
+/// The latest deployment of the group's consumer: the one that its letters name, or the only one that the platform has
+/// attached to their main queue.
 pub(crate) async fn deployment_of(office: &Office, group: &Group) -> Result<Option<Deployment>, OfficeError> {
-    match &group.consumer {
+    if let Some(service) = &group.consumer
+        && let Some(deployment) = office.store.deployment(service).await?
+    {
+        return Ok(Some(deployment));
+    }
+    let Some(queue) = &group.main_queue else { return Ok(None) };
+    match office.store.attached(queue).await?.as_ref().and_then(Attached::only_service) {
         Some(service) => Ok(office.store.deployment(service).await?),
         None => Ok(None),
     }
 }
 
 /// Whether the main queue can take letters. A queue that gives no answer at all is an error: it says nothing.
-pub(crate) async fn main_queue_fact(office: &Office, queue: Option<&QueueArn>) -> Result<QueueFact, QueueError> {
+pub(crate) async fn main_queue_fact(office: &Office, queue: Option<&QueueArn>) -> Result<QueueFact, OfficeError> {
     let Some(queue) = queue else {
         return Ok(QueueFact::NotReady("The letters do not say which queue they died on.".into()));
     };
@@ -77,13 +87,19 @@ pub(crate) async fn main_queue_fact(office: &Office, queue: Option<&QueueArn>) -
         Ok(attributes) if attributes.fifo != queue.is_fifo() => {
             QueueFact::NotReady(format!("{name} has changed its type (FIFO or standard)."))
         }
-        Ok(attributes) => QueueFact::Ready(format!(
-            "{name} answers; {} waiting, {} being processed",
-            attributes.visible_count, attributes.in_flight_count
-        )),
+        Ok(attributes) => {
+            let attached = office.store.attached(queue).await?;
+            match attached.and_then(|attached| attached.why_nobody(office.now())) {
+                Some(why) => QueueFact::NotReady(why),
+                None => QueueFact::Ready(format!(
+                    "{name} answers; {} waiting, {} being processed",
+                    attributes.visible_count, attributes.in_flight_count
+                )),
+            }
+        }
         Err(QueueError::Missing { .. }) => QueueFact::NotReady(format!("{name} does not exist.")),
         Err(QueueError::Denied { .. }) => QueueFact::NotReady(format!("{name} does not let us in.")),
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     })
 }
 

@@ -68,6 +68,7 @@ async fn unmet_before_wave(
         fix: facts.group.state.fix(),
         letters: &letters,
         left_out: &[],
+        unchecked: &[],
         approver: Some(&replay.approval.by),
         waivers: &replay.approval.waivers,
         message_types: &replay.plan.message_types,

@@ -1,6 +1,6 @@
 //! The demo service as a function on AWS: the same consumer, handed its messages by an event source mapping.
 //!
-//! A deployment is a change of its environment: `ORDERS_VERSION` is what runs. A version that does not exist is one
+//! A deployment is a change of its environment: `SERVICE_VERSION` is what runs. A version that does not exist is one
 //! that does not start, so that its messages die by the queue's own redrive, with nothing said of why.
 
 use super::service::{Service, message_type};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Answers events until the platform ends the process.
 pub async fn run() -> Result<(), function::Error> {
     function::log();
-    let version: Version = settings::required("ORDERS_VERSION")?.parse()?;
+    let version: Version = settings::required("SERVICE_VERSION")?.parse()?;
     let main = QueueArn::new(settings::required("ORDERS_QUEUE")?);
     let receipts = settings::optional("ORDERS_RECEIPTS").map(QueueArn::new);
     let config = ConsumerConfig::new(main, SERVICE, move || version.to_string());

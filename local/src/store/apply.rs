@@ -35,6 +35,11 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
         Write::Deployment(deployment) => self::deployment(db, &deployment).map(|()| true),
         Write::Transform(transform) => self::transform(db, &transform),
         Write::DryRun { run, expect } => dry_run(db, &run, expect),
+        Write::Attached(attached) => {
+            let text = "INSERT INTO attached VALUES (?1, ?2)
+                ON CONFLICT (queue) DO UPDATE SET record = excluded.record";
+            write_one(db, text, params![attached.queue.as_str(), encode("attached", &attached)?])
+        }
         Write::Audit(record) => audit(db, &record),
     }
 }

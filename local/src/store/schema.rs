@@ -137,6 +137,12 @@ CREATE TABLE dry_run (
     PRIMARY KEY (group_id, version)
 ) STRICT, WITHOUT ROWID;
 ",
+    "
+CREATE TABLE attached (
+    queue TEXT PRIMARY KEY,
+    record TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// Why the file of the store could not be opened.

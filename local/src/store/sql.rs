@@ -58,6 +58,7 @@ pub(super) const TRANSFORM: &str = "
 pub(super) const TRANSFORMS: &str = "
     SELECT transform.record, dry_run.record FROM transform LEFT JOIN dry_run USING (group_id, version)
     WHERE group_id = ?1 ORDER BY version DESC";
+pub(super) const ATTACHED: &str = "SELECT record FROM attached WHERE queue = ?1";
 pub(super) const AUDIT: &str = "
     SELECT record, at, key FROM audit
     WHERE group_id = ?1 AND (at, key) < (?2, ?3) ORDER BY at DESC, key DESC LIMIT ?4";
@@ -91,5 +92,6 @@ pub(super) const ALL: &[(&str, &str)] = &[
     (DEPLOYMENT, "(service=?)"),
     (TRANSFORM, "transform USING PRIMARY KEY (group_id=? AND version=?)"),
     (TRANSFORMS, "transform USING PRIMARY KEY (group_id=?)"),
+    (ATTACHED, "(queue=?)"),
     (AUDIT, "audit_by_group (group_id=? AND at<?)"),
 ];

@@ -93,6 +93,7 @@ macro_rules! store_conformance_in_small_commits {
             replays_come_newest_approval_first,
             fence_refuses_an_old_version,
             deployment_that_is_older_changes_nothing,
+            what_is_attached_to_a_queue_is_replaced,
         );
         $crate::store_cases!($fresh, entries:
             entry_is_written_only_from_the_outcome_it_had,

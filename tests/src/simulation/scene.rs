@@ -99,10 +99,10 @@ impl Scene {
         let ending = if chance.below(3) == 0 { ".fifo" } else { "" };
         let named = |name: &str, ending: &str| QueueArn::new(format!("arn:aws:sqs:local:000000000000:{name}{ending}"));
         let (main, dlq, steps) = (named("orders", ending), named("orders-dlq", ending), named("dlo-steps", ""));
-        queue.create_queue(&dlq, QueueSettings::default()).await.expect("a queue");
-        queue.create_queue(&steps, QueueSettings::default()).await.expect("a queue");
         let receipts = named("dlo-receipts", "");
-        queue.create_queue(&receipts, QueueSettings::default()).await.expect("a queue");
+        for plain in [&dlq, &steps, &receipts] {
+            queue.create_queue(plain, QueueSettings::default()).await.expect("a queue");
+        }
         let tells = chance.below(3) > 0;
         let settings = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
         queue.create_queue(&main, settings.dead_letters_to(&dlq, 3)).await.expect("a queue");
@@ -111,8 +111,7 @@ impl Scene {
         let metrics = Arc::new(SeriesMetrics::open(&folder.path().join("metrics.db")).expect("metrics"));
         let alerts = Arc::new(LogAlerts::default());
         let rate = chance.below(60);
-        let lag = Arc::new(Lag::new(now));
-        let transforms = Arc::new(Transforms::unbounded());
+        let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::unbounded()));
         let processes = ["one", "two"].map(|name| {
             let faults = Arc::new(Faults::default());
             let watch: Arc<dyn Watch> = witness.clone();
@@ -131,6 +130,7 @@ impl Scene {
                 queue: Arc::new(FaultyQueue { inner: queue.clone(), faults: faults.clone() }),
                 metrics: metrics.clone(),
                 alerts: alerts.clone(),
+                payloads: Arc::new(lambda::port::OutOfSight),
                 policy: Arc::new(policy()),
                 steps: steps.clone(),
                 clock: clock_of(&clock, skew),

@@ -80,8 +80,7 @@ impl Deployed {
 
     /// The full name of a function of the stack.
     pub async fn function(&self, part: &str) -> String {
-        let url = format!("{}/2015-03-31/functions/", self.endpoint);
-        let all: Value = self.json(self.client.get(url)).await;
+        let all = self.lambda(Method::GET, "functions/", None).await;
         let names = all["Functions"].as_array().expect("functions").iter();
         let name = names.filter_map(|function| function["FunctionName"].as_str()).find(|name| name.contains(part));
         name.unwrap_or_else(|| panic!("no function {part}: {all}")).to_owned()
@@ -89,11 +88,29 @@ impl Deployed {
 
     /// Deploys a version of the demo's consumer.
     pub async fn deploy(&self, version: &str) {
-        let url = format!("{}/2015-03-31/functions/orders/configuration", self.endpoint);
-        let mut now: Value = self.json(self.client.get(&url)).await;
-        now["Environment"]["Variables"]["ORDERS_VERSION"] = version.into();
-        let changed: Value = self.json(self.client.put(&url).json(&json!({ "Environment": now["Environment"] }))).await;
-        assert_eq!(changed["Environment"]["Variables"]["ORDERS_VERSION"], version, "{changed}");
+        let mut variables = self.variables("orders").await;
+        variables["SERVICE_VERSION"] = version.into();
+        self.set_variables("orders", &variables).await;
+    }
+
+    /// The environment of a function.
+    pub async fn variables(&self, function: &str) -> Value {
+        let path = format!("functions/{function}/configuration");
+        self.lambda(Method::GET, &path, None).await["Environment"]["Variables"].take()
+    }
+
+    /// Changes it, which starts the function anew.
+    pub async fn set_variables(&self, function: &str, variables: &Value) {
+        let (path, asked) =
+            (format!("functions/{function}/configuration"), json!({ "Environment": { "Variables": variables } }));
+        let changed = self.lambda(Method::PUT, &path, Some(&asked)).await;
+        assert_eq!(changed["Environment"]["Variables"], *variables, "{changed}");
+    }
+
+    /// Lambda's own API.
+    pub async fn lambda(&self, method: Method, path: &str, body: Option<&Value>) -> Value {
+        let asked = self.client.request(method, format!("{}/2015-03-31/{path}", self.endpoint));
+        self.json(body.into_iter().fold(asked, RequestBuilder::json)).await
     }
 
     /// The sum of a statistic of one of our metrics that has no dimensions, over the last hour.
@@ -117,10 +134,15 @@ impl Deployed {
     }
 
     async fn cloudwatch(&self, operation: &str, asked: &Value) -> Value {
+        self.call("monitoring", &format!("GraniteServiceVersion20100801.{operation}"), asked).await
+    }
+
+    /// Calls a service that speaks JSON, for what our own adapters never ask.
+    pub async fn call(&self, service: &str, operation: &str, asked: &Value) -> Value {
         let request = self.client.post(&self.endpoint).header("content-type", "application/x-amz-json-1.0");
-        let request = request.header("x-amz-target", format!("GraniteServiceVersion20100801.{operation}"));
+        let request = request.header("x-amz-target", operation);
         // What routes a request at an endpoint that checks no signature.
-        let scope = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/monitoring/aws4_request, Signature=0";
+        let scope = format!("AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/{service}/aws4_request, Signature=0");
         self.json(request.header("authorization", scope).body(asked.to_string())).await
     }
 
@@ -129,6 +151,10 @@ impl Deployed {
         let status = answer.status();
         let text = answer.text().await.unwrap_or_default();
         assert!(status.is_success(), "{status}: {text}");
+        // Some calls answer with nothing.
+        if text.is_empty() {
+            return Value::Null;
+        }
         serde_json::from_str(&text).unwrap_or_else(|_| panic!("not JSON: {text}"))
     }
 }

@@ -1,5 +1,6 @@
 //! The consumer crate on the embedded queue: what becomes of messages.
 
+mod batches;
 mod faults;
 mod receipts;
 mod world;

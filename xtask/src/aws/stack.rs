@@ -16,6 +16,8 @@ pub const PEOPLE: &[(&str, &str)] = &[("vera", "viewer"), ("otto", "operator"), 
 pub const PASSWORD: &str = "correct-Horse-9-battery";
 /// The orders' ARN: a local endpoint has one account and one region.
 pub const ORDERS: &str = "arn:aws:sqs:us-east-1:000000000000:orders";
+/// The function that consumes them.
+const CONSUMER: &str = "arn:aws:lambda:us-east-1:000000000000:function:orders";
 /// As short as a visitor's patience: the gate opens after seconds, and a replay takes less than a minute.
 const DEMO_PARAMETERS: [&str; 2] = ["VisibilitySeconds=2", "TimeoutSeconds=2"];
 const POLICY: &str =
@@ -43,6 +45,7 @@ pub fn deploy<'a>(place: &Place, endpoint: &'a Endpoint, functions: &Path) -> Ou
         let parameters = [
             format!("DeadLetterQueueArn={ORDERS}-dlq"),
             format!("MainQueueArns={ORDERS}"),
+            format!("ConsumerFunctionArns={CONSUMER}"),
             // MiniStack leaves out of its events what SQS says in them.
             format!("MainQueueOfSilentLetters={ORDERS}"),
             format!("DiscoveryUrl={}", endpoint.url),
@@ -107,7 +110,7 @@ impl Sam<'_> {
 pub fn deploy_version(place: &Place, endpoint: &Endpoint, version: &str) -> Outcome<()> {
     let stack = Stack::find(place, endpoint)?;
     let receipts = &stack.receipts;
-    let variables = format!("Variables={{ORDERS_VERSION={version},ORDERS_QUEUE={ORDERS},ORDERS_RECEIPTS={receipts}}}");
+    let variables = format!("Variables={{SERVICE_VERSION={version},ORDERS_QUEUE={ORDERS},ORDERS_RECEIPTS={receipts}}}");
     let update = ["lambda", "update-function-configuration", "--function-name", "orders", "--environment", &variables];
     stack.ask(&update)?;
     stack.ask(&["lambda", "wait", "function-updated", "--function-name", "orders"])?;

@@ -9,7 +9,7 @@ use crate::tools::aws;
 use std::process::Command;
 
 /// The test targets that need the feature `aws`.
-const TARGETS: &[&str] = &["aws_office", "aws_open", "aws_queue", "aws_store"];
+const TARGETS: &[&str] = &["aws_consumers", "aws_office", "aws_open", "aws_queue", "aws_store"];
 
 /// What the templates are.
 const TEMPLATES: &[&str] = &["infra/template.yaml", "infra/demo.yaml"];

@@ -13,12 +13,28 @@ use alloc::string::String;
 const CLASSES: [&str; 2] =
     ["software.amazon.payloadoffloading.PayloadS3Pointer", "com.amazon.sqs.javamessaging.MessageS3Pointer"];
 
+/// Where a payload lies in S3.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PayloadPlace {
+    /// The bucket.
+    pub bucket: String,
+    /// The key.
+    pub key: String,
+}
+
+impl PayloadPlace {
+    /// Where the payload of a message lies whose body is the extended client's pointer.
+    pub fn of(body: &str) -> Option<Self> {
+        let mut elements = Raw::of(body).elements();
+        let class = elements.next()?.as_text()?;
+        CLASSES.contains(&&*class).then_some(())?;
+        let pointer = Index::of(elements.next()?);
+        Some(Self { bucket: pointer.text("s3BucketName")?.into(), key: pointer.text("s3Key")?.into() })
+    }
+}
+
 pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
-    let mut elements = Raw::of(layer.text).elements();
-    let class = elements.next()?.as_text()?;
-    CLASSES.contains(&&*class).then_some(())?;
-    let pointer = Index::of(elements.next()?);
-    let (bucket, key) = (pointer.text("s3BucketName")?, pointer.text("s3Key")?);
+    let PayloadPlace { bucket, key } = PayloadPlace::of(layer.text)?;
     Some(Opening::facts(Facts { not_replayable: Some(pointing_to(&bucket, &key)), ..Facts::default() }))
 }
 

@@ -1,11 +1,12 @@
 //! From writes to the actions of a transaction. Most are a record with its condition.
 
+use super::bucket::Bucket;
 use super::commit::{Action, Learned, Soft};
 use super::counts::{self, Adding, moving};
 use super::fault::Fault;
 use super::item::{Item, bytes, number, text};
 use super::key::{self, Key, LANES};
-use super::large::{Large, Place};
+use super::large::Large;
 use super::pack::pack;
 use crate::port::{BUCKETS_TOGETHER, Expect, WAVES_TOGETHER, Write};
 use domain::group::{CountsDelta, Group};
@@ -34,6 +35,7 @@ fn expected(expect: Expect) -> Condition<'static> {
 /// Gathers the actions of one try of a commit.
 pub(super) struct Gathering<'a> {
     pub learned: &'a Learned,
+    pub bucket: Option<&'a Bucket>,
     pub stamp: u64,
     pub actions: Vec<Action>,
     /// What has to be written before.
@@ -95,6 +97,11 @@ impl Gathering<'_> {
                 self.push(at, Action::put(item, Some(expected(*expect))));
                 Ok(())
             }
+            Write::Attached(attached) => {
+                let item = self.record(key::attached(&attached.queue), "attached", attached)?;
+                self.push(at, Action::put(item, None));
+                Ok(())
+            }
             Write::Audit(record) => {
                 let place = key::audit_place(record.at.as_ms(), self.stamp, at);
                 let key = Key { pk: key::audit_pk(&record.group), sk: place };
@@ -129,17 +136,17 @@ impl Gathering<'_> {
             item.insert("w".into(), bytes(whole));
         } else {
             // Content never changes, so it is written once, however often the letter moves.
-            let content = Large::new(pack("content", &letter.content)?, 0);
+            let content = Large::new(pack("content", &letter.content)?, 0, self.bucket);
             let mut rest = letter.clone();
             rest.content = domain::message::Content::default();
-            let rest = Large::new(pack("letter", &rest)?, RECORD_BYTES_MAX);
+            let rest = Large::new(pack("letter", &rest)?, RECORD_BYTES_MAX, self.bucket);
             content.place.note(&mut item, "c", "ch");
             rest.place.note(&mut item, "r", "rh");
-            match &content.place {
-                Place::Beside { hash, .. } if matches!(expect, Expect::Version(_)) && !self.learned.is_beside(hash) => {
-                    condition.0 = "v = :v AND ch = :h";
+            match content.place.unmoved() {
+                Some((unmoved, hash)) if matches!(expect, Expect::Version(_)) && !self.learned.is_beside(hash) => {
+                    condition.0 = unmoved;
                     condition.1.push((":h", text(hash)));
-                    soft = Some(Soft::Content { hash: hash.clone(), version: expect });
+                    soft = Some(Soft::Content { hash: hash.into(), version: expect });
                 }
                 _ => self.large.push(content),
             }

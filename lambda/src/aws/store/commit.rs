@@ -194,7 +194,9 @@ impl Committer {
         self.look(table, writes, &mut learned).await.map_err(failed)?;
         for tries in 0..TRIES_MAX {
             self.place(table, writes, &mut learned).await.map_err(failed)?;
-            let mut gathering = Gathering { learned: &learned, stamp, actions: Vec::new(), large: Vec::new() };
+            let (actions, large) = (Vec::new(), Vec::new());
+            let bucket = table.bucket.as_ref();
+            let mut gathering = Gathering { learned: &learned, bucket, stamp, actions, large };
             for (at, write) in writes.iter().enumerate() {
                 gathering.take(at, write).map_err(failed)?;
             }

@@ -12,6 +12,12 @@ pub(super) enum Fault {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
+    #[error("S3 could not {call}")]
+    Bucket {
+        call: &'static str,
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
     #[error("a stored {kind} is not readable")]
     Record {
         kind: &'static str,
@@ -34,6 +40,10 @@ pub(super) enum Fault {
     Lacks(&'static str),
     #[error("a part of a large letter is missing: {0}")]
     PartMissing(String),
+    #[error("a large letter lies in a bucket, and this store has none")]
+    NoBucket,
+    #[error("the object {0} is not what was written: its bytes have another hash")]
+    Damaged(String),
     #[error("{count} {what} at once, the store takes {max}")]
     TooMany { what: &'static str, count: usize, max: usize },
     #[error("others wrote the same records again and again")]
@@ -45,6 +55,10 @@ pub(super) enum Fault {
 impl Fault {
     pub(super) fn call(call: &'static str, source: impl Error + Send + Sync + 'static) -> Self {
         Self::Call { call, source: Box::new(source) }
+    }
+
+    pub(super) fn bucket(call: &'static str, source: impl Error + Send + Sync + 'static) -> Self {
+        Self::Bucket { call, source: Box::new(source) }
     }
 
     pub(super) fn of(self, operation: impl Into<String>) -> StoreError {

@@ -18,9 +18,10 @@
 //! | sent message | `S#message` | `S` | | |
 //! | deployment | `V#service` | `V` | | |
 //! | version of a transform, its dry run | `T#group` | `version`, `version#Y` | | |
+//! | what is attached to a queue | `Q#queue` | `Q` | | |
 //! | audit record | `A#group` | moment, stamp | | |
 
-use domain::id::{DeathId, GroupId, LetterId, MessageId, ReplayId, hash_hex};
+use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
 
@@ -182,6 +183,10 @@ pub(super) fn sent(message: &MessageId) -> Key {
 
 pub(super) fn deployment(service: &str) -> Key {
     key(format!("V#{}", hash_hex(&["service", service])), "V")
+}
+
+pub(super) fn attached(queue: &QueueArn) -> Key {
+    key(format!("Q#{}", hash_hex(&["queue", queue.as_str()])), "Q")
 }
 
 pub(super) fn audit_pk(group: &GroupId) -> String {

@@ -1,5 +1,6 @@
 //! The table: its calls, each measured, complete, and in bounds.
 
+use super::bucket::Bucket;
 use super::fault::Fault;
 use super::item::Item;
 use super::key::Key;
@@ -27,6 +28,8 @@ pub(super) struct Table {
     client: Client,
     name: String,
     pub(super) meter: Meter,
+    /// Where large content goes, if there is one.
+    pub(super) bucket: Option<Bucket>,
 }
 
 /// A range of a list.
@@ -54,7 +57,7 @@ pub(super) enum Refused {
 
 impl Table {
     pub(super) fn new(client: Client, name: String) -> Self {
-        Self { client, name, meter: Meter::default() }
+        Self { client, name, meter: Meter::default(), bucket: None }
     }
 
     pub(super) async fn get(&self, key: &Key) -> Result<Option<Item>, Fault> {

@@ -53,6 +53,19 @@ pub async fn content_survives_byte_for_byte(store: &dyn Store) {
     assert_eq!(listed.iter().map(|letter| letter.content.body.as_str()).collect::<Vec<_>>(), HARD);
 }
 
+/// A mebibyte of digits that no compression makes smaller than half.
+fn noise() -> String {
+    let mut seed = 7_u64;
+    let mut next = || {
+        // Marsaglia's xorshift.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        format!("{seed:016x}")
+    };
+    (0..(1 << 20) / 16).map(|_| next()).collect()
+}
+
 pub async fn letter_of_a_mebibyte_survives_many_changes(store: &dyn Store) {
     let id = group_id("big");
     let big = |n: u64, part: &str| {
@@ -60,7 +73,7 @@ pub async fn letter_of_a_mebibyte_survives_many_changes(store: &dyn Store) {
         Letter { content: Content { body, ..Content::default() }, ..letter(&id, n) }
     };
     // Text that JSON makes larger, that does not compress to nothing, and that is longer in UTF-16 than in UTF-8.
-    let mut bodies = vec![big(0, "\"\\"), big(1, "0123456789abcdef\u{1F4EE}"), big(2, "\0")];
+    let mut bodies = vec![big(0, "\"\\"), big(1, "0123456789abcdef\u{1F4EE}"), big(2, "\0"), big(3, &noise())];
     commit(store, keep(&bodies)).await;
     for letter in &mut bodies {
         for n in 0..3 {

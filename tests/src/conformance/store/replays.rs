@@ -2,9 +2,9 @@
 
 use super::{all, commit, refused};
 use crate::office::{at_s, entries, group_id, letters, plan, replay, replay_id};
-use domain::deployment::Deployment;
+use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::group::Group;
-use domain::id::Actor;
+use domain::id::{Actor, QueueArn};
 use domain::replay::{Ending, Entry, LedgerMove, OutcomeKind, PauseReason, Replay, ReplayState};
 use lambda::port::{Expect, Store, Write};
 
@@ -145,4 +145,22 @@ pub async fn deployment_that_is_older_changes_nothing(store: &dyn Store) {
     commit(store, vec![Write::Deployment(deployment("billing", "7", 1))]).await;
     assert_eq!(store.deployment("orders").await.unwrap(), Some(deployment("orders", "1.5.0", 31)));
     assert_eq!(store.deployment("billing").await.unwrap(), Some(deployment("billing", "7", 1)));
+}
+
+pub async fn what_is_attached_to_a_queue_is_replaced(store: &dyn Store) {
+    let attached = |name: &str, consumers: u64| Attached {
+        queue: QueueArn::new(format!("arn:aws:sqs:eu-west-1:111122223333:{name}")),
+        seen_at: at_s(consumers as i64),
+        consumers: (0..consumers)
+            .map(|n| AttachedConsumer { service: format!("\u{1F4EE} {n}"), enabled: n == 0, state: "Enabled".into() })
+            .collect(),
+    };
+    let (one, other) = (attached("one", 2), attached("other", 1));
+    assert_eq!(store.attached(&one.queue).await.unwrap(), None);
+    commit(store, vec![Write::Attached(one.clone()), Write::Attached(other.clone())]).await;
+    assert_eq!(store.attached(&one.queue).await.unwrap(), Some(one.clone()));
+    let none = attached("one", 0);
+    commit(store, vec![Write::Attached(none.clone())]).await;
+    assert_eq!(store.attached(&one.queue).await.unwrap(), Some(none));
+    assert_eq!(store.attached(&other.queue).await.unwrap(), Some(other));
 }

@@ -1,0 +1,9 @@
+//! The smallest function there is: what the others' cold starts are measured beside (`cargo xtask starts`).
+
+use lambda_runtime::{Error, LambdaEvent, service_fn};
+use serde_json::{Value, json};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    lambda_runtime::run(service_fn(async |_: LambdaEvent<Value>| Ok::<_, Error>(json!("hello")))).await
+}

@@ -1,0 +1,245 @@
+//! What consumes the main queues, as Lambda says: event source mappings, and the functions behind them.
+//!
+//! Two signed GETs, not Lambda's SDK: that crate is larger than the rest of the office, and would have to be loaded with
+//! each start of sweep.
+
+use super::{connect, settings};
+use crate::consumers::{Function, logged, saw_function, saw_queue};
+use crate::error::chain;
+use crate::office::Office;
+use aws_config::SdkConfig;
+use aws_credential_types::provider::ProvideCredentials;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::sign::v4;
+use domain::deployment::AttachedConsumer;
+use domain::id::QueueArn;
+use domain::time::Timestamp;
+use reqwest::Client;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+use std::error::Error;
+use std::time::{Duration, SystemTime};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// Main queues that are looked at; a stack names a handful.
+const QUEUES_MAX: usize = 20;
+/// Mappings of one queue that are looked at; each function is a call of its own.
+const MAPPINGS_MAX: usize = 10;
+/// How long one call may take.
+const CALL_MAX: Duration = Duration::from_secs(3);
+/// How long a look may take: sweep has other things to do in its minute.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Lambda.
+#[derive(Clone)]
+pub struct Lambda {
+    client: Client,
+    config: SdkConfig,
+    queues: Vec<QueueArn>,
+    /// Whether functions may be looked at, or their mappings only.
+    functions: bool,
+}
+
+/// A call that gave nothing.
+#[derive(Debug, thiserror::Error)]
+enum Unseen {
+    #[error("neither region nor credentials are known")]
+    Unconfigured,
+    #[error("the credentials cannot be had")]
+    Credentials(#[source] aws_credential_types::provider::error::CredentialsError),
+    #[error("the call cannot be signed")]
+    Unsigned(#[source] Box<dyn Error + Send + Sync>),
+    #[error("Lambda does not answer, or refuses")]
+    Answer(#[source] reqwest::Error),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Mappings {
+    #[serde(default)]
+    event_source_mappings: Vec<Mapping>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Mapping {
+    function_arn: String,
+    #[serde(default)]
+    state: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Configuration {
+    function_name: String,
+    version: String,
+    last_modified: Option<String>,
+    code_sha256: Option<String>,
+    environment: Option<Environment>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Environment {
+    #[serde(default)]
+    variables: HashMap<String, String>,
+}
+
+impl Lambda {
+    /// Over Lambda as it is reached by this configuration.
+    pub fn new(config: &SdkConfig, queues: Vec<QueueArn>, functions: bool) -> Result<Self, reqwest::Error> {
+        connect::provide_tls();
+        let client = Client::builder().timeout(CALL_MAX).build()?;
+        Ok(Self { client, config: config.clone(), queues, functions })
+    }
+
+    /// As the stack says.
+    pub async fn from_env() -> Result<Self, reqwest::Error> {
+        let queues = settings::optional("DLO_MAIN_QUEUES").map(|list| settings::queues(&list)).unwrap_or_default();
+        let functions = settings::optional("DLO_CONSUMER_FUNCTIONS").is_some();
+        Self::new(&connect::from_env().await, queues, functions)
+    }
+
+    /// Looks at everything once. What cannot be seen is logged, and seen by the next look.
+    pub async fn look(&self, office: &Office) {
+        if self.queues.len() > QUEUES_MAX {
+            tracing::warn!(queues = self.queues.len(), QUEUES_MAX, "not every main queue's consumers are looked at");
+        }
+        let look = async {
+            for queue in self.queues.iter().take(QUEUES_MAX) {
+                self.look_at(office, queue).await;
+            }
+        };
+        if tokio::time::timeout(PATIENCE, look).await.is_err() {
+            tracing::warn!("the look at consumers took too long; the next minute goes on");
+        }
+    }
+
+    async fn look_at(&self, office: &Office, queue: &QueueArn) {
+        // An ARN has no other character that a query would have to hide.
+        let source = queue.as_str().replace(':', "%3A");
+        let path = format!("/2015-03-31/event-source-mappings?EventSourceArn={source}&MaxItems={MAPPINGS_MAX}");
+        let mappings = match self.get::<Mappings>(&path).await {
+            Ok(answer) => answer.event_source_mappings,
+            Err(error) => {
+                let error = chain(&error);
+                return tracing::warn!(%queue, error, "the event source mappings of a main queue cannot be seen");
+            }
+        };
+        let mut consumers = Vec::new();
+        for mapping in mappings.into_iter().take(MAPPINGS_MAX) {
+            consumers.push(self.consumer(office, mapping).await);
+        }
+        logged("what is attached to a main queue", saw_queue(office, queue, consumers).await);
+    }
+
+    async fn consumer(&self, office: &Office, mapping: Mapping) -> AttachedConsumer {
+        let Mapping { function_arn, state } = mapping;
+        let (name, qualifier) = name_of(&function_arn);
+        // One that is being updated goes on as it was.
+        let enabled = matches!(state.as_str(), "Enabled" | "Updating");
+        let mut service = name.to_owned();
+        if self.functions {
+            let qualifier = qualifier.map(|qualifier| format!("?Qualifier={qualifier}")).unwrap_or_default();
+            match self.get::<Configuration>(&format!("/2015-03-31/functions/{name}/configuration{qualifier}")).await {
+                Ok(configuration) => {
+                    let function = function(configuration);
+                    function.service().clone_into(&mut service);
+                    logged("a function", saw_function(office, &function).await);
+                }
+                Err(error) => {
+                    let error = chain(&error);
+                    tracing::warn!(function = name, error, "a function cannot be seen; report its deployments");
+                }
+            }
+        }
+        AttachedConsumer { service, enabled, state }
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Unseen> {
+        let region = self.config.region().ok_or(Unseen::Unconfigured)?.as_ref();
+        let credentials = self.config.credentials_provider().ok_or(Unseen::Unconfigured)?;
+        let identity = credentials.provide_credentials().await.map_err(Unseen::Credentials)?.into();
+        let url = match self.config.endpoint_url() {
+            Some(endpoint) => format!("{}{path}", endpoint.trim_end_matches('/')),
+            None => format!("https://lambda.{region}.{}{path}", domain_of(region)),
+        };
+        let mut request = self.client.get(&url);
+        let params = v4::SigningParams::builder().identity(&identity).region(region).name("lambda");
+        let params = params.time(SystemTime::now()).settings(SigningSettings::default());
+        let params = params.build().map_err(|error| Unseen::Unsigned(error.into()))?.into();
+        let unsigned = SignableRequest::new("GET", url.as_str(), std::iter::empty(), SignableBody::Bytes(&[]));
+        let unsigned = unsigned.map_err(|error| Unseen::Unsigned(error.into()))?;
+        let (signature, _) = sign(unsigned, &params).map_err(|error| Unseen::Unsigned(error.into()))?.into_parts();
+        for (name, value) in signature.headers() {
+            request = request.header(name, value);
+        }
+        let answer = request.send().await.and_then(reqwest::Response::error_for_status).map_err(Unseen::Answer)?;
+        answer.json().await.map_err(Unseen::Answer)
+    }
+}
+
+fn function(of: Configuration) -> Function {
+    Function {
+        name: of.function_name,
+        version: of.version,
+        modified_at: of.last_modified.as_deref().and_then(moment),
+        code_hash: of.code_sha256,
+        variables: of.environment.map(|environment| environment.variables).unwrap_or_default(),
+    }
+}
+
+/// `orders` and `live` in `arn:aws:lambda:eu-west-1:111122223333:function:orders:live`.
+fn name_of(arn: &str) -> (&str, Option<&str>) {
+    let mut parts = arn.split(':').skip(6);
+    (parts.next().unwrap_or(arn), parts.next().filter(|qualifier| *qualifier != "$LATEST"))
+}
+
+/// Where a region's services are.
+fn domain_of(region: &str) -> &'static str {
+    if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" }
+}
+
+/// Lambda writes times as RFC 3339 but for the colon in the offset, which is always zero.
+fn moment(text: &str) -> Option<Timestamp> {
+    let text = text.strip_suffix("+0000").map_or(text.to_owned(), |utc| format!("{utc}Z"));
+    let at = OffsetDateTime::parse(&text, &Rfc3339).ok()?;
+    i64::try_from(at.unix_timestamp_nanos() / 1_000_000).ok().map(Timestamp::from_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_names_are_read_as_lambda_writes_them() {
+        for (text, ms) in [
+            ("2026-01-15T08:00:00.123+0000", Some(1_768_464_000_123)),
+            ("2026-01-15T08:00:00.000Z", Some(1_768_464_000_000)),
+            ("2026-01-15T10:00:00.000+02:00", Some(1_768_464_000_000)),
+            ("yesterday", None),
+        ] {
+            assert_eq!(moment(text), ms.map(Timestamp::from_ms), "{text}");
+        }
+        let arn = "arn:aws:lambda:eu-west-1:111122223333:function:orders";
+        assert_eq!(name_of(arn), ("orders", None));
+        assert_eq!(name_of(&format!("{arn}:live")), ("orders", Some("live")));
+        assert_eq!(name_of(&format!("{arn}:$LATEST")), ("orders", None));
+    }
+
+    #[test]
+    fn a_configuration_is_read_as_lambda_writes_it() {
+        let text = r#"{"FunctionName":"orders","FunctionArn":"arn:aws:lambda:eu-west-1:1:function:orders",
+            "Version":"7","LastModified":"2026-01-15T08:00:00.000+0000","CodeSha256":"abc=","MemorySize":128,
+            "Environment":{"Variables":{"SERVICE_VERSION":"v3"}}}"#;
+        let seen = function(serde_json::from_str(text).unwrap());
+        assert_eq!((seen.name.as_str(), seen.version.as_str(), seen.service()), ("orders", "7", "orders"));
+        assert_eq!(seen.variables["SERVICE_VERSION"], "v3");
+        assert_eq!(seen.modified_at, Some(Timestamp::from_ms(1_768_464_000_000)));
+        let denied = r#"{"FunctionName":"f","Version":"$LATEST","Environment":{"Error":{"ErrorCode":"AccessDenied"}}}"#;
+        assert!(function(serde_json::from_str(denied).unwrap()).variables.is_empty());
+        assert!(serde_json::from_str::<Mappings>("{}").unwrap().event_source_mappings.is_empty());
+    }
+}
