@@ -105,6 +105,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         last_sent_at: None,
         backlog: None,
         resumed: None,
+        transform: None,
         state,
     };
     domain::wire::ReplayView { replay, group_title: "null".into(), ledger, total, observed_until: None }
