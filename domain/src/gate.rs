@@ -325,7 +325,8 @@ fn dry_run(facts: &GateFacts<'_>) -> Judgement {
         return unmet(format!("Nobody has tried {label} over the letters that wait: make a dry run."));
     };
     let DryCounts { changed, unchanged, failed } = run.counts;
-    let words = format!("{label} changes {changed}, leaves {unchanged} as they are, fails on {failed}");
+    let words =
+        format!("Version {} changes {changed}, leaves {unchanged} as they are, fails on {failed}", transform.version);
     match (run.is_whole(), changed) {
         (false, _) => {
             unmet(format!("The dry run of {label} has tried {} letters, and is not done.", run.counts.total()))
