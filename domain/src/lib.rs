@@ -14,6 +14,7 @@ extern crate alloc;
 pub mod alert;
 pub mod audit;
 pub mod deployment;
+pub mod filter;
 pub mod fix;
 mod flat;
 pub mod gate;

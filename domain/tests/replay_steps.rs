@@ -44,6 +44,7 @@ fn plan() -> Plan {
             effective_at: at(0),
             transform: None,
         },
+        filter: domain::filter::LetterFilter::default(),
         letters: Tally { letters: 26, ..Tally::default() },
         message_types: Vec::new(),
         letters_digest: String::new(),

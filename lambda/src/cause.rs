@@ -68,6 +68,9 @@ pub(crate) async fn head_of(store: &dyn Store, id: &GroupId) -> Result<GroupId, 
     Ok(group.and_then(|group| group.kin.into).unwrap_or_else(|| id.clone()))
 }
 
+/// What cursors of letters are called, in every store.
+pub(crate) const LETTERS: &str = "letters";
+
 /// A page of the letters of a group and of all that is merged into it, oldest send first.
 pub(crate) async fn letters(
     store: &dyn Store,
@@ -76,7 +79,6 @@ pub(crate) async fn letters(
     after: Option<&Cursor>,
     limit: usize,
 ) -> Result<Page<Letter>, StoreError> {
-    const LIST: &str = "letters";
     if group.kin.also.is_empty() {
         return store.letters_of(&group.id, state, after, limit).await;
     }
@@ -86,7 +88,7 @@ pub(crate) async fn letters(
     let place = |letter: &Letter| Place { number: letter.sent_at.as_ms(), id: letter.id.as_str().into() };
     let order = |place: &Place| (place.number, place.id.clone());
     // Up to the earliest place where a list ends early, all lists are known.
-    let nexts = pages.iter().filter_map(|page| Place::parse(LIST, page.next.as_ref()));
+    let nexts = pages.iter().filter_map(|page| Place::parse(LETTERS, page.next.as_ref()));
     let known_to = nexts.min_by_key(order);
     let mut items: Vec<_> = pages.into_iter().flat_map(|page| page.items).collect();
     items.sort_by_cached_key(|letter| order(&place(letter)));
@@ -94,7 +96,7 @@ pub(crate) async fn letters(
     let is_cut = items.len() > limit;
     items.truncate(limit);
     let last = items.last().filter(|_| is_cut).map(place).or(known_to);
-    Ok(Page { items, next: last.map(|place| place.print(LIST)) })
+    Ok(Page { items, next: last.map(|place| place.print(LETTERS)) })
 }
 
 /// The latest replays of a group and of all that is merged into it, newest first: what was tried on one fingerprint was

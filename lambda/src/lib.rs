@@ -20,6 +20,7 @@ pub mod error;
 pub mod event;
 mod groups;
 pub mod intake;
+pub mod letters;
 pub mod office;
 pub mod port;
 pub mod replay;

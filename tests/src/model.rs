@@ -4,6 +4,7 @@
 
 mod executor;
 
+use domain::filter::LetterFilter;
 use domain::fix::{Fix, FixKind};
 use domain::gate::{Gate, OpenGate};
 use domain::group::Tally;
@@ -329,6 +330,7 @@ fn approved(now: Timestamp) -> Replay {
         made_by: Actor::from("otto"),
         made_at: now,
         fix,
+        filter: LetterFilter::default(),
         letters: Tally::default(),
         message_types: Vec::new(),
         letters_digest: letters_digest(std::iter::empty()),

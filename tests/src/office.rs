@@ -1,6 +1,7 @@
 //! Records for tests: letters, groups, plans, replays. The same arguments give the same record, always.
 
 use domain::audit::{Act, AuditRecord};
+use domain::filter::LetterFilter;
 use domain::fix::{Fix, FixKind};
 use domain::gate::Gate;
 use domain::group::{CountsDeltas, Group, GroupState, Tally};
@@ -217,6 +218,7 @@ pub fn plan(name: &str, group: &GroupId, letters: &[Letter]) -> Plan {
         made_by: Actor::from("olga"),
         made_at: at_s(7_300),
         fix: fix(),
+        filter: LetterFilter::default(),
         letters: tally,
         message_types: Vec::new(),
         letters_digest: letters_digest(letters.iter().map(|letter| &letter.id)),

@@ -72,6 +72,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         made_by: domain::id::Actor::new("ana"),
         made_at: NOW,
         fix,
+        filter: domain::filter::LetterFilter::default(),
         letters: Tally { letters: total.selected() as i64, ..Tally::default() },
         message_types: Vec::new(),
         letters_digest: String::new(),

@@ -1,5 +1,6 @@
 //! The plan: an immutable list of letters, its waves, pace and thresholds, readable before anybody approves it.
 
+use crate::filter::LetterFilter;
 use crate::fix::Fix;
 use crate::group::Tally;
 use crate::id::{Actor, GroupId, LetterId, QueueArn, ReplayId, hash_hex, to_hex};
@@ -62,6 +63,9 @@ pub struct Plan {
     pub made_at: Timestamp,
     /// The fix that it is made for.
     pub fix: Fix,
+    /// Which letters of the group it is made of.
+    #[serde(default, skip_serializing_if = "LetterFilter::is_none")]
+    pub filter: LetterFilter,
     /// How many letters, and their money.
     pub letters: Tally,
     /// The kinds of message among them, in their order; none for letters that do not say.

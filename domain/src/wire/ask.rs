@@ -1,5 +1,6 @@
 //! What people ask the API to do.
 
+use crate::filter::LetterFilter;
 use crate::fix::FixKind;
 use crate::gate::ConditionKind;
 use crate::id::LetterId;
@@ -39,6 +40,8 @@ pub struct Note {
 pub struct MakePlan {
     /// What the person chose.
     pub options: PlanOptions,
+    /// Which of the letters; all that wait when nothing is asked for.
+    pub filter: LetterFilter,
 }
 
 /// Set a condition aside.

@@ -7,6 +7,7 @@ use crate::groups::TRIES_MAX;
 use crate::office::Office;
 use crate::port::{CommitError, GroupFacts, Presence, Write};
 use domain::audit::Act;
+use domain::filter::LetterFilter;
 use domain::group::{Group, GroupState, Tally};
 use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
@@ -18,6 +19,7 @@ use domain::replay::{
     plan_waves, rounds,
 };
 use domain::time::{Span, Timestamp};
+use domain::wire::MakePlan;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The letters of a group that can go into a plan now, and those that cannot.
@@ -42,13 +44,19 @@ struct Chosen {
     lane: Option<String>,
 }
 
-/// Makes a plan for a group whose fix is declared. It waits for approval and replaces one that waited before.
+/// Makes a plan of all letters that wait in a group.
 pub async fn make_plan(
     office: &Office,
     actor: &Actor,
     id: &GroupId,
     options: &PlanOptions,
 ) -> Result<Plan, OfficeError> {
+    plan(office, actor, id, &MakePlan { options: options.clone(), ..MakePlan::default() }).await
+}
+
+/// Makes a plan for a group whose fix is declared. It waits for approval and replaces one that waited before.
+pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &MakePlan) -> Result<Plan, OfficeError> {
+    let MakePlan { options, filter } = ask;
     let facts = facts(office, id).await?;
     let GroupState::FixDeclared { fix } = &facts.group.state else {
         return Err(OfficeError::NotNow(match facts.group.state.replay() {
@@ -60,7 +68,7 @@ pub async fn make_plan(
         OfficeError::NotNow("the letters do not say which queue they died on, so nobody can send them back".into())
     })?;
     let now = office.now();
-    let selection = select(office, &facts.group, &main_queue, now).await?;
+    let selection = select(office, &facts.group, &Wanted { main_queue: &main_queue, filter, now }).await?;
     let policy = &office.policy.replay;
     let waves = plan_waves(selection.letters.len() as u64, policy, options)?;
     let (pace_per_s, stop_share_pct) = options.pace_and_share(policy)?;
@@ -72,6 +80,7 @@ pub async fn make_plan(
         made_by: actor.clone(),
         made_at: now,
         fix: fix.clone(),
+        filter: filter.clone(),
         letters: selection.tally,
         message_types: selection.message_types.into_iter().collect(),
         letters_digest: letters_digest(selection.letters.iter().map(|letter| &letter.id)),
@@ -152,16 +161,25 @@ pub(super) fn rest_of(replay: &Replay, total: &WaveLedger) -> Tally {
     Tally { letters: (total.pending + total.sending) as i64, ..replay.plan.letters.clone() }
 }
 
-async fn select(
-    office: &Office,
-    group: &Group,
-    main_queue: &QueueArn,
+/// What a plan is made of.
+struct Wanted<'a> {
+    main_queue: &'a QueueArn,
+    filter: &'a LetterFilter,
     now: Timestamp,
-) -> Result<Selection, OfficeError> {
+}
+
+impl Wanted<'_> {
+    fn why_not(&self, letter: &Letter, office: &Office) -> Option<String> {
+        let outside = (!self.filter.fits(letter)).then(|| OUTSIDE.to_string());
+        outside.or_else(|| why_not(letter, self.main_queue, office, self.now))
+    }
+}
+
+async fn select(office: &Office, group: &Group, wanted: &Wanted<'_>) -> Result<Selection, OfficeError> {
     let mut selection = Selection::default();
     for id in std::iter::once(&group.id).chain(&group.kin.also) {
         for state in [LetterStateKind::Waiting, LetterStateKind::Quarantined] {
-            selection.add(office, id, state, main_queue, now).await?;
+            selection.add(office, id, state, wanted).await?;
         }
     }
     if !group.kin.also.is_empty() {
@@ -174,6 +192,8 @@ async fn select(
 
 /// Why a letter is left out whose payload is not where it points to, after their number.
 const GONE: &str = "whose payload is gone from S3";
+/// Why a letter that nobody asked for is left out.
+const OUTSIDE: &str = "outside the filter";
 /// Why a letter in quarantine is left out, after their number.
 const IN_QUARANTINE: &str = "in quarantine";
 
@@ -202,21 +222,20 @@ impl Selection {
         office: &Office,
         id: &GroupId,
         state: LetterStateKind,
-        main_queue: &QueueArn,
-        now: Timestamp,
+        wanted: &Wanted<'_>,
     ) -> Result<(), OfficeError> {
         let mut cursor = None;
         loop {
             let page = office.store.letters_of(id, Some(state), cursor.as_ref(), PAGE_MAX).await?;
-            let can = |letter: &&Letter| why_not(letter, main_queue, office, now).is_none();
+            let can = |letter: &&Letter| wanted.why_not(letter, office).is_none();
             let able: Vec<_> = page.items.iter().filter(can).collect();
             let presences = self.payloads.look(&*office.payloads, able).await;
             for letter in &page.items {
                 let presence = presences.get(&letter.id);
                 let gone = || (presence == Some(&Presence::Gone)).then(|| GONE.into());
-                match why_not(letter, main_queue, office, now).or_else(gone) {
+                match wanted.why_not(letter, office).or_else(gone) {
                     Some(reason) => *self.left_out.entry(reason).or_default() += 1,
-                    None => self.take(letter, main_queue.is_fifo()),
+                    None => self.take(letter, wanted.main_queue.is_fifo()),
                 }
                 if let Some(Presence::Unknown(why)) = presence {
                     *self.unchecked.entry(why).or_default() += 1;

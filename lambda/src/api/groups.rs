@@ -229,7 +229,7 @@ pub(super) async fn plan(
     Path(id): Path<GroupId>,
     ask: Result<Json<MakePlan>, JsonRejection>,
 ) -> Answer<PlanView> {
-    let plan = act::make_plan(&api.office, &caller.actor, &id, &body(ask)?.options).await?;
+    let plan = act::plan(&api.office, &caller.actor, &id, &body(ask)?).await?;
     let cause = cause::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
     Ok(Json(plan_view(&cause.whole, plan)))
 }

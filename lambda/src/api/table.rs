@@ -17,6 +17,17 @@ const FORM: Query = Query { name: "form", meaning: "jsonl or csv; jsonl when not
 const GO_ON: Query = Query { name: "cursor", meaning: "what the answer before gave in its header `dlo-next`" };
 const STATE: Query =
     Query { name: "state", meaning: "waiting, in_replay, quarantined or delivered; all when not given" };
+/// The filter of letters, with the names that a plan's has.
+const LETTERS: &[Query] = &[
+    STATE,
+    Query { name: "message_type", meaning: "the kind of message, exactly" },
+    Query { name: "tenant", meaning: "whose message it is, exactly" },
+    Query { name: "died_from", meaning: "died last at this moment or later, milliseconds" },
+    Query { name: "died_before", meaning: "died last before this moment, milliseconds" },
+    Query { name: "replays_max", meaning: "replayed this often at most" },
+    CURSOR,
+    LIMIT,
+];
 const WAVE: Query = Query { name: "wave", meaning: "the wave, from 0; all when not given" };
 const OUTCOME: Query = Query {
     name: "outcome",
@@ -35,7 +46,7 @@ fn reading() -> Vec<Endpoint> {
         Endpoint::get::<GroupsAnswer, _>("/groups", "All groups in the order of attention", groups::list),
         Endpoint::get::<GroupDetail, _>("/groups/{group}", "A group, its gate, plan and replay", groups::show),
         Endpoint::get::<LettersPage, _>("/groups/{group}/letters", "Letters of a group", letters::of_group)
-            .with_query(&[STATE, CURSOR, LIMIT]),
+            .with_query(LETTERS),
         Endpoint::get::<AuditPage, _>("/groups/{group}/audit", "Who did what, newest first", groups::audit)
             .with_query(&[CURSOR, LIMIT]),
         Endpoint::get::<TransformsAnswer, _>(

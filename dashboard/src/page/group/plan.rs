@@ -61,7 +61,7 @@ impl Planning {
     }
 
     fn make(self, options: PlanOptions) {
-        let ask = MakePlan { options: options.clone() };
+        let ask = MakePlan { options: options.clone(), ..MakePlan::default() };
         self.ask.run(api::plan(self.here.id(), ask), move |plan: PlanView| {
             self.chosen.set_value(options);
             self.options_open.try_set(false);
