@@ -151,8 +151,9 @@ impl<'a> Stack<'a> {
 
     /// Signing in leads back to the function URL, which on this machine is not what the stack says it is.
     fn send_back_here(&self) -> Outcome<()> {
-        let page = format!("{}signin", self.dashboard());
-        let client = ["--user-pool-id", &self.pool, "--client-id", &self.client, "--callback-urls", &page];
+        // As a JSON list: the AWS CLI takes a bare URL for the place of the value, and goes there.
+        let pages = format!("[\"{}signin\"]", self.dashboard());
+        let client = ["--user-pool-id", &self.pool, "--client-id", &self.client, "--callback-urls", &pages];
         self.ask(&[&["cognito-idp", "update-user-pool-client"][..], &client].concat()).map(drop)
     }
 
