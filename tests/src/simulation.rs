@@ -130,7 +130,8 @@ async fn take_in(scene: &mut Scene) -> usize {
     count
 }
 
-/// The replay handler with a step message that is due: now and then two executors at once, or the same message again.
+/// The replay handler with a step message that is due: now and then two executors at once, or the same message again,
+/// or somebody who stops the replay while its executor is at it.
 async fn step(scene: &mut Scene) -> usize {
     let due = scene.queue.receive(&scene.steps, 3, Span::ZERO, None).await.unwrap_or_default();
     let count = due.len();
@@ -140,15 +141,18 @@ async fn step(scene: &mut Scene) -> usize {
             continue;
         };
         let first = scene.process();
-        let done = if scene.chance.below(5) == 0 {
-            let second = scene.other(&first);
-            let (one, _) = tokio::join!(
-                replay::handle(&first.office, &step, first.name),
-                replay::handle(&second.office, &step, second.name)
-            );
-            one
-        } else {
-            replay::handle(&first.office, &step, first.name).await
+        let handle = replay::handle(&first.office, &step, first.name);
+        let done = match scene.chance.below(10) {
+            0 | 1 => {
+                let second = scene.other(&first);
+                tokio::join!(handle, replay::handle(&second.office, &step, second.name)).0
+            }
+            2 if !scene.calm => {
+                let aborts = scene.chance.below(3) == 0;
+                let second = scene.other(&first);
+                tokio::join!(handle, people::stop(&second.office, &step.replay, aborts)).0
+            }
+            _ => handle.await,
         };
         if done.is_ok() && !first.faults.is_dead() && scene.chance.below(10) > 0 {
             let _ = scene.queue.delete_batch(&scene.steps, &[message.receipt_handle]).await;

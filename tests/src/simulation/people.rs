@@ -82,6 +82,16 @@ fn wish(scene: &mut Scene, facts: &GroupFacts, planned: bool) -> Option<Wish> {
     }
 }
 
+/// Somebody stops a replay, whatever it is doing.
+pub(super) async fn stop(office: &Office, replay: &ReplayId, aborts: bool) {
+    let otto = Actor::from("otto");
+    if aborts {
+        let _ = act::abort(office, &otto, replay, "no more of it").await;
+    } else {
+        let _ = act::pause(office, &otto, replay, "something is wrong").await;
+    }
+}
+
 async fn press(scene: &mut Scene, facts: &GroupFacts, wish: Wish) {
     let process = scene.process();
     let (office, group) = (&process.office, &facts.group.id);
