@@ -69,7 +69,7 @@ fn row(id: &ReplayId, wave: Option<u32>, ledger: &WaveLedger, kinds: &[OutcomeKi
         let back = outcome == Some(OutcomeKind::Returned) && n > 0;
         let known = (outcome == Some(OutcomeKind::Delivered)).then(|| known_by(ledger)).flatten();
         let known = known.map(|known| view! { <span class="cell-more">{known}</span> }.into_any());
-        view! { <td class:ledger-back=back>{inner}{known}</td> }.into_any()
+        view! { <td class:ledger-back=back>{inner}" "{known}</td> }.into_any()
     };
     let name = wave.map_or("All".to_string(), |wave| (wave + 1).to_string());
     let cells = kinds.iter().map(|kind| cell(Some(*kind), ledger.get(*kind))).collect_view();
