@@ -132,11 +132,14 @@ impl Person {
     pub async fn clicks(&self, role: &str, name: &str) {
         let mut last = None;
         let clicked = within(2 * PATIENCE, async || {
-            // It may move or be made anew between the look and the click.
-            match self.find(role, name).await.click().await {
+            // It may move or be made anew between the look and the click, or lie under what stays in sight: a person
+            // scrolls then.
+            let element = self.find(role, name).await;
+            match element.click().await {
                 Ok(()) => Some(()),
                 Err(error) => {
                     last = Some(error);
+                    let _ = element.scroll_into_view().await;
                     None
                 }
             }
