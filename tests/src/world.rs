@@ -1,6 +1,7 @@
 //! A whole office in one process under a clock that only a test moves: real handlers, real store, real queues, and a
 //! consumer whose verdict on each message the test decides.
 
+mod acts;
 mod books;
 
 use crate::faults::{Faults, FaultyQueue, FaultyStore};

@@ -33,13 +33,8 @@ async fn world_with(rule: AutoApproval, four_eyes: bool) -> (World, GroupId) {
     let gate = GatePolicy { four_eyes, ..world.office.policy.gate.clone() };
     let policy = Policy { gate, auto_approvals: vec![rule], ..(*world.office.policy).clone() };
     world.office.policy = Arc::new(policy);
-    world.place(0, 10).await;
-    world.consume(&nothing_works, "v1").await;
-    world.intake().await;
-    let group = world.only_group().await;
-    world.advance(Span::from_secs(1));
-    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    let group = world.one_cause(10).await;
+    world.declares(&group, "v2").await;
     (world, group)
 }
 

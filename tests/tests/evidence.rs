@@ -39,13 +39,8 @@ fn function(world: &World, version: &str) -> Function {
 /// Letters of one cause whose fix is declared and planned for.
 async fn planned(letters: u64) -> (World, GroupId, Approve) {
     let world = World::new().await;
-    world.place(0, letters).await;
-    world.consume(&nothing_works, "v1").await;
-    world.intake().await;
-    let group = world.only_group().await;
-    world.advance(Span::from_secs(1));
-    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    let group = world.one_cause(letters).await;
+    world.declares(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
     (world, group, Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() })

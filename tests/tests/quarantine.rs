@@ -26,9 +26,7 @@ fn only_the_first_works(message: &Received) -> Option<&'static str> {
 }
 
 async fn planned(world: &World, group: &GroupId) -> Result<Plan, OfficeError> {
-    world.advance(Span::from_secs(1));
-    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), group, &fix).await.unwrap();
+    world.declares(group, "v2").await;
     world.advance(Span::from_secs(11));
     act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await
 }

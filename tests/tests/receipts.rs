@@ -22,13 +22,8 @@ fn nothing_works(_: &Received) -> Option<&'static str> {
 /// Letters of one cause, and their replay, approved.
 async fn replaying(letters: u64) -> (World, GroupId, ReplayId) {
     let world = World::new().await;
-    world.place(0, letters).await;
-    world.consume(&nothing_works, "v1").await;
-    world.intake().await;
-    let group = world.only_group().await;
-    world.advance(Span::from_secs(1));
-    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    let group = world.one_cause(letters).await;
+    world.declares(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(2), ..PlanOptions::default() };
     let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.unwrap();

@@ -32,11 +32,7 @@ fn only_every_fourth_works(message: &Received) -> Option<&'static str> {
 
 async fn world_with_letters(count: u64) -> (World, GroupId) {
     let world = World::new().await;
-    world.place(0, count).await;
-    world.consume(&nothing_works, "v1").await;
-    let report = world.intake().await;
-    assert_eq!((report.kept as u64, report.new_groups), (count, 1));
-    let group = world.only_group().await;
+    let group = world.one_cause(count).await;
     (world, group)
 }
 
@@ -45,8 +41,7 @@ fn fix(reference: &str) -> DeclareFix {
 }
 
 async fn planned(world: &World, group: &GroupId, reference: &str) -> Approve {
-    world.advance(Span::from_secs(1));
-    act::declare_fix(&world.office, &world.otto(), group, &fix(reference)).await.unwrap();
+    world.declares(group, reference).await;
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await.unwrap();
     Approve { plan_hash: plan.hash(), reason: "tested on staging".into(), waivers: Vec::new() }

@@ -44,10 +44,7 @@ fn declare(version: &str) -> DeclareFix {
 
 async fn world_with_letters(count: u64) -> (World, GroupId) {
     let world = World::new().await;
-    world.place(0, count).await;
-    world.consume(&nothing_works, "v1").await;
-    world.intake().await;
-    let group = world.only_group().await;
+    let group = world.one_cause(count).await;
     world.advance(Span::from_secs(1));
     (world, group)
 }

@@ -54,6 +54,9 @@ struct Seen {
     entries: BTreeMap<Key, Entry>,
     intents: BTreeMap<Key, Intent>,
     replays: BTreeMap<ReplayId, Replay>,
+    /// Messages without a marker that reached the main queue, and whose id there no entry has taken down yet; with the
+    /// numbers of their orders.
+    in_the_dark: BTreeMap<MessageId, Option<u64>>,
     /// Programs by group and version.
     programs: BTreeMap<(GroupId, u32), String>,
     /// Letters that left changed.
@@ -115,9 +118,7 @@ impl Witness {
 
     /// Whether an answer about a letter was lost while nothing on the message could tell whose it was.
     pub fn was_sent_in_the_dark(&self, n: u64) -> bool {
-        let seen = self.seen();
-        let full = |letter: &Letter| letter.content.attributes.len() >= domain::limits::ATTRIBUTES_MAX;
-        seen.letters.values().any(|letter| number_of(&letter.content.body) == Some(n) && full(letter))
+        self.seen().in_the_dark.values().any(|of| *of == Some(n))
     }
 }
 
@@ -217,6 +218,7 @@ impl Seen {
         self.note(now, format!("entry {} {:?} sends {}", entry.seq, entry.outcome.kind(), entry.sends));
         match &entry.outcome {
             Outcome::Sending { .. } => self.intent(entry, &key),
+            Outcome::InFlight { message_id, .. } => drop(self.in_the_dark.remove(message_id)),
             Outcome::Delivered { confirmed: Some(_), .. } => self.confirmation(&key),
             Outcome::Delivered { confirmed: None, .. } => self.delivery(&key, now),
             _ => {}
@@ -382,5 +384,10 @@ impl Watch for Witness {
         }
     }
 
-    fn sent(&self, _: &QueueArn, _: &[Outgoing], _: &[Result<MessageId, EntryFailure>]) {}
+    fn sent(&self, queue: &QueueArn, messages: &[Outgoing], answers: &[Result<MessageId, EntryFailure>]) {
+        let unmarked = |message: &Outgoing| !message.content.attributes.contains_key(MARKER_ATTRIBUTE);
+        let sent = messages.iter().zip(answers).filter(|(message, _)| *queue == self.main && unmarked(message));
+        let dark = sent.filter_map(|(message, answer)| Some((answer.clone().ok()?, number_of(&message.content.body))));
+        self.seen().in_the_dark.extend(dark);
+    }
 }
