@@ -123,6 +123,8 @@ pub enum SeriesError {
 /// The metrics port on a file of its own, so that metrics never wait for letters, nor letters for metrics.
 pub struct SeriesMetrics {
     db: Arc<Mutex<Connection>>,
+    /// Whoever asks does the work, at once: there is no file to wait for.
+    at_once: bool,
 }
 
 impl SeriesMetrics {
@@ -131,9 +133,17 @@ impl SeriesMetrics {
         let fail = |source| SeriesError::File { path: path.to_owned(), source };
         let mut db = Connection::open(path).map_err(fail)?;
         match prepare(&mut db).map_err(fail)? {
-            VERSION => Ok(Self { db: Arc::new(Mutex::new(db)) }),
+            VERSION => Ok(Self { db: Arc::new(Mutex::new(db)), at_once: false }),
             found => Err(SeriesError::Version { path: path.to_owned(), found }),
         }
+    }
+
+    /// Metrics that end with the process, for simulations: no other thread takes part, so the order of things is the
+    /// caller's.
+    pub fn open_in_memory() -> Result<Self, SeriesError> {
+        let mut db = Connection::open_in_memory()?;
+        prepare(&mut db)?;
+        Ok(Self { db: Arc::new(Mutex::new(db)), at_once: true })
     }
 
     /// The series of a metric between two moments, one for each set of dimensions that ever had a value.
@@ -150,6 +160,9 @@ impl SeriesMetrics {
     {
         let db = self.db.clone();
         let job = move || work(&mut db.lock().unwrap_or_else(PoisonError::into_inner));
+        if self.at_once {
+            return job();
+        }
         tokio::task::spawn_blocking(job).await.unwrap_or(Err(SeriesError::Stopped))
     }
 }

@@ -10,8 +10,6 @@ use std::time::Instant;
 
 /// Broken seeds after which it stops.
 const BROKEN_MAX: usize = 5;
-/// Stories that are told at once on a core: each waits for its store half of the time.
-const STORIES_PER_CORE: usize = 2;
 /// Seeds between two lines of progress.
 const TOLD_EVERY: u64 = 1_000;
 
@@ -54,16 +52,7 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
                 return;
             }
             match simulation::run(seed) {
-                Ok(told) => {
-                    if let Ok(mut sum) = sum.lock() {
-                        sum.orders += told.orders;
-                        sum.sends += told.sends;
-                        sum.changed += told.changed;
-                        sum.replays += told.replays;
-                        sum.merges += told.merges;
-                        sum.confirmed += told.confirmed;
-                    }
-                }
+                Ok(told) => sum.lock().map(|mut sum| *sum += told).unwrap_or_default(),
                 Err(words) => broken.lock().map(|mut broken| broken.push((seed, words))).unwrap_or_default(),
             }
             if (seed + 1 - seeds.start).is_multiple_of(TOLD_EVERY) {
@@ -71,19 +60,20 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
             }
         }
     };
-    std::thread::scope(|scope| (0..STORIES_PER_CORE * threads()).for_each(|_| drop(scope.spawn(work))));
+    std::thread::scope(|scope| (0..threads()).for_each(|_| drop(scope.spawn(work))));
     let sum = sum.into_inner().unwrap_or_default();
     let count = seeds.end - seeds.start;
     let s = start.elapsed().as_secs_f64();
     println!(
-        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent ({} changed), {} confirmed, {} fingerprints merged",
+        "{count} seeds in {s:.1} s ({:.0} a second): {} orders, {} replays, {} letters sent ({} changed), {} confirmed, {} fingerprints merged; print {:016x}",
         count as f64 / s,
         sum.orders,
         sum.replays,
         sum.sends,
         sum.changed,
         sum.confirmed,
-        sum.merges
+        sum.merges,
+        sum.print
     );
     let mut broken = broken.into_inner().unwrap_or_default();
     broken.sort();

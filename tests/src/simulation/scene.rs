@@ -19,10 +19,8 @@ use local::queue::{EmbeddedQueue, QueueSettings};
 use local::sinks::{LogAlerts, SeriesMetrics};
 use local::store::SqliteStore;
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
-use tempfile::TempDir;
 use transform::Transforms;
 
 /// How long the consumer has for a message.
@@ -43,7 +41,7 @@ pub(super) struct Process {
 }
 
 /// What happened, in numbers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Orders that were placed.
     pub orders: u64,
@@ -57,6 +55,20 @@ pub struct Summary {
     pub merges: u64,
     /// Letters that receipts confirmed.
     pub confirmed: u64,
+    /// A hash of everything that the witness wrote down: another story has another.
+    pub print: u64,
+}
+
+impl std::ops::AddAssign for Summary {
+    fn add_assign(&mut self, told: Self) {
+        self.orders += told.orders;
+        self.sends += told.sends;
+        self.changed += told.changed;
+        self.replays += told.replays;
+        self.merges += told.merges;
+        self.confirmed += told.confirmed;
+        self.print = self.print.wrapping_add(told.print);
+    }
 }
 
 /// Everything.
@@ -79,19 +91,10 @@ pub(super) struct Scene {
     processes: Vec<Process>,
     placed: u64,
     clock: Arc<AtomicI64>,
-    _folder: TempDir,
-}
-
-/// A folder in memory where the machine has one: what is simulated is not the disk.
-fn folder() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
-    folder.expect("a temporary folder")
 }
 
 impl Scene {
     pub async fn new(seed: u64) -> Self {
-        let folder = folder();
         let mut chance = Chance(seed);
         let clock = Arc::new(AtomicI64::new(START.as_ms()));
         let now = clock_of(&clock, Span::ZERO);
@@ -108,7 +111,7 @@ impl Scene {
         queue.create_queue(&main, settings.dead_letters_to(&dlq, 3)).await.expect("a queue");
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open_in_memory().expect("a store"));
         let witness = Arc::new(Witness::new(main.clone(), now.clone()));
-        let metrics = Arc::new(SeriesMetrics::open(&folder.path().join("metrics.db")).expect("metrics"));
+        let metrics = Arc::new(SeriesMetrics::open_in_memory().expect("metrics"));
         let alerts = Arc::new(LogAlerts::default());
         let rate = chance.below(60);
         let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::unbounded()));
@@ -157,7 +160,6 @@ impl Scene {
             processes: processes.to_vec(),
             placed: 0,
             clock,
-            _folder: folder,
         }
     }
 

@@ -17,6 +17,7 @@ use domain::time::Timestamp;
 use domain::transform::{body_hash, program_hash};
 use lambda::port::{Expect, Write};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Lines of the log that are told with a broken promise.
@@ -66,6 +67,8 @@ struct Seen {
     died_at: BTreeMap<GroupId, Timestamp>,
     broken: Option<String>,
     log: VecDeque<String>,
+    /// Of every line that was ever in the log.
+    print: DefaultHasher,
 }
 
 impl Witness {
@@ -107,8 +110,8 @@ impl Witness {
         let seen = self.seen();
         let sends = seen.intents.values().map(|intent| u64::from(intent.sends)).sum();
         let (replays, merges, confirmed) = (seen.replays.len() as u64, seen.merges, seen.confirmed);
-        let changed = seen.changed;
-        Summary { sends, changed, replays, merges, confirmed, ..Summary::default() }
+        let (changed, print) = (seen.changed, seen.print.finish());
+        Summary { sends, changed, replays, merges, confirmed, print, ..Summary::default() }
     }
 
     /// How often a letter was handed to the main queue by a replay.
@@ -137,6 +140,7 @@ impl Seen {
     }
 
     fn note(&mut self, now: Timestamp, line: String) {
+        (now.as_ms(), &line).hash(&mut self.print);
         self.log.push_back(format!("{:>9} {:>5} {line}", now.as_ms() % 100_000_000, self.commits));
         if self.log.len() > LOG_MAX {
             self.log.pop_front();
