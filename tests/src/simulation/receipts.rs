@@ -48,12 +48,22 @@ pub(super) async fn tell(scene: &mut Scene, message: &Received) {
     }
 }
 
-/// Somebody writes a receipt for a message that the consumer has failed on, and does not know all that it takes.
+/// Somebody writes a receipt for a message that the consumer has failed on, and does not know all that it takes: which
+/// attempt it was, or which message.
 pub(super) async fn forge(scene: &mut Scene, message: &Received) {
     let Some(marker) = marker_of(message).filter(|_| scene.tells && scene.chance.below(4) == 0) else { return };
-    let forged = Marker { attempt: marker.attempt + 100, ..marker };
-    let receipt = receipt(scene, message, &forged);
-    send(scene, &receipt, 0).await;
+    if scene.chance.below(2) == 0 {
+        let forged = Marker { attempt: marker.attempt + 100, ..marker };
+        let receipt = receipt(scene, message, &forged);
+        return send(scene, &receipt, 0).await;
+    }
+    // Only as long as it is known which message the letter is. The office gets it at once: later it may not be.
+    if scene.witness.is_one_message(&marker) {
+        let another = MessageId::new(format!("not-{}", message.message_id));
+        let forged = Receipt { message_id: another.clone(), ..receipt(scene, message, &marker) };
+        let process = scene.process();
+        taken(&process, vec![(another, forged.print())]).await;
+    }
 }
 
 async fn send(scene: &Scene, receipt: &Receipt, delay_s: i64) {

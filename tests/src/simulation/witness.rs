@@ -90,6 +90,13 @@ impl Witness {
         self.seen().processed.insert((marker.replay.clone(), marker.letter.clone()));
     }
 
+    /// Whether a letter is on its way as the one message whose id its entry has.
+    pub fn is_one_message(&self, marker: &Marker) -> bool {
+        let seen = self.seen();
+        let entry = seen.entries.get(&(marker.replay.clone(), marker.letter.clone()));
+        entry.is_some_and(|entry| entry.sends == 1 && matches!(entry.outcome, Outcome::InFlight { .. }))
+    }
+
     /// Something is wrong that others have seen.
     pub fn accuse(&self, broken: String) {
         self.seen().accuse(broken);
@@ -222,7 +229,8 @@ impl Seen {
         self.note(now, format!("entry {} {:?} sends {}", entry.seq, entry.outcome.kind(), entry.sends));
         match &entry.outcome {
             Outcome::Sending { .. } => self.intent(entry, &key),
-            Outcome::InFlight { message_id, .. } => drop(self.in_the_dark.remove(message_id)),
+            // Sent once more, a FIFO queue answers with the id of the first, which may have come back in between.
+            Outcome::InFlight { message_id, .. } if entry.sends == 1 => drop(self.in_the_dark.remove(message_id)),
             Outcome::Delivered { confirmed: Some(_), .. } => self.confirmation(&key),
             Outcome::Delivered { confirmed: None, .. } => self.delivery(&key, now),
             _ => {}
