@@ -72,13 +72,14 @@ fn every_outcome_is_read_as_it_was_written() {
 fn every_state_of_a_replay_is_read_as_it_was_written() {
     let reasons = [
         json!({"kind": "too_many_returned", "returned": 3, "sent": 10, "stop_share_pct": 5}),
+        json!({"kind": "too_many_returned", "returned": 3, "sent": 10, "stop_share_pct": 5, "wave": 1}),
         json!({"kind": "gate_closed", "unmet": ["a", "b"]}),
         json!({"kind": "queue_unavailable", "detail": "gone"}),
         json!({"kind": "backlog_not_drained", "visible_count": 7}),
         json!({"kind": "by_person", "reason": "lunch"}),
     ];
     for why in reasons {
-        check::<PauseReason>(why.clone(), &[]);
+        check::<PauseReason>(why.clone(), &["wave"]);
         check::<ReplayState>(json!({"state": "paused", "wave": 1, "why": why, "by": "ana", "at": 1}), &[]);
     }
     for state in [

@@ -118,8 +118,8 @@ fn stopping() -> ReplayState {
     ReplayState::Stopping { by: Actor::from("otto"), reason: "wrong".into(), at: at(1) }
 }
 
-fn too_many(returned: u64, sent: u64) -> Step {
-    Step::Pause(PauseReason::TooManyReturned { returned, sent, stop_share_pct: 50 })
+fn too_many(wave: u32, returned: u64, sent: u64) -> Step {
+    Step::Pause(PauseReason::TooManyReturned { returned, sent, stop_share_pct: 50, wave: Some(wave) })
 }
 
 #[track_caller]
@@ -148,11 +148,15 @@ fn every_row_of_the_table() {
     check(running(0, rest(12)), &["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 12, enter(1, Sending));
     // One of two is not more than half; two of two is. A canary smaller than the sample counts whole.
     check(observing(0), &["0/0/1/0/1", "8/0/0/0/0", "16/0/0/0/0"], 5, wait(WINDOW_S));
-    check(observing(0), &["0/0/0/0/2", "8/0/0/0/0", "16/0/0/0/0"], 5, too_many(2, 2));
+    check(observing(0), &["0/0/0/0/2", "8/0/0/0/0", "16/0/0/0/0"], 5, too_many(0, 2, 2));
     // Below the sample nothing is said; above it the wave stops in the middle of sending.
     check(running(1, Sending), &["0/0/0/2/0", "5/0/0/0/3", "16/0/0/0/0"], 5, send(1, 5));
-    check(running(1, Sending), &["0/0/0/2/0", "4/0/1/0/3", "16/0/0/0/0"], 5, too_many(3, 4));
+    check(running(1, Sending), &["0/0/0/2/0", "4/0/1/0/3", "16/0/0/0/0"], 5, too_many(1, 3, 4));
     check(running(1, Sending), &["0/0/0/2/0", "4/0/2/0/2", "16/0/0/0/0"], 5, send(1, 4));
+    // Late, when their windows are over: of the wave before the rest, and of any wave before.
+    check(running(0, rest(12)), &["0/0/0/0/2", "8/0/0/0/0", "16/0/0/0/0"], 11, too_many(0, 2, 2));
+    check(running(1, Sending), &["0/0/0/0/2", "4/0/4/0/0", "16/0/0/0/0"], 13, too_many(0, 2, 2));
+    check(observing(2), &["0/0/0/2/0", "0/0/0/3/5", "0/0/9/7/0"], 13, too_many(1, 5, 8));
     // Letters that are still observed count as not returned.
     check(observing(1), &["0/0/0/2/0", "0/0/4/0/4", "16/0/0/0/0"], 5, wait(WINDOW_S));
     check(observing(2), &["0/0/0/2/0", "0/0/0/8/0", "0/0/0/9/7"], 30, Step::Finish(Ending::Completed));
@@ -218,7 +222,7 @@ fn a_resumption_starts_with_a_canary_and_forgives_what_came_back_before() {
 
     let observing = sent.entered(1, observe, &canary_out);
     let canary_back = ledger(&["0/0/0/2/0", "1/0/0/1/6", "16/0/0/0/0"]);
-    assert_eq!(next_step(&observing, &canary_back, at(22), 0), too_many(2, 2));
+    assert_eq!(next_step(&observing, &canary_back, at(22), 0), too_many(1, 2, 2));
     let canary_passed = ledger(&["0/0/0/2/0", "1/0/0/3/4", "16/0/0/0/0"]);
     let step = next_step(&observing, &canary_passed, at(31), 0);
     assert_eq!(step, Step::Enter { wave: 1, phase: Phase::Sending });

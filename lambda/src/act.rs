@@ -2,7 +2,6 @@
 
 mod fix;
 mod part;
-mod payloads;
 mod plan;
 mod release;
 mod replay;

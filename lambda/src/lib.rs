@@ -22,6 +22,7 @@ mod groups;
 pub mod intake;
 pub mod letters;
 pub mod office;
+mod payloads;
 pub mod port;
 pub mod replay;
 pub mod sweep;

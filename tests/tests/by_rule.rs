@@ -3,7 +3,6 @@
 use consumer::queue::Received;
 use dlo_tests::world::World;
 use domain::audit::Act;
-use domain::fix::FixKind;
 use domain::group::GroupState;
 use domain::id::{Actor, GroupId};
 use domain::policy::{AutoApproval, GatePolicy, Policy};
@@ -11,8 +10,7 @@ use domain::reading::Class;
 use domain::replay::Ending;
 use domain::replay::ReplayState;
 use domain::time::Span;
-use domain::wire::DeclareFix;
-use lambda::{act, sweep};
+use lambda::sweep;
 use std::sync::Arc;
 
 fn nothing_works(_: &Received) -> Option<&'static str> {

@@ -13,10 +13,6 @@ use lambda::act;
 use lambda::consumers::{Function, saw_function, saw_queue};
 use lambda::error::OfficeError;
 
-fn nothing_works(_: &Received) -> Option<&'static str> {
-    Some("orders::pricing::Overflow")
-}
-
 fn everything_works(_: &Received) -> Option<&'static str> {
     None
 }

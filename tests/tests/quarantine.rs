@@ -4,14 +4,13 @@ use consumer::queue::Received;
 use dlo_tests::office::{self, group_id};
 use dlo_tests::world::{World, number_of};
 use domain::audit::Act;
-use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::group::GroupState;
 use domain::id::GroupId;
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::replay::{Plan, PlanError, PlanOptions};
 use domain::time::{Span, Timestamp};
-use domain::wire::{Approve, DeclareFix, Release};
+use domain::wire::{Approve, Release};
 use lambda::act;
 use lambda::error::OfficeError;
 

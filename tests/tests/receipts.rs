@@ -3,7 +3,6 @@
 
 use consumer::queue::{Queue as _, Received};
 use dlo_tests::world::World;
-use domain::fix::FixKind;
 use domain::group::GroupState;
 use domain::id::{GroupId, MessageId, ReplayId};
 use domain::letter::LetterStateKind;
@@ -11,7 +10,7 @@ use domain::limits::BATCH_ENTRIES_MAX;
 use domain::marker::MARKER_ATTRIBUTE;
 use domain::replay::{Outcome, PlanOptions, RECEIPT_VERSION, Receipt};
 use domain::time::{Span, Timestamp};
-use domain::wire::{Approve, DeclareFix};
+use domain::wire::Approve;
 use lambda::act;
 use lambda::replay::take_receipts;
 

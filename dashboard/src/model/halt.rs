@@ -10,10 +10,10 @@ use domain::wire::{EntryRow, ReplayView};
 /// Why it is paused.
 pub fn why(reason: &PauseReason, wave: u32) -> String {
     match reason {
-        PauseReason::TooManyReturned { returned, sent, stop_share_pct } => format!(
+        PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave: of } => format!(
             "{returned} of {} sent in wave {} came back. It stops itself above {stop_share_pct} %.",
             letters(*sent),
-            wave + 1
+            of.unwrap_or(wave) + 1
         ),
         PauseReason::GateClosed { unmet } => format!("The gate closed before wave {}. {}", wave + 1, sentences(unmet)),
         PauseReason::QueueUnavailable { detail } => {
@@ -144,8 +144,12 @@ mod tests {
     fn a_stop_says_why() {
         let rows = [
             (
-                PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50 },
+                PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50, wave: None },
                 "7 of 10 letters sent in wave 2 came back. It stops itself above 50 %.",
+            ),
+            (
+                PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50, wave: Some(0) },
+                "7 of 10 letters sent in wave 1 came back. It stops itself above 50 %.",
             ),
             (
                 PauseReason::GateClosed { unmet: vec!["Main queue ready: orders does not exist.".into()] },

@@ -4,7 +4,7 @@ use super::gate::letters;
 use super::money::count;
 use super::words::Tone;
 use domain::id::ReplayId;
-use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, WaveLedger};
+use domain::replay::{Ending, OutcomeKind, PauseReason, Phase, ReplayState, WaveLedger};
 use domain::time::Timestamp;
 use domain::wire::ReplayView;
 
@@ -87,7 +87,7 @@ pub enum WaveState {
     Overcome,
     /// The replay stopped itself in it.
     Stopped,
-    /// A person paused the replay in it.
+    /// The replay was paused in it, by a person or because something else than its letters stood in the way.
     Paused,
     /// The replay was ended before its turn.
     NotSent,
@@ -127,12 +127,16 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
     let too_many = back_mille(&columns).is_some_and(|mille| mille > line);
     let passed = if too_many { WaveState::Overcome } else { WaveState::Passed };
     match &view.replay.state {
+        ReplayState::Paused { wave: at, why: PauseReason::TooManyReturned { wave: of, .. }, .. }
+            if wave == of.unwrap_or(*at) =>
+        {
+            watched(WaveState::Stopped)
+        }
         ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave < *at => passed,
         ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave > *at => WaveState::Waits,
         ReplayState::Running { phase: Phase::Sending, .. } => WaveState::Sending,
         ReplayState::Running { phase: Phase::Observing { until }, .. } => watched(WaveState::Observed(*until)),
         ReplayState::Running { phase: Phase::Resting { until }, .. } => WaveState::Resting(*until),
-        ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => watched(WaveState::Stopped),
         ReplayState::Paused { .. } => watched(WaveState::Paused),
         ReplayState::Finished { ending: Ending::Completed, .. } => passed,
         _ if columns.sent() + columns.sending == 0 => WaveState::NotSent,
@@ -220,7 +224,7 @@ mod tests {
     use super::super::sample;
     use super::*;
     use domain::id::Actor;
-    use domain::replay::{Backlog, PauseReason};
+    use domain::replay::Backlog;
 
     fn ledger(delivered: u64, returned: u64, in_flight: u64, pending: u64) -> WaveLedger {
         WaveLedger { delivered, returned, in_flight, pending, ..WaveLedger::default() }
@@ -275,12 +279,21 @@ mod tests {
             by: Actor::new(by),
             at,
         };
+        let stopped = |wave| ReplayState::Paused {
+            wave: 1,
+            why: PauseReason::TooManyReturned { returned: 3, sent: 5, stop_share_pct: 50, wave },
+            by: Actor::office(),
+            at,
+        };
         let finished = |ending| ReplayState::Finished { ending, at };
         let rows = [
             (running(Phase::Sending), [Passed, Sending, Waits]),
             (running(Phase::Observing { until: at }), [Passed, Observed(at), Waits]),
             (running(Phase::Resting { until: at }), [Passed, Resting(at), Waits]),
-            (paused("office"), [Passed, Stopped, Waits]),
+            (paused("office"), [Passed, Paused, Waits]),
+            (stopped(None), [Passed, Stopped, Waits]),
+            (stopped(Some(1)), [Passed, Stopped, Waits]),
+            (stopped(Some(0)), [Stopped, Paused, Waits]),
             (paused("ana"), [Passed, Paused, Waits]),
             (finished(Ending::Completed), [Passed, Passed, Passed]),
             (finished(Ending::Aborted), [Ended, Ended, NotSent]),

@@ -168,6 +168,7 @@ pub fn skip(reason: SkipReason) -> &'static str {
         SkipReason::Aborted => "The replay was stopped before its turn",
         SkipReason::InDoubt => "The replay was stopped while its sending was in doubt; it has not come back",
         SkipReason::TransformFailed => "The transform fails on it",
+        SkipReason::PayloadGone => "The payload that it points to is gone from S3",
         SkipReason::Behind => "A letter before it in its message group came back",
         SkipReason::Gone => "The letter is no longer kept",
     }

@@ -237,4 +237,6 @@ pub enum SkipReason {
     InDoubt,
     /// The transform that it was to be changed by fails on it.
     TransformFailed,
+    /// The payload that it points to is gone.
+    PayloadGone,
 }

@@ -73,6 +73,10 @@ pub enum PauseReason {
         sent: u64,
         /// The share at which it stops, percent.
         stop_share_pct: u8,
+        /// The wave, from 0: it may be an earlier one than is being sent, when its letters came back late. Records from
+        /// before this was kept have none, and mean the wave in which the replay paused.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wave: Option<u32>,
     },
     /// The gate closed between two waves.
     GateClosed {
@@ -319,7 +323,6 @@ impl Replay {
             {
                 Some(Resumed { wave, sent: 0, returned: 0, probing: true })
             }
-            Some(_) if phase == Phase::Sending => None,
             other => other,
         };
         Self { resumed, ..moved }

@@ -12,6 +12,7 @@
 //! | running, observing | windows run | wait |
 //! | running, observing | wave settled, more waves | rest, then the next wave |
 //! | running, observing | wave settled, last wave | finish |
+//! | running, resting | too many came back | pause |
 //! | running, resting | time not come | wait |
 //! | running, resting | time come | begin the next wave |
 //! | paused | main queue's backlog not drained, slack over | look at the queue |
@@ -88,9 +89,10 @@ pub fn next_step(replay: &Replay, ledger: &Ledger, now: Timestamp, entropy: u64)
 
 fn running(replay: &Replay, ledger: &Ledger, wave: u32, phase: Phase, now: Timestamp, entropy: u64) -> Step {
     let columns = ledger.wave(wave);
-    if !matches!(phase, Phase::Resting { .. })
-        && let Some(why) = tripped(replay, wave, &columns)
-    {
+    // A letter may come back when its window is long over: every wave is judged again, except those before a
+    // resumption, which a person has looked at.
+    let first = replay.resumed.map_or(0, |resumed| resumed.wave);
+    if let Some(why) = (first..=wave).rev().find_map(|wave| tripped(replay, wave, &ledger.wave(wave))) {
         return Step::Pause(why);
     }
     if matches!(phase, Phase::Observing { .. })
@@ -184,5 +186,6 @@ pub fn tripped(replay: &Replay, wave: u32, columns: &WaveLedger) -> Option<Pause
         returned,
         sent,
         stop_share_pct: plan.stop_share_pct,
+        wave: Some(wave),
     })
 }

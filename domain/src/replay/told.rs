@@ -20,6 +20,7 @@ struct CarriedReason {
     detail: Option<String>,
     visible_count: Option<u64>,
     reason: Option<String>,
+    wave: Option<u32>,
 }
 
 impl<'de> Deserialize<'de> for PauseReason {
@@ -30,6 +31,7 @@ impl<'de> Deserialize<'de> for PauseReason {
                 returned: need(of.returned, "returned")?,
                 sent: need(of.sent, "sent")?,
                 stop_share_pct: need(of.stop_share_pct, "stop_share_pct")?,
+                wave: of.wave,
             },
             "gate_closed" => Self::GateClosed { unmet: need(of.unmet, "unmet")? },
             "queue_unavailable" => Self::QueueUnavailable { detail: need(of.detail, "detail")? },

@@ -1,10 +1,10 @@
 //! Making a plan: the letters that wait in a group now, frozen.
 
-use super::payloads::Looks;
 use super::{By, commit, facts};
 use crate::error::OfficeError;
 use crate::groups::TRIES_MAX;
 use crate::office::Office;
+use crate::payloads::Looks;
 use crate::port::{CommitError, GroupFacts, Presence, Write};
 use domain::audit::Act;
 use domain::filter::LetterFilter;

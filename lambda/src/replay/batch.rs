@@ -7,7 +7,7 @@ use crate::port::{CommitError, Expect, Write};
 use domain::group::CountsDeltas;
 use domain::id::{LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
-use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind};
+use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, SkipReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One entry that changes, and the state that its letter enters with it.
@@ -19,6 +19,17 @@ pub(super) struct Change {
     pub after: Entry,
     /// The state that the letter enters, if it changes.
     pub letter: Option<LetterState>,
+}
+
+impl Change {
+    /// A letter that was to be sent, and is not. One whose answer was lost may have been sent: it is let go, and its
+    /// return is still recognised.
+    pub(super) fn not_sent(self, reason: SkipReason, detail: Option<String>) -> Self {
+        let in_doubt = self.entry.outcome.kind() == OutcomeKind::Sending;
+        let reason = if in_doubt { SkipReason::InDoubt } else { reason };
+        let after = Entry { outcome: Outcome::Skipped { reason, detail }, ..self.entry.clone() };
+        Self { after, letter: in_doubt.then_some(LetterState::Waiting), ..self }
+    }
 }
 
 /// What became of some changes.

@@ -4,10 +4,10 @@ use super::batch::Change;
 use crate::error::OfficeError;
 use crate::office::Office;
 use domain::id::LetterId;
-use domain::letter::{Letter, LetterState};
+use domain::letter::Letter;
 use domain::limits::MESSAGE_BYTES_MAX;
 use domain::reading::Replayability;
-use domain::replay::{Entry, Outcome, OutcomeKind, Replay, SkipReason};
+use domain::replay::{Replay, SkipReason};
 use domain::transform::{ChangedBy, DryCounts, FieldChange, ProgramFault, Transform, body_hash};
 use std::collections::BTreeMap;
 use transform::Applied;
@@ -116,20 +116,10 @@ pub(super) async fn over(
                     Some(ChangedBy { version: transform.version, body_hash: body_hash(&changed.body) });
                 bodies.insert(change.entry.letter.clone(), changed.body);
             }
-            Some(Err(why)) => change = not_sent(change, why),
+            Some(Err(why)) => change = change.not_sent(SkipReason::TransformFailed, Some(why)),
         }
         change
     });
     let judged = judged.collect();
     Ok((judged, bodies))
-}
-
-fn not_sent(change: Change, why: String) -> Change {
-    let entry = change.entry;
-    // One whose answer was lost may have been sent: it is let go, and its return is still recognised.
-    let in_doubt = entry.outcome.kind() == OutcomeKind::Sending;
-    let reason = if in_doubt { SkipReason::InDoubt } else { SkipReason::TransformFailed };
-    let outcome = Outcome::Skipped { reason, detail: Some(why) };
-    let after = Entry { outcome, ..entry.clone() };
-    Change { entry, after, letter: in_doubt.then_some(LetterState::Waiting) }
 }

@@ -11,7 +11,8 @@ use super::settle::SETTLE_MAX;
 use super::turn::{enter, pause};
 use crate::error::OfficeError;
 use crate::office::Office;
-use crate::port::{CommitError, EntryFailure, Expect, Outgoing, QueueError, Write};
+use crate::payloads::Looks;
+use crate::port::{CommitError, EntryFailure, Expect, Outgoing, Presence, QueueError, Write};
 use domain::id::MessageId;
 use domain::letter::{Letter, LetterState};
 use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX};
@@ -20,6 +21,7 @@ use domain::message::Attribute;
 use domain::replay::{Entry, Outcome, OutcomeKind, PauseReason, Phase, Replay, SkipReason};
 use domain::time::Span;
 use domain::transform::Transform;
+use std::collections::BTreeSet;
 
 /// After so many sends of a letter without an answer the replay pauses.
 const UNANSWERED_SENDS_MAX: u32 = 3;
@@ -161,6 +163,7 @@ impl Run<'_> {
         let ids: Vec<_> = entries.iter().map(|entry| entry.letter.clone()).collect();
         let letters = self.office.store.letters(&ids).await?;
         let judged = entries.into_iter().map(|entry| self.judge(entry, &letters)).collect();
+        let judged = self.without_gone(judged, &letters).await;
         let (judged, bodies) = match &self.transform {
             Some(transform) => changed::over(self.office, transform, judged, &letters).await?,
             None => (judged, Bodies::new()),
@@ -182,6 +185,18 @@ impl Run<'_> {
             }
         }
         Ok(Stopped::Done)
+    }
+
+    /// A payload may have expired since the plan was made: the consumer would only fail on its letter once more.
+    async fn without_gone(&self, judged: Vec<Change>, letters: &[Letter]) -> Vec<Change> {
+        let goes: BTreeSet<_> = judged.iter().filter(|c| c.letter.is_some()).map(|c| &c.entry.letter).collect();
+        let letters = letters.iter().filter(|letter| goes.contains(&letter.id)).collect();
+        let presences = Looks::default().look(&*self.office.payloads, letters).await;
+        let is_gone = |change: &Change| presences.get(&change.entry.letter) == Some(&Presence::Gone);
+        let without = judged
+            .into_iter()
+            .map(|change| if is_gone(&change) { change.not_sent(SkipReason::PayloadGone, None) } else { change });
+        without.collect()
     }
 
     fn fence(&self) -> Fence<'_> {

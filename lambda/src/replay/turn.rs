@@ -196,8 +196,9 @@ impl Turn<'_> {
 /// Why a replay is paused, in a sentence.
 pub(crate) fn reason_in_words(why: &PauseReason) -> String {
     match why {
-        PauseReason::TooManyReturned { returned, sent, stop_share_pct } => {
-            format!("{returned} of {sent} letters came back; it stops itself above {stop_share_pct} %")
+        PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave } => {
+            let of = wave.map(|wave| format!(" of wave {}", wave + 1)).unwrap_or_default();
+            format!("{returned} of {sent} letters{of} came back; it stops itself above {stop_share_pct} %")
         }
         PauseReason::GateClosed { unmet } => format!("The gate has closed: {}", unmet.join("; ")),
         PauseReason::QueueUnavailable { detail } => format!("The main queue cannot take letters: {detail}"),

@@ -1,5 +1,7 @@
 //! Who sees every call that takes effect, in order, and checks each against the promises.
 
+mod replays;
+
 use super::orders::number_of;
 use super::programs::{made, may_be_a_changed_sending};
 use super::scene::{QUIET, SKEW, Summary};
@@ -58,6 +60,10 @@ struct Seen {
     /// Messages without a marker that reached the main queue, and whose id there no entry has taken down yet; with the
     /// numbers of their orders.
     in_the_dark: BTreeMap<MessageId, Option<u64>>,
+    /// The commit that wrote each of them last.
+    written_at: BTreeMap<ReplayId, u64>,
+    /// The commits in which letters came back.
+    returned_at: BTreeMap<Key, u64>,
     /// Programs by group and version.
     programs: BTreeMap<(GroupId, u32), String>,
     /// Letters that left changed.
@@ -178,52 +184,6 @@ impl Seen {
         Some(Content { body: made(program, &content.body)?, ..content })
     }
 
-    /// The program of a replay is that of the approved plan, or of the fix under which a person let it go on.
-    fn program(&mut self, replay: &Replay, writes: &[Write]) {
-        let before = match self.replays.get(replay.id()) {
-            Some(before) => before.transform.clone(),
-            None => replay.plan.fix.transform.clone(),
-        };
-        let of_fix = writes.iter().find_map(|write| match write {
-            Write::Group { group, .. } if group.id == *replay.group() => group.state.fix().cloned(),
-            _ => None,
-        });
-        let resumed = matches!(replay.state, ReplayState::Running { .. });
-        if replay.transform != before && !(resumed && of_fix.is_some_and(|fix| fix.transform == replay.transform)) {
-            self.accuse(format!("{} has another program than was approved", replay.id()));
-        }
-    }
-
-    fn replay(&mut self, replay: &Replay, is_new: bool, now: Timestamp) {
-        let id = replay.id().clone();
-        self.note(now, format!("replay {id} v{} {:?}", replay.version, replay.state));
-        if is_new {
-            self.approval(replay, now);
-        }
-        match replay.state {
-            ReplayState::Running { .. } => drop(self.halted.remove(&id)),
-            _ => drop(self.halted.entry(id.clone()).or_insert((self.commits, 0))),
-        }
-        self.replays.insert(id, replay.clone());
-    }
-
-    /// An approval is by another person than the declarer, names the plan, and came when it was quiet.
-    fn approval(&mut self, replay: &Replay, now: Timestamp) {
-        let (approval, plan) = (&replay.approval, &replay.plan);
-        if approval.by == plan.fix.declared_by {
-            self.accuse(format!("{} approved their own fix in {}", approval.by, replay.id()));
-        }
-        if approval.plan_hash != plan.hash() {
-            self.accuse(format!("the approval of {} names another plan", replay.id()));
-        }
-        let waived = approval.waivers.iter().any(|waiver| waiver.condition == ConditionKind::Quiet);
-        let waived = waived || plan.fix.transform.is_some();
-        let quiet = self.died_at.get(&plan.group).is_none_or(|at| now.plus(SKEW).plus(SKEW) >= at.plus(QUIET));
-        if !quiet && !waived {
-            self.accuse(format!("{} was approved while letters were dying", replay.id()));
-        }
-    }
-
     fn entry(&mut self, entry: &Entry, now: Timestamp) {
         let key = (entry.replay.clone(), entry.letter.clone());
         self.note(now, format!("entry {} {:?} sends {}", entry.seq, entry.outcome.kind(), entry.sends));
@@ -231,6 +191,7 @@ impl Seen {
             Outcome::Sending { .. } => self.intent(entry, &key),
             // Sent once more, a FIFO queue answers with the id of the first, which may have come back in between.
             Outcome::InFlight { message_id, .. } if entry.sends == 1 => drop(self.in_the_dark.remove(message_id)),
+            Outcome::Returned { .. } => drop(self.returned_at.entry(key.clone()).or_insert(self.commits)),
             Outcome::Delivered { confirmed: Some(_), .. } => self.confirmation(&key),
             Outcome::Delivered { confirmed: None, .. } => self.delivery(&key, now),
             _ => {}

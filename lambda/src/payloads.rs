@@ -1,4 +1,4 @@
-//! Whether what letters only point to is still there: looked at when a plan is made of them.
+//! Whether what letters only point to is still there: looked at when a plan is made of them, and again before each goes.
 
 use crate::port::{Payloads, Presence};
 use domain::id::LetterId;
@@ -16,13 +16,13 @@ const AT_ONCE: usize = 16;
 const TOO_MANY: &str = "whose payloads in S3 were too many to look at";
 const DEEPER: &str = "whose pointers into S3 lie deeper in their messages";
 
-/// The looks of one plan.
+/// The looks of one plan, or of one batch of a replay.
 #[derive(Default)]
-pub(super) struct Looks(usize);
+pub(crate) struct Looks(usize);
 
 impl Looks {
     /// Looks at the payloads of those letters that point to one.
-    pub(super) async fn look(
+    pub(crate) async fn look(
         &mut self,
         payloads: &dyn Payloads,
         letters: Vec<&Letter>,
