@@ -5,6 +5,7 @@ use consumer::queue::{QueueError, Received};
 use domain::id::{MessageId, QueueArn};
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::message::DeadMessage;
+use domain::replay::Receipt;
 use domain::time::Span;
 use lambda::error::chain;
 use lambda::office::{Office, StepMessage};
@@ -94,7 +95,8 @@ async fn delete(office: &Office, queue: &QueueArn, handles: &[String]) {
     }
 }
 
-/// Takes receipts of consumers, until the office stops.
+/// Takes receipts of consumers, until the office stops. What is none stays on the queue, for its redrive policy: it may
+/// be somebody's letter, sent there by mistake.
 pub async fn receipts(office: Office, queue: QueueArn, mut stop: Stop) {
     loop {
         let received = tokio::select! {
@@ -102,19 +104,25 @@ pub async fn receipts(office: Office, queue: QueueArn, mut stop: Stop) {
             () = stopped(&mut stop) => return,
         };
         match received {
-            Ok(received) => {
-                let messages = received.iter().map(|r| (r.message_id.clone(), r.content.body.clone()));
-                let failed: BTreeSet<_> =
-                    replay::take_receipts(&office, messages.collect()).await.into_iter().collect();
-                let taken = received.into_iter().filter(|r| !failed.contains(&r.message_id));
-                delete(&office, &queue, &taken.map(|r| r.receipt_handle).collect::<Vec<_>>()).await;
-            }
+            Ok(received) => take(&office, &queue, received).await,
             Err(error) => {
                 tracing::error!(%queue, error = chain(&error), "receipts could not be received; trying again");
                 tokio::select! { () = tokio::time::sleep(RETRY_AFTER) => {}, () = stopped(&mut stop) => return }
             }
         }
     }
+}
+
+async fn take(office: &Office, queue: &QueueArn, received: Vec<Received>) {
+    let is_receipt = |message: &Received| Receipt::parse(&message.content.body).is_some();
+    let (receipts, others): (Vec<_>, Vec<_>) = received.into_iter().partition(is_receipt);
+    if !others.is_empty() {
+        tracing::warn!(%queue, count = others.len(), "messages on the queue of receipts are none; they stay there");
+    }
+    let messages = receipts.iter().map(|r| (r.message_id.clone(), r.content.body.clone()));
+    let failed: BTreeSet<_> = replay::take_receipts(office, messages.collect()).await.into_iter().collect();
+    let taken = receipts.into_iter().filter(|r| !failed.contains(&r.message_id));
+    delete(office, queue, &taken.map(|r| r.receipt_handle).collect::<Vec<_>>()).await;
 }
 
 /// Hands step messages to the replay handler, until the office stops.

