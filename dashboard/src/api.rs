@@ -8,9 +8,11 @@ pub use error::ApiError;
 pub use http::{Answer, Seen};
 
 use crate::route::encode;
+use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
+use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
 use domain::wire::{
     Approve, AskDryRun, AuditPage, ComeBack, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail,
@@ -57,14 +59,25 @@ pub async fn group(id: GroupId, seen: Seen) -> Fetched<GroupDetail> {
     get(&path(&["groups", id.as_str()]), &seen).await
 }
 
-/// A page of a group's letters.
+/// A page of a group's letters that fit.
 pub async fn letters(
     id: GroupId,
     state: Option<LetterStateKind>,
+    filter: LetterFilter,
     cursor: Option<String>,
     seen: Seen,
 ) -> Fetched<LettersPage> {
-    let query = query(&[("state", state.map(|state| state.as_str().to_string())), ("cursor", cursor)]);
+    let LetterFilter { message_type, tenant, died_from, died_before, replays_max } = filter;
+    let moment = |at: Option<Timestamp>| at.map(|at| at.as_ms().to_string());
+    let query = query(&[
+        ("state", state.map(|state| state.as_str().to_string())),
+        ("message_type", message_type),
+        ("tenant", tenant),
+        ("died_from", moment(died_from)),
+        ("died_before", moment(died_before)),
+        ("replays_max", replays_max.map(|max| max.to_string())),
+        ("cursor", cursor),
+    ]);
     get(&format!("{}{query}", path(&["groups", id.as_str(), "letters"])), &seen).await
 }
 

@@ -6,6 +6,7 @@ pub mod gate;
 pub mod halt;
 pub mod json;
 pub mod ledger;
+pub mod letters;
 pub mod money;
 pub mod options;
 pub mod pending;

@@ -2,10 +2,13 @@
 
 use crate::model::sort::{Dir, Sort};
 use crate::model::view::View;
+use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
+use domain::time::Timestamp;
 use std::fmt;
+use std::str::FromStr;
 
 /// A place in the dashboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +49,8 @@ pub struct GroupPlace {
     pub tab: GroupTab,
     /// Letters in this state only.
     pub state: Option<LetterStateKind>,
+    /// Letters that fit it only; what is planned here has it too.
+    pub filter: LetterFilter,
     /// The letter that is open.
     pub letter: Option<LetterId>,
 }
@@ -53,7 +58,7 @@ pub struct GroupPlace {
 impl GroupPlace {
     /// A group's page as it first opens.
     pub fn new(id: GroupId) -> Self {
-        Self { id, tab: GroupTab::default(), state: None, letter: None }
+        Self { id, tab: GroupTab::default(), state: None, filter: LetterFilter::default(), letter: None }
     }
 }
 
@@ -153,13 +158,20 @@ impl Route {
                 id: GroupId::new(*id),
                 tab: query.word("tab", &GroupTab::ALL, GroupTab::as_str).unwrap_or_default(),
                 state: query.word("state", &LetterStateKind::ALL, LetterStateKind::as_str),
+                filter: LetterFilter {
+                    message_type: query.text("type"),
+                    tenant: query.text("tenant"),
+                    died_from: query.number("from").map(Timestamp::from_ms),
+                    died_before: query.number("before").map(Timestamp::from_ms),
+                    replays_max: query.number("replays"),
+                },
                 letter: query.get("letter").filter(|id| !id.is_empty()).map(LetterId::new),
             }),
             ["replays"] => Self::Replays,
             ["replays", id] => Self::Replay(ReplayPlace {
                 id: ReplayId::new(*id),
                 outcome: query.word("outcome", &OutcomeKind::ALL, OutcomeKind::as_str),
-                wave: query.get("wave").and_then(|wave| wave.parse().ok()),
+                wave: query.number("wave"),
             }),
             ["signin"] => Self::SignIn,
             _ => Self::Unknown(path.to_string()),
@@ -193,13 +205,14 @@ impl fmt::Display for Route {
             Self::Group(place) => {
                 query.put_unless("tab", place.tab, GroupTab::default(), GroupTab::as_str);
                 query.put("state", place.state.map_or("", LetterStateKind::as_str));
+                query.put_filter(&place.filter);
                 query.put("letter", place.letter.as_ref().map_or("", LetterId::as_str));
                 format!("/groups/{}", encode(place.id.as_str()))
             }
             Self::Replays => "/replays".to_string(),
             Self::Replay(place) => {
                 query.put("outcome", place.outcome.map_or("", OutcomeKind::as_str));
-                query.put("wave", &place.wave.map(|wave| wave.to_string()).unwrap_or_default());
+                query.put_number("wave", place.wave);
                 format!("/replays/{}", encode(place.id.as_str()))
             }
             Self::SignIn => "/signin".to_string(),
@@ -223,6 +236,14 @@ impl Query {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
+    fn text(&self, name: &str) -> Option<String> {
+        self.get(name).filter(|value| !value.is_empty()).map(str::to_string)
+    }
+
+    fn number<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.get(name)?.parse().ok()
+    }
+
     fn word<T: Copy>(&self, name: &str, all: &[T], as_str: impl Fn(T) -> &'static str) -> Option<T> {
         let value = self.get(name)?;
         all.iter().copied().find(|item| as_str(*item) == value)
@@ -231,7 +252,7 @@ impl Query {
 
 /// What a query (with or without its question mark) says under a name, if it says something.
 pub fn value(query: &str, name: &str) -> Option<String> {
-    Query::parse(query).get(name).filter(|value| !value.is_empty()).map(str::to_string)
+    Query::parse(query).text(name)
 }
 
 #[derive(Default)]
@@ -243,6 +264,18 @@ impl Printed {
             self.0.push(if self.0.is_empty() { '?' } else { '&' });
             self.0.push_str(&format!("{name}={}", encode(value)));
         }
+    }
+
+    fn put_number<T: fmt::Display>(&mut self, name: &str, number: Option<T>) {
+        self.put(name, &number.map(|number| number.to_string()).unwrap_or_default());
+    }
+
+    fn put_filter(&mut self, filter: &LetterFilter) {
+        self.put("type", filter.message_type.as_deref().unwrap_or_default());
+        self.put("tenant", filter.tenant.as_deref().unwrap_or_default());
+        self.put_number("from", filter.died_from.map(Timestamp::as_ms));
+        self.put_number("before", filter.died_before.map(Timestamp::as_ms));
+        self.put_number("replays", filter.replays_max);
     }
 
     fn put_unless<T: PartialEq>(&mut self, name: &str, value: T, default: T, as_str: impl Fn(T) -> &'static str) {
@@ -304,6 +337,11 @@ mod tests {
             ("/groups/ab12?tab=failure", "/groups/ab12"),
             ("/groups/ab12?tab=letters&state=waiting&letter=ff", "/groups/ab12?tab=letters&state=waiting&letter=ff"),
             ("/groups/a%2Fb", "/groups/a%2Fb"),
+            (
+                "/groups/ab12?replays=0&tab=letters&before=2&type=a+b&tenant=%26&from=-1",
+                "/groups/ab12?tab=letters&type=a%20b&tenant=%26&from=-1&before=2&replays=0",
+            ),
+            ("/groups/ab12?tab=letters&type=&from=noon&replays=-1", "/groups/ab12?tab=letters"),
             ("/replays", "/replays"),
             ("/replays/77?outcome=returned&wave=2", "/replays/77?outcome=returned&wave=2"),
             ("/replays/77?wave=minus", "/replays/77"),
@@ -318,6 +356,22 @@ mod tests {
             let (path, query) = printed.split_once('?').unwrap_or((printed, ""));
             assert_eq!(Route::parse(path, query), route, "{url}");
         }
+    }
+
+    #[test]
+    fn a_filter_of_the_api_is_the_filter_of_the_url() {
+        let filter = LetterFilter {
+            message_type: Some("order & refund".into()),
+            tenant: Some("acme".into()),
+            died_from: Some(Timestamp::from_ms(1_795_000_000_042)),
+            died_before: Some(Timestamp::from_ms(1_795_000_060_000)),
+            replays_max: Some(2),
+        };
+        let place = GroupPlace { filter: filter.clone(), ..GroupPlace::new("g".into()) };
+        let url = Route::Group(place).to_string();
+        let (path, query) = url.split_once('?').unwrap();
+        let Route::Group(place) = Route::parse(path, query) else { panic!("{url}") };
+        assert_eq!(place.filter, filter);
     }
 
     #[test]

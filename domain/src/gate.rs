@@ -3,6 +3,7 @@
 //! Evaluated on the server, from the store, at the moment of approval, at each resumption and before each wave.
 
 use crate::deployment::Deployment;
+use crate::filter::LetterFilter;
 use crate::fix::{Fix, FixKind};
 use crate::flat::need;
 use crate::group::Tally;
@@ -195,6 +196,8 @@ pub struct GateFacts<'a> {
     pub last_died_at: Option<Timestamp>,
     /// The dry run of the fix's program, where it is one and it was tried.
     pub dry_run: Option<&'a DryRun>,
+    /// Which letters the plan takes.
+    pub filter: &'a LetterFilter,
     /// The latest deployment of the group's consumer, where one was reported.
     pub deployment: Option<&'a Deployment>,
     /// The letters that would be sent.
@@ -324,6 +327,11 @@ fn dry_run(facts: &GateFacts<'_>) -> Judgement {
     let Some(run) = facts.dry_run.filter(|run| run.transform == *transform) else {
         return unmet(format!("Nobody has tried {label} over the letters that wait: make a dry run."));
     };
+    if !run.is_about(facts.filter) {
+        return unmet(format!(
+            "The dry run of {label} was over other letters than the plan's: make one over these, or over all."
+        ));
+    }
     let DryCounts { changed, unchanged, failed } = run.counts;
     let words =
         format!("Version {} changes {changed}, leaves {unchanged} as they are, fails on {failed}", transform.version);

@@ -3,6 +3,7 @@
 //! Nothing here runs a program: that is done outside, in a process of its own. Here are the facts about one, and what
 //! a dry run says of it.
 
+use crate::filter::LetterFilter;
 use crate::id::{Actor, GroupId, LetterId, hash_hex};
 use crate::limits::DRY_RUN_FAILURES_MAX;
 use crate::time::Timestamp;
@@ -129,8 +130,8 @@ impl DryCounts {
     }
 }
 
-/// A dry run of one version over the letters that wait: kept page by page, so that no call has to do all of it, and so
-/// that the gate judges what the office itself has counted.
+/// A dry run of one version over the letters that a plan would take: kept page by page, so that no call has to do all of
+/// it, and so that the gate judges what the office itself has counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DryRun {
@@ -138,6 +139,9 @@ pub struct DryRun {
     pub group: GroupId,
     /// The version, and its program.
     pub transform: TransformRef,
+    /// Which of the letters that wait; all when it asks for nothing.
+    #[serde(default, skip_serializing_if = "LetterFilter::is_none")]
+    pub filter: LetterFilter,
     /// Grows by one with each page; what a conditional write compares.
     pub revision: u64,
     /// Who began it.
@@ -157,10 +161,11 @@ pub struct DryRun {
 
 impl DryRun {
     /// A run that begins, or begins again: `revision` is what the stored one has, if there is one.
-    pub fn begun(transform: &Transform, by: &Actor, at: Timestamp, revision: u64) -> Self {
+    pub fn begun(transform: &Transform, filter: &LetterFilter, by: &Actor, at: Timestamp, revision: u64) -> Self {
         Self {
             group: transform.group.clone(),
             transform: transform.named(),
+            filter: filter.clone(),
             revision,
             by: by.clone(),
             began_at: at,
@@ -182,6 +187,11 @@ impl DryRun {
         all.extend(failures);
         all.truncate(DRY_RUN_FAILURES_MAX);
         Self { revision: self.revision + 1, at, counts, failures: all, next, ..self }
+    }
+
+    /// Whether it says something about a plan with this filter: it was over the same letters, or over all.
+    pub fn is_about(&self, filter: &LetterFilter) -> bool {
+        self.filter.is_none() || self.filter == *filter
     }
 
     /// Whether every letter was tried.

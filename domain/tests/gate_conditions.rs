@@ -1,6 +1,7 @@
 //! The gate, condition by condition.
 
 use domain::deployment::Deployment;
+use domain::filter::LetterFilter;
 use domain::fix::{Fix, FixKind};
 use domain::gate::{ConditionKind, Gate, GateFacts, QueueFact, Status, evaluate};
 use domain::group::Tally;
@@ -23,6 +24,7 @@ struct World {
     class: Class,
     fix: Option<Fix>,
     dry_run: Option<DryRun>,
+    filter: LetterFilter,
     last_died_at: Option<Timestamp>,
     deployment: Option<Deployment>,
     letters: Tally,
@@ -54,6 +56,7 @@ fn good() -> World {
         class: Class::Permanent,
         fix: Some(fix(FixKind::Deploy, "v2")),
         dry_run: None,
+        filter: LetterFilter::default(),
         last_died_at: Some(s(-60)),
         deployment: deployed("v2", s(-5)),
         letters: Tally { letters: 3, ..Tally::default() },
@@ -77,6 +80,7 @@ fn gate_unseen(world: &World, unchecked: &[String]) -> Gate {
         fix: world.fix.as_ref(),
         last_died_at: world.last_died_at,
         dry_run: world.dry_run.as_ref(),
+        filter: &world.filter,
         deployment: world.deployment.as_ref(),
         letters: &world.letters,
         left_out: &[],
@@ -187,7 +191,7 @@ fn a_transform_has_to_be_tried_and_to_change_something() {
         Some(Fix { transform: Some(named.named()), ..fix(FixKind::PayloadTransform, &format!("v{}", named.version)) })
     };
     let tried = |of: &Transform, (changed, unchanged, failed), next: Option<&str>| {
-        let run = DryRun::begun(of, &Actor::from("otto"), s(0), 0);
+        let run = DryRun::begun(of, &LetterFilter::default(), &Actor::from("otto"), s(0), 0);
         let counts = DryCounts { changed, unchanged, failed };
         Some(run.counted(counts, Vec::new(), next.map(Into::into), s(1)))
     };
@@ -216,6 +220,23 @@ fn a_transform_has_to_be_tried_and_to_change_something() {
         );
     }
     check(|w| w.fix = Some(fix(FixKind::PayloadTransform, "v1")), &[ConditionKind::DryRun]);
+
+    // A dry run over all letters is one over those of any plan; one over some of them says nothing about others.
+    let refunds = LetterFilter { message_type: Some("order.refund".into()), ..LetterFilter::default() };
+    let of_acme = LetterFilter { tenant: Some("acme".into()), ..refunds.clone() };
+    let all = LetterFilter::default();
+    for (tried_over, planned, holds) in [
+        (&all, &all, true),
+        (&all, &refunds, true),
+        (&refunds, &refunds, true),
+        (&refunds, &all, false),
+        (&refunds, &of_acme, false),
+        (&of_acme, &refunds, false),
+    ] {
+        let run = tried(&one, (1, 1, 1), None).map(|run| DryRun { filter: tried_over.clone(), ..run });
+        let unmet: &[ConditionKind] = if holds { &[] } else { &[ConditionKind::DryRun] };
+        check(|w| (w.fix, w.dry_run, w.filter) = (declared(&one), run, planned.clone()), unmet);
+    }
 }
 
 #[test]

@@ -73,6 +73,7 @@ async fn would_open(
     let occasion = Occasion {
         fix: Some(fix),
         letters: &would_be_sent.letters,
+        filter: &would_be_sent.filter,
         left_out: &would_be_sent.left_out,
         unchecked: &would_be_sent.unchecked,
         approver: Some(actor),

@@ -5,13 +5,15 @@ use dlo_tests::office;
 use dlo_tests::world::{World, number_of};
 use domain::filter::LetterFilter;
 use domain::fix::FixKind;
+use domain::gate::ConditionKind;
 use domain::id::{GroupId, LetterId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::limits::PAGE_MAX;
 use domain::message::Content;
 use domain::replay::{Plan, PlanError, PlanOptions};
 use domain::time::{Span, Timestamp};
-use domain::wire::{Approve, DeclareFix, MakePlan};
+use domain::transform::DryRun;
+use domain::wire::{Approve, AskDryRun, DeclareFix, MakePlan, SaveTransform, TryTransform};
 use lambda::act;
 use lambda::error::OfficeError;
 use std::collections::BTreeSet;
@@ -110,6 +112,62 @@ async fn what_the_list_shows_is_what_the_plan_freezes_and_what_is_sent() {
     let sent: BTreeSet<u64> = world.processed.lock().unwrap().iter().map(|body| number_of(body)).collect();
     assert_eq!((sent.len(), sent), (30, expected));
     assert_eq!(listed(&world, &group, &LetterFilter::default(), 7).await.len(), 30, "the others still wait");
+}
+
+/// A dry run of the first version to its end.
+async fn tried(world: &World, group: &GroupId, filter: &LetterFilter) -> DryRun {
+    let mut go_on = None;
+    loop {
+        // One that goes on keeps its filter, whatever is asked.
+        let filter = if go_on.is_none() { filter.clone() } else { LetterFilter::default() };
+        let ask = AskDryRun { version: 1, go_on, filter };
+        let run = act::dry_run(&world.office, &world.otto(), group, &ask).await.unwrap();
+        if run.is_whole() {
+            return run;
+        }
+        go_on = Some(run.revision);
+    }
+}
+
+#[tokio::test]
+async fn a_dry_run_is_over_the_plans_letters_and_opens_the_gate_for_no_others() {
+    let (world, group) = world().await;
+    let program = r#"if .type == "order.refund" then .tried = true else error("not a refund") end"#.to_string();
+    let save = SaveTransform { program: program.clone(), note: None };
+    act::save_transform(&world.office, &world.otto(), &group, &save).await.unwrap();
+    let fix = DeclareFix { kind: FixKind::PayloadTransform, reference: "v1".into(), note: None };
+    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    let (all, refunds, placed) = (LetterFilter::default(), kind("order.refund"), kind("order.placed"));
+
+    let look = TryTransform { program, letters_max: None, filter: refunds.clone() };
+    let preview = act::preview(&world.office, &group, &look).await.unwrap();
+    assert_eq!((preview.counts.changed, preview.counts.failed), (30, 0), "a preview is of the same letters");
+
+    // (the dry run's filter, what it changes and fails on, the plans that it lets go)
+    for (over, counts, lets_go) in [
+        (&refunds, (30, 0), vec![&refunds]),
+        (&placed, (0, 30), vec![]),
+        (&all, (30, 30), vec![&all, &refunds, &placed]),
+    ] {
+        let run = tried(&world, &group, over).await;
+        assert_eq!((run.counts.changed, run.counts.failed, &run.filter), (counts.0, counts.1, over));
+        for filter in [&all, &refunds, &placed] {
+            planned(&world, &group, filter).await.unwrap();
+            let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
+            let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
+            assert_eq!(&would_be_sent.filter, filter);
+            let plan = world.store.plan(&group).await.unwrap().unwrap();
+            let approve = Approve { plan_hash: plan.hash(), reason: "tried".into(), waivers: Vec::new() };
+            // Four eyes are asked for, so who declared the fix is refused for that alone where the dry run is right.
+            let Err(OfficeError::GateClosed(unmet)) =
+                act::approve(&world.office, &world.otto(), &group, &approve).await
+            else {
+                panic!("otto declared the fix")
+            };
+            let opens = !unmet.iter().any(|condition| condition.kind == ConditionKind::DryRun);
+            assert_eq!(opens, lets_go.contains(&filter), "tried over {over:?}, planned {filter:?}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use consumer::queue::Received;
 use dlo_tests::world::{World, kinds, number_of};
+use domain::filter::LetterFilter;
 use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::group::GroupState;
@@ -58,7 +59,7 @@ async fn save(world: &World, group: &GroupId, program: &str) -> Transform {
 async fn dry_run(world: &World, group: &GroupId, version: u32) -> DryRun {
     let mut go_on = None;
     loop {
-        let ask = AskDryRun { version, go_on };
+        let ask = AskDryRun { version, go_on, filter: LetterFilter::default() };
         let run = act::dry_run(&world.office, &world.otto(), group, &ask).await.unwrap();
         if run.is_whole() {
             return run;
@@ -200,7 +201,10 @@ async fn the_gate_waits_for_a_dry_run_that_changes_something() {
 async fn a_dry_run_goes_on_where_it_was_and_counts_each_letter_once() {
     let (world, group) = world_with_letters(450).await;
     save(&world, &group, "if (.order_id | endswith(\"0\")) then error(\"zero\") else .x = 1 end").await;
-    let ask = async |go_on| act::dry_run(&world.office, &world.otto(), &group, &AskDryRun { version: 1, go_on }).await;
+    let ask = async |go_on| {
+        let ask = AskDryRun { version: 1, go_on, filter: LetterFilter::default() };
+        act::dry_run(&world.office, &world.otto(), &group, &ask).await
+    };
     let first = ask(None).await.unwrap();
     assert!(!first.is_whole() && first.counts.total() < 450, "{:?}", first.counts);
     let second = ask(Some(first.revision)).await.unwrap();
@@ -272,7 +276,8 @@ async fn the_api_previews_saves_tries_and_lists() {
     };
     let router = api::router(api, &api::endpoints());
     let path = |rest: &str| format!("/groups/{group}/transform{rest}");
-    let with = |program: &str| TryTransform { program: program.into(), letters_max: None };
+    let with =
+        |program: &str| TryTransform { program: program.into(), letters_max: None, filter: LetterFilter::default() };
 
     let wrong: TransformPreview = post(&router, &path("/preview"), &with(".a = \n foo")).await.unwrap();
     assert_eq!((wrong.faults[0].line, wrong.faults[0].column, wrong.letters.len()), (2, 2, 0));
@@ -300,10 +305,10 @@ async fn the_api_previews_saves_tries_and_lists() {
     let save = SaveTransform { program: PROGRAM.into(), note: Some(" cents for all ".into()) };
     let saved: Transform = post(&router, &path(""), &save).await.unwrap();
     assert_eq!((saved.version, saved.note.as_deref(), saved.saved_by.as_str()), (1, Some("cents for all"), "otto"));
-    let run: DryRun = post(&router, &path("/dry-run"), &AskDryRun { version: 1, go_on: None }).await.unwrap();
+    let try_all = |version| AskDryRun { version, go_on: None, filter: LetterFilter::default() };
+    let run: DryRun = post(&router, &path("/dry-run"), &try_all(1)).await.unwrap();
     assert_eq!((run.counts.changed, run.is_whole()), (50, true));
-    let (status, _) =
-        post::<DryRun>(&router, &path("/dry-run"), &AskDryRun { version: 2, go_on: None }).await.unwrap_err();
+    let (status, _) = post::<DryRun>(&router, &path("/dry-run"), &try_all(2)).await.unwrap_err();
     assert_eq!(status, StatusCode::NOT_FOUND);
     let all: TransformsAnswer = call(&router, "GET", &path(""), String::new()).await.unwrap();
     assert_eq!((all.versions.len(), &all.versions[0].transform, &all.versions[0].dry_run), (1, &saved, &Some(run)));

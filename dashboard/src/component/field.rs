@@ -36,12 +36,26 @@ pub fn Field(
     /// The keyboard that a phone shows: `numeric` or nothing.
     #[prop(optional)]
     mode: &'static str,
+    /// What kind of input it is.
+    #[prop(default = "text")]
+    kind: &'static str,
+    /// How fine a moment can be chosen, in seconds.
+    #[prop(default = None)]
+    step: Option<&'static str>,
+    /// What may be meant, to choose from.
+    #[prop(optional, into)]
+    offers: Signal<Vec<String>>,
     /// How many characters it takes at most.
     #[prop(default = domain::limits::REASON_CHARS_MAX)]
     chars_max: usize,
 ) -> impl IntoView {
     let id = next_id();
     let said = format!("{id}-said");
+    let offered = format!("{id}-offered");
+    let listed = {
+        let offered = offered.clone();
+        move || offers.with(|offers| !offers.is_empty()).then(|| offered.clone())
+    };
     let mode = if mode.is_empty() { "text" } else { mode };
     let describes = {
         let said = said.clone();
@@ -58,9 +72,16 @@ pub fn Field(
         .into_any()
     } else {
         view! {
-            <input class="input" id=id.clone() type="text" inputmode=mode autocomplete="off" maxlength=chars_max
-                autofocus=first prop:value=text aria-describedby=attr(describes) aria-invalid=attr(invalid)
+            <input class="input" id=id.clone() type=kind inputmode=mode autocomplete="off" maxlength=chars_max
+                step=step list=attr(listed) autofocus=first prop:value=text aria-describedby=attr(describes) aria-invalid=attr(invalid)
                 on:input:target=move |event| on_input.run(event.target().value()) />
+            {part(move || {
+                let offers = offers.get();
+                (!offers.is_empty()).then(|| {
+                    let options = offers.into_iter().map(|text| view! { <option value=text></option> }.into_any());
+                    view! { <datalist id=offered.clone()>{options.collect_view()}</datalist> }.into_any()
+                })
+            })}
         }
         .into_any()
     };

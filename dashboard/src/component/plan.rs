@@ -1,7 +1,9 @@
 //! A plan in full, as it is read before anybody approves it.
 
+use crate::clock;
 use crate::component::At;
 use crate::model::gate::letters;
+use crate::model::letters::line as filter_line;
 use crate::model::money::{count, count_of, line};
 use crate::model::transform::sent_as;
 use crate::model::when;
@@ -77,6 +79,8 @@ pub fn PlanText(
         }
         .into_any()
     });
+    let only = filter_line(&plan.filter, clock::absolute)
+        .map(|words| view! { <div><dt>"Only"</dt><dd>{words}</dd></div> }.into_any());
     let as_changed = sent_as(&plan.fix).map(|words| view! { <div><dt>"As"</dt><dd>{words}</dd></div> }.into_any());
     view! {
         <dl class="plan">
@@ -84,6 +88,7 @@ pub fn PlanText(
                 <dt>"Letters"</dt>
                 <dd><b>{count_of(plan.letters.letters)}</b>{money}</dd>
             </div>
+            {only}
             {oldest}
             <div><dt>"To"</dt><dd><b>{plan.main_queue.name().to_string()}</b>", their own main queue"</dd></div>
             {as_changed}

@@ -23,7 +23,8 @@ pub fn fault(fault: &ProgramFault) -> String {
 pub fn dry_run(run: &DryRun, waiting: i64) -> String {
     let tried = run.counts.total();
     if run.is_whole() {
-        return format!("Dry run over {}: {}.", counted(tried, "letter", "letters"), counts(run.counts));
+        let which = if run.filter.is_none() { "" } else { " of a filter" };
+        return format!("Dry run over {}{which}: {}.", counted(tried, "letter", "letters"), counts(run.counts));
     }
     format!("{} of {} tried: {}.", count(tried), count(waiting.max(0).unsigned_abs().max(tried)), counts(run.counts))
 }
@@ -53,6 +54,7 @@ mod tests {
         let mut run = DryRun {
             group: "g".into(),
             transform: domain::transform::TransformRef { version: 1, program_hash: "00".into() },
+            filter: domain::filter::LetterFilter::default(),
             revision: 1,
             by: "otto".into(),
             began_at: domain::time::Timestamp::from_ms(0),
@@ -65,5 +67,7 @@ mod tests {
         assert_eq!(dry_run(&run, 7), "200 of 200 tried: 200 change.");
         run.next = None;
         assert_eq!(dry_run(&run, 7), "Dry run over 200 letters: 200 change.");
+        run.filter.replays_max = Some(0);
+        assert_eq!(dry_run(&run, 7), "Dry run over 200 letters of a filter: 200 change.");
     }
 }

@@ -121,6 +121,43 @@ pub fn zone(zone_min: i64) -> String {
     if minutes == 0 { format!("UTC{sign}{hours}") } else { format!("UTC{sign}{hours}:{minutes:02}") }
 }
 
+/// Year, month, day as days since 1970-01-01 (Howard Hinnant's `days_from_civil`, public domain).
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let y = if month <= 2 { year - 1 } else { year };
+    let era = y.div_euclid(400);
+    let doy = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let yoe = y - era * 400;
+    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
+}
+
+/// A moment as `<input type="datetime-local">` writes it: `2026-11-21T14:02:11`; with milliseconds where it has some.
+pub fn typed(at: Timestamp, zone_min: i64) -> String {
+    let p = parts(at, zone_min);
+    let text = format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", p.year, p.month, p.day, p.hour, p.minute, p.second);
+    match at.as_ms().rem_euclid(SECOND) {
+        0 => text,
+        ms => format!("{text}.{ms:03}"),
+    }
+}
+
+/// The moment that such a text means; none where it is none. The zone may depend on the moment.
+pub fn untyped(text: &str, zone_min: impl Fn(Timestamp) -> i64) -> Option<Timestamp> {
+    let (date, time) = text.trim().split_once(['T', ' '])?;
+    let (time, ms) = time.split_once('.').unwrap_or((time, "0"));
+    let numbers = |text: &str, mark: char| text.split(mark).map(|n| n.parse().ok()).collect::<Option<Vec<i64>>>();
+    let [year, month, day] = numbers(date, '-')?.try_into().ok()?;
+    let (hour, minute, second) = match *numbers(time, ':')? {
+        [hour, minute] => (hour, minute, 0),
+        [hour, minute, second] => (hour, minute, second),
+        _ => return None,
+    };
+    let ms: i64 = format!("{ms:0<3}").get(..3)?.parse().ok()?;
+    let local = Timestamp::from_ms(days(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second * SECOND + ms);
+    // A zone is known for a moment, and the moment is what is looked for: near enough, then exactly.
+    let near = local.minus(Span::from_mins(zone_min(local)));
+    Some(local.minus(Span::from_mins(zone_min(near))))
+}
+
 /// RFC 3339 in UTC, for `<time datetime>`.
 pub fn rfc3339(at: Timestamp) -> String {
     let p = parts(at, 0);
@@ -178,6 +215,32 @@ mod tests {
         }
         assert_eq!(rfc3339(now), "2026-11-18T11:06:40.000Z");
         assert_eq!(clock(now, 60), "12:06:40");
+    }
+
+    #[test]
+    fn what_is_typed_is_the_moment_that_is_shown() {
+        for ms in [0, 951_782_400_000, 951_868_799_000, 1_795_000_000_000, 1_795_000_000_042, 4_102_444_800_000, -1_000]
+        {
+            for zone_min in [0, 60, -210, 840] {
+                let at = Timestamp::from_ms(ms);
+                let text = typed(at, zone_min);
+                assert_eq!(untyped(&text, |_| zone_min), Some(at), "{text}");
+            }
+        }
+        assert_eq!(typed(Timestamp::from_ms(1_795_000_000_000), 60), "2026-11-18T12:06:40");
+        let minute = Some(Timestamp::from_ms(1_794_999_960_000));
+        assert_eq!(untyped("2026-11-18T11:06", |_| 0), minute, "browsers leave out seconds that are none");
+        for text in
+            ["", "2026-11-18", "T11:06", "2026-11T11:06", "2026-11-18T11", "2026-11-18Tx:06", "2026-11-18T1:2:3:4"]
+        {
+            assert_eq!(untyped(text, |_| 0), None, "{text}");
+        }
+        // At 1:00 UTC summer begins: before it one hour from UTC, after it two.
+        let begins = Timestamp::from_ms(1_774_746_000_000);
+        let zone = |at: Timestamp| if at < begins { 60 } else { 120 };
+        for (text, ms) in [("2026-03-29T01:59:59", -1_000), ("2026-03-29T03:00", 0), ("2026-03-29T04:00", 3_600_000)] {
+            assert_eq!(untyped(text, zone), Some(begins.plus(Span::from_ms(ms))), "{text}");
+        }
     }
 
     #[test]

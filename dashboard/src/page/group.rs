@@ -2,6 +2,7 @@
 
 mod also;
 mod failure;
+mod filter;
 mod fix;
 mod head;
 mod here;
@@ -22,6 +23,7 @@ use crate::nav::nav;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use crate::route::{GroupPlace, GroupTab, Route};
+use domain::filter::LetterFilter;
 use domain::id::GroupId;
 use domain::wire::{GroupDetail, NextStep};
 use here::Here;
@@ -64,7 +66,9 @@ fn Known(here: Here) -> impl IntoView {
         _ => None,
     });
     let tab = place.map(move |place| place.as_ref().map(|place| place.tab).unwrap_or_default());
+    let filter = place.map(|place| place.as_ref().map(|place| place.filter.clone()).unwrap_or_default());
     let asks = side::Asks::new();
+    let planning = plan::Planning::new(here, asks);
     bind_keys(here, asks);
     let arrivals = here.part(|detail| detail.row.arrivals.clone());
     let last_hour = here.part(|detail| detail.row.arrivals_last_hour);
@@ -76,18 +80,18 @@ fn Known(here: Here) -> impl IntoView {
                 <also::MergedNotice here />
                 <also::ApartNotice here />
                 <Arrivals values=arrivals last_hour growing />
-                <GroupTabs here tab />
+                <GroupTabs here tab filter />
                 <section class="group-tab" aria-label=attr(move || label(tab.get()))>
                     {part(move || match tab.get() {
                         GroupTab::Failure => view! { <failure::FailureTab here /> }.into_any(),
-                        GroupTab::Payload => view! { <payload::PayloadTab here place /> }.into_any(),
-                        GroupTab::Letters => view! { <letters::LettersTab here place /> }.into_any(),
+                        GroupTab::Payload => view! { <payload::PayloadTab here place filter /> }.into_any(),
+                        GroupTab::Letters => view! { <letters::LettersTab here place filter planning asks /> }.into_any(),
                         GroupTab::Timeline => view! { <timeline::TimelineTab here /> }.into_any(),
                     })}
                 </section>
             </div>
             <aside class="group-side" aria-label="Fix and replay">
-                <side::Side here asks />
+                <side::Side here asks planning />
             </aside>
         </div>
     }
@@ -95,7 +99,12 @@ fn Known(here: Here) -> impl IntoView {
 
 fn bind_keys(here: Here, asks: side::Asks) {
     let nav = nav();
-    let go = move |tab: GroupTab| move || nav.replace(Route::Group(GroupPlace { tab, ..GroupPlace::new(here.id()) }));
+    let go = move |tab: GroupTab| {
+        move || {
+            let filter = filter::filter_of(nav.route_untracked());
+            nav.replace(Route::Group(GroupPlace { tab, filter, ..GroupPlace::new(here.id()) }));
+        }
+    };
     keys::bind(
         "This group",
         vec![
@@ -121,19 +130,18 @@ fn label(tab: GroupTab) -> &'static str {
 }
 
 #[component]
-fn GroupTabs(here: Here, tab: Memo<GroupTab>) -> impl IntoView {
+fn GroupTabs(here: Here, tab: Memo<GroupTab>, filter: Memo<LetterFilter>) -> impl IntoView {
     let letters = here.part(|detail| {
         let all: i64 = detail.counts.by_state.values().map(|tally| tally.letters).sum();
         count_of(all)
     });
-    let tabs = GroupTab::ALL.into_iter().map(|of| {
-        let href = Route::Group(GroupPlace { tab: of, ..GroupPlace::new(here.id()) }).to_string();
-        Tab {
-            href: Signal::stored(href),
-            label: label(of),
-            count: Signal::derive(move || (of == GroupTab::Letters).then(|| letters.get())),
-            here: Signal::derive(move || tab.get() == of),
-        }
+    let tabs = GroupTab::ALL.into_iter().map(|of| Tab {
+        href: Signal::derive(move || {
+            Route::Group(GroupPlace { tab: of, filter: filter.get(), ..GroupPlace::new(here.id()) }).to_string()
+        }),
+        label: label(of),
+        count: Signal::derive(move || (of == GroupTab::Letters).then(|| letters.get())),
+        here: Signal::derive(move || tab.get() == of),
     });
     view! { <Tabs label="About this group" tabs=tabs.collect() /> }
 }

@@ -20,6 +20,9 @@ pub struct LetterRow {
     pub group: GroupId,
     /// The kind of message.
     pub message_type: Option<String>,
+    /// Whose message it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
     /// What it costs.
     pub impact: Impact,
     /// When it was first sent.
@@ -77,9 +80,6 @@ pub struct LetterDetail {
     /// That service's version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub producer_version: Option<String>,
-    /// Whose message it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant: Option<String>,
     /// How often it was tried before its latest death.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
@@ -99,6 +99,7 @@ impl LetterRow {
             id: letter.id.clone(),
             group: letter.group.clone(),
             message_type: letter.message_type.clone(),
+            tenant: letter.tenant.clone(),
             impact: letter.impact.clone(),
             sent_at: letter.sent_at,
             died_at: letter.died_at,
@@ -126,7 +127,6 @@ impl LetterDetail {
             consumer_version: letter.consumer_version,
             producer: letter.producer,
             producer_version: letter.producer_version,
-            tenant: letter.tenant,
             attempts: letter.attempts,
             first_tried_at: letter.first_tried_at,
             remarks: letter.remarks,

@@ -1,5 +1,6 @@
 //! Payload transforms as the dashboard shows and asks for them.
 
+use crate::filter::LetterFilter;
 use crate::id::LetterId;
 use crate::transform::{DryCounts, DryRun, FieldChange, ProgramFault, Transform};
 use alloc::string::String;
@@ -47,6 +48,9 @@ pub struct TryTransform {
     /// How many letters, 1 to 50; 50 when not given.
     #[serde(default)]
     pub letters_max: Option<usize>,
+    /// Which letters; any that wait when nothing is asked for.
+    #[serde(default)]
+    pub filter: LetterFilter,
 }
 
 /// What a program would do with one letter. One without changes and without a failure stays as it is.
@@ -77,7 +81,7 @@ pub struct TransformPreview {
     pub cut: bool,
 }
 
-/// Try a saved version over all letters that wait, a page at a time.
+/// Try a saved version over the letters that a plan would take, a page at a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -87,4 +91,7 @@ pub struct AskDryRun {
     /// The `revision` of the run to go on with; a new run begins when it is not given.
     #[serde(default)]
     pub go_on: Option<u64>,
+    /// Which letters a new run is over; all that wait when nothing is asked for. One that goes on keeps its own.
+    #[serde(default)]
+    pub filter: LetterFilter,
 }

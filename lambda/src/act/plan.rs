@@ -102,7 +102,8 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &MakePlan) 
     };
     write_entries(office, &plan, &selection.letters).await?;
     let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
-    let detail = format!("{} letters in {} waves", plan.letters.letters, plan.waves.len());
+    let which = if filter.is_none() { "" } else { " of a filter" };
+    let detail = format!("{} letters{which} in {} waves", plan.letters.letters, plan.waves.len());
     let audit = by.record(Act::ReplayPlanned, detail, None);
     commit(office, vec![Write::Plan(Box::new(plan.clone())), audit]).await?;
     Ok(plan)
@@ -113,6 +114,8 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &MakePlan) 
 pub struct WouldBeSent {
     /// The letters that would be sent.
     pub letters: Tally,
+    /// Which of the group's letters they are.
+    pub filter: LetterFilter,
     /// What would be left out, in words.
     pub left_out: Vec<String>,
     /// What would be sent unseen, in words.
@@ -130,16 +133,18 @@ pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldB
     {
         let ledger = office.store.ledger(replay.id()).await?;
         let letters = rest_of(&replay, &ledger.total());
-        let Plan { message_types, unchecked, .. } = replay.plan;
-        return Ok(WouldBeSent { letters, left_out: Vec::new(), unchecked: words(&unchecked), message_types });
+        let Plan { filter, message_types, unchecked, .. } = replay.plan;
+        return Ok(WouldBeSent { letters, filter, left_out: Vec::new(), unchecked: words(&unchecked), message_types });
     }
     match office.store.plan(&group.id).await? {
         Some(plan) if Some(&plan.fix) == group.state.fix() => {
             let (left_out, unchecked) = (words(&plan.left_out), words(&plan.unchecked));
-            Ok(WouldBeSent { letters: plan.letters, left_out, unchecked, message_types: plan.message_types })
+            let Plan { letters, filter, message_types, .. } = plan;
+            Ok(WouldBeSent { letters, filter, left_out, unchecked, message_types })
         }
         _ => Ok(WouldBeSent {
             letters: facts.counts.of(LetterStateKind::Waiting),
+            filter: LetterFilter::default(),
             left_out: match facts.counts.of(LetterStateKind::Quarantined).letters {
                 0 => Vec::new(),
                 n => vec![format!("{n} {IN_QUARANTINE}")],

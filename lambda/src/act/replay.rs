@@ -7,6 +7,7 @@ use crate::office::Office;
 use crate::port::{Expect, GroupFacts, Write};
 use crate::replay::{Occasion, deployment_of, gate_of, main_queue_words};
 use domain::audit::Act;
+use domain::filter::LetterFilter;
 use domain::fix::Fix;
 use domain::gate::{OpenGate, effective_at};
 use domain::group::{GroupState, Tally};
@@ -30,8 +31,14 @@ pub async fn approve(office: &Office, actor: &Actor, id: &GroupId, ask: &Approve
     let waivers = by.waivers(&ask.waivers)?;
     let (left_out, unchecked) = (words(&plan.left_out), words(&plan.unchecked));
     let message_types = &plan.message_types;
-    let what =
-        What { letters: &plan.letters, left_out: &left_out, unchecked: &unchecked, message_types, waivers: &waivers };
+    let what = What {
+        letters: &plan.letters,
+        filter: &plan.filter,
+        left_out: &left_out,
+        unchecked: &unchecked,
+        message_types,
+        waivers: &waivers,
+    };
     let gate = gate(office, &facts, actor, what).await?;
     let detail = format!("{} letters to {}", plan.letters.letters, plan.main_queue.name());
     let mut records = by.waiver_records(&waivers);
@@ -77,7 +84,8 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &Resume)
     }
     let rest = rest_of(&replay, &total);
     let (message_types, unchecked) = (&replay.plan.message_types, words(&replay.plan.unchecked));
-    let what = What { letters: &rest, left_out: &[], unchecked: &unchecked, message_types, waivers: &waivers };
+    let filter = &replay.plan.filter;
+    let what = What { letters: &rest, filter, left_out: &[], unchecked: &unchecked, message_types, waivers: &waivers };
     let gate = gate(office, &facts, actor, what).await?;
     // The gate does not open without a fix.
     let fix = facts.group.state.fix().ok_or(OfficeError::PlanChanged)?;
@@ -170,6 +178,7 @@ async fn gate(office: &Office, facts: &GroupFacts, approver: &Actor, what: What<
     let occasion = Occasion {
         fix: facts.group.state.fix(),
         letters: what.letters,
+        filter: what.filter,
         left_out: what.left_out,
         unchecked: what.unchecked,
         approver: Some(approver),
@@ -184,6 +193,7 @@ async fn gate(office: &Office, facts: &GroupFacts, approver: &Actor, what: What<
 /// What would be sent, and what was set aside for it.
 struct What<'a> {
     letters: &'a Tally,
+    filter: &'a LetterFilter,
     left_out: &'a [String],
     unchecked: &'a [String],
     message_types: &'a [Option<String>],

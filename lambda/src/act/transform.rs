@@ -8,6 +8,7 @@ use crate::office::Office;
 use crate::port::{Cursor, Expect, Write};
 use crate::replay::changed::{self, Count as _};
 use domain::audit::Act;
+use domain::filter::LetterFilter;
 use domain::group::Group;
 use domain::id::{Actor, GroupId};
 use domain::letter::{Letter, LetterStateKind};
@@ -59,11 +60,11 @@ pub async fn save_transform(
     Ok(transform)
 }
 
-/// What a program would change, on the oldest of the letters that would go into a plan. Changes nothing.
+/// What a program would change, on the oldest of the letters that a plan with this filter would take. Changes nothing.
 pub async fn preview(office: &Office, id: &GroupId, ask: &TryTransform) -> Result<TransformPreview, OfficeError> {
     let group = facts(office, id).await?.group;
     let most = ask.letters_max.unwrap_or(PREVIEW_LETTERS_MAX).clamp(1, PREVIEW_LETTERS_MAX);
-    let sample = sample(office, &group, most).await?;
+    let sample = sample(office, &group, &ask.filter, most).await?;
     let mut preview = TransformPreview::default();
     let until = Instant::now() + CALL_MAX;
     // Also without a letter it is said what is wrong with the program.
@@ -92,14 +93,15 @@ pub async fn preview(office: &Office, id: &GroupId, ask: &TryTransform) -> Resul
     Ok(preview)
 }
 
-/// Tries a version over another page of the letters that would go into a plan now, and keeps what it counted.
+/// Tries a version over another page of the letters that a plan with this filter would take now, and keeps what it
+/// counted. A version has one dry run: a new one takes the place of the one before, whatever their filters.
 pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &AskDryRun) -> Result<DryRun, OfficeError> {
     let group = facts(office, id).await?.group;
     let found = office.store.transform(id, ask.version).await?.ok_or(OfficeError::NoTransform(ask.version))?;
     let (transform, stored) = (found.transform, found.dry_run);
     let expect = stored.as_ref().map_or(Expect::Absent, |run| Expect::Version(run.revision));
     let before = match (&stored, ask.go_on) {
-        (_, None) => DryRun::begun(&transform, actor, office.now(), stored.map_or(0, |run| run.revision)),
+        (_, None) => DryRun::begun(&transform, &ask.filter, actor, office.now(), stored.map_or(0, |run| run.revision)),
         (Some(run), Some(revision)) if run.revision == revision && !run.is_whole() => run.clone(),
         _ => return Err(OfficeError::NotNow("this dry run has been started anew or is done; look at it again".into())),
     };
@@ -107,7 +109,7 @@ pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &AskDryR
     let mut cursor = before.next.clone().map(Cursor);
     let until = Instant::now() + CALL_MAX;
     for _ in 0..PAGES_MAX {
-        let page = page(office, &group, cursor.as_ref(), PAGE_MAX / 4).await?;
+        let page = page(office, &group, &before.filter, cursor.as_ref(), PAGE_MAX / 4).await?;
         for chunk in page.letters.chunks(TOGETHER) {
             let tried = changed::tried(office, &transform.program, chunk, false).await?;
             let tried = tried.map_err(|faults| OfficeError::Invalid(words(&faults)))?;
@@ -127,7 +129,9 @@ pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &AskDryR
     let mut writes = vec![Write::DryRun { run: Box::new(run.clone()), expect }];
     if run.is_whole() {
         let DryCounts { changed, unchanged, failed } = run.counts;
-        let detail = format!("{}: {changed} changed, {unchanged} unchanged, {failed} failed", run.transform.label());
+        let which = if run.filter.is_none() { "" } else { " over the letters of a filter" };
+        let label = run.transform.label();
+        let detail = format!("{label}{which}: {changed} changed, {unchanged} unchanged, {failed} failed");
         let by = By { actor, at: now, group: id, replay: None };
         writes.push(by.record(Act::TransformTried, detail, None));
     }
@@ -135,27 +139,38 @@ pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &AskDryR
     Ok(run)
 }
 
-/// Letters that would go into a plan now, and where the next page begins.
+/// Letters that a plan with a filter would take now, and where the next page begins.
 struct Selected {
     letters: Vec<Letter>,
     next: Option<Cursor>,
 }
 
-async fn page(office: &Office, group: &Group, after: Option<&Cursor>, limit: usize) -> Result<Selected, OfficeError> {
+async fn page(
+    office: &Office,
+    group: &Group,
+    filter: &LetterFilter,
+    after: Option<&Cursor>,
+    limit: usize,
+) -> Result<Selected, OfficeError> {
     let waiting = Some(LetterStateKind::Waiting);
     let page = cause::letters(&*office.store, group, waiting, after, limit).await?;
     let now = office.now();
     let goes = |letter: &Letter| {
         let main = group.main_queue.as_ref().or(letter.main_queue.as_ref());
-        main.is_none_or(|main| why_not(letter, main, office, now).is_none())
+        filter.fits(letter) && main.is_none_or(|main| why_not(letter, main, office, now).is_none())
     };
     Ok(Selected { letters: page.items.into_iter().filter(goes).collect(), next: page.next })
 }
 
-async fn sample(office: &Office, group: &Group, most: usize) -> Result<Vec<Letter>, OfficeError> {
+async fn sample(
+    office: &Office,
+    group: &Group,
+    filter: &LetterFilter,
+    most: usize,
+) -> Result<Vec<Letter>, OfficeError> {
     let (mut letters, mut cursor) = (Vec::new(), None);
     for _ in 0..PAGES_MAX {
-        let page = page(office, group, cursor.as_ref(), most).await?;
+        let page = page(office, group, filter, cursor.as_ref(), most).await?;
         letters.extend(page.letters);
         cursor = page.next;
         if letters.len() >= most || cursor.is_none() {

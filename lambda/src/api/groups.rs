@@ -127,6 +127,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     let occasion = Occasion {
         fix: facts.group.state.fix(),
         letters: &would_be_sent.letters,
+        filter: &would_be_sent.filter,
         left_out: &would_be_sent.left_out,
         unchecked: &would_be_sent.unchecked,
         message_types: &would_be_sent.message_types,

@@ -4,6 +4,7 @@ use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::QueueError;
 use domain::deployment::{Attached, Deployment};
+use domain::filter::LetterFilter;
 use domain::fix::Fix;
 use domain::gate::{Gate, GateFacts, QueueFact, evaluate};
 use domain::group::{Group, GroupCounts, Tally};
@@ -16,6 +17,8 @@ pub(crate) struct Occasion<'a> {
     pub fix: Option<&'a Fix>,
     /// The letters that would be sent.
     pub letters: &'a Tally,
+    /// Which letters that is.
+    pub filter: &'a LetterFilter,
     /// What is left out, in words.
     pub left_out: &'a [String],
     /// What would be sent unseen, in words.
@@ -51,6 +54,7 @@ pub(crate) async fn gate_of(
         last_died_at: counts.last_died_at.filter(|_| occasion.deaths_count),
         deployment: deployment.as_ref(),
         dry_run: dry_run.as_ref(),
+        filter: occasion.filter,
         letters: occasion.letters,
         left_out: occasion.left_out,
         unchecked: occasion.unchecked,

@@ -67,6 +67,7 @@ async fn unmet_before_wave(
     let occasion = Occasion {
         fix: facts.group.state.fix(),
         letters: &letters,
+        filter: &replay.plan.filter,
         left_out: &[],
         unchecked: &[],
         approver: Some(&replay.approval.by),

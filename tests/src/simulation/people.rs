@@ -2,6 +2,7 @@
 
 use super::programs;
 use super::scene::Scene;
+use domain::filter::LetterFilter;
 use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::group::GroupState;
@@ -149,7 +150,7 @@ async fn transform(scene: &mut Scene, office: &Office, who: &Actor, group: &Grou
     let Ok(saved) = act::save_transform(office, who, group, &save).await else { return };
     let mut go_on = None;
     while scene.chance.below(10) > 0 {
-        let ask = AskDryRun { version: saved.version, go_on };
+        let ask = AskDryRun { version: saved.version, go_on, filter: LetterFilter::default() };
         match act::dry_run(office, who, group, &ask).await {
             Ok(run) if !run.is_whole() => go_on = Some(run.revision),
             Ok(_) => break,

@@ -2,6 +2,7 @@
 //!
 //! Each file tells of one feature, each module in it states a rule, each test is an example of that rule.
 
+mod by_filter;
 mod by_keyboard;
 mod by_mouse;
 mod by_program;

@@ -1,6 +1,7 @@
 //! The fix: what counts now, and declaring or withdrawing it.
 
 use super::here::Here;
+use super::plan::Planning;
 use super::transform::{Editor, Writing};
 use crate::api;
 use crate::ask::Ask;
@@ -82,7 +83,7 @@ fn Withdraw(here: Here, open: RwSignal<bool>) -> impl IntoView {
 
 /// Asks what was done about the cause.
 #[component]
-pub(super) fn DeclareDialog(here: Here, open: RwSignal<bool>) -> impl IntoView {
+pub(super) fn DeclareDialog(here: Here, planning: Planning, open: RwSignal<bool>) -> impl IntoView {
     let ask = Ask::new();
     let toasts = toasts();
     let (kind, reference, note) =
@@ -101,7 +102,7 @@ pub(super) fn DeclareDialog(here: Here, open: RwSignal<bool>) -> impl IntoView {
             ask.clear();
         }
     });
-    let writing = Writing::new(here);
+    let writing = Writing::new(here, planning);
     let is_transform = kind.map(|kind| *kind == FixKind::PayloadTransform);
     Effect::new(move || {
         if open.get() && is_transform.get() {

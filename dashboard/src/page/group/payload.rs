@@ -1,34 +1,49 @@
 //! One letter: its body as a tree or raw, its attributes, and each of its deaths.
 
 use super::failure::FailureText;
+use super::filter::FilterLine;
 use super::here::Here;
 use crate::api;
 use crate::component::{At, Copy, Empty, JsonView, Unless};
 use crate::model::json;
+use crate::model::letters::Seen;
 use crate::model::money::{amount, count};
 use crate::model::words;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use crate::route::{GroupPlace, GroupTab, Route};
+use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId};
 use domain::message::{AttributeValue, Content};
 use domain::wire::{LetterDetail, LetterRow, LettersPage};
 
 /// Where a letter of a group is shown.
-pub(super) fn place_of(group: &GroupId, letter: &LetterId) -> String {
+pub(super) fn place_of(group: &GroupId, letter: &LetterId, filter: LetterFilter) -> String {
     let letter = Some(letter.clone());
-    Route::Group(GroupPlace { tab: GroupTab::Payload, letter, ..GroupPlace::new(group.clone()) }).to_string()
+    Route::Group(GroupPlace { tab: GroupTab::Payload, filter, letter, ..GroupPlace::new(group.clone()) }).to_string()
 }
 
 /// The letters at the left, the chosen one beside them; the first where none is chosen.
 #[component]
-pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl IntoView {
-    let id = here.id();
-    let live = Live::new(move |seen| api::letters(id.clone(), None, None, seen), |_: &LettersPage| Pace::Calm);
+pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>, filter: Memo<LetterFilter>) -> impl IntoView {
+    let seen = RwSignal::new(Seen::default());
+    view! {
+        <FilterLine filter seen />
+        {part(move || view! { <Picks here place filter=filter.get() seen /> })}
+    }
+}
+
+#[component]
+fn Picks(here: Here, place: Memo<Option<GroupPlace>>, filter: LetterFilter, seen: RwSignal<Seen>) -> impl IntoView {
+    let (id, asking) = (here.id(), filter.clone());
+    let live =
+        Live::new(move |seen| api::letters(id.clone(), None, asking.clone(), None, seen), |_: &LettersPage| Pace::Calm);
+    let filter = StoredValue::new(filter);
     let paged =
         Paged::new(live, |page: &LettersPage| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
     let rows = paged.rows();
+    Effect::new(move || rows.with(|rows| seen.update(|seen| seen.see(rows))));
     let asked = place.map(move |place| place.as_ref().and_then(|place| place.letter.clone()));
     let chosen = Memo::new(move |_| asked.get().or_else(|| rows.with(|rows| rows.first().map(|row| row.id.clone()))));
     let item = move |row: LetterRow| {
@@ -39,7 +54,7 @@ pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl In
         let kind = row.message_type.clone().unwrap_or_default();
         view! {
             <li>
-                <a class="pick" href=place_of(&here.id(), &row.id) aria-current=attr(move || is_here().then_some("true"))>
+                <a class="pick" href=place_of(&here.id(), &row.id, filter.get_value()) aria-current=attr(move || is_here().then_some("true"))>
                     <span class="mono">{short}</span>
                     <span class="pick-money">{money}</span>
                     <span class="pick-more">{kind}" · "<At at=Signal::stored(row.died_at) /></span>
@@ -50,14 +65,17 @@ pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>) -> impl In
     view! {
         <Unless live rows=6>
             <Show when=move || chosen.with(Option::is_some)
-                fallback=|| view! { <Empty title="This group has no letters." /> }>
+                fallback=move || match filter.with_value(LetterFilter::is_none) {
+                    true => view! { <Empty title="This group has no letters." /> }.into_any(),
+                    false => view! { <Empty title="No letter of this group fits the filter." /> }.into_any(),
+                }>
                 <div class="payload">
                     <nav class="picks" aria-label="Letters">
                         <ul><For each=move || rows.get() key=|row| (row.id.clone(), row.died_at) children=item /></ul>
                         <More paged what="letters" ask=move |cursor| {
                             let id = here.id();
                             async move {
-                                api::letters(id, None, Some(cursor), api::Seen::default()).await.map(|a| a.into_new())
+                                api::letters(id, None, filter.get_value(), Some(cursor), api::Seen::default()).await.map(|a| a.into_new())
                             }
                         } />
                     </nav>
@@ -118,8 +136,10 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
     let producer = detail
         .producer
         .map(|producer| view! { <div><dt>"Producer"</dt><dd>{format!("{producer}{version}")}</dd></div> }.into_any());
-    let tenant =
-        detail.tenant.map(|tenant| view! { <div><dt>"Tenant"</dt><dd class="mono">{tenant}</dd></div> }.into_any());
+    let tenant = row
+        .tenant
+        .clone()
+        .map(|tenant| view! { <div><dt>"Tenant"</dt><dd class="mono">{tenant}</dd></div> }.into_any());
     let attempts = detail.attempts.map(|tries| view! { <div><dt>"Attempts"</dt><dd>{tries}</dd></div> }.into_any());
     let deadline = row.impact.deadline.map(|at| {
         view! {

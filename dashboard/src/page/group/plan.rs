@@ -1,13 +1,19 @@
 //! The plan: making it, changing its options, and approving it.
 
+use super::filter::{filter_of, list_of, pieces_of};
 use super::here::Here;
 use super::side::{Asks, Press};
 use crate::api;
 use crate::ask::Ask;
+use crate::clock;
 use crate::component::{ApproveDialog, At, Button, Dialog, Field, Kind, PlanText, Problem, Say, toasts};
 use crate::model::gate::{blocked, waivable};
+use crate::model::letters::line;
+use crate::model::money::counted;
 use crate::model::options::{CANARY, Fields, GROWTH, PACE, STOP, WINDOW, wrong};
+use crate::nav::{Nav, nav};
 use crate::reactive::prelude::*;
+use domain::filter::LetterFilter;
 use domain::group::GroupState;
 use domain::replay::PlanOptions;
 use domain::role::Permission;
@@ -34,6 +40,7 @@ pub(super) struct Planning {
     why_not: Signal<Option<String>>,
     chosen: StoredValue<PlanOptions>,
     options_open: RwSignal<bool>,
+    nav: Nav,
     toasts: Say,
 }
 
@@ -46,35 +53,67 @@ impl Planning {
             why_not: here.why_not(Permission::Plan, why_not_plan),
             chosen: StoredValue::new(PlanOptions::default()),
             options_open: RwSignal::new(false),
+            nav: nav(),
             toasts: toasts(),
         };
         asks.on(Press::Plan, move || planning.again());
         planning
     }
 
+    /// Which letters the next plan takes: those of the plan that waits, else those that are looked at. Not tracked.
+    pub(super) fn filter(self) -> LetterFilter {
+        match &self.here.now().plan {
+            Some(plan) => plan.plan.filter.clone(),
+            None => filter_of(self.nav.route_untracked()),
+        }
+    }
+
     /// Makes a plan with the options that were chosen last.
     fn again(self) {
+        self.take(self.filter());
+    }
+
+    /// The same, of these letters.
+    pub(super) fn take(self, filter: LetterFilter) {
         match self.why_not.get_untracked() {
-            None => self.make(self.chosen.get_value()),
+            None => self.make(MakePlan { options: self.chosen.get_value(), filter }),
             Some(why) => self.toasts.say(why),
         }
     }
 
-    fn make(self, options: PlanOptions) {
-        let ask = MakePlan { options: options.clone(), ..MakePlan::default() };
+    /// Whether one is being made.
+    pub(super) fn busy(self) -> Signal<bool> {
+        self.ask.busy()
+    }
+
+    /// Why none can be made.
+    pub(super) fn why_not(self) -> Signal<Option<String>> {
+        self.why_not
+    }
+
+    fn make(self, ask: MakePlan) {
+        let options = ask.options.clone();
         self.ask.run(api::plan(self.here.id(), ask), move |plan: PlanView| {
             self.chosen.set_value(options);
             self.options_open.try_set(false);
+            let letters = counted(plan.plan.letters.letters.max(0).unsigned_abs(), "letter", "letters");
+            self.toasts.say(format!("The plan takes {letters}. Nothing is sent before somebody approves."));
             self.here.patch(|detail| detail.plan = Some(plan));
         });
     }
 }
 
-/// The button that makes a plan.
+/// The button that makes a plan, of the letters that [`Planning::filter`] says.
 #[component]
 pub(super) fn PlanButton(planning: Planning, kind: Kind, verb: &'static str) -> impl IntoView {
+    let has_plan = planning.here.part(|detail| detail.plan.is_some());
+    let only = move || match has_plan.get() {
+        true => None,
+        false => line(&filter_of(planning.nav.route()), clock::absolute),
+    };
     view! {
         <Button kind press=move |()| planning.again() busy=planning.ask.busy() why_not=planning.why_not key="r">{verb}</Button>
+        {part(move || only().map(|only| view! { <p class="muted">{format!("Only letters of the filter: {only}.")}</p> }.into_any()))}
         <Show when=move || !planning.options_open.get()><Problem error=planning.ask.error() /></Show>
     }
 }
@@ -100,9 +139,12 @@ pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
                 .into_any(),
                 Some(plan) => {
                     let (by, at) = (plan.plan.made_by.clone(), plan.plan.made_at);
+                    let only = Some(plan.plan.filter.clone()).filter(|filter| !filter.is_none());
+                    let only = only.map(|filter| view! { <OnlyThese planning filter /> }.into_any());
                     view! {
                         <PlanText plan=plan.plan duration=plan.duration_ms arrived_since=plan.arrived_since />
                         <p class="muted">{format!("{by} made it ")}<At at=Signal::stored(at) /></p>
+                        {only}
                         <div class="side-buttons">
                             <Button press=change why_not=planning.why_not>"Change…"</Button>
                             <PlanButton planning kind=Kind::Plain verb="Plan again" />
@@ -113,6 +155,18 @@ pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
             })}
         </section>
         <OptionsDialog planning />
+    }
+}
+
+/// A plan of some letters: which they are, and the way to all.
+#[component]
+fn OnlyThese(planning: Planning, filter: LetterFilter) -> impl IntoView {
+    let all = move |()| planning.take(LetterFilter::default());
+    view! {
+        <div class="side-buttons">
+            <a class="button" href=list_of(planning.here.id(), filter)>"Show its letters"</a>
+            <Button press=all why_not=planning.why_not>"Plan without the filter"</Button>
+        </div>
     }
 }
 
@@ -179,9 +233,11 @@ fn started(detail: &mut GroupDetail, view: ReplayView) {
 fn OptionsDialog(planning: Planning) -> impl IntoView {
     let open = planning.options_open;
     let fields = RwSignal::new(Fields::default());
+    let filter = RwSignal::new(LetterFilter::default());
     Effect::new(move || {
         if open.get() {
             fields.set(Fields::of(&planning.chosen.get_value()));
+            filter.set(planning.filter());
             planning.ask.clear();
         }
     });
@@ -191,7 +247,7 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
     });
     let send = move |()| {
         if let Some(options) = fields.with_untracked(Fields::options) {
-            planning.make(options);
+            planning.make(MakePlan { options, filter: filter.get_untracked() });
         }
     };
     let field =
@@ -208,6 +264,10 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
         <Dialog open title="Change the plan" confirm="Plan again" kind=Kind::Primary busy=planning.ask.busy()
             error=planning.ask.error() why_not on_confirm=Callback::new(send)>
             <p class="muted">"An empty field follows the policy. The plan is made anew from the letters that wait now."</p>
+            <Show when=move || filter.with(|filter| !filter.is_none())>
+                <p>"Only letters of this filter are taken:"</p>
+                {pieces_of(move || filter.get(), move |less| filter.set(less))}
+            </Show>
             <div class="options">
                 {field("Letters of the canary", "The first wave", CANARY, |f| &mut f.canary, true)}
                 {field("Growth", "Times larger than the wave before", GROWTH, |f| &mut f.growth, false)}

@@ -59,15 +59,15 @@ impl Asks {
 
 /// The side.
 #[component]
-pub(super) fn Side(here: Here, asks: Asks) -> impl IntoView {
+pub(super) fn Side(here: Here, asks: Asks, planning: Planning) -> impl IntoView {
     let state = here.part(|detail| detail.row.state.as_str());
     ask_when_the_gate_opens(here);
     view! {
         {part(move || match state.get() {
             "replaying" | "verifying" => view! { <Replaying here asks /> }.into_any(),
-            "paused" => view! { <Paused here asks /> }.into_any(),
+            "paused" => view! { <Paused here asks planning /> }.into_any(),
             "resolved" => view! { <Resolved here /> }.into_any(),
-            _ => view! { <Before here asks /> }.into_any(),
+            _ => view! { <Before here asks planning /> }.into_any(),
         })}
         <AlsoCard here />
         <NoteCard here asks />
@@ -99,9 +99,8 @@ fn GatePart(here: Here, title: &'static str, children: Children) -> impl IntoVie
 
 /// The gate, the one thing to do next right under it, then what it is about.
 #[component]
-fn Before(here: Here, asks: Asks) -> impl IntoView {
-    let declaring = Declaring::new(here, asks);
-    let planning = Planning::new(here, asks);
+fn Before(here: Here, asks: Asks, planning: Planning) -> impl IntoView {
+    let declaring = Declaring::new(here, asks, planning);
     let next = here.part(|detail| (detail.row.state.fix().is_some(), detail.plan.is_some()));
     view! {
         <GatePart here title="Before you replay">
@@ -123,8 +122,8 @@ fn Before(here: Here, asks: Asks) -> impl IntoView {
 }
 
 #[component]
-fn Paused(here: Here, asks: Asks) -> impl IntoView {
-    let declaring = Declaring::new(here, asks);
+fn Paused(here: Here, asks: Asks, planning: Planning) -> impl IntoView {
+    let declaring = Declaring::new(here, asks, planning);
     view! {
         <Replaying here asks />
         <FixPart here declaring next_is_here=false />
@@ -136,6 +135,7 @@ fn Paused(here: Here, asks: Asks) -> impl IntoView {
 #[derive(Clone, Copy)]
 struct Declaring {
     here: Here,
+    planning: Planning,
     open: RwSignal<bool>,
     why_not: Signal<Option<String>>,
     toasts: Say,
@@ -143,9 +143,9 @@ struct Declaring {
 
 impl Declaring {
     /// For this group; answers to the key.
-    fn new(here: Here, asks: Asks) -> Self {
+    fn new(here: Here, asks: Asks, planning: Planning) -> Self {
         let why_not = here.why_not(Permission::Triage, why_not_declare);
-        let declaring = Self { here, open: RwSignal::new(false), why_not, toasts: toasts() };
+        let declaring = Self { here, planning, open: RwSignal::new(false), why_not, toasts: toasts() };
         asks.on(Press::Fix, move || declaring.ask());
         declaring
     }
@@ -200,7 +200,7 @@ fn FixPart(here: Here, declaring: Declaring, next_is_here: bool) -> impl IntoVie
                 .into_any(),
             })}
         </section>
-        <DeclareDialog here=declaring.here open=declaring.open />
+        <DeclareDialog here=declaring.here planning=declaring.planning open=declaring.open />
     }
 }
 

@@ -1,12 +1,14 @@
 //! Writing a payload transform: the program, what it would change, its versions, and the dry run.
 
 use super::here::Here;
+use super::plan::Planning;
 use crate::api;
 use crate::ask::Ask;
 use crate::component::{At, Button, Kind, PreviewList, Problem, ProgramField, item, list, words};
 use crate::model::money::counted;
 use crate::model::transform::dry_run;
 use crate::reactive::prelude::*;
+use domain::filter::LetterFilter;
 use domain::letter::LetterStateKind;
 use domain::transform::{DryRun, LetterFailure};
 use domain::wire::{AskDryRun, SaveTransform, TransformPreview, TransformView, TransformsAnswer, TryTransform};
@@ -20,6 +22,7 @@ const REST: Duration = Duration::from_millis(250);
 #[derive(Clone, Copy)]
 pub(super) struct Writing {
     here: Here,
+    planning: Planning,
     program: RwSignal<String>,
     versions: RwSignal<Option<Vec<TransformView>>>,
     preview: RwSignal<Option<TransformPreview>>,
@@ -36,9 +39,10 @@ pub(super) struct Writing {
 
 impl Writing {
     /// Nothing written yet.
-    pub(super) fn new(here: Here) -> Self {
+    pub(super) fn new(here: Here, planning: Planning) -> Self {
         Self {
             here,
+            planning,
             program: RwSignal::new(String::new()),
             versions: RwSignal::new(None),
             preview: RwSignal::new(None),
@@ -78,7 +82,7 @@ impl Writing {
         let is_latest = move || self.turn.try_with_value(|latest| *latest == turn) == Some(true);
         let try_it = move || {
             let Some(program) = self.program.try_get_untracked().filter(|_| is_latest()) else { return };
-            let ask = TryTransform { program, letters_max: None };
+            let ask = TryTransform { program, letters_max: None, filter: self.planning.filter() };
             let id = self.here.id();
             spawn_local(async move {
                 let answer = api::try_transform(id, ask).await;
@@ -104,10 +108,11 @@ impl Writing {
         });
     }
 
-    /// Goes through all letters, a page at a time, until it is done or stopped.
-    fn dry_run(self, version: u32, go_on: Option<u64>) {
+    /// Goes through the letters that fit, a page at a time, until it is done or stopped.
+    fn dry_run(self, version: u32, go_on: Option<u64>, filter: LetterFilter) {
         self.stopped.set(false);
-        self.trying.run(api::dry_run(self.here.id(), AskDryRun { version, go_on }), move |run: DryRun| {
+        let ask = AskDryRun { version, go_on, filter };
+        self.trying.run(api::dry_run(self.here.id(), ask), move |run: DryRun| {
             let (revision, is_whole) = (run.revision, run.is_whole());
             self.versions.try_update(|all| {
                 let of = all.iter_mut().flatten().find(|view| view.transform.version == version);
@@ -116,7 +121,7 @@ impl Writing {
             if is_whole {
                 self.here.hurry();
             } else if self.stopped.try_get_untracked() == Some(false) {
-                self.dry_run(version, Some(revision));
+                self.dry_run(version, Some(revision), run.filter.clone());
             }
         });
     }
@@ -185,21 +190,34 @@ fn Trial(writing: Writing, version: TransformView) -> impl IntoView {
     });
     let go_on = run.with_value(|run| run.as_ref().filter(|run| !run.is_whole()).map(|run| run.revision));
     let busy = writing.trying.busy();
+    // A dry run over all letters counts for every plan; one under a filter for plans with that filter.
+    let filter = StoredValue::new(writing.planning.filter());
+    let is_filtered = filter.with_value(|filter| !filter.is_none());
+    let over_all =
+        move || format!("Dry run over {}", counted(waiting.get().max(0).unsigned_abs(), "letter", "letters"));
     let verb = move || match (busy.get(), go_on) {
         (true, _) => "Stop".to_string(),
         (false, Some(_)) => "Go on".to_string(),
-        (false, None) => format!("Dry run over {}", counted(waiting.get().max(0).unsigned_abs(), "letter", "letters")),
+        (false, None) if is_filtered => "Dry run over the letters of the filter".to_string(),
+        (false, None) => over_all(),
     };
     let press = move |()| {
         if busy.get_untracked() {
             writing.stopped.set(true);
         } else {
-            writing.dry_run(number, go_on);
+            writing.dry_run(number, go_on, filter.get_value());
         }
     };
     view! {
         <p aria-live="polite">{part(told)}</p>
-        <Button press>{part(verb)}</Button>
+        <div class="side-buttons">
+            <Button press>{part(verb)}</Button>
+            <Show when=move || is_filtered && go_on.is_none() && !busy.get()>
+                <Button kind=Kind::Quiet press=move |()| writing.dry_run(number, None, LetterFilter::default())>
+                    {part(over_all)}
+                </Button>
+            </Show>
+        </div>
         {failures}
     }
 }

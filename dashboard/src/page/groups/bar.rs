@@ -2,8 +2,8 @@
 
 use super::Shared;
 use crate::clock;
-use crate::component::{Glyph, Icon, Tab, Tabs};
-use crate::model::filter::{Filter, Test};
+use crate::component::{Glyph, Icon, Tab, Tabs, chip, chips, words};
+use crate::model::filter::{Filter, Term, Test};
 use crate::model::money::count;
 use crate::model::sort::Sort;
 use crate::model::view::View;
@@ -91,23 +91,15 @@ fn Chips(shared: Shared, write: Callback<String>) -> impl IntoView {
     part(move || {
         let filter = filter.get();
         (!plain(&filter)).then(|| {
-            let chips = filter.terms.iter().enumerate().map(|(at, term)| {
-                let understood = term.test.is_some();
+            let one = |(at, term): (usize, &Term)| {
                 let rest = filter.without(at);
-                let name = format!("Remove {}", term.text);
-                view! {
-                    <li class="chip" class:chip-wrong=!understood>
-                        <code>{term.text.clone()}</code>
-                        {(!understood).then_some("not understood, ignored")}
-                        <button type="button" class="tool" title=name.clone() aria-label=name
-                            on:click=on(move |_| write.run(rest.clone()))>
-                            <Icon glyph=Glyph::Close />
-                        </button>
-                    </li>
-                }
-                .into_any()
-            });
-            view! { <ul class="chips" aria-label="What the filter asks">{chips.collect_view()}</ul> }.into_any()
+                let text = match term.test {
+                    Some(_) => words("mono", term.text.clone()),
+                    None => words("chip-wrong", format!("{}: not understood, ignored", term.text)),
+                };
+                chip(format!("Remove {}", term.text), text, move || write.run(rest.clone()))
+            };
+            chips("What the filter asks", filter.terms.iter().enumerate().map(one).collect())
         })
     })
 }

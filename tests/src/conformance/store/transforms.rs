@@ -2,6 +2,7 @@
 
 use super::{commit, refused};
 use crate::office::{at_s, group_id};
+use domain::filter::LetterFilter;
 use domain::id::{Actor, GroupId};
 use domain::transform::{DryCounts, DryRun, LetterFailure, Transform};
 use lambda::port::{Expect, Store, TransformFacts, Write};
@@ -47,7 +48,7 @@ pub async fn dry_run_is_written_only_over_the_revision_it_had(store: &dyn Store)
     let id = group_id("dry runs");
     let (first, second) = (version(&id, 1), version(&id, 2));
     commit(store, vec![save(&first), save(&second)]).await;
-    let begun = DryRun::begun(&first, &Actor::from("otto"), at_s(3), 0);
+    let begun = DryRun::begun(&first, &LetterFilter::default(), &Actor::from("otto"), at_s(3), 0);
     let page = DryCounts { changed: 5, unchanged: 1, failed: 1 };
     let failures = vec![LetterFailure { letter: "a letter".into(), reason: "not JSON".into() }];
     let one = begun.counted(page, failures, Some("letters:5:x".into()), at_s(4));
