@@ -101,3 +101,14 @@ pub fn build_for_tests(place: &Place, tests: &[&str]) -> Outcome<PathBuf> {
     }
     Ok(folder)
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn functions_for_lambda_survive_a_panic() {
+        let manifest = include_str!("../../Cargo.toml");
+        let release = manifest.split("\n[").find(|section| section.starts_with("profile.release]"));
+        let says = release.is_some_and(|release| release.lines().any(|line| line == "panic = \"unwind\""));
+        assert!(says, "where the profile says nothing cargo-lambda builds with panic = abort");
+    }
+}
