@@ -1,23 +1,34 @@
-//! What the office asks of DynamoDB for a thousand letters kept and a thousand replayed, measured on MiniStack, which
-//! counts capacity units as AWS documents them. `cargo run -p dlo-tests --features aws --example aws_costs`.
+//! What the office asks of AWS for a thousand letters kept and a thousand replayed: DynamoDB's calls and units, measured
+//! on MiniStack, which counts them as AWS documents them, and the requests of SQS, CloudWatch and Lambda that go with
+//! them. `cargo run -p dlo-tests --features aws --example aws_costs`.
 
-use consumer::queue::{Queue, Received};
+use async_trait::async_trait;
+use consumer::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use dlo_tests::endpoint::Endpoint;
 use dlo_tests::world::World;
 use domain::fix::FixKind;
+use domain::id::{MessageId, QueueArn};
 use domain::limits::BATCH_ENTRIES_MAX;
+use domain::metric::Datum;
 use domain::replay::PlanOptions;
 use domain::time::Span;
 use domain::wire::{Approve, DeclareFix};
 use lambda::act;
 use lambda::aws::store::{DynamoStore, Usage};
+use lambda::port::{Metrics, SinkError};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 const LETTERS: u64 = 1_000;
-/// Dollars per unit, us-east-1, on demand.
+/// Messages of one event of a mapping.
+const BATCH: u64 = 100;
+/// Dollars per unit or request, us-east-1, on demand. What functions cost by their time is not in them.
 const WRITE_DOLLARS: f64 = 0.625e-6;
 const READ_DOLLARS: f64 = 0.125e-6;
+const SQS_DOLLARS: f64 = 0.40e-6;
+const CLOUDWATCH_DOLLARS: f64 = 10e-6;
+const INVOCATION_DOLLARS: f64 = 0.20e-6;
 
 fn fails(_: &Received) -> Option<&'static str> {
     Some("orders::pricing::Overflow")
@@ -31,12 +42,19 @@ fn works(_: &Received) -> Option<&'static str> {
 async fn main() {
     let endpoint = Endpoint::ministack();
     let store = Arc::new(endpoint.store().await);
-    let world = World::on(store.clone()).await;
+    let mut world = World::on(store.clone()).await;
+    let asked = Arc::new(Asked::default());
+    let steps = world.office.steps.clone();
+    world.office.queue = Arc::new(Counted { inner: world.office.queue.clone(), steps, asked: asked.clone() });
+    world.office.metrics = Arc::new(Counting(asked.clone()));
     world.place(0, LETTERS).await;
     world.consume(&fails, "v1").await;
 
-    let mut measure = Measure { store: &store, before: store.usage(), started: Instant::now() };
+    let mut measure = Measure { store: &store, asked: &asked, before: store.usage(), started: Instant::now() };
     let kept = intake(&world).await;
+    // What the mapping asks for: receives and deletes of ten, and an event for each hundred.
+    asked.sqs(2 * LETTERS.div_ceil(BATCH_ENTRIES_MAX as u64));
+    asked.invocations.fetch_add(LETTERS.div_ceil(BATCH), Ordering::SeqCst);
     measure.print("kept", kept as u64);
     let group = world.only_group().await;
     measure.print("counters and list of one group read", 1);
@@ -68,7 +86,7 @@ async fn intake(world: &World) -> usize {
     let mut kept = 0;
     loop {
         let mut batch = Vec::new();
-        while batch.len() < 100 {
+        while batch.len() < BATCH as usize {
             let more = world.queue.receive(&world.dlq, BATCH_ENTRIES_MAX, Span::ZERO, None).await.expect("receive");
             if more.is_empty() {
                 break;
@@ -83,8 +101,87 @@ async fn intake(world: &World) -> usize {
     }
 }
 
+/// What was asked of others than DynamoDB.
+#[derive(Default)]
+struct Asked {
+    sqs: AtomicU64,
+    cloudwatch: AtomicU64,
+    invocations: AtomicU64,
+}
+
+impl Asked {
+    fn sqs(&self, requests: u64) {
+        self.sqs.fetch_add(requests, Ordering::SeqCst);
+    }
+}
+
+/// Counts requests. A step that is sent is received, handled and deleted, too.
+struct Counted {
+    inner: Arc<dyn Queue>,
+    steps: QueueArn,
+    asked: Arc<Asked>,
+}
+
+#[async_trait]
+impl Queue for Counted {
+    async fn receive(
+        &self,
+        queue: &QueueArn,
+        max: usize,
+        wait: Span,
+        visibility: Option<Span>,
+    ) -> Result<Vec<Received>, QueueError> {
+        self.asked.sqs(1);
+        self.inner.receive(queue, max, wait, visibility).await
+    }
+
+    async fn send_batch(
+        &self,
+        queue: &QueueArn,
+        messages: &[Outgoing],
+    ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
+        self.asked.sqs(1);
+        if *queue == self.steps {
+            self.asked.sqs(2);
+            self.asked.invocations.fetch_add(1, Ordering::SeqCst);
+        }
+        self.inner.send_batch(queue, messages).await
+    }
+
+    async fn delete_batch(
+        &self,
+        queue: &QueueArn,
+        receipt_handles: &[String],
+    ) -> Result<Vec<Result<(), EntryFailure>>, QueueError> {
+        self.asked.sqs(1);
+        self.inner.delete_batch(queue, receipt_handles).await
+    }
+
+    async fn change_visibility(&self, queue: &QueueArn, handle: &str, visibility: Span) -> Result<(), QueueError> {
+        self.asked.sqs(1);
+        self.inner.change_visibility(queue, handle, visibility).await
+    }
+
+    async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
+        self.asked.sqs(1);
+        self.inner.attributes(queue).await
+    }
+}
+
+/// Each put is one call.
+struct Counting(Arc<Asked>);
+
+#[async_trait]
+impl Metrics for Counting {
+    async fn put(&self, _: &[Datum]) -> Result<(), SinkError> {
+        self.0.cloudwatch.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
 struct Measure<'a> {
     store: &'a DynamoStore,
+    asked: &'a Asked,
     before: Usage,
     started: Instant,
 }
@@ -94,10 +191,18 @@ impl Measure<'_> {
         let (now, took) = (self.store.usage(), self.started.elapsed());
         let (reads, writes) = (now.read_units - self.before.read_units, now.write_units - self.before.write_units);
         let calls = now.calls - self.before.calls;
-        let millions = (reads * READ_DOLLARS + writes * WRITE_DOLLARS) / count as f64 * 1e6;
+        let since = |counter: &AtomicU64| counter.swap(0, Ordering::SeqCst);
+        let (sqs, cloudwatch) = (since(&self.asked.sqs), since(&self.asked.cloudwatch));
+        let invocations = since(&self.asked.invocations);
+        let dollars = reads * READ_DOLLARS
+            + writes * WRITE_DOLLARS
+            + sqs as f64 * SQS_DOLLARS
+            + cloudwatch as f64 * CLOUDWATCH_DOLLARS
+            + invocations as f64 * INVOCATION_DOLLARS;
         println!(
-            "{count} {what}: {calls} calls, {reads} read units, {writes} write units, {:.2} s; $ {millions:.2} per million",
-            took.as_secs_f64()
+            "{count} {what}: DynamoDB {calls} calls, {reads} read units, {writes} write units; SQS {sqs} requests, CloudWatch {cloudwatch}, Lambda {invocations}; {:.2} s; $ {:.2} per million",
+            took.as_secs_f64(),
+            dollars / count as f64 * 1e6
         );
         (self.before, self.started) = (now, Instant::now());
     }

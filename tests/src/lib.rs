@@ -10,6 +10,7 @@ mod lag;
 pub mod lockstep;
 pub mod model;
 pub mod office;
+pub mod rates;
 pub mod running;
 pub mod simulation;
 pub mod world;

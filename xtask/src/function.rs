@@ -65,12 +65,8 @@ pub fn build_all(place: &Place) -> Outcome<Vec<(&'static str, PathBuf)>> {
     let hello = ["--package", "dlo-lambda", "--features", "aws", "--example", HELLO];
     run::open(cargo_lambda(place)?.args(hello))?;
     let names = FUNCTIONS.iter().map(|(_, name)| *name).filter(|name| *name != DEMO);
-    let file = |name: &str, folder: &str| place.target.join("lambda").join(folder).join(name).join("bootstrap");
-    let hello = std::iter::once((HELLO, file(HELLO, "examples"))).map(|(name, path)| {
-        // Where cargo-lambda puts an example differs by its version.
-        if path.is_file() { (name, path) } else { (name, file(name, "")) }
-    });
-    Ok(hello.chain(names.map(|name| (name, file(name, "")))).collect())
+    let file = |name: &'static str| (name, place.target.join("lambda").join(name).join("bootstrap"));
+    Ok(std::iter::once(HELLO).chain(names).map(file).collect())
 }
 
 /// All functions for this machine, the demo's too, in one call: two would compile what they share twice, with other
@@ -104,4 +100,15 @@ pub fn build_for_tests(place: &Place, tests: &[&str]) -> Outcome<PathBuf> {
         }
     }
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn functions_for_lambda_survive_a_panic() {
+        let manifest = include_str!("../../Cargo.toml");
+        let release = manifest.split("\n[").find(|section| section.starts_with("profile.release]"));
+        let says = release.is_some_and(|release| release.lines().any(|line| line == "panic = \"unwind\""));
+        assert!(says, "where the profile says nothing cargo-lambda builds with panic = abort");
+    }
 }

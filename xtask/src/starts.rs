@@ -14,6 +14,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Starts of each function; the median is told.
@@ -38,7 +39,6 @@ fn event(name: &str) -> &'static str {
 pub fn command(place: &Place) -> Outcome<ExitCode> {
     let functions = function::build_all(place)?;
     let failed = |cause: std::io::Error| Failure::new(format!("The runtime API cannot be played: {cause}."));
-    let stub = Stub::start().map_err(failed)?;
     println!(
         "function   file MB   zipped MB   start to first poll ms   start to first answer ms   (medians of {STARTS})"
     );
@@ -46,7 +46,7 @@ pub fn command(place: &Place) -> Outcome<ExitCode> {
         let bytes = at("read", &file, std::fs::read(&file))?;
         let mut starts = Vec::new();
         for _ in 0..STARTS {
-            starts.push(stub.start_of(name, &file)?);
+            starts.push(Stub::start(event(name)).map_err(failed)?.start_of(name, &file)?);
         }
         let median = |mut all: Vec<Duration>| {
             all.sort();
@@ -74,19 +74,19 @@ enum Seen {
     Answer(Instant),
 }
 
+/// For one process: the poll of one that has ended must not get the event of the next.
 struct Stub {
     address: String,
     seen: Receiver<Seen>,
-    events: Sender<&'static str>,
 }
 
 impl Stub {
-    fn start() -> std::io::Result<Self> {
+    fn start(event: &'static str) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?.to_string();
         let (tell, seen) = mpsc::channel();
-        let (events, next) = mpsc::channel();
-        let next = std::sync::Arc::new(std::sync::Mutex::new(next));
+        let next = Arc::new(Mutex::new(Some(event)));
+        // It listens until this program ends.
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (tell, next) = (tell.clone(), next.clone());
@@ -94,13 +94,12 @@ impl Stub {
                 std::thread::spawn(move || drop(serve(stream, &tell, &next)));
             }
         });
-        Ok(Self { address, seen, events })
+        Ok(Self { address, seen })
     }
 
     /// From the start of the process to its first poll, and to its first answer.
-    fn start_of(&self, name: &'static str, file: &Path) -> Outcome<(Duration, Duration)> {
+    fn start_of(&self, name: &str, file: &Path) -> Outcome<(Duration, Duration)> {
         let broken = || Failure::new(format!("The function {name} did not answer."));
-        self.events.send(event(name)).map_err(|_| broken())?;
         let started = Instant::now();
         let child = self.spawn(name, file).map_err(|cause| Failure::new(format!("{name} did not start: {cause}.")))?;
         let _ended = Ended(child);
@@ -139,10 +138,8 @@ impl Drop for Ended {
     }
 }
 
-type Events = std::sync::Mutex<Receiver<&'static str>>;
-
 /// One connection: polls get the event, answers are told, AWS's calls get an empty object.
-fn serve(stream: TcpStream, tell: &Sender<Seen>, next: &Events) -> std::io::Result<()> {
+fn serve(stream: TcpStream, tell: &Sender<Seen>, next: &Mutex<Option<&'static str>>) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut writer = stream;
@@ -156,8 +153,8 @@ fn serve(stream: TcpStream, tell: &Sender<Seen>, next: &Events) -> std::io::Resu
         let now = Instant::now();
         let (extra, body) = if path.ends_with("/invocation/next") {
             let _ = tell.send(Seen::Poll(now));
-            // A second poll waits until its process is killed: the next event is for the next process.
-            let Some(event) = next.lock().ok().and_then(|next| next.try_recv().ok()) else {
+            // A second poll waits until its process is killed.
+            let Some(event) = next.lock().ok().and_then(|mut next| next.take()) else {
                 return reader.read(&mut [0; 1]).map(drop);
             };
             let about = "lambda-runtime-aws-request-id: 1\r\nlambda-runtime-deadline-ms: 99999999999999\r\n\
