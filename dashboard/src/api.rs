@@ -2,7 +2,7 @@
 
 mod error;
 mod http;
-pub(crate) mod json;
+pub mod json;
 
 pub use error::ApiError;
 pub use http::{Answer, Seen};

@@ -154,5 +154,5 @@ fn refusal(told: &Told) -> ApiError {
 }
 
 fn understood<T: DeserializeOwned>(told: &Told) -> Result<T, ApiError> {
-    json::read(&told.text).map_err(|detail| ApiError::NotUnderstood { status: told.status, detail })
+    json::read(&told.text).map_err(|wrong| ApiError::NotUnderstood { status: told.status, detail: wrong.to_string() })
 }

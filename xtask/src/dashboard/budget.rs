@@ -6,11 +6,10 @@ use crate::failure::{Failure, Outcome};
 use crate::say;
 use std::path::Path;
 
-/// A ratchet: what the dashboard ships now and a little room. It went up by 35 kB for the editor of transforms, the code
-/// flow, quarantine and receipts, and should come down; the design's target is 300 kB gzip, which is three quarters of
-/// what comparable dashboards ship.
-const GZIP_BYTES_MAX: u64 = 510_000;
-const BROTLI_BYTES_MAX: u64 = 394_000;
+/// A ratchet: what the dashboard ships now and a little room. It should come down: the design's target is 300 kB gzip,
+/// which is three quarters of what comparable dashboards ship.
+const GZIP_BYTES_MAX: u64 = 499_000;
+const BROTLI_BYTES_MAX: u64 = 387_000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
