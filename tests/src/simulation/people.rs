@@ -10,7 +10,8 @@ use domain::id::{Actor, GroupId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::limits::PAGE_MAX;
 use domain::replay::{PlanHash, PlanOptions};
-use domain::wire::{Approve, AskDryRun, DeclareFix, Part, Release, Resume, SaveTransform, WaiverAsk};
+use domain::time::Span;
+use domain::wire::{Approve, AskDryRun, DeclareFix, MakePlan, Part, Release, Resume, SaveTransform, WaiverAsk};
 use lambda::act;
 use lambda::office::Office;
 use lambda::port::GroupFacts;
@@ -93,6 +94,19 @@ pub(super) async fn stop(office: &Office, replay: &ReplayId, aborts: bool) {
     }
 }
 
+/// Most plans take what waits; some only what died early, or late, or was never replayed.
+fn filter(scene: &mut Scene) -> LetterFilter {
+    let any = LetterFilter::default();
+    let ago = Span::from_secs(scene.chance.below(120) as i64);
+    let then = Some(scene.now().minus(ago));
+    match scene.chance.below(12) {
+        0 => LetterFilter { died_before: then, ..any },
+        1 => LetterFilter { died_from: then, ..any },
+        2 => LetterFilter { replays_max: Some(0), ..any },
+        _ => any,
+    }
+}
+
 async fn press(scene: &mut Scene, facts: &GroupFacts, wish: Wish) {
     let process = scene.process();
     let (office, group) = (&process.office, &facts.group.id);
@@ -115,7 +129,8 @@ async fn press(scene: &mut Scene, facts: &GroupFacts, wish: Wish) {
                 growth_factor: Some(1 + scene.chance.below(4) as u64),
                 ..PlanOptions::default()
             };
-            let _ = act::make_plan(office, &who, group, &options).await;
+            let ask = MakePlan { options, filter: filter(scene) };
+            let _ = act::plan(office, &who, group, &ask).await;
         }
         Wish::Approve => {
             let plan = scene.store.plan(group).await.ok().flatten();
@@ -150,7 +165,7 @@ async fn transform(scene: &mut Scene, office: &Office, who: &Actor, group: &Grou
     let Ok(saved) = act::save_transform(office, who, group, &save).await else { return };
     let mut go_on = None;
     while scene.chance.below(10) > 0 {
-        let ask = AskDryRun { version: saved.version, go_on, filter: LetterFilter::default() };
+        let ask = AskDryRun { version: saved.version, go_on, filter: filter(scene) };
         match act::dry_run(office, who, group, &ask).await {
             Ok(run) if !run.is_whole() => go_on = Some(run.revision),
             Ok(_) => break,

@@ -16,7 +16,7 @@ use domain::marker::{MARKER_ATTRIBUTE, Marker};
 use domain::message::Content;
 use domain::replay::{Entry, Outcome, OutcomeKind, Replay, ReplayState};
 use domain::time::Timestamp;
-use domain::transform::{body_hash, program_hash};
+use domain::transform::{DryRun, body_hash, program_hash};
 use lambda::port::{Expect, Write};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -66,6 +66,8 @@ struct Seen {
     returned_at: BTreeMap<Key, u64>,
     /// Programs by group and version.
     programs: BTreeMap<(GroupId, u32), String>,
+    /// The dry run of each, as it is.
+    dry_runs: BTreeMap<(GroupId, u32), DryRun>,
     /// Letters that left changed.
     changed: u64,
     /// Replays that may send nothing more, since which commit, and how much they did send after it.
@@ -334,6 +336,10 @@ impl Watch for Witness {
             match write {
                 Write::Letter { letter, .. } => seen.letter(letter),
                 Write::Entry { entry, .. } => seen.entry(entry, now),
+                Write::Plan(plan) => seen.plan(plan),
+                Write::DryRun { run, .. } => {
+                    seen.dry_runs.insert((run.group.clone(), run.transform.version), DryRun::clone(run));
+                }
                 Write::Transform(saved) => {
                     let old = seen.programs.insert((saved.group.clone(), saved.version), saved.program.clone());
                     if old.is_some() {

@@ -1,7 +1,7 @@
 //! What is checked when the record of a replay changes: its approval, its program, and whether it may go on.
 
 use super::*;
-use domain::replay::Phase;
+use domain::replay::{Phase, Plan};
 
 impl Seen {
     /// The program of a replay is that of the approved plan, or of the fix under which a person let it go on.
@@ -36,6 +36,15 @@ impl Seen {
         self.replays.insert(id, replay.clone());
     }
 
+    /// A plan takes only letters that fit its filter.
+    pub(super) fn plan(&mut self, plan: &Plan) {
+        let chosen = self.entries.keys().filter(|key| key.0 == plan.id).filter_map(|key| self.letters.get(&key.1));
+        let stray = chosen.filter(|letter| !plan.filter.fits(letter)).map(|letter| letter.id.clone()).next();
+        if let Some(letter) = stray {
+            self.accuse(format!("letter {letter} does not fit the filter of plan {}", plan.id));
+        }
+    }
+
     /// An approval is by another person than the declarer, names the plan, and came when it was quiet.
     fn approval(&mut self, replay: &Replay, now: Timestamp) {
         let (approval, plan) = (&replay.approval, &replay.plan);
@@ -44,6 +53,13 @@ impl Seen {
         }
         if approval.plan_hash != plan.hash() {
             self.accuse(format!("the approval of {} names another plan", replay.id()));
+        }
+        if let Some(named) = &plan.fix.transform {
+            let run = self.dry_runs.get(&(plan.group.clone(), named.version));
+            let is_over = |run: &&DryRun| run.filter.is_none() || run.filter == plan.filter;
+            if !run.filter(is_over).is_some_and(|run| run.next.is_none() && run.counts.changed > 0) {
+                self.accuse(format!("{} was approved, and its program not tried over its letters", replay.id()));
+            }
         }
         let waived = approval.waivers.iter().any(|waiver| waiver.condition == ConditionKind::Quiet);
         let waived = waived || plan.fix.transform.is_some();
