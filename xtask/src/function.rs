@@ -38,7 +38,7 @@ pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
 const OFFICE: &[&str] = &["--package", "dlo-lambda", "--features", "aws", "--bins"];
 
 fn for_lambda(place: &Place, name: &str) -> Outcome<PathBuf> {
-    let mut cargo = cargo_lambda(place)?;
+    let mut cargo = cargo_lambda(place, if name == DEMO { "infra/demo.yaml" } else { "infra/template.yaml" })?;
     if name == DEMO {
         cargo.args(["--package", "dlo-local", "--features", "aws", "--bin", DEMO]);
     } else {
@@ -49,13 +49,27 @@ fn for_lambda(place: &Place, name: &str) -> Outcome<PathBuf> {
     Ok(place.target.join("lambda").join(name).join("bootstrap"))
 }
 
-fn cargo_lambda(place: &Place) -> Outcome<Command> {
+/// As cargo-lambda takes it: what is built is what the template says that it runs on.
+fn architecture(template: &str) -> Option<&'static str> {
+    match template.lines().find_map(|line| line.trim().strip_prefix("Architectures: "))? {
+        "[x86_64]" => Some("--x86-64"),
+        "[arm64]" => Some("--arm64"),
+        _ => None,
+    }
+}
+
+/// Cargo as it builds for the functions of a template.
+fn cargo_lambda(place: &Place, template: &str) -> Outcome<Command> {
+    let file = place.root.join(template);
+    let text = at("read", &file, std::fs::read_to_string(&file))?;
+    let architecture = architecture(&text)
+        .ok_or_else(|| Failure::new(format!("{template} says neither `Architectures: [x86_64]` nor `[arm64]`.")))?;
     let programs = ensure_cargo_lambda(place)?;
     let mut cargo = run::cargo(place);
     let inherited = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&inherited)));
     cargo.env("PATH", path.unwrap_or(inherited)).env("CARGO_TARGET_DIR", &place.target);
-    cargo.args(["lambda", "build", "--locked", "--release"]);
+    cargo.args(["lambda", "build", "--locked", "--release", architecture]);
     Ok(cargo)
 }
 
@@ -63,7 +77,7 @@ fn cargo_lambda(place: &Place) -> Outcome<Command> {
 pub fn build_all(place: &Place) -> Outcome<Vec<(&'static str, PathBuf)>> {
     for_lambda(place, "intake")?;
     let hello = ["--package", "dlo-lambda", "--features", "aws", "--example", HELLO];
-    run::open(cargo_lambda(place)?.args(hello))?;
+    run::open(cargo_lambda(place, "infra/template.yaml")?.args(hello))?;
     let names = FUNCTIONS.iter().map(|(_, name)| *name).filter(|name| *name != DEMO);
     let file = |name: &'static str| (name, place.target.join("lambda").join(name).join("bootstrap"));
     Ok(std::iter::once(HELLO).chain(names).map(file).collect())
@@ -104,6 +118,24 @@ pub fn build_for_tests(place: &Place, tests: &[&str]) -> Outcome<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use super::architecture;
+
+    #[test]
+    fn functions_are_built_for_what_their_template_says() {
+        for (line, expected) in [
+            ("    Architectures: [x86_64]", Some("--x86-64")),
+            ("      Architectures: [arm64]", Some("--arm64")),
+            ("    Architectures: [!Ref Architecture]", None),
+            ("    Runtime: provided.al2023", None),
+        ] {
+            assert_eq!(architecture(&format!("Globals:\n{line}\n    MemorySize: 256\n")), expected, "{line}");
+        }
+        for template in [include_str!("../../infra/template.yaml"), include_str!("../../infra/demo.yaml")] {
+            assert_eq!(template.matches("Architectures:").count(), 1, "one place says it");
+            assert!(architecture(template).is_some());
+        }
+    }
+
     #[test]
     fn functions_for_lambda_survive_a_panic() {
         let manifest = include_str!("../../Cargo.toml");
