@@ -20,11 +20,16 @@ pub use receipt::take_receipts;
 use crate::error::OfficeError;
 use crate::office::{Office, StepMessage};
 use domain::id::ReplayId;
+use domain::limits::LEASE_MS;
 use domain::replay::{Replay, Step, next_step};
 use domain::time::{Span, Timestamp};
 
 /// Steps that one run does before it schedules the next: a bound for a run's time.
 const STEPS_MAX: usize = 64;
+
+/// How long a run begins something new: half a lease, and a quarter of what the function has, so that it ends by itself
+/// and is not killed with letters in hand.
+pub(crate) const RUN: Span = Span::from_ms(LEASE_MS / 2);
 
 /// What a run leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +65,7 @@ pub async fn handle(office: &Office, message: &StepMessage, executor: &str) -> R
 /// Does what can be done now. Also says whether anything was.
 pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next, bool), OfficeError> {
     let mut progressed = false;
+    let until = office.now().plus(RUN);
     for _ in 0..STEPS_MAX {
         let Some(replay) = office.store.replay(id).await? else {
             tracing::warn!(replay = %id, "a step message names a replay that does not exist");
@@ -67,6 +73,9 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
         };
         let ledger = office.store.ledger(id).await?;
         let now = office.now();
+        if progressed && now >= until {
+            return Ok((Next::At(now), true));
+        }
         let step = next_step(&replay, &ledger, now, (office.entropy)());
         let did = match step {
             Step::Rest => return Ok((Next::Nothing, progressed)),
@@ -75,7 +84,7 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
                 if is_anothers_turn(&replay, executor, now) {
                     return Ok((Next::Nothing, progressed));
                 }
-                send::send(office, &replay, wave, letters_max, executor).await?
+                send::send(office, &replay, (wave, letters_max), executor, until).await?
             }
             Step::LookAtQueue => backlog::look(office, &replay).await?,
             Step::Settle { sent_until } => settle::settle(office, &replay, sent_until).await?,

@@ -19,20 +19,20 @@ use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX};
 use domain::marker::{MARKER_ATTRIBUTE, Marker};
 use domain::message::Attribute;
 use domain::replay::{Entry, Outcome, OutcomeKind, PauseReason, Phase, Replay, SkipReason};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use domain::transform::Transform;
 use std::collections::BTreeSet;
 
 /// After so many sends of a letter without an answer the replay pauses.
 const UNANSWERED_SENDS_MAX: u32 = 3;
 
-/// Sends as many letters of a wave as the pace allows in a second.
+/// Sends letters of a wave, so many at most, as the pace allows in a second, or until its time is over.
 pub(super) async fn send(
     office: &Office,
     replay: &Replay,
-    wave: u32,
-    letters_max: u64,
+    (wave, letters_max): (u32, u64),
     executor: &str,
+    until: Timestamp,
 ) -> Result<Did, OfficeError> {
     let started = office.now();
     let letters = letters_max.min(u64::from(replay.plan.pace_per_s)).max(1);
@@ -50,7 +50,7 @@ pub(super) async fn send(
             return pause(office, &released, PauseReason::GateClosed { unmet: vec![words] }).await;
         }
     };
-    let run = Run { office, replay: &held, transform };
+    let run = Run { office, replay: &held, transform, until };
     match run.send_up_to(wave, letters as usize).await? {
         Stopped::Fenced => return Ok(Did::Lost),
         Stopped::Behind => {
@@ -121,6 +121,8 @@ struct Run<'a> {
     replay: &'a Replay,
     /// What letters are changed by.
     transform: Option<Transform>,
+    /// No batch begins after this moment.
+    until: Timestamp,
 }
 
 impl Run<'_> {
@@ -136,6 +138,7 @@ impl Run<'_> {
             let rest = entries.split_off(entries.len().min(BATCH_ENTRIES_MAX));
             let batch = std::mem::replace(&mut entries, rest);
             match self.send_batch(batch).await? {
+                Stopped::Done if self.office.now() >= self.until => break,
                 Stopped::Done => {}
                 stopped => return Ok(stopped),
             }
