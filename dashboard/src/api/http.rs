@@ -17,6 +17,8 @@ use web_sys::AbortController;
 
 /// How long an answer may take. A Lambda function that starts cold answers in 2 s; API Gateway gives up at 29 s.
 const WAIT_MS: u32 = 15_000;
+/// The same for what changes something: a plan of 100,000 letters is written for a minute or more.
+const WAIT_FOR_CHANGE_MS: u32 = 300_000;
 
 /// The `ETag` of the answer that its holder has; shared by clones.
 #[derive(Clone, Debug, Default)]
@@ -116,6 +118,7 @@ fn request(method: Method, path: &str) -> RequestBuilder {
 
 async fn send(request: RequestBuilder, body: Option<String>) -> Result<Response, ApiError> {
     let unreachable = |err: gloo_net::Error| ApiError::Unreachable { detail: err.to_string() };
+    let waited_ms = if body.is_some() { WAIT_FOR_CHANGE_MS } else { WAIT_MS };
     let late = Rc::new(Cell::new(false));
     let abort = AbortController::new().ok();
     let timer = abort.clone().and_then(|abort| {
@@ -124,7 +127,7 @@ async fn send(request: RequestBuilder, body: Option<String>) -> Result<Response,
             late.set(true);
             abort.abort();
         };
-        set_timeout_with_handle(stop, Duration::from_millis(WAIT_MS.into())).ok()
+        set_timeout_with_handle(stop, Duration::from_millis(waited_ms.into())).ok()
     });
     let request = request.abort_signal(abort.as_ref().map(AbortController::signal).as_ref());
     let request = match body {
@@ -135,7 +138,7 @@ async fn send(request: RequestBuilder, body: Option<String>) -> Result<Response,
     if let Some(timer) = timer {
         timer.clear();
     }
-    sent.map_err(|err| if late.get() { ApiError::TooSlow { waited_ms: WAIT_MS } } else { unreachable(err) })
+    sent.map_err(|err| if late.get() { ApiError::TooSlow { waited_ms } } else { unreachable(err) })
 }
 
 async fn told(response: Response) -> Result<Told, ApiError> {
