@@ -53,7 +53,17 @@ pub(super) struct Fence<'a> {
 pub(super) async fn commit(
     office: &Office,
     fence: Option<Fence<'_>>,
+    changes: Vec<Change>,
+) -> Result<Changed, OfficeError> {
+    commit_over(office, fence, changes, Vec::new()).await
+}
+
+/// The same by one who has just read the letters. One that was changed since conflicts, as any other does.
+pub(super) async fn commit_over(
+    office: &Office,
+    fence: Option<Fence<'_>>,
     mut changes: Vec<Change>,
+    mut just_read: Vec<Letter>,
 ) -> Result<Changed, OfficeError> {
     for _ in 0..TRIES_MAX {
         if changes.is_empty() {
@@ -61,7 +71,10 @@ pub(super) async fn commit(
         }
         let ids: Vec<LetterId> =
             changes.iter().filter(|c| c.letter.is_some()).map(|c| c.entry.letter.clone()).collect();
-        let letters = office.store.letters(&ids).await?;
+        let letters = match std::mem::take(&mut just_read) {
+            none if none.is_empty() => office.store.letters(&ids).await?,
+            letters => letters,
+        };
         let (writes, after) = writes(fence.as_ref(), &changes, &letters);
         let indexes = match office.store.commit(writes.clone()).await {
             Ok(()) => return Ok(Changed { made: changes, letters: after, fenced: false }),

@@ -4,7 +4,7 @@
 //! next run, is counted (`sent_twice`), and is shown.
 
 use super::Did;
-use super::batch::{Change, Changed, Fence, commit};
+use super::batch::{Change, Changed, Fence, commit, commit_over};
 use super::changed::{self, Bodies, program_of};
 use super::order::{Turns, turns};
 use super::settle::SETTLE_MAX;
@@ -177,7 +177,7 @@ impl Run<'_> {
         if dropped.fenced {
             return Ok(Stopped::Fenced);
         }
-        let intent = commit(self.office, Some(self.fence()), ready).await?;
+        let intent = commit_over(self.office, Some(self.fence()), ready, letters).await?;
         if intent.fenced {
             return Ok(Stopped::Fenced);
         }
