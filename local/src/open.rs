@@ -190,13 +190,13 @@ fn links(config: &OpenConfig, office: &Office, url: String) -> Result<Links, Ope
     Ok(Links { sessions: Arc::new(Sessions::for_roles(roles)), control, clock: office.clock.clone() })
 }
 
-/// The office on its embedded store, over the real queues.
 /// The queues on AWS that messages are taken off.
 struct RealQueues {
     dlq: QueueArn,
     receipts: Option<QueueArn>,
 }
 
+/// The office on its embedded store, over the real queues.
 async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> {
     let clock: Arc<dyn Fn() -> domain::time::Timestamp + Send + Sync> = Arc::new(machine::now);
     let sqs = Arc::new(SqsQueue::new(&config.aws));
