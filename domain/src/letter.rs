@@ -102,6 +102,14 @@ impl LetterState {
             Self::Delivered { .. } => LetterStateKind::Delivered,
         }
     }
+
+    /// When it was judged delivered; none where it is not.
+    pub fn delivered_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Delivered { at, .. } => Some(*at),
+            Self::Waiting | Self::InReplay { .. } | Self::Quarantined { .. } => None,
+        }
+    }
 }
 
 /// One dead message as we keep it. `content` never changes; the rest tells of its latest death.

@@ -1,5 +1,7 @@
 //! Every limit, with its source. Limits that depend on each other are tied by assertions at compile time.
 
+use crate::time::Span;
+
 /// The most entries of one SQS batch call (botocore, SendMessageBatch).
 pub const BATCH_ENTRIES_MAX: usize = 10;
 /// The most bytes of one SQS message, body and attributes; also of one batch (botocore).
@@ -23,6 +25,11 @@ pub const PAGE_MAX: usize = 200;
 pub const PLAN_LETTERS_MAX: u64 = 1_000_000;
 /// The most waves of one plan: enough for [`PLAN_LETTERS_MAX`] in the default policy's largest waves.
 pub const WAVES_MAX: usize = 250;
+/// The shortest time for which a delivered letter is kept: as long as what was sent may still come back, 14 days on the
+/// main queue and 14 on its dead-letter queue (SQS's longest retention).
+pub const DELIVERED_KEPT_MIN: Span = Span::from_days(28);
+/// Letters that one sweep forgets at most; the next one goes on.
+pub const FORGET_MAX: usize = 1_000;
 /// The longest observation window that a person may choose, seconds: a day.
 pub const WINDOW_S_MAX: u64 = 86_400;
 /// The most groups that the list of groups gives at once; the answer says when there are more.

@@ -2,6 +2,7 @@
 
 use crate::id::GroupId;
 use crate::impact::Severity;
+use crate::limits::DELIVERED_KEPT_MIN;
 use crate::money::Money;
 use crate::reading::{Category, Class};
 use crate::time::Span;
@@ -29,6 +30,10 @@ pub struct Policy {
     /// The retention of the dead-letter queues, where it cannot be read from the queue, milliseconds. 14 days, as
     /// facts.md 8 advises.
     pub retention_ms: Span,
+    /// How long a delivered letter is kept, milliseconds; null for ever. 90 days. At least
+    /// [`DELIVERED_KEPT_MIN`](crate::limits::DELIVERED_KEPT_MIN), whatever is written here. What is not delivered is
+    /// kept until it is.
+    pub delivered_kept_ms: Option<Span>,
 }
 
 impl Default for Policy {
@@ -41,11 +46,17 @@ impl Default for Policy {
             groups: Vec::new(),
             auto_approvals: Vec::new(),
             retention_ms: Span::from_days(14),
+            delivered_kept_ms: Some(Span::from_days(90)),
         }
     }
 }
 
 impl Policy {
+    /// How long delivered letters are kept; none for ever.
+    pub fn delivered_kept(&self) -> Option<Span> {
+        self.delivered_kept_ms.map(|kept| kept.max(DELIVERED_KEPT_MIN))
+    }
+
     /// Whether a replay of letters of these types must be approved by another person than the declarer of its fix: as
     /// soon as one of the types asks for it. Unknown types are as the gate's default says.
     pub fn four_eyes(&self, message_types: &[Option<String>]) -> bool {

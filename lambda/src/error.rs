@@ -41,8 +41,8 @@ pub enum OfficeError {
     /// There is no such group.
     #[error("there is no group {0}")]
     NoGroup(GroupId),
-    /// There is no such letter.
-    #[error("there is no letter {0}")]
+    /// There is no such letter, or no longer.
+    #[error("there is no letter {0}; what was delivered long ago is no longer kept")]
     NoLetter(LetterId),
     /// There is no such replay.
     #[error("there is no replay {0}")]

@@ -1,15 +1,15 @@
 //! Sweep, each minute: gauges, a watchdog over replays, a second look at resolved groups, merges above the fingerprint,
-//! approvals by rules of the policy.
+//! approvals by rules of the policy, forgetting.
 
 use crate::by_rule;
 use crate::cause;
-use crate::error::OfficeError;
+use crate::error::{self, OfficeError};
 use crate::groups;
 use crate::office::Office;
 use crate::port::GroupFacts;
 use domain::group::GroupState;
 use domain::impact::Severity;
-use domain::limits::PAGE_MAX;
+use domain::limits::{FORGET_MAX, PAGE_MAX};
 use domain::metric::{CUSTOMERS_AFFECTED, Datum, OLDEST_LETTER, OPEN_LETTERS, REVENUE_AT_RISK, TIME_TO_LOSS};
 use domain::money::Purse;
 use domain::time::Timestamp;
@@ -54,7 +54,18 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     }
     cause::merge(office, &heads).await;
     by_rule::approve(office, &fixed).await;
+    forget(office, now).await;
     Ok(())
+}
+
+/// What was delivered long ago is not ours to keep.
+async fn forget(office: &Office, now: Timestamp) {
+    let Some(kept) = office.policy.delivered_kept() else { return };
+    match office.store.forget(now.minus(kept), FORGET_MAX).await {
+        Ok(0) => {}
+        Ok(letters) => tracing::info!(letters, "letters that were delivered long ago are forgotten"),
+        Err(error) => tracing::warn!(error = error::chain(&error), "delivered letters could not be forgotten"),
+    }
 }
 
 /// A resolved group with open letters was missed by intake (it was killed between keeping a letter and re-opening the

@@ -27,6 +27,7 @@ use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
+use domain::time::Timestamp;
 use fault::Fault;
 use lambda::port::{CommitError, Cursor, GroupFacts, Page, Place, Store, StoreError, TransformFacts, Write};
 use read::Window;
@@ -239,6 +240,10 @@ impl Store for SqliteStore {
         let key = queue.as_str().to_owned();
         let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "attached", sql::ATTACHED, [key.as_str()]);
         self.readers.read(|| format!("read what is attached to {queue}"), work).await
+    }
+
+    async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+        self.writer.forget(delivered_before, limit).await
     }
 
     async fn audit(

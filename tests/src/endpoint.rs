@@ -1,6 +1,7 @@
 //! Endpoints on this machine that speak AWS, started for tests: each on a free port, and ended with the test process,
 //! however that ends.
 
+use domain::policy::Policy;
 use lambda::aws::connect;
 use lambda::aws::store::DynamoStore;
 use std::io::Read;
@@ -96,6 +97,7 @@ impl Endpoint {
     /// A store on a table of its own.
     pub async fn store(&self) -> DynamoStore {
         let store = DynamoStore::new(&connect::to_endpoint(&self.url).await, new_name("office"));
+        let store = store.keeping_delivered(Policy::default().delivered_kept());
         store.create_table().await.expect("a new table");
         store
     }
@@ -104,6 +106,7 @@ impl Endpoint {
     pub async fn store_with_bucket(&self) -> DynamoStore {
         let config = connect::to_endpoint(&self.url).await;
         let store = DynamoStore::new(&config, new_name("office")).with_bucket(&config, new_name("contents"), 1);
+        let store = store.keeping_delivered(Policy::default().delivered_kept());
         store.create_table().await.expect("a new table");
         store.create_bucket().await.expect("a new bucket");
         store

@@ -12,6 +12,7 @@ use domain::group::Group;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
+use domain::time::Timestamp;
 use lambda::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -297,6 +298,7 @@ reads! {
         transforms(group: &GroupId) -> Vec<TransformFacts>;
         attached(queue: &QueueArn) -> Option<Attached>;
         audit(group: &GroupId, after: Option<&Cursor>, limit: usize) -> Page<AuditRecord>;
+        forget(delivered_before: Timestamp, limit: usize) -> usize;
     }
     lists {
         letters_of(

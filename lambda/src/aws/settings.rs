@@ -47,7 +47,7 @@ pub fn queues(list: &str) -> Vec<QueueArn> {
 /// The office as the stack describes it; its clients are made here, once per process.
 pub async fn office() -> Result<Office, SettingsError> {
     let config = connect::from_env().await;
-    let policy = match optional("DLO_POLICY") {
+    let policy: Policy = match optional("DLO_POLICY") {
         Some(text) => serde_json::from_str(&text).map_err(SettingsError::Policy)?,
         None => Policy::default(),
     };
@@ -55,7 +55,8 @@ pub async fn office() -> Result<Office, SettingsError> {
         Some(topic) => Arc::new(SnsAlerts::new(&config, topic, optional("DLO_DASHBOARD"))),
         None => Arc::new(Unheard),
     };
-    let mut store = DynamoStore::new(&config, required("DLO_TABLE")?);
+    let store = DynamoStore::new(&config, required("DLO_TABLE")?);
+    let mut store = store.keeping_delivered(policy.delivered_kept());
     if let Some(bucket) = optional("DLO_BUCKET") {
         store = store.with_bucket(&config, bucket, BUCKET_FROM_BYTES);
     }

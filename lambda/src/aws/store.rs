@@ -7,6 +7,7 @@
 //! | `read`, `list` | reading |
 //! | `counts` | counters in shards |
 //! | `pack`, `large` | records as bytes |
+//! | `forget` | what was delivered long ago |
 //! | `bucket` | S3's calls, for what is large |
 //! | `table` | DynamoDB's calls |
 //!
@@ -17,6 +18,7 @@ mod bucket;
 mod commit;
 mod counts;
 mod fault;
+mod forget;
 mod item;
 mod key;
 mod large;
@@ -40,6 +42,7 @@ use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
+use domain::time::{Span, Timestamp};
 use fault::Fault;
 use std::collections::BTreeMap;
 use table::Table;
@@ -67,6 +70,13 @@ impl DynamoStore {
     /// The same with a bucket for what has so many bytes or more, compressed; on AWS [`BUCKET_FROM_BYTES`].
     pub fn with_bucket(mut self, config: &SdkConfig, bucket: impl Into<String>, from_bytes: usize) -> Self {
         self.table.bucket = Some(Bucket::new(config, bucket.into(), from_bytes));
+        self
+    }
+
+    /// The same, forgetting what was delivered so long ago; none for ever. Where the table has no TTL (see the template)
+    /// only letters with something beside their record go.
+    pub fn keeping_delivered(mut self, kept: Option<Span>) -> Self {
+        self.table.delivered_kept = kept;
         self
     }
 
@@ -239,5 +249,9 @@ impl Store for DynamoStore {
     ) -> Result<Page<AuditRecord>, StoreError> {
         let page = list::audit(&self.table, group, after, limit).await;
         page.map_err(|fault| fault.of(format!("list the audit of group {group}")))
+    }
+
+    async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+        forget::forget(&self.table, delivered_before, limit).await.map_err(|fault| fault.of("forget letters"))
     }
 }

@@ -274,4 +274,9 @@ pub trait Store: Send + Sync {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<AuditRecord>, StoreError>;
+
+    /// Forgets letters that were delivered before a moment: each with its content, at most so many. Gives how many.
+    /// What tells of them without their content stays: counters, ledgers, entries, deaths, the audit. A store may
+    /// forget letters by itself once they are as old as it was told, and leave only some of them to this.
+    async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError>;
 }

@@ -9,6 +9,7 @@ use domain::group::{CountsDelta, Group, GroupCounts};
 use domain::id::{GroupId, ReplayId, hash_hex};
 use domain::letter::{Death, Letter};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
+use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
 use lambda::port::{Expect, Write};
 use rusqlite::{Connection, OptionalExtension, Params, params};
@@ -61,6 +62,7 @@ fn int(n: u64) -> i64 {
 fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, Fault> {
     let content = encode("content", &std::mem::take(&mut letter.content))?;
     let (kind, record) = (letter.state.kind(), encode("letter", &letter)?);
+    let delivered_at = letter.state.delivered_at();
     let new = (
         letter.id.as_str(),
         int(letter.version),
@@ -70,20 +72,21 @@ fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, F
         letter.sent_at.as_ms(),
         letter.loss_at.as_ms(),
         record,
+        delivered_at.map(Timestamp::as_ms),
     );
     let key: Option<i64> = match expect {
         Expect::Absent => {
             let text = "
-                INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO NOTHING RETURNING key";
+                INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record, delivered_at)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO NOTHING RETURNING key";
             db.prepare_cached(text)?.query_row(new, |row| row.get(0)).optional()?
         }
         Expect::Version(version) => {
             let text = "
                 UPDATE letter SET version = ?2, group_id = ?3, state = ?4, open = ?5, sent_at = ?6, loss_at = ?7,
-                record = ?8 WHERE id = ?1 AND version = ?9 RETURNING key";
-            let (id, new_version, group, state, open, sent_at, loss_at, record) = new;
-            let values = params![id, new_version, group, state, open, sent_at, loss_at, record, int(version)];
+                record = ?8, delivered_at = ?9 WHERE id = ?1 AND version = ?10 RETURNING key";
+            let (id, next, group, state, open, sent_at, loss_at, record, delivered_at) = new;
+            let values = params![id, next, group, state, open, sent_at, loss_at, record, delivered_at, int(version)];
             db.prepare_cached(text)?.query_row(values, |row| row.get(0)).optional()?
         }
     };
@@ -93,6 +96,14 @@ fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, F
         ON CONFLICT (letter) DO UPDATE SET record = excluded.record WHERE record <> excluded.record";
     db.prepare_cached(text)?.execute(params![key, content])?;
     Ok(true)
+}
+
+/// Forgets letters that were delivered before a moment, the oldest first, with their content.
+pub(super) fn forget(db: &Connection, delivered_before: Timestamp, limit: usize) -> Result<usize, Fault> {
+    let chosen = "SELECT key FROM letter WHERE delivered_at < ?1 ORDER BY delivered_at, key LIMIT ?2";
+    let values = params![delivered_before.as_ms(), int(limit as u64)];
+    db.prepare_cached(&format!("DELETE FROM content WHERE letter IN ({chosen})"))?.execute(values)?;
+    Ok(db.prepare_cached(&format!("DELETE FROM letter WHERE key IN ({chosen})"))?.execute(values)?)
 }
 
 fn death(db: &Connection, death: &Death) -> Result<bool, Fault> {

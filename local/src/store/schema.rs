@@ -143,6 +143,11 @@ CREATE TABLE attached (
     record TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 ",
+    "
+ALTER TABLE letter ADD COLUMN delivered_at INTEGER;
+UPDATE letter SET delivered_at = record ->> '$.at' WHERE state = 'delivered';
+CREATE INDEX letter_by_delivery ON letter (delivered_at) WHERE delivered_at IS NOT NULL;
+",
 ];
 
 /// Why the file of the store could not be opened.

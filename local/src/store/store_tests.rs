@@ -53,7 +53,7 @@ fn newer_file_and_foreign_files_are_refused_and_left_alone() {
     drop(schema::open_writer(&path).unwrap());
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = SqliteStore::open(&path).err().unwrap();
-    assert!(matches!(error, OpenError::Newer { found: 99, newest: 3, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 99, newest: 4, .. }), "{error:?}");
     assert!(error.to_string().contains("use the newer program"), "{error}");
 
     let text = folder.path().join("letters.txt");
@@ -70,6 +70,28 @@ fn newer_file_and_foreign_files_are_refused_and_left_alone() {
     let error = SqliteStore::open(&nowhere).err().unwrap();
     assert!(matches!(error, OpenError::File { .. }), "{error:?}");
     assert!(words(&error).contains("unable to open"), "{}", words(&error));
+}
+
+#[tokio::test]
+async fn letters_that_an_older_program_saw_delivered_are_forgotten_too() {
+    let (path, _folder) = place();
+    let old = "
+        DROP INDEX letter_by_delivery;
+        ALTER TABLE letter DROP COLUMN delivered_at;
+        PRAGMA user_version = 3;
+        INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record) VALUES
+            ('a', 3, 'g', 'delivered', 0, 0, 0, '{\"state\":\"delivered\",\"replay\":\"r\",\"at\":5}'),
+            ('b', 3, 'g', 'delivered', 0, 0, 0, '{\"state\":\"delivered\",\"replay\":\"r\",\"at\":7}'),
+            ('c', 1, 'g', 'quarantined', 1, 0, 0, '{\"state\":\"quarantined\",\"at\":5}');";
+    schema::open_writer(&path).unwrap().execute_batch(old).unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(store.forget(Timestamp::from_ms(6), 10).await.unwrap(), 1);
+    drop(store);
+    let left: String = Connection::open(&path)
+        .unwrap()
+        .query_row("SELECT group_concat(id ORDER BY id) FROM letter", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(left, "b,c");
 }
 
 #[tokio::test]

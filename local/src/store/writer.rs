@@ -4,9 +4,10 @@
 //! conditions fail leaves nothing behind and does not undo another. Nobody is answered before the transaction is
 //! committed: what was acknowledged survives `kill -9`.
 
-use super::apply::apply;
+use super::apply::{self, apply};
 use super::fault::Fault;
-use lambda::port::{CommitError, Write};
+use domain::time::Timestamp;
+use lambda::port::{CommitError, StoreError, Write};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -17,10 +18,27 @@ const WAITING_MAX: usize = 256;
 /// Commits done in one transaction at most: bounds how long the first waits for the last.
 const TOGETHER_MAX: usize = 32;
 
-/// A commit and who waits for it.
-pub(super) struct Job {
-    writes: Vec<Write>,
-    answer: oneshot::Sender<Result<(), CommitError>>,
+/// What the fault of forgetting is told as.
+const FORGET: &str = "forget letters";
+
+/// What is asked, and who waits for it.
+pub(super) enum Job {
+    /// A commit.
+    Commit {
+        /// Its writes.
+        writes: Vec<Write>,
+        /// Who waits.
+        answer: oneshot::Sender<Result<(), CommitError>>,
+    },
+    /// Letters to forget.
+    Forget {
+        /// Those that were delivered before.
+        delivered_before: Timestamp,
+        /// So many at most.
+        limit: usize,
+        /// Who waits.
+        answer: oneshot::Sender<Result<usize, StoreError>>,
+    },
 }
 
 /// What became of one commit inside the transaction.
@@ -61,7 +79,22 @@ impl Writer {
             }
         };
         let (answer, answered) = oneshot::channel();
-        jobs.send(Job { writes, answer }).await.map_err(|_| stopped())?;
+        jobs.send(Job::Commit { writes, answer }).await.map_err(|_| stopped())?;
+        answered.await.map_err(|_| stopped())?
+    }
+
+    /// Forgets letters that were delivered before a moment.
+    pub(super) async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+        let stopped = || Fault::Stopped.of(FORGET);
+        let jobs = match self {
+            Self::Thread { jobs, .. } => jobs.as_ref().ok_or_else(stopped)?,
+            Self::Asker(db) => {
+                let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
+                return forget(&mut db, delivered_before, limit);
+            }
+        };
+        let (answer, answered) = oneshot::channel();
+        jobs.send(Job::Forget { delivered_before, limit, answer }).await.map_err(|_| stopped())?;
         answered.await.map_err(|_| stopped())?
     }
 }
@@ -79,19 +112,39 @@ impl Drop for Writer {
 
 fn run(mut db: Connection, mut inbox: mpsc::Receiver<Job>) {
     while let Some(first) = inbox.blocking_recv() {
-        let mut jobs = vec![first];
-        while jobs.len() < TOGETHER_MAX
-            && let Ok(job) = inbox.try_recv()
-        {
-            jobs.push(job);
+        let (mut writes, mut answers) = (Vec::new(), Vec::new());
+        let mut next = Some(first);
+        while let Some(job) = next {
+            match job {
+                Job::Commit { writes: one, answer } => {
+                    writes.push(one);
+                    answers.push(answer);
+                }
+                Job::Forget { delivered_before, limit, answer } => {
+                    let _ = answer.send(forget(&mut db, delivered_before, limit));
+                }
+            }
+            next = if writes.len() < TOGETHER_MAX { inbox.try_recv().ok() } else { None };
         }
-        let (writes, answers): (Vec<_>, Vec<_>) = jobs.into_iter().map(|job| (job.writes, job.answer)).unzip();
+        if writes.is_empty() {
+            continue;
+        }
         let outcomes = together(&mut db, writes);
         for (answer, outcome) in answers.into_iter().zip(outcomes) {
             // Whoever asked may have gone away; the commit stands.
             let _ = answer.send(outcome);
         }
     }
+}
+
+fn forget(db: &mut Connection, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+    let mut forget = || {
+        let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let count = apply::forget(&tx, delivered_before, limit)?;
+        tx.commit()?;
+        Ok::<_, Fault>(count)
+    };
+    forget().map_err(|fault| fault.of(FORGET))
 }
 
 /// One outcome per commit, in order.

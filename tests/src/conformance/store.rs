@@ -72,6 +72,8 @@ macro_rules! store_conformance_in_small_commits {
             letter_of_a_mebibyte_survives_many_changes,
             letter_that_died_again_tells_of_its_latest_death,
             letter_that_changes_its_group_changes_lists,
+            what_was_delivered_before_a_moment_is_forgotten,
+            no_more_is_forgotten_than_was_asked,
         );
         $crate::store_cases!($fresh, lists:
             pages_of_groups_are_complete,

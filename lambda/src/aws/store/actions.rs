@@ -4,15 +4,20 @@ use super::bucket::Bucket;
 use super::commit::{Action, Learned, Soft};
 use super::counts::{self, Adding, moving};
 use super::fault::Fault;
+use super::forget;
 use super::item::{Item, bytes, number, text};
 use super::key::{self, Key, LANES};
 use super::large::Large;
 use super::pack::pack;
+use super::table::Table;
 use crate::port::{BUCKETS_TOGETHER, Expect, WAVES_TOGETHER, Write};
 use domain::group::{CountsDelta, Group};
-use domain::id::{GroupId, ReplayId};
+use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::{Death, Letter};
+use domain::message::Content;
 use domain::replay::{Entry, LedgerMove, OutcomeKind, Plan, Replay};
+use domain::time::{Span, Timestamp};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A letter up to here goes whole into its record: with the keys it is one write unit.
@@ -32,6 +37,22 @@ fn expected(expect: Expect) -> Condition<'static> {
     }
 }
 
+/// A letter's content in words that no other letter's content has, so that what lies beside one letter is its alone and
+/// can go with it.
+#[derive(Serialize)]
+struct OwnContent<'a> {
+    #[serde(flatten)]
+    content: &'a Content,
+    of: &'a LetterId,
+    kept_at: Timestamp,
+}
+
+impl<'a> OwnContent<'a> {
+    fn of(letter: &'a Letter) -> Self {
+        Self { content: &letter.content, of: &letter.id, kept_at: letter.kept_at }
+    }
+}
+
 /// Gathers the actions of one try of a commit.
 pub(super) struct Gathering<'a> {
     pub learned: &'a Learned,
@@ -40,9 +61,19 @@ pub(super) struct Gathering<'a> {
     pub actions: Vec<Action>,
     /// What has to be written before.
     pub large: Vec<Large>,
+    /// Notes that have to be written before.
+    pub notes: Vec<Item>,
+    /// How long delivered letters are kept; none for ever.
+    pub delivered_kept: Option<Span>,
 }
 
-impl Gathering<'_> {
+impl<'a> Gathering<'a> {
+    pub(super) fn new(table: &'a Table, learned: &'a Learned, stamp: u64) -> Self {
+        let (bucket, delivered_kept) = (table.bucket.as_ref(), table.delivered_kept);
+        let (actions, large, notes) = (Vec::new(), Vec::new(), Vec::new());
+        Self { learned, bucket, stamp, actions, large, notes, delivered_kept }
+    }
+
     /// Adds the actions of the write at this place of the commit.
     pub(super) fn take(&mut self, at: usize, write: &Write) -> Result<(), Fault> {
         match write {
@@ -132,16 +163,23 @@ impl Gathering<'_> {
         let mut condition = expected(expect);
         let mut soft = None;
         let whole = pack("letter", letter)?;
+        let delivered_at = letter.state.delivered_at();
         if whole.len() <= LETTER_BYTES_MAX {
             item.insert("w".into(), bytes(whole));
+            if let (Some(at), Some(kept)) = (delivered_at, self.delivered_kept) {
+                item.insert(key::EXPIRES.into(), number(key::expiry(at.plus(kept))));
+            }
         } else {
             // Content never changes, so it is written once, however often the letter moves.
-            let content = Large::new(pack("content", &letter.content)?, 0, self.bucket);
+            let content = Large::new(pack("content", &OwnContent::of(letter))?, 0, self.bucket);
             let mut rest = letter.clone();
             rest.content = domain::message::Content::default();
             let rest = Large::new(pack("letter", &rest)?, RECORD_BYTES_MAX, self.bucket);
             content.place.note(&mut item, "c", "ch");
             rest.place.note(&mut item, "r", "rh");
+            if let (Some(at), Some(_)) = (delivered_at, self.delivered_kept) {
+                self.notes.push(forget::note(letter, at, &content.place, &rest.place));
+            }
             match content.place.unmoved() {
                 Some((unmoved, hash)) if matches!(expect, Expect::Version(_)) && !self.learned.is_beside(hash) => {
                     condition.0 = unmoved;

@@ -54,6 +54,13 @@ impl Bucket {
         if name(&bytes) == hash { Ok(bytes) } else { Err(Fault::Damaged(hash)) }
     }
 
+    /// Removes an object; one that is not there is as good.
+    pub(super) async fn delete(&self, hash: &str) -> Result<(), Fault> {
+        let asked = self.client.delete_object().bucket(&self.name).key(key(hash));
+        asked.send().await.map_err(|error| Fault::bucket("delete an object", error))?;
+        Ok(())
+    }
+
     /// Makes the bucket, for endpoints on one machine.
     pub(super) async fn create(&self) -> Result<(), Fault> {
         let asked = self.client.create_bucket().bucket(&self.name);
@@ -67,7 +74,7 @@ pub(super) fn name(bytes: &[u8]) -> String {
     to_hex(&Sha256::digest(bytes))
 }
 
-/// The functions may read and write below this folder, and nothing else.
+/// The functions may read, write and delete below this folder, and nothing else.
 fn key(hash: &str) -> String {
     format!("content/{hash}")
 }

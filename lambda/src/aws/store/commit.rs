@@ -194,14 +194,13 @@ impl Committer {
         self.look(table, writes, &mut learned).await.map_err(failed)?;
         for tries in 0..TRIES_MAX {
             self.place(table, writes, &mut learned).await.map_err(failed)?;
-            let (actions, large) = (Vec::new(), Vec::new());
-            let bucket = table.bucket.as_ref();
-            let mut gathering = Gathering { learned: &learned, bucket, stamp, actions, large };
+            let mut gathering = Gathering::new(table, &learned, stamp);
             for (at, write) in writes.iter().enumerate() {
                 gathering.take(at, write).map_err(failed)?;
             }
-            let Gathering { actions, mut large, .. } = gathering;
+            let Gathering { actions, mut large, notes, .. } = gathering;
             try_join_all(large.iter_mut().map(|large| large.write(table))).await.map_err(failed)?;
+            try_join_all(notes.into_iter().map(|note| table.put(note))).await.map_err(failed)?;
             if actions.is_empty() {
                 return Ok(());
             }

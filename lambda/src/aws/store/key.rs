@@ -4,6 +4,7 @@
 //! |---|---|---|---|---|
 //! | letter | `L#letter` | `L` | `L#group#shard#state` | first send, id |
 //! | part of a large blob | `B#hash` | number | | |
+//! | delivered letter with something beside it | `F#letter` | `F` | `F#shard` | delivery, id |
 //! | death | `D#death` | `D` | `D#letter` | number |
 //! | group's head | `G#group` | `H` | | |
 //! | group's counters | `G#group` | `N#shard` | | |
@@ -24,11 +25,20 @@
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
+use domain::time::Timestamp;
 
 /// Shards over which counters and lists of a busy group are spread: each takes 1,000 write units a second.
 pub(super) const SHARDS: u8 = 16;
 /// Lanes over which the entries of a replay are spread in the index.
 pub(super) const LANES: u64 = 4;
+
+/// The attribute that says when DynamoDB may remove a record by itself, in seconds; the table's TTL names it.
+pub(super) const EXPIRES: &str = "ttl";
+
+/// A moment as DynamoDB's TTL reads it: seconds since 1970. Rounded up, so that nothing goes before its time.
+pub(super) fn expiry(at: Timestamp) -> i64 {
+    at.since(Timestamp::from_ms(0)).as_secs_up()
+}
 
 /// The primary key of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +73,21 @@ pub(super) fn letter(id: &LetterId) -> Key {
 
 pub(super) fn blob(hash: &str, number: usize) -> Key {
     key(format!("B#{hash}"), format!("{number:04}"))
+}
+
+/// Where it is noted that a letter can be forgotten.
+pub(super) fn forgettable(id: &LetterId) -> Key {
+    key(format!("F#{}", part(id.as_str())), "F")
+}
+
+/// The list of such notes in one shard.
+pub(super) fn forgettables(shard: u8) -> String {
+    format!("F#{shard:02x}")
+}
+
+/// The shard of a letter's note.
+pub(super) fn forgettable_shard(id: &LetterId) -> u8 {
+    id.as_str().bytes().fold(0_u8, u8::wrapping_add) % SHARDS
 }
 
 pub(super) fn death(id: &DeathId) -> Key {
@@ -210,6 +235,14 @@ mod tests {
             assert_eq!(number(&ordered(n)), Some(n));
             assert_eq!(hour_of(&arrivals(&GroupId::from("g"), n, 7).sk), Some(n));
         }
+    }
+
+    #[test]
+    fn the_template_names_the_attribute_of_expiry() {
+        let template = include_str!("../../../../infra/template.yaml");
+        let named = format!("TimeToLiveSpecification: {{ AttributeName: {EXPIRES}, Enabled: true }}");
+        assert!(template.contains(&named), "{named}");
+        assert_eq!(expiry(Timestamp::from_ms(1_000_000_000_001)), 1_000_000_001);
     }
 
     #[test]

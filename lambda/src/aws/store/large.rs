@@ -75,6 +75,13 @@ impl Place {
         }
     }
 
+    /// Notes where it lies, if it does not lie in its record.
+    pub(super) fn note_name(&self, item: &mut Item, beside: &str) {
+        if !matches!(self, Self::Here(_)) {
+            self.note(item, "", beside);
+        }
+    }
+
     /// The place that a record notes, if it has one.
     pub(super) fn of(item: &Item, here: &'static str, beside: &'static str) -> Option<Self> {
         if let Ok(packed) = get_bytes(item, here) {
@@ -101,6 +108,15 @@ impl Place {
         match self {
             Self::Bucket { hash } => Some(hash),
             Self::Here(_) | Self::Beside { .. } => None,
+        }
+    }
+
+    /// Removes what lies there. Nobody else may have written the same bytes, and no record may name them any more.
+    pub(super) async fn remove(self, table: &Table) -> Result<(), Fault> {
+        try_join_all(self.keys().iter().map(|key| table.delete(key, None))).await?;
+        match self {
+            Self::Bucket { hash } => table.bucket.as_ref().ok_or(Fault::NoBucket)?.delete(&hash).await,
+            Self::Here(_) | Self::Beside { .. } => Ok(()),
         }
     }
 

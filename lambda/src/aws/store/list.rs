@@ -31,7 +31,12 @@ fn page_limit(limit: usize) -> usize {
 }
 
 /// The first places after some range, over several lists of the index that are each in order.
-async fn merged(table: &Table, lists: Vec<String>, range: &Range, limit: usize) -> Result<(Vec<Item>, bool), Fault> {
+pub(super) async fn merged(
+    table: &Table,
+    lists: Vec<String>,
+    range: &Range,
+    limit: usize,
+) -> Result<(Vec<Item>, bool), Fault> {
     let found = try_join_all(lists.iter().map(|list| table.indexed(list, range, Some(limit + 1)))).await?;
     let mut places: Vec<(String, Item)> = Vec::new();
     for item in found.into_iter().flatten() {

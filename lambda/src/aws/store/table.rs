@@ -14,6 +14,7 @@ use aws_sdk_dynamodb::types::{
     KeyType, KeysAndAttributes, Projection, ProjectionType, ReturnConsumedCapacity, ScalarAttributeType,
     TransactWriteItem,
 };
+use domain::time::Span;
 use futures_util::future::try_join_all;
 use std::collections::HashMap;
 
@@ -30,6 +31,8 @@ pub(super) struct Table {
     pub(super) meter: Meter,
     /// Where large content goes, if there is one.
     pub(super) bucket: Option<Bucket>,
+    /// How long delivered letters are kept; none for ever.
+    pub(super) delivered_kept: Option<Span>,
 }
 
 /// A range of a list.
@@ -57,7 +60,7 @@ pub(super) enum Refused {
 
 impl Table {
     pub(super) fn new(client: Client, name: String) -> Self {
-        Self { client, name, meter: Meter::default(), bucket: None }
+        Self { client, name, meter: Meter::default(), bucket: None, delivered_kept: None }
     }
 
     pub(super) async fn get(&self, key: &Key) -> Result<Option<Item>, Fault> {
@@ -160,6 +163,27 @@ impl Table {
         let answer = answer.map_err(|error| Fault::call("put a record", error))?;
         self.meter.wrote(&answer.consumed_capacity);
         Ok(())
+    }
+
+    /// Removes a record, if `name` still has this number in it where one is given; whether it did.
+    pub(super) async fn delete(&self, key: &Key, only_if: Option<(&str, i64)>) -> Result<bool, Fault> {
+        let mut asked = self.client.delete_item().table_name(&self.name).set_key(Some(key.item()));
+        if let Some((name, number)) = only_if {
+            asked = asked.condition_expression("#n = :n").expression_attribute_names("#n", name);
+            asked = asked.expression_attribute_values(":n", AttributeValue::N(number.to_string()));
+        }
+        match asked.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
+            Ok(answer) => {
+                self.meter.wrote(&answer.consumed_capacity);
+                Ok(true)
+            }
+            Err(error)
+                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(Fault::call("delete a record", error)),
+        }
     }
 
     /// Does all actions or none. The SDK gives each call a token of its own and repeats a lost call under it, so that

@@ -1,7 +1,7 @@
 //! Letters: every byte of them, and their lists.
 
 use super::{all, commit, stored};
-use crate::office::{death, group_id, keep, letter, letters, move_letters, put, replay_id};
+use crate::office::{death, group, group_id, keep, letter, letters, move_letters, open, put, replay_id};
 use domain::id::{GroupId, LetterId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::message::{Attribute, AttributeValue, Content};
@@ -167,4 +167,76 @@ pub async fn deaths_of_a_letter_come_first_one_first(store: &dyn Store) {
     commit(store, vec![Write::Death(Box::new(death(&other, 2)))]).await;
     assert_eq!(store.deaths(&mine.id).await.unwrap(), deaths);
     assert_eq!(store.deaths(&letter(&id, 3).id).await.unwrap(), []);
+}
+
+/// Letters whose content lies beside their record where a store has such a place.
+fn long(id: &GroupId, n: u64) -> Letter {
+    let body = (0..400).map(|word| format!("word{} ", word * (n + 3))).collect();
+    Letter { content: Content { body, ..Content::default() }, ..letter(id, n) }
+}
+
+pub async fn what_was_delivered_before_a_moment_is_forgotten(store: &dyn Store) {
+    let id = group_id("forgotten");
+    commit(store, vec![open(&group(&id))]).await;
+    let kept: Vec<_> = (0..5).map(|n| long(&id, n)).collect();
+    for letter in &kept {
+        commit(store, keep(std::slice::from_ref(letter))).await;
+    }
+    let [waiting, early, next, late, back] = &kept[..] else { unreachable!("five letters") };
+    let delivered_at = |letter: &Letter, at_s: i64| {
+        letter.moved(LetterState::Delivered { replay: replay_id("forgotten"), at: Timestamp::from_ms(at_s * 1_000) })
+    };
+    let mut moves = vec![];
+    for (letter, at_s) in [(early, 1_000), (next, 2_000), (late, 3_000), (back, 1_000)] {
+        moves.push((letter.clone(), delivered_at(letter, at_s)));
+    }
+    for (before, after) in &moves {
+        commit(store, move_letters(&[(before.clone(), after.clone())])).await;
+    }
+    // It came back after all, was delivered once more, and came back again: only its open record counts.
+    let mut returned = moves[3].1.clone();
+    for state in [LetterState::Waiting, delivered_at(back, 1_500).state, LetterState::Waiting] {
+        let after = returned.moved(state);
+        commit(store, move_letters(&[(returned.clone(), after.clone())])).await;
+        returned = after;
+    }
+    let counts = async || store.group_facts(&id, i64::MAX).await.unwrap().expect("the group").counts;
+    let before = counts().await;
+    let forget = async |before_s: i64, limit| store.forget(Timestamp::from_ms(before_s * 1_000), limit).await.unwrap();
+    assert_eq!(forget(1_000, 10).await, 0, "before the first delivery");
+    assert_eq!(forget(1_001, 10).await, 1, "the first one");
+    assert_eq!(forget(3_000, 10).await, 1, "the second one; the third was delivered at that moment, not before");
+    assert_eq!(forget(3_000, 10).await, 0, "nothing is forgotten twice");
+    for gone in [early, next] {
+        assert_eq!(store.letter(&gone.id).await.unwrap(), None);
+    }
+    let left = all(async |after| store.letters_of(&id, None, after.as_ref(), 10).await).await;
+    assert_eq!(left, [waiting.clone(), moves[2].1.clone(), returned], "whole, with their content");
+    assert_eq!(counts().await, before, "counters stay");
+    // Should the same message ever die anew, it is a letter like any other.
+    let anew = Letter { kept_at: Timestamp::from_ms(9_000_000), ..early.clone() };
+    commit(store, keep(std::slice::from_ref(&anew))).await;
+    assert_eq!(stored(store, early).await, anew);
+}
+
+pub async fn no_more_is_forgotten_than_was_asked(store: &dyn Store) {
+    let id = group_id("some");
+    for n in 0..5 {
+        let letter = long(&id, n);
+        commit(store, keep(std::slice::from_ref(&letter))).await;
+        let at = Timestamp::from_ms(n as i64 * 1_000);
+        let delivered = letter.moved(LetterState::Delivered { replay: replay_id("some"), at });
+        commit(store, move_letters(&[(letter, delivered)])).await;
+    }
+    let mut gone = Vec::new();
+    loop {
+        gone.push(store.forget(Timestamp::from_ms(60_000), 2).await.unwrap());
+        if gone.last() == Some(&0) {
+            break;
+        }
+        let left = all(async |after| store.letters_of(&id, None, after.as_ref(), 10).await).await;
+        assert!(left.iter().is_sorted_by_key(|letter| letter.state.delivered_at()), "the oldest go first");
+        assert_eq!(left.len(), 5 - gone.iter().sum::<usize>());
+    }
+    assert_eq!(gone, [2, 2, 1, 0]);
 }

@@ -1,0 +1,66 @@
+//! Forgetting what was delivered long ago.
+//!
+//! A letter that lies whole in its record says when it may go ([`key::EXPIRES`]), and DynamoDB removes it for nothing.
+//! One with something beside it would leave that behind: so a note is written before it is delivered, under the
+//! version that it is to have then, with the places of what is its alone. Once it is time, the letter goes first, if it
+//! still has that version; then what lay beside it; then the note. A crash anywhere leaves the note, and who reads it
+//! goes on. A note whose letter was never delivered so, or is no longer, only goes itself.
+
+use super::fault::Fault;
+use super::item::{Item, get_number, get_text, number, text};
+use super::key::{self, Key, SHARDS};
+use super::large::Place;
+use super::list::merged;
+use super::table::{Range, Table};
+use domain::id::LetterId;
+use domain::letter::Letter;
+use domain::time::Timestamp;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+
+/// Letters that are forgotten at once.
+const TOGETHER: usize = 16;
+
+/// The note about a letter that is about to be delivered.
+pub(super) fn note(letter: &Letter, delivered_at: Timestamp, content: &Place, rest: &Place) -> Item {
+    let mut note = key::forgettable(&letter.id).item();
+    let at = delivered_at.as_ms();
+    note.insert("id".into(), text(letter.id.as_str()));
+    note.insert("v".into(), number(letter.version));
+    note.insert("at".into(), number(at));
+    note.insert("lp".into(), text(key::forgettables(key::forgettable_shard(&letter.id))));
+    note.insert("ls".into(), text(key::letter_place(at, letter.id.as_str())));
+    content.note_name(&mut note, "ch");
+    rest.note_name(&mut note, "rh");
+    note
+}
+
+/// Forgets letters with something beside them that were delivered before a moment. Gives how many.
+pub(super) async fn forget(table: &Table, delivered_before: Timestamp, limit: usize) -> Result<usize, Fault> {
+    let lists = (0..SHARDS).map(key::forgettables).collect();
+    let range = Range { to: Some(key::ordered(delivered_before.as_ms())), ..Range::default() };
+    let (places, _) = merged(table, lists, &range, limit).await?;
+    let each = stream::iter(places).map(|place| async move { forget_one(table, &place, delivered_before).await });
+    each.buffer_unordered(TOGETHER).try_fold(0, |sum, gone| async move { Ok(sum + usize::from(gone)) }).await
+}
+
+async fn forget_one(table: &Table, place: &Item, delivered_before: Timestamp) -> Result<bool, Fault> {
+    let noted = Key::of(place)?;
+    // The list may lag: the note is what counts.
+    let Some(note) = table.get(&noted).await? else { return Ok(false) };
+    let at: i64 = get_number(&note, "at").ok_or(Fault::Lacks("at"))?;
+    if at >= delivered_before.as_ms() {
+        return Ok(false);
+    }
+    let version: i64 = get_number(&note, "v").ok_or(Fault::Lacks("v"))?;
+    let letter = key::letter(&LetterId::from(get_text(&note, "id")?));
+    let was_kept = table.get(&letter).await?.is_some();
+    let is_gone = !was_kept || table.delete(&letter, Some(("v", version))).await?;
+    if is_gone {
+        for place in [Place::of(&note, "", "ch"), Place::of(&note, "", "rh")].into_iter().flatten() {
+            place.remove(table).await?;
+        }
+    }
+    // A later delivery of this letter has written its own note over this one.
+    table.delete(&noted, Some(("at", at))).await?;
+    Ok(was_kept && is_gone)
+}
