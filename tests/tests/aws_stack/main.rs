@@ -234,8 +234,10 @@ async fn goes_on_with_the_right_fix(story: &Story, group: &GroupRow, id: &Replay
         view.replay.is_finished().then_some(view.total)
     };
     let total = until("the replay finishes", look).await;
-    assert_eq!(total.selected(), GIFT_CARDS);
-    assert_eq!((total.delivered + total.returned, total.sent_twice), (GIFT_CARDS, 0), "{total:?}");
+    // With those of the same cause that somebody placed before: `cargo aws demo` comes before `cargo aws test`.
+    let all = group.open.letters.cast_unsigned();
+    assert_eq!(total.selected(), all);
+    assert_eq!((total.delivered + total.returned, total.sent_twice), (all, 0), "{total:?}");
 
     let plan = story.stack.done(&story.otto, &format!("/groups/{}/plan", group.id), json!({})).await;
     let rest: PlanView = serde_json::from_value(plan).expect("a plan");
@@ -246,7 +248,7 @@ async fn goes_on_with_the_right_fix(story: &Story, group: &GroupRow, id: &Replay
     assert!(finished.confirmed > 0, "the consumer tells what it has processed: {finished:?}");
     let now = story.groups().await;
     let now = now.groups.iter().find(|row| row.id == group.id).expect("the group");
-    assert_eq!((now.open.letters, now.delivered - group.delivered), (0, GIFT_CARDS.cast_signed()));
+    assert_eq!((now.open.letters, now.delivered - group.delivered), (0, group.open.letters));
 }
 
 /// The function that sends is killed while it may be sending; sweep starts the chain of steps anew.
