@@ -1,6 +1,6 @@
 //! What the office asks of AWS for a thousand letters kept and a thousand replayed: DynamoDB's calls and units, measured
 //! on MiniStack, which counts them as AWS documents them, and the requests of SQS, CloudWatch and Lambda that go with
-//! them. `cargo run -p dlo-tests --features aws --example aws_costs`.
+//! them. `cargo run -p dlo-tests --features aws --example aws_costs [letters of a batch]`; 100 when not said.
 
 use async_trait::async_trait;
 use consumer::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 const LETTERS: u64 = 1_000;
-/// Messages of one event of a mapping.
+/// Messages of one event of a mapping: the template's `BatchSize`.
 const BATCH: u64 = 100;
 /// Dollars per unit or request, us-east-1, on demand. What functions cost by their time is not in them.
 const WRITE_DOLLARS: f64 = 0.625e-6;
@@ -40,6 +40,7 @@ fn works(_: &Received) -> Option<&'static str> {
 
 #[tokio::main]
 async fn main() {
+    let batch = std::env::args().nth(1).map_or(BATCH, |batch| batch.parse().expect("a number of letters"));
     let endpoint = Endpoint::ministack();
     let store = Arc::new(endpoint.store().await);
     let mut world = World::on(store.clone()).await;
@@ -51,10 +52,10 @@ async fn main() {
     world.consume(&fails, "v1").await;
 
     let mut measure = Measure { store: &store, asked: &asked, before: store.usage(), started: Instant::now() };
-    let kept = intake(&world).await;
-    // What the mapping asks for: receives and deletes of ten, and an event for each hundred.
+    let kept = intake(&world, batch).await;
+    // What the mapping asks for: receives and deletes of ten, and an event for each batch.
     asked.sqs(2 * LETTERS.div_ceil(BATCH_ENTRIES_MAX as u64));
-    asked.invocations.fetch_add(LETTERS.div_ceil(BATCH), Ordering::SeqCst);
+    asked.invocations.fetch_add(LETTERS.div_ceil(batch), Ordering::SeqCst);
     measure.print("kept", kept as u64);
     let group = world.only_group().await;
     measure.print("counters and list of one group read", 1);
@@ -81,12 +82,12 @@ async fn main() {
     world.counters_are_exact(&group).await;
 }
 
-/// In batches of 100, as an event source mapping hands them over.
-async fn intake(world: &World) -> usize {
+/// In batches, as an event source mapping hands them over.
+async fn intake(world: &World, of: u64) -> usize {
     let mut kept = 0;
     loop {
         let mut batch = Vec::new();
-        while batch.len() < BATCH as usize {
+        while batch.len() < of as usize {
             let more = world.queue.receive(&world.dlq, BATCH_ENTRIES_MAX, Span::ZERO, None).await.expect("receive");
             if more.is_empty() {
                 break;
