@@ -83,6 +83,9 @@ fn Letters(
         (true, _) => {
             format!("None of {} here fits the filter.", counted(all.get().max(0).unsigned_abs(), "letter", "letters"))
         }
+        (_, None | Some(LetterStateKind::Delivered)) if all.get() > 0 => {
+            "What was delivered long ago is no longer kept.".to_string()
+        }
         (_, None) => "This group has no letters.".to_string(),
         (_, Some(LetterStateKind::Waiting)) => "No letter of this group waits.".to_string(),
         (_, Some(LetterStateKind::InReplay)) => "No letter of this group is in a replay.".to_string(),

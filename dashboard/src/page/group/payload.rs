@@ -66,7 +66,7 @@ fn Picks(here: Here, place: Memo<Option<GroupPlace>>, filter: LetterFilter, seen
         <Unless live rows=6>
             <Show when=move || chosen.with(Option::is_some)
                 fallback=move || match filter.with_value(LetterFilter::is_none) {
-                    true => view! { <Empty title="This group has no letters." /> }.into_any(),
+                    true => view! { <Empty title="No letter of this group is kept." /> }.into_any(),
                     false => view! { <Empty title="No letter of this group fits the filter." /> }.into_any(),
                 }>
                 <div class="payload">

@@ -15,7 +15,7 @@ use super::table::{Range, Table};
 use domain::id::LetterId;
 use domain::letter::Letter;
 use domain::time::Timestamp;
-use futures_util::stream::{self, StreamExt, TryStreamExt};
+use futures_util::stream::{self, StreamExt};
 
 /// Letters that are forgotten at once.
 const TOGETHER: usize = 16;
@@ -40,7 +40,9 @@ pub(super) async fn forget(table: &Table, delivered_before: Timestamp, limit: us
     let range = Range { to: Some(key::ordered(delivered_before.as_ms())), ..Range::default() };
     let (places, _) = merged(table, lists, &range, limit).await?;
     let each = stream::iter(places).map(|place| async move { forget_one(table, &place, delivered_before).await });
-    each.buffer_unordered(TOGETHER).try_fold(0, |sum, gone| async move { Ok(sum + usize::from(gone)) }).await
+    let gone: Vec<_> = each.buffer_unordered(TOGETHER).collect().await;
+    // One that cannot go must not keep the others.
+    gone.into_iter().try_fold(0, |sum, gone| Ok(sum + usize::from(gone?)))
 }
 
 async fn forget_one(table: &Table, place: &Item, delivered_before: Timestamp) -> Result<bool, Fault> {
