@@ -32,7 +32,7 @@ pub struct Policy {
     pub retention_ms: Span,
     /// How long a delivered letter is kept, milliseconds; null for ever. 90 days. At least
     /// [`DELIVERED_KEPT_MIN`](crate::limits::DELIVERED_KEPT_MIN), whatever is written here. What is not delivered is
-    /// kept until it is.
+    /// kept until it is. On AWS a change may count for what is delivered after it only.
     pub delivered_kept_ms: Option<Span>,
 }
 
