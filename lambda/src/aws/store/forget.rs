@@ -8,7 +8,7 @@
 
 use super::fault::Fault;
 use super::item::{Item, get_number, get_text, number, text};
-use super::key::{self, Key, SHARDS};
+use super::key::{self, FORGETTABLE_SHARDS, Key};
 use super::large::Place;
 use super::list::merged;
 use super::table::{Range, Table};
@@ -36,7 +36,7 @@ pub(super) fn note(letter: &Letter, delivered_at: Timestamp, content: &Place, re
 
 /// Forgets letters with something beside them that were delivered before a moment. Gives how many.
 pub(super) async fn forget(table: &Table, delivered_before: Timestamp, limit: usize) -> Result<usize, Fault> {
-    let lists = (0..SHARDS).map(key::forgettables).collect();
+    let lists = (0..FORGETTABLE_SHARDS).map(key::forgettables).collect();
     let range = Range { to: Some(key::ordered(delivered_before.as_ms())), ..Range::default() };
     let (places, _) = merged(table, lists, &range, limit).await?;
     let each = stream::iter(places).map(|place| async move { forget_one(table, &place, delivered_before).await });

@@ -32,6 +32,9 @@ pub(super) const SHARDS: u8 = 16;
 /// Lanes over which the entries of a replay are spread in the index.
 pub(super) const LANES: u64 = 4;
 
+/// Shards of the list of what can be forgotten. Sweep asks all of them each minute, so they are few.
+pub(super) const FORGETTABLE_SHARDS: u8 = 4;
+
 /// The attribute that says when DynamoDB may remove a record by itself, in seconds; the table's TTL names it.
 pub(super) const EXPIRES: &str = "ttl";
 
@@ -87,7 +90,7 @@ pub(super) fn forgettables(shard: u8) -> String {
 
 /// The shard of a letter's note.
 pub(super) fn forgettable_shard(id: &LetterId) -> u8 {
-    id.as_str().bytes().fold(0_u8, u8::wrapping_add) % SHARDS
+    id.as_str().bytes().fold(0_u8, u8::wrapping_add) % FORGETTABLE_SHARDS
 }
 
 pub(super) fn death(id: &DeathId) -> Key {
