@@ -3,7 +3,7 @@
 //! | port | adapter |
 //! |---|---|
 //! | metrics | [`metrics::CloudWatchMetrics`] |
-//! | alerts | [`alerts::SnsAlerts`] |
+//! | alerts | [`alerts::SnsAlerts`] and [`events::EventBridgeAlerts`] |
 //! | queue | [`queue::SqsQueue`] |
 //! | (evidence) | [`consumers::Lambda`]: what consumes the main queues, and which version |
 //! | payloads | [`payloads::S3Payloads`] |
@@ -12,6 +12,7 @@
 pub mod alerts;
 pub mod connect;
 pub mod consumers;
+pub mod events;
 pub mod function;
 pub mod metrics;
 pub mod payloads;

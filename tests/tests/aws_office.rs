@@ -5,18 +5,24 @@
 use consumer::queue::{Outgoing, Queue, Received};
 use dlo_tests::endpoint::{Endpoint, new_name};
 use dlo_tests::world::{VISIBILITY, World};
+use domain::alert::{Alert, AlertKind};
 use domain::fix::FixKind;
+use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::message::{Content, DeadMessage};
 use domain::policy::Policy;
 use domain::replay::PlanOptions;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use domain::wire::{Approve, DeclareFix};
 use lambda::act;
 use lambda::aws::connect;
+use lambda::aws::events::{EventBridgeAlerts, SOURCE};
 use lambda::aws::payloads::S3Payloads;
+use lambda::aws::queue::SqsQueue;
 use lambda::aws::store::DynamoStore;
 use lambda::office::Office;
+use lambda::port::Alerts;
+use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 use tokio::task::JoinSet;
 
@@ -151,4 +157,56 @@ async fn letters_whose_payload_is_gone_are_left_out_of_a_plan() {
 #[tokio::test]
 async fn everything_goes_back_as_it_came() {
     dlo_tests::carried::everything_goes_back_as_it_came(&world().await).await;
+}
+
+/// What a service of the endpoint answers to a call in JSON.
+async fn call(target: &str, service: &str, body: Value) -> Value {
+    connect::provide_tls();
+    let asked = reqwest::Client::new().post(&ENDPOINT.url).header("x-amz-target", target);
+    // Of no account in particular; MiniStack checks no signature.
+    let signed = format!("AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/{service}/aws4");
+    let asked = asked.header("content-type", "application/x-amz-json-1.1").header("authorization", signed);
+    let answer = asked.body(body.to_string()).send().await.expect("an answer");
+    assert!(answer.status().is_success(), "{target}: {}", answer.status());
+    answer.json().await.unwrap_or_default()
+}
+
+#[tokio::test]
+async fn alerts_are_events_that_a_rule_brings_to_its_target() {
+    let config = connect::to_endpoint(&ENDPOINT.url).await;
+    let queue = SqsQueue::new(&config);
+    let arn = queue.create(&new_name("told"), &[]).await.expect("a queue");
+    let (bus, rule) = (new_name("bus"), new_name("rule"));
+    call("AWSEvents.CreateEventBus", "events", json!({ "Name": bus })).await;
+    let pattern = json!({ "source": [SOURCE], "detail": { "level": ["critical"] } }).to_string();
+    call("AWSEvents.PutRule", "events", json!({ "Name": rule, "EventBusName": bus, "EventPattern": pattern })).await;
+    let targets = json!([{ "Id": "told", "Arn": arn.as_str() }]);
+    call("AWSEvents.PutTargets", "events", json!({ "Rule": rule, "EventBusName": bus, "Targets": targets })).await;
+
+    let alerts = EventBridgeAlerts::new(&config, &bus, Some("https://office.example/".into()));
+    let alert = |level, title: &str| Alert {
+        kind: AlertKind::ReplayStopped,
+        level,
+        at: Timestamp::from_ms(1_700_000_000_000),
+        group: "3fa9".into(),
+        replay: Some("r-1".into()),
+        title: title.into(),
+        advice: "Open the replay.".into(),
+    };
+    alerts.raise(&alert(Severity::Info, "not for the pager")).await.expect("it is told");
+    alerts.raise(&alert(Severity::Critical, "Replay stopped: \u{1F4EE}")).await.expect("it is told");
+    let mut received = Vec::new();
+    while received.is_empty() {
+        received = queue.receive(&arn, 10, Span::from_secs(5), None).await.expect("a receive");
+    }
+    let events: Vec<Value> =
+        received.iter().map(|m| serde_json::from_str(&m.content.body).expect("an event")).collect();
+    let [event] = events.as_slice() else { panic!("one event fits the rule: {events:?}") };
+    assert_eq!((&event["source"], &event["detail-type"]), (&json!(SOURCE), &json!("Replay stopped")));
+    assert_eq!(event["detail"]["title"], "Replay stopped: \u{1F4EE}");
+    assert_eq!(event["detail"]["url"], "https://office.example/groups/3fa9");
+    assert_eq!((&event["detail"]["kind"], &event["detail"]["replay"]), (&json!("replay_stopped"), &json!("r-1")));
+
+    let nowhere = EventBridgeAlerts::new(&config, "arn:aws:events:us-east-1:000000000000:rule/no-bus", None);
+    nowhere.raise(&alert(Severity::Critical, "lost")).await.expect_err("what the bus does not take is an error");
 }

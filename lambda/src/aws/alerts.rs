@@ -47,9 +47,14 @@ fn subject(alert: &Alert) -> String {
     format!("[{level}] {}", alert.title).chars().map(printable).take(SUBJECT_CHARS_MAX).collect()
 }
 
+/// Where an alert's group is shown.
+pub(super) fn place(dashboard: &str, alert: &Alert) -> String {
+    format!("{}/groups/{}", dashboard.trim_end_matches('/'), alert.group)
+}
+
 fn words(alert: &Alert, dashboard: Option<&str>) -> String {
     let place = match dashboard {
-        Some(url) => format!("{}/groups/{}", url.trim_end_matches('/'), alert.group),
+        Some(dashboard) => place(dashboard, alert),
         None => format!("Group {}", alert.group),
     };
     format!("{}\n\n{}\n\n{place}\n", alert.title, alert.advice)

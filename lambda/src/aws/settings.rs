@@ -2,6 +2,7 @@
 
 use super::alerts::SnsAlerts;
 use super::connect;
+use super::events::EventBridgeAlerts;
 use super::metrics::CloudWatchMetrics;
 use super::payloads::S3Payloads;
 use super::queue::SqsQueue;
@@ -51,10 +52,13 @@ pub async fn office() -> Result<Office, SettingsError> {
         Some(text) => serde_json::from_str(&text).map_err(SettingsError::Policy)?,
         None => Policy::default(),
     };
-    let alerts: Arc<dyn Alerts> = match optional("DLO_ALERTS_TOPIC") {
-        Some(topic) => Arc::new(SnsAlerts::new(&config, topic, optional("DLO_DASHBOARD"))),
-        None => Arc::new(Unheard),
-    };
+    let mut alerts: Vec<Box<dyn Alerts>> = Vec::new();
+    if let Some(topic) = optional("DLO_ALERTS_TOPIC") {
+        alerts.push(Box::new(SnsAlerts::new(&config, topic, optional("DLO_DASHBOARD"))));
+    }
+    if let Some(bus) = optional("DLO_ALERTS_BUS") {
+        alerts.push(Box::new(EventBridgeAlerts::new(&config, bus, optional("DLO_DASHBOARD"))));
+    }
     let store = DynamoStore::new(&config, required("DLO_TABLE")?);
     let mut store = store.keeping_delivered(policy.delivered_kept());
     if let Some(bucket) = optional("DLO_BUCKET") {
@@ -64,7 +68,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         store: Arc::new(store),
         queue: Arc::new(SqsQueue::new(&config)),
         metrics: Arc::new(CloudWatchMetrics::new(&config)),
-        alerts,
+        alerts: Arc::new(Everywhere(alerts)),
         payloads: Arc::new(S3Payloads::new(&config)),
         policy: Arc::new(policy),
         steps: QueueArn::new(required("DLO_STEPS")?),
@@ -81,13 +85,21 @@ fn now() -> Timestamp {
     Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Where no topic is set, an alert is a line of the log: without its title, which says what a letter says.
-struct Unheard;
+/// All places that are told. Where there is none, an alert is a line of the log: without its title, which says what a
+/// letter says.
+struct Everywhere(Vec<Box<dyn Alerts>>);
 
 #[async_trait]
-impl Alerts for Unheard {
+impl Alerts for Everywhere {
     async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
-        tracing::warn!(kind = ?alert.kind, level = ?alert.level, group = %alert.group, "an alert that nobody hears");
-        Ok(())
+        if self.0.is_empty() {
+            tracing::warn!(kind = ?alert.kind, level = ?alert.level, group = %alert.group, "an alert that nobody hears");
+        }
+        // One place that cannot be told must not keep the others from it.
+        let mut told = Ok(());
+        for place in &self.0 {
+            told = told.and(place.raise(alert).await);
+        }
+        told
     }
 }
