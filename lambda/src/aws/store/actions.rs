@@ -178,6 +178,7 @@ impl<'a> Gathering<'a> {
             content.place.note(&mut item, "c", "ch");
             rest.place.note(&mut item, "r", "rh");
             if let (Some(at), Some(_)) = (delivered_at, self.delivered_kept) {
+                item.insert(forget::DELIVERED_AT.into(), number(at.as_ms()));
                 self.notes.push(forget::note(letter, at, &content.place, &rest.place));
             }
             match content.place.unmoved() {

@@ -1,6 +1,6 @@
 //! Letters: every byte of them, and their lists.
 
-use super::{all, commit, stored};
+use super::{all, commit, refused, stored};
 use crate::office::{death, group, group_id, keep, letter, letters, move_letters, open, put, replay_id};
 use domain::id::{GroupId, LetterId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
@@ -201,6 +201,11 @@ pub async fn what_was_delivered_before_a_moment_is_forgotten(store: &dyn Store) 
         returned = after;
     }
     let counts = async || store.group_facts(&id, i64::MAX).await.unwrap().expect("the group").counts;
+    // Delivering what somebody else has moved meanwhile is refused, and leaves no trace.
+    let moved = waiting.moved(LetterState::InReplay { replay: replay_id("forgotten") });
+    commit(store, move_letters(&[(waiting.clone(), moved.clone())])).await;
+    refused(store, move_letters(&[(waiting.clone(), delivered_at(waiting, 500))])).await;
+    let waiting = &moved;
     let before = counts().await;
     let forget = async |before_s: i64, limit| store.forget(Timestamp::from_ms(before_s * 1_000), limit).await.unwrap();
     assert_eq!(forget(1_000, 10).await, 0, "before the first delivery");
