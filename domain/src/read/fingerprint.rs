@@ -21,6 +21,9 @@ const FRAMES_MAX: usize = 32;
 /// The longest title, bytes: a line on the screen.
 const TITLE_BYTES_MAX: usize = 240;
 
+/// The title where nothing is said of the error.
+const NO_ERROR: &str = "No error recorded";
+
 /// The identity of a cause, and how to call it.
 pub struct Fingerprint {
     pub group: GroupId,
@@ -129,12 +132,14 @@ fn culprit(frame: &Frame) -> String {
 
 fn title(case: Case<'_>, error_type: &str, template: &str) -> String {
     if case.failure.is_empty() {
-        let what = case.payload_problem.unwrap_or("No error recorded");
+        let what = case.payload_problem.unwrap_or(NO_ERROR);
         return case.message_type.map_or_else(|| what.to_string(), |kind| format!("{what}: {kind}"));
     }
     let short_type = error_type.rsplit(['.', '\\']).next().unwrap_or(error_type);
     let title = match (short_type.is_empty(), template.is_empty()) {
-        (true, _) => template.to_string(),
+        // A message of blanks, a type of dots: an error is carried that says nothing.
+        (true, true) => NO_ERROR.to_string(),
+        (true, false) => template.to_string(),
         (false, true) => short_type.to_string(),
         (false, false) => format!("{short_type}: {template}"),
     };

@@ -28,7 +28,7 @@ impl Out {
         // `18446 bytes (18.0 KB)`, `+1 (555) 010`: data beside data is the same data.
         if let Some(before) = (c == ')').then(|| self.text.strip_suffix("* (*")).flatten() {
             let end = before.len() + MASK.len_utf8();
-            self.text.truncate(end);
+            self.cut(end);
             self.run = Some(end);
             return;
         }
@@ -41,7 +41,7 @@ impl Out {
 
     pub fn mask(&mut self) {
         match self.run {
-            Some(end) => self.text.truncate(end),
+            Some(end) => self.cut(end),
             None => {
                 self.text.push(MASK);
                 self.run = Some(self.text.len());
@@ -62,7 +62,7 @@ impl Out {
         };
         // A list of names with numbers reads like one of them: `blk_*, blk_*`.
         match self.partly {
-            Some((start, end)) if self.text[start..end] == *singular => self.text.truncate(end),
+            Some((start, end)) if self.text[start..end] == *singular => self.cut(end),
             _ => {
                 let start = self.text.len();
                 self.text.push_str(singular);
@@ -71,6 +71,13 @@ impl Out {
         }
         self.run = None;
         self.remember(word);
+    }
+
+    /// Takes back what was written beyond a place, and what is known of it.
+    fn cut(&mut self, end: usize) {
+        self.text.truncate(end);
+        // What looks like a mask may be a star of the message itself, a word: `int * (*) fn`.
+        self.partly.take_if(|(_, partly_end)| *partly_end > end);
     }
 
     fn remember(&mut self, word: &str) {
