@@ -13,6 +13,7 @@ mod envelope;
 mod fingerprint;
 mod sorted;
 mod template;
+mod unread;
 mod when;
 
 pub(crate) use template::is_file_path;
@@ -20,6 +21,7 @@ pub(crate) use template::is_file_path;
 pub use envelope::PayloadPlace;
 pub use fingerprint::FINGERPRINT_VERSION;
 pub use stamp::{STAMP_VERSION, Stamp};
+pub use unread::unread;
 
 use crate::id::{GroupId, MessageId, QueueArn};
 use crate::impact::Impact;

@@ -1,6 +1,6 @@
 //! Intake: dead messages become letters, each kept durably and counted once, or reported back as failed.
 //!
-//! Content never makes intake fail. A message is reported as failed only when the store could not keep it; it then
+//! Content never makes intake fail, not even where it breaks the reader. A message is reported as failed only when the store could not keep it; it then
 //! stays in the dead-letter queue and comes again.
 
 mod keep;
@@ -8,6 +8,7 @@ mod pack;
 mod returned;
 
 use crate::error::{OfficeError, chain};
+use crate::guard;
 use crate::office::Office;
 use domain::id::{MessageId, ReplayId};
 use domain::limits::PAGE_MAX;
@@ -50,7 +51,7 @@ pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
     for message in messages {
         // SQS may hand over one message twice in a batch.
         if seen.insert((message.dlq.clone(), message.message_id.clone())) {
-            let reading = read(&message, &office.policy);
+            let reading = guard::reading(&message, &office.policy, read);
             sources.push(ReadMessage { message, reading });
         } else {
             report.duplicates += 1;

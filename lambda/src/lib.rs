@@ -19,6 +19,7 @@ pub mod consumers;
 pub mod error;
 pub mod event;
 mod groups;
+pub mod guard;
 pub mod intake;
 pub mod letters;
 pub mod office;

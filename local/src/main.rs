@@ -170,4 +170,5 @@ fn log_to_stderr() {
     } else {
         subscriber.json().init();
     }
+    lambda::guard::log_places_of_panics();
 }

@@ -1,6 +1,7 @@
 //! What the mains share: the log, and running a handler of one kind of event.
 
 use super::settings::{self, SettingsError};
+use crate::guard;
 use crate::office::Office;
 pub use lambda_runtime::Error;
 use lambda_runtime::{LambdaEvent, service_fn};
@@ -15,6 +16,7 @@ pub fn log() {
     // The ends of spans are said by the platform; targets and times too.
     let lines = tracing_subscriber::fmt().json().with_env_filter(filter).without_time().with_target(false);
     lines.with_current_span(true).with_span_list(false).init();
+    guard::log_places_of_panics();
 }
 
 /// The office, or the reason why there is none, in the log.

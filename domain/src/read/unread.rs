@@ -1,0 +1,118 @@
+//! The letter of which nothing is read, because reading it broke.
+
+use super::fingerprint::FINGERPRINT_VERSION;
+use super::marker_of;
+use crate::id::{GroupId, hash_hex};
+use crate::impact::Impact;
+use crate::marker::{FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE};
+use crate::message::{Content, DeadMessage};
+use crate::reading::{Category, Class, Classification, Confidence, EnvelopeKind, Failure, Reading, Replayability};
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+const TITLE: &str = "The office could not read these letters";
+const REMARK: &str =
+    "Reading this letter broke, which is a defect of the office: please report it. The letter is kept as it came.";
+const NOT_KNOWN: &str = "The office could not read this letter, so what it was on the main queue is not known.";
+
+/// What is known of a message on which [`read`](super::read) itself breaks: nothing but what the queue says, and the
+/// marker of a replay. All of it is kept, in a group of its own for each queue. Only what SQS moved by itself can be
+/// sent back, because that is what the consumer had; of anything else it is not known what was put around it.
+pub fn unread(message: &DeadMessage) -> Reading {
+    let system = &message.system;
+    let redriven = system.source_queue.is_some();
+    let queue = system.source_queue.as_ref().unwrap_or(&message.dlq);
+    let mut attributes = message.content.attributes.clone();
+    attributes.retain(|name, _| ![FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE].contains(&name.as_str()));
+    Reading {
+        envelope: EnvelopeKind::Plain,
+        main_queue: system.source_queue.clone(),
+        original_message_id: message.message_id.clone(),
+        original: Content { attributes, ..message.content.clone() },
+        failure: Failure::default(),
+        classification: Classification {
+            class: Class::Unknown,
+            category: Category::Unknown,
+            confidence: Confidence::from_pct(0),
+            reason: TITLE.to_string(),
+        },
+        group: GroupId::new(hash_hex(&[FINGERPRINT_VERSION, queue.as_str(), "unread"])),
+        title: TITLE.to_string(),
+        culprit: None,
+        message_type: None,
+        consumer: None,
+        consumer_version: None,
+        producer: None,
+        producer_version: None,
+        tenant: None,
+        impact: Impact::default(),
+        attempts: None,
+        sent_at: system.sent_at,
+        first_tried_at: system.first_received_at.filter(|_| redriven),
+        failed_at: None,
+        replayability: match redriven {
+            true => Replayability::Replayable,
+            false => Replayability::NotReplayable { reason: NOT_KNOWN.to_string() },
+        },
+        marker: marker_of(message),
+        remarks: Vec::from([REMARK.to_string()]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::QueueArn;
+    use crate::message::{Attribute, SystemAttributes};
+    use crate::policy::Policy;
+    use crate::read::read;
+    use crate::time::Timestamp;
+    use alloc::format;
+
+    fn message(source_queue: Option<&str>, attributes: &[(&str, &str)]) -> DeadMessage {
+        let attributes = attributes.iter().map(|(name, value)| (name.to_string(), Attribute::text(*value)));
+        DeadMessage {
+            dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
+            message_id: "m-1".into(),
+            content: Content { body: "{}".into(), attributes: attributes.collect(), ..Content::default() },
+            system: SystemAttributes {
+                source_queue: source_queue.map(QueueArn::from),
+                sent_at: Some(Timestamp::from_ms(1)),
+                first_received_at: Some(Timestamp::from_ms(2)),
+                ..SystemAttributes::default()
+            },
+        }
+    }
+
+    /// What the queue says is taken as a reader that works takes it.
+    #[test]
+    fn it_is_what_a_plain_letter_is_but_for_its_cause() {
+        let queue = "arn:aws:sqs:eu-west-1:111122223333:orders";
+        let marker = format!("1.{}.{}.2", "0a".repeat(16), "1b".repeat(16));
+        for attributes in [&[][..], &[("tenant", "t"), ("dlo.replay", &marker)]] {
+            let message = message(Some(queue), attributes);
+            let (unread, read) = (unread(&message), read(&message, &Policy::default()));
+            let as_unread = Reading {
+                group: unread.group.clone(),
+                title: unread.title.clone(),
+                classification: unread.classification.clone(),
+                remarks: unread.remarks.clone(),
+                tenant: None,
+                envelope: unread.envelope,
+                ..read.clone()
+            };
+            assert_eq!(unread, as_unread);
+            assert_eq!(unread.marker.is_some(), !attributes.is_empty(), "a letter that comes back is known");
+            assert_ne!(unread.group, read.group);
+        }
+    }
+
+    #[test]
+    fn what_was_put_around_it_is_not_known_so_it_stays() {
+        let stamped = message(None, &[("dlo.failure", "{}")]);
+        let reading = unread(&stamped);
+        assert!(matches!(reading.replayability, Replayability::NotReplayable { .. }));
+        assert_eq!(reading.original.body, stamped.content.body);
+        assert_ne!(reading.group, unread(&message(Some("q"), &[])).group, "a group for each queue");
+    }
+}
