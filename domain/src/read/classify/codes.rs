@@ -88,13 +88,15 @@ fn sql_codes(kind: &str, message: &str, lower: &str) -> Option<Classification> {
     matched(sql::state(state), 95, format!("SQLSTATE {state}"))
 }
 
+/// The word that PostgreSQL's and others' clients put before the code, in lower case.
+const SQLSTATE: &str = "sqlstate";
+
 fn sqlstate<'a>(kind: &str, message: &'a str, lower: &str) -> Option<&'a str> {
-    // Positions are those of the lower-cased text only where both are of one length.
-    let same = lower.len() == message.len();
-    let marked = lower
-        .find("sqlstate")
-        .filter(|_| same)
-        .map(|at| message[at + 8..].trim_start_matches([' ', '[', ':', '=', '(', '"', '\'']));
+    // A position in the lower-cased text is not one in the message: letters may grow or shrink.
+    let mark = |text: &&str| text.eq_ignore_ascii_case(SQLSTATE);
+    let from = |at| message.get(at..).filter(|rest| rest.get(..SQLSTATE.len()).as_ref().is_some_and(mark));
+    let found = lower.contains(SQLSTATE).then(|| (0..message.len()).find_map(from)).flatten();
+    let marked = found.map(|rest| rest[SQLSTATE.len()..].trim_start_matches([' ', '[', ':', '=', '(', '"', '\'']));
     let is_pg = ["postgres", "npgsql", "psql", "pg.", "pgerror", "pgconn", "sqlx", "tokio_postgres", "databaseerror"]
         .iter()
         .any(|name| kind.contains(name));
