@@ -4,6 +4,7 @@
 #![cfg(feature = "aws")]
 
 mod deployed;
+mod told;
 
 use consumer::queue::Queue;
 use deployed::{Deployed, until, variable};
@@ -21,6 +22,7 @@ use local::orders::{Kind, function};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::time::SystemTime;
+use told::Told;
 
 const MAIN: &str = "arn:aws:sqs:us-east-1:000000000000:orders";
 /// Orders that die by SQS's own redrive, because the consumer does not start.
@@ -153,7 +155,11 @@ async fn orders_that_failed_are_counted_once_and_delivered_once_the_right_fix_is
     let redriven = dies_by_redrive(&story).await;
     let cards = dies_of_a_bug(&story).await;
     comes_twice(&story).await;
+    let told = Told::listen(&story.stack, &story.queue, now().as_ms()).await;
     let replay = stops_by_itself(&story, &cards).await;
+    let alert = told.of(&story.queue, &replay).await;
+    assert_eq!((&alert["kind"], &alert["group"]), (&json!("replay_stopped"), &json!(cards.id)), "{alert}");
+    told.end(&story.stack).await;
     goes_on_with_the_right_fix(&story, &cards, &replay).await;
     survives_a_kill(&story, &redriven).await;
     is_measured(&story, &before).await;
