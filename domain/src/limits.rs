@@ -55,6 +55,12 @@ pub const DRY_RUN_FAILURES_MAX: usize = 20;
 pub const FIELD_CHANGES_MAX: usize = 50;
 /// The longest value that is shown of a changed field, and the longest reason of a failure, characters.
 pub const SHOWN_CHARS_MAX: usize = 200;
+/// Amounts from here on are no money, in any currency's major unit: a hundred times the world's yearly product in
+/// dollars. So that sums of very many letters fit what counts them: 38 digits in DynamoDB.
+pub const AMOUNT_END: i64 = 1_000_000_000_000_000;
+/// The most digits after an amount's point; the finest currency of ISO 4217 has four. What is finer was computed in
+/// floats and is rounded.
+pub const AMOUNT_SCALE_MAX: u32 = 12;
 /// Bars of the arrivals sparkline.
 pub const ARRIVAL_BARS: usize = 24;
 /// The width of one stored arrivals bucket, milliseconds: 5 minutes.

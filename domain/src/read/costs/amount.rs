@@ -1,8 +1,10 @@
 //! An amount and its currency: exact decimals, in major or minor units.
 
+use crate::limits::{AMOUNT_END, AMOUNT_SCALE_MAX};
 use crate::money::{Currency, Decimal, Money};
 use crate::read::json::Raw;
 use alloc::borrow::Cow;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -44,7 +46,18 @@ pub fn money(
     };
     let amount = amount.abs();
     let amount = if minor { amount.checked_div(Decimal::from(10_u32.pow(minor_digits(currency))))? } else { amount };
-    Some(Money { amount, currency })
+    if amount >= Decimal::from(AMOUNT_END) {
+        remarks.push("The amount is too large to be money.".to_string());
+        return None;
+    }
+    if amount.scale() <= AMOUNT_SCALE_MAX {
+        return Some(Money { amount, currency });
+    }
+    let rounded = amount.round_dp(AMOUNT_SCALE_MAX).normalize();
+    if rounded != amount {
+        remarks.push(format!("The amount was rounded to {AMOUNT_SCALE_MAX} digits after its point."));
+    }
+    Some(Money { amount: rounded, currency })
 }
 
 /// The digits after the point of a currency's minor unit (ISO 4217, list one; two where it is not listed).

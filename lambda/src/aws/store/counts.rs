@@ -170,7 +170,7 @@ pub(super) fn sum(shards: &[&Item]) -> Result<(GroupCounts, Extremes), Fault> {
         counts.customers += whole("c").cast_unsigned();
         for kind in LetterStateKind::ALL {
             let letter = letter_of(kind);
-            let money = purse(item, letter)?;
+            let money = purse(item, letter);
             let (letters, priced) = (whole(&format!("{letter}l")), whole(&format!("{letter}p")));
             delta.by_state.insert(kind, Tally { letters, priced, money });
         }
@@ -180,16 +180,18 @@ pub(super) fn sum(shards: &[&Item]) -> Result<(GroupCounts, Extremes), Fault> {
     Ok((counts, extremes))
 }
 
-fn purse(item: &Item, letter: char) -> Result<Purse, Fault> {
+fn purse(item: &Item, letter: char) -> Purse {
     let mut purse = Purse::empty();
     for (name, value) in item {
         let currency = name.strip_prefix(letter).and_then(|rest| rest.strip_prefix('m')).and_then(Currency::parse);
         if let (Some(currency), Ok(text)) = (currency, value.as_n()) {
-            let amount = Decimal::from_str(text).or_else(|_| Decimal::from_scientific(text));
-            purse.add(Money { amount: amount.map_err(|_| Fault::Lacks("money"))?, currency });
+            // What a decimal cannot hold stops at the largest one, as in a purse: one sum must not hide all groups.
+            let end = if text.starts_with('-') { Decimal::MIN } else { Decimal::MAX };
+            let amount = Decimal::from_str(text).or_else(|_| Decimal::from_scientific(text)).unwrap_or(end);
+            purse.add(Money { amount, currency });
         }
     }
-    Ok(purse)
+    purse
 }
 
 /// The shards that records of a group's counters belong to.

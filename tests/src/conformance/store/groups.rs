@@ -8,6 +8,7 @@ use domain::kin::Kin;
 use domain::letter::{Letter, LetterState};
 use domain::limits::ARRIVAL_BUCKET_MS;
 use domain::merge::Skeleton;
+use domain::money::{Decimal, Money};
 use domain::time::Timestamp;
 use lambda::port::{Expect, GroupFacts, Store, Write};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,6 +78,17 @@ pub async fn counters_are_the_fold_of_the_letters(store: &dyn Store) {
             }
         }
     }
+}
+
+pub async fn sums_that_no_decimal_holds_stop_at_the_largest(store: &dyn Store) {
+    let id = group_id("beyond");
+    commit(store, vec![office::open(&group(&id))]).await;
+    let mut letters = letters(&id, 2);
+    letters.iter_mut().for_each(|letter| letter.impact.money = Some(Money { amount: Decimal::MAX, ..money(1, "EUR") }));
+    commit(store, keep(&letters)).await;
+    let counts = facts(store, &id).await.counts;
+    let sums: Vec<_> = counts.open().money.sums().iter().map(|sum| sum.amount).collect();
+    assert_eq!((counts.open().letters, sums), (2, vec![Decimal::MAX]), "the group can be shown");
 }
 
 pub async fn concurrent_counts_add_up(store: &dyn Store) {
