@@ -42,6 +42,7 @@ struct State {
     struck: bool,
     dead: bool,
     outage: Option<(QueueArn, Outage)>,
+    unwelcome: Option<String>,
 }
 
 #[derive(Default)]
@@ -113,6 +114,17 @@ impl Faults {
     /// A queue is out of order from now on, or none is.
     pub fn set_outage(&self, outage: Option<(QueueArn, Outage)>) {
         self.state().outage = outage;
+    }
+
+    /// The store takes no commit with a letter whose body has this in it, or takes them all again.
+    pub fn set_unwelcome(&self, text: Option<&str>) {
+        self.state().unwelcome = text.map(String::from);
+    }
+
+    fn takes(&self, writes: &[Write]) -> bool {
+        let state = self.state();
+        let Some(text) = &state.unwelcome else { return true };
+        !writes.iter().any(|write| matches!(write, Write::Letter { letter, .. } if letter.content.body.contains(text)))
     }
 
     /// The process is started anew.
@@ -220,7 +232,7 @@ enum Fate {
 }
 
 fn store_fault() -> StoreError {
-    StoreError { operation: "answer".into(), source: "the process was killed".into() }
+    StoreError { operation: "answer".into(), source: "the process was killed".into(), refused: false }
 }
 
 /// A store some of whose calls fail.
@@ -255,6 +267,10 @@ macro_rules! reads {
         #[async_trait]
         impl Store for FaultyStore {
             async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError> {
+                if !self.faults.takes(&writes) {
+                    let source = "the letter is unwelcome".into();
+                    return Err(StoreError { operation: "commit".into(), source, refused: true }.into());
+                }
                 let commit = async {
                     let done = self.inner.commit(writes.clone()).await;
                     if done.is_ok() {

@@ -37,20 +37,38 @@ pub(super) async fn keep(office: &Office, chunk: Vec<ReadMessage>, report: &mut 
             report.duplicates += 1;
         }
     }
-    match commit_all(office, &mut fresh, report, now).await {
-        Ok(opened) => {
-            report.kept += fresh.len();
-            report.new_groups += opened.len();
-            for kept in &fresh {
-                measures.count(&kept.source.reading);
+    let mut parts = vec![fresh];
+    while let Some(mut fresh) = parts.pop() {
+        match commit_all(office, &mut fresh, report, now).await {
+            Ok(opened) => kept(office, &fresh, opened, report, measures, now).await,
+            // One letter that the store will never take must not hold up those that came with it.
+            Err(OfficeError::Store(error)) if error.refused && fresh.len() > 1 => {
+                let rest = fresh.split_off(fresh.len() / 2);
+                parts.extend([rest, fresh]);
             }
-            for group in opened {
-                office.alert(groups::new_cause(&group, now)).await;
-            }
-            report.regressions += follow_up(office, &fresh, now).await;
+            Err(error) => fresh.iter().for_each(|f| fail(report, &f.source.message, &error)),
         }
-        Err(error) => fresh.iter().for_each(|f| fail(report, &f.source.message, &error)),
     }
+}
+
+/// What follows when letters are in the store.
+async fn kept(
+    office: &Office,
+    fresh: &[Fresh],
+    opened: Vec<Group>,
+    report: &mut Report,
+    measures: &mut Measures,
+    now: Timestamp,
+) {
+    report.kept += fresh.len();
+    report.new_groups += opened.len();
+    for kept in fresh {
+        measures.count(&kept.source.reading);
+    }
+    for group in opened {
+        office.alert(groups::new_cause(&group, now)).await;
+    }
+    report.regressions += follow_up(office, fresh, now).await;
 }
 
 /// Commits the letters; those that turn out to be stored already leave the list. Gives the groups that were opened.

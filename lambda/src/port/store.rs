@@ -134,6 +134,8 @@ pub struct StoreError {
     /// The fault.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
+    /// Whether the store will not take these very writes, however often they are tried. Nothing was written.
+    pub refused: bool,
 }
 
 /// Where a page ended: opaque text that the store makes and understands. One it does not understand starts the list

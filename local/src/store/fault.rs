@@ -47,6 +47,7 @@ pub(super) enum Fault {
 impl Fault {
     /// The fault as the handlers know it.
     pub(super) fn of(self, operation: impl Into<String>) -> StoreError {
-        StoreError { operation: operation.into(), source: Box::new(self) }
+        let refused = matches!(self, Self::Encode { .. } | Self::TooMany { .. });
+        StoreError { operation: operation.into(), source: Box::new(self), refused }
     }
 }

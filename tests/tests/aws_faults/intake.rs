@@ -38,6 +38,18 @@ pub async fn answers_of_commits_are_lost(scene: Scene) {
     survives(scene, Fault::Cut(Moment::After), 2).await;
 }
 
+/// DynamoDB takes no commit with one of the letters: the others are kept, and it stays in its queue until it is taken.
+pub async fn store_takes_all_but_one(scene: Scene) {
+    let letters = scene.place(LETTERS).await;
+    let mut armed = scene.rig.proxy.arm(Fault::Refuse(Refusal::Invalid), u32::MAX, keeps(&letters[7..8]));
+    scene.consume();
+    scene.counted(LETTERS - 1).await;
+    armed.strikes().await;
+    drop(armed);
+    scene.counted(LETTERS).await;
+    scene.ends_exactly(None, LETTERS, 0).await;
+}
+
 /// CloudWatch works for nobody while these letters die.
 pub async fn metrics_fail(scene: Scene) {
     let is_meant = |call: &Call| call.operation == "PutMetricData";

@@ -48,6 +48,7 @@ fn cases() -> Vec<(&'static str, Case)> {
         "intake-contended" intake::store_conflicts,
         "intake-unrecorded" intake::answers_of_commits_are_lost,
         "intake-unmeasured" intake::metrics_fail,
+        "intake-refused" intake::store_takes_all_but_one,
     })
 }
 

@@ -48,6 +48,8 @@ pub enum Refusal {
     Throttled,
     /// DynamoDB: another transaction is at work on a record of this one.
     Conflict,
+    /// DynamoDB will not take it, however often it is asked.
+    Invalid,
     /// SQS has no room for it.
     SqsThrottled,
     /// CloudWatch does not work.
@@ -260,6 +262,10 @@ impl Refusal {
                 "__type": "com.amazon.coral.availability#ThrottlingException", "message": "Rate exceeded",
             })),
             Self::Conflict => json(conflict(call)),
+            Self::Invalid => json(serde_json::json!({
+                "__type": "com.amazon.coral.validate#ValidationException",
+                "message": "Item size has exceeded the maximum allowed size",
+            })),
             Self::SqsThrottled => json(serde_json::json!({
                 "__type": "com.amazonaws.sqs#RequestThrottled", "message": "Rate exceeded",
             })),

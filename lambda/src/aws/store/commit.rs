@@ -310,7 +310,7 @@ impl Committer {
                 }
                 Some(code) => {
                     let said = format!("{code}: {}", reason.message().unwrap_or_default());
-                    return Verdict::Impossible(Fault::call("write records", std::io::Error::other(said)));
+                    return Verdict::Impossible(Fault::refused(std::io::Error::other(said)));
                 }
             }
         }

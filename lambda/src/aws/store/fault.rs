@@ -12,6 +12,8 @@ pub(super) enum Fault {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
+    #[error("DynamoDB does not take what was to be written")]
+    Refused(#[source] Box<dyn Error + Send + Sync>),
     #[error("S3 could not {call}")]
     Bucket {
         call: &'static str,
@@ -57,11 +59,16 @@ impl Fault {
         Self::Call { call, source: Box::new(source) }
     }
 
+    pub(super) fn refused(source: impl Error + Send + Sync + 'static) -> Self {
+        Self::Refused(Box::new(source))
+    }
+
     pub(super) fn bucket(call: &'static str, source: impl Error + Send + Sync + 'static) -> Self {
         Self::Bucket { call, source: Box::new(source) }
     }
 
     pub(super) fn of(self, operation: impl Into<String>) -> StoreError {
-        StoreError { operation: operation.into(), source: Box::new(self) }
+        let refused = matches!(self, Self::Refused(_) | Self::Encode { .. } | Self::TooMany { .. });
+        StoreError { operation: operation.into(), source: Box::new(self), refused }
     }
 }

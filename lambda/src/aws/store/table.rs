@@ -246,6 +246,9 @@ fn refused(error: SdkError<TransactWriteItemsError>) -> Refused {
         if throttled(answer.err().meta().code()) {
             return Refused::Throttled;
         }
+        if answer.err().meta().code() == Some("ValidationException") {
+            return Refused::Failed(Fault::refused(error));
+        }
     }
     Refused::Failed(Fault::call("write records", error))
 }
