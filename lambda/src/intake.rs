@@ -1,7 +1,7 @@
 //! Intake: dead messages become letters, each kept durably and counted once, or reported back as failed.
 //!
-//! Content never makes intake fail, not even where it breaks the reader. A message is reported as failed only when the store could not keep it; it then
-//! stays in the dead-letter queue and comes again.
+//! Content never makes intake fail, not even where it breaks the reader. A message is reported as failed only when the
+//! store could not keep it; it then stays in the dead-letter queue and comes again.
 
 mod keep;
 mod pack;
