@@ -46,6 +46,13 @@ pub const ARRIVALS: Metric = Metric {
 /// New groups.
 pub const NEW_GROUPS: Metric =
     Metric { name: "NewGroups", unit: Unit::Count, dimensions: &[], meaning: "causes that were not seen before" };
+/// Messages that could not be kept.
+pub const NOT_KEPT: Metric = Metric {
+    name: "NotKept",
+    unit: Unit::Count,
+    dimensions: &[],
+    meaning: "dead messages that the store did not take, counted each time: they stay in their queue, and come again",
+};
 /// Regressions.
 pub const REGRESSIONS: Metric =
     Metric { name: "Regressions", unit: Unit::Count, dimensions: &[], meaning: "resolved causes that came back" };
@@ -117,6 +124,7 @@ pub const REPLAYS_STOPPED: Metric = Metric {
 pub const CATALOGUE: &[&Metric] = &[
     &ARRIVALS,
     &NEW_GROUPS,
+    &NOT_KEPT,
     &REGRESSIONS,
     &AGE_AT_DEATH,
     &OPEN_LETTERS,

@@ -13,7 +13,7 @@ use crate::office::Office;
 use domain::id::{MessageId, ReplayId};
 use domain::limits::PAGE_MAX;
 use domain::message::DeadMessage;
-use domain::metric::{AGE_AT_DEATH, ARRIVALS, Datum, NEW_GROUPS, REGRESSIONS, RETURNED};
+use domain::metric::{AGE_AT_DEATH, ARRIVALS, Datum, NEW_GROUPS, NOT_KEPT, REGRESSIONS, RETURNED};
 use domain::read::read;
 use domain::reading::Reading;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,8 +140,12 @@ impl Measures {
             let values = self.ages_s.iter().map(|(age_s, n)| (*age_s as f64, *n)).collect();
             data.push(Datum { values, ..Datum::one(&AGE_AT_DEATH, &[], now, 0.0) });
         }
-        let counts =
-            [(&NEW_GROUPS, report.new_groups), (&REGRESSIONS, report.regressions), (&RETURNED, report.returned)];
+        let counts = [
+            (&NEW_GROUPS, report.new_groups),
+            (&NOT_KEPT, report.failed.len()),
+            (&REGRESSIONS, report.regressions),
+            (&RETURNED, report.returned),
+        ];
         data.extend(counts.iter().filter(|(_, n)| *n > 0).map(|(metric, n)| Datum::one(metric, &[], now, *n as f64)));
         data
     }
