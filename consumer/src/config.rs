@@ -1,10 +1,10 @@
 //! How a consumer is set up, and what it tells of each message.
 
 use crate::failure::Failure;
-use crate::queue::Received;
 use domain::id::QueueArn;
 use domain::message::Content;
 use domain::time::{Span, Timestamp};
+use queue::Received;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 

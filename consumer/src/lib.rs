@@ -13,7 +13,7 @@
 //!   [`ConsumerConfig::receipts`] names a queue for that.
 //!
 //! ```no_run
-//! use consumer::queue::{Queue, Received};
+//! use queue::{Queue, Received};
 //! use consumer::{At, Consumer, ConsumerConfig, Failure, Handler, Judge, here};
 //! use std::sync::Arc;
 //!
@@ -49,7 +49,6 @@ mod decide;
 mod failure;
 mod panic;
 mod place;
-pub mod queue;
 mod receipt;
 mod run;
 mod settle;

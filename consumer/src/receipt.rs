@@ -6,12 +6,12 @@
 //! only time: the office then judges the letter by its window.
 
 use crate::config::ConsumerConfig;
-use crate::queue::{Outgoing, Queue};
 use crate::settle::{Case, chain, pause};
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::marker::MARKER_ATTRIBUTE;
 use domain::message::Content;
 use domain::replay::{RECEIPT_VERSION, Receipt};
+use queue::{Outgoing, Queue};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;

@@ -3,7 +3,6 @@
 use crate::config::ConsumerConfig;
 use crate::failure::Failure;
 use crate::panic::Caught;
-use crate::queue::{Queue, QueueAttributes, QueueError, Received};
 use crate::receipt::{self, LAST_MAX, WAITING_MAX};
 use crate::settle::{Case, Settler, chain, delete_all, pause, to_duration};
 use async_trait::async_trait;
@@ -12,6 +11,7 @@ use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
 use domain::reading::Class;
 use domain::replay::Receipt;
 use domain::time::Span;
+use queue::{Queue, QueueAttributes, QueueError, Received};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,7 +1,6 @@
 //! Putting the stamp onto the copy that goes to the dead-letter queue.
 
 use crate::failure::Failure;
-use crate::queue::Received;
 use domain::id::QueueArn;
 use domain::limits::{ATTRIBUTES_MAX, MESSAGE_BYTES_MAX};
 use domain::marker::FAILURE_ATTRIBUTE;
@@ -9,6 +8,7 @@ use domain::message::{Attribute, Content};
 use domain::read::stamp::{STAMP_VERSION, Stamp};
 use domain::reading::Class;
 use domain::time::Timestamp;
+use queue::Received;
 
 /// Who failed, and when.
 pub(crate) struct Circumstances<'a> {

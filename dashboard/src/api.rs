@@ -7,19 +7,19 @@ pub mod json;
 pub use error::ApiError;
 pub use http::{Answer, Seen};
 
-use crate::route::encode;
+use dashboard_model::route::encode;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
-use domain::wire::{
+use http::{delete, file, get, path, post};
+use wire::{
     Approve, AskDryRun, AuditPage, ComeBack, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail,
     LettersPage, MakePlan, Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, Resume, SaveTransform,
     Session, SignIn, TransformPreview, TransformsAnswer, TryTransform,
 };
-use http::{delete, file, get, path, post};
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
 type Done<T> = Result<T, ApiError>;

@@ -8,8 +8,8 @@ use crate::nav::Nav;
 use crate::page::{GroupPage, GroupsPage, Memory, ReplayPage, ReplaysPage, SignInPage, SignedOut, UnknownPage};
 use crate::prefs::Prefs;
 use crate::reactive::prelude::*;
-use crate::route::{PageKey, Route};
 use crate::session::{SignedIn, Tab};
+use dashboard_model::route::{PageKey, Route};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 

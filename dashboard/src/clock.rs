@@ -1,8 +1,8 @@
 //! The time now, ticking once a second while somebody looks, and the zone.
 
-use crate::model::when;
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
+use dashboard_model::when;
 use domain::time::Timestamp;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Signing in at an issuer: sends a person there, with secrets that stay in this tab.
 
-use crate::model::code::{Pending, address};
 use crate::reactive::prelude::*;
 use crate::session::keep_pending;
+use dashboard_model::code::{Pending, address};
 use domain::id::to_hex;
 use js_sys::Uint8Array;
 use wasm_bindgen_futures::JsFuture;

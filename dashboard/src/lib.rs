@@ -1,7 +1,7 @@
 //! The dashboard: what a person sees of the office, in the browser.
 //!
-//! [`model`] computes, [`api`] asks, [`poll`] keeps answers fresh, [`component`] shows parts, [`page`] puts them
-//! together, written with [`reactive`]. [`route`] is the URL as a value; the URL is all the state that a person would
+//! [`dashboard_model`] computes, [`api`] asks, [`poll`] keeps answers fresh, [`component`] shows parts, [`page`] puts them
+//! together, written with [`reactive`]. [`dashboard_model::route`] is the URL as a value; the URL is all the state that a person would
 //! share.
 
 pub mod api;
@@ -11,13 +11,11 @@ pub mod clock;
 pub mod component;
 pub mod issuer;
 pub mod keys;
-pub mod model;
 pub mod nav;
 pub mod page;
 pub mod poll;
 pub mod prefs;
 pub mod reactive;
-pub mod route;
 pub mod session;
 
 /// Mounts the dashboard into the document's body.

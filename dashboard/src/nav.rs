@@ -1,7 +1,7 @@
 //! The way between pages: History API, and every ordinary link inside the dashboard.
 
 use crate::reactive::prelude::*;
-use crate::route::Route;
+use dashboard_model::route::Route;
 use leptos::ev;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, MouseEvent};

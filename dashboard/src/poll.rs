@@ -9,12 +9,12 @@ use crate::api::{Answer, ApiError, Seen};
 use crate::reactive::prelude::*;
 use crate::session;
 use domain::time::Timestamp;
-use domain::wire::ErrorCode;
 use engine::Engine;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
+use wire::ErrorCode;
 
 /// How often a value is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 //! approver in the next. Survives a reload, ends with the tab.
 
 use crate::api::json;
-use crate::model::words;
 use crate::reactive::prelude::*;
+use dashboard_model::words;
 use domain::role::Permission;
-use domain::wire::{Me, Session};
+use wire::{Me, Session};
 
 const TOKEN: &str = "dlo.token";
 const ME: &str = "dlo.me";

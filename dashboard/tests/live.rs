@@ -10,13 +10,13 @@ use dashboard::keys::{self, key};
 use dashboard::nav::nav;
 use dashboard::poll::{Live, Pace};
 use dashboard::reactive::prelude::*;
-use dashboard::route::{PageKey, Route};
-use domain::wire::{ErrorBody, ErrorCode};
+use dashboard_model::route::{PageKey, Route};
 use stage::{Stage, frame, show};
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 use web_sys::{KeyboardEvent, KeyboardEventInit};
+use wire::{ErrorBody, ErrorCode};
 
 wasm_bindgen_test_configure!(run_in_browser);
 

@@ -8,9 +8,9 @@ use dashboard::poll::{Live, Pace};
 use dashboard::reactive::prelude::*;
 use domain::group::Tally;
 use domain::money::{Currency, Money, Purse};
-use domain::wire::NextStep;
 use stage::{frame, show};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use wire::NextStep;
 
 wasm_bindgen_test_configure!(run_in_browser);
 

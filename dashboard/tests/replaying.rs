@@ -6,12 +6,12 @@ mod stage;
 use dashboard::component::{ApproveDialog, Asker, GateList, LedgerTable, WaveRows};
 use dashboard::reactive::prelude::*;
 use domain::gate::Gate;
-use domain::wire::{Approve, PlanView, ReplayView};
 use serde_json::{Value, json};
 use stage::{Stage, frame, show};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 use web_sys::{Event, EventInit, HtmlInputElement, HtmlTextAreaElement};
+use wire::{Approve, PlanView, ReplayView};
 
 wasm_bindgen_test_configure!(run_in_browser);
 

@@ -5,12 +5,12 @@ mod stage;
 
 use dashboard::component::{PreviewList, ProgramField};
 use dashboard::reactive::prelude::*;
-use domain::wire::TransformPreview;
 use serde_json::json;
 use stage::{frame, show};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 use web_sys::{Event, EventInit, HtmlTextAreaElement};
+use wire::TransformPreview;
 
 wasm_bindgen_test_configure!(run_in_browser);
 

@@ -7,6 +7,6 @@
 use serde::de::Error;
 
 /// What this variant must carry.
-pub(crate) fn need<T, E: Error>(value: Option<T>, name: &'static str) -> Result<T, E> {
+pub fn need<T, E: Error>(value: Option<T>, name: &'static str) -> Result<T, E> {
     value.ok_or_else(|| E::missing_field(name))
 }

@@ -4,8 +4,10 @@
 //! group is the head and lives on (its fix, its replays, its note), the others point to it and are read with it. So a
 //! merge moves no letter, counts nothing twice, and is undone by taking the pointer away.
 
+mod preview;
 mod steps;
 
+pub use preview::{GroupChange, GroupName, RulesPreview};
 pub use steps::{Step, name, steps};
 
 use crate::group::{Group, GroupState};

@@ -1,184 +1,245 @@
-//! Evidence about consumers, from what their platform says of them: which version went live when, and whether anything
-//! takes messages from a main queue. Pure but for the store; how the platform is asked is an adapter's affair.
+//! What consumes the main queues, as Lambda says: event source mappings, and the functions behind them.
+//!
+//! Two signed GETs, not Lambda's SDK: that crate is larger than the rest of the office, and would have to be loaded with
+//! each start of sweep.
 
-use crate::act;
-use crate::error::{OfficeError, chain};
-use crate::office::Office;
-use crate::port::{CommitError, Write};
-use domain::deployment::{Attached, AttachedConsumer, Deployment};
+use super::{connect, settings};
+use aws_config::SdkConfig;
+use aws_credential_types::provider::ProvideCredentials;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::sign::v4;
+use domain::deployment::AttachedConsumer;
 use domain::id::QueueArn;
-use domain::time::{Span, Timestamp};
-use domain::wire::ReportDeployment;
+use domain::time::Timestamp;
+use office::consumers::{Function, logged, saw_function, saw_queue};
+use office::error::chain;
+use office::office::Office;
+use reqwest::Client;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
+use std::error::Error;
+use std::time::{Duration, SystemTime};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
-/// Variables in which a function's version is looked for, in this order: ours, then those of the common tools.
-const VERSIONS: [&str; 4] = ["DLO_VERSION", "DD_VERSION", "SERVICE_VERSION", "APP_VERSION"];
-/// Variables in which its service's name is looked for.
-const SERVICES: [&str; 4] = ["DLO_SERVICE", "DD_SERVICE", "OTEL_SERVICE_NAME", "SERVICE_NAME"];
-/// OpenTelemetry's list of a resource's attributes: `service.name=orders,service.version=v3`.
-const OTEL_ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
-/// What the platform calls a version that nobody has published.
-const UNPUBLISHED: &str = "$LATEST";
-/// Characters of a code's hash that tell two apart.
-const HASH_CHARS: usize = 12;
-/// What has not changed is written again after so long, so that the gate knows that somebody looks.
-const WRITTEN_EVERY: Span = Span::from_mins(10);
+/// Main queues that are looked at; a stack names a handful.
+const QUEUES_MAX: usize = 20;
+/// Mappings of one queue that are looked at; each function is a call of its own.
+const MAPPINGS_MAX: usize = 10;
+/// How long one call may take.
+const CALL_MAX: Duration = Duration::from_secs(3);
+/// How long a look may take: sweep has other things to do in its minute.
+const PATIENCE: Duration = Duration::from_secs(15);
 
-/// A function as its platform describes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Function {
-    /// Its name.
-    pub name: String,
-    /// The platform's own version of it: a number, or `$LATEST`.
-    pub version: String,
-    /// When that was changed last.
-    pub modified_at: Option<Timestamp>,
-    /// The hash of its code.
-    pub code_hash: Option<String>,
-    /// Its environment.
-    pub variables: HashMap<String, String>,
+/// Lambda.
+#[derive(Clone)]
+pub struct Lambda {
+    client: Client,
+    config: SdkConfig,
+    queues: Vec<QueueArn>,
+    /// Whether functions may be looked at, or their mappings only.
+    functions: bool,
 }
 
-impl Function {
-    /// The service that it is, as its letters and its pipeline call it.
-    pub fn service(&self) -> &str {
-        self.variable(&SERVICES, "service.name").unwrap_or(&self.name)
+/// A call that gave nothing.
+#[derive(Debug, thiserror::Error)]
+enum Unseen {
+    #[error("neither region nor credentials are known")]
+    Unconfigured,
+    #[error("the credentials cannot be had")]
+    Credentials(#[source] aws_credential_types::provider::error::CredentialsError),
+    #[error("the call cannot be signed")]
+    Unsigned(#[source] Box<dyn Error + Send + Sync>),
+    #[error("Lambda does not answer, or refuses")]
+    Answer(#[source] reqwest::Error),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Mappings {
+    #[serde(default)]
+    event_source_mappings: Vec<Mapping>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Mapping {
+    function_arn: String,
+    #[serde(default)]
+    state: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Configuration {
+    function_name: String,
+    version: String,
+    last_modified: Option<String>,
+    code_sha256: Option<String>,
+    environment: Option<Environment>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Environment {
+    #[serde(default)]
+    variables: HashMap<String, String>,
+}
+
+impl Lambda {
+    /// Over Lambda as it is reached by this configuration.
+    pub fn new(config: &SdkConfig, queues: Vec<QueueArn>, functions: bool) -> Result<Self, reqwest::Error> {
+        connect::provide_tls();
+        let client = Client::builder().timeout(CALL_MAX).build()?;
+        Ok(Self { client, config: config.clone(), queues, functions })
     }
 
-    fn variable(&self, names: &[&str], otel: &str) -> Option<&str> {
-        let set = |name: &&str| self.variables.get(*name).map(|value| value.trim()).filter(|value| !value.is_empty());
-        let attribute = || {
-            let attributes = self.variables.get(OTEL_ATTRIBUTES)?.split(',');
-            attributes.filter_map(|pair| pair.split_once('=')).find(|(name, _)| name.trim() == otel)
+    /// As the stack says.
+    pub async fn from_env() -> Result<Self, reqwest::Error> {
+        let queues = settings::optional("DLO_MAIN_QUEUES").map(|list| settings::queues(&list)).unwrap_or_default();
+        let functions = settings::optional("DLO_CONSUMER_FUNCTIONS").is_some();
+        Self::new(&connect::from_env().await, queues, functions)
+    }
+
+    /// Looks at everything once. What cannot be seen is logged, and seen by the next look.
+    pub async fn look(&self, office: &Office) {
+        if self.queues.len() > QUEUES_MAX {
+            tracing::warn!(queues = self.queues.len(), QUEUES_MAX, "not every main queue's consumers are looked at");
+        }
+        let look = async {
+            for queue in self.queues.iter().take(QUEUES_MAX) {
+                self.look_at(office, queue).await;
+            }
         };
-        names.iter().find_map(set).or_else(|| attribute().map(|(_, value)| value.trim()))
+        if tokio::time::timeout(PATIENCE, look).await.is_err() {
+            tracing::warn!("the look at consumers took too long; the next minute goes on");
+        }
     }
 
-    /// The deployment that is seen for the first time; none when it is known, or somebody who knows better has reported
-    /// a later one. Only what has a name of its own can be declared as a fix, so the code's hash stands in for it.
-    pub fn deployment(&self, known: Option<&Deployment>, now: Timestamp) -> Option<Deployment> {
-        let is_published = self.version != UNPUBLISHED;
-        let hash = || self.code_hash.as_ref().map(|hash| hash.chars().take(HASH_CHARS).collect());
-        let named = self.variable(&VERSIONS, "service.version").map(String::from);
-        let version = match (named, is_published) {
-            (Some(name), _) => name,
-            (None, true) => self.version.clone(),
-            (None, false) => hash()?,
+    async fn look_at(&self, office: &Office, queue: &QueueArn) {
+        // An ARN has no other character that a query would have to hide.
+        let source = queue.as_str().replace(':', "%3A");
+        let path = format!("/2015-03-31/event-source-mappings?EventSourceArn={source}&MaxItems={MAPPINGS_MAX}");
+        let mappings = match self.get::<Mappings>(&path).await {
+            Ok(answer) => answer.event_source_mappings,
+            Err(error) => {
+                let error = chain(&error);
+                return tracing::warn!(%queue, error, "the event source mappings of a main queue cannot be seen");
+            }
         };
-        let modified_at = self.modified_at?.min(now);
-        let at = match known {
-            Some(known) if known.version == version => return None,
-            Some(known) if known.at < modified_at => modified_at,
-            // An alias went back to an older version; when, nobody says. A name that a pipeline gave stays.
-            Some(known) if is_published && known.version.bytes().all(|b| b.is_ascii_digit()) => now,
-            Some(_) => return None,
-            None => modified_at,
+        let mut consumers = Vec::new();
+        for mapping in mappings.into_iter().take(MAPPINGS_MAX) {
+            consumers.push(self.consumer(office, mapping).await);
+        }
+        logged("what is attached to a main queue", saw_queue(office, queue, consumers).await);
+    }
+
+    async fn consumer(&self, office: &Office, mapping: Mapping) -> AttachedConsumer {
+        let Mapping { function_arn, state } = mapping;
+        let (name, qualifier) = name_of(&function_arn);
+        // One that is being updated goes on as it was.
+        let enabled = matches!(state.as_str(), "Enabled" | "Updating");
+        let mut service = name.to_owned();
+        if self.functions {
+            let qualifier = qualifier.map(|qualifier| format!("?Qualifier={qualifier}")).unwrap_or_default();
+            match self.get::<Configuration>(&format!("/2015-03-31/functions/{name}/configuration{qualifier}")).await {
+                Ok(configuration) => {
+                    let function = function(configuration);
+                    function.service().clone_into(&mut service);
+                    logged("a function", saw_function(office, &function).await);
+                }
+                Err(error) => {
+                    let error = chain(&error);
+                    tracing::warn!(function = name, error, "a function cannot be seen; report its deployments");
+                }
+            }
+        }
+        AttachedConsumer { service, enabled, state }
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Unseen> {
+        let region = self.config.region().ok_or(Unseen::Unconfigured)?.as_ref();
+        let credentials = self.config.credentials_provider().ok_or(Unseen::Unconfigured)?;
+        let identity = credentials.provide_credentials().await.map_err(Unseen::Credentials)?.into();
+        let url = match self.config.endpoint_url() {
+            Some(endpoint) => format!("{}{path}", endpoint.trim_end_matches('/')),
+            None => format!("https://lambda.{region}.{}{path}", domain_of(region)),
         };
-        Some(Deployment { service: self.service().into(), version, commit: None, at })
+        let mut request = self.client.get(&url);
+        let params = v4::SigningParams::builder().identity(&identity).region(region).name("lambda");
+        let params = params.time(SystemTime::now()).settings(SigningSettings::default());
+        let params = params.build().map_err(|error| Unseen::Unsigned(error.into()))?.into();
+        let unsigned = SignableRequest::new("GET", url.as_str(), std::iter::empty(), SignableBody::Bytes(&[]));
+        let unsigned = unsigned.map_err(|error| Unseen::Unsigned(error.into()))?;
+        let (signature, _) = sign(unsigned, &params).map_err(|error| Unseen::Unsigned(error.into()))?.into_parts();
+        for (name, value) in signature.headers() {
+            request = request.header(name, value);
+        }
+        let answer = request.send().await.and_then(reqwest::Response::error_for_status).map_err(Unseen::Answer)?;
+        answer.json().await.map_err(Unseen::Answer)
     }
 }
 
-/// Reports what is seen of a function, as its pipeline would.
-pub async fn saw_function(office: &Office, function: &Function) -> Result<(), OfficeError> {
-    let known = office.store.deployment(function.service()).await?;
-    let Some(Deployment { service, version, commit, at }) = function.deployment(known.as_ref(), office.now()) else {
-        return Ok(());
-    };
-    tracing::info!(service, version, "a deployment was seen");
-    act::report_deployment(office, &ReportDeployment { service, version, commit, at: Some(at) }).await?;
-    Ok(())
-}
-
-/// Keeps what is seen to be attached to a main queue.
-pub async fn saw_queue(office: &Office, queue: &QueueArn, consumers: Vec<AttachedConsumer>) -> Result<(), OfficeError> {
-    let (known, seen_at) = (office.store.attached(queue).await?, office.now());
-    let is_known = |known: &Attached| known.consumers == consumers && seen_at.since(known.seen_at) < WRITTEN_EVERY;
-    if known.as_ref().is_some_and(is_known) || (known.is_none() && consumers.is_empty()) {
-        return Ok(());
-    }
-    match office.store.commit(vec![Write::Attached(Attached { queue: queue.clone(), seen_at, consumers })]).await {
-        Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
-        Err(CommitError::Store(error)) => Err(error.into()),
+fn function(of: Configuration) -> Function {
+    Function {
+        name: of.function_name,
+        version: of.version,
+        modified_at: of.last_modified.as_deref().and_then(moment),
+        code_hash: of.code_sha256,
+        variables: of.environment.map(|environment| environment.variables).unwrap_or_default(),
     }
 }
 
-/// Says in the log what could not be kept: evidence never fails anything else.
-pub fn logged(what: &str, done: Result<(), OfficeError>) {
-    if let Err(error) = done {
-        tracing::warn!(what, error = chain(&error), "what was seen of a consumer is lost; the next look sees it again");
-    }
+/// `orders` and `live` in `arn:aws:lambda:eu-west-1:111122223333:function:orders:live`.
+fn name_of(arn: &str) -> (&str, Option<&str>) {
+    let mut parts = arn.split(':').skip(6);
+    (parts.next().unwrap_or(arn), parts.next().filter(|qualifier| *qualifier != "$LATEST"))
+}
+
+/// Where a region's services are.
+fn domain_of(region: &str) -> &'static str {
+    if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" }
+}
+
+/// Lambda writes times as RFC 3339 but for the colon in the offset, which is always zero.
+fn moment(text: &str) -> Option<Timestamp> {
+    let text = text.strip_suffix("+0000").map_or(text.to_owned(), |utc| format!("{utc}Z"));
+    let at = OffsetDateTime::parse(&text, &Rfc3339).ok()?;
+    i64::try_from(at.unix_timestamp_nanos() / 1_000_000).ok().map(Timestamp::from_ms)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const NOW: Timestamp = Timestamp::from_ms(1_000);
-
-    fn function(version: &str, modified_ms: i64, variables: &[(&str, &str)]) -> Function {
-        Function {
-            name: "orders-fn".into(),
-            version: version.into(),
-            modified_at: Some(Timestamp::from_ms(modified_ms)),
-            code_hash: Some("abcdefghijklmnopqrstuvwxyz=".into()),
-            variables: variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
-        }
-    }
-
-    /// What is seen, what is known (version, time), and what is reported.
-    fn check(seen: &Function, known: Option<(&str, i64)>, reported: Option<(&str, i64)>) {
-        let at = Timestamp::from_ms;
-        let known = known.map(|(version, ms)| Deployment {
-            service: "orders-fn".into(),
-            version: version.into(),
-            commit: None,
-            at: at(ms),
-        });
-        let now = seen.deployment(known.as_ref(), NOW).map(|deployment| (deployment.version, deployment.at));
-        assert_eq!(now, reported.map(|(version, ms)| (version.into(), at(ms))), "{seen:?} where {known:?} is known");
-    }
-
     #[test]
-    fn a_deployment_is_reported_when_its_version_is_new() {
-        let named = |modified_ms| function("$LATEST", modified_ms, &[("SERVICE_VERSION", "v3")]);
-        check(&named(500), None, Some(("v3", 500)));
-        check(&named(500), Some(("v2", 100)), Some(("v3", 500)));
-        check(&named(500), Some(("v3", 100)), None);
-        // Its memory was changed, its version was not.
-        check(&named(900), Some(("v3", 500)), None);
-        // A pipeline has named a later one.
-        check(&named(500), Some(("build-77", 600)), None);
-        // Clocks differ.
-        check(&named(5_000), None, Some(("v3", 1_000)));
-
-        let unnamed = |modified_ms| function("$LATEST", modified_ms, &[]);
-        check(&unnamed(500), None, Some(("abcdefghijkl", 500)));
-        check(&unnamed(500), Some(("build-77", 600)), None);
-        check(&unnamed(700), Some(("build-77", 600)), Some(("abcdefghijkl", 700)));
-
-        let published = function("7", 500, &[]);
-        check(&published, None, Some(("7", 500)));
-        check(&published, Some(("6", 400)), Some(("7", 500)));
-        // The alias went back.
-        check(&published, Some(("8", 600)), Some(("7", 1_000)));
-        check(&published, Some(("build-77", 600)), None);
-        check(&Function { modified_at: None, ..published }, None, None);
-    }
-
-    #[test]
-    fn names_are_looked_for_where_tools_put_them() {
-        let named = |variables: &[(&str, &str)]| {
-            let seen = function("3", 1, variables);
-            (seen.service().to_owned(), seen.deployment(None, NOW).map(|deployment| deployment.version))
-        };
-        for (variables, service, version) in [
-            (&[][..], "orders-fn", "3"),
-            (&[("DLO_VERSION", "v1"), ("DD_VERSION", "v2")], "orders-fn", "v1"),
-            (&[("DD_SERVICE", "orders"), ("DD_VERSION", "v2")], "orders", "v2"),
-            (&[("DLO_VERSION", " "), ("APP_VERSION", "v4")], "orders-fn", "v4"),
-            (&[("OTEL_RESOURCE_ATTRIBUTES", "a=b, service.name=orders,service.version=v5")], "orders", "v5"),
+    fn times_and_names_are_read_as_lambda_writes_them() {
+        for (text, ms) in [
+            ("2026-01-15T08:00:00.123+0000", Some(1_768_464_000_123)),
+            ("2026-01-15T08:00:00.000Z", Some(1_768_464_000_000)),
+            ("2026-01-15T10:00:00.000+02:00", Some(1_768_464_000_000)),
+            ("yesterday", None),
         ] {
-            assert_eq!(named(variables), (service.into(), Some(version.into())), "{variables:?}");
+            assert_eq!(moment(text), ms.map(Timestamp::from_ms), "{text}");
         }
+        let arn = "arn:aws:lambda:eu-west-1:111122223333:function:orders";
+        assert_eq!(name_of(arn), ("orders", None));
+        assert_eq!(name_of(&format!("{arn}:live")), ("orders", Some("live")));
+        assert_eq!(name_of(&format!("{arn}:$LATEST")), ("orders", None));
+    }
+
+    #[test]
+    fn a_configuration_is_read_as_lambda_writes_it() {
+        let text = r#"{"FunctionName":"orders","FunctionArn":"arn:aws:lambda:eu-west-1:1:function:orders",
+            "Version":"7","LastModified":"2026-01-15T08:00:00.000+0000","CodeSha256":"abc=","MemorySize":128,
+            "Environment":{"Variables":{"SERVICE_VERSION":"v3"}}}"#;
+        let seen = function(serde_json::from_str(text).unwrap());
+        assert_eq!((seen.name.as_str(), seen.version.as_str(), seen.service()), ("orders", "7", "orders"));
+        assert_eq!(seen.variables["SERVICE_VERSION"], "v3");
+        assert_eq!(seen.modified_at, Some(Timestamp::from_ms(1_768_464_000_000)));
+        let denied = r#"{"FunctionName":"f","Version":"$LATEST","Environment":{"Error":{"ErrorCode":"AccessDenied"}}}"#;
+        assert!(function(serde_json::from_str(denied).unwrap()).variables.is_empty());
+        assert!(serde_json::from_str::<Mappings>("{}").unwrap().event_source_mappings.is_empty());
     }
 }

@@ -1,29 +1,23 @@
-//! The handlers of Dead Letter Office over its ports. The Lambda functions' mains and `dlo` only wire them.
+//! The adapters for AWS: the only place that knows its SDK. And what the functions' mains share.
 //!
-//! | handler | fed by | does |
-//! |---|---|---|
-//! | [`intake`] | dead messages | reads, groups and keeps them |
-//! | [`api`] | the dashboard and programs | shows, and does what people ask |
-//! | [`replay`] | step messages | does the next step of a replay |
-//! | [`sweep`] | the clock, each minute | gauges, watchdog |
-//! | [`consumers`] | what the platform says of functions | evidence for the gate |
+//! | port | adapter |
+//! |---|---|
+//! | metrics | [`metrics::CloudWatchMetrics`] |
+//! | alerts | [`alerts::SnsAlerts`] and [`events::EventBridgeAlerts`] |
+//! | queue | [`queue::SqsQueue`] |
+//! | (evidence) | [`consumers::Lambda`]: what consumes the main queues, and which version |
+//! | payloads | [`payloads::S3Payloads`] |
+//! | store | [`store::DynamoStore`]: one table |
 
-pub mod act;
-pub mod api;
-pub mod assets;
-#[cfg(feature = "aws")]
-pub mod aws;
-mod by_rule;
-mod cause;
+pub mod alerts;
+pub mod connect;
 pub mod consumers;
-pub mod error;
-pub mod event;
-mod groups;
-pub mod guard;
-pub mod intake;
-pub mod letters;
-pub mod office;
-mod payloads;
-pub mod port;
-pub mod replay;
-pub mod sweep;
+pub mod events;
+pub mod function;
+pub mod metrics;
+pub mod payloads;
+pub mod queue;
+mod retry;
+pub mod settings;
+pub mod sign_in;
+pub mod store;

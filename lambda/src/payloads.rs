@@ -1,51 +1,66 @@
-//! Whether what letters only point to is still there: looked at when a plan is made of them, and again before each goes.
+//! Payloads in S3 that letters only point to.
 
-use crate::port::{Payloads, Presence};
-use domain::id::LetterId;
-use domain::letter::Letter;
+use async_trait::async_trait;
+use aws_config::SdkConfig;
+use aws_sdk_s3::Client;
+use aws_sdk_s3::config::Builder;
 use domain::read::PayloadPlace;
-use domain::reading::Replayability;
-use futures_util::future::join_all;
-use std::collections::BTreeMap;
+use office::port::{Payloads, Presence};
 
-/// Payloads that one plan looks at: as many take about ten seconds, and a person waits for them.
-const LOOKS_MAX: usize = 2_000;
-/// Of these, so many at once.
-const AT_ONCE: usize = 16;
+/// S3, as far as the stack lets the office look.
+pub struct S3Payloads {
+    client: Client,
+}
 
-const TOO_MANY: &str = "whose payloads in S3 were too many to look at";
-const DEEPER: &str = "whose pointers into S3 lie deeper in their messages";
+impl S3Payloads {
+    /// In the office's own region.
+    pub fn new(config: &SdkConfig) -> Self {
+        let one_host = config.endpoint_url().is_some();
+        Self { client: Client::from_conf(Builder::from(config).force_path_style(one_host).build()) }
+    }
+}
 
-/// The looks of one plan, or of one batch of a replay.
-#[derive(Default)]
-pub(crate) struct Looks(usize);
+#[async_trait]
+impl Payloads for S3Payloads {
+    async fn look(&self, place: &PayloadPlace) -> Presence {
+        let answer = self.client.head_object().bucket(&place.bucket).key(&place.key).send().await;
+        match answer {
+            Ok(_) => Presence::There,
+            Err(error) => seen(error.raw_response().map(|answer| answer.status().as_u16())),
+        }
+    }
+}
 
-impl Looks {
-    /// Looks at the payloads of those letters that point to one.
-    pub(crate) async fn look(
-        &mut self,
-        payloads: &dyn Payloads,
-        letters: Vec<&Letter>,
-    ) -> BTreeMap<LetterId, Presence> {
-        let (mut known, mut places) = (BTreeMap::new(), Vec::new());
-        for letter in letters {
-            let place = match letter.replayability {
-                Replayability::Pointer { .. } => PayloadPlace::of(&letter.content.body).ok_or(DEEPER),
-                _ => continue,
-            };
-            match place {
-                Ok(place) if self.0 < LOOKS_MAX => {
-                    self.0 += 1;
-                    places.push((letter.id.clone(), place));
-                }
-                Ok(_) => drop(known.insert(letter.id.clone(), Presence::Unknown(TOO_MANY))),
-                Err(why) => drop(known.insert(letter.id.clone(), Presence::Unknown(why))),
+/// What the status of a refused HeadObject says. Without the right to list its bucket, S3 does not tell an object that
+/// is gone from one that may not be seen.
+fn seen(status: Option<u16>) -> Presence {
+    match status {
+        Some(404) => Presence::Gone,
+        Some(401 | 403) => Presence::Unknown("whose payloads in S3 may not be looked at: access denied"),
+        Some(301 | 307 | 400) => Presence::Unknown("whose payloads lie in S3 elsewhere than in this region"),
+        _ => Presence::Unknown("whose payloads could not be looked at: S3 does not answer"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_s3_says_is_gone_is_gone() {
+        for (status, gone, words) in [
+            (Some(404), true, ""),
+            (Some(403), false, "access denied"),
+            (Some(401), false, "access denied"),
+            (Some(301), false, "elsewhere"),
+            (Some(400), false, "elsewhere"),
+            (Some(503), false, "does not answer"),
+            (None, false, "does not answer"),
+        ] {
+            match seen(status) {
+                Presence::Unknown(why) => assert!(!gone && why.contains(words), "{status:?}: {why}"),
+                presence => assert_eq!((presence, gone), (Presence::Gone, true), "{status:?}"),
             }
         }
-        for chunk in places.chunks(AT_ONCE) {
-            let found = join_all(chunk.iter().map(|(_, place)| payloads.look(place))).await;
-            known.extend(chunk.iter().map(|(id, _)| id.clone()).zip(found));
-        }
-        known
     }
 }

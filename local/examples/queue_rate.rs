@@ -1,11 +1,11 @@
 //! How many messages a second the embedded queue carries (send, receive and delete, ten at a time), and whether the
 //! number of stored messages matters. `cargo run --release -p dlo-local --example queue_rate`
 
-use consumer::queue::{Outgoing, Queue, QueueError};
 use domain::id::QueueArn;
 use domain::message::{Attribute, Content};
 use domain::time::{Span, Timestamp};
 use local::queue::{EmbeddedQueue, QueueSettings};
+use queue::{Outgoing, Queue, QueueError};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};

@@ -10,15 +10,15 @@ use crate::serve::{self, ListenError};
 use crate::sign_in::{NoRandomness, Sessions};
 use crate::sinks::{LogAlerts, SeriesMetrics};
 use crate::store::SqliteStore;
-use consumer::queue::QueueError;
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
 use domain::policy::{GatePolicy, Policy, ReplayPolicy};
 use domain::time::{Span, Timestamp};
-use domain::wire::ReportDeployment;
-use lambda::api::Api;
-use lambda::office::Office;
-use lambda::port::OutOfSight;
+use office::api::Api;
+use office::assets::Files;
+use office::office::Office;
+use office::port::OutOfSight;
+use queue::QueueError;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
 use transform::Transforms;
+use wire::ReportDeployment;
 
 /// The settings of a demo.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub struct DemoConfig {
     pub fresh: bool,
     /// Orders a second; 0 for none until somebody asks for some.
     pub orders_per_s: u32,
+    /// The files of the dashboard.
+    pub dashboard: Files,
 }
 
 /// The demo could not start, or had to end.
@@ -103,7 +106,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
         watching: [queues.dlq.clone()].into(),
     };
     let more = panel::mounted(orders.clone()).merge(crate::control::router(links.clone()));
-    let router = serve::router(api, sessions, more);
+    let router = serve::router(api, sessions, more, config.dashboard);
 
     let (stop, stopping) = watch::channel(false);
     let executor = machine::executor_name();
@@ -224,8 +227,8 @@ async fn start_orders(
                 commit: deployment.commit,
                 at: Some(deployment.at),
             };
-            if let Err(error) = lambda::act::report_deployment(&office, &report).await {
-                tracing::error!(error = lambda::error::chain(&error), "a deployment could not be reported");
+            if let Err(error) = office::act::report_deployment(&office, &report).await {
+                tracing::error!(error = office::error::chain(&error), "a deployment could not be reported");
             }
         });
     };

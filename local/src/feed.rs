@@ -1,15 +1,15 @@
 //! What feeds the handlers on one machine, as event source mappings and schedules do on AWS: letters to intake, steps
 //! to replay, the minute to sweep.
 
-use consumer::queue::{QueueError, Received};
 use domain::id::{MessageId, QueueArn};
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::message::DeadMessage;
 use domain::replay::Receipt;
 use domain::time::Span;
-use lambda::error::chain;
-use lambda::office::{Office, StepMessage};
-use lambda::{intake, replay, sweep};
+use office::error::chain;
+use office::office::{Office, StepMessage};
+use office::{intake, replay, sweep};
+use queue::{QueueError, Received};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::watch;

@@ -14,16 +14,17 @@ use crate::sign_in::{NoRandomness, Sessions};
 use crate::sinks::{LogAlerts, SeriesMetrics};
 use crate::store::SqliteStore;
 use crate::{feed, screen};
-use consumer::queue::{Queue, QueueError};
 use domain::id::QueueArn;
 use domain::policy::Policy;
 use domain::role::Role;
-use lambda::api::Api;
-use lambda::aws::connect::SdkConfig;
-use lambda::aws::payloads::S3Payloads;
-use lambda::aws::queue::SqsQueue;
-use lambda::error::chain;
-use lambda::office::Office;
+use lambda::connect::SdkConfig;
+use lambda::payloads::S3Payloads;
+use lambda::queue::SqsQueue;
+use office::api::Api;
+use office::assets::Files;
+use office::error::chain;
+use office::office::Office;
+use queue::{Queue, QueueError};
 use queues::Queues;
 use std::collections::HashMap;
 use std::fs::File;
@@ -54,6 +55,8 @@ pub struct OpenConfig {
     pub port: u16,
     /// The team's policy.
     pub policy: Policy,
+    /// The files of the dashboard.
+    pub dashboard: Files,
 }
 
 /// The office could not open, or had to end.
@@ -163,7 +166,8 @@ impl Opened {
             name: format!("{}{}", dlq.name(), if config.custody { "" } else { " (only looking)" }).into(),
             watching: [dlq.clone()].into(),
         };
-        let router = serve::router(api, links.sessions.clone(), crate::control::router(links.clone()));
+        let router =
+            serve::router(api, links.sessions.clone(), crate::control::router(links.clone()), config.dashboard);
         let server = tokio::spawn(serve::serve(listener, router, stopping));
         Ok(Self { office, dlq, looked_at, links, folder: config.folder, stop, running, server, _lock: lock })
     }

@@ -25,7 +25,6 @@ pub use shared::{Depth, Status};
 pub use state::{State, StateError};
 pub use version::{UnknownVersion, Version};
 
-use consumer::queue::{EntryFailure, Queue, QueueError};
 use consumer::{Consumer, ConsumerConfig};
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
@@ -33,6 +32,7 @@ use domain::impact::Severity;
 use domain::policy::MessageTypeRule;
 use domain::time::{Span, Timestamp};
 use payments::{PaymentClient, Payments};
+use queue::{EntryFailure, Queue, QueueError};
 use service::Service;
 use shared::Shared;
 use std::path::PathBuf;

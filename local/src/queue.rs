@@ -33,11 +33,11 @@ pub use settings::QueueSettings;
 
 use async_trait::async_trait;
 use bells::Bells;
-use consumer::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use desk::{Desk, Fault};
 use domain::id::{MessageId, QueueArn};
 use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
 use domain::time::{Span, Timestamp};
+use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

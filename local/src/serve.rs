@@ -5,8 +5,8 @@ use axum::http::{StatusCode, header};
 use axum::middleware::{Next, from_fn, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
-use lambda::api::{self, Api};
-use lambda::assets;
+use office::api::{self, Api};
+use office::assets::{self, Files};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -41,13 +41,13 @@ pub async fn listen(port: u16) -> Result<TcpListener, ListenError> {
 }
 
 /// The whole router: the api with its sign-in, `more`, and the dashboard for every other path.
-pub fn router(api: Api, sessions: Arc<Sessions>, more: Router) -> Router {
+pub fn router(api: Api, sessions: Arc<Sessions>, more: Router, dashboard: Files) -> Router {
     let mut endpoints = api::endpoints();
     endpoints.extend(sign_in::endpoints());
     Router::new()
         .merge(api::router(api, &endpoints).layer(Extension(sessions)))
         .merge(more)
-        .fallback_service(assets::router())
+        .fallback_service(assets::router(dashboard))
         .layer(map_response(assets::secure))
         .layer(from_fn(loopback_only))
 }

@@ -11,11 +11,11 @@ use axum::http::header::AUTHORIZATION;
 use domain::id::{Actor, to_hex};
 use domain::role::{Permission, Role};
 use domain::time::{Span, Timestamp};
-use domain::wire::{ErrorCode, Me, Session, SignIn, WayIn};
-use lambda::api::{Api, ApiError, Caller, Endpoint, Identify};
+use office::api::{Api, ApiError, Caller, Endpoint, Identify};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wire::{ErrorCode, Me, Session, SignIn, WayIn};
 
 /// How long a link may wait to be opened.
 const LINK_LASTS: Span = Span::from_mins(24 * 60);
@@ -155,7 +155,7 @@ async fn sign_in(
 ) -> Result<Json<Session>, ApiError> {
     let Json(ask) = ask?;
     let redeemed = sessions.redeem(ask.code.trim(), api.office.now()).map_err(|error| ApiError {
-        log: Some(lambda::error::chain(&error)),
+        log: Some(office::error::chain(&error)),
         ..ApiError::new(ErrorCode::Internal, "This machine cannot make a safe session now.")
     })?;
     let Some((token, grant)) = redeemed else {

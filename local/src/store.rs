@@ -29,7 +29,7 @@ use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
 use domain::time::Timestamp;
 use fault::Fault;
-use lambda::port::{CommitError, Cursor, GroupFacts, Page, Place, Store, StoreError, TransformFacts, Write};
+use office::port::{CommitError, Cursor, GroupFacts, Page, Place, Store, StoreError, TransformFacts, Write};
 use read::Window;
 use readers::Readers;
 use rusqlite::params;

@@ -3,22 +3,22 @@
 //! them. `cargo run -p dlo-tests --features aws --example aws_costs [letters of a batch]`; 100 when not said.
 
 use async_trait::async_trait;
-use consumer::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use dlo_tests::endpoint::Endpoint;
-use dlo_tests::world::World;
 use domain::fix::FixKind;
 use domain::id::{MessageId, QueueArn};
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::metric::Datum;
 use domain::replay::PlanOptions;
 use domain::time::Span;
-use domain::wire::{Approve, DeclareFix};
-use lambda::act;
-use lambda::aws::store::{DynamoStore, Usage};
-use lambda::port::{Metrics, SinkError};
+use fixture::world::World;
+use lambda::store::{DynamoStore, Usage};
+use office::act;
+use office::port::{Metrics, SinkError};
+use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+use wire::{Approve, DeclareFix};
 
 const LETTERS: u64 = 1_000;
 /// Messages of one event of a mapping: the template's `BatchSize`.
@@ -98,7 +98,7 @@ async fn intake(world: &World, of: u64) -> usize {
             return kept;
         }
         let messages = batch.into_iter().map(|message| world.dead(message)).collect();
-        kept += lambda::intake::keep(&world.office, messages).await.kept;
+        kept += office::intake::keep(&world.office, messages).await.kept;
     }
 }
 

@@ -1,12 +1,12 @@
 //! Orders for the demo service at the endpoint that `AWS_ENDPOINT_URL` names:
 //! `cargo run -p dlo-tests --features aws --example aws_orders -- <main queue arn> [count] [kind]`.
 
-use consumer::queue::Queue;
 use domain::id::QueueArn;
 use domain::time::Timestamp;
-use lambda::aws::connect;
-use lambda::aws::queue::SqsQueue;
+use lambda::connect;
+use lambda::queue::SqsQueue;
 use local::orders::{Kind, function};
+use queue::Queue;
 use std::time::{Instant, SystemTime};
 
 /// How many where nothing is said.

@@ -2,16 +2,16 @@
 //! endpoint in the same run: MiniStack, one Python process beside this one.
 //! `cargo run --profile demo -p dlo-tests --features aws --example aws_rates [letters …]`; 1,000 and 5,000 when not said.
 
-use consumer::queue::Queue;
 use dlo_tests::endpoint::Endpoint;
-use dlo_tests::rates::{self, Took};
-use dlo_tests::world::World;
 use domain::id::{QueueArn, ReplayId};
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::time::{Span, Timestamp};
-use lambda::aws::connect;
-use lambda::aws::queue::SqsQueue;
-use lambda::replay::{Next, run};
+use fixture::rates::{self, Took};
+use fixture::world::World;
+use lambda::connect;
+use lambda::queue::SqsQueue;
+use office::replay::{Next, run};
+use queue::Queue;
 use std::sync::Arc;
 use std::time::Instant;
 

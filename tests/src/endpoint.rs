@@ -2,8 +2,8 @@
 //! however that ends.
 
 use domain::policy::Policy;
-use lambda::aws::connect;
-use lambda::aws::store::DynamoStore;
+use lambda::connect;
+use lambda::store::DynamoStore;
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;

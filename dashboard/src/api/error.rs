@@ -1,7 +1,7 @@
 //! What can go wrong between the browser and the office.
 
 use domain::gate::Condition;
-use domain::wire::{ErrorBody, ErrorCode};
+use wire::{ErrorBody, ErrorCode};
 
 /// Why a call gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,8 @@
 
 use super::error::ApiError;
 use super::json;
-use crate::route::encode;
 use crate::session;
-use domain::wire::API_ROOT;
+use dashboard_model::route::encode;
 use gloo_net::http::{Method, RequestBuilder, Response};
 use leptos::prelude::set_timeout_with_handle;
 use serde::Serialize;
@@ -14,6 +13,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 use web_sys::AbortController;
+use wire::API_ROOT;
 
 /// How long an answer may take. A Lambda function that starts cold answers in 2 s; API Gateway gives up at 29 s.
 const WAIT_MS: u32 = 15_000;

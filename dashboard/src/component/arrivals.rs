@@ -1,8 +1,8 @@
 //! Deaths of the last day as a chart: bars, a scale in HTML, and the same as a table.
 
-use crate::model::money::count;
-use crate::model::spark::{heights, words};
 use crate::reactive::prelude::*;
+use dashboard_model::money::count;
+use dashboard_model::spark::{heights, words};
 
 const HEIGHT: u32 = 100;
 const STEP: usize = 10;

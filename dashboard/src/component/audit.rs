@@ -2,9 +2,9 @@
 
 use crate::clock;
 use crate::component::At;
-use crate::model::timeline;
-use crate::model::words::Tone;
 use crate::reactive::prelude::*;
+use dashboard_model::timeline;
+use dashboard_model::words::Tone;
 use domain::audit::AuditRecord;
 
 /// Entries of the audit, as they come: newest first.
@@ -23,7 +23,7 @@ pub fn AuditList(
             .map(|detail| view! { <span class="audit-detail">{detail.to_string()}</span> }.into_any());
         let reason = record.reason.clone().map(|reason| view! { <q class="audit-reason">{reason}</q> }.into_any());
         let replay = record.replay.clone().filter(|_| links).map(|id| {
-            view! { <a href=format!("/replays/{id}")>"replay "{crate::model::ledger::short(&id)}</a> }.into_any()
+            view! { <a href=format!("/replays/{id}")>"replay "{dashboard_model::ledger::short(&id)}</a> }.into_any()
         });
         let at = record.at;
         view! {

@@ -2,9 +2,9 @@
 
 use crate::clock;
 use crate::component::{Glyph, Icon};
-use crate::model::when;
 use crate::poll::{Pulse, Reading};
 use crate::reactive::prelude::*;
+use dashboard_model::when;
 
 /// How fresh the page is. Pressed, it pauses or goes on.
 #[component]

@@ -2,12 +2,12 @@
 
 use crate::api::ApiError;
 use crate::component::{Countdown, Dialog, Field, GateList, Kind, PlanText};
-use crate::model::gate::{Consent, blocked, opens_at, question, to_type, waivable};
-use crate::model::transform::sent_as;
 use crate::reactive::prelude::*;
+use dashboard_model::gate::{Consent, blocked, opens_at, question, to_type, waivable};
+use dashboard_model::transform::sent_as;
 use domain::fix::Fix;
 use domain::gate::{ConditionKind, Gate};
-use domain::wire::{Approve, PlanView, Resume};
+use wire::{Approve, PlanView, Resume};
 
 /// Who asks, for the words of a refusal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

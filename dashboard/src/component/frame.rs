@@ -5,9 +5,9 @@ use crate::nav::{nav, set_title};
 use crate::poll::Pulse;
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
-use crate::route::{PageKey, Route};
 use crate::session::tab;
 use crate::{api, app};
+use dashboard_model::route::{PageKey, Route};
 use leptos::task::spawn_local;
 
 /// The rail at the left; a bar at the bottom of a phone.

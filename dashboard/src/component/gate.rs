@@ -2,8 +2,8 @@
 
 use crate::clock;
 use crate::component::Countdown;
-use crate::model::gate::{Mark, mark};
 use crate::reactive::prelude::*;
+use dashboard_model::gate::{Mark, mark};
 use domain::gate::{ConditionKind, Gate, Status};
 
 /// The conditions of a gate, in order.

@@ -3,10 +3,10 @@
 use super::button::shown_key;
 use crate::component::Dialog;
 use crate::keys::Keys;
-use crate::model::filter::KEYS;
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
-use crate::route::PageKey;
+use dashboard_model::filter::KEYS;
+use dashboard_model::route::PageKey;
 
 /// The help.
 #[component]

@@ -1,8 +1,8 @@
 //! A payload, to be opened and folded. Numbers stand digit by digit as in the text.
 
 use crate::component::Copy;
-use crate::model::json::{self, Kind, Node};
 use crate::reactive::prelude::*;
+use dashboard_model::json::{self, Kind, Node};
 
 /// Nodes down to this depth are open at first.
 const OPEN_TO: usize = 2;

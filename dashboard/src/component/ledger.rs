@@ -2,15 +2,15 @@
 
 use crate::clock;
 use crate::component::{Bar, Countdown, Part};
-use crate::model::ledger::{WaveState, back_mille};
-use crate::model::ledger::{columns, known_by, share, wave_state};
-use crate::model::money::{count, counted};
-use crate::model::words;
 use crate::reactive::prelude::*;
-use crate::route::{ReplayPlace, Route};
+use dashboard_model::ledger::{WaveState, back_mille};
+use dashboard_model::ledger::{columns, known_by, share, wave_state};
+use dashboard_model::money::{count, counted};
+use dashboard_model::route::{ReplayPlace, Route};
+use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::{OutcomeKind, WaveLedger};
-use domain::wire::ReplayView;
+use wire::ReplayView;
 
 /// Where the letters of a wave with an outcome are shown.
 fn place(id: &ReplayId, outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
@@ -125,7 +125,7 @@ fn WaveRow(view: Signal<ReplayView>, wave: u32) -> impl IntoView {
         let done = if matches!(state.get(), WaveState::Passed | WaveState::Overcome) { "ok" } else { "info" };
         ledger.with(|ledger| parts(ledger, done))
     });
-    let words = Signal::derive(move || ledger.with(crate::model::ledger::progress));
+    let words = Signal::derive(move || ledger.with(dashboard_model::ledger::progress));
     let label = format!("Wave {}", wave + 1);
     let back = ledger.map(back_mille);
     let over = move || back.get().is_some_and(|mille| mille > u64::from(stop_pct) * 10);

@@ -1,7 +1,7 @@
 //! Money: the largest sum in full, its minor unit quiet; other currencies below.
 
-use crate::model::money::{amount, by_size, line};
 use crate::reactive::prelude::*;
+use dashboard_model::money::{amount, by_size, line};
 use domain::group::Tally;
 
 /// The money of some letters: `—` where none carries a price, `≥` where only some do.

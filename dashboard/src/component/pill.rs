@@ -1,8 +1,8 @@
 //! A state as shape and word; coloured only where it asks for action.
 
-use crate::model::words::{self, Tone};
 use crate::reactive::prelude::*;
-use domain::wire::NextStep;
+use dashboard_model::words::{self, Tone};
+use wire::NextStep;
 
 /// A state.
 #[component]

@@ -2,12 +2,12 @@
 
 use crate::clock;
 use crate::component::At;
-use crate::model::gate::letters;
-use crate::model::letters::line as filter_line;
-use crate::model::money::{count, count_of, line};
-use crate::model::transform::sent_as;
-use crate::model::when;
 use crate::reactive::prelude::*;
+use dashboard_model::gate::letters;
+use dashboard_model::letters::line as filter_line;
+use dashboard_model::money::{count, count_of, line};
+use dashboard_model::transform::sent_as;
+use dashboard_model::when;
 use domain::replay::Plan;
 use domain::time::Span;
 

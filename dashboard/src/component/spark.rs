@@ -1,7 +1,7 @@
 //! Arrivals of a day as bars.
 
-use crate::model::spark::{heights, words};
 use crate::reactive::prelude::*;
+use dashboard_model::spark::{heights, words};
 
 const HEIGHT: u32 = 24;
 const STEP: usize = 4;

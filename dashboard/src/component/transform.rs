@@ -1,11 +1,11 @@
 //! A program that changes payloads: where it is written, and what it would do with some letters.
 
 use crate::component::Field;
-use crate::model::transform::{counts, fault};
 use crate::reactive::prelude::*;
+use dashboard_model::transform::{counts, fault};
 use domain::limits::PROGRAM_BYTES_MAX;
 use domain::transform::{FieldChange, ProgramFault};
-use domain::wire::TransformPreview;
+use wire::TransformPreview;
 
 /// What people do most, as programs.
 const EXAMPLES: &str = "\

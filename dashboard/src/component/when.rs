@@ -1,8 +1,8 @@
 //! Moments and spans: relative in lists, absolute where they count; always with the machine's form in `datetime`.
 
 use crate::clock;
-use crate::model::when::{self, Urgency};
 use crate::reactive::prelude::*;
+use dashboard_model::when::{self, Urgency};
 use domain::time::{Span, Timestamp};
 
 /// A moment: relative with the absolute one as its title, or the other way round.

@@ -18,15 +18,15 @@ mod transform;
 use crate::api;
 use crate::component::{Arrivals, Frame, Tab, Tabs, Unless};
 use crate::keys::{self, key};
-use crate::model::money::count_of;
 use crate::nav::nav;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use crate::route::{GroupPlace, GroupTab, Route};
+use dashboard_model::money::count_of;
+use dashboard_model::route::{GroupPlace, GroupTab, Route};
 use domain::filter::LetterFilter;
 use domain::id::GroupId;
-use domain::wire::{GroupDetail, NextStep};
 use here::Here;
+use wire::{GroupDetail, NextStep};
 
 /// A group's page.
 #[component]
@@ -41,7 +41,7 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
     let title = live.part(|detail| detail.row.title.clone());
     let title = Signal::derive(move || title.get().unwrap_or_else(|| "Group".to_string()));
     let step =
-        live.part(|detail| (detail.row.next.clone(), detail.replay.as_ref().map(crate::model::ledger::tab_title)));
+        live.part(|detail| (detail.row.next.clone(), detail.replay.as_ref().map(dashboard_model::ledger::tab_title)));
     let tab_title = Signal::derive(move || match step.get() {
         Some((NextStep::Replaying { .. } | NextStep::ReplayStopped, Some(replay))) => replay,
         _ => title.get(),

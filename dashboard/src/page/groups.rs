@@ -13,18 +13,18 @@ pub use memory::Memory;
 use crate::api;
 use crate::component::{Frame, Unless};
 use crate::keys::{self, key};
-use crate::model::filter::Filter;
 use crate::nav::nav;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use crate::route::{GroupsPlace, Route};
 use bar::{FilterBar, NewLine, Views, focus_filter};
-use domain::wire::GroupsAnswer;
+use dashboard_model::filter::Filter;
+use dashboard_model::route::{GroupsPlace, Route};
 use empty::NothingHere;
 use list::List;
 use memory::recall;
 use order::Order;
 use summary::{Summary, Worst};
+use wire::GroupsAnswer;
 
 /// What the parts of this page share.
 #[derive(Clone, Copy)]

@@ -3,14 +3,14 @@
 use crate::api::ApiError;
 use crate::ask::Ask;
 use crate::component::{Button, Problem};
-use crate::model::timeline;
 use crate::poll::Live;
 use crate::reactive::prelude::*;
+use dashboard_model::timeline;
 use domain::audit::AuditRecord;
-use domain::wire::AuditPage;
 use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
+use wire::AuditPage;
 
 type Parts<P, R> = Arc<dyn Fn(&P) -> (Vec<R>, Option<String>) + Send + Sync>;
 type KeyOf<R> = Arc<dyn Fn(&R) -> String + Send + Sync>;

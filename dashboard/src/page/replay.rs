@@ -14,17 +14,17 @@ use crate::api;
 use crate::clock;
 use crate::component::{At, Bar, Frame, LedgerTable, Pill, Stat, Unless, WaveRows, parts};
 use crate::keys::{self, key};
-use crate::model::ledger::{self, Rate, announcement, progress, stop_words, tab_title};
-use crate::model::money::count;
-use crate::model::words;
 use crate::page::download::Download;
 use crate::poll::{Live, Pace, Pulse};
 use crate::reactive::prelude::*;
-use crate::route::ReplayPlace;
+use dashboard_model::ledger::{self, Rate, announcement, progress, stop_words, tab_title};
+use dashboard_model::money::count;
+use dashboard_model::route::ReplayPlace;
+use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::{Phase, ReplayState};
-use domain::wire::{GroupDetail, ReplayView};
 use levers::Switches;
+use wire::{GroupDetail, ReplayView};
 
 /// A replay's page.
 #[component]
@@ -171,7 +171,7 @@ fn Ended(view: Signal<ReplayView>) -> impl IntoView {
     part(move || {
         match ended.get() {
         Some((at, took)) => view! {
-            <span class="fact">"ended "<At at=Signal::stored(at) />{format!(" after {}", crate::model::when::countdown(took))}</span>
+            <span class="fact">"ended "<At at=Signal::stored(at) />{format!(" after {}", dashboard_model::when::countdown(took))}</span>
         }
         .into_any(),
         None => view! { <span class="fact">"started "<At at=Signal::stored(started) /></span> }.into_any(),
@@ -207,9 +207,9 @@ fn Speed(view: Signal<ReplayView>, pulse: Pulse) -> impl IntoView {
 }
 
 /// Where the letters that the URL asks for are shown.
-fn place_of(route: &crate::route::Route) -> Option<ReplayPlace> {
+fn place_of(route: &dashboard_model::route::Route) -> Option<ReplayPlace> {
     match route {
-        crate::route::Route::Replay(place) => Some(place.clone()),
+        dashboard_model::route::Route::Replay(place) => Some(place.clone()),
         _ => None,
     }
 }

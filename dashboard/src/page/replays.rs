@@ -3,14 +3,14 @@
 use crate::api;
 use crate::ask::Ask;
 use crate::component::{At, Bar, Empty, Frame, MoneyText, Part, Pill, Problem, Unless};
-use crate::model::money::{count, count_of};
-use crate::model::words;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use crate::route::Route;
+use dashboard_model::money::{count, count_of};
+use dashboard_model::route::Route;
+use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::WaveLedger;
-use domain::wire::{ReplayView, ReplaysAnswer};
+use wire::{ReplayView, ReplaysAnswer};
 
 /// The list of replays.
 #[component]

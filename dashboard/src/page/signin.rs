@@ -3,14 +3,14 @@
 use crate::api::{self, ApiError};
 use crate::component::{Button, Glyph, Icon, Kind};
 use crate::issuer;
-use crate::model::code::{Outside, Pending, brought, stray};
 use crate::nav::{nav, set_title, take_codes};
 use crate::reactive::prelude::*;
-use crate::route::Route;
 use crate::session::{SignedIn, tab, take_pending};
-use domain::wire::{ComeBack, Session};
+use dashboard_model::code::{Outside, Pending, brought, stray};
+use dashboard_model::route::Route;
 use leptos::task::spawn_local;
 use std::pin::Pin;
+use wire::{ComeBack, Session};
 
 /// A sign-in under way: whoever comes in, and the page that they wanted.
 type Entering = Pin<Box<dyn Future<Output = Result<(Session, Route), Outside>>>>;

@@ -1,13 +1,13 @@
 //! Looking at what lies in a dead-letter queue, and leaving it there.
 
-use consumer::queue::{QueueError, Received};
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::message::DeadMessage;
 use domain::time::Span;
-use lambda::error::chain;
-use lambda::intake;
-use lambda::office::Office;
+use office::error::chain;
+use office::intake;
+use office::office::Office;
+use queue::{QueueError, Received};
 use std::collections::BTreeSet;
 
 /// Letters that are looked at, at most: a tenth of what SQS lets one queue have in flight, so that others still can.

@@ -2,10 +2,10 @@
 
 use crate::queue::EmbeddedQueue;
 use async_trait::async_trait;
-use consumer::queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use domain::id::{MessageId, QueueArn};
 use domain::time::Span;
-use lambda::aws::queue::SqsQueue;
+use lambda::queue::SqsQueue;
+use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use std::sync::Arc;
 
 /// Steps go to the embedded queue, everything else to SQS.

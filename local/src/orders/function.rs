@@ -7,14 +7,14 @@ use super::service::{Service, message_type};
 use super::state::State;
 use super::version::Version;
 use super::{Kind, Mix, SERVICE, generate};
-use consumer::queue::{EntryFailure, Outgoing, Queue, QueueError};
 use consumer::{Consumer, ConsumerConfig};
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::time::Timestamp;
-use lambda::aws::queue::SqsQueue;
-use lambda::aws::{connect, function, settings};
-use lambda::event::{Answer, Batch};
+use lambda::queue::SqsQueue;
+use lambda::{connect, function, settings};
+use office::event::{Answer, Batch};
+use queue::{EntryFailure, Outgoing, Queue, QueueError};
 use std::sync::Arc;
 
 /// Answers events until the platform ends the process.

@@ -9,11 +9,11 @@ use super::tenant::{DELETED_TENANT, TENANTS};
 use super::version::Version;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use consumer::queue::Outgoing;
 use domain::id::QueueArn;
 use domain::message::{Attribute, AttributeValue, Attributes, Content};
 use domain::money::{Currency, Decimal, Money};
 use domain::time::{Span, Timestamp};
+use queue::Outgoing;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

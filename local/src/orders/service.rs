@@ -7,11 +7,11 @@ use super::state::State;
 use super::version::Version;
 use super::{catalogue, pricing, tenant};
 use async_trait::async_trait;
-use consumer::queue::Received;
 use consumer::{At, Class, Failure, Handler, Judge, guard, here};
 use domain::message::Content;
 use domain::money::Decimal;
 use domain::time::Timestamp;
+use queue::Received;
 use std::any::type_name_of_val;
 use std::sync::Arc;
 

@@ -4,10 +4,10 @@
 
 use super::desk::{Fault, QueueRow};
 use super::settings::within;
-use consumer::queue::{EntryFailure, Outgoing};
 use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, DELAY_S_MAX, MESSAGE_BYTES_MAX};
 use domain::message::{Attribute, AttributeValue};
 use domain::time::Span;
+use queue::{EntryFailure, Outgoing};
 
 /// The longest name, and the longest data type, of a message attribute (SQS quotas).
 const ATTRIBUTE_CHARS_MAX: usize = 256;

@@ -1,9 +1,9 @@
 //! One request at work on the database: the queue it names, the moment it happens, whom it wakes.
 
 use super::settings::QueueSettings;
-use consumer::queue::{QueueError, Redrive};
 use domain::id::{MessageId, QueueArn, hash_hex};
 use domain::time::{Span, Timestamp};
+use queue::{QueueError, Redrive};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashMap;
 use std::sync::Arc;

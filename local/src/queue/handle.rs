@@ -11,10 +11,10 @@
 use super::check::sender_fault;
 use super::desk::{Desk, Fault, QueueRow};
 use super::{check, settings};
-use consumer::queue::EntryFailure;
 use domain::id::QueueArn;
 use domain::limits::VISIBILITY_S_MAX;
 use domain::time::{Span, Timestamp};
+use queue::EntryFailure;
 use rusqlite::{OptionalExtension, Row};
 use std::fmt;
 use std::str::FromStr;

@@ -3,10 +3,10 @@
 use super::desk::{Desk, Fault};
 use super::row::{Stored, select};
 use super::settings::QueueSettings;
-use consumer::queue::{QueueAttributes, QueueError};
 use domain::id::{MessageId, QueueArn};
 use domain::message::{Content, SystemAttributes};
 use domain::time::Timestamp;
+use queue::{QueueAttributes, QueueError};
 use rusqlite::params;
 
 /// A message as it lies in its queue, seen without receiving it.

@@ -1,10 +1,10 @@
 //! A stored message as its two rows say.
 
 use super::handle::Handle;
-use consumer::queue::Received;
 use domain::id::{MessageId, QueueArn};
 use domain::message::{Attributes, Content, SystemAttributes};
 use domain::time::Timestamp;
+use queue::Received;
 use rusqlite::Row;
 use rusqlite::types::Type;
 

@@ -2,9 +2,9 @@
 
 use super::check;
 use super::desk::{Desk, Fault, QueueRow, message_id};
-use consumer::queue::{EntryFailure, Outgoing};
 use domain::id::{MessageId, QueueArn, to_hex};
 use domain::time::Span;
+use queue::{EntryFailure, Outgoing};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 

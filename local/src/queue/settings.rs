@@ -1,9 +1,9 @@
 //! What a queue is created with, and which values SQS takes.
 
-use consumer::queue::{QueueError, Redrive};
 use domain::id::QueueArn;
 use domain::limits::{DELAY_S_MAX, MESSAGE_BYTES_MAX, VISIBILITY_S_MAX};
 use domain::time::Span;
+use queue::{QueueError, Redrive};
 
 /// The shortest and the longest time a queue may keep its messages (SQS quotas).
 const RETENTION_S: (i64, i64) = (60, 14 * 24 * 3600);

@@ -8,9 +8,9 @@
 use super::desk::{Desk, Fault, QueueRow};
 use super::handle::Handle;
 use super::row::{Stored, select};
-use consumer::queue::Received;
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
+use queue::Received;
 use rusqlite::params;
 
 /// The most messages of one queue that consumers may hold at a time (SQS quotas; FIFO: botocore).

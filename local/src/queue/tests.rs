@@ -1,8 +1,8 @@
 //! What the embedded queue does beyond the port, and its limits; the port itself is tested by the conformance suite.
 
 use super::*;
-use consumer::queue::Redrive;
 use domain::message::Content;
+use queue::Redrive;
 use rusqlite::Connection;
 use std::sync::atomic::{AtomicI64, Ordering};
 

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use domain::alert::{Alert, AlertKind};
 use domain::impact::Severity;
-use lambda::port::{Alerts, SinkError};
+use office::port::{Alerts, SinkError};
 use reqwest::{Client, Url, redirect};
 use serde::Serialize;
 use std::collections::VecDeque;

@@ -5,7 +5,7 @@
 use async_trait::async_trait;
 use domain::metric::{CATALOGUE, Datum, Metric};
 use domain::time::Timestamp;
-use lambda::port::{Metrics, SinkError};
+use office::port::{Metrics, SinkError};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -11,7 +11,7 @@ use domain::letter::{Death, Letter};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
-use lambda::port::{Expect, Write};
+use office::port::{Expect, Write};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::Serialize;
 

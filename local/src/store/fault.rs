@@ -1,6 +1,6 @@
 //! What can go wrong inside the store, before it is told to the handlers as a `StoreError`.
 
-use lambda::port::StoreError;
+use office::port::StoreError;
 
 /// A fault of the store.
 #[derive(Debug, thiserror::Error)]

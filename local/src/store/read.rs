@@ -9,7 +9,7 @@ use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
 use domain::replay::{Entry, Ledger, OutcomeKind, Replay};
 use domain::time::Timestamp;
-use lambda::port::{Cursor, GroupFacts, Page, Place, TransformFacts};
+use office::port::{Cursor, GroupFacts, Page, Place, TransformFacts};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::de::DeserializeOwned;
 

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use super::schema::{OpenError, open_reader};
-use lambda::port::StoreError;
+use office::port::StoreError;
 use rusqlite::{Connection, Transaction};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -7,7 +7,7 @@
 use super::apply::{self, apply};
 use super::fault::Fault;
 use domain::time::Timestamp;
-use lambda::port::{CommitError, StoreError, Write};
+use office::port::{CommitError, StoreError, Write};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;

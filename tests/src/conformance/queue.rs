@@ -7,7 +7,6 @@
 pub mod batch;
 pub mod carrying;
 pub mod embedded;
-#[cfg(feature = "aws")]
 pub mod endpoint;
 pub mod fifo;
 pub mod handles;
@@ -16,11 +15,11 @@ pub mod redrive;
 pub mod waiting;
 
 use async_trait::async_trait;
-use consumer::queue::{EntryFailure, Outgoing, Queue, QueueError, Received};
 use domain::id::{MessageId, QueueArn};
 use domain::message::Content;
 use domain::time::Span;
 use local::queue::QueueSettings;
+use queue::{EntryFailure, Outgoing, Queue, QueueError, Received};
 
 /// The two types of queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

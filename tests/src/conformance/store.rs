@@ -14,7 +14,7 @@ pub mod replays;
 pub mod transforms;
 
 use domain::letter::Letter;
-use lambda::port::{CommitError, Cursor, Page, Store, StoreError, Write};
+use office::port::{CommitError, Cursor, Page, Store, StoreError, Write};
 
 /// Makes the tests of a store. `$fresh` is an async function that gives an empty one and what must live as long.
 #[macro_export]

@@ -5,12 +5,12 @@ use super::here::Here;
 use crate::api;
 use crate::ask::Ask;
 use crate::component::{At, Dialog, Field, Kind, toasts};
-use crate::model::money::count_of;
 use crate::reactive::prelude::*;
-use crate::route::{GroupPlace, Route};
+use dashboard_model::money::count_of;
+use dashboard_model::route::{GroupPlace, Route};
 use domain::id::GroupId;
 use domain::role::Permission;
-use domain::wire::{AlsoSeenAs, Give, GroupName, Part};
+use wire::{AlsoSeenAs, Give, GroupName, Part};
 
 fn link(id: &GroupId) -> String {
     Route::Group(GroupPlace::new(id.clone())).to_string()

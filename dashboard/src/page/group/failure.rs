@@ -2,8 +2,8 @@
 
 use super::here::Here;
 use crate::component::{Copy, Empty};
-use crate::model::trace::{Block, blocks, has_own};
 use crate::reactive::prelude::*;
+use dashboard_model::trace::{Block, blocks, has_own};
 use domain::reading::Failure;
 
 /// The trace of the group's first letter.
@@ -30,7 +30,7 @@ pub(super) fn FailureText(failure: Failure) -> impl IntoView {
             {failure.error_type.map(|t| view! { <div><dt>"Type"</dt><dd class="mono">{t}</dd></div> }.into_any())}
             {failure.message.map(|m| view! { <div><dt>"Message"</dt><dd class="failure-message">{m}</dd></div> }.into_any())}
             {failure.stated_class.map(|class| view! {
-                <div><dt>"It says"</dt><dd>{crate::model::words::class(class)}</dd></div>
+                <div><dt>"It says"</dt><dd>{dashboard_model::words::class(class)}</dd></div>
             }.into_any())}
         </dl>
     };

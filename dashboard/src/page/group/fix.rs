@@ -11,7 +11,7 @@ use domain::fix::{Fix, FixKind};
 use domain::group::GroupState;
 use domain::reading::Class;
 use domain::role::Permission;
-use domain::wire::{DeclareFix, Give, GroupDetail};
+use wire::{DeclareFix, Give, GroupDetail};
 
 /// Why no fix can be declared in this state.
 pub(super) fn why_not_declare(detail: &GroupDetail) -> Option<String> {

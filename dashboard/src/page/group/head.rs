@@ -2,11 +2,11 @@
 
 use super::here::Here;
 use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
-use crate::model::money::{count, count_of};
-use crate::model::words;
 use crate::reactive::prelude::*;
+use dashboard_model::money::{count, count_of};
+use dashboard_model::words;
 use domain::letter::LetterStateKind;
-use domain::wire::NextStep;
+use wire::NextStep;
 
 /// Below the title.
 #[component]

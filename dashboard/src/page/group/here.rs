@@ -6,8 +6,8 @@ use crate::reactive::prelude::*;
 use crate::session;
 use domain::id::GroupId;
 use domain::role::Permission;
-use domain::wire::{GroupDetail, ReplayView};
 use std::sync::Arc;
+use wire::{GroupDetail, ReplayView};
 
 /// Why nothing can be done on the page of a fingerprint that is merged.
 const MERGED: &str = "This is seen as one cause with another group: act there.";

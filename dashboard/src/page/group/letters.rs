@@ -7,16 +7,16 @@ use super::release::ReleaseCard;
 use super::side::{Asks, Press};
 use crate::api;
 use crate::component::{At, Empty, Loss, Tab, Tabs, Unless};
-use crate::model::letters::{Seen, matching};
-use crate::model::money::{amount, count_of, counted};
-use crate::model::words;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use crate::route::{GroupPlace, GroupTab, Route};
+use dashboard_model::letters::{Seen, matching};
+use dashboard_model::money::{amount, count_of, counted};
+use dashboard_model::route::{GroupPlace, GroupTab, Route};
+use dashboard_model::words;
 use domain::filter::LetterFilter;
 use domain::letter::{LetterState, LetterStateKind};
-use domain::wire::{GroupDetail, LetterRow, LettersPage};
+use wire::{GroupDetail, LetterRow, LettersPage};
 
 /// The letters that fit, oldest send first, page by page, and the plan that takes just these.
 #[component]

@@ -7,7 +7,7 @@ use crate::ask::Ask;
 use crate::component::{Button, Dialog, Field, Kind, toasts};
 use crate::reactive::prelude::*;
 use domain::role::Permission;
-use domain::wire::Note;
+use wire::Note;
 
 /// The note, and the way to change it.
 #[component]

@@ -5,18 +5,18 @@ use super::filter::FilterLine;
 use super::here::Here;
 use crate::api;
 use crate::component::{At, Copy, Empty, JsonView, Unless};
-use crate::model::json;
-use crate::model::letters::Seen;
-use crate::model::money::{amount, count};
-use crate::model::words;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use crate::route::{GroupPlace, GroupTab, Route};
+use dashboard_model::json;
+use dashboard_model::letters::Seen;
+use dashboard_model::money::{amount, count};
+use dashboard_model::route::{GroupPlace, GroupTab, Route};
+use dashboard_model::words;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId};
 use domain::message::{AttributeValue, Content};
-use domain::wire::{LetterDetail, LetterRow, LettersPage};
+use wire::{LetterDetail, LetterRow, LettersPage};
 
 /// Where a letter of a group is shown.
 pub(super) fn place_of(group: &GroupId, letter: &LetterId, filter: LetterFilter) -> String {
@@ -250,7 +250,7 @@ fn Attributes(content: Content) -> impl IntoView {
 }
 
 fn bytes_words(bytes: usize) -> String {
-    format!("{} as base64", crate::model::money::counted(bytes as u64, "byte", "bytes"))
+    format!("{} as base64", dashboard_model::money::counted(bytes as u64, "byte", "bytes"))
 }
 
 #[component]
@@ -259,7 +259,7 @@ fn Deaths(detail: LetterDetail) -> impl IntoView {
     let row = move |death: domain::letter::Death| {
         let replay = death.replay.map(|id| {
             view! {
-                " · came back from "<a href=format!("/replays/{id}")>"replay "{crate::model::ledger::short(&id)}</a>
+                " · came back from "<a href=format!("/replays/{id}")>"replay "{dashboard_model::ledger::short(&id)}</a>
             }
             .into_any()
         });

@@ -7,17 +7,17 @@ use crate::api;
 use crate::ask::Ask;
 use crate::clock;
 use crate::component::{ApproveDialog, At, Button, Dialog, Field, Kind, PlanText, Problem, Say, toasts};
-use crate::model::gate::{blocked, waivable};
-use crate::model::letters::line;
-use crate::model::money::counted;
-use crate::model::options::{CANARY, Fields, GROWTH, PACE, STOP, WINDOW, wrong};
 use crate::nav::{Nav, nav};
 use crate::reactive::prelude::*;
+use dashboard_model::gate::{blocked, waivable};
+use dashboard_model::letters::line;
+use dashboard_model::money::counted;
+use dashboard_model::options::{CANARY, Fields, GROWTH, PACE, STOP, WINDOW, wrong};
 use domain::filter::LetterFilter;
 use domain::group::GroupState;
 use domain::replay::PlanOptions;
 use domain::role::Permission;
-use domain::wire::{Approve, ErrorCode, GroupDetail, MakePlan, NextStep, PlanView, ReplayView};
+use wire::{Approve, ErrorCode, GroupDetail, MakePlan, NextStep, PlanView, ReplayView};
 
 fn why_not_plan(detail: &GroupDetail) -> Option<String> {
     match &detail.row.state {

@@ -7,7 +7,7 @@ use crate::component::{Button, Dialog, Field, Kind, toasts};
 use crate::reactive::prelude::*;
 use domain::letter::LetterStateKind;
 use domain::role::Permission;
-use domain::wire::Release;
+use wire::Release;
 
 /// Above the list of letters in quarantine.
 #[component]

@@ -7,14 +7,14 @@ use super::note::NoteCard;
 use super::plan::{ApproveButton, PlanButton, PlanPart, Planning};
 use crate::clock;
 use crate::component::{At, Button, GateList, Kind, Say, toasts};
-use crate::model::gate::opens_at;
-use crate::model::ledger::short;
-use crate::model::money::count;
 use crate::page::replay::{Compact, Levers};
 use crate::reactive::prelude::*;
+use dashboard_model::gate::opens_at;
+use dashboard_model::ledger::short;
+use dashboard_model::money::count;
 use domain::group::GroupState;
 use domain::role::Permission;
-use domain::wire::ReplayView;
+use wire::ReplayView;
 
 /// What keys ask of the parts of the side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

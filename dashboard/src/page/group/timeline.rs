@@ -7,7 +7,7 @@ use crate::page::download::Download;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use domain::wire::AuditPage;
+use wire::AuditPage;
 
 /// The audit of the group, newest first.
 #[component]

@@ -5,15 +5,15 @@ use super::plan::Planning;
 use crate::api;
 use crate::ask::Ask;
 use crate::component::{At, Button, Kind, PreviewList, Problem, ProgramField, item, list, words};
-use crate::model::money::counted;
-use crate::model::transform::dry_run;
 use crate::reactive::prelude::*;
+use dashboard_model::money::counted;
+use dashboard_model::transform::dry_run;
 use domain::filter::LetterFilter;
 use domain::letter::LetterStateKind;
 use domain::transform::{DryRun, LetterFailure};
-use domain::wire::{AskDryRun, SaveTransform, TransformPreview, TransformView, TransformsAnswer, TryTransform};
 use leptos::task::spawn_local;
 use std::time::Duration;
+use wire::{AskDryRun, SaveTransform, TransformPreview, TransformView, TransformsAnswer, TryTransform};
 
 /// How long nothing is typed before it is tried.
 const REST: Duration = Duration::from_millis(250);

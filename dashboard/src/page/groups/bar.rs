@@ -3,13 +3,13 @@
 use super::Shared;
 use crate::clock;
 use crate::component::{Glyph, Icon, Tab, Tabs, chip, chips, words};
-use crate::model::filter::{Filter, Term, Test};
-use crate::model::money::count;
-use crate::model::sort::Sort;
-use crate::model::view::View;
 use crate::nav::nav;
 use crate::reactive::prelude::*;
-use crate::route::{GroupsPlace, Route};
+use dashboard_model::filter::{Filter, Term, Test};
+use dashboard_model::money::count;
+use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::sort::Sort;
+use dashboard_model::view::View;
 use leptos::ev::KeyboardEvent;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use std::time::Duration;

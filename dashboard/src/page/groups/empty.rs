@@ -4,11 +4,11 @@ use super::Shared;
 use super::bar::counts;
 use crate::clock;
 use crate::component::Empty;
-use crate::model::view::View;
 use crate::nav::nav;
 use crate::poll::Reading;
 use crate::reactive::prelude::*;
-use crate::route::{GroupsPlace, Route};
+use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::view::View;
 
 /// No groups at all.
 #[component]

@@ -3,9 +3,9 @@
 use super::Shared;
 use super::order::scroll_top;
 use crate::reactive::prelude::*;
-use crate::route::GroupsPlace;
+use dashboard_model::route::GroupsPlace;
 use domain::id::GroupId;
-use domain::wire::GroupsAnswer;
+use wire::GroupsAnswer;
 
 /// The list as it was left.
 #[derive(Clone)]

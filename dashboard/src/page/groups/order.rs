@@ -3,15 +3,15 @@
 use super::Shared;
 use super::memory::Left;
 use crate::clock;
-use crate::model::pending::Pending;
-use crate::model::sort::{Sort, sort};
 use crate::reactive::prelude::*;
-use crate::route::GroupsPlace;
+use dashboard_model::pending::Pending;
+use dashboard_model::route::GroupsPlace;
+use dashboard_model::sort::{Sort, sort};
 use domain::id::GroupId;
-use domain::wire::{GroupRow, GroupsAnswer};
 use std::collections::HashMap;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
+use wire::{GroupRow, GroupsAnswer};
 
 /// The id of the element that scrolls.
 pub(super) const FRAME: &str = "list-frame";

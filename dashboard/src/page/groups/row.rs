@@ -2,12 +2,12 @@
 
 use super::order::{Order, row_id};
 use crate::component::{Age, Loss, MoneyText, Spark, StepPill};
-use crate::model::money::{count, count_of};
-use crate::model::words;
 use crate::reactive::prelude::*;
-use crate::route::Route;
+use dashboard_model::money::{count, count_of};
+use dashboard_model::route::Route;
+use dashboard_model::words;
 use domain::id::GroupId;
-use domain::wire::{GroupRow, NextStep};
+use wire::{GroupRow, NextStep};
 
 /// A row. The whole of it is its one link, so that it opens in a new tab like any other.
 #[component]

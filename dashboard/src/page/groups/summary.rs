@@ -2,16 +2,16 @@
 
 use crate::clock;
 use crate::component::{Age, Loss, MoneyText, Stat};
-use crate::model::money::{amount, by_size, count, count_of};
-use crate::model::sort::Sort;
-use crate::model::view::View;
-use crate::model::when::{Urgency, urgency};
-use crate::model::words::{self, Tone};
 use crate::poll::Live;
 use crate::reactive::prelude::*;
-use crate::route::{GroupsPlace, Route};
+use dashboard_model::money::{amount, by_size, count, count_of};
+use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::sort::Sort;
+use dashboard_model::view::View;
+use dashboard_model::when::{Urgency, urgency};
+use dashboard_model::words::{self, Tone};
 use domain::group::Tally;
-use domain::wire::{GroupsAnswer, Summary as Numbers};
+use wire::{GroupsAnswer, Summary as Numbers};
 
 fn link(view: View, sort: Sort) -> String {
     Route::Groups(GroupsPlace { view, sort, ..GroupsPlace::default() }).to_string()

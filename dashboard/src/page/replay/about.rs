@@ -2,11 +2,11 @@
 
 use crate::api;
 use crate::component::{At, AuditList, PlanText, Unless};
-use crate::model::timeline::of_replay;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use domain::wire::{AuditPage, ReplayView};
+use dashboard_model::timeline::of_replay;
+use wire::{AuditPage, ReplayView};
 
 /// The approval and what was waived with it.
 #[component]

@@ -3,10 +3,10 @@
 use super::halt::HaltText;
 use super::levers::{Levers, Switches};
 use crate::component::{Bar, Pill, parts};
-use crate::model::ledger::{progress, short, stop_words};
-use crate::model::money::count;
-use crate::model::words;
 use crate::reactive::prelude::*;
+use dashboard_model::ledger::{progress, short, stop_words};
+use dashboard_model::money::count;
+use dashboard_model::words;
 use domain::replay::{OutcomeKind, ReplayState};
 
 /// The replay: how far it is, and the switches.

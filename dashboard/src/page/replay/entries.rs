@@ -3,18 +3,18 @@
 use super::place_of;
 use crate::api;
 use crate::component::{At, Empty, Unless};
-use crate::model::halt::verdict;
-use crate::model::money::amount;
-use crate::model::words;
 use crate::nav::nav;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use crate::route::{ReplayPlace, Route};
+use dashboard_model::halt::verdict;
+use dashboard_model::money::amount;
+use dashboard_model::route::{ReplayPlace, Route};
+use dashboard_model::words;
 use domain::id::GroupId;
 use domain::replay::{Outcome, OutcomeKind};
-use domain::wire::{EntriesPage, EntryRow, ReplayView};
 use leptos::html;
+use wire::{EntriesPage, EntryRow, ReplayView};
 
 /// The letters that the URL asks for; nothing when it asks for none.
 #[component]

@@ -3,12 +3,12 @@
 use super::levers::Levers;
 use super::returned::Verdicts;
 use crate::component::{At, Countdown};
-use crate::model::gate::letters;
-use crate::model::halt::{Next, next, why};
 use crate::reactive::prelude::*;
+use dashboard_model::gate::letters;
+use dashboard_model::halt::{Next, next, why};
 use domain::id::Actor;
 use domain::replay::ReplayState;
-use domain::wire::ReplayView;
+use wire::ReplayView;
 
 /// Across the replay's page.
 #[component]

@@ -3,18 +3,18 @@
 use crate::api;
 use crate::ask::Ask;
 use crate::component::{Asker, Button, Dialog, Field, Kind, Problem, ResumeDialog, Say, toasts};
-use crate::model::gate::{blocked, letters};
-use crate::model::halt::{resumption, why_not_resume};
-use crate::model::money::{count, counted};
 use crate::poll::Pulse;
 use crate::reactive::prelude::*;
 use crate::session;
+use dashboard_model::gate::{blocked, letters};
+use dashboard_model::halt::{resumption, why_not_resume};
+use dashboard_model::money::{count, counted};
 use domain::fix::Fix;
 use domain::gate::Gate;
 use domain::id::GroupId;
 use domain::replay::ReplayState;
 use domain::role::Permission;
-use domain::wire::{ErrorCode, Give, ReplayView, Resume};
+use wire::{ErrorCode, Give, ReplayView, Resume};
 
 /// What the audit keeps of a pause: it has to be quick, so nobody is asked.
 const PAUSED: &str = "Paused by hand";

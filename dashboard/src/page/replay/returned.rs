@@ -2,14 +2,14 @@
 
 use crate::api;
 use crate::component::{At, Unless};
-use crate::model::gate::letters;
-use crate::model::halt::{Returns, returns, verdict};
-use crate::model::money::{amount, count};
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
+use dashboard_model::gate::letters;
+use dashboard_model::halt::{Returns, returns, verdict};
+use dashboard_model::money::{amount, count};
 use domain::replay::{Outcome, OutcomeKind, Verdict};
-use domain::wire::{EntriesPage, EntryRow, ReplayView};
+use wire::{EntriesPage, EntryRow, ReplayView};
 
 type List = Paged<EntriesPage, EntryRow>;
 

@@ -1,8 +1,8 @@
 //! What a queue carries and what it says of itself.
 
 use super::*;
-use consumer::queue::{QueueAttributes, Redrive};
 use domain::message::{Attribute, AttributeValue};
+use queue::{QueueAttributes, Redrive};
 
 fn typed(data_type: &str, text: &str) -> Attribute {
     Attribute { data_type: data_type.into(), value: AttributeValue::Text(text.into()) }
@@ -41,7 +41,7 @@ pub async fn body_and_attributes_come_back_byte_for_byte(world: &dyn QueueWorld)
 /// Every row but the trace header, which not every endpoint carries: see `body_and_attributes_come_back_byte_for_byte`.
 pub async fn the_oddest_messages_come_back_byte_for_byte(world: &dyn QueueWorld) {
     let queue = world.make(Kind::Standard, QueueSettings::default()).await;
-    for (what, count, content) in crate::carried::rows() {
+    for (what, count, content) in fixture::carried::rows() {
         let content = Content { trace_header: None, ..content };
         let batch = vec![Outgoing { content: content.clone(), ..Outgoing::default() }; count];
         let sent = world.port().send_batch(&queue, &batch).await.expect(what);

@@ -2,10 +2,10 @@
 
 use super::{Kind, QueueWorld};
 use async_trait::async_trait;
-use consumer::queue::Queue;
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
 use local::queue::{Clock, EmbeddedQueue, OpenError, QueueSettings};
+use queue::Queue;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};

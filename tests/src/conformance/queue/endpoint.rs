@@ -2,12 +2,12 @@
 
 use super::{Kind, QueueWorld};
 use async_trait::async_trait;
-use consumer::queue::Queue;
 use domain::id::QueueArn;
 use domain::time::Span;
-use lambda::aws::connect;
-use lambda::aws::queue::SqsQueue;
+use lambda::connect;
+use lambda::queue::SqsQueue;
 use local::queue::QueueSettings;
+use queue::Queue;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 

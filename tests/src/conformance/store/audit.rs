@@ -1,10 +1,10 @@
 //! The audit.
 
 use super::{all, commit};
-use crate::office::{at_s, audit, group_id, replay_id};
 use domain::audit::{Act, AuditRecord};
 use domain::id::GroupId;
-use lambda::port::{Store, Write};
+use fixture::samples::{at_s, audit, group_id, replay_id};
+use office::port::{Store, Write};
 
 fn write(record: &AuditRecord) -> Write {
     Write::Audit(Box::new(record.clone()))

@@ -1,10 +1,10 @@
 //! Conditions, and all or nothing.
 
 use super::{commit, refused, stored};
-use crate::office::{self, Chance, at_s, audit, death, group, group_id, keep, letter, letters, plan, put, replay};
 use domain::id::{LetterId, MessageId};
 use domain::letter::{Letter, LetterState};
-use lambda::port::{CommitError, Expect, Store, Write};
+use fixture::samples::{self, Chance, at_s, audit, death, group, group_id, keep, letter, letters, plan, put, replay};
+use office::port::{CommitError, Expect, Store, Write};
 
 fn absent(letter: &Letter) -> Write {
     Write::Letter { letter: Box::new(letter.clone()), expect: Expect::Absent }
@@ -53,13 +53,13 @@ pub async fn failed_condition_undoes_the_whole_commit_and_is_named(store: &dyn S
     commit(store, keep(&known)).await;
     let fresh = letter(&id, 7);
     // A write of every kind, and among them two whose conditions do not hold: the letters that exist already.
-    let moved = known[0].moved(LetterState::InReplay { replay: office::replay_id("r") });
+    let moved = known[0].moved(LetterState::InReplay { replay: samples::replay_id("r") });
     let plan = plan("r", &id, &known);
     let mut writes = vec![absent(&fresh), absent(&known[1]), put(&moved), absent(&known[2])];
-    writes.push(office::open(&group(&id)));
+    writes.push(samples::open(&group(&id)));
     writes.push(Write::Death(Box::new(death(&fresh, 2))));
-    writes.extend(office::count(deltas(&fresh)));
-    writes.extend(office::entries(&plan, &known).into_iter().map(|e| Write::Entry { entry: Box::new(e), was: None }));
+    writes.extend(samples::count(deltas(&fresh)));
+    writes.extend(samples::entries(&plan, &known).into_iter().map(|e| Write::Entry { entry: Box::new(e), was: None }));
     writes.push(Write::Sent { message: MessageId::from("m"), replay: plan.id.clone(), letter: fresh.id.clone() });
     writes.push(Write::Audit(Box::new(audit(&id, at_s(1), "must not be"))));
     writes.push(Write::Plan(Box::new(plan.clone())));
@@ -75,7 +75,7 @@ pub async fn failed_condition_undoes_the_whole_commit_and_is_named(store: &dyn S
     assert!(store.sent(&[MessageId::from("m")]).await.unwrap().is_empty());
     assert_eq!(store.audit(&id, None, 10).await.unwrap().items, []);
     assert_eq!(store.plan(&id).await.unwrap(), None);
-    commit(store, vec![office::open(&group(&id))]).await;
+    commit(store, vec![samples::open(&group(&id))]).await;
     let facts = store.group_facts(&id, i64::MIN).await.unwrap().unwrap();
     assert_eq!((facts.counts.deaths, facts.counts.open().letters), (3, 3));
 }
@@ -93,7 +93,7 @@ pub async fn one_of_two_commits_on_one_version_wins(store: &dyn Store) {
     commit(store, keep(std::slice::from_ref(&letter))).await;
     for round in 0..20 {
         let attempt = |name: &str| {
-            let replay = office::replay_id(&format!("{name} {round}"));
+            let replay = samples::replay_id(&format!("{name} {round}"));
             letter.moved(LetterState::InReplay { replay })
         };
         let (ours, theirs) = (attempt("ours"), attempt("theirs"));
@@ -164,7 +164,7 @@ pub async fn death_is_stored_once(store: &dyn Store) {
 
 pub async fn message_that_was_sent_is_found_by_its_id(store: &dyn Store) {
     let (message, other) = (MessageId::from("b3f1"), MessageId::from("b3f2"));
-    let (replay, letter) = (office::replay_id("sent"), letter(&group_id("sent"), 1).id);
+    let (replay, letter) = (samples::replay_id("sent"), letter(&group_id("sent"), 1).id);
     commit(store, vec![Write::Sent { message: message.clone(), replay: replay.clone(), letter: letter.clone() }]).await;
     // Ids come from outside: an empty one, or a very long one, names nothing and harms nothing.
     let asked = [other.clone(), message.clone(), MessageId::from(""), MessageId::new("9#".repeat(2_000))];

@@ -1,7 +1,6 @@
 //! Groups and their counters.
 
 use super::{all, commit};
-use crate::office::{self, Chance, group, group_id, keep, letter, letters, money, move_letters, replay_id};
 use domain::group::{CountsDelta, CountsDeltas, Group, GroupCounts, Tally, arrival_bucket};
 use domain::id::GroupId;
 use domain::kin::Kin;
@@ -10,7 +9,8 @@ use domain::limits::ARRIVAL_BUCKET_MS;
 use domain::merge::Skeleton;
 use domain::money::{Decimal, Money};
 use domain::time::Timestamp;
-use lambda::port::{Expect, GroupFacts, Store, Write};
+use fixture::samples::{self, Chance, group, group_id, keep, letter, letters, money, move_letters, replay_id};
+use office::port::{Expect, GroupFacts, Store, Write};
 use std::collections::{BTreeMap, BTreeSet};
 
 async fn facts(store: &dyn Store, id: &GroupId) -> GroupFacts {
@@ -49,7 +49,7 @@ pub async fn counters_are_the_fold_of_the_letters(store: &dyn Store) {
         let mut chance = Chance(seed);
         let groups: Vec<_> = (0..3).map(|n| group_id(&format!("fold {seed} {n}"))).collect();
         for id in &groups {
-            commit(store, vec![office::open(&group(id))]).await;
+            commit(store, vec![samples::open(&group(id))]).await;
         }
         let mut letters: Vec<_> = (0..24)
             .map(|n| {
@@ -82,7 +82,7 @@ pub async fn counters_are_the_fold_of_the_letters(store: &dyn Store) {
 
 pub async fn sums_that_no_decimal_holds_stop_at_the_largest(store: &dyn Store) {
     let id = group_id("beyond");
-    commit(store, vec![office::open(&group(&id))]).await;
+    commit(store, vec![samples::open(&group(&id))]).await;
     let mut letters = letters(&id, 2);
     letters.iter_mut().for_each(|letter| letter.impact.money = Some(Money { amount: Decimal::MAX, ..money(1, "EUR") }));
     commit(store, keep(&letters)).await;
@@ -93,7 +93,7 @@ pub async fn sums_that_no_decimal_holds_stop_at_the_largest(store: &dyn Store) {
 
 pub async fn concurrent_counts_add_up(store: &dyn Store) {
     let id = group_id("busy");
-    commit(store, vec![office::open(&group(&id))]).await;
+    commit(store, vec![samples::open(&group(&id))]).await;
     let letters = letters(&id, 40);
     for chunk in letters.chunks(4) {
         let kept = |n: usize| async move {
@@ -101,7 +101,7 @@ pub async fn concurrent_counts_add_up(store: &dyn Store) {
             for _ in 0..50 {
                 match store.commit(keep(std::slice::from_ref(&chunk[n]))).await {
                     Ok(()) => return,
-                    Err(lambda::port::CommitError::Conflict(_)) => {}
+                    Err(office::port::CommitError::Conflict(_)) => {}
                     Err(error) => panic!("{error:?}"),
                 }
             }
@@ -117,7 +117,7 @@ pub async fn concurrent_counts_add_up(store: &dyn Store) {
 
 pub async fn customers_are_counted_once_each(store: &dyn Store) {
     let (id, other) = (group_id("customers"), group_id("other customers"));
-    commit(store, vec![office::open(&group(&id)), office::open(&group(&other))]).await;
+    commit(store, vec![samples::open(&group(&id)), samples::open(&group(&other))]).await;
     for (customers, total) in [
         (vec!["a", "b"], 2),
         (vec!["b"], 2),
@@ -135,14 +135,14 @@ pub async fn customers_are_counted_once_each(store: &dyn Store) {
 
 pub async fn arrivals_are_summed_by_bucket_from_the_asked_one_on(store: &dyn Store) {
     let id = group_id("arrivals");
-    commit(store, vec![office::open(&group(&id))]).await;
+    commit(store, vec![samples::open(&group(&id))]).await;
     let mut expected = BTreeMap::new();
     for (n, bucket) in [-3, -1, 0, 7, 7, 7, 100, 0, 1_000_000].into_iter().enumerate() {
         let died_at = Timestamp::from_ms(bucket * ARRIVAL_BUCKET_MS + n as i64);
         let mut deltas = CountsDeltas::default();
         deltas.died(&Letter { died_at, ..letter(&id, n as u64) });
         assert_eq!(arrival_bucket(died_at), bucket);
-        commit(store, office::count(deltas).collect()).await;
+        commit(store, samples::count(deltas).collect()).await;
         *expected.entry(bucket).or_insert(0_u64) += 1;
     }
     for from in [i64::MIN, -3, -2, 0, 7, 8, 1_000_000, 1_000_001] {
@@ -156,7 +156,7 @@ pub async fn arrivals_are_summed_by_bucket_from_the_asked_one_on(store: &dyn Sto
 
 pub async fn oldest_and_loss_are_those_of_open_letters(store: &dyn Store) {
     let id = group_id("oldest");
-    commit(store, vec![office::open(&group(&id))]).await;
+    commit(store, vec![samples::open(&group(&id))]).await;
     let mut letters = letters(&id, 4);
     // The oldest letter is not the one that is lost first.
     for (letter, (sent_at, loss_at)) in letters.iter_mut().zip([(10, 900), (20, 500), (30, 700), (40, 800)]) {
@@ -191,7 +191,7 @@ pub async fn group_keeps_its_skeleton_and_its_kin(store: &dyn Store) {
     let mut head = group(&ids[0]);
     let template = "volume * lost its index\u{1F4EE}\0".to_string();
     head.skeleton = Some(Skeleton { family: "f".into(), template });
-    commit(store, vec![office::open(&head)]).await;
+    commit(store, vec![samples::open(&head)]).await;
     let kin = Kin { into: None, also: ids[1..].iter().cloned().collect(), apart: true };
     let after = Group { kin, ..head.moved(head.state.clone()) };
     commit(store, vec![Write::Group { group: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
@@ -201,7 +201,7 @@ pub async fn group_keeps_its_skeleton_and_its_kin(store: &dyn Store) {
 
 pub async fn group_without_letters_has_empty_facts(store: &dyn Store) {
     let head = group(&group_id("empty"));
-    commit(store, vec![office::open(&head)]).await;
+    commit(store, vec![samples::open(&head)]).await;
     let empty = GroupFacts {
         group: head.clone(),
         counts: GroupCounts::default(),
@@ -226,7 +226,7 @@ pub async fn groups_do_not_mix(store: &dyn Store) {
     let mut expected = BTreeMap::new();
     for (n, id) in ids.iter().enumerate() {
         let letters = letters(id, n as u64 + 1);
-        let mut writes = vec![office::open(&group(id))];
+        let mut writes = vec![samples::open(&group(id))];
         writes.extend(keep(&letters));
         commit(store, writes).await;
         expected.insert(id.clone(), letters);

@@ -1,12 +1,12 @@
 //! Letters: every byte of them, and their lists.
 
 use super::{all, commit, refused, stored};
-use crate::office::{death, group, group_id, keep, letter, letters, move_letters, open, put, replay_id};
 use domain::id::{GroupId, LetterId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::message::{Attribute, AttributeValue, Content};
 use domain::time::Timestamp;
-use lambda::port::{Store, Write};
+use fixture::samples::{death, group, group_id, keep, letter, letters, move_letters, open, put, replay_id};
+use office::port::{Store, Write};
 
 /// Texts that something on the way might change.
 const HARD: [&str; 9] = [

@@ -1,15 +1,15 @@
 //! Pages: complete, without doubles, also while the list changes; and cursors that are nonsense.
 
 use super::{all, commit};
-use crate::office::{
-    self, at_s, audit, entries, group, group_id, keep, letters, move_letters, plan, replay, replay_id,
-};
 use domain::audit::AuditRecord;
 use domain::id::{GroupId, LetterId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::message::Content;
 use domain::replay::{Outcome, OutcomeKind, Replay};
-use lambda::port::{Cursor, Page, Place, Store, StoreError, Write};
+use fixture::samples::{
+    self, at_s, audit, entries, group, group_id, keep, letters, move_letters, plan, replay, replay_id,
+};
+use office::port::{Cursor, Page, Place, Store, StoreError, Write};
 use std::collections::BTreeSet;
 
 pub async fn pages_are_complete_while_letters_come_and_go(store: &dyn Store) {
@@ -48,7 +48,7 @@ pub async fn pages_are_complete_while_letters_come_and_go(store: &dyn Store) {
 pub async fn pages_of_groups_are_complete(store: &dyn Store) {
     let mut ids: Vec<_> = (0..25).map(|n| group_id(&format!("group {n}"))).collect();
     for id in &ids {
-        commit(store, vec![office::open(&group(id))]).await;
+        commit(store, vec![samples::open(&group(id))]).await;
     }
     let list = async |limit| -> Vec<GroupId> {
         let facts = all(async |after| store.groups(0, after.as_ref(), limit).await).await;
@@ -118,7 +118,7 @@ pub async fn pages_of_replays_are_complete(store: &dyn Store) {
     let mut replays: Vec<_> =
         (0..20).map(|n| replay(&plan(&format!("replay {n}"), &ids[n % 2], &[]), at_s(n as i64 / 3))).collect();
     for replay in &replays {
-        commit(store, vec![Write::Replay { replay: Box::new(replay.clone()), expect: lambda::port::Expect::Absent }])
+        commit(store, vec![Write::Replay { replay: Box::new(replay.clone()), expect: office::port::Expect::Absent }])
             .await;
     }
     let by_id = |replays: &mut Vec<Replay>| replays.sort_by_key(|replay| replay.id().clone());
@@ -148,11 +148,11 @@ pub async fn garbage_cursor_starts_from_the_beginning(store: &dyn Store) {
     let letters = letters(&id, 4);
     let plan = plan("garbage", &id, &letters);
     commit(store, keep(&letters)).await;
-    let mut writes = vec![office::open(&group(&id))];
+    let mut writes = vec![samples::open(&group(&id))];
     writes.extend(entries(&plan, &letters).into_iter().map(|e| Write::Entry { entry: Box::new(e), was: None }));
     writes.extend((0..3).map(|n| Write::Audit(Box::new(audit(&id, at_s(n), "record")))));
     let replay = Box::new(replay(&plan, at_s(0)));
-    writes.push(Write::Replay { replay, expect: lambda::port::Expect::Absent });
+    writes.push(Write::Replay { replay, expect: office::port::Expect::Absent });
     commit(store, writes).await;
 
     for garbage in

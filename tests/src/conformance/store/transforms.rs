@@ -1,11 +1,11 @@
 //! Payload transforms and their dry runs.
 
 use super::{commit, refused};
-use crate::office::{at_s, group_id};
 use domain::filter::LetterFilter;
 use domain::id::{Actor, GroupId};
 use domain::transform::{DryCounts, DryRun, LetterFailure, Transform};
-use lambda::port::{Expect, Store, TransformFacts, Write};
+use fixture::samples::{at_s, group_id};
+use office::port::{Expect, Store, TransformFacts, Write};
 
 fn version(group: &GroupId, version: u32) -> Transform {
     Transform {

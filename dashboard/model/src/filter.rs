@@ -1,0 +1,357 @@
+//! The filter's language: `queue:pay class:transient at-risk:>1000 age:>1h -consumer:x "some text"`.
+//!
+//! Nothing is ignored in silence: a term that makes no sense is kept and shown as not understood, and matches
+//! everything.
+
+use super::money::largest;
+use super::words;
+use domain::money::Decimal;
+use domain::time::{Span, Timestamp};
+use wire::GroupRow;
+
+/// The keys, for the help and for completion, with an example of each.
+pub const KEYS: [(&str, &str); 12] = [
+    ("queue", "queue:payments"),
+    ("consumer", "consumer:orders"),
+    ("class", "class:transient"),
+    ("category", "category:timeout"),
+    ("step", "step:growing"),
+    ("owner", "owner:ana"),
+    ("id", "id:3f9c"),
+    ("letters", "letters:>100"),
+    ("at-risk", "at-risk:>1000"),
+    ("customers", "customers:>10"),
+    ("age", "age:>1h"),
+    ("loss", "loss:<24h"),
+];
+
+/// A filter: all of its terms must match.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// The terms, in the order they were written.
+    pub terms: Vec<Term>,
+}
+
+/// One term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// As it was written.
+    pub text: String,
+    /// Whether what matches is left out.
+    pub not: bool,
+    /// What it asks; none when it was not understood.
+    pub test: Option<Test>,
+}
+
+/// What a term asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// Title, culprit, queue, consumer or id contain it.
+    Anywhere(String),
+    /// A field contains it.
+    Field(Field, String),
+    /// A figure is above, below or equal to it.
+    Figure(Figure, Compare, Decimal),
+}
+
+/// Fields of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The main queue.
+    Queue,
+    /// The service.
+    Consumer,
+    /// Transient, permanent, unknown.
+    Class,
+    /// What went wrong.
+    Category,
+    /// The next step.
+    Step,
+    /// Who looks after it.
+    Owner,
+    /// The group's id.
+    Id,
+}
+
+/// Figures; spans are in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// Open letters.
+    Letters,
+    /// The largest single sum.
+    AtRisk,
+    /// Customers.
+    Customers,
+    /// Age of the oldest open letter.
+    Age,
+    /// Time until the first is lost.
+    Loss,
+}
+
+/// How figures are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// `>` or `>=`: at least.
+    AtLeast,
+    /// `<` or `<=`: at most.
+    AtMost,
+    /// Nothing: equal.
+    Equal,
+}
+
+impl Filter {
+    /// Reads a filter. Every text is one.
+    pub fn parse(text: &str) -> Self {
+        Self { terms: split(text).iter().map(|word| term(word)).collect() }
+    }
+
+    /// Whether it lets everything through.
+    pub fn is_empty(&self) -> bool {
+        self.terms.iter().all(|term| term.test.is_none())
+    }
+
+    /// Whether a row is let through.
+    pub fn matches(&self, row: &GroupRow, now: Timestamp) -> bool {
+        self.terms.iter().all(|term| term.test.as_ref().is_none_or(|test| test.holds(row, now) != term.not))
+    }
+
+    /// The filter's text without one of its terms.
+    pub fn without(&self, at: usize) -> String {
+        let kept = self.terms.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, term)| term.text.as_str());
+        kept.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Words at blanks; quotes keep blanks together, a missing closing quote closes at the end.
+fn split(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quoted = false;
+    for c in text.chars() {
+        match c {
+            '"' => {
+                quoted = !quoted;
+                word.push(c);
+            }
+            c if c.is_whitespace() && !quoted => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            c => word.push(c),
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+fn term(text: &str) -> Term {
+    let (not, rest) = match text.strip_prefix('-') {
+        Some(rest) if !rest.is_empty() => (true, rest),
+        _ => (false, text),
+    };
+    Term { text: text.to_string(), not, test: test(rest) }
+}
+
+fn test(text: &str) -> Option<Test> {
+    let anywhere = |text: &str| {
+        let text = unquoted(text);
+        (!text.is_empty()).then_some(Test::Anywhere(text))
+    };
+    // A quoted text is text, whatever stands in it; so is a word with a colon that cannot be a key (`db.rs:130`).
+    let Some((key, value)) = text.split_once(':').filter(|(key, _)| is_key_like(key)) else {
+        return anywhere(text);
+    };
+    let value = unquoted(value);
+    let field = |field| (!value.is_empty()).then(|| Test::Field(field, value.clone()));
+    match key.to_lowercase().as_str() {
+        "queue" => field(Field::Queue),
+        "consumer" => field(Field::Consumer),
+        "class" => field(Field::Class),
+        "category" => field(Field::Category),
+        "step" | "next" => field(Field::Step),
+        "owner" => field(Field::Owner),
+        "id" => field(Field::Id),
+        "letters" => figure(Figure::Letters, &value),
+        "at-risk" | "risk" => figure(Figure::AtRisk, &value),
+        "customers" => figure(Figure::Customers, &value),
+        "age" => figure(Figure::Age, &value),
+        "loss" => figure(Figure::Loss, &value),
+        _ => None,
+    }
+}
+
+fn is_key_like(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_ascii_alphabetic() || c == '-')
+}
+
+fn unquoted(text: &str) -> String {
+    text.replace('"', "").trim().to_lowercase()
+}
+
+fn figure(figure: Figure, value: &str) -> Option<Test> {
+    let (compare, value) = match value.as_bytes() {
+        [b'>', b'=', ..] => (Compare::AtLeast, &value[2..]),
+        [b'<', b'=', ..] => (Compare::AtMost, &value[2..]),
+        [b'>', ..] => (Compare::AtLeast, &value[1..]),
+        [b'<', ..] => (Compare::AtMost, &value[1..]),
+        _ => (Compare::Equal, value),
+    };
+    let value = match figure {
+        Figure::Age | Figure::Loss => span_ms(value)?,
+        _ => value.replace([',', '_'], "").parse().ok()?,
+    };
+    Some(Test::Figure(figure, compare, value))
+}
+
+/// `30s`, `90min`, `90m`, `1h`, `2d`, in milliseconds.
+fn span_ms(text: &str) -> Option<Decimal> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+    let (figure, unit) = text.split_at(digits);
+    let unit_ms: i64 = match unit.trim() {
+        "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    Decimal::from_str_exact(figure).ok()?.checked_mul(unit_ms.into())
+}
+
+impl Test {
+    fn holds(&self, row: &GroupRow, now: Timestamp) -> bool {
+        match self {
+            Self::Anywhere(text) => {
+                let texts = [Some(&row.title), row.culprit.as_ref(), Some(&row.queue), row.consumer.as_ref()];
+                texts.into_iter().flatten().any(|field| has(field, text)) || row.id.as_str().starts_with(text)
+            }
+            Self::Field(field, text) => field_has(*field, row, text),
+            Self::Figure(figure, compare, value) => figure_of(*figure, row, now).is_some_and(|figure| match compare {
+                Compare::AtLeast => figure >= *value,
+                Compare::AtMost => figure <= *value,
+                Compare::Equal => figure == *value,
+            }),
+        }
+    }
+}
+
+fn has(field: &str, text: &str) -> bool {
+    field.to_lowercase().contains(text)
+}
+
+/// `schema_violation`, `schema-violation` and `schema violation` are one word to a person.
+fn has_words(field: &str, text: &str) -> bool {
+    has(field, &text.replace(['_', '-'], " "))
+}
+
+fn field_has(field: Field, row: &GroupRow, text: &str) -> bool {
+    match field {
+        Field::Queue => has(&row.queue, text),
+        Field::Consumer => row.consumer.as_ref().is_some_and(|consumer| has(consumer, text)),
+        Field::Class => has(words::class(row.class()), text),
+        Field::Category => has_words(words::category(row.classification.category), text),
+        Field::Step => has_words(&row.next.label(), text),
+        Field::Owner => row.owner.as_ref().is_some_and(|owner| has(owner.as_str(), text)),
+        Field::Id => row.id.as_str().starts_with(text),
+    }
+}
+
+fn figure_of(figure: Figure, row: &GroupRow, now: Timestamp) -> Option<Decimal> {
+    let ms = |span: Span| Decimal::from(span.as_ms());
+    match figure {
+        Figure::Letters => Some(row.open.letters.into()),
+        Figure::AtRisk => (!row.open.money.is_empty()).then(|| largest(&row.open.money)),
+        Figure::Customers => Some(row.customers.into()),
+        Figure::Age => row.oldest_sent_at.map(|at| ms(now.since(at))),
+        Figure::Loss => row.loss_at.map(|at| ms(at.since(now))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn check(text: &str, matches: bool) {
+        let row = sample::row("PaymentDeclined: issuer timeout", 120, Some(1500), 7, Some(3), Some(20), 9);
+        assert_eq!(Filter::parse(text).matches(&row, sample::NOW), matches, "{text}");
+    }
+
+    #[test]
+    fn filters_let_through_what_they_say() {
+        for text in [
+            "",
+            "  ",
+            "declined",
+            "\"issuer timeout\"",
+            "ISSUER",
+            "charge.rs",
+            "queue:pay",
+            "queue:PAY class:transient",
+            "class:trans",
+            "category:timeout",
+            "consumer:orders",
+            "step:find",
+            "step:find-the",
+            "letters:>100",
+            "letters:120",
+            "at-risk:>1000",
+            "at-risk:>=1,500",
+            "risk:<2000",
+            "customers:<10",
+            "age:>1h",
+            "age:<4h",
+            "loss:<24h",
+            "loss:<1d",
+            "age:>170min",
+            "id:id-pay",
+            "-queue:orders",
+            "nonsense:x",
+            "\"issuer",
+            "age:>soon",
+        ] {
+            check(text, true);
+        }
+        for text in [
+            "absent",
+            "\"timeout issuer\"",
+            "queue:orders",
+            "class:permanent",
+            "letters:>121",
+            "letters:119",
+            "at-risk:>1501",
+            "age:>4h",
+            "loss:>24h",
+            "owner:ana",
+            "-queue:pay",
+            "-declined",
+            "id:zz",
+        ] {
+            check(text, false);
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_kept_and_shown() {
+        let filter = Filter::parse("queue:pay foo:bar age:soon \"a b\" -");
+        let understood: Vec<(&str, bool)> = filter.terms.iter().map(|t| (t.text.as_str(), t.test.is_some())).collect();
+        let expected = [("queue:pay", true), ("foo:bar", false), ("age:soon", false), ("\"a b\"", true), ("-", true)];
+        assert_eq!(understood, expected);
+        assert_eq!(filter.without(1), "queue:pay age:soon \"a b\" -");
+        assert!(Filter::parse("foo:bar").is_empty());
+    }
+
+    #[test]
+    fn a_place_in_code_is_not_a_key() {
+        assert_eq!(Filter::parse("db.rs:130").terms[0].test, Some(Test::Anywhere("db.rs:130".to_string())));
+    }
+
+    #[test]
+    fn every_example_is_understood() {
+        for (_, example) in KEYS {
+            assert!(Filter::parse(example).terms[0].test.is_some(), "{example}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Why a replay stands still, and what can be done about it, in words.
+
+use super::gate::letters;
+use super::money::counted;
+use super::sorted::sorted;
+use domain::fix::Fix;
+use domain::replay::{PauseReason, ReplayState, Verdict};
+use wire::{EntryRow, ReplayView};
+
+/// Why it is paused.
+pub fn why(reason: &PauseReason, wave: u32) -> String {
+    match reason {
+        PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave: of } => format!(
+            "{returned} of {} sent in wave {} came back. It stops itself above {stop_share_pct} %.",
+            letters(*sent),
+            of.unwrap_or(wave) + 1
+        ),
+        PauseReason::GateClosed { unmet } => format!("The gate closed before wave {}. {}", wave + 1, sentences(unmet)),
+        PauseReason::QueueUnavailable { detail } => {
+            format!("The main queue cannot take letters: {}", sentences(std::slice::from_ref(detail)))
+        }
+        PauseReason::BacklogNotDrained { visible_count } => format!(
+            "Nobody takes the letters from the main queue: {} there. Is its consumer on?",
+            counted(*visible_count, "message waits", "messages wait")
+        ),
+        PauseReason::ByPerson { reason } => sentences(std::slice::from_ref(reason)),
+    }
+}
+
+fn sentences(parts: &[String]) -> String {
+    let sentence = |part: &String| format!("{}.", part.trim_end_matches('.'));
+    parts.iter().map(sentence).collect::<Vec<_>>().join(" ")
+}
+
+/// What to do with a paused replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Letters are still in flight: wait for what becomes of them.
+    Wait(u64),
+    /// The fix did not hold: declare the next one.
+    DeclareFix,
+    /// Somebody who may approve lets it go on.
+    Resume,
+}
+
+/// What to do with a paused replay; none when it is not paused.
+pub fn next(view: &ReplayView, fix: Option<&Fix>) -> Option<Next> {
+    let ReplayState::Paused { .. } = view.replay.state else { return None };
+    let in_flight = view.total.in_flight + view.total.sending;
+    Some(match (fix, in_flight) {
+        (None, _) => Next::DeclareFix,
+        (Some(_), 0) => Next::Resume,
+        (Some(_), n) => Next::Wait(n),
+    })
+}
+
+/// Why a paused replay cannot be resumed yet.
+pub fn why_not_resume(view: &ReplayView, fix: Option<&Fix>) -> Option<String> {
+    let ReplayState::Paused { .. } = view.replay.state else { return Some("It is not paused.".to_string()) };
+    let in_flight = view.total.in_flight + view.total.sending;
+    if in_flight > 0 {
+        return Some(format!("{} still being observed.", counted(in_flight, "letter is", "letters are")));
+    }
+    fix.is_none().then(|| "Declare the fix that came after what came back.".to_string())
+}
+
+/// What a resumption does first: a canary for the new fix, in the first wave that has letters left.
+pub fn resumption(view: &ReplayView, fix: Option<&Fix>) -> String {
+    let waves = view.replay.plan.waves.len() as u32;
+    let has_letters = |wave: &u32| {
+        let columns = view.ledger.wave(*wave);
+        columns.pending + columns.sending > 0
+    };
+    let wave = (view.replay.wave().unwrap_or(0)..waves).find(has_letters).unwrap_or(0);
+    let left = view.ledger.wave(wave);
+    let canary = view.replay.plan.waves.first().copied().unwrap_or(1).min(left.pending + left.sending);
+    let fix = fix.map(|fix| format!(" for {} {}", fix.kind.label(), fix.reference)).unwrap_or_default();
+    format!(
+        "It goes on with wave {}: first {} as a canary{fix}, watched before the rest follows.",
+        wave + 1,
+        letters(canary)
+    )
+}
+
+/// Returned letters with one failure and one verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Returns {
+    /// The failure.
+    pub title: String,
+    /// What it says of the fix.
+    pub verdict: Verdict,
+    /// The group of that failure.
+    pub group: domain::id::GroupId,
+    /// The letters, the latest to come back first.
+    pub rows: Vec<EntryRow>,
+}
+
+/// Returned letters by failure and verdict; what refutes the fix first, then the larger.
+pub fn returns(rows: &[EntryRow]) -> Vec<Returns> {
+    let mut all: Vec<Returns> = Vec::new();
+    for row in rows {
+        let domain::replay::Outcome::Returned { verdict, group, title, .. } = &row.entry.outcome else { continue };
+        match all.iter_mut().find(|r| r.verdict == *verdict && r.group == *group && r.title == *title) {
+            Some(returns) => returns.rows.push(row.clone()),
+            None => all.push(Returns {
+                title: title.clone(),
+                verdict: *verdict,
+                group: group.clone(),
+                rows: vec![row.clone()],
+            }),
+        }
+    }
+    for returns in &mut all {
+        returns.rows = sorted(std::mem::take(&mut returns.rows), |a, b| returned_at(b).cmp(&returned_at(a)));
+    }
+    sorted(all, |a, b| a.verdict.cmp(&b.verdict).then_with(|| b.rows.len().cmp(&a.rows.len())))
+}
+
+fn returned_at(row: &EntryRow) -> Option<domain::time::Timestamp> {
+    match row.entry.outcome {
+        domain::replay::Outcome::Returned { at, .. } => Some(at),
+        _ => None,
+    }
+}
+
+/// A verdict in a few words, and what follows from it.
+pub fn verdict(verdict: Verdict) -> (&'static str, &'static str) {
+    match verdict {
+        Verdict::SameCause => ("Same cause", "The fix did not work for these."),
+        Verdict::NewCause => ("Another cause", "The fix uncovered another fault, which has a group of its own."),
+        Verdict::Transient => ("Transient", "They say nothing against the fix and can be replayed later."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use domain::id::Actor;
+    use domain::replay::WaveLedger;
+    use domain::time::Timestamp;
+
+    #[test]
+    fn a_stop_says_why() {
+        let rows = [
+            (
+                PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50, wave: None },
+                "7 of 10 letters sent in wave 2 came back. It stops itself above 50 %.",
+            ),
+            (
+                PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50, wave: Some(0) },
+                "7 of 10 letters sent in wave 1 came back. It stops itself above 50 %.",
+            ),
+            (
+                PauseReason::GateClosed { unmet: vec!["Main queue ready: orders does not exist.".into()] },
+                "The gate closed before wave 2. Main queue ready: orders does not exist.",
+            ),
+            (
+                PauseReason::QueueUnavailable { detail: "orders is gone".into() },
+                "The main queue cannot take letters: orders is gone.",
+            ),
+            (PauseReason::ByPerson { reason: "lunch".into() }, "lunch."),
+        ];
+        for (reason, words) in rows {
+            assert_eq!(why(&reason, 1), words);
+        }
+    }
+
+    #[test]
+    fn a_paused_replay_says_what_to_do() {
+        let paused = |in_flight| {
+            let state = ReplayState::Paused {
+                wave: 0,
+                why: PauseReason::ByPerson { reason: "r".into() },
+                by: Actor::new("ana"),
+                at: Timestamp::from_ms(0),
+            };
+            sample::replay(state, &[WaveLedger { in_flight, pending: 3, ..WaveLedger::default() }])
+        };
+        let fix = paused(0).replay.plan.fix;
+        assert_eq!(next(&paused(0), None), Some(Next::DeclareFix));
+        assert_eq!(next(&paused(0), Some(&fix)), Some(Next::Resume));
+        assert_eq!(next(&paused(2), Some(&fix)), Some(Next::Wait(2)));
+        assert_eq!(why_not_resume(&paused(1), Some(&fix)).as_deref(), Some("1 letter is still being observed."));
+        assert_eq!(why_not_resume(&paused(0), Some(&fix)), None);
+        assert!(why_not_resume(&paused(0), None).is_some());
+    }
+
+    #[test]
+    fn a_resumption_begins_with_a_canary_where_letters_are_left() {
+        let at = Timestamp::from_ms(0);
+        let why = PauseReason::ByPerson { reason: "r".into() };
+        let state = ReplayState::Paused { wave: 0, why, by: Actor::new("ana"), at };
+        let wave = |delivered, pending| WaveLedger { delivered, pending, ..WaveLedger::default() };
+        let rows = [
+            ([wave(4, 0), wave(0, 20)], "wave 2: first 4 letters as a canary for Deploy v2"),
+            ([wave(1, 3), wave(0, 20)], "wave 1: first 3 letters as a canary for Deploy v2"),
+        ];
+        for (waves, part) in rows {
+            let view = sample::replay(state.clone(), &waves);
+            let words = resumption(&view, Some(&view.replay.plan.fix));
+            assert!(words.contains(part), "{words}");
+        }
+    }
+
+    #[test]
+    fn returns_are_grouped_by_what_they_say() {
+        let row = sample::returned;
+        let rows = [
+            row("a", 1, Verdict::Transient, "timeout"),
+            row("b", 2, Verdict::SameCause, "null"),
+            row("c", 3, Verdict::SameCause, "null"),
+            row("d", 4, Verdict::NewCause, "other"),
+        ];
+        let grouped: Vec<_> = returns(&rows)
+            .iter()
+            .map(|r| format!("{} {}", r.title, r.rows.iter().map(|row| row.entry.letter.as_str()).collect::<String>()))
+            .collect();
+        assert_eq!(grouped, ["null cb", "other d", "timeout a"]);
+    }
+}

@@ -1,0 +1,384 @@
+//! The URL as a value: what a person would share. Parsed from path and query, printed back without defaults.
+
+use crate::sort::{Dir, Sort};
+use crate::view::View;
+use domain::filter::LetterFilter;
+use domain::id::{GroupId, LetterId, ReplayId};
+use domain::letter::LetterStateKind;
+use domain::replay::OutcomeKind;
+use domain::time::Timestamp;
+use std::fmt;
+use std::str::FromStr;
+
+/// A place in the dashboard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// The list of groups, which is also the home page.
+    Groups(GroupsPlace),
+    /// One group.
+    Group(GroupPlace),
+    /// The list of replays.
+    Replays,
+    /// One replay.
+    Replay(ReplayPlace),
+    /// Where one-time links lead to; the code is in the fragment, which never reaches a server.
+    SignIn,
+    /// Nothing that we know.
+    Unknown(String),
+}
+
+/// What the list of groups shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupsPlace {
+    /// The filter's text.
+    pub q: String,
+    /// Which groups.
+    pub view: View,
+    /// In which order.
+    pub sort: Sort,
+    /// None: the sort's own direction.
+    pub dir: Option<Dir>,
+}
+
+/// What a group's page shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupPlace {
+    /// The group.
+    pub id: GroupId,
+    /// The tab.
+    pub tab: GroupTab,
+    /// Letters in this state only.
+    pub state: Option<LetterStateKind>,
+    /// Letters that fit it only; what is planned here has it too.
+    pub filter: LetterFilter,
+    /// The letter that is open.
+    pub letter: Option<LetterId>,
+}
+
+impl GroupPlace {
+    /// A group's page as it first opens.
+    pub fn new(id: GroupId) -> Self {
+        Self { id, tab: GroupTab::default(), state: None, filter: LetterFilter::default(), letter: None }
+    }
+}
+
+/// The tabs of a group's page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GroupTab {
+    /// What broke.
+    #[default]
+    Failure,
+    /// One letter's body and attributes.
+    Payload,
+    /// The letters.
+    Letters,
+    /// Who did what.
+    Timeline,
+}
+
+impl GroupTab {
+    /// All tabs, in order.
+    pub const ALL: [Self; 4] = [Self::Failure, Self::Payload, Self::Letters, Self::Timeline];
+
+    /// The tab's word in the URL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Failure => "failure",
+            Self::Payload => "payload",
+            Self::Letters => "letters",
+            Self::Timeline => "timeline",
+        }
+    }
+}
+
+/// What a replay's page shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplayPlace {
+    /// The replay.
+    pub id: ReplayId,
+    /// Letters with this outcome only.
+    pub outcome: Option<OutcomeKind>,
+    /// Letters of this wave only, from 0.
+    pub wave: Option<u32>,
+}
+
+impl ReplayPlace {
+    /// A replay's page as it first opens.
+    pub fn new(id: ReplayId) -> Self {
+        Self { id, outcome: None, wave: None }
+    }
+}
+
+/// A page without what it shows: while this stays the same, a change of the URL changes the page in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageKey {
+    /// See [`Route::Groups`].
+    Groups,
+    /// See [`Route::Group`].
+    Group(GroupId),
+    /// See [`Route::Replays`].
+    Replays,
+    /// See [`Route::Replay`].
+    Replay(ReplayId),
+    /// See [`Route::SignIn`].
+    SignIn,
+    /// See [`Route::Unknown`].
+    Unknown(String),
+}
+
+impl Route {
+    /// Home.
+    pub fn home() -> Self {
+        Self::Groups(GroupsPlace::default())
+    }
+
+    /// A group's page as it first opens.
+    pub fn group(id: &GroupId) -> Self {
+        Self::Group(GroupPlace::new(id.clone()))
+    }
+
+    /// A replay's page as it first opens.
+    pub fn replay(id: &ReplayId) -> Self {
+        Self::Replay(ReplayPlace::new(id.clone()))
+    }
+
+    /// Reads a path and a query (with or without its question mark). Values that make no sense count as absent.
+    pub fn parse(path: &str, query: &str) -> Self {
+        let query = Query::parse(query);
+        let parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(decode).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        match parts.as_slice() {
+            [] | ["groups"] => Self::Groups(GroupsPlace {
+                q: query.get("q").unwrap_or_default().to_string(),
+                view: query.word("view", &View::ALL, View::as_str).unwrap_or_default(),
+                sort: query.word("sort", &Sort::ALL, Sort::as_str).unwrap_or_default(),
+                dir: query.word("dir", &Dir::ALL, Dir::as_str),
+            }),
+            ["groups", id] => Self::Group(GroupPlace {
+                id: GroupId::new(*id),
+                tab: query.word("tab", &GroupTab::ALL, GroupTab::as_str).unwrap_or_default(),
+                state: query.word("state", &LetterStateKind::ALL, LetterStateKind::as_str),
+                filter: LetterFilter {
+                    message_type: query.text("type"),
+                    tenant: query.text("tenant"),
+                    died_from: query.number("from").map(Timestamp::from_ms),
+                    died_before: query.number("before").map(Timestamp::from_ms),
+                    replays_max: query.number("replays"),
+                },
+                letter: query.get("letter").filter(|id| !id.is_empty()).map(LetterId::new),
+            }),
+            ["replays"] => Self::Replays,
+            ["replays", id] => Self::Replay(ReplayPlace {
+                id: ReplayId::new(*id),
+                outcome: query.word("outcome", &OutcomeKind::ALL, OutcomeKind::as_str),
+                wave: query.number("wave"),
+            }),
+            ["signin"] => Self::SignIn,
+            _ => Self::Unknown(path.to_string()),
+        }
+    }
+
+    /// Which page this is.
+    pub fn page(&self) -> PageKey {
+        match self {
+            Self::Groups(_) => PageKey::Groups,
+            Self::Group(place) => PageKey::Group(place.id.clone()),
+            Self::Replays => PageKey::Replays,
+            Self::Replay(place) => PageKey::Replay(place.id.clone()),
+            Self::SignIn => PageKey::SignIn,
+            Self::Unknown(path) => PageKey::Unknown(path.clone()),
+        }
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut query = Printed::default();
+        let path = match self {
+            Self::Groups(place) => {
+                query.put("q", &place.q);
+                query.put_unless("view", place.view, View::default(), View::as_str);
+                query.put_unless("sort", place.sort, Sort::default(), Sort::as_str);
+                query.put("dir", place.dir.map_or("", Dir::as_str));
+                "/groups".to_string()
+            }
+            Self::Group(place) => {
+                query.put_unless("tab", place.tab, GroupTab::default(), GroupTab::as_str);
+                query.put("state", place.state.map_or("", LetterStateKind::as_str));
+                query.put_filter(&place.filter);
+                query.put("letter", place.letter.as_ref().map_or("", LetterId::as_str));
+                format!("/groups/{}", encode(place.id.as_str()))
+            }
+            Self::Replays => "/replays".to_string(),
+            Self::Replay(place) => {
+                query.put("outcome", place.outcome.map_or("", OutcomeKind::as_str));
+                query.put_number("wave", place.wave);
+                format!("/replays/{}", encode(place.id.as_str()))
+            }
+            Self::SignIn => "/signin".to_string(),
+            Self::Unknown(path) => path.clone(),
+        };
+        write!(f, "{path}{}", query.0)
+    }
+}
+
+struct Query(Vec<(String, String)>);
+
+impl Query {
+    fn parse(text: &str) -> Self {
+        let pairs = text.trim_start_matches('?').split('&').filter(|pair| !pair.is_empty());
+        Self(
+            pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).map(|(k, v)| (decode(k), decode(v))).collect(),
+        )
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.get(name).filter(|value| !value.is_empty()).map(str::to_string)
+    }
+
+    fn number<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.get(name)?.parse().ok()
+    }
+
+    fn word<T: Copy>(&self, name: &str, all: &[T], as_str: impl Fn(T) -> &'static str) -> Option<T> {
+        let value = self.get(name)?;
+        all.iter().copied().find(|item| as_str(*item) == value)
+    }
+}
+
+/// What a query (with or without its question mark) says under a name, if it says something.
+pub fn value(query: &str, name: &str) -> Option<String> {
+    Query::parse(query).text(name)
+}
+
+#[derive(Default)]
+struct Printed(String);
+
+impl Printed {
+    fn put(&mut self, name: &str, value: &str) {
+        if !value.is_empty() {
+            self.0.push(if self.0.is_empty() { '?' } else { '&' });
+            self.0.push_str(&format!("{name}={}", encode(value)));
+        }
+    }
+
+    fn put_number<T: fmt::Display>(&mut self, name: &str, number: Option<T>) {
+        self.put(name, &number.map(|number| number.to_string()).unwrap_or_default());
+    }
+
+    fn put_filter(&mut self, filter: &LetterFilter) {
+        self.put("type", filter.message_type.as_deref().unwrap_or_default());
+        self.put("tenant", filter.tenant.as_deref().unwrap_or_default());
+        self.put_number("from", filter.died_from.map(Timestamp::as_ms));
+        self.put_number("before", filter.died_before.map(Timestamp::as_ms));
+        self.put_number("replays", filter.replays_max);
+    }
+
+    fn put_unless<T: PartialEq>(&mut self, name: &str, value: T, default: T, as_str: impl Fn(T) -> &'static str) {
+        if value != default {
+            self.put(name, as_str(value));
+        }
+    }
+}
+
+/// Percent-encodes what may not stand in a path segment or a query value.
+pub fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b':' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
+        match (bytes[at], hex.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
+            (b'%', Some(byte)) => {
+                out.push(byte);
+                at += 3;
+                continue;
+            }
+            (b'+', _) => out.push(b' '),
+            (byte, _) => out.push(byte),
+        }
+        at += 1;
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_read_and_printed_back_without_defaults() {
+        // (what comes in, what it is printed back as)
+        let rows = [
+            ("/", "/groups"),
+            ("/groups", "/groups"),
+            ("/groups/", "/groups"),
+            ("/groups?view=open&sort=attention", "/groups"),
+            ("/groups?view=growing", "/groups?view=growing"),
+            ("/groups?view=nonsense&foo=bar", "/groups"),
+            ("/groups?q=queue%3Apay+%22a%26b%22", "/groups?q=queue:pay%20%22a%26b%22"),
+            ("/groups?sort=risk&dir=asc", "/groups?sort=risk&dir=asc"),
+            ("/groups/ab12", "/groups/ab12"),
+            ("/groups/ab12?tab=failure", "/groups/ab12"),
+            ("/groups/ab12?tab=letters&state=waiting&letter=ff", "/groups/ab12?tab=letters&state=waiting&letter=ff"),
+            ("/groups/a%2Fb", "/groups/a%2Fb"),
+            (
+                "/groups/ab12?replays=0&tab=letters&before=2&type=a+b&tenant=%26&from=-1",
+                "/groups/ab12?tab=letters&type=a%20b&tenant=%26&from=-1&before=2&replays=0",
+            ),
+            ("/groups/ab12?tab=letters&type=&from=noon&replays=-1", "/groups/ab12?tab=letters"),
+            ("/replays", "/replays"),
+            ("/replays/77?outcome=returned&wave=2", "/replays/77?outcome=returned&wave=2"),
+            ("/replays/77?wave=minus", "/replays/77"),
+            ("/signin", "/signin"),
+            ("/elsewhere/x", "/elsewhere/x"),
+            ("/groups?q=%E2%82%AC%ZZ", "/groups?q=%E2%82%AC%25ZZ"),
+        ];
+        for (url, printed) in rows {
+            let (path, query) = url.split_once('?').unwrap_or((url, ""));
+            let route = Route::parse(path, query);
+            assert_eq!(route.to_string(), printed, "{url}");
+            let (path, query) = printed.split_once('?').unwrap_or((printed, ""));
+            assert_eq!(Route::parse(path, query), route, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_filter_of_the_api_is_the_filter_of_the_url() {
+        let filter = LetterFilter {
+            message_type: Some("order & refund".into()),
+            tenant: Some("acme".into()),
+            died_from: Some(Timestamp::from_ms(1_795_000_000_042)),
+            died_before: Some(Timestamp::from_ms(1_795_000_060_000)),
+            replays_max: Some(2),
+        };
+        let place = GroupPlace { filter: filter.clone(), ..GroupPlace::new("g".into()) };
+        let url = Route::Group(place).to_string();
+        let (path, query) = url.split_once('?').unwrap();
+        let Route::Group(place) = Route::parse(path, query) else { panic!("{url}") };
+        assert_eq!(place.filter, filter);
+    }
+
+    #[test]
+    fn changing_what_a_page_shows_keeps_the_page() {
+        let page = |path: &str, query: &str| Route::parse(path, query).page();
+        assert_eq!(page("/groups", "q=x"), page("/", ""));
+        assert_eq!(page("/groups/a", "tab=letters"), page("/groups/a", ""));
+        assert_ne!(page("/groups/a", ""), page("/groups/b", ""));
+    }
+}

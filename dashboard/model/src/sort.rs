@@ -1,0 +1,179 @@
+//! The orders of the list.
+
+use super::money::largest;
+use super::sorted::sorted;
+use std::cmp::Ordering;
+use wire::GroupRow;
+
+/// By what the list is ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// As the office answers: by next step, money, time to loss.
+    #[default]
+    Attention,
+    /// By title.
+    Title,
+    /// By deaths in the last hour.
+    Arrivals,
+    /// By open letters.
+    Letters,
+    /// By money at risk.
+    Risk,
+    /// By customers.
+    Customers,
+    /// By the age of the oldest open letter.
+    Age,
+    /// By time to loss.
+    Loss,
+}
+
+/// A direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dir {
+    /// Least first.
+    Asc,
+    /// Greatest first.
+    Desc,
+}
+
+impl Dir {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Asc, Self::Desc];
+
+    /// The direction's word in the URL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Asc => "asc",
+            Self::Desc => "desc",
+        }
+    }
+
+    /// The other one.
+    pub fn turned(self) -> Self {
+        match self {
+            Self::Asc => Self::Desc,
+            Self::Desc => Self::Asc,
+        }
+    }
+}
+
+impl Sort {
+    /// All orders.
+    pub const ALL: [Self; 8] = [
+        Self::Attention,
+        Self::Title,
+        Self::Arrivals,
+        Self::Letters,
+        Self::Risk,
+        Self::Customers,
+        Self::Age,
+        Self::Loss,
+    ];
+
+    /// The order's word in the URL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Attention => "attention",
+            Self::Title => "title",
+            Self::Arrivals => "arrivals",
+            Self::Letters => "letters",
+            Self::Risk => "risk",
+            Self::Customers => "customers",
+            Self::Age => "age",
+            Self::Loss => "loss",
+        }
+    }
+
+    /// The order's name.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Attention => "Attention",
+            Self::Title => "Error",
+            Self::Arrivals => "Last hour",
+            Self::Letters => "Letters",
+            Self::Risk => "At risk",
+            Self::Customers => "Customers",
+            Self::Age => "Oldest",
+            Self::Loss => "Time to loss",
+        }
+    }
+
+    /// The direction in which the worst comes first.
+    pub fn own_dir(self) -> Dir {
+        match self {
+            Self::Title | Self::Loss => Dir::Asc,
+            _ => Dir::Desc,
+        }
+    }
+}
+
+/// Orders rows that come in the order of attention. Ties keep that order; what has no value comes last either way.
+pub fn sort(rows: &mut Vec<&GroupRow>, by: Sort, dir: Dir) {
+    if by == Sort::Attention {
+        if dir != by.own_dir() {
+            rows.reverse();
+        }
+        return;
+    }
+    *rows = sorted(std::mem::take(rows), |a, b| {
+        let missing = |row: &GroupRow| match by {
+            Sort::Risk => row.open.money.is_empty(),
+            Sort::Age => row.oldest_sent_at.is_none(),
+            Sort::Loss => row.loss_at.is_none(),
+            _ => false,
+        };
+        missing(a).cmp(&missing(b)).then_with(|| {
+            let order = compare(a, b, by);
+            if dir == Dir::Desc { order.reverse() } else { order }
+        })
+    });
+}
+
+fn compare(a: &GroupRow, b: &GroupRow, by: Sort) -> Ordering {
+    match by {
+        Sort::Attention => Ordering::Equal,
+        Sort::Title => a.title.to_lowercase().cmp(&b.title.to_lowercase()),
+        Sort::Arrivals => a.arrivals_last_hour.cmp(&b.arrivals_last_hour),
+        Sort::Letters => a.open.letters.cmp(&b.open.letters),
+        Sort::Risk => largest(&a.open.money).cmp(&largest(&b.open.money)),
+        Sort::Customers => a.customers.cmp(&b.customers),
+        // The older, the greater its age.
+        Sort::Age => b.oldest_sent_at.cmp(&a.oldest_sent_at),
+        Sort::Loss => a.loss_at.cmp(&b.loss_at),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn check(by: Sort, dir: Dir, expected: &str) {
+        // title, letters, euros, customers, sent (hours ago), lost (hours from now), deaths in the last hour
+        let rows = [
+            sample::row("b", 10, Some(5), 1, Some(2), Some(9), 0),
+            sample::row("a", 30, None, 3, Some(50), Some(1), 4),
+            sample::row("C", 20, Some(900), 2, None, None, 4),
+        ];
+        let mut refs: Vec<&GroupRow> = rows.iter().collect();
+        sort(&mut refs, by, dir);
+        let titles: Vec<&str> = refs.iter().map(|row| row.title.as_str()).collect();
+        assert_eq!(titles.join(" "), expected, "{by:?} {dir:?}");
+    }
+
+    #[test]
+    fn rows_are_ordered_worst_first_and_missing_values_last() {
+        check(Sort::Attention, Dir::Desc, "b a C");
+        check(Sort::Attention, Dir::Asc, "C a b");
+        check(Sort::Title, Dir::Asc, "a b C");
+        check(Sort::Letters, Dir::Desc, "a C b");
+        check(Sort::Letters, Dir::Asc, "b C a");
+        check(Sort::Risk, Dir::Desc, "C b a");
+        check(Sort::Risk, Dir::Asc, "b C a");
+        check(Sort::Customers, Dir::Desc, "a C b");
+        check(Sort::Age, Dir::Desc, "a b C");
+        check(Sort::Age, Dir::Asc, "b a C");
+        check(Sort::Loss, Dir::Asc, "a b C");
+        check(Sort::Arrivals, Dir::Desc, "a C b");
+    }
+}

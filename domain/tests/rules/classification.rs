@@ -1,0 +1,42 @@
+//! Errors as vendors document them, and what they mean for a retry. None of these rows was in view when the tables
+//! were first written.
+
+use domain::policy::Policy;
+use domain::read::classify_failure;
+use domain::reading::{Class, Failure};
+
+mod apis;
+mod languages;
+mod more;
+mod stores;
+mod third;
+
+const T: Class = Class::Transient;
+const P: Class = Class::Permanent;
+const U: Class = Class::Unknown;
+
+/// Error type, message, class.
+type Row = (&'static str, &'static str, Class);
+/// Where the rows come from, and the rows.
+type Sourced = (&'static str, &'static [Row]);
+
+/// What may be left open, in percent of the rows: `unknown` is better than wrong, but it is no answer.
+const OPEN_PCT_MAX: usize = 3;
+
+#[test]
+fn documented_errors_are_classified() {
+    let all = [apis::ROWS, stores::ROWS, languages::ROWS, more::ROWS, third::ROWS].concat();
+    let (mut wrong, mut open, mut count) = (Vec::new(), Vec::new(), 0);
+    for (error_type, message, expected) in all.iter().flat_map(|(_, rows)| *rows) {
+        let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let failure = Failure { error_type: some(error_type), message: some(message), ..Failure::default() };
+        let got = classify_failure(&failure, None, &Policy::default()).classification;
+        count += 1;
+        if got.class != *expected {
+            let list = if got.class == U { &mut open } else { &mut wrong };
+            list.push(format!("{expected:?} read as {:?} ({}): {error_type} | {message}", got.class, got.reason));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(open.len() * 100 <= count * OPEN_PCT_MAX, "{} of {count} open:\n{}", open.len(), open.join("\n"));
+}

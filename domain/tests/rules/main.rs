@@ -1,0 +1,15 @@
+//! The rules of the domain as tables, properties and golden files.
+
+mod architecture;
+mod causes;
+mod classification;
+mod corpus;
+mod envelopes;
+mod gate_conditions;
+mod hostile;
+mod impact;
+mod linear;
+mod plan_waves;
+mod policy_example;
+mod replay_steps;
+mod soup;

@@ -1,0 +1,23 @@
+//! The policy example that people copy is read, and shows the defaults where it does not choose.
+
+use domain::policy::Policy;
+
+#[test]
+fn the_example_is_a_policy_and_shows_the_defaults() {
+    let example: Policy = serde_json::from_str(include_str!("../../../infra/policy.example.json")).unwrap();
+    let default = Policy::default();
+    assert_eq!(
+        (example.gate, example.replay, example.retention_ms),
+        (default.gate, default.replay, default.retention_ms)
+    );
+    assert_eq!(example.message_types.len(), 1);
+    assert_eq!(example.class_rules.len(), 1);
+    assert_eq!(example.groups.len(), 1);
+    assert_eq!(example.auto_approvals.len(), 1);
+}
+
+#[test]
+fn a_misspelt_key_is_refused() {
+    let error = serde_json::from_str::<Policy>(r#"{"gate":{"four_eys":false}}"#).unwrap_err();
+    assert!(error.to_string().contains("four_eys"), "{error}");
+}

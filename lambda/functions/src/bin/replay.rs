@@ -1,0 +1,19 @@
+//! The function `replay`: does the next steps of replays, driven by delayed messages.
+
+use lambda::function;
+use office::event::{self, Batch};
+
+fn main() -> Result<(), lambda_runtime::Error> {
+    transform::work_if_asked();
+    serve()
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn serve() -> Result<(), lambda_runtime::Error> {
+    let executor = function::executor();
+    function::run(|office, batch: Batch| {
+        let executor = executor.clone();
+        async move { Ok(event::step(&office, batch, &executor).await) }
+    })
+    .await
+}

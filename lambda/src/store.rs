@@ -1,0 +1,257 @@
+//! The store on AWS: one DynamoDB table with one secondary index.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `key` | what records are called |
+//! | `actions`, `commit` | writing |
+//! | `read`, `list` | reading |
+//! | `counts` | counters in shards |
+//! | `pack`, `large` | records as bytes |
+//! | `forget` | what was delivered long ago |
+//! | `bucket` | S3's calls, for what is large |
+//! | `table` | DynamoDB's calls |
+//!
+//! Counters move in the transaction that moves what they count. Lists come from an index, which follows by moments.
+
+mod actions;
+mod bucket;
+mod commit;
+mod counts;
+mod fault;
+mod forget;
+mod item;
+mod key;
+mod large;
+mod list;
+mod meter;
+mod pack;
+mod read;
+mod table;
+
+pub use meter::Usage;
+
+use async_trait::async_trait;
+use aws_config::SdkConfig;
+use bucket::Bucket;
+use commit::Committer;
+use domain::audit::AuditRecord;
+use domain::deployment::{Attached, Deployment};
+use domain::group::Group;
+use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
+use domain::letter::{Death, Letter, LetterStateKind};
+use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
+use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
+use domain::time::{Span, Timestamp};
+use fault::Fault;
+use office::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
+use std::collections::BTreeMap;
+use table::Table;
+
+/// Deaths of one letter that are given at once, as the port says.
+const DEATHS_MAX: usize = 100;
+
+/// What has so many bytes or more, compressed, goes to the bucket where there is one (DESIGN: bodies over 300 KB). A
+/// part in DynamoDB of this size costs 300 write units, as much as 37 objects; below it one call fewer is worth more.
+pub const BUCKET_FROM_BYTES: usize = 300 * 1024;
+
+/// The store.
+pub struct DynamoStore {
+    table: Table,
+    committer: Committer,
+}
+
+impl DynamoStore {
+    /// Over a table that exists.
+    pub fn new(config: &SdkConfig, table: impl Into<String>) -> Self {
+        let client = aws_sdk_dynamodb::Client::new(config);
+        Self { table: Table::new(client, table.into()), committer: Committer::new() }
+    }
+
+    /// The same with a bucket for what has so many bytes or more, compressed; on AWS [`BUCKET_FROM_BYTES`].
+    pub fn with_bucket(mut self, config: &SdkConfig, bucket: impl Into<String>, from_bytes: usize) -> Self {
+        self.table.bucket = Some(Bucket::new(config, bucket.into(), from_bytes));
+        self
+    }
+
+    /// The same, forgetting what was delivered so long ago; none for ever. Where the table has no TTL (see the template)
+    /// only letters with something beside their record go.
+    pub fn keeping_delivered(mut self, kept: Option<Span>) -> Self {
+        self.table.delivered_kept = kept;
+        self
+    }
+
+    /// Makes the bucket, if the store has one, for endpoints on one machine; on AWS the stack makes it.
+    pub async fn create_bucket(&self) -> Result<(), StoreError> {
+        match &self.table.bucket {
+            Some(bucket) => bucket.create().await.map_err(|fault| fault.of("make the bucket")),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the table, for endpoints on one machine; on AWS the stack makes it.
+    pub async fn create_table(&self) -> Result<(), StoreError> {
+        self.table.create().await.map_err(|fault| fault.of("create the table"))
+    }
+
+    /// The table's name.
+    pub fn table_name(&self) -> &str {
+        self.table.name()
+    }
+
+    /// What this process has used of DynamoDB.
+    pub fn usage(&self) -> Usage {
+        self.table.meter.usage()
+    }
+}
+
+#[async_trait]
+impl Store for DynamoStore {
+    async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError> {
+        match writes.iter().map(Write::records).sum() {
+            0 => Ok(()),
+            1..=COMMIT_RECORDS_MAX => self.committer.commit(&self.table, &writes).await,
+            count => Err(Fault::TooMany { what: "records", count, max: COMMIT_RECORDS_MAX }.of("commit").into()),
+        }
+    }
+
+    async fn letter(&self, id: &LetterId) -> Result<Option<Letter>, StoreError> {
+        let found = read::letters(&self.table, std::slice::from_ref(id)).await;
+        found.map(|mut found| found.pop()).map_err(|fault| fault.of(format!("read letter {id}")))
+    }
+
+    async fn letters(&self, ids: &[LetterId]) -> Result<Vec<Letter>, StoreError> {
+        let count = ids.len();
+        if count > PAGE_MAX {
+            return Err(Fault::TooMany { what: "letters", count, max: PAGE_MAX }.of("read letters"));
+        }
+        read::letters(&self.table, ids).await.map_err(|fault| fault.of(format!("read {count} letters")))
+    }
+
+    async fn letters_of(
+        &self,
+        group: &GroupId,
+        state: Option<LetterStateKind>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Letter>, StoreError> {
+        let page = list::letters(&self.table, group, state, after, limit).await;
+        page.map_err(|fault| fault.of(format!("list letters of group {group}")))
+    }
+
+    async fn has_death(&self, id: &DeathId) -> Result<bool, StoreError> {
+        let found = self.table.get(&key::death(id)).await;
+        found.map(|item| item.is_some()).map_err(|fault| fault.of(format!("look for death {id}")))
+    }
+
+    async fn deaths(&self, letter: &LetterId) -> Result<Vec<Death>, StoreError> {
+        let found = list::deaths(&self.table, letter, DEATHS_MAX).await;
+        found.map_err(|fault| fault.of(format!("list deaths of letter {letter}")))
+    }
+
+    async fn group(&self, id: &GroupId) -> Result<Option<Group>, StoreError> {
+        let found = read::one(&self.table, "group", key::group(id)).await;
+        found.map_err(|fault| fault.of(format!("read group {id}")))
+    }
+
+    async fn group_facts(&self, id: &GroupId, arrivals_from: i64) -> Result<Option<GroupFacts>, StoreError> {
+        let found = read::facts(&self.table, id, arrivals_from).await;
+        found.map_err(|fault| fault.of(format!("read facts of group {id}")))
+    }
+
+    async fn groups(
+        &self,
+        arrivals_from: i64,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<GroupFacts>, StoreError> {
+        list::groups(&self.table, arrivals_from, after, limit).await.map_err(|fault| fault.of("list groups"))
+    }
+
+    async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError> {
+        let found = read::one(&self.table, "plan", key::plan(group)).await;
+        found.map_err(|fault| fault.of(format!("read the plan of group {group}")))
+    }
+
+    async fn replay(&self, id: &ReplayId) -> Result<Option<Replay>, StoreError> {
+        let found = read::one(&self.table, "replay", key::replay(id)).await;
+        found.map_err(|fault| fault.of(format!("read replay {id}")))
+    }
+
+    async fn replays(
+        &self,
+        group: Option<&GroupId>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Replay>, StoreError> {
+        list::replays(&self.table, group, after, limit).await.map_err(|fault| fault.of("list replays"))
+    }
+
+    async fn unfinished_replays(&self) -> Result<Vec<ReplayId>, StoreError> {
+        list::unfinished(&self.table).await.map_err(|fault| fault.of("list unfinished replays"))
+    }
+
+    async fn ledger(&self, replay: &ReplayId) -> Result<Ledger, StoreError> {
+        let found = read::ledger(&self.table, replay).await;
+        found.map_err(|fault| fault.of(format!("read the ledger of replay {replay}")))
+    }
+
+    async fn entries(
+        &self,
+        replay: &ReplayId,
+        wave: Option<u32>,
+        outcome: Option<OutcomeKind>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Entry>, StoreError> {
+        let page = list::entries(&self.table, replay, wave, outcome, after, limit).await;
+        page.map_err(|fault| fault.of(format!("list entries of replay {replay}")))
+    }
+
+    async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError> {
+        let found = read::one(&self.table, "entry", key::entry(replay, letter)).await;
+        found.map_err(|fault| fault.of(format!("read letter {letter} in replay {replay}")))
+    }
+
+    async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, StoreError> {
+        let count = messages.len();
+        if count > PAGE_MAX {
+            return Err(Fault::TooMany { what: "messages", count, max: PAGE_MAX }.of("look for sent messages"));
+        }
+        let found = read::sent(&self.table, messages).await;
+        found.map_err(|fault| fault.of(format!("look for {count} sent messages")))
+    }
+
+    async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError> {
+        let found = read::one(&self.table, "deployment", key::deployment(service)).await;
+        found.map_err(|fault| fault.of(format!("read the deployment of {service}")))
+    }
+
+    async fn transform(&self, group: &GroupId, version: u32) -> Result<Option<TransformFacts>, StoreError> {
+        let found = read::transform(&self.table, group, version).await;
+        found.map_err(|fault| fault.of(format!("read transform {version} of group {group}")))
+    }
+
+    async fn transforms(&self, group: &GroupId) -> Result<Vec<TransformFacts>, StoreError> {
+        let found = read::transforms(&self.table, group).await;
+        found.map_err(|fault| fault.of(format!("list the transforms of group {group}")))
+    }
+
+    async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError> {
+        let found = read::one(&self.table, "attached", key::attached(queue)).await;
+        found.map_err(|fault| fault.of(format!("read what is attached to {queue}")))
+    }
+
+    async fn audit(
+        &self,
+        group: &GroupId,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<AuditRecord>, StoreError> {
+        let page = list::audit(&self.table, group, after, limit).await;
+        page.map_err(|fault| fault.of(format!("list the audit of group {group}")))
+    }
+
+    async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+        forget::forget(&self.table, delivered_before, limit).await.map_err(|fault| fault.of("forget letters"))
+    }
+}

@@ -1,0 +1,213 @@
+//! Reading records, one or many.
+
+use super::counts::{self, Extremes, shard_of};
+use super::fault::Fault;
+use super::item::{Item, get_bytes, get_text};
+use super::key::{self, Key};
+use super::large::{self, Place};
+use super::pack::unpack;
+use super::table::{Range, Table};
+use domain::group::{Group, GroupCounts};
+use domain::id::{GroupId, LetterId, MessageId, ReplayId};
+use domain::letter::{Letter, LetterStateKind};
+use domain::replay::{Ledger, LedgerMove, OutcomeKind};
+use domain::time::{Span, Timestamp};
+use office::port::{BUCKETS_TOGETHER, GroupFacts, TransformFacts};
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Letters that are looked at, in the order of their sends, for the one that is lost first. More only where letters
+/// of one group have very different times to live.
+const AGES_TOGETHER: usize = 25;
+
+/// The record of a key.
+pub(super) async fn one<T: DeserializeOwned>(table: &Table, kind: &'static str, key: Key) -> Result<Option<T>, Fault> {
+    table.get(&key).await?.map(|item| record(kind, &item)).transpose()
+}
+
+pub(super) fn record<T: DeserializeOwned>(kind: &'static str, item: &Item) -> Result<T, Fault> {
+    unpack(kind, get_bytes(item, "r")?)
+}
+
+/// The records of these keys, by key.
+pub(super) async fn many(table: &Table, keys: Vec<Key>) -> Result<HashMap<Key, Item>, Fault> {
+    let mut different = keys;
+    different.sort_by(|a, b| (&a.pk, &a.sk).cmp(&(&b.pk, &b.sk)));
+    different.dedup();
+    let found = table.get_all(different, true).await?;
+    found.into_iter().map(|item| Ok((Key::of(&item)?, item))).collect()
+}
+
+/// The sendings of ours among some messages. They came back no sooner than their consumer gave them up, so the read
+/// need not be consistent, and costs half.
+pub(super) async fn sent(
+    table: &Table,
+    messages: &[MessageId],
+) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, Fault> {
+    let keys: HashMap<Key, &MessageId> = messages.iter().map(|message| (key::sent(message), message)).collect();
+    let mut sent = BTreeMap::new();
+    for item in table.get_all(keys.keys().cloned().collect(), false).await? {
+        let message = keys.get(&Key::of(&item)?).ok_or(Fault::Lacks("a message id"))?;
+        let (replay, letter) = (get_text(&item, "r")?, get_text(&item, "l")?);
+        sent.insert((*message).clone(), (replay.into(), letter.into()));
+    }
+    Ok(sent)
+}
+
+/// Letters by id, in the order asked; those that do not exist are left out.
+pub(super) async fn letters(table: &Table, ids: &[LetterId]) -> Result<Vec<Letter>, Fault> {
+    let keys: Vec<Key> = ids.iter().map(key::letter).collect();
+    let found = many(table, keys.clone()).await?;
+    letters_of(table, keys.iter().filter_map(|key| found.get(key)).collect()).await
+}
+
+/// The letters of some records, with what lies beside them.
+pub(super) async fn letters_of(table: &Table, items: Vec<&Item>) -> Result<Vec<Letter>, Fault> {
+    let places = items.iter().flat_map(|item| match Place::of(item, "w", "") {
+        Some(whole) => vec![whole],
+        None => [Place::of(item, "r", "rh"), Place::of(item, "c", "ch")].into_iter().flatten().collect(),
+    });
+    let mut packed = large::read(table, places.collect()).await?.into_iter();
+    let mut next = || packed.next().ok_or(Fault::Lacks("a letter's bytes"));
+    let mut letters = Vec::with_capacity(items.len());
+    for item in items {
+        let mut letter: Letter = unpack("letter", &next()?)?;
+        if !item.contains_key("w") {
+            letter.content = unpack("content", &next()?)?;
+        }
+        letters.push(letter);
+    }
+    Ok(letters)
+}
+
+/// The shards that a group has counters on; the first is always among them.
+pub(super) async fn shards(table: &Table, group: &GroupId) -> Result<BTreeSet<u8>, Fault> {
+    let range = Range { from: Some(key::COUNTS.into()), to: Some(format!("{}~", key::COUNTS)), ..Range::default() };
+    let found = table.list(&key::group_pk(group), &range, None).await?;
+    let mut shards: BTreeSet<u8> = found.iter().map(shard_of).collect::<Result<_, _>>()?;
+    shards.insert(0);
+    Ok(shards)
+}
+
+/// A group's head, counters and arrivals in one query, and its ages where letters are open.
+pub(super) async fn facts(table: &Table, id: &GroupId, from_bucket: i64) -> Result<Option<GroupFacts>, Fault> {
+    let from = key::arrivals_from(from_bucket.div_euclid(BUCKETS_TOGETHER));
+    let range = Range { from: Some(from), to: Some(format!("{}~", key::COUNTS)), ..Range::default() };
+    let found = table.list(&key::group_pk(id), &range, None).await?;
+    let (mut head, mut counters, mut arrivals) = (None, Vec::new(), BTreeMap::new());
+    for item in &found {
+        match get_text(item, "sk")? {
+            "H" => head = Some(record::<Group>("group", item)?),
+            sk if sk.starts_with(key::COUNTS) => counters.push(item),
+            sk => {
+                let hour = key::hour_of(sk).ok_or(Fault::Lacks("an hour"))?;
+                add_arrivals(&mut arrivals, hour, item);
+            }
+        }
+    }
+    let Some(group) = head else { return Ok(None) };
+    let (counts, extremes) = counts::sum(&counters)?;
+    let mut shards: BTreeSet<u8> = counters.iter().map(|item| shard_of(item)).collect::<Result<_, _>>()?;
+    shards.insert(0);
+    let (oldest_sent_at, loss_at) = ages(table, id, &counts, extremes, &shards).await?;
+    let arrivals = arrivals.split_off(&from_bucket).into_iter().collect();
+    Ok(Some(GroupFacts { group, counts, oldest_sent_at, loss_at, arrivals }))
+}
+
+fn add_arrivals(arrivals: &mut BTreeMap<i64, u64>, hour: i64, item: &Item) {
+    for (name, value) in item {
+        let within = name.strip_prefix('b').and_then(|text| i64::from_str_radix(text, 16).ok());
+        if let (Some(within), Ok(deaths)) = (within, value.as_n()) {
+            *arrivals.entry(hour * BUCKETS_TOGETHER + within).or_default() += deaths.parse::<u64>().unwrap_or_default();
+        }
+    }
+}
+
+/// When the oldest open letter was sent, and when the first is lost. The lists are ordered by send; a letter that was
+/// sent later is lost earlier only if it lives shorter, and how short the shortest of the group lives is known. So
+/// mostly one look is enough.
+async fn ages(
+    table: &Table,
+    group: &GroupId,
+    counts: &GroupCounts,
+    extremes: Extremes,
+    shards: &BTreeSet<u8>,
+) -> Result<(Option<Timestamp>, Option<Timestamp>), Fault> {
+    let (mut oldest, mut loss): (Option<Timestamp>, Option<Timestamp>) = (None, None);
+    let kinds = LetterStateKind::ALL.into_iter().filter(|kind| kind.is_open() && counts.of(*kind).letters > 0);
+    let mut lists = Vec::new();
+    for kind in kinds {
+        lists.extend(shards.iter().map(|shard| key::letters_of(group, *shard, kind)));
+    }
+    for list in lists {
+        let mut range = Range::default();
+        'list: loop {
+            let page =
+                table.indexed(&list, &range, Some(if range.after.is_none() { 1 } else { AGES_TOGETHER })).await?;
+            for item in &page {
+                let sent_at = sent_at(get_text(item, "ls")?).ok_or(Fault::Lacks("a time"))?;
+                let lost_at = super::item::get_number(item, "lo").map(Timestamp::from_ms);
+                let soonest = extremes.shortest_ms.map(|ms| sent_at.plus(Span::from_ms(ms)));
+                if loss.is_some_and(|loss| soonest.is_none_or(|soonest| soonest >= loss)) {
+                    oldest = oldest.into_iter().chain([sent_at]).min();
+                    break 'list;
+                }
+                oldest = oldest.into_iter().chain([sent_at]).min();
+                loss = loss.into_iter().chain(lost_at).min();
+            }
+            let Some(last) = page.last() else { break };
+            range.after = Some(get_text(last, "ls")?.into());
+        }
+    }
+    Ok((oldest, loss))
+}
+
+fn sent_at(place: &str) -> Option<Timestamp> {
+    key::number(place.get(..16)?).map(Timestamp::from_ms)
+}
+
+/// A version of a group's transform, with its dry run.
+pub(super) async fn transform(table: &Table, group: &GroupId, version: u32) -> Result<Option<TransformFacts>, Fault> {
+    let Some(transform) = one(table, "transform", key::transform(group, version)).await? else { return Ok(None) };
+    let dry_run = one(table, "dry run", key::dry_run(group, version)).await?;
+    Ok(Some(TransformFacts { transform, dry_run }))
+}
+
+/// All versions with their dry runs, newest first.
+pub(super) async fn transforms(table: &Table, group: &GroupId) -> Result<Vec<TransformFacts>, Fault> {
+    let mut found: Vec<TransformFacts> = Vec::new();
+    for item in table.list(&key::transforms_pk(group), &Range::default(), None).await? {
+        match found.last_mut().filter(|_| get_text(&item, "sk").is_ok_and(|sk| sk.ends_with("#Y"))) {
+            Some(version) => version.dry_run = Some(record("dry run", &item)?),
+            None => found.push(TransformFacts { transform: record("transform", &item)?, dry_run: None }),
+        }
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// The ledger of a plan or replay.
+pub(super) async fn ledger(table: &Table, replay: &ReplayId) -> Result<Ledger, Fault> {
+    let range = Range { from: Some(key::LEDGER.into()), to: Some(format!("{}~", key::LEDGER)), ..Range::default() };
+    let mut ledger = Ledger::default();
+    for item in table.list(&key::replay_pk(replay), &range, None).await? {
+        let eight =
+            get_text(&item, "sk")?.strip_prefix(key::LEDGER).and_then(|text| u32::from_str_radix(text, 16).ok());
+        let first = eight.ok_or(Fault::Lacks("a wave"))? * office::port::WAVES_TOGETHER;
+        for within in 0..office::port::WAVES_TOGETHER {
+            let column = |name: &str| super::item::get_number::<i64>(&item, &format!("{within}{name}")).unwrap_or(0);
+            for to in OutcomeKind::ALL {
+                let letters = column(to.as_str()).max(0).cast_unsigned();
+                if letters > 0 {
+                    ledger.apply(&LedgerMove::plain(first + within, None, to, letters));
+                }
+            }
+            let (sent_twice, confirmed) = (column("sent_twice").max(0), column("confirmed").max(0));
+            if sent_twice + confirmed > 0 {
+                let none = LedgerMove::plain(first + within, None, OutcomeKind::Delivered, 0);
+                ledger.apply(&LedgerMove { sent_twice, confirmed, ..none });
+            }
+        }
+    }
+    Ok(ledger)
+}

@@ -1,0 +1,332 @@
+//! Making a plan: the letters that wait in a group now, frozen.
+
+use super::{By, commit, facts};
+use crate::error::OfficeError;
+use crate::groups::TRIES_MAX;
+use crate::office::Office;
+use crate::payloads::Looks;
+use crate::port::{CommitError, GroupFacts, Presence, Write};
+use domain::audit::Act;
+use domain::filter::LetterFilter;
+use domain::group::{Group, GroupState, Tally};
+use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
+use domain::letter::{Letter, LetterState, LetterStateKind};
+use domain::limits::{PAGE_MAX, PLAN_ENTRIES_MAX, PLAN_LETTERS_MAX};
+use domain::money::Purse;
+use domain::reading::Replayability;
+use domain::replay::{
+    Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, Replay, WaveLedger, letters_digest,
+    plan_waves, rounds,
+};
+use domain::time::{Span, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+use wire::MakePlan;
+
+/// The letters of a group that can go into a plan now, and those that cannot.
+#[derive(Default)]
+struct Selection {
+    letters: Vec<Chosen>,
+    tally: Tally,
+    oldest_sent_at: Option<Timestamp>,
+    left_out: BTreeMap<String, u64>,
+    unchecked: BTreeMap<&'static str, u64>,
+    payloads: Looks,
+    message_types: BTreeSet<Option<String>>,
+}
+
+/// A letter of a plan.
+struct Chosen {
+    id: LetterId,
+    sent_at: Timestamp,
+    /// Its place in its dead-letter queue, on FIFO.
+    sequence_number: Option<String>,
+    /// Its message group, on FIFO.
+    lane: Option<String>,
+}
+
+/// Makes a plan of all letters that wait in a group.
+pub async fn make_plan(
+    office: &Office,
+    actor: &Actor,
+    id: &GroupId,
+    options: &PlanOptions,
+) -> Result<Plan, OfficeError> {
+    plan(office, actor, id, &MakePlan { options: options.clone(), ..MakePlan::default() }).await
+}
+
+/// Makes a plan for a group whose fix is declared. It waits for approval and replaces one that waited before.
+pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &MakePlan) -> Result<Plan, OfficeError> {
+    let MakePlan { options, filter } = ask;
+    let facts = facts(office, id).await?;
+    let GroupState::FixDeclared { fix } = &facts.group.state else {
+        return Err(OfficeError::NotNow(match facts.group.state.replay() {
+            Some(_) => "a replay of this group is under way".into(),
+            None => "declare the fix first: a plan is made for one".into(),
+        }));
+    };
+    let main_queue = facts.group.main_queue.clone().ok_or_else(|| {
+        OfficeError::NotNow("the letters do not say which queue they died on, so nobody can send them back".into())
+    })?;
+    let now = office.now();
+    let selection = select(office, &facts.group, &Wanted { main_queue: &main_queue, filter, now }).await?;
+    let policy = &office.policy.replay;
+    let waves = plan_waves(selection.letters.len() as u64, policy, options)?;
+    let (pace_per_s, stop_share_pct) = options.pace_and_share(policy)?;
+    let plan = Plan {
+        id: ReplayId::of(id, actor, now),
+        group: id.clone(),
+        window_ms: options.window(window(office, &main_queue).await?)?,
+        main_queue,
+        made_by: actor.clone(),
+        made_at: now,
+        fix: fix.clone(),
+        filter: filter.clone(),
+        letters: selection.tally,
+        message_types: selection.message_types.into_iter().collect(),
+        letters_digest: letters_digest(selection.letters.iter().map(|letter| &letter.id)),
+        oldest_sent_at: selection.oldest_sent_at,
+        left_out: selection.left_out.into_iter().map(|(reason, letters)| LeftOut { reason, letters }).collect(),
+        unchecked: {
+            let unchecked = selection.unchecked.into_iter();
+            unchecked.map(|(reason, letters)| LeftOut { reason: reason.into(), letters }).collect()
+        },
+        rounds: rounds(&waves, selection.letters.iter().map(|letter| letter.lane.as_deref())),
+        waves,
+        pace_per_s,
+        stop_share_pct,
+        sample_letters_min: policy.sample_letters_min,
+        slack_ms: policy.window_slack_ms,
+        backlog_ms_max: policy.backlog_ms_max,
+        rest_ms: policy.rest_ms,
+        rest_ms_max: policy.rest_ms_max,
+    };
+    write_entries(office, &plan, &selection.letters).await?;
+    let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
+    let which = if filter.is_none() { "" } else { " of a filter" };
+    let detail = format!("{} letters{which} in {} waves", plan.letters.letters, plan.waves.len());
+    let audit = by.record(Act::ReplayPlanned, detail, None);
+    commit(office, vec![Write::Plan(Box::new(plan.clone())), audit]).await?;
+    Ok(plan)
+}
+
+/// What an approval given now would send and leave out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WouldBeSent {
+    /// The letters that would be sent.
+    pub letters: Tally,
+    /// Which of the group's letters they are.
+    pub filter: LetterFilter,
+    /// What would be left out, in words.
+    pub left_out: Vec<String>,
+    /// What would be sent unseen, in words.
+    pub unchecked: Vec<String>,
+    /// The kinds of message that would be sent.
+    pub message_types: Vec<Option<String>>,
+}
+
+/// What an approval given now would send, and what it would leave out, in words: the rest of a paused replay, the plan
+/// that waits, or every letter that waits while there is no plan.
+pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldBeSent, OfficeError> {
+    let group = &facts.group;
+    if let GroupState::Paused { replay, .. } = &group.state
+        && let Some(replay) = office.store.replay(replay).await?
+    {
+        let ledger = office.store.ledger(replay.id()).await?;
+        let letters = rest_of(&replay, &ledger.total());
+        let Plan { filter, message_types, unchecked, .. } = replay.plan;
+        return Ok(WouldBeSent { letters, filter, left_out: Vec::new(), unchecked: words(&unchecked), message_types });
+    }
+    match office.store.plan(&group.id).await? {
+        Some(plan) if Some(&plan.fix) == group.state.fix() => {
+            let (left_out, unchecked) = (words(&plan.left_out), words(&plan.unchecked));
+            let Plan { letters, filter, message_types, .. } = plan;
+            Ok(WouldBeSent { letters, filter, left_out, unchecked, message_types })
+        }
+        _ => Ok(WouldBeSent {
+            letters: facts.counts.of(LetterStateKind::Waiting),
+            filter: LetterFilter::default(),
+            left_out: match facts.counts.of(LetterStateKind::Quarantined).letters {
+                0 => Vec::new(),
+                n => vec![format!("{n} {IN_QUARANTINE}")],
+            },
+            unchecked: Vec::new(),
+            message_types: vec![group.message_type.clone()],
+        }),
+    }
+}
+
+/// Numbers of letters with their reasons, for the gate.
+pub(super) fn words(left_out: &[LeftOut]) -> Vec<String> {
+    left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect()
+}
+
+/// What is left of a replay. The ledger counts letters, not money, so the money is that of the whole plan: never less
+/// than what is sent, which is the safe side of a limit from which a second person is asked for.
+pub(super) fn rest_of(replay: &Replay, total: &WaveLedger) -> Tally {
+    Tally { letters: (total.pending + total.sending) as i64, ..replay.plan.letters.clone() }
+}
+
+/// What a plan is made of.
+struct Wanted<'a> {
+    main_queue: &'a QueueArn,
+    filter: &'a LetterFilter,
+    now: Timestamp,
+}
+
+impl Wanted<'_> {
+    fn why_not(&self, letter: &Letter, office: &Office) -> Option<String> {
+        let outside = (!self.filter.fits(letter)).then(|| OUTSIDE.to_string());
+        outside.or_else(|| why_not(letter, self.main_queue, office, self.now))
+    }
+}
+
+async fn select(office: &Office, group: &Group, wanted: &Wanted<'_>) -> Result<Selection, OfficeError> {
+    let mut selection = Selection::default();
+    for id in std::iter::once(&group.id).chain(&group.kin.also) {
+        for state in [LetterStateKind::Waiting, LetterStateKind::Quarantined] {
+            selection.add(office, id, state, wanted).await?;
+        }
+    }
+    if !group.kin.also.is_empty() {
+        selection.letters.sort_by(|a, b| (a.sent_at, &a.id).cmp(&(b.sent_at, &b.id)));
+    }
+    // SQS writes sequence numbers with leading zeros: their texts are in order. Elsewhere nothing moves.
+    selection.letters.sort_by(|a, b| a.sequence_number.cmp(&b.sequence_number));
+    Ok(selection)
+}
+
+/// Why a letter is left out whose payload is not where it points to, after their number.
+const GONE: &str = "whose payload is gone from S3";
+/// Why a letter that nobody asked for is left out.
+const OUTSIDE: &str = "outside the filter";
+/// Why a letter in quarantine is left out, after their number.
+const IN_QUARANTINE: &str = "in quarantine";
+
+pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
+    let allowed = matches!(letter.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
+    if let Some(reason) = letter.replayability.left_out().filter(|_| !allowed) {
+        return Some(reason.into());
+    }
+    if letter.main_queue.as_ref() != Some(main_queue) {
+        return Some("belong to another main queue".into());
+    }
+    if letter.is_expired(now) {
+        return Some("past their deadline".into());
+    }
+    let cap = office.policy.gate.replays_max;
+    match letter.state {
+        LetterState::Quarantined { .. } => Some(IN_QUARANTINE.into()),
+        _ => letter.is_capped(cap).then(|| format!("replayed {cap} times already")),
+    }
+}
+
+impl Selection {
+    /// Goes through the letters of one fingerprint that are in one state.
+    async fn add(
+        &mut self,
+        office: &Office,
+        id: &GroupId,
+        state: LetterStateKind,
+        wanted: &Wanted<'_>,
+    ) -> Result<(), OfficeError> {
+        let mut cursor = None;
+        loop {
+            let page = office.store.letters_of(id, Some(state), cursor.as_ref(), PAGE_MAX).await?;
+            let can = |letter: &&Letter| wanted.why_not(letter, office).is_none();
+            let able: Vec<_> = page.items.iter().filter(can).collect();
+            let presences = self.payloads.look(&*office.payloads, able).await;
+            for letter in &page.items {
+                let presence = presences.get(&letter.id);
+                let gone = || (presence == Some(&Presence::Gone)).then(|| GONE.into());
+                match wanted.why_not(letter, office).or_else(gone) {
+                    Some(reason) => *self.left_out.entry(reason).or_default() += 1,
+                    None => self.take(letter, wanted.main_queue.is_fifo()),
+                }
+                if let Some(Presence::Unknown(why)) = presence {
+                    *self.unchecked.entry(why).or_default() += 1;
+                }
+            }
+            let letters = self.letters.len() as u64;
+            if letters > PLAN_LETTERS_MAX {
+                return Err(PlanError::TooManyLetters { letters }.into());
+            }
+            let Some(next) = page.next else { return Ok(()) };
+            cursor = Some(next);
+        }
+    }
+
+    fn take(&mut self, letter: &Letter, fifo: bool) {
+        self.letters.push(Chosen {
+            id: letter.id.clone(),
+            sent_at: letter.sent_at,
+            sequence_number: letter.sequence_number.clone().filter(|_| fifo),
+            lane: letter.content.message_group_id.clone().filter(|_| fifo),
+        });
+        if !self.message_types.contains(&letter.message_type) {
+            self.message_types.insert(letter.message_type.clone());
+        }
+        self.tally.letters += 1;
+        if let Some(money) = letter.impact.money {
+            self.tally.priced += 1;
+            let mut sum = Purse::empty();
+            sum.add(money);
+            self.tally.money.add_all(&sum);
+        }
+        self.oldest_sent_at = self.oldest_sent_at.into_iter().chain([letter.sent_at]).min();
+    }
+}
+
+/// The observation window: how long the main queue may take to give a message up, plus slack. Derived from the
+/// queue's own attributes, never guessed (promise 7).
+async fn window(office: &Office, main_queue: &QueueArn) -> Result<Span, OfficeError> {
+    let attributes = office.queue.attributes(main_queue).await?;
+    let receives = attributes.redrive.as_ref().map_or(1, |redrive| i64::from(redrive.receives_max));
+    Ok(attributes.visibility_timeout.times(receives).plus(office.policy.replay.window_slack_ms))
+}
+
+/// Writes the frozen list, in commits of as many entries as one takes beside the ledger.
+async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Result<(), OfficeError> {
+    let mut wave_of = plan.waves.iter().enumerate().flat_map(|(wave, size)| (0..*size).map(move |_| wave as u32));
+    let mut seq = 0;
+    for chunk in letters.chunks(PLAN_ENTRIES_MAX) {
+        let mut writes = Vec::with_capacity(chunk.len() + 1);
+        let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
+        for letter in chunk {
+            let wave = wave_of.next().unwrap_or_default();
+            *moves.entry(wave).or_default() += 1;
+            let entry = Entry {
+                replay: plan.id.clone(),
+                seq,
+                letter: letter.id.clone(),
+                wave,
+                outcome: Outcome::Pending,
+                sends: 0,
+                lane: letter.lane.clone(),
+                changed_by: None,
+            };
+            seq += 1;
+            writes.push(Write::Entry { entry: Box::new(entry), was: None });
+        }
+        let planned = |(wave, letters)| LedgerMove::plain(wave, None, OutcomeKind::Pending, letters);
+        writes.push(Write::Ledger { replay: plan.id.clone(), moves: moves.into_iter().map(planned).collect() });
+        write_chunk(office, writes).await?;
+    }
+    Ok(())
+}
+
+async fn write_chunk(office: &Office, writes: Vec<Write>) -> Result<(), OfficeError> {
+    for _ in 0..TRIES_MAX {
+        match office.store.commit(writes.clone()).await {
+            Ok(()) => return Ok(()),
+            Err(CommitError::Store(error)) => return Err(error.into()),
+            Err(CommitError::Conflict(at))
+                if at.iter().any(|at| matches!(writes.get(*at), Some(Write::Entry { .. }))) =>
+            {
+                return Err(OfficeError::NotNow("you have just made a plan of this group; look at it".into()));
+            }
+            // A passing conflict on the ledger.
+            Err(CommitError::Conflict(_)) => {}
+        }
+    }
+    Err(OfficeError::Contended { subject: "a plan".into() })
+}

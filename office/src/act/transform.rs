@@ -1,0 +1,187 @@
+//! Payload transforms: saving a version, seeing what a program would change, and trying a version over all letters.
+
+use super::plan::why_not;
+use super::{By, commit, facts, text};
+use crate::cause;
+use crate::error::OfficeError;
+use crate::office::Office;
+use crate::port::{Cursor, Expect, Write};
+use crate::replay::changed::{self, Count as _};
+use domain::audit::Act;
+use domain::filter::LetterFilter;
+use domain::group::Group;
+use domain::id::{Actor, GroupId};
+use domain::letter::{Letter, LetterStateKind};
+use domain::limits::{PAGE_MAX, PREVIEW_LETTERS_MAX, TRANSFORM_VERSIONS_MAX};
+use domain::transform::{DryCounts, DryRun, LetterFailure, ProgramFault, Transform};
+use std::time::{Duration, Instant};
+use wire::{AskDryRun, LetterPreview, SaveTransform, TransformPreview, TryTransform};
+
+/// How long one call tries letters. A call must end before its Lambda and its caller's patience do; what is not done
+/// then is done by the next.
+const CALL_MAX: Duration = Duration::from_secs(5);
+/// Letters between two looks at the clock: all may take as long as a worker waits for one.
+const TOGETHER: usize = 4;
+/// Pages of letters that one call reads while none of them would go into a plan.
+const PAGES_MAX: usize = 25;
+
+/// Saves another version of a group's transform. A program that does not compile is none.
+pub async fn save_transform(
+    office: &Office,
+    actor: &Actor,
+    id: &GroupId,
+    ask: &SaveTransform,
+) -> Result<Transform, OfficeError> {
+    facts(office, id).await?;
+    let note = ask.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
+    let note = note.map(|note| text("the note", note)).transpose()?;
+    if let Err(faults) = office.transforms.run(&ask.program, &[], false).await? {
+        return Err(OfficeError::Invalid(words(&faults)));
+    }
+    let saved = office.store.transforms(id).await?;
+    let version = saved.first().map_or(1, |newest| newest.transform.version + 1);
+    if version > TRANSFORM_VERSIONS_MAX {
+        let words =
+            format!("a group keeps {TRANSFORM_VERSIONS_MAX} versions, and none is ever removed; use one of them");
+        return Err(OfficeError::NotNow(words));
+    }
+    let now = office.now();
+    let transform = Transform {
+        group: id.clone(),
+        version,
+        program: ask.program.clone(),
+        note,
+        saved_by: actor.clone(),
+        saved_at: now,
+    };
+    let by = By { actor, at: now, group: id, replay: None };
+    let audit = by.record(Act::TransformSaved, transform.named().label(), transform.note.clone());
+    commit(office, vec![Write::Transform(Box::new(transform.clone())), audit]).await?;
+    Ok(transform)
+}
+
+/// What a program would change, on the oldest of the letters that a plan with this filter would take. Changes nothing.
+pub async fn preview(office: &Office, id: &GroupId, ask: &TryTransform) -> Result<TransformPreview, OfficeError> {
+    let group = facts(office, id).await?.group;
+    let most = ask.letters_max.unwrap_or(PREVIEW_LETTERS_MAX).clamp(1, PREVIEW_LETTERS_MAX);
+    let sample = sample(office, &group, &ask.filter, most).await?;
+    let mut preview = TransformPreview::default();
+    let until = Instant::now() + CALL_MAX;
+    // Also without a letter it is said what is wrong with the program.
+    if let Err(faults) = office.transforms.run(&ask.program, &[], false).await? {
+        return Ok(TransformPreview { faults, ..preview });
+    }
+    for chunk in sample.chunks(TOGETHER) {
+        let tried = match changed::tried(office, &ask.program, chunk, true).await? {
+            Ok(tried) => tried,
+            Err(faults) => return Ok(TransformPreview { faults, ..TransformPreview::default() }),
+        };
+        for (letter, outcome) in chunk.iter().zip(tried) {
+            preview.counts.count(&outcome);
+            let (changes, failure) = match outcome {
+                Ok(changed) => (changed.map(|changed| changed.changes).unwrap_or_default(), None),
+                Err(failure) => (Vec::new(), Some(failure)),
+            };
+            preview.letters.push(LetterPreview { letter: letter.id.clone(), changes, failure });
+        }
+        if Instant::now() > until {
+            break;
+        }
+    }
+    preview.cut = preview.letters.len() < sample.len();
+    preview.letters.sort_by_key(|letter| (letter.failure.is_none(), letter.changes.is_empty()));
+    Ok(preview)
+}
+
+/// Tries a version over another page of the letters that a plan with this filter would take now, and keeps what it
+/// counted. A version has one dry run: a new one takes the place of the one before, whatever their filters.
+pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &AskDryRun) -> Result<DryRun, OfficeError> {
+    let group = facts(office, id).await?.group;
+    let found = office.store.transform(id, ask.version).await?.ok_or(OfficeError::NoTransform(ask.version))?;
+    let (transform, stored) = (found.transform, found.dry_run);
+    let expect = stored.as_ref().map_or(Expect::Absent, |run| Expect::Version(run.revision));
+    let before = match (&stored, ask.go_on) {
+        (_, None) => DryRun::begun(&transform, &ask.filter, actor, office.now(), stored.map_or(0, |run| run.revision)),
+        (Some(run), Some(revision)) if run.revision == revision && !run.is_whole() => run.clone(),
+        _ => return Err(OfficeError::NotNow("this dry run has been started anew or is done; look at it again".into())),
+    };
+    let (mut counts, mut failures) = (DryCounts::default(), Vec::new());
+    let mut cursor = before.next.clone().map(Cursor);
+    let until = Instant::now() + CALL_MAX;
+    for _ in 0..PAGES_MAX {
+        let page = page(office, &group, &before.filter, cursor.as_ref(), PAGE_MAX / 4).await?;
+        for chunk in page.letters.chunks(TOGETHER) {
+            let tried = changed::tried(office, &transform.program, chunk, false).await?;
+            let tried = tried.map_err(|faults| OfficeError::Invalid(words(&faults)))?;
+            for (letter, outcome) in chunk.iter().zip(tried) {
+                counts.count(&outcome);
+                failures.extend(outcome.err().map(|reason| LetterFailure { letter: letter.id.clone(), reason }));
+            }
+        }
+        cursor = page.next;
+        // A page more would be more than one answer takes, or another call's time.
+        if cursor.is_none() || counts.total() >= PAGE_MAX as u64 || Instant::now() > until {
+            break;
+        }
+    }
+    let now = office.now();
+    let run = before.counted(counts, failures, cursor.map(|cursor| cursor.0), now);
+    let mut writes = vec![Write::DryRun { run: Box::new(run.clone()), expect }];
+    if run.is_whole() {
+        let DryCounts { changed, unchanged, failed } = run.counts;
+        let which = if run.filter.is_none() { "" } else { " over the letters of a filter" };
+        let label = run.transform.label();
+        let detail = format!("{label}{which}: {changed} changed, {unchanged} unchanged, {failed} failed");
+        let by = By { actor, at: now, group: id, replay: None };
+        writes.push(by.record(Act::TransformTried, detail, None));
+    }
+    commit(office, writes).await?;
+    Ok(run)
+}
+
+/// Letters that a plan with a filter would take now, and where the next page begins.
+struct Selected {
+    letters: Vec<Letter>,
+    next: Option<Cursor>,
+}
+
+async fn page(
+    office: &Office,
+    group: &Group,
+    filter: &LetterFilter,
+    after: Option<&Cursor>,
+    limit: usize,
+) -> Result<Selected, OfficeError> {
+    let waiting = Some(LetterStateKind::Waiting);
+    let page = cause::letters(&*office.store, group, waiting, after, limit).await?;
+    let now = office.now();
+    let goes = |letter: &Letter| {
+        let main = group.main_queue.as_ref().or(letter.main_queue.as_ref());
+        filter.fits(letter) && main.is_none_or(|main| why_not(letter, main, office, now).is_none())
+    };
+    Ok(Selected { letters: page.items.into_iter().filter(goes).collect(), next: page.next })
+}
+
+async fn sample(
+    office: &Office,
+    group: &Group,
+    filter: &LetterFilter,
+    most: usize,
+) -> Result<Vec<Letter>, OfficeError> {
+    let (mut letters, mut cursor) = (Vec::new(), None);
+    for _ in 0..PAGES_MAX {
+        let page = page(office, group, filter, cursor.as_ref(), most).await?;
+        letters.extend(page.letters);
+        cursor = page.next;
+        if letters.len() >= most || cursor.is_none() {
+            break;
+        }
+    }
+    letters.truncate(most);
+    Ok(letters)
+}
+
+fn words(faults: &[ProgramFault]) -> String {
+    let words = faults.iter().map(|fault| format!("line {}, column {}: {}", fault.line, fault.column, fault.message));
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,130 @@
+//! Errors as the API answers them: a stable code, words for a person, and the chain for the log only.
+
+use crate::error::{OfficeError, chain};
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use domain::gate::Condition;
+use wire::{ErrorBody, ErrorCode};
+
+/// An answer that is not a success.
+#[derive(Clone, Debug)]
+pub struct ApiError {
+    /// The code.
+    pub code: ErrorCode,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// The conditions that are not met.
+    pub unmet: Vec<Condition>,
+    /// The particulars, for the log.
+    pub log: Option<String>,
+}
+
+impl ApiError {
+    /// An error with nothing but words.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), unmet: Vec::new(), log: None }
+    }
+
+    /// The HTTP status of the code.
+    pub fn status(&self) -> StatusCode {
+        match self.code {
+            ErrorCode::SignedOut => StatusCode::UNAUTHORIZED,
+            ErrorCode::Forbidden => StatusCode::FORBIDDEN,
+            ErrorCode::NotFound => StatusCode::NOT_FOUND,
+            ErrorCode::Invalid => StatusCode::BAD_REQUEST,
+            ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorCode::GateClosed | ErrorCode::Conflict => StatusCode::CONFLICT,
+            ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    pub(super) fn body(&self, request_id: &str) -> ErrorBody {
+        ErrorBody {
+            code: self.code,
+            message: self.message.clone(),
+            request_id: request_id.into(),
+            unmet: self.unmet.clone(),
+        }
+    }
+}
+
+impl From<OfficeError> for ApiError {
+    fn from(error: OfficeError) -> Self {
+        let sentence = |text: String| {
+            let mut chars = text.chars();
+            let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+            format!("{first}{}.", chars.as_str().trim_end_matches('.'))
+        };
+        let code = match &error {
+            OfficeError::NoGroup(_)
+            | OfficeError::NoLetter(_)
+            | OfficeError::NoReplay(_)
+            | OfficeError::NoTransform(_) => ErrorCode::NotFound,
+            OfficeError::NoPlan | OfficeError::PlanChanged | OfficeError::NotNow(_) => ErrorCode::Conflict,
+            OfficeError::GateClosed(_) => ErrorCode::GateClosed,
+            OfficeError::Invalid(_) | OfficeError::Plan(_) => ErrorCode::Invalid,
+            OfficeError::Contended { .. } | OfficeError::Queue(_) | OfficeError::Transform(_) => ErrorCode::Unavailable,
+            OfficeError::Store(_) | OfficeError::StepRefused { .. } | OfficeError::NoAnswer { .. } => {
+                ErrorCode::Internal
+            }
+        };
+        let log = matches!(code, ErrorCode::Internal | ErrorCode::Unavailable).then(|| chain(&error));
+        let message = match (&error, code) {
+            (OfficeError::Queue(error), _) => sentence(error.to_string()),
+            (OfficeError::Transform(error), _) => sentence(error.to_string()),
+            (_, ErrorCode::Unavailable) => "This is being changed by others all the time; try again.".into(),
+            (_, ErrorCode::Internal) => {
+                "Something in the office failed; nothing was changed that you cannot see. Try again, and give the request id if it stays.".into()
+            }
+            _ => sentence(error.to_string()),
+        };
+        let unmet = if let OfficeError::GateClosed(unmet) = error { unmet } else { Vec::new() };
+        Self { code, message, unmet, log }
+    }
+}
+
+impl From<crate::port::StoreError> for ApiError {
+    fn from(error: crate::port::StoreError) -> Self {
+        OfficeError::from(error).into()
+    }
+}
+
+impl From<JsonRejection> for ApiError {
+    fn from(rejection: JsonRejection) -> Self {
+        let too_large = rejection.status() == StatusCode::PAYLOAD_TOO_LARGE;
+        let code = if too_large { ErrorCode::TooLarge } else { ErrorCode::Invalid };
+        Self::new(code, format!("The request's body is not what this call takes: {}.", rejection.body_text()))
+    }
+}
+
+impl From<QueryRejection> for ApiError {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::new(
+            ErrorCode::Invalid,
+            format!("The request's query is not what this call takes: {}.", rejection.body_text()),
+        )
+    }
+}
+
+impl IntoResponse for ApiError {
+    /// The body is completed with the request's id by [`super::finish`], which also writes the log line.
+    fn into_response(self) -> Response {
+        let mut response = (self.status(), Json(self.body(""))).into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+pub(super) async fn no_such_path() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "There is nothing at this address; /api/v1/openapi.json lists what there is.")
+}
+
+pub(super) async fn no_such_method() -> Response {
+    let error = ApiError::new(ErrorCode::Invalid, "This address does not take this method.");
+    let mut response = error.into_response();
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    response
+}

@@ -1,0 +1,278 @@
+//! History as files: the audit of a group and every letter's attempt in a replay, as JSON lines or CSV.
+//!
+//! An answer has at most [`ROWS_MAX`] rows; the header `dlo-next` says where the next one goes on.
+
+use super::Api;
+use super::answer::ApiError;
+use super::pages::PageQuery;
+use super::replays::rows_of;
+use crate::error::OfficeError;
+use crate::intake::word;
+use crate::port::Cursor;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use domain::audit::AuditRecord;
+use domain::id::{GroupId, ReplayId};
+use domain::limits::PAGE_MAX;
+use domain::replay::{Confirmation, Outcome};
+use domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use wire::{EntryRow, ErrorCode};
+
+/// Rows of one answer: a function's answer has at most 6 MB, and a row with long reasons nearly 3 KB.
+const ROWS_MAX: usize = 2_000;
+/// Where the next answer goes on; not sent with the last.
+const NEXT: HeaderName = HeaderName::from_static("dlo-next");
+
+/// The form of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Form {
+    /// A JSON value a line: everything, for programs.
+    #[default]
+    Jsonl,
+    /// Comma-separated values (RFC 4180), for spreadsheets.
+    Csv,
+}
+
+/// Which file.
+#[derive(Debug, Deserialize)]
+pub(super) struct FileQuery {
+    #[serde(default)]
+    form: Form,
+    cursor: Option<String>,
+}
+
+/// A row of a file.
+trait Row: Serialize {
+    const COLUMNS: &'static [&'static str];
+    fn cells(&self) -> Vec<String>;
+}
+
+impl Row for AuditRecord {
+    const COLUMNS: &'static [&'static str] = &["at", "actor", "act", "group", "replay", "detail", "reason"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            moment(self.at),
+            self.actor.to_string(),
+            word(&self.act),
+            self.group.to_string(),
+            self.replay.as_ref().map(ToString::to_string).unwrap_or_default(),
+            self.detail.clone(),
+            self.reason.clone().unwrap_or_default(),
+        ]
+    }
+}
+
+impl Row for EntryRow {
+    const COLUMNS: &'static [&'static str] = &[
+        "replay",
+        "seq",
+        "wave",
+        "letter",
+        "message_type",
+        "amount",
+        "currency",
+        "outcome",
+        "at",
+        "sends",
+        "detail",
+        "changed_by",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let entry = &self.entry;
+        let (at, detail) = match &entry.outcome {
+            Outcome::Pending => (None, String::new()),
+            Outcome::Sending { since } => (Some(*since), String::new()),
+            Outcome::InFlight { sent_at, message_id } => (Some(*sent_at), message_id.to_string()),
+            Outcome::Expired { at } => (Some(*at), String::new()),
+            Outcome::Delivered { at, confirmed } => {
+                let by = |by: &Confirmation| format!("confirmed by {} {}", by.consumer, by.version);
+                (Some(*at), confirmed.as_ref().map_or_else(|| "its window passed".into(), by))
+            }
+            Outcome::Returned { at, verdict, group, title } => {
+                (Some(*at), format!("{}: {title} ({group})", word(verdict)))
+            }
+            Outcome::Skipped { reason, detail } => {
+                let words = detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
+                (None, format!("{}{words}", word(reason)))
+            }
+        };
+        let money = self.impact.as_ref().and_then(|impact| impact.money.as_ref());
+        vec![
+            entry.replay.to_string(),
+            entry.seq.to_string(),
+            // As people count them.
+            (entry.wave + 1).to_string(),
+            entry.letter.to_string(),
+            self.message_type.clone().unwrap_or_default(),
+            money.map(|money| money.amount.to_string()).unwrap_or_default(),
+            money.map(|money| money.currency.to_string()).unwrap_or_default(),
+            entry.outcome.kind().as_str().to_string(),
+            at.map(moment).unwrap_or_default(),
+            entry.sends.to_string(),
+            detail,
+            entry.changed_by.as_ref().map(|by| format!("v{} {}", by.version, by.body_hash)).unwrap_or_default(),
+        ]
+    }
+}
+
+fn moment(at: Timestamp) -> String {
+    let nanos = i128::from(at.as_ms()) * 1_000_000;
+    let moment = OffsetDateTime::from_unix_timestamp_nanos(nanos).ok().and_then(|at| at.format(&Rfc3339).ok());
+    moment.unwrap_or_else(|| at.as_ms().to_string())
+}
+
+/// A cell that no spreadsheet takes for a formula: what a letter's sender wrote must not run on an accountant's machine
+/// (OWASP, CSV injection).
+fn harmless(cell: String) -> String {
+    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && cell.parse::<f64>().is_err();
+    if is_formula { format!("'{cell}") } else { cell }
+}
+
+pub(super) async fn of_group(
+    State(api): State<Api>,
+    Path(id): Path<GroupId>,
+    query: Result<Query<FileQuery>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    let Query(query) = query?;
+    let store = &api.office.store;
+    if store.group(&id).await?.is_none() {
+        return Err(OfficeError::NoGroup(id).into());
+    }
+    let (mut rows, mut cursor) = (Vec::new(), query.page().cursor());
+    while rows.len() < ROWS_MAX {
+        let page = store.audit(&id, cursor.as_ref(), PAGE_MAX).await?;
+        rows.extend(page.items);
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    file(&format!("group-{id}"), &query, &rows, cursor)
+}
+
+pub(super) async fn of_replay(
+    State(api): State<Api>,
+    Path(id): Path<ReplayId>,
+    query: Result<Query<FileQuery>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    let Query(query) = query?;
+    let store = &api.office.store;
+    if store.replay(&id).await?.is_none() {
+        return Err(OfficeError::NoReplay(id).into());
+    }
+    let (mut rows, mut cursor) = (Vec::new(), query.page().cursor());
+    while rows.len() < ROWS_MAX {
+        let page = store.entries(&id, None, None, cursor.as_ref(), PAGE_MAX).await?;
+        rows.extend(rows_of(&api.office, page.items).await?);
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    file(&format!("replay-{id}"), &query, &rows, cursor)
+}
+
+impl FileQuery {
+    fn page(&self) -> PageQuery {
+        PageQuery { cursor: self.cursor.clone(), limit: None }
+    }
+}
+
+fn file<R: Row>(name: &str, query: &FileQuery, rows: &[R], next: Option<Cursor>) -> Result<Response, ApiError> {
+    let unwritten = |error: String| ApiError {
+        log: Some(error),
+        ..ApiError::new(ErrorCode::Internal, "The file could not be written. Try again.")
+    };
+    let (bytes, kind, ending) = match query.form {
+        Form::Jsonl => (lines(rows).map_err(|error| unwritten(error.to_string()))?, "application/x-ndjson", "jsonl"),
+        Form::Csv => {
+            let first = query.cursor.is_none();
+            (table(rows, first).map_err(|error| unwritten(error.to_string()))?, "text/csv; charset=utf-8", "csv")
+        }
+    };
+    let mut response = ([(CONTENT_TYPE, kind)], bytes).into_response();
+    let headers = response.headers_mut();
+    // Ids are hex, and so are cursors but for dots: a value that is no header is none of ours.
+    if let Ok(name) = HeaderValue::from_str(&format!("attachment; filename=\"{name}.{ending}\"")) {
+        headers.insert(CONTENT_DISPOSITION, name);
+    }
+    if let Some(next) = next.and_then(|next| HeaderValue::from_str(&next.0).ok()) {
+        headers.insert(NEXT, next);
+    }
+    Ok(response)
+}
+
+fn lines<R: Row>(rows: &[R]) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = Vec::new();
+    for row in rows {
+        serde_json::to_writer(&mut bytes, row)?;
+        bytes.push(b'\n');
+    }
+    Ok(bytes)
+}
+
+/// The header stands in the first answer only, so that answers can be put together.
+fn table<R: Row>(rows: &[R], first: bool) -> Result<Vec<u8>, csv::Error> {
+    let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    if first {
+        table.write_record(R::COLUMNS)?;
+    }
+    for row in rows {
+        table.write_record(row.cells().into_iter().map(harmless))?;
+    }
+    table.into_inner().map_err(|error| csv::Error::from(error.into_error()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::audit::Act;
+    use domain::id::Actor;
+
+    fn record(detail: &str) -> AuditRecord {
+        AuditRecord {
+            at: Timestamp::from_ms(1_800_000_000_123),
+            actor: Actor::from("otto"),
+            act: Act::ReplayPaused,
+            group: GroupId::from("g"),
+            replay: None,
+            detail: detail.into(),
+            reason: Some("said \"stop\",\nand meant it".into()),
+        }
+    }
+
+    #[test]
+    fn a_table_has_one_header_and_no_formula() {
+        let text = |first| String::from_utf8(table(&[record("=cmd|' /C calc'!A0")], first).unwrap()).unwrap();
+        let row = "2027-01-15T08:00:00.123Z,otto,replay_paused,g,,'=cmd|' /C calc'!A0,\"said \"\"stop\"\",\nand meant it\"\r\n";
+        assert_eq!(text(true), format!("at,actor,act,group,replay,detail,reason\r\n{row}"));
+        assert_eq!(text(false), row);
+    }
+
+    #[test]
+    fn only_what_a_spreadsheet_would_run_is_defused() {
+        for formula in ["=1+1", "+1+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "=", "-"] {
+            assert_eq!(harmless(formula.into()), format!("'{formula}"));
+        }
+        for plain in ["", "1", "-12.50", "+4", "a=1", "ord_1", "'quoted"] {
+            assert_eq!(harmless(plain.into()), plain);
+        }
+    }
+
+    #[test]
+    fn a_line_is_a_whole_record() {
+        let bytes = lines(&[record("a\nb"), record("c")]).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let records: Vec<AuditRecord> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(records, [record("a\nb"), record("c")]);
+    }
+}

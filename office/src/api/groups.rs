@@ -1,0 +1,295 @@
+//! Groups: the list, a group's page, and what people do about its cause.
+
+use super::answer::ApiError;
+use super::pages::{PageQuery, next_of};
+use super::replays::view;
+use super::{Api, Caller};
+use crate::act;
+use crate::cause::{self, Cause};
+use crate::error::OfficeError;
+use crate::office::Office;
+use crate::port::GroupFacts;
+use crate::replay::{Occasion, deployment_of, gate_of, main_queue_words};
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Extension, Json, Path, Query, State};
+use domain::group::{Group, GroupState, arrival_bucket};
+use domain::id::GroupId;
+use domain::kin::name;
+use domain::letter::LetterStateKind;
+use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, PAGE_MAX};
+use domain::role::Permission;
+use domain::time::{Span, Timestamp};
+use wire::{
+    AlsoSeenAs, AuditPage, DeclareFix, Give, GroupDetail, GroupName, GroupRow, GroupsAnswer, MakePlan, Me, Note, Part,
+    PlanView, Release, ReportDeployment, RowFacts, RulesPreview, Summary, TryRules, attention,
+};
+
+type Answer<T> = Result<Json<T>, ApiError>;
+
+/// Takes the body or says what is wrong with it.
+pub(super) fn body<T>(taken: Result<Json<T>, JsonRejection>) -> Result<T, ApiError> {
+    Ok(taken?.0)
+}
+
+pub(super) async fn me(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Json<Me> {
+    Json(me_of(&api, &caller))
+}
+
+/// What a caller is told about themselves.
+pub(super) fn me_of(api: &Api, caller: &Caller) -> Me {
+    let permissions = Permission::ALL.into_iter().filter(|permission| caller.role.may(*permission));
+    Me {
+        name: caller.actor.clone(),
+        role: caller.role,
+        permissions: permissions.collect(),
+        office: api.name.to_string(),
+    }
+}
+
+pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
+    let now = api.office.now();
+    let (mut listed, mut heads, mut cursor) = (Vec::new(), 0, None);
+    let cut = loop {
+        let page = api.office.store.groups(first_bucket(now), cursor.as_ref(), PAGE_MAX).await?;
+        heads += page.items.iter().filter(|facts| facts.group.kin.into.is_none()).count();
+        let slim = |facts: GroupFacts| GroupFacts { group: cause::slim(facts.group), ..facts };
+        listed.extend(page.items.into_iter().map(slim));
+        match page.next {
+            None => break false,
+            Some(_) if heads >= GROUPS_SHOWN_MAX => break true,
+            Some(next) => cursor = Some(next),
+        }
+    };
+    let mut rows = Vec::new();
+    for facts in cause::fold(listed) {
+        rows.push(row(&api, &facts, now).await?);
+    }
+    rows.sort_by_cached_key(attention);
+    let summary = Summary::of(&rows);
+    let watching = api.watching.iter().map(|queue| queue.name().to_string()).collect();
+    Ok(Json(GroupsAnswer { groups: rows, summary, cut, watching }))
+}
+
+/// The first bucket of the 24 hours that a sparkline shows: 23 whole hours and the one that runs.
+fn first_bucket(now: Timestamp) -> i64 {
+    let hour = Span::from_mins(60).as_ms();
+    let this_hour = now.as_ms().div_euclid(hour) * hour;
+    arrival_bucket(Timestamp::from_ms(this_hour - (ARRIVAL_BARS as i64 - 1) * hour))
+}
+
+async fn row(api: &Api, facts: &GroupFacts, now: Timestamp) -> Result<GroupRow, ApiError> {
+    let per_bar = Span::from_mins(60).as_ms() / ARRIVAL_BUCKET_MS;
+    let first = first_bucket(now);
+    let mut arrivals = vec![0; ARRIVAL_BARS];
+    for (bucket, n) in &facts.arrivals {
+        if let Some(bar) = arrivals.get_mut(((bucket - first) / per_bar).max(0) as usize) {
+            *bar += n;
+        }
+    }
+    let an_hour_ago = arrival_bucket(now) - per_bar;
+    let last_hour = facts.arrivals.iter().filter(|(bucket, _)| *bucket > an_hour_ago).map(|(_, n)| n).sum();
+    let wave = match facts.group.state.replay() {
+        Some(id) => api
+            .office
+            .store
+            .replay(id)
+            .await?
+            .and_then(|replay| replay.wave().map(|wave| (wave + 1, replay.plan.waves.len() as u32))),
+        None => None,
+    };
+    let more = RowFacts {
+        oldest_sent_at: facts.oldest_sent_at,
+        loss_at: facts.loss_at,
+        arrivals,
+        arrivals_last_hour: last_hour,
+        wave,
+    };
+    let row = GroupRow::of(&facts.group, &facts.counts, more);
+    let title = name(&facts.group, &api.office.policy.groups).to_string();
+    Ok(GroupRow { title, ..row })
+}
+
+pub(super) async fn show(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+) -> Answer<GroupDetail> {
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail, ApiError> {
+    let office = &api.office;
+    let now = office.now();
+    let read = cause::read(&*office.store, id, first_bucket(now)).await?;
+    let Cause { whole: facts, also } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
+    let would_be_sent = act::would_be_sent(office, &facts).await?;
+    let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
+    let occasion = Occasion {
+        fix: facts.group.state.fix(),
+        letters: &would_be_sent.letters,
+        filter: &would_be_sent.filter,
+        left_out: &would_be_sent.left_out,
+        unchecked: &would_be_sent.unchecked,
+        message_types: &would_be_sent.message_types,
+        approver,
+        waivers: &[],
+        queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,
+        deaths_count: true,
+    };
+    let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;
+    let plan = match (&facts.group.state, office.store.plan(id).await?) {
+        // A plan for a fix that is no longer declared cannot be approved; it is not shown.
+        (GroupState::FixDeclared { fix }, Some(plan)) if plan.fix == *fix => Some(plan_view(&facts, plan)),
+        _ => None,
+    };
+    let replays = cause::replays(&*office.store, &facts.group).await?;
+    let replay = match replays.first() {
+        Some(latest) => Some(view(office, latest.clone()).await?),
+        None => None,
+    };
+    Ok(GroupDetail {
+        row: row(api, &facts, now).await?,
+        failure: facts.group.failure.clone(),
+        note: facts.group.note.clone(),
+        gate,
+        quiet_ms: office.policy.gate.quiet_ms.as_ms(),
+        plan,
+        replay,
+        replays: replays.iter().map(|replay| replay.id().clone()).collect(),
+        deployment: deployment_of(office, &facts.group).await?,
+        also: also.into_iter().map(also_seen_as).collect(),
+        apart: facts.group.kin.apart,
+        merged_into: match &facts.group.kin.into {
+            Some(head) => office.store.group(head).await?.map(|head| called(office, &head)),
+            None => None,
+        },
+        counts: facts.counts,
+    })
+}
+
+fn also_seen_as(facts: GroupFacts) -> AlsoSeenAs {
+    AlsoSeenAs {
+        open_letters: facts.counts.open().letters,
+        last_died_at: facts.counts.last_died_at,
+        first_died_at: facts.group.first_died_at,
+        id: facts.group.id,
+        title: facts.group.title,
+    }
+}
+
+fn called(office: &Office, group: &Group) -> GroupName {
+    GroupName { id: group.id.clone(), title: name(group, &office.policy.groups).to_string() }
+}
+
+fn plan_view(facts: &GroupFacts, plan: domain::replay::Plan) -> PlanView {
+    let of = |kind| facts.counts.of(kind).letters;
+    let waiting = of(LetterStateKind::Waiting) + of(LetterStateKind::Quarantined);
+    let left_out: u64 = plan.left_out.iter().map(|left| left.letters).sum();
+    let planned = plan.letters.letters + left_out as i64;
+    PlanView {
+        hash: plan.hash(),
+        duration_ms: plan.duration_estimate(),
+        arrived_since: (waiting - planned).max(0) as u64,
+        plan,
+    }
+}
+
+pub(super) async fn declare_fix(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<DeclareFix>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::declare_fix(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn withdraw_fix(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<Give>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::withdraw_fix(&api.office, &caller.actor, &id, &body(ask)?.reason).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn note(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<Note>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::change_note(&api.office, &caller.actor, &id, &body(ask)?.note).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn plan(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<MakePlan>, JsonRejection>,
+) -> Answer<PlanView> {
+    let plan = act::plan(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    let cause = cause::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
+    Ok(Json(plan_view(&cause.whole, plan)))
+}
+
+pub(super) async fn part(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<Part>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::part(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn rejoin(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<Give>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::rejoin(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn release(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<Release>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::release(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn preview(
+    State(api): State<Api>,
+    ask: Result<Json<TryRules>, JsonRejection>,
+) -> Answer<RulesPreview> {
+    let rules = body(ask)?.groups;
+    let groups = cause::heads(&*api.office.store).await?;
+    Ok(Json(RulesPreview::of(&groups, &api.office.policy.groups, &rules)))
+}
+
+pub(super) async fn audit(
+    State(api): State<Api>,
+    Path(id): Path<GroupId>,
+    page: Result<Query<PageQuery>, QueryRejection>,
+) -> Answer<AuditPage> {
+    let Query(page) = page?;
+    if api.office.store.group(&id).await?.is_none() {
+        return Err(OfficeError::NoGroup(id).into());
+    }
+    let records = api.office.store.audit(&id, page.cursor().as_ref(), page.limit()).await?;
+    Ok(Json(AuditPage { next: next_of(&records), records: records.items }))
+}
+
+pub(super) async fn report_deployment(
+    State(api): State<Api>,
+    ask: Result<Json<ReportDeployment>, JsonRejection>,
+) -> Answer<domain::deployment::Deployment> {
+    Ok(Json(act::report_deployment(&api.office, &body(ask)?).await?))
+}

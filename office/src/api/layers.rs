@@ -1,0 +1,118 @@
+//! What happens around every call: the request's id and log line, who is calling and whether they may, and the tag by
+//! which an unchanged answer is not sent again.
+
+use super::answer::ApiError;
+use super::{Api, Caller};
+use axum::Json;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use domain::id::to_hex;
+use domain::role::Permission;
+use sha2::{Digest, Sha256};
+use std::time::Instant;
+use wire::ErrorCode;
+
+/// Answers are made of pages of at most 200 rows and letters of at most 1 MiB; JSON may escape every byte of those.
+const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Lets a caller through who has the permission.
+pub(super) async fn authorise(
+    State((api, permission)): State<(Api, Permission)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(str::trim).map(String::from);
+    let caller = match token {
+        Some(token) => api.identify.who(&token, api.office.now()).await,
+        None => None,
+    };
+    let Some(caller) = caller else {
+        let error = ApiError::new(ErrorCode::SignedOut, "You are not signed in, or your session has ended.");
+        let mut response = error.into_response();
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        return response;
+    };
+    if !caller.role.may(permission) {
+        tracing::warn!(actor = %caller.actor, role = caller.role.as_str(), ?permission, "a call was forbidden");
+        let message =
+            format!("Your role is {}; this needs {} or more.", caller.role.as_str(), permission.least_role().as_str());
+        return ApiError::new(ErrorCode::Forbidden, message).into_response();
+    }
+    request.extensions_mut().insert::<Caller>(caller);
+    next.run(request).await
+}
+
+/// Gives the request an id, completes errors with it, keeps every answer out of caches, and writes one log line.
+pub async fn finish(request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let request_id = request_id();
+    let (method, path) = (request.method().clone(), request.uri().path().to_string());
+    let response = next.run(request).await;
+    let error = response.extensions().get::<ApiError>().cloned();
+    let (status, elapsed_ms) = (response.status().as_u16(), started.elapsed().as_millis() as u64);
+    let log = error.as_ref().and_then(|error| error.log.as_deref()).unwrap_or_default();
+    if status >= 500 {
+        tracing::error!(request_id, %method, path, status, elapsed_ms, error = log, "call failed");
+    } else {
+        tracing::debug!(request_id, %method, path, status, elapsed_ms, "call");
+    }
+    let mut response = match error {
+        Some(error) => {
+            let (parts, _) = response.into_parts();
+            let mut whole = (parts.status, Json(error.body(&request_id))).into_response();
+            if let Some(challenge) = parts.headers.get(WWW_AUTHENTICATE) {
+                whole.headers_mut().insert(WWW_AUTHENTICATE, challenge.clone());
+            }
+            whole
+        }
+        None => response,
+    };
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    if let Ok(id) = HeaderValue::from_str(&request_id) {
+        headers.insert("x-request-id", id);
+    }
+    response
+}
+
+fn request_id() -> String {
+    let mut bytes = [0; 8];
+    // Without randomness an id is only less useful; no answer depends on it.
+    let _ = getrandom::fill(&mut bytes);
+    to_hex(&bytes)
+}
+
+/// Tags what a GET answers, and answers 304 when the caller has it already: that is what polling costs.
+pub(super) async fn conditional(request: Request, next: Next) -> Response {
+    let is_get = request.method() == Method::GET;
+    let known = request.headers().get(IF_NONE_MATCH).cloned();
+    let response = next.run(request).await;
+    if !is_get || response.status() != StatusCode::OK {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let Ok(bytes) = to_bytes(body, ANSWER_BYTES_MAX).await else {
+        return ApiError::new(ErrorCode::TooLarge, "The answer is too large to be sent.").into_response();
+    };
+    let tag = format!("\"{}\"", to_hex(&Sha256::digest(&bytes)[..12]));
+    if known.is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+        parts.status = StatusCode::NOT_MODIFIED;
+        parts.headers.remove(CONTENT_TYPE);
+        parts.headers.remove("content-length");
+        return with_tag(Response::from_parts(parts, Body::empty()), &tag);
+    }
+    with_tag(Response::from_parts(parts, Body::from(bytes)), &tag)
+}
+
+fn with_tag(mut response: Response, tag: &str) -> Response {
+    if let Ok(tag) = HeaderValue::from_str(tag) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response
+}

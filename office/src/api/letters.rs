@@ -1,0 +1,68 @@
+//! Letters: a group's list, and a letter's own page with its payload.
+
+use super::Api;
+use super::answer::ApiError;
+use super::pages::next_of;
+use crate::error::OfficeError;
+use crate::letters;
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use domain::filter::LetterFilter;
+use domain::id::{GroupId, LetterId};
+use domain::letter::LetterStateKind;
+use domain::limits::PAGE_MAX;
+use domain::time::Timestamp;
+use serde::Deserialize;
+use wire::{LetterDetail, LetterRow, LettersPage};
+
+/// Which letters.
+#[derive(Debug, Deserialize)]
+pub(super) struct LettersQuery {
+    state: Option<LetterStateKind>,
+    message_type: Option<String>,
+    tenant: Option<String>,
+    died_from: Option<Timestamp>,
+    died_before: Option<Timestamp>,
+    replays_max: Option<u32>,
+    cursor: Option<String>,
+    limit: Option<usize>,
+}
+
+impl LettersQuery {
+    /// The filter, as a plan takes it. Its names are the filter's own; a form cannot read one struct inside another.
+    fn filter(&self) -> LetterFilter {
+        LetterFilter {
+            message_type: self.message_type.clone(),
+            tenant: self.tenant.clone(),
+            died_from: self.died_from,
+            died_before: self.died_before,
+            replays_max: self.replays_max,
+        }
+    }
+}
+
+pub(super) async fn of_group(
+    State(api): State<Api>,
+    Path(id): Path<GroupId>,
+    query: Result<Query<LettersQuery>, QueryRejection>,
+) -> Result<Json<LettersPage>, ApiError> {
+    let Query(query) = query?;
+    let store = &*api.office.store;
+    let group = store.group(&id).await?.ok_or(OfficeError::NoGroup(id))?;
+    let filter = query.filter();
+    let page = super::pages::PageQuery { cursor: query.cursor, limit: query.limit };
+    let limit = page.limit().min(PAGE_MAX);
+    let letters = letters::list(store, &group, query.state, &filter, page.cursor().as_ref(), limit).await?;
+    let next = next_of(&letters);
+    Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::of).collect(), next }))
+}
+
+pub(super) async fn show(State(api): State<Api>, Path(id): Path<LetterId>) -> Result<Json<LetterDetail>, ApiError> {
+    let letter = api.office.store.letter(&id).await?.ok_or_else(|| OfficeError::NoLetter(id.clone()))?;
+    let mut deaths = api.office.store.deaths(&id).await?;
+    if deaths.is_empty() {
+        deaths.push(letter.latest_death(&letter.original_message_id, None));
+    }
+    Ok(Json(LetterDetail::of(letter, deaths)))
+}

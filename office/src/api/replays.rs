@@ -1,0 +1,131 @@
+//! Replays: the list, a replay's page, its letters, and what people do with it.
+
+use super::answer::ApiError;
+use super::groups::body;
+use super::pages::{PageQuery, next_of};
+use super::{Api, Caller};
+use crate::act;
+use crate::error::OfficeError;
+use crate::office::Office;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Extension, Json, Path, Query, State};
+use domain::id::{GroupId, ReplayId};
+use domain::replay::{Entry, OutcomeKind, Replay};
+use serde::Deserialize;
+use wire::{Approve, EntriesPage, EntryRow, Give, ReplayView, ReplaysAnswer, Resume};
+
+type Answer<T> = Result<Json<T>, ApiError>;
+
+/// A replay with its ledger.
+pub(super) async fn view(office: &Office, replay: Replay) -> Result<ReplayView, ApiError> {
+    let ledger = office.store.ledger(replay.id()).await?;
+    let group = office.store.group(replay.group()).await?;
+    let total = ledger.total();
+    let observed_until = (total.in_flight > 0).then(|| replay.window_ends_at(office.now()));
+    Ok(ReplayView {
+        group_title: group.map(|group| group.title).unwrap_or_default(),
+        observed_until,
+        replay,
+        ledger,
+        total,
+    })
+}
+
+pub(super) async fn approve(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(group): Path<GroupId>,
+    ask: Result<Json<Approve>, JsonRejection>,
+) -> Answer<ReplayView> {
+    let replay = act::approve(&api.office, &caller.actor, &group, &body(ask)?).await?;
+    view(&api.office, replay).await.map(Json)
+}
+
+pub(super) async fn list(
+    State(api): State<Api>,
+    page: Result<Query<PageQuery>, QueryRejection>,
+) -> Answer<ReplaysAnswer> {
+    let Query(page) = page?;
+    let found = api.office.store.replays(None, page.cursor().as_ref(), page.limit()).await?;
+    let next = next_of(&found);
+    let mut replays = Vec::with_capacity(found.items.len());
+    for replay in found.items {
+        replays.push(view(&api.office, replay).await?);
+    }
+    Ok(Json(ReplaysAnswer { replays, next }))
+}
+
+pub(super) async fn show(State(api): State<Api>, Path(id): Path<ReplayId>) -> Answer<ReplayView> {
+    let replay = api.office.store.replay(&id).await?.ok_or(OfficeError::NoReplay(id))?;
+    view(&api.office, replay).await.map(Json)
+}
+
+/// Which letters of a replay.
+#[derive(Debug, Deserialize)]
+pub(super) struct EntriesQuery {
+    wave: Option<u32>,
+    outcome: Option<OutcomeKind>,
+    cursor: Option<String>,
+    limit: Option<usize>,
+}
+
+pub(super) async fn entries(
+    State(api): State<Api>,
+    Path(id): Path<ReplayId>,
+    query: Result<Query<EntriesQuery>, QueryRejection>,
+) -> Answer<EntriesPage> {
+    let Query(query) = query?;
+    let store = &api.office.store;
+    if store.replay(&id).await?.is_none() {
+        return Err(OfficeError::NoReplay(id).into());
+    }
+    let page = PageQuery { cursor: query.cursor, limit: query.limit };
+    let found = store.entries(&id, query.wave, query.outcome, page.cursor().as_ref(), page.limit()).await?;
+    let next = next_of(&found);
+    Ok(Json(EntriesPage { entries: rows_of(&api.office, found.items).await?, next }))
+}
+
+/// Entries with what is known of their letters.
+pub(super) async fn rows_of(office: &Office, entries: Vec<Entry>) -> Result<Vec<EntryRow>, ApiError> {
+    let ids: Vec<_> = entries.iter().map(|entry| entry.letter.clone()).collect();
+    let letters = office.store.letters(&ids).await?;
+    let rows = entries.into_iter().map(|entry| {
+        let letter = letters.iter().find(|letter| letter.id == entry.letter);
+        EntryRow {
+            message_type: letter.and_then(|letter| letter.message_type.clone()),
+            impact: letter.map(|letter| letter.impact.clone()),
+            entry,
+        }
+    });
+    Ok(rows.collect())
+}
+
+pub(super) async fn pause(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<ReplayId>,
+    ask: Result<Json<Give>, JsonRejection>,
+) -> Answer<ReplayView> {
+    let replay = act::pause(&api.office, &caller.actor, &id, &body(ask)?.reason).await?;
+    view(&api.office, replay).await.map(Json)
+}
+
+pub(super) async fn abort(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<ReplayId>,
+    ask: Result<Json<Give>, JsonRejection>,
+) -> Answer<ReplayView> {
+    let replay = act::abort(&api.office, &caller.actor, &id, &body(ask)?.reason).await?;
+    view(&api.office, replay).await.map(Json)
+}
+
+pub(super) async fn resume(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<ReplayId>,
+    ask: Result<Json<Resume>, JsonRejection>,
+) -> Answer<ReplayView> {
+    let replay = act::resume(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    view(&api.office, replay).await.map(Json)
+}

@@ -1,0 +1,50 @@
+//! Payload transforms: the versions of a group, saving one, and trying it.
+
+use super::answer::ApiError;
+use super::groups::body;
+use super::{Api, Caller};
+use crate::act;
+use crate::error::OfficeError;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Extension, Json, Path, State};
+use domain::id::GroupId;
+use domain::transform::{DryRun, Transform};
+use wire::{AskDryRun, SaveTransform, TransformPreview, TransformView, TransformsAnswer, TryTransform};
+
+type Answer<T> = Result<Json<T>, ApiError>;
+
+pub(super) async fn show(State(api): State<Api>, Path(id): Path<GroupId>) -> Answer<TransformsAnswer> {
+    let store = &api.office.store;
+    if store.group(&id).await?.is_none() {
+        return Err(OfficeError::NoGroup(id).into());
+    }
+    let versions = store.transforms(&id).await?.into_iter();
+    let versions = versions.map(|facts| TransformView { transform: facts.transform, dry_run: facts.dry_run });
+    Ok(Json(TransformsAnswer { versions: versions.collect() }))
+}
+
+pub(super) async fn save(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<SaveTransform>, JsonRejection>,
+) -> Answer<Transform> {
+    Ok(Json(act::save_transform(&api.office, &caller.actor, &id, &body(ask)?).await?))
+}
+
+pub(super) async fn preview(
+    State(api): State<Api>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<TryTransform>, JsonRejection>,
+) -> Answer<TransformPreview> {
+    Ok(Json(act::preview(&api.office, &id, &body(ask)?).await?))
+}
+
+pub(super) async fn dry_run(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    ask: Result<Json<AskDryRun>, JsonRejection>,
+) -> Answer<DryRun> {
+    Ok(Json(act::dry_run(&api.office, &caller.actor, &id, &body(ask)?).await?))
+}

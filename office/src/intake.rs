@@ -1,0 +1,157 @@
+//! Intake: dead messages become letters, each kept durably and counted once, or reported back as failed.
+//!
+//! Content never makes intake fail, not even where it breaks the reader. A message is reported as failed only when the
+//! store could not keep it; it then stays in the dead-letter queue and comes again.
+
+mod keep;
+mod pack;
+mod returned;
+
+use crate::error::{OfficeError, chain};
+use crate::guard;
+use crate::office::Office;
+use domain::id::{MessageId, ReplayId};
+use domain::limits::PAGE_MAX;
+use domain::message::DeadMessage;
+use domain::metric::{AGE_AT_DEATH, ARRIVALS, Datum, NEW_GROUPS, NOT_KEPT, REGRESSIONS, RETURNED};
+use domain::read::read;
+use domain::reading::Reading;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What became of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Letters that are new in the store.
+    pub kept: usize,
+    /// Replayed letters that came back.
+    pub returned: usize,
+    /// Messages that were in the store already, or twice in the batch.
+    pub duplicates: usize,
+    /// Messages that are not in the store: they must stay in the dead-letter queue.
+    pub failed: Vec<MessageId>,
+    /// Groups that were not seen before.
+    pub new_groups: usize,
+    /// Resolved groups that came back.
+    pub regressions: usize,
+    /// Replays that a letter came back from.
+    pub(crate) replays: BTreeSet<ReplayId>,
+}
+
+/// A message and what was read from it.
+pub(crate) struct ReadMessage {
+    pub message: DeadMessage,
+    pub reading: Reading,
+}
+
+/// Keeps a batch of dead messages.
+pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
+    let mut report = Report::default();
+    let mut seen = BTreeSet::new();
+    let mut sources = Vec::with_capacity(messages.len());
+    for message in messages {
+        // SQS may hand over one message twice in a batch.
+        if seen.insert((message.dlq.clone(), message.message_id.clone())) {
+            let reading = guard::reading(&message, &office.policy, read);
+            sources.push(ReadMessage { message, reading });
+        } else {
+            report.duplicates += 1;
+        }
+    }
+    let mut measures = Measures::default();
+    let fresh = keep_returned(office, sources, &mut report, &mut measures).await;
+    for chunk in pack::in_chunks(fresh, office.now()) {
+        keep::keep(office, chunk, &mut report, &mut measures).await;
+    }
+    for replay in &report.replays {
+        office.nudge(replay).await;
+    }
+    office.measure(&measures.data(office, &report)).await;
+    report
+}
+
+/// Keeps the messages that are letters of ours that came back, and gives the others.
+async fn keep_returned(
+    office: &Office,
+    mut sources: Vec<ReadMessage>,
+    report: &mut Report,
+    measures: &mut Measures,
+) -> Vec<ReadMessage> {
+    let mut fresh = Vec::with_capacity(sources.len());
+    while !sources.is_empty() {
+        let rest = sources.split_off(sources.len().min(PAGE_MAX));
+        let page = std::mem::replace(&mut sources, rest);
+        let sendings = match returned::sendings(office, &page).await {
+            Ok(sendings) => sendings,
+            Err(error) => {
+                page.iter().for_each(|source| fail(report, &source.message, &error));
+                continue;
+            }
+        };
+        for source in page {
+            let Some(sending) = sendings.get(&source.reading.original_message_id) else {
+                fresh.push(source);
+                continue;
+            };
+            match returned::keep(office, &source, sending, report).await {
+                Ok(returned::Kept::Yes) => measures.count(&source.reading),
+                Ok(returned::Kept::Duplicate) => report.duplicates += 1,
+                Ok(returned::Kept::NotOurs) => fresh.push(source),
+                Err(error) => fail(report, &source.message, &error),
+            }
+        }
+    }
+    fresh
+}
+
+/// Reports a message as failed; its body is not logged.
+pub(crate) fn fail(report: &mut Report, message: &DeadMessage, error: &OfficeError) {
+    tracing::error!(
+        message_id = %message.message_id, dlq = %message.dlq, error = %chain(error),
+        "a dead message could not be kept; it stays in its queue"
+    );
+    report.failed.push(message.message_id.clone());
+}
+
+/// What a batch adds to the metrics, gathered so that one call sends it.
+#[derive(Default)]
+pub(crate) struct Measures {
+    arrivals: BTreeMap<(String, String), u32>,
+    ages_s: BTreeMap<i64, u32>,
+}
+
+impl Measures {
+    pub(crate) fn count(&mut self, reading: &Reading) {
+        let class = word(&reading.classification.class);
+        let category = word(&reading.classification.category);
+        *self.arrivals.entry((class, category)).or_default() += 1;
+        if let (Some(sent_at), Some(failed_at)) = (reading.sent_at, reading.failed_at) {
+            *self.ages_s.entry(failed_at.since(sent_at).as_secs_up()).or_default() += 1;
+        }
+    }
+
+    fn data(&self, office: &Office, report: &Report) -> Vec<Datum> {
+        let now = office.now();
+        let mut data: Vec<_> = self
+            .arrivals
+            .iter()
+            .map(|((class, category), n)| Datum::one(&ARRIVALS, &[class, category], now, f64::from(*n)))
+            .collect();
+        if !self.ages_s.is_empty() {
+            let values = self.ages_s.iter().map(|(age_s, n)| (*age_s as f64, *n)).collect();
+            data.push(Datum { values, ..Datum::one(&AGE_AT_DEATH, &[], now, 0.0) });
+        }
+        let counts = [
+            (&NEW_GROUPS, report.new_groups),
+            (&NOT_KEPT, report.failed.len()),
+            (&REGRESSIONS, report.regressions),
+            (&RETURNED, report.returned),
+        ];
+        data.extend(counts.iter().filter(|(_, n)| *n > 0).map(|(metric, n)| Datum::one(metric, &[], now, *n as f64)));
+        data
+    }
+}
+
+/// The word of a value of a closed set, as JSON has it.
+pub fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(String::from)).unwrap_or_default()
+}

@@ -1,0 +1,227 @@
+//! A person at a browser of their own: finds things by role and name as a screen reader does, clicks, types, reads.
+
+use crate::driver::Driver;
+use fixture::running::within;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use thirtyfour::common::capabilities::chrome::ChromeCapabilities;
+use thirtyfour::prelude::*;
+use thirtyfour::{LoggingPrefsLogLevel, TypingData};
+
+/// How long a person looks for something before they say that it is not there. Chromium and the office share two
+/// cores with whatever else a machine does.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Tab stops of the longest page, more than twice.
+const TABS_MAX: usize = 200;
+
+/// The last one gives the accessible role and name of every element to scripts.
+const OPTIONS: [&str; 11] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--window-size=1440,900",
+    "--enable-blink-features=ComputedAccessibilityInfo",
+];
+
+/// Elements with a role and a name, the names of all with that role beside them. What is behind an open dialog has
+/// neither.
+const FIND: &str = r#"
+    const [role, name] = arguments;
+    const plain = text => text.replace(/\s+/g, ' ').trim();
+    // ARIA has no role for what opens a <details>: Chromium says nothing.
+    const roleOf = e => e.computedRole || e.localName;
+    const all = [...document.querySelectorAll('*')].filter(e => roleOf(e) === role);
+    return [all.filter(e => plain(e.computedName) === name), all.map(e => plain(e.computedName))];
+"#;
+const FOCUS: &str = r#"
+    const e = document.activeElement;
+    return [e.computedRole || e.localName, e.computedName.replace(/\s+/g, ' ').trim()];
+"#;
+/// What can be read: as the page shows it, one blank between words.
+const READ: &str = "return document.body.innerText.replace(/\\s+/g, ' ')";
+
+/// A person.
+pub struct Person {
+    /// Their browser.
+    pub driver: WebDriver,
+    name: &'static str,
+    faults: Mutex<Vec<String>>,
+}
+
+impl Person {
+    /// Opens a browser with a profile of its own.
+    pub async fn new(driver: &Driver, name: &'static str) -> Self {
+        let mut options = ChromeCapabilities::new();
+        for option in OPTIONS {
+            options.add_arg(option).expect("an option");
+        }
+        options.set_browser_log_level(LoggingPrefsLogLevel::All).expect("a log level");
+        let driver = WebDriver::new(driver.url(), options).await.expect("Chromium starts");
+        let person = Self { driver, name, faults: Mutex::new(Vec::new()) };
+        person.sees_as(crate::look::Screen::Wide, crate::look::Theme::Light).await;
+        person
+    }
+
+    /// Opens an address.
+    pub async fn open(&self, url: &str) {
+        self.driver.goto(url).await.expect("the page opens");
+    }
+
+    /// Runs a script in the page.
+    pub async fn script(&self, script: &str, arguments: Vec<Value>) -> Value {
+        self.driver.execute(script, arguments).await.expect("the script runs").json().clone()
+    }
+
+    /// Runs a script that tells its last argument when it is done.
+    pub async fn slow_script(&self, script: &str) -> Value {
+        self.driver.execute_async(script, Vec::new()).await.expect("the script runs").json().clone()
+    }
+
+    /// Remembers a fault, so that a story is told to its end before it fails.
+    pub fn fault(&self, fault: String) {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner).push(fault);
+    }
+
+    /// The one element with this role and name, as soon as there is one.
+    pub async fn find(&self, role: &str, name: &str) -> WebElement {
+        self.finds_within(role, name, PATIENCE).await
+    }
+
+    /// The same, with more patience.
+    pub async fn finds_within(&self, role: &str, name: &str, patience: Duration) -> WebElement {
+        let mut last = Vec::new();
+        let found = within(patience, async || {
+            let (mut found, names) = self.look_for(role, name).await?;
+            last = names;
+            (found.len() == 1).then(|| found.remove(0))
+        })
+        .await;
+        match found {
+            Some(element) => element,
+            None => panic!("{} finds no {role} {name:?}, but {last:?}\n{}", self.name, self.reads().await),
+        }
+    }
+
+    async fn look_for(&self, role: &str, name: &str) -> Option<(Vec<WebElement>, Vec<String>)> {
+        // While a page is being replaced there is nothing to find; the next look finds it.
+        let found = self.driver.execute(FIND, vec![json!(role), json!(name)]).await.ok()?;
+        let names = found.json()[1].as_array()?.iter().filter_map(|name| name.as_str().map(String::from)).collect();
+        let elements = found.json()[0].as_array()?.iter();
+        let elements = elements.map(|e| WebElement::from_json(e.clone(), Arc::clone(&self.driver)));
+        Some((elements.collect::<Result<_, _>>().ok()?, names))
+    }
+
+    /// Whether there is such an element now.
+    pub async fn has(&self, role: &str, name: &str) -> bool {
+        self.look_for(role, name).await.is_some_and(|(found, _)| !found.is_empty())
+    }
+
+    /// The names of all elements with a role, in their order on the page.
+    pub async fn names(&self, role: &str) -> Vec<String> {
+        self.look_for(role, "").await.map(|(_, names)| names).unwrap_or_default()
+    }
+
+    /// Clicks it with the mouse.
+    pub async fn clicks(&self, role: &str, name: &str) {
+        let mut last = None;
+        let clicked = within(2 * PATIENCE, async || {
+            // It may move or be made anew between the look and the click, or lie under what stays in sight: a person
+            // scrolls then.
+            let element = self.find(role, name).await;
+            match element.click().await {
+                Ok(()) => Some(()),
+                Err(error) => {
+                    last = Some(error);
+                    let _ = element.scroll_into_view().await;
+                    None
+                }
+            }
+        });
+        if clicked.await.is_none() {
+            panic!("{} cannot click the {role} {name:?}: {last:?}", self.name);
+        }
+    }
+
+    /// Clicks into a field and writes.
+    pub async fn writes(&self, field: &str, text: &str) {
+        self.clicks("textbox", field).await;
+        self.types(text).await;
+    }
+
+    /// Types, wherever the focus is.
+    pub async fn types(&self, keys: impl Into<TypingData>) {
+        self.driver.action_chain().send_keys(keys).perform().await.expect("keys are typed");
+    }
+
+    /// Presses Tab until the focus is where it should be.
+    pub async fn tabs_to(&self, role: &str, name: &str) {
+        let mut passed = Vec::new();
+        for _ in 0..TABS_MAX {
+            let focus = self.focus().await;
+            if focus == (role.to_string(), name.to_string()) {
+                return;
+            }
+            passed.push(focus);
+            self.types(Key::Tab).await;
+        }
+        passed.truncate(60);
+        panic!("{} does not get to the {role} {name:?} by Tab, but to {passed:?}", self.name);
+    }
+
+    /// Role and name of what has the focus.
+    pub async fn focus(&self) -> (String, String) {
+        let focus = self.script(FOCUS, Vec::new()).await;
+        (focus[0].as_str().unwrap_or_default().into(), focus[1].as_str().unwrap_or_default().into())
+    }
+
+    /// Waits until the focus is somewhere.
+    pub async fn is_at(&self, role: &str, name: &str) {
+        let there = within(PATIENCE, async || (self.focus().await == (role.into(), name.into())).then_some(()));
+        if there.await.is_none() {
+            panic!("{} is not at the {role} {name:?}, but at {:?}", self.name, self.focus().await);
+        }
+    }
+
+    /// All that can be read now.
+    pub async fn reads(&self) -> String {
+        self.script(READ, Vec::new()).await.as_str().unwrap_or_default().to_string()
+    }
+
+    /// Waits until something can be read.
+    pub async fn sees(&self, words: &str) {
+        self.sees_within(words, PATIENCE).await;
+    }
+
+    /// The same, with more patience.
+    pub async fn sees_within(&self, words: &str, patience: Duration) {
+        if within(patience, async || self.reads().await.contains(words).then_some(())).await.is_none() {
+            panic!("{} does not see {words:?} but\n{}", self.name, self.reads().await);
+        }
+    }
+
+    /// Closes the browser. Whatever the console has said is a fault (a blocked style, a panic, a failed request), but
+    /// for lines that contain what is expected here.
+    pub async fn leaves(self, expected: &[&str]) {
+        let log = self.driver.browser_log().await.expect("the console's log");
+        for entry in log.iter().filter(|entry| !expected.iter().any(|words| entry.message.contains(words))) {
+            self.fault(format!("console, {}: {}", entry.level, entry.message));
+        }
+        let faults = std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner));
+        self.driver.clone().quit().await.expect("the browser closes");
+        assert!(faults.is_empty(), "{}:\n{}", self.name, faults.join("\n"));
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        // After a failure the driver's end closes every browser; asking for each in a destructor waits for minutes.
+        let _ = self.driver.clone().leak();
+    }
+}

@@ -1,0 +1,169 @@
+//! FEATURE: some letters of a group are sent, the others stay.
+
+use crate::stage::{A_REPLAY, BUG, Stage};
+use browser::person::Person;
+use domain::role::Role;
+use fixture::running::within;
+use local::orders::{Kind, Version};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use thirtyfour::Key;
+
+/// Each row's letter, and whose it is.
+const ROWS: &str = "return [...document.querySelectorAll('table.rows tbody tr')]
+    .map(row => [row.querySelector('th').innerText, row.querySelector('.cell-more').innerText])";
+const PATIENCE: Duration = Duration::from_secs(20);
+const URL: &str = "return location.pathname + location.search";
+
+mod rule_the_filter_that_is_seen_is_the_filter_of_the_plan_and_of_what_is_sent {
+    use super::*;
+
+    #[tokio::test]
+    async fn example_the_gift_cards_of_one_tenant() {
+        let stage = Stage::open().await;
+        let otto = stage.enters(Role::Operator, "otto").await;
+        stage.panel().place(24, Kind::GiftCard).await;
+        otto.clicks("link", BUG).await;
+        otto.sees("24").await;
+        stage.panel().deploy(Version::V3).await;
+        let tenant = it_is_filtered(&otto).await;
+        let chosen = it_is_shared_and_taken_back(&otto, &tenant).await;
+        it_is_planned(&otto, &tenant, chosen.len()).await;
+        let anna = stage.enters(Role::Approver, "anna").await;
+        it_is_sent(&anna, &tenant, chosen.len()).await;
+        the_others_wait(&otto, &tenant, &chosen).await;
+        otto.leaves(&[]).await;
+        anna.leaves(&[]).await;
+    }
+}
+
+/// The letters of the list and their tenants.
+async fn rows(who: &Person) -> Vec<(String, String)> {
+    serde_json::from_value(who.script(ROWS, Vec::new()).await).expect("names and tenants")
+}
+
+/// Waits until the list has these letters and no others.
+async fn lists(who: &Person, letters: &BTreeSet<String>) {
+    let seen = within(PATIENCE, async || {
+        let names: BTreeSet<String> = rows(who).await.into_iter().map(|(name, _)| name).collect();
+        (names == *letters).then_some(())
+    });
+    assert!(seen.await.is_some(), "{letters:?} are not what is listed: {:?}", rows(who).await);
+}
+
+/// Writes into the field of the tenant, which offers those that were seen.
+async fn asks_for(who: &Person, tenant: &str) {
+    who.clicks("combobox", "Tenant").await;
+    who.types(tenant).await;
+}
+
+async fn url(who: &Person) -> String {
+    who.script(URL, Vec::new()).await.as_str().unwrap_or_default().to_string()
+}
+
+async fn it_is_filtered(otto: &Person) -> String {
+    otto.clicks("link", "Letters 24").await;
+    otto.clicks("link", "Waiting 24").await;
+    otto.find("region", "Table of letters").await;
+    let tenant = rows(otto).await.swap_remove(0).1;
+    otto.types("/").await;
+    otto.is_at("combobox", "Type").await;
+    otto.writes("Replays at most", "x").await;
+    otto.sees("Replays are a whole number; 0 for letters that were never replayed.").await;
+    otto.shows("filter-form").await;
+    otto.clicks("textbox", "Replays at most").await;
+    otto.types(Key::Backspace + "0").await;
+    asks_for(otto, "nobody").await;
+    otto.clicks("button", "Show these letters").await;
+    otto.sees("None of 24 letters here fits the filter.").await;
+    otto.shows("filter-empty").await;
+    otto.clicks("button", "Clear the filter").await;
+    otto.find("region", "Table of letters").await;
+    tenant
+}
+
+async fn it_is_shared_and_taken_back(otto: &Person, tenant: &str) -> BTreeSet<String> {
+    let all = rows(otto).await;
+    let of_tenant = all.iter().filter(|(_, of)| of == tenant).map(|(name, _)| name.clone());
+    let chosen: BTreeSet<String> = of_tenant.collect();
+    assert!(chosen.len() > 1 && chosen.len() < 24, "{tenant}: {all:?}");
+    let unfiltered = url(otto).await;
+    otto.types("/").await;
+    asks_for(otto, tenant).await;
+    otto.types(Key::Enter).await;
+    let told = format!("{} of 24 letters fit", chosen.len());
+    otto.sees(&told).await;
+    lists(otto, &chosen).await;
+    otto.sees("Declare the fix first: a plan is made for one.").await;
+    otto.shows("filter-list").await;
+
+    // A link shows the same letters, and the browser's own buttons go back and forth.
+    let filtered = url(otto).await;
+    assert_eq!(filtered, format!("{unfiltered}&tenant={tenant}"));
+    let names = all.iter().map(|(name, _)| name.clone()).collect();
+    otto.script("history.back()", Vec::new()).await;
+    lists(otto, &names).await;
+    assert_eq!(url(otto).await, unfiltered);
+    otto.script("history.forward()", Vec::new()).await;
+    lists(otto, &chosen).await;
+    otto.script("location.reload()", Vec::new()).await;
+    otto.sees(&told).await;
+    lists(otto, &chosen).await;
+    assert_eq!(url(otto).await, filtered);
+    chosen
+}
+
+async fn it_is_planned(otto: &Person, tenant: &str, letters: usize) {
+    otto.clicks("button", "Declare a fix…").await;
+    otto.writes("Version, exactly as the deployment reports it", "v3").await;
+    otto.clicks("button", "Declare the fix").await;
+    otto.sees(&format!("Only letters of the filter: tenant {tenant}.")).await;
+    otto.clicks("button", "Plan a replay of these letters").await;
+    otto.sees(&format!("The plan takes {letters} letters of this filter.")).await;
+    otto.sees(&format!("{} outside the filter", 24 - letters)).await;
+    otto.shows("filter-plan").await;
+    // The plan keeps its filter until somebody takes it away.
+    otto.clicks("button", "Clear the filter").await;
+    otto.clicks("button", "Change…").await;
+    otto.find("button", &format!("Remove tenant {tenant}")).await;
+    otto.shows("filter-change-dialog").await;
+    otto.clicks("button", "Cancel").await;
+    otto.clicks("button", "Plan without the filter").await;
+    otto.sees("The plan takes 24 letters.").await;
+    otto.types("/").await;
+    asks_for(otto, tenant).await;
+    otto.types(Key::Enter).await;
+    otto.find("button", "Plan a replay of these letters").await;
+    otto.types("r").await;
+    otto.sees(&format!("The plan takes {letters} letters of this filter.")).await;
+}
+
+async fn it_is_sent(anna: &Person, tenant: &str, letters: usize) {
+    anna.clicks("link", BUG).await;
+    anna.clicks("button", "Approve and replay…").await;
+    anna.find("dialog", &format!("Replay {letters} letters to orders?")).await;
+    anna.sees(&format!("tenant {tenant}")).await;
+    anna.writes("Why is it safe to replay now?", "This tenant asked for it.").await;
+    let count = format!("Type {letters} to confirm");
+    if anna.has("textbox", &count).await {
+        anna.writes(&count, &letters.to_string()).await;
+    }
+    anna.shows("filter-approve-dialog").await;
+    anna.clicks("button", "Start wave 1").await;
+    anna.clicks("link", "Waves, ledger and letters →").await;
+    anna.sees(&format!("tenant {tenant}")).await;
+    anna.sees_within("Finished", A_REPLAY).await;
+    anna.shows("filter-replay").await;
+}
+
+async fn the_others_wait(otto: &Person, tenant: &str, chosen: &BTreeSet<String>) {
+    otto.sees("fits the filter.").await;
+    otto.clicks("button", "Clear the filter").await;
+    otto.find("link", &format!("Waiting {}", 24 - chosen.len())).await;
+    otto.find("region", "Table of letters").await;
+    let waiting = rows(otto).await;
+    assert!(waiting.iter().all(|(name, of)| of != tenant && !chosen.contains(name)), "{waiting:?}");
+    assert_eq!(waiting.len(), 24 - chosen.len());
+    otto.clicks("link", &format!("Delivered {}", chosen.len())).await;
+    lists(otto, chosen).await;
+}

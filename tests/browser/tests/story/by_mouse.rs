@@ -1,0 +1,163 @@
+//! FEATURE: the way back of a letter, by mouse.
+
+use crate::stage::{A_REPLAY, BUG, QUIET, Stage};
+use browser::person::Person;
+use domain::role::Role;
+use local::orders::{Kind, Version};
+
+mod rule_a_wrong_fix_stops_its_replay_and_the_right_one_goes_on {
+    use super::*;
+
+    /// Of the first 30 gift cards 22 are engraved: version 2 helps the other 8 only, so that of any 10 of them at
+    /// least 2 come back.
+    #[tokio::test]
+    async fn example_thirty_gift_cards() {
+        let stage = Stage::open().await;
+        let otto = stage.enters(Role::Operator, "otto").await;
+        letters_die(&stage, &otto).await;
+        the_cause_is_read(&otto).await;
+        the_wrong_fix_is_planned(&stage, &otto).await;
+        let anna = stage.enters(Role::Approver, "anna").await;
+        it_is_approved(&anna).await;
+        the_replay_stops_itself(&otto, &anna).await;
+        the_right_fix_goes_on(&stage, &otto, &anna).await;
+        what_came_back_follows(&otto, &anna).await;
+        a_regression_opens_it_again(&stage, &otto).await;
+        otto.leaves(&[]).await;
+        anna.leaves(&[]).await;
+    }
+}
+
+async fn letters_die(stage: &Stage, otto: &Person) {
+    otto.sees("No dead letters.").await;
+    stage.panel().place(30, Kind::GiftCard).await;
+    for kind in [Kind::Malformed, Kind::UnknownProduct, Kind::Expired, Kind::DeletedTenant] {
+        stage.panel().place(3, kind).await;
+    }
+    otto.find("link", BUG).await;
+    otto.sees("42 letters waiting").await;
+    // What arrives later waits behind a line until somebody asks for it.
+    if otto.has("button", "4 new — show").await {
+        otto.clicks("button", "4 new — show").await;
+    }
+    let rows = otto.names("row").await;
+    assert_eq!(rows.len(), 6, "a header and five groups: {rows:?}");
+    let links = otto.names("link").await;
+    let place = |name: &str| links.iter().position(|link| link.contains(name)).expect("a link");
+    assert!(place(BUG) < place("TenantDeleted"), "the most money comes first: {links:?}");
+    otto.shows("list").await;
+}
+
+async fn the_cause_is_read(otto: &Person) {
+    otto.clicks("link", BUG).await;
+    otto.find("heading", BUG).await;
+    otto.sees("the consumer says permanent; matched: error type panic").await;
+    otto.sees("orders::pricing").await;
+    otto.sees("Nobody has said that the cause is gone.").await;
+    otto.clicks("link", "Payload").await;
+    otto.sees("gift_card").await;
+    otto.sees("Attributes").await;
+    otto.shows("group-payload").await;
+    otto.clicks("link", "Trace").await;
+}
+
+async fn the_wrong_fix_is_planned(stage: &Stage, otto: &Person) {
+    otto.shows("group").await;
+    stage.panel().deploy(Version::V2).await;
+    otto.clicks("button", "Declare a fix…").await;
+    otto.find("dialog", "What has made the cause go away?").await;
+    otto.writes("Version, exactly as the deployment reports it", "v2").await;
+    otto.writes("Note (not required)", "Gift cards have no weight: shipping is free for them now.").await;
+    otto.clicks("button", "Declare the fix").await;
+    otto.sees("opens in").await;
+    otto.shows("group-gate-closed").await;
+    otto.clicks("button", "Plan replay").await;
+    otto.clicks("button", "Change…").await;
+    for (field, value) in [("Letters of the canary", "10"), ("Growth", "1"), ("Stop above", "10")] {
+        otto.writes(field, value).await;
+    }
+    otto.clicks("button", "Plan again").await;
+    otto.find("image", "3 waves of 10, 10, 10").await;
+    otto.shows("group-plan").await;
+}
+
+async fn it_is_approved(anna: &Person) {
+    anna.clicks("link", BUG).await;
+    anna.sees(QUIET).await;
+    approves(anna, 30, Some("group-approve-dialog")).await;
+    anna.clicks("link", "Waves, ledger and letters →").await;
+    anna.find("heading", "Ledger").await;
+}
+
+/// Through the dialog; what it costs decides whether the count has to be typed.
+async fn approves(anna: &Person, letters: u64, shot: Option<&str>) {
+    anna.clicks("button", "Approve and replay…").await;
+    anna.find("dialog", &format!("Replay {letters} letters to orders?")).await;
+    anna.writes("Why is it safe to replay now?", "Ten of them went through on staging.").await;
+    let count = format!("Type {letters} to confirm");
+    if anna.has("textbox", &count).await {
+        anna.writes(&count, &letters.to_string()).await;
+    }
+    if let Some(shot) = shot {
+        anna.shows(shot).await;
+    }
+    anna.clicks("button", "Start wave 1").await;
+    anna.sees("Approved. Wave 1 starts.").await;
+}
+
+async fn the_replay_stops_itself(otto: &Person, anna: &Person) {
+    anna.sees_within("It stopped itself", A_REPLAY).await;
+    anna.sees("sent in wave 1 came back. It stops itself above 10 %.").await;
+    anna.sees("Same cause").await;
+    anna.shows("replay-stopped").await;
+    otto.sees("It stopped itself").await;
+    otto.shows("group-stopped").await;
+}
+
+async fn the_right_fix_goes_on(stage: &Stage, otto: &Person, anna: &Person) {
+    stage.panel().deploy(Version::V3).await;
+    otto.clicks("button", "Declare the next fix…").await;
+    otto.sees("orders v3 went live").await;
+    otto.clicks("button", "Use it").await;
+    otto.shows("group-declare-dialog").await;
+    otto.clicks("button", "Declare the fix").await;
+    otto.sees(QUIET).await;
+    anna.clicks("button", "Resume…").await;
+    anna.find("dialog", "Go on with 20 letters to orders?").await;
+    anna.writes("Why will it work now?", "v3 was tried with one that came back.").await;
+    anna.shows("replay-resume-dialog").await;
+    anna.clicks("button", "Resume").await;
+    // How long it runs is up to the consumer's receipts.
+    anna.shows("replay-running").await;
+    otto.shows("group-running").await;
+    anna.sees_within("Finished", A_REPLAY).await;
+    anna.shows("replay-finished").await;
+}
+
+async fn what_came_back_follows(otto: &Person, anna: &Person) {
+    otto.sees("Last replay").await;
+    let words = otto.reads().await;
+    let (before, _) = words.split_once(" came back, 0 not sent").expect("what the last replay did");
+    let back = before.rsplit(' ').next().and_then(|n| n.parse().ok()).expect("a number");
+    assert!((2..=10).contains(&back), "{back} of the canary came back");
+    otto.clicks("button", "Plan replay").await;
+    otto.find("button", "Plan again").await;
+    anna.clicks("link", "Dead Letter Office, home").await;
+    anna.clicks("link", BUG).await;
+    anna.find("heading", "Before you replay").await;
+    anna.sees(QUIET).await;
+    approves(anna, back, None).await;
+    otto.sees_within("No letter of this group is open", A_REPLAY).await;
+    otto.shows("group-resolved").await;
+}
+
+async fn a_regression_opens_it_again(stage: &Stage, otto: &Person) {
+    stage.panel().deploy(Version::V1).await;
+    stage.panel().place(1, Kind::GiftCard).await;
+    otto.sees("Regressed").await;
+    otto.sees("The last one did not hold").await;
+    otto.shows("group-regressed").await;
+    otto.clicks("link", "Dead Letter Office, home").await;
+    otto.sees("Worst now").await;
+    otto.shows("list-regressed").await;
+}

@@ -1,0 +1,52 @@
+//! What every example needs: an office, a browser driver, and the stage to itself.
+
+use browser::driver::Driver;
+use browser::person::Person;
+use domain::role::Role;
+use fixture::running::{Demo, Panel};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::{Mutex, MutexGuard};
+
+/// The group of the gift cards, as every page calls it.
+pub const BUG: &str = "panic: index out of bounds: the len is * but the index is *";
+/// The gate's evidence that its quiet time has passed.
+pub const QUIET: &str = "No new letter for 10 s or more";
+/// A few waves with their windows, on a loaded machine.
+pub const A_REPLAY: Duration = Duration::from_secs(120);
+
+/// Two Chromiums on two cores miss each other's deadlines.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
+/// An office with nothing in it, and who visits it. Fields are dropped in this order.
+pub struct Stage {
+    /// The browser driver.
+    pub driver: Driver,
+    /// The office.
+    pub demo: Demo,
+    _folder: TempDir,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Stage {
+    /// Opens an empty office.
+    pub async fn open() -> Self {
+        let alone = ALONE.lock().await;
+        let folder = tempfile::tempdir().expect("a folder");
+        let demo = Demo::start_with(folder.path(), &["--fresh"]);
+        Self { driver: Driver::start(), demo, _folder: folder, _alone: alone }
+    }
+
+    /// A person in a browser of their own, signed in by their link.
+    pub async fn enters(&self, role: Role, name: &'static str) -> Person {
+        let person = Person::new(&self.driver, name).await;
+        person.open(self.demo.link(role)).await;
+        person.find("heading", "Groups").await;
+        person
+    }
+
+    /// The control panel of the demo service.
+    pub fn panel(&self) -> Panel {
+        self.demo.panel()
+    }
+}

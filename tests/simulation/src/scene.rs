@@ -1,0 +1,319 @@
+//! Who and what takes part: the queues, the store, the processes that run handlers, the consumer, the clock.
+
+use super::witness::Witness;
+use super::{orders, receipts};
+use domain::id::QueueArn;
+use domain::limits::BATCH_ENTRIES_MAX;
+use domain::message::{Content, DeadMessage};
+use domain::policy::{GatePolicy, MessageTypeRule, Policy, ReplayPolicy};
+use domain::time::{Span, Timestamp};
+use fixture::faults::{Dice, Faults, FaultyQueue, FaultyStore, Outage, Watch};
+use fixture::lag::Lag;
+use fixture::samples::{Chance, START};
+use local::queue::{EmbeddedQueue, QueueSettings};
+use local::sinks::{LogAlerts, SeriesMetrics};
+use local::store::SqliteStore;
+use office::act;
+use office::office::Office;
+use office::port::Store;
+use queue::{Outgoing, Queue, Received};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use transform::Transforms;
+use wire::ReportDeployment;
+
+/// How long the consumer has for a message.
+pub(super) const VISIBILITY: Span = Span::from_secs(1);
+/// How long the gate wants it quiet.
+pub(super) const QUIET: Span = Span::from_secs(2);
+/// How far the clocks of the processes are off, at most.
+pub(super) const SKEW: Span = Span::from_ms(200);
+/// The version of the consumer that processes everything.
+const FINAL: u32 = u32::MAX;
+
+/// A function's process: it has its own clock, and may die.
+#[derive(Clone)]
+pub(super) struct Process {
+    pub name: &'static str,
+    pub office: Office,
+    pub faults: Arc<Faults>,
+}
+
+/// What happened, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Orders that were placed.
+    pub orders: u64,
+    /// Letters that replays sent.
+    pub sends: u64,
+    /// Those of them that a transform had changed.
+    pub changed: u64,
+    /// Replays that were approved.
+    pub replays: u64,
+    /// Fingerprints that were merged into groups.
+    pub merges: u64,
+    /// Letters that receipts confirmed.
+    pub confirmed: u64,
+    /// A hash of everything that the witness wrote down: another story has another.
+    pub print: u64,
+}
+
+impl std::ops::AddAssign for Summary {
+    fn add_assign(&mut self, told: Self) {
+        self.orders += told.orders;
+        self.sends += told.sends;
+        self.changed += told.changed;
+        self.replays += told.replays;
+        self.merges += told.merges;
+        self.confirmed += told.confirmed;
+        self.print = self.print.wrapping_add(told.print);
+    }
+}
+
+/// Everything.
+pub(super) struct Scene {
+    pub seed: u64,
+    pub chance: Chance,
+    pub store: Arc<dyn Store>,
+    pub queue: Arc<EmbeddedQueue>,
+    pub witness: Arc<Witness>,
+    pub main: QueueArn,
+    pub dlq: QueueArn,
+    pub steps: QueueArn,
+    pub receipts: QueueArn,
+    /// Whether the consumer sends receipts.
+    pub tells: bool,
+    /// How often each order was processed.
+    pub processed: BTreeMap<u64, u32>,
+    pub version: u32,
+    pub calm: bool,
+    processes: Vec<Process>,
+    placed: u64,
+    clock: Arc<AtomicI64>,
+}
+
+impl Scene {
+    pub async fn new(seed: u64) -> Self {
+        let mut chance = Chance(seed);
+        let clock = Arc::new(AtomicI64::new(START.as_ms()));
+        let now = clock_of(&clock, Span::ZERO);
+        let queue = Arc::new(EmbeddedQueue::open_in_memory(now.clone()).expect("embedded queues"));
+        let ending = if chance.below(3) == 0 { ".fifo" } else { "" };
+        let named = |name: &str, ending: &str| QueueArn::new(format!("arn:aws:sqs:local:000000000000:{name}{ending}"));
+        let (main, dlq, steps) = (named("orders", ending), named("orders-dlq", ending), named("dlo-steps", ""));
+        let receipts = named("dlo-receipts", "");
+        for plain in [&dlq, &steps, &receipts] {
+            queue.create_queue(plain, QueueSettings::default()).await.expect("a queue");
+        }
+        let tells = chance.below(3) > 0;
+        let settings = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
+        queue.create_queue(&main, settings.dead_letters_to(&dlq, 3)).await.expect("a queue");
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open_in_memory().expect("a store"));
+        let witness = Arc::new(Witness::new(main.clone(), now.clone()));
+        let metrics = Arc::new(SeriesMetrics::open_in_memory().expect("metrics"));
+        let alerts = Arc::new(LogAlerts::default());
+        let rate = chance.below(60);
+        let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::unbounded()));
+        let processes = ["one", "two"].map(|name| {
+            let faults = Arc::new(Faults::default());
+            let watch: Arc<dyn Watch> = witness.clone();
+            faults.watched_by(watch);
+            faults.lags(lag.clone());
+            faults.throw(Dice {
+                chance: Chance(chance.number()),
+                faults_per_mille: rate,
+                deaths_pct: 40,
+                refusals_per_mille: rate,
+            });
+            let skew = Span::from_ms(chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms());
+            let dice = Mutex::new(Chance(chance.number()));
+            let office = Office {
+                store: Arc::new(FaultyStore { inner: store.clone(), faults: faults.clone() }),
+                queue: Arc::new(FaultyQueue { inner: queue.clone(), faults: faults.clone() }),
+                metrics: metrics.clone(),
+                alerts: alerts.clone(),
+                payloads: Arc::new(office::port::OutOfSight),
+                policy: Arc::new(policy()),
+                steps: steps.clone(),
+                clock: clock_of(&clock, skew),
+                entropy: Arc::new(move || dice.lock().map(|mut dice| dice.number()).unwrap_or_default()),
+                retentions: Arc::new(Mutex::new(HashMap::new())),
+                transforms: transforms.clone(),
+            };
+            Process { name, office, faults }
+        });
+        Self {
+            seed,
+            chance,
+            store,
+            queue,
+            witness,
+            main,
+            dlq,
+            steps,
+            receipts,
+            tells,
+            processed: BTreeMap::new(),
+            version: 1,
+            calm: false,
+            processes: processes.to_vec(),
+            placed: 0,
+            clock,
+        }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_ms(self.clock.load(Ordering::SeqCst))
+    }
+
+    pub fn advance(&self, span: Span) {
+        self.clock.fetch_add(span.as_ms(), Ordering::SeqCst);
+    }
+
+    /// One of the processes, alive.
+    pub fn process(&mut self) -> Process {
+        let at = self.chance.below(self.processes.len());
+        self.started(at)
+    }
+
+    /// The other process, alive.
+    pub fn other(&mut self, process: &Process) -> Process {
+        let at = self.processes.iter().position(|other| other.name != process.name).unwrap_or_default();
+        self.started(at)
+    }
+
+    fn started(&self, at: usize) -> Process {
+        let process = self.processes[at].clone();
+        process.faults.revive();
+        process
+    }
+
+    pub fn set_outage(&self, outage: Option<(QueueArn, Outage)>) {
+        self.processes.iter().for_each(|process| process.faults.set_outage(outage.clone()));
+    }
+
+    /// Nothing fails any more, and the consumer processes everything.
+    pub fn calms_down(&mut self) {
+        self.set_outage(None);
+        self.processes.iter().for_each(|process| process.faults.set_rates(0, 0));
+        (self.version, self.calm) = (FINAL, true);
+    }
+
+    /// A producer places orders.
+    pub async fn place(&mut self, count: u64) {
+        for n in self.placed..self.placed + count {
+            let content = orders::content(self.seed, n, self.main.is_fifo());
+            self.witness.placed(n, &content);
+            let deduplication_id = self.main.is_fifo().then(|| format!("order-{n}"));
+            let order = Outgoing { content, deduplication_id, ..Outgoing::default() };
+            let sent = self.queue.send_batch(&self.main, &[order]).await.expect("the main queue");
+            sent.into_iter().for_each(|sent| drop(sent.expect("an order is sent")));
+        }
+        self.placed += count;
+    }
+
+    /// Another version of the consumer goes live; now and then that is reported.
+    pub async fn deploy(&mut self) {
+        self.version += 1;
+        if self.chance.below(2) == 0 {
+            let process = self.process();
+            let report = ReportDeployment {
+                service: orders::SERVICE.into(),
+                version: format!("v{}", self.version),
+                commit: None,
+                at: None,
+            };
+            let _ = act::report_deployment(&process.office, &report).await;
+        }
+    }
+
+    /// The consumer takes some messages: it processes them, gives up on them, or dies with them in hand.
+    pub async fn consume(&mut self) {
+        let max = 1 + self.chance.below(BATCH_ENTRIES_MAX);
+        for message in self.queue.receive(&self.main, max, Span::ZERO, None).await.unwrap_or_default() {
+            let Some(n) = orders::number_of(&message.content.body) else {
+                self.witness.accuse(format!("a message on the main queue is no order: {:?}", message.content.body));
+                continue;
+            };
+            let dies = !self.calm && self.chance.below(40) == 0;
+            // A transform helps every other order.
+            let helped = n.is_multiple_of(2) && message.content.body.contains("\"changed\"");
+            let error = orders::fails(self.seed, n, self.version).filter(|_| self.version != FINAL && !helped);
+            match error {
+                None => *self.processed.entry(n).or_default() += 1,
+                Some(error) => {
+                    receipts::forge(self, &message).await;
+                    let silent = self.chance.below(5) == 0;
+                    let stamped = orders::stamped((self.seed, &self.main), &message, error, self.version, self.now());
+                    match stamped {
+                        Some(stamped) if !silent => self.dead_letter(n, stamped).await,
+                        // Without a word: SQS moves it after the third receive.
+                        _ => continue,
+                    }
+                }
+            }
+            if !dies {
+                let _ = self.queue.delete_batch(&self.main, std::slice::from_ref(&message.receipt_handle)).await;
+            }
+            // A function tells of it before its platform deletes it, and may die in between.
+            if error.is_none() && (!dies || self.chance.below(2) == 0) {
+                receipts::tell(self, &message).await;
+            }
+        }
+    }
+
+    async fn dead_letter(&mut self, n: u64, content: Content) {
+        let unique = self.chance.number();
+        let deduplication_id = self.dlq.is_fifo().then(|| format!("dead-{n}-{unique}"));
+        let dead = Outgoing { content, deduplication_id, ..Outgoing::default() };
+        let sent = self.queue.send_batch(&self.dlq, &[dead]).await.expect("the dead-letter queue");
+        sent.into_iter().for_each(|sent| drop(sent.expect("a letter is sent")));
+    }
+
+    /// A received message as intake gets it.
+    pub fn dead(&self, received: Received) -> DeadMessage {
+        DeadMessage {
+            dlq: self.dlq.clone(),
+            message_id: received.message_id,
+            content: received.content,
+            system: received.system,
+        }
+    }
+
+    pub fn orders(&self) -> u64 {
+        self.placed
+    }
+
+    pub fn summary(&self) -> Summary {
+        Summary { orders: self.placed, ..self.witness.counted() }
+    }
+}
+
+type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+fn clock_of(clock: &Arc<AtomicI64>, skew: Span) -> Now {
+    let clock = clock.clone();
+    Arc::new(move || Timestamp::from_ms(clock.load(Ordering::SeqCst)).plus(skew))
+}
+
+fn policy() -> Policy {
+    Policy {
+        gate: GatePolicy { quiet_ms: QUIET, ..GatePolicy::default() },
+        replay: ReplayPolicy {
+            pace_per_s: 20,
+            window_slack_ms: Span::from_secs(1),
+            rest_ms: Span::from_ms(500),
+            rest_ms_max: Span::from_secs(2),
+            ..ReplayPolicy::default()
+        },
+        message_types: vec![MessageTypeRule {
+            message_type: "order.placed".into(),
+            amount: Some("/total/amount".into()),
+            currency: Some("/total/currency".into()),
+            customer: Some("/customer/id".into()),
+            ..MessageTypeRule::default()
+        }],
+        ..Policy::default()
+    }
+}

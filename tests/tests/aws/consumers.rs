@@ -1,0 +1,137 @@
+//! What consumes a main queue, as MiniStack plays Lambda: mappings, their states, and the versions of functions.
+
+use dlo_tests::endpoint::Endpoint;
+use domain::deployment::AttachedConsumer;
+use domain::id::QueueArn;
+use domain::time::{Span, Timestamp};
+use fixture::world::World;
+use lambda::connect;
+use lambda::consumers::Lambda;
+use lambda::queue::SqsQueue;
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+static ENDPOINT: LazyLock<Endpoint> = LazyLock::new(Endpoint::ministack);
+/// An archive with nothing in it.
+const EMPTY_ZIP: &str = "UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==";
+
+/// A main queue and a function of its own.
+struct Stage {
+    world: World,
+    client: Client,
+    main: QueueArn,
+    function: String,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        static STAGES: AtomicU64 = AtomicU64::new(0);
+        let number = STAGES.fetch_add(1, Ordering::Relaxed);
+        connect::provide_tls();
+        let queue = SqsQueue::new(&connect::to_endpoint(&ENDPOINT.url).await);
+        let main = queue.create(&format!("consumed-{number}"), &[]).await.expect("a queue");
+        let client = Client::builder().no_proxy().build().expect("a client");
+        let world = World::new().await;
+        // The world's clock is ahead of the endpoint's, which says when functions were changed.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
+        let now = Timestamp::from_ms(i64::try_from(since.as_millis()).expect("years to come"));
+        world.advance(now.since(world.office.now()).plus(Span::from_mins(60)));
+        let stage = Self { world, client, main, function: format!("consumer-{number}") };
+        let created = json!({
+            "FunctionName": stage.function, "Runtime": "provided.al2023", "Handler": "bootstrap",
+            "Role": "arn:aws:iam::000000000000:role/consumer", "Code": { "ZipFile": EMPTY_ZIP },
+            "Environment": { "Variables": { "SERVICE_VERSION": "v1" } },
+        });
+        stage.ask(Method::POST, "functions", &created).await;
+        stage
+    }
+
+    async fn ask(&self, method: Method, path: &str, body: &Value) -> Value {
+        let url = format!("{}/2015-03-31/{path}", ENDPOINT.url);
+        let answer = self.client.request(method, url).json(body).send().await.expect("the endpoint answers");
+        let status = answer.status();
+        let text = answer.text().await.unwrap_or_default();
+        assert!(status.is_success(), "{path}: {status}: {text}");
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    /// Attaches the function to the queue; the mapping's id.
+    async fn attach(&self, enabled: bool) -> String {
+        let body = json!({ "EventSourceArn": self.main, "FunctionName": self.function, "Enabled": enabled });
+        let mapping = self.ask(Method::POST, "event-source-mappings", &body).await;
+        mapping["UUID"].as_str().expect("an id").to_owned()
+    }
+
+    async fn deploy(&self, version: &str) {
+        let body = json!({ "Environment": { "Variables": { "SERVICE_VERSION": version } } });
+        self.ask(Method::PUT, &format!("functions/{}/configuration", self.function), &body).await;
+    }
+
+    async fn look(&self, functions: bool) {
+        let config = connect::to_endpoint(&ENDPOINT.url).await;
+        Lambda::new(&config, vec![self.main.clone()], functions).expect("a client").look(&self.world.office).await;
+    }
+
+    async fn attached(&self) -> Option<Vec<AttachedConsumer>> {
+        let attached = self.world.store.attached(&self.main).await.expect("the store");
+        attached.map(|attached| attached.consumers)
+    }
+
+    async fn version(&self) -> Option<String> {
+        let known = self.world.store.deployment(&self.function).await.expect("the store");
+        known.map(|deployment| deployment.version)
+    }
+
+    fn consumer(&self, state: &str) -> Vec<AttachedConsumer> {
+        let service = self.function.clone();
+        vec![AttachedConsumer { service, enabled: state == "Enabled", state: state.into() }]
+    }
+}
+
+#[tokio::test]
+async fn a_mapping_is_seen_as_it_is_switched() {
+    let stage = Stage::new().await;
+    stage.look(false).await;
+    assert_eq!(stage.attached().await, None, "nothing is attached yet");
+    let mapping = stage.attach(false).await;
+    stage.look(false).await;
+    assert_eq!(stage.attached().await, Some(stage.consumer("Disabled")));
+    stage.ask(Method::PUT, &format!("event-source-mappings/{mapping}"), &json!({ "Enabled": true })).await;
+    stage.look(false).await;
+    assert_eq!(stage.attached().await, Some(stage.consumer("Enabled")));
+    assert_eq!(stage.version().await, None, "functions are not looked at where that is not allowed");
+}
+
+#[tokio::test]
+async fn a_version_is_seen_when_it_is_deployed_and_reported_once() {
+    let stage = Stage::new().await;
+    stage.attach(true).await;
+    stage.look(true).await;
+    assert_eq!(stage.version().await.as_deref(), Some("v1"));
+    let first = stage.world.store.deployment(&stage.function).await.unwrap();
+    stage.look(true).await;
+    assert_eq!(stage.world.store.deployment(&stage.function).await.unwrap(), first);
+    // The endpoint may tell times by the second; the same version again is a change all the same.
+    for _ in 0..1_000 {
+        stage.deploy("v2").await;
+        stage.look(true).await;
+        if stage.version().await.as_deref() == Some("v2") {
+            break;
+        }
+    }
+    let second = stage.world.store.deployment(&stage.function).await.unwrap().expect("a deployment");
+    assert_eq!(second.version, "v2");
+    assert!(first.is_some_and(|first| first.at < second.at));
+}
+
+#[tokio::test]
+async fn an_endpoint_that_does_not_answer_fails_nothing() {
+    let world = World::new().await;
+    let config = connect::to_endpoint("http://127.0.0.1:9").await;
+    let main = world.main.clone();
+    Lambda::new(&config, vec![main.clone()], true).expect("a client").look(&world.office).await;
+    assert_eq!(world.store.attached(&main).await.unwrap(), None);
+}

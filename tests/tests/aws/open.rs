@@ -1,0 +1,323 @@
+//! `dlo open` against a real dead-letter queue, as MiniStack and LocalStack play it: looking leaves it as it was, custody
+//! empties it and replays for real, and receipts end a replay before its windows do.
+
+use consumer::{Consumer, ConsumerConfig, Failure, Handler};
+use dlo_tests::endpoint::new_name;
+use domain::fix::FixKind;
+use domain::id::{Actor, QueueArn, ReplayId};
+use domain::message::Content;
+use domain::policy::{GatePolicy, Policy, ReplayPolicy};
+use domain::replay::PlanOptions;
+use domain::time::Span;
+use fixture::world::order;
+use lambda::connect;
+use lambda::queue::SqsQueue;
+use local::open::{OpenConfig, OpenError, Opened};
+use office::act;
+use office::error::OfficeError;
+use queue::{Outgoing, Queue, Received};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio::sync::watch;
+use wire::{Approve, DeclareFix};
+
+/// A module with a test of each case at an endpoint.
+macro_rules! cases_at {
+    ($endpoint:ident; $($case:ident,)*) => {
+        mod $endpoint {
+            use dlo_tests::endpoint::Endpoint;
+            use std::sync::LazyLock;
+
+            static ENDPOINT: LazyLock<Endpoint> = LazyLock::new(Endpoint::$endpoint);
+
+            $(
+                #[tokio::test]
+                async fn $case() {
+                    super::$case(&ENDPOINT.url).await;
+                }
+            )*
+        }
+    };
+}
+
+cases_at! { ministack;
+    looking_leaves_every_letter_where_it_was,
+    queue_that_moves_letters_on_is_not_looked_at,
+    custody_takes_every_letter_and_a_replay_delivers_it_for_real,
+    receipts_deliver_long_before_the_windows_end,
+    queue_with_letters_is_not_taken_for_one_of_receipts,
+}
+
+// MiniStack does not know ListDeadLetterSourceQueues.
+cases_at! { localstack;
+    looking_leaves_every_letter_where_it_was,
+    queue_that_moves_letters_on_is_not_looked_at,
+    custody_takes_every_letter_and_a_replay_delivers_it_for_real,
+    receipts_deliver_long_before_the_windows_end,
+    queue_with_letters_is_not_taken_for_one_of_receipts,
+    letters_that_name_no_main_queue_go_to_the_only_one_that_names_theirs,
+}
+
+const LETTERS: usize = 25;
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(50);
+
+struct World {
+    endpoint: String,
+    queue: Arc<SqsQueue>,
+    main: QueueArn,
+    dlq: QueueArn,
+    folder: TempDir,
+}
+
+impl World {
+    /// Empty queues.
+    async fn empty(endpoint: &str) -> Self {
+        let queue = SqsQueue::new(&connect::to_endpoint(endpoint).await);
+        let dlq = queue.create(&new_name("shop-dlq"), &[]).await.expect("a queue");
+        let redrive = format!(r#"{{"deadLetterTargetArn":"{}","maxReceiveCount":1}}"#, dlq.as_str());
+        let attributes = [("RedrivePolicy", redrive), ("VisibilityTimeout", "1".to_owned())];
+        let main = queue.create(&new_name("shop"), &attributes).await.expect("a queue");
+        let folder = TempDir::new().expect("a folder");
+        Self { endpoint: endpoint.to_owned(), queue: Arc::new(queue), main, dlq, folder }
+    }
+
+    async fn place(&self, queue: &QueueArn) {
+        for n in 0..LETTERS as u64 {
+            self.send(queue, order(n)).await;
+        }
+    }
+
+    async fn send(&self, queue: &QueueArn, body: String) {
+        let content = Content { body, ..Content::default() };
+        let sent = self.queue.send_batch(queue, &[Outgoing { content, ..Outgoing::default() }]).await;
+        assert!(sent.expect("the queue").iter().all(Result::is_ok));
+    }
+
+    /// Letters that died by redrive.
+    async fn new(endpoint: &str) -> Self {
+        let world = Self::empty(endpoint).await;
+        world.place(&world.main).await;
+        // Seen once and let go; the next receive moves them.
+        until("the orders are dead", async || {
+            world.queue.receive(&world.main, 10, Span::ZERO, Some(Span::ZERO)).await.expect("a receive");
+            (world.visible().await == LETTERS as u64).then_some(())
+        })
+        .await;
+        world
+    }
+
+    async fn look(&self) -> Opened {
+        Opened::start(OpenConfig { custody: false, ..self.config().await }).await.expect("an office")
+    }
+
+    /// In custody of every letter.
+    async fn custody(&self, config: OpenConfig) -> Opened {
+        let opened = Opened::start(config).await.expect("an office");
+        until("every letter is in custody", async || {
+            let done = self.visible().await == 0 && open_letters(&opened).await.0 == LETTERS as i64;
+            done.then_some(())
+        })
+        .await;
+        opened
+    }
+
+    /// Custody of the dead-letter queue.
+    async fn config(&self) -> OpenConfig {
+        let window =
+            ReplayPolicy { window_slack_ms: Span::from_ms(500), rest_ms: Span::ZERO, ..ReplayPolicy::default() };
+        let gate = GatePolicy { quiet_ms: Span::ZERO, ..GatePolicy::default() };
+        OpenConfig {
+            aws: connect::to_endpoint(&self.endpoint).await,
+            queue: self.url(&self.dlq).await,
+            main: None,
+            receipts: None,
+            custody: true,
+            folder: self.folder.path().to_owned(),
+            port: 0,
+            policy: Policy { gate, replay: window, ..Policy::default() },
+            dashboard: &[],
+        }
+    }
+
+    /// As the endpoint prints it.
+    async fn url(&self, queue: &QueueArn) -> String {
+        self.queue.url(queue).await.expect("an address")
+    }
+
+    async fn visible(&self) -> u64 {
+        self.queue.attributes(&self.dlq).await.expect("the queue").visible_count
+    }
+
+    /// What lies on the main queue until the replay is finished, each body with how often it came. Takes it.
+    async fn processed_until_finished(&self, opened: &Opened, replay: &ReplayId) -> BTreeMap<String, u32> {
+        let mut processed = BTreeMap::new();
+        until("every letter is delivered", async || {
+            for message in self.queue.receive(&self.main, 10, Span::ZERO, None).await.expect("a receive") {
+                *processed.entry(message.content.body).or_insert(0) += 1;
+                self.queue.delete_batch(&self.main, &[message.receipt_handle]).await.expect("a delete");
+            }
+            is_finished(opened, replay).await.then_some(())
+        })
+        .await;
+        processed
+    }
+
+    /// How often each letter was received, this time included. Leaves them in sight.
+    async fn receives(&self) -> BTreeMap<String, u32> {
+        let mut receives = BTreeMap::new();
+        let mut handles = Vec::new();
+        while receives.len() < LETTERS {
+            for letter in self.queue.receive(&self.dlq, 10, Span::ZERO, None).await.expect("a receive") {
+                receives.insert(letter.content.body, letter.system.receive_count.unwrap_or_default());
+                handles.push(letter.receipt_handle);
+            }
+        }
+        for handle in &handles {
+            self.queue.change_visibility(&self.dlq, handle, Span::ZERO).await.expect("a change");
+        }
+        receives
+    }
+}
+
+async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(started.elapsed() < PATIENCE, "did not come true: {what}");
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// The letters that are open, and the only group.
+async fn open_letters(opened: &Opened) -> (i64, Option<domain::id::GroupId>) {
+    let page = opened.office.store.groups(i64::MAX, None, 10).await.expect("groups");
+    let open = page.items.iter().map(|facts| facts.counts.open().letters).sum();
+    (open, page.items.first().map(|facts| facts.group.id.clone()))
+}
+
+/// Approves that the letters of the only group go back.
+async fn approved(opened: &Opened, options: &PlanOptions) -> ReplayId {
+    let (office, group) = (&opened.office, open_letters(opened).await.1.expect("a group"));
+    let (otto, anna) = (Actor::from("otto"), Actor::from("anna"));
+    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    act::declare_fix(office, &otto, &group, &fix).await.expect("a fix");
+    let plan = act::make_plan(office, &otto, &group, options).await.expect("a plan");
+    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    until("the gate opens", async || match act::approve(office, &anna, &group, &approve).await {
+        Ok(_) => Some(()),
+        Err(OfficeError::GateClosed(_)) => None,
+        Err(error) => panic!("{error}"),
+    })
+    .await;
+    plan.id
+}
+
+async fn is_finished(opened: &Opened, replay: &ReplayId) -> bool {
+    opened.office.store.replay(replay).await.expect("the store").is_some_and(|replay| replay.is_finished())
+}
+
+/// Every order once, as it was.
+fn each_once() -> BTreeMap<String, u32> {
+    (0..LETTERS as u64).map(|n| (order(n), 1)).collect()
+}
+
+async fn looking_leaves_every_letter_where_it_was(endpoint: &str) {
+    let world = World::new(endpoint).await;
+    let before = world.receives().await;
+    let opened = world.look().await;
+    assert_eq!((opened.looked_at, open_letters(&opened).await.0), (Some(LETTERS), LETTERS as i64));
+    assert_eq!(world.visible().await, LETTERS as u64, "all can be seen again at once");
+    let after = world.receives().await;
+    let expected: BTreeMap<_, _> = before.into_iter().map(|(body, receives)| (body, receives + 2)).collect();
+    assert_eq!(after, expected, "received once more by the office, and once by this test");
+    let links = opened.links.print().expect("links");
+    assert!(links.contains("viewer") && !links.contains("operator") && !links.contains("approver"), "{links}");
+    opened.close().await;
+    let again = world.look().await;
+    assert_eq!(
+        (again.looked_at, open_letters(&again).await.0),
+        (Some(LETTERS), LETTERS as i64),
+        "nothing was remembered"
+    );
+    again.close().await;
+}
+
+async fn queue_that_moves_letters_on_is_not_looked_at(endpoint: &str) {
+    let world = World::empty(endpoint).await;
+    let config = OpenConfig { queue: world.url(&world.main).await, custody: false, ..world.config().await };
+    let Err(OpenError::MovesOn { receives_max, .. }) = Opened::start(config).await else { panic!("it was opened") };
+    assert_eq!(receives_max, 1);
+}
+
+async fn custody_takes_every_letter_and_a_replay_delivers_it_for_real(endpoint: &str) {
+    let world = World::new(endpoint).await;
+    let opened = world.custody(world.config().await).await;
+    let replay = approved(&opened, &PlanOptions::default()).await;
+    assert_eq!(world.processed_until_finished(&opened, &replay).await, each_once());
+    assert_eq!(open_letters(&opened).await.0, 0);
+    opened.close().await;
+}
+
+struct Works;
+
+#[async_trait::async_trait]
+impl Handler for Works {
+    async fn handle(&self, _: &Received) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+async fn receipts_deliver_long_before_the_windows_end(endpoint: &str) {
+    let world = World::new(endpoint).await;
+    let receipts = world.queue.create(&new_name("receipts"), &[]).await.expect("a queue");
+    world.send(&receipts, order(0)).await;
+    let config = OpenConfig { receipts: Some(world.url(&receipts).await), ..world.config().await };
+    let opened = world.custody(config).await;
+    let an_hour = PlanOptions { window_s: Some(3600), ..PlanOptions::default() };
+    let replay = approved(&opened, &an_hour).await;
+    let (stop, stopping) = watch::channel(false);
+    let config = ConsumerConfig {
+        wait: Span::from_secs(1),
+        receipts: Some(receipts.clone()),
+        ..ConsumerConfig::new(world.main.clone(), "orders", || "v2".into())
+    };
+    let consumer = tokio::spawn(Consumer::new(config, world.queue.clone(), Arc::new(Works)).run(stopping));
+    until("every letter is confirmed", async || is_finished(&opened, &replay).await.then_some(())).await;
+    let total = opened.office.store.ledger(&replay).await.expect("the store").total();
+    assert_eq!((total.delivered, total.confirmed), (LETTERS as u64, LETTERS as u64));
+    stop.send_replace(true);
+    consumer.await.expect("it ends");
+    opened.close().await;
+    let left = world.queue.attributes(&receipts).await.expect("the queue");
+    assert_eq!(left.visible_count + left.in_flight_count, 1, "an order that went there by mistake is not taken off");
+}
+
+async fn queue_with_letters_is_not_taken_for_one_of_receipts(endpoint: &str) {
+    let world = World::empty(endpoint).await;
+    for wrong in [&world.dlq, &world.main] {
+        let receipts = Some(world.url(wrong).await);
+        let config = OpenConfig { receipts, main: Some(world.main.clone()), ..world.config().await };
+        let Err(OpenError::NotForReceipts { queue }) = Opened::start(config).await else { panic!("it was opened") };
+        assert_eq!(queue, *wrong);
+    }
+}
+
+async fn letters_that_name_no_main_queue_go_to_the_only_one_that_names_theirs(endpoint: &str) {
+    let world = World::empty(endpoint).await;
+    world.place(&world.dlq).await;
+    let config = OpenConfig { receipts: Some(world.url(&world.main).await), ..world.config().await };
+    assert!(
+        matches!(Opened::start(config).await, Err(OpenError::NotForReceipts { .. })),
+        "it is known as a main queue"
+    );
+    let opened = world.custody(world.config().await).await;
+    let replay = approved(&opened, &PlanOptions::default()).await;
+    assert_eq!(world.processed_until_finished(&opened, &replay).await, each_once());
+    opened.close().await;
+}

@@ -1,0 +1,115 @@
+//! The embedded store does what every store must do; and what only it can promise: it survives `kill -9`.
+
+use fixture::samples::{group, group_id, keep, letter, open};
+use local::store::SqliteStore;
+use office::port::{CommitError, Store, Write};
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+async fn fresh() -> (SqliteStore, TempDir) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let store = SqliteStore::open(&folder.path().join("office.db")).expect("a new store");
+    (store, folder)
+}
+
+dlo_tests::store_conformance!(fresh);
+
+#[tokio::test]
+async fn every_write_whose_condition_failed_is_named() {
+    let (store, _folder) = fresh().await;
+    let id = group_id("named");
+    let known: Vec<_> = (0..3).map(|n| letter(&id, n)).collect();
+    store.commit(keep(&known)).await.unwrap();
+    let mut writes = keep(&[letter(&id, 9), known[0].clone(), letter(&id, 10), known[2].clone()]);
+    writes.push(Write::ReplayIs { replay: fixture::samples::replay_id("none"), version: 1 });
+    let Err(CommitError::Conflict(named)) = store.commit(writes).await else { panic!("expected a conflict") };
+    assert_eq!(named, [1, 3, 5]);
+}
+
+#[tokio::test]
+async fn reopened_store_has_everything() {
+    let (store, folder) = fresh().await;
+    let id = group_id("reopened");
+    let letters: Vec<_> = (0..10).map(|n| letter(&id, n)).collect();
+    let mut writes = keep(&letters);
+    writes.push(open(&group(&id)));
+    store.commit(writes).await.unwrap();
+    let facts = store.group_facts(&id, i64::MIN).await.unwrap();
+    drop(store);
+    let path = folder.path().join("office.db");
+    let files = || std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect::<Vec<_>>();
+    assert_eq!(files(), ["office.db"], "a store that was closed is one file");
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(store.group_facts(&id, i64::MIN).await.unwrap(), facts);
+    assert_eq!(store.letters_of(&id, None, None, 200).await.unwrap().items, letters);
+}
+
+const CHILD: &str = "DLO_TEST_STORE_THAT_IS_KILLED";
+
+/// Not a test by itself: what [`killed_process_loses_nothing_that_was_committed`] starts and kills. It commits letters
+/// one after the other and prints the number of each once the store has said yes.
+#[tokio::test]
+async fn child_commits_until_it_is_killed() {
+    let Ok(path) = std::env::var(CHILD) else { return };
+    let store = SqliteStore::open(Path::new(&path)).unwrap();
+    let id = group_id("killed");
+    let from = store.group_facts(&id, 0).await.unwrap().map_or(0, |facts| facts.counts.deaths);
+    if from == 0 {
+        store.commit(vec![open(&group(&id))]).await.unwrap();
+    }
+    let mut out = std::io::stdout();
+    for n in from.. {
+        store.commit(keep(&[letter(&id, n)])).await.unwrap();
+        if writeln!(out, "\ncommitted {n}").and_then(|()| out.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn killed_process_loses_nothing_that_was_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("office.db");
+    let id = group_id("killed");
+    for round in 1..=5_u64 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child_commits_until_it_is_killed", "--nocapture", "--test-threads=1"])
+            .env(CHILD, &path)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut last = None;
+        for line in lines.map_while(Result::ok) {
+            if let Some(n) = line.strip_prefix("committed ") {
+                last = n.parse::<u64>().ok();
+            }
+            // Some rounds in the first moments of the file, some in the middle of a stream of commits.
+            if last.is_some_and(|n| n + 1 >= round * round * 10) {
+                // SIGKILL; what the child still writes until it takes effect may or may not be there.
+                child.kill().unwrap();
+            }
+        }
+        tokio::time::timeout(Duration::from_secs(10), tokio::task::spawn_blocking(move || child.wait()))
+            .await
+            .expect("a killed process ends")
+            .unwrap()
+            .unwrap();
+        let acknowledged = last.expect("the child committed something") + 1;
+        let store = SqliteStore::open(&path).unwrap();
+        let facts = store.group_facts(&id, i64::MIN).await.unwrap().unwrap();
+        let stored = facts.counts.deaths;
+        assert!(stored >= acknowledged, "round {round}: {stored} stored, {acknowledged} acknowledged");
+        assert!(stored <= acknowledged + 1, "round {round}: {stored} stored, {acknowledged} acknowledged");
+        assert_eq!(facts.counts.open().letters, stored as i64);
+        assert_eq!(facts.arrivals.iter().map(|(_, deaths)| deaths).sum::<u64>(), stored);
+        for n in 0..stored {
+            assert_eq!(store.letter(&letter(&id, n).id).await.unwrap(), Some(letter(&id, n)), "letter {n}");
+        }
+        assert_eq!(store.letter(&letter(&id, stored).id).await.unwrap(), None, "and no letter that is not counted");
+    }
+}

@@ -1,0 +1,193 @@
+//! The API: every endpoint with every role, errors, conditional requests, and its OpenAPI document.
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode};
+use domain::fix::FixKind;
+use domain::replay::PlanOptions;
+use domain::role::Role;
+use domain::time::{Span, Timestamp};
+use fixture::world::World;
+use http_body_util::BodyExt;
+use office::act;
+use office::api::{self, Api, Caller, Identify};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tower::ServiceExt;
+use wire::{Approve, DeclareFix, EntryRow, ErrorBody, ErrorCode, GroupsAnswer};
+
+/// The token of a role is its name.
+struct ByName;
+
+#[async_trait::async_trait]
+impl Identify for ByName {
+    async fn who(&self, token: &str, _: Timestamp) -> Option<Caller> {
+        let role = Role::ALL.into_iter().find(|role| role.as_str() == token)?;
+        Some(Caller { actor: token.into(), role })
+    }
+}
+
+async fn router() -> (World, Router) {
+    let world = World::new().await;
+    let api = Api {
+        office: world.office.clone(),
+        identify: Arc::new(ByName),
+        name: "test".into(),
+        watching: [world.dlq.clone()].into(),
+    };
+    let router = api::router(api, &api::endpoints());
+    (world, router)
+}
+
+struct Answer {
+    status: StatusCode,
+    etag: Option<String>,
+    next: Option<String>,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn error(&self) -> ErrorBody {
+        serde_json::from_slice(&self.body).expect("an error's body")
+    }
+}
+
+async fn call(router: &Router, method: Method, path: &str, token: Option<&str>, extra: &[(&str, &str)]) -> Answer {
+    let mut request = Request::builder().method(method).uri(format!("/api/v1{path}"));
+    if let Some(token) = token {
+        request = request.header("authorization", format!("Bearer {token}"));
+    }
+    for (name, value) in extra {
+        request = request.header(*name, *value);
+    }
+    let request = request.header("content-type", "application/json").body(Body::from("{}")).unwrap();
+    let response = router.clone().oneshot(request).await.unwrap();
+    let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_string());
+    Answer {
+        status: response.status(),
+        etag: header("etag"),
+        next: header("dlo-next"),
+        body: response.into_body().collect().await.unwrap().to_bytes().to_vec(),
+    }
+}
+
+#[tokio::test]
+async fn every_endpoint_asks_for_its_least_role_and_takes_no_less() {
+    let (_world, router) = router().await;
+    for endpoint in api::endpoints() {
+        let path = endpoint.path.replace(['{', '}'], "");
+        let permission = endpoint.permission.expect("nothing here is open to everybody");
+        let method = &endpoint.method;
+        for nobody in [None, Some("nobody"), Some("")] {
+            let answer = call(&router, method.clone(), &path, nobody, &[]).await;
+            assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{method} {path}");
+            assert_eq!(answer.error().code, ErrorCode::SignedOut);
+        }
+        for role in Role::ALL {
+            let answer = call(&router, method.clone(), &path, Some(role.as_str()), &[]).await;
+            let refused = answer.status == StatusCode::FORBIDDEN;
+            assert_eq!(refused, role < permission.least_role(), "{method} {path} as {}", role.as_str());
+        }
+        if *method == Method::POST {
+            assert!(permission.least_role() > Role::Viewer, "a viewer changes nothing: {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unchanged_answer_is_not_sent_again() {
+    let (world, router) = router().await;
+    let first = call(&router, Method::GET, "/groups", Some("viewer"), &[]).await;
+    let tag = first.etag.expect("a tag");
+    let again = call(&router, Method::GET, "/groups", Some("viewer"), &[("if-none-match", &tag)]).await;
+    assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));
+    world.place(0, 1).await;
+    world.consume(&|_| Some("orders::Broken"), "v1").await;
+    world.intake().await;
+    let changed = call(&router, Method::GET, "/groups", Some("viewer"), &[("if-none-match", &tag)]).await;
+    assert_eq!(changed.status, StatusCode::OK);
+    let answer: GroupsAnswer = serde_json::from_slice(&changed.body).unwrap();
+    assert_eq!((answer.groups.len(), answer.summary.open_letters), (1, 1));
+}
+
+#[tokio::test]
+async fn history_comes_whole_in_as_many_files_as_it_takes() {
+    const LETTERS: u64 = 2_100;
+    let (world, router) = router().await;
+    world.place(0, LETTERS).await;
+    world.consume(&|_| Some("orders::Broken"), "v1").await;
+    world.intake().await;
+    let group = world.only_group().await;
+    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    world.advance(Span::from_secs(11));
+    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    let approve = Approve { plan_hash: plan.hash(), reason: "=tested".into(), waivers: Vec::new() };
+    let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+
+    let whole = async |path: String| {
+        let (mut text, mut files, mut cursor) = (String::new(), 0, String::new());
+        loop {
+            let file = call(&router, Method::GET, &format!("{path}{cursor}"), Some("viewer"), &[]).await;
+            assert_eq!(file.status, StatusCode::OK);
+            text.push_str(std::str::from_utf8(&file.body).unwrap());
+            files += 1;
+            let Some(next) = file.next else { return (text, files) };
+            cursor = format!("&cursor={next}");
+        }
+    };
+    let (lines, files) = whole(format!("/replays/{}/history?form=jsonl", replay.id())).await;
+    let letters: BTreeSet<_> =
+        lines.lines().map(|line| serde_json::from_str::<EntryRow>(line).unwrap().entry.letter).collect();
+    assert_eq!((letters.len() as u64, lines.lines().count() as u64, files), (LETTERS, LETTERS, 2));
+    let (table, _) = whole(format!("/replays/{}/history?form=csv", replay.id())).await;
+    assert_eq!(table.lines().count() as u64, LETTERS + 1, "one header");
+
+    let (table, _) = whole(format!("/groups/{group}/history?form=csv")).await;
+    assert!(table.contains(",otto,fix_declared,") && table.contains(",'=tested\r\n"), "{table}");
+    let bad = call(&router, Method::GET, &format!("/groups/{group}/history?form=pdf"), Some("viewer"), &[]).await;
+    assert_eq!(bad.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn errors_have_a_code_words_and_an_id_and_no_particulars() {
+    let (_world, router) = router().await;
+    let missing = call(&router, Method::GET, "/groups/00", Some("viewer"), &[]).await;
+    assert_eq!((missing.status, missing.error().code), (StatusCode::NOT_FOUND, ErrorCode::NotFound));
+    assert!(!missing.error().request_id.is_empty());
+    let nothing = call(&router, Method::GET, "/nothing/here", Some("viewer"), &[]).await;
+    assert_eq!((nothing.status, nothing.error().code), (StatusCode::NOT_FOUND, ErrorCode::NotFound));
+    let wrong = call(&router, Method::POST, "/groups/00/fix", Some("operator"), &[]).await;
+    assert_eq!((wrong.status, wrong.error().code), (StatusCode::BAD_REQUEST, ErrorCode::Invalid));
+    assert!(wrong.error().message.contains("kind"), "{}", wrong.error().message);
+    let method = call(&router, Method::PUT, "/groups", Some("admin"), &[]).await;
+    assert_eq!(method.status, StatusCode::METHOD_NOT_ALLOWED);
+    let cursor = call(&router, Method::GET, "/replays?limit=many", Some("viewer"), &[]).await;
+    assert_eq!((cursor.status, cursor.error().code), (StatusCode::BAD_REQUEST, ErrorCode::Invalid));
+}
+
+#[tokio::test]
+async fn a_failing_store_gives_no_particulars_away() {
+    let (world, router) = router().await;
+    world.faults.arm(0, false);
+    let failed = call(&router, Method::GET, "/groups", Some("viewer"), &[]).await;
+    assert_eq!((failed.status, failed.error().code), (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::Internal));
+    assert!(!failed.error().message.contains("killed"), "{}", failed.error().message);
+}
+
+/// The document is a file that people and programs read: `UPDATE=1` writes it anew, review reads the difference.
+#[test]
+fn the_openapi_document_says_what_the_code_does() {
+    let made = serde_json::to_string_pretty(&api::document(&local::serve::endpoints())).unwrap() + "\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/openapi.json");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/golden")).unwrap();
+        std::fs::write(path, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(made == kept, "the API has changed; look at it, then run the test with UPDATE=1");
+    for endpoint in local::serve::endpoints() {
+        assert!(made.contains(&format!("\"/api/v1{}\"", endpoint.path)));
+        assert!(!endpoint.summary.is_empty());
+    }
+}

@@ -1,0 +1,97 @@
+//! Approvals by a rule of the policy: what goes without a person, and all that does not.
+
+use domain::audit::Act;
+use domain::group::GroupState;
+use domain::id::{Actor, GroupId};
+use domain::policy::{AutoApproval, GatePolicy, Policy};
+use domain::reading::Class;
+use domain::replay::Ending;
+use domain::replay::ReplayState;
+use domain::time::Span;
+use fixture::world::World;
+use office::sweep;
+use queue::Received;
+use std::sync::Arc;
+
+fn nothing_works(_: &Received) -> Option<&'static str> {
+    Some("orders::pricing::Overflow")
+}
+
+fn everything_works(_: &Received) -> Option<&'static str> {
+    None
+}
+
+fn rule(classes: &[Class], letters_max: u64) -> AutoApproval {
+    AutoApproval { name: "small ones".into(), classes: classes.to_vec(), categories: Vec::new(), letters_max }
+}
+
+/// Ten letters of one permanent cause, with a fix declared, under a policy that has this rule.
+async fn world_with(rule: AutoApproval, four_eyes: bool) -> (World, GroupId) {
+    let mut world = World::new().await;
+    let gate = GatePolicy { four_eyes, ..world.office.policy.gate.clone() };
+    let policy = Policy { gate, auto_approvals: vec![rule], ..(*world.office.policy).clone() };
+    world.office.policy = Arc::new(policy);
+    let group = world.one_cause(10).await;
+    world.declares(&group, "v2").await;
+    (world, group)
+}
+
+async fn state_of(world: &World, group: &GroupId) -> GroupState {
+    world.store.group(group).await.unwrap().unwrap().state
+}
+
+#[tokio::test]
+async fn a_rule_approves_what_it_covers_as_soon_as_the_gate_opens() {
+    let (world, group) = world_with(rule(&[Class::Permanent], 10), false).await;
+    sweep::run(&world.office).await.unwrap();
+    assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }), "it is not quiet yet");
+    assert!(world.store.plan(&group).await.unwrap().is_none(), "no plan is made in vain");
+
+    world.advance(Span::from_secs(11));
+    sweep::run(&world.office).await.unwrap();
+    let GroupState::Replaying { replay: id, .. } = state_of(&world, &group).await else { panic!("no replay") };
+    let replay = world.replay(&id).await;
+    assert_eq!(replay.approval.by, Actor::rule("small ones"));
+    assert_eq!(replay.plan.waves[0], 1, "a canary goes first");
+    let audit = world.store.audit(&group, None, 50).await.unwrap().items;
+    let approved = audit.iter().find(|record| record.act == Act::ReplayApproved).expect("a record");
+    assert_eq!(approved.actor, Actor::rule("small ones"));
+    assert!(approved.reason.as_ref().is_some_and(|reason| reason.contains("small ones")));
+
+    let done = world.run(&id, &everything_works, "v2").await;
+    assert!(matches!(done.state, ReplayState::Finished { ending: Ending::Completed, .. }));
+    assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
+}
+
+#[tokio::test]
+async fn a_rule_approves_nothing_else() {
+    let rows = [
+        ("another class", rule(&[Class::Transient, Class::Unknown], 10), false),
+        ("too many letters", rule(&[Class::Permanent], 9), false),
+        ("four eyes", rule(&[Class::Permanent], 10), true),
+    ];
+    for (why, rule, four_eyes) in rows {
+        let (world, group) = world_with(rule, four_eyes).await;
+        for _ in 0..3 {
+            world.advance(Span::from_secs(60));
+            sweep::run(&world.office).await.unwrap();
+        }
+        assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }), "{why}");
+        assert!(world.store.plan(&group).await.unwrap().is_none(), "{why}: no plan is made in vain");
+    }
+}
+
+#[tokio::test]
+async fn a_rule_does_not_try_again_what_came_back() {
+    let (world, group) = world_with(rule(&[Class::Permanent], 10), false).await;
+    world.advance(Span::from_secs(11));
+    sweep::run(&world.office).await.unwrap();
+    let GroupState::Replaying { replay: id, .. } = state_of(&world, &group).await else { panic!("no replay") };
+    let stopped = world.run(&id, &nothing_works, "v2").await;
+    assert!(stopped.is_paused());
+    for _ in 0..3 {
+        world.advance(Span::from_secs(60));
+        sweep::run(&world.office).await.unwrap();
+    }
+    assert_eq!(world.replay(&id).await.state, stopped.state, "a person declares the next fix, and resumes");
+}

@@ -1,0 +1,226 @@
+//! The filter of the list is the filter of the plan, and what it shows is what is sent.
+
+use domain::filter::LetterFilter;
+use domain::fix::FixKind;
+use domain::gate::ConditionKind;
+use domain::id::{GroupId, LetterId};
+use domain::letter::{Letter, LetterState, LetterStateKind};
+use domain::limits::PAGE_MAX;
+use domain::message::Content;
+use domain::replay::{Plan, PlanError, PlanOptions};
+use domain::time::{Span, Timestamp};
+use domain::transform::DryRun;
+use fixture::samples;
+use fixture::world::{World, number_of};
+use office::act;
+use office::error::OfficeError;
+use queue::{Outgoing, Queue, Received};
+use std::collections::BTreeSet;
+use wire::{Approve, AskDryRun, DeclareFix, MakePlan, SaveTransform, TryTransform};
+
+const BUG: &str = "orders::pricing::Overflow";
+
+fn nothing_works(_: &Received) -> Option<&'static str> {
+    Some(BUG)
+}
+
+fn everything_works(_: &Received) -> Option<&'static str> {
+    None
+}
+
+/// Letters of one cause: two kinds of message, dying over some minutes.
+async fn world() -> (World, GroupId) {
+    let world = World::new().await;
+    for minute in 0..6 {
+        world.place(minute * 10, 5).await;
+        for n in 5..10 {
+            let body = fixture::world::order(minute * 10 + n).replace("order.placed", "order.refund");
+            let outgoing = Outgoing { content: Content { body, ..Content::default() }, ..Outgoing::default() };
+            world.queue.send_batch(&world.main, &[outgoing]).await.unwrap().remove(0).unwrap();
+        }
+        world.consume(&nothing_works, "v1").await;
+        world.intake().await;
+        world.advance(Span::from_mins(1));
+    }
+    let group = world.only_group().await;
+    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    world.advance(Span::from_secs(11));
+    (world, group)
+}
+
+/// The whole list under a filter, page by page.
+async fn listed(world: &World, group: &GroupId, filter: &LetterFilter, limit: usize) -> Vec<Letter> {
+    let group = world.store.group(group).await.unwrap().unwrap();
+    let (mut letters, mut cursor) = (Vec::new(), None);
+    loop {
+        let waiting = Some(LetterStateKind::Waiting);
+        let store = &*world.store;
+        let page = office::letters::list(store, &group, waiting, filter, cursor.as_ref(), limit).await.unwrap();
+        assert!(page.items.len() <= limit);
+        letters.extend(page.items);
+        let Some(next) = page.next else { return letters };
+        cursor = Some(next);
+    }
+}
+
+async fn planned(world: &World, group: &GroupId, filter: &LetterFilter) -> Result<Plan, OfficeError> {
+    world.advance(Span::from_ms(1));
+    let ask = MakePlan { options: PlanOptions::default(), filter: filter.clone() };
+    act::plan(&world.office, &world.otto(), group, &ask).await
+}
+
+fn kind(message_type: &str) -> LetterFilter {
+    LetterFilter { message_type: Some(message_type.into()), ..LetterFilter::default() }
+}
+
+#[tokio::test]
+async fn what_the_list_shows_is_what_the_plan_freezes_and_what_is_sent() {
+    let (world, group) = world().await;
+    let all = listed(&world, &group, &LetterFilter::default(), 7).await;
+    assert_eq!(all.len(), 60);
+    let middle = all.iter().map(|letter| letter.died_at).nth(30);
+    let filters = [
+        LetterFilter::default(),
+        kind("order.refund"),
+        LetterFilter { died_from: middle, ..LetterFilter::default() },
+        LetterFilter { died_before: middle, ..kind("order.placed") },
+        LetterFilter { replays_max: Some(0), ..LetterFilter::default() },
+    ];
+    for filter in &filters {
+        let plan = planned(&world, &group, filter).await.unwrap();
+        let entries = world.entries(&plan.id).await;
+        let frozen: Vec<LetterId> = entries.iter().map(|entry| entry.letter.clone()).collect();
+        for limit in [1, 7, PAGE_MAX] {
+            let shown: Vec<LetterId> =
+                listed(&world, &group, filter, limit).await.into_iter().map(|letter| letter.id).collect();
+            assert_eq!(shown, frozen, "{filter:?} in pages of {limit}");
+        }
+        assert_eq!((plan.letters.letters as usize, &plan.filter), (frozen.len(), filter));
+        let left: u64 = plan.left_out.iter().map(|left| left.letters).sum();
+        assert_eq!(left as usize + frozen.len(), 60, "what is outside the filter is told: {:?}", plan.left_out);
+    }
+
+    // The last one but two goes out: its letters and no others.
+    let filter = &filters[1];
+    let expected: BTreeSet<u64> =
+        listed(&world, &group, filter, PAGE_MAX).await.iter().map(|letter| number_of(&letter.content.body)).collect();
+    let plan = planned(&world, &group, filter).await.unwrap();
+    let approve = Approve { plan_hash: plan.hash(), reason: "refunds first".into(), waivers: Vec::new() };
+    act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    assert!(world.run(&plan.id, &everything_works, "v2").await.is_finished());
+    let sent: BTreeSet<u64> = world.processed.lock().unwrap().iter().map(|body| number_of(body)).collect();
+    assert_eq!((sent.len(), sent), (30, expected));
+    assert_eq!(listed(&world, &group, &LetterFilter::default(), 7).await.len(), 30, "the others still wait");
+}
+
+/// A dry run of the first version to its end.
+async fn tried(world: &World, group: &GroupId, filter: &LetterFilter) -> DryRun {
+    let mut go_on = None;
+    loop {
+        // One that goes on keeps its filter, whatever is asked.
+        let filter = if go_on.is_none() { filter.clone() } else { LetterFilter::default() };
+        let ask = AskDryRun { version: 1, go_on, filter };
+        let run = act::dry_run(&world.office, &world.otto(), group, &ask).await.unwrap();
+        if run.is_whole() {
+            return run;
+        }
+        go_on = Some(run.revision);
+    }
+}
+
+#[tokio::test]
+async fn a_dry_run_is_over_the_plans_letters_and_opens_the_gate_for_no_others() {
+    let (world, group) = world().await;
+    let program = r#"if .type == "order.refund" then .tried = true else error("not a refund") end"#.to_string();
+    let save = SaveTransform { program: program.clone(), note: None };
+    act::save_transform(&world.office, &world.otto(), &group, &save).await.unwrap();
+    let fix = DeclareFix { kind: FixKind::PayloadTransform, reference: "v1".into(), note: None };
+    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    let (all, refunds, placed) = (LetterFilter::default(), kind("order.refund"), kind("order.placed"));
+
+    let look = TryTransform { program, letters_max: None, filter: refunds.clone() };
+    let preview = act::preview(&world.office, &group, &look).await.unwrap();
+    assert_eq!((preview.counts.changed, preview.counts.failed), (30, 0), "a preview is of the same letters");
+
+    // (the dry run's filter, what it changes and fails on, the plans that it lets go)
+    for (over, counts, lets_go) in [
+        (&refunds, (30, 0), vec![&refunds]),
+        (&placed, (0, 30), vec![]),
+        (&all, (30, 30), vec![&all, &refunds, &placed]),
+    ] {
+        let run = tried(&world, &group, over).await;
+        assert_eq!((run.counts.changed, run.counts.failed, &run.filter), (counts.0, counts.1, over));
+        for filter in [&all, &refunds, &placed] {
+            planned(&world, &group, filter).await.unwrap();
+            let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
+            let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
+            assert_eq!(&would_be_sent.filter, filter);
+            let plan = world.store.plan(&group).await.unwrap().unwrap();
+            let approve = Approve { plan_hash: plan.hash(), reason: "tried".into(), waivers: Vec::new() };
+            // Four eyes are asked for, so who declared the fix is refused for that alone where the dry run is right.
+            let Err(OfficeError::GateClosed(unmet)) =
+                act::approve(&world.office, &world.otto(), &group, &approve).await
+            else {
+                panic!("otto declared the fix")
+            };
+            let opens = !unmet.iter().any(|condition| condition.kind == ConditionKind::DryRun);
+            assert_eq!(opens, lets_go.contains(&filter), "tried over {over:?}, planned {filter:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_filter_that_fits_nothing_makes_no_plan() {
+    let (world, group) = world().await;
+    let refused = planned(&world, &group, &kind("order.lost")).await.unwrap_err();
+    assert!(matches!(refused, OfficeError::Plan(PlanError::NoLetters)), "{refused}");
+}
+
+#[tokio::test]
+async fn a_changed_filter_is_another_plan() {
+    let (world, group) = world().await;
+    let all = planned(&world, &group, &LetterFilter::default()).await.unwrap();
+    let same_letters = Plan { filter: LetterFilter { replays_max: Some(9), ..LetterFilter::default() }, ..all.clone() };
+    assert_ne!(all.hash(), same_letters.hash());
+    // A plan that was made before there were filters is the same plan.
+    let text = serde_json::to_string(&all).unwrap();
+    assert!(!text.contains("filter"), "{text}");
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap().hash(), all.hash());
+}
+
+#[test]
+fn a_letter_fits_what_is_asked_for() {
+    let at = Timestamp::from_ms;
+    let letter = Letter {
+        message_type: Some("order.placed".into()),
+        tenant: Some("acme".into()),
+        died_at: at(50),
+        replays: 2,
+        state: LetterState::Waiting,
+        ..samples::letter(&samples::group_id("g"), 1)
+    };
+    let any = LetterFilter::default;
+    let tenant = |tenant: &str| LetterFilter { tenant: Some(tenant.into()), ..any() };
+    for (filter, fits) in [
+        (any(), true),
+        (kind("order.placed"), true),
+        (kind("order.refund"), false),
+        (kind("order"), false),
+        (tenant("acme"), true),
+        (tenant("other"), false),
+        (LetterFilter { died_from: Some(at(50)), ..any() }, true),
+        (LetterFilter { died_from: Some(at(51)), ..any() }, false),
+        (LetterFilter { died_before: Some(at(51)), ..any() }, true),
+        (LetterFilter { died_before: Some(at(50)), ..any() }, false),
+        (LetterFilter { replays_max: Some(2), ..any() }, true),
+        (LetterFilter { replays_max: Some(1), ..any() }, false),
+        (LetterFilter { died_from: Some(at(51)), ..tenant("acme") }, false),
+    ] {
+        assert_eq!(filter.fits(&letter), fits, "{filter:?}");
+        let text = serde_json::to_string(&filter).unwrap();
+        assert_eq!(serde_json::from_str::<LetterFilter>(&text).unwrap(), filter);
+    }
+    let none = Letter { tenant: None, ..letter };
+    assert!(!tenant("acme").fits(&none) && any().fits(&none));
+}

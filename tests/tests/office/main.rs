@@ -1,0 +1,17 @@
+//! The office over embedded store and queues, under a test's clock: each file is one feature.
+
+mod api;
+mod by_rule;
+mod consumer;
+mod crashes;
+mod evidence;
+mod filtered;
+mod forgotten;
+mod merged;
+mod pace;
+mod quarantine;
+mod receipts;
+mod replayability;
+mod story;
+mod transform;
+mod unwelcome;

@@ -1,0 +1,377 @@
+//! Fingerprints that are one cause: seen as one group, replayed by one plan, judged by one fix; whatever the order in
+//! which they came, whoever met whom, and wherever a sweep was cut off.
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode};
+use domain::audit::Act;
+use domain::fix::FixKind;
+use domain::group::GroupState;
+use domain::id::GroupId;
+use domain::letter::LetterStateKind;
+use domain::policy::{GroupAct, GroupRule, Policy};
+use domain::replay::{Outcome, OutcomeKind, PlanOptions, Verdict};
+use domain::role::Role;
+use domain::time::{Span, Timestamp};
+use fixture::samples::{Chance, START, at_s};
+use fixture::world::World;
+use http_body_util::BodyExt;
+use office::api::{self, Api, Caller, Identify};
+use office::error::OfficeError;
+use office::{act, intake, sweep};
+use queue::{Queue, Received};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tower::ServiceExt;
+use wire::{Approve, DeclareFix, Give, GroupChange, GroupDetail, GroupsAnswer, LettersPage, Part, RulesPreview};
+
+const VOLUMES: [&str; 4] = ["/srv/a", "/srv/b", "/srv/c", "/srv/d"];
+
+fn message(volume: &str) -> String {
+    format!("volume {volume} lost its index")
+}
+
+fn works(_: &Received) -> Option<&'static str> {
+    None
+}
+
+/// Two letters of each of three volumes, which are one cause, and one of another.
+async fn world_with_letters() -> World {
+    let world = World::new().await;
+    for n in 0..6_usize {
+        world.die(n as u64, &message(VOLUMES[n % 3]), at_s(n as i64)).await;
+    }
+    world.die(90, "no price for the weekend", at_s(90)).await;
+    world.advance(Span::from_secs(100));
+    world.intake().await;
+    world
+}
+
+/// The table: which group the fingerprint of each title is seen in, by that one's title. Pointers and lists agree.
+async fn table(world: &World) -> BTreeMap<String, String> {
+    let groups = world.store.groups(i64::MAX, None, 200).await.unwrap().items;
+    let groups: BTreeMap<_, _> = groups.into_iter().map(|facts| (facts.group.id.clone(), facts.group)).collect();
+    for (id, group) in &groups {
+        let pointing: Vec<_> = groups.values().filter(|g| g.kin.into.as_ref() == Some(id)).map(|g| &g.id).collect();
+        assert_eq!(pointing, group.kin.also.iter().collect::<Vec<_>>(), "{}", group.title);
+        assert!(group.kin.into.is_none() || group.kin.also.is_empty(), "{}", group.title);
+    }
+    let head = |id: &Option<GroupId>, own: &GroupId| groups[id.as_ref().unwrap_or(own)].title.clone();
+    groups.iter().map(|(id, group)| (group.title.clone(), head(&group.kin.into, id))).collect()
+}
+
+async fn id_of(world: &World, volume: &str) -> GroupId {
+    let groups = world.store.groups(i64::MAX, None, 200).await.unwrap().items;
+    let title = format!(": {}", message(volume));
+    groups.into_iter().find(|facts| facts.group.title.ends_with(&title)).expect("a group").group.id
+}
+
+/// Who asks is an approver.
+struct Anybody;
+
+#[async_trait::async_trait]
+impl Identify for Anybody {
+    async fn who(&self, _: &str, _: Timestamp) -> Option<Caller> {
+        Some(Caller { actor: "anna".into(), role: Role::Approver })
+    }
+}
+
+fn router(world: &World) -> Router {
+    let api = Api {
+        office: world.office.clone(),
+        identify: Arc::new(Anybody),
+        name: "test".into(),
+        watching: [world.dlq.clone()].into(),
+    };
+    api::router(api, &api::endpoints())
+}
+
+async fn ask<T: serde::de::DeserializeOwned>(router: &Router, path: &str, body: Option<String>) -> T {
+    let method = if body.is_some() { Method::POST } else { Method::GET };
+    let request = Request::builder().method(method).uri(format!("/api/v1{path}"));
+    let request = request.header("authorization", "Bearer x").header("content-type", "application/json");
+    let response = router.clone().oneshot(request.body(Body::from(body.unwrap_or_default())).unwrap()).await.unwrap();
+    let status = response.status();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(status, StatusCode::OK, "{path}: {}", String::from_utf8_lossy(&bytes));
+    serde_json::from_slice(&bytes).expect("an answer")
+}
+
+fn fix(version: &str) -> DeclareFix {
+    DeclareFix { kind: FixKind::Deploy, reference: version.into(), note: None }
+}
+
+#[tokio::test]
+async fn one_cause_is_one_group_with_all_its_letters() {
+    let world = world_with_letters().await;
+    let router = router(&world);
+    let before: GroupsAnswer = ask(&router, "/groups", None).await;
+    assert_eq!(before.groups.len(), 4);
+    sweep::run(&world.office).await.unwrap();
+    let after: GroupsAnswer = ask(&router, "/groups", None).await;
+    assert_eq!(after.groups.len(), 2);
+    assert_eq!((after.summary.open_letters, &after.summary.money), (7, &before.summary.money));
+    let head = id_of(&world, "/srv/a").await;
+    let row = after.groups.iter().find(|row| row.id == head).expect("the oldest names the group");
+    assert_eq!((row.open.letters, row.arrivals.iter().sum::<u64>()), (6, 6));
+
+    let detail: GroupDetail = ask(&router, &format!("/groups/{head}"), None).await;
+    let also: Vec<_> = detail.also.iter().map(|also| (also.title.as_str(), also.open_letters)).collect();
+    assert_eq!(
+        also,
+        [
+            ("orders::StorageError: volume /srv/b lost its index", 2),
+            ("orders::StorageError: volume /srv/c lost its index", 2)
+        ]
+    );
+    assert_eq!(detail.counts.open().letters, 6);
+    let member: GroupDetail = ask(&router, &format!("/groups/{}", detail.also[0].id), None).await;
+    assert_eq!(member.merged_into.map(|head| head.id), Some(head.clone()));
+
+    let (mut sent, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page: LettersPage = ask(&router, &format!("/groups/{head}/letters?limit=2{cursor}"), None).await;
+        sent.extend(page.letters.iter().map(|letter| letter.sent_at));
+        let Some(next) = page.next else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(sent, (0..6).map(at_s).collect::<Vec<_>>(), "every letter once, oldest first");
+    let audit = world.store.audit(&head, None, 10).await.unwrap().items;
+    assert_eq!(audit.iter().filter(|record| record.act == Act::GroupsMerged).count(), 2);
+}
+
+#[tokio::test]
+async fn a_plan_takes_the_letters_of_all_and_a_fix_covers_them() {
+    let world = world_with_letters().await;
+    sweep::run(&world.office).await.unwrap();
+    let (head, member) = (id_of(&world, "/srv/a").await, id_of(&world, "/srv/b").await);
+    let refused = act::declare_fix(&world.office, &world.otto(), &member, &fix("v2")).await;
+    assert!(matches!(refused, Err(OfficeError::NotNow(_))), "people act on the whole cause");
+    act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
+    world.advance(Span::from_secs(11));
+    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    assert_eq!((plan.letters.letters, plan.oldest_sent_at), (6, Some(START)));
+    let order: Vec<_> = world.entries(&plan.id).await.into_iter().map(|entry| entry.letter).collect();
+    let letters = world.store.letters(&order).await.unwrap();
+    assert!(letters.is_sorted_by_key(|letter| letter.sent_at), "oldest first, whichever fingerprint");
+    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    assert!(world.run(&plan.id, &works, "v2").await.is_finished());
+    let state = world.store.group(&head).await.unwrap().unwrap().state;
+    assert!(matches!(state, GroupState::Resolved { .. }), "{state:?}");
+    for volume in &VOLUMES[..3] {
+        let counts = world.counters_are_exact(&id_of(&world, volume).await).await;
+        assert_eq!((counts.of(LetterStateKind::Delivered).letters, counts.deaths), (2, 2));
+    }
+
+    world.advance(Span::from_secs(60));
+    world.die(50, &message("/srv/b"), world.office.now()).await;
+    assert_eq!(world.intake().await.regressions, 1);
+    let state = world.store.group(&head).await.unwrap().unwrap().state;
+    assert!(matches!(state, GroupState::Regressed { .. }), "a fix covers every fingerprint of its cause: {state:?}");
+}
+
+#[tokio::test]
+async fn a_cause_is_not_resolved_while_a_letter_of_another_fingerprint_waits() {
+    let world = world_with_letters().await;
+    sweep::run(&world.office).await.unwrap();
+    let head = id_of(&world, "/srv/a").await;
+    act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
+    world.advance(Span::from_secs(11));
+    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    world.die(50, &message("/srv/b"), at_s(50)).await;
+    assert!(world.run(&plan.id, &works, "v2").await.is_finished());
+    let state = world.store.group(&head).await.unwrap().unwrap().state;
+    assert!(matches!(state, GroupState::FixDeclared { .. }), "it died before the fix and may follow: {state:?}");
+    let next = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    assert_eq!(next.letters.letters, 1);
+}
+
+#[tokio::test]
+async fn a_new_fingerprint_of_a_resolved_cause_makes_it_regress() {
+    let world = world_with_letters().await;
+    sweep::run(&world.office).await.unwrap();
+    let head = id_of(&world, "/srv/a").await;
+    act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
+    world.advance(Span::from_secs(11));
+    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    world.run(&plan.id, &works, "v2").await;
+    world.advance(Span::from_secs(60));
+    world.die(50, &message("/srv/d"), world.office.now()).await;
+    world.intake().await;
+    // One sweep finds the kinship, the next what it means.
+    for _ in 0..2 {
+        sweep::run(&world.office).await.unwrap();
+    }
+    let state = world.store.group(&head).await.unwrap().unwrap().state;
+    assert!(matches!(state, GroupState::Regressed { .. }), "{state:?}");
+}
+
+#[tokio::test]
+async fn a_letter_that_comes_back_with_another_fingerprint_of_its_cause_has_the_same_cause() {
+    let world = world_with_letters().await;
+    sweep::run(&world.office).await.unwrap();
+    let head = id_of(&world, "/srv/a").await;
+    act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
+    world.advance(Span::from_secs(11));
+    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    world.steps().await;
+    let back = world.queue.receive(&world.main, 1, Span::ZERO, None).await.unwrap().remove(0);
+    world.fail(&back, &message("/srv/c")).await;
+    world.queue.delete_batch(&world.main, &[back.receipt_handle]).await.unwrap();
+    assert_eq!(world.intake().await.returned, 1);
+    let returned = world.entries(&plan.id).await.into_iter().find(|e| e.outcome.kind() == OutcomeKind::Returned);
+    let Some(Outcome::Returned { verdict, .. }) = returned.map(|entry| entry.outcome) else { panic!("none") };
+    assert_eq!(verdict, Verdict::SameCause);
+}
+
+#[tokio::test]
+async fn a_merge_is_undone_by_a_person_and_stays_so() {
+    let world = world_with_letters().await;
+    sweep::run(&world.office).await.unwrap();
+    let (head, member) = (id_of(&world, "/srv/a").await, id_of(&world, "/srv/b").await);
+    let silent = Part { fingerprint: member.clone(), reason: " ".into() };
+    assert!(matches!(act::part(&world.office, &world.otto(), &head, &silent).await, Err(OfficeError::Invalid(_))));
+    let router = router(&world);
+    let body = format!(r#"{{"fingerprint":"{member}","reason":"that volume was unplugged"}}"#);
+    let detail: GroupDetail = ask(&router, &format!("/groups/{head}/part"), Some(body)).await;
+    assert_eq!((detail.also.len(), detail.counts.open().letters), (1, 4));
+    sweep::run(&world.office).await.unwrap();
+    let listed: GroupsAnswer = ask(&router, "/groups", None).await;
+    assert_eq!(listed.groups.len(), 3, "no sweep takes it in again");
+    for id in [&head, &member] {
+        let audit = world.store.audit(id, None, 10).await.unwrap().items;
+        let parted = audit.iter().find(|record| record.act == Act::GroupsParted).expect("an entry");
+        assert_eq!((parted.actor.as_str(), parted.reason.as_deref()), ("anna", Some("that volume was unplugged")));
+    }
+    let again = Part { fingerprint: member.clone(), reason: "again".into() };
+    assert!(matches!(act::part(&world.office, &world.otto(), &head, &again).await, Err(OfficeError::NotNow(_))));
+    act::declare_fix(&world.office, &world.otto(), &member, &fix("v2")).await.unwrap();
+    act::withdraw_fix(&world.office, &world.otto(), &member, "it was the wrong one").await.unwrap();
+    let body = r#"{"reason":"it was the same disk after all"}"#;
+    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/rejoin"), Some(body.into())).await;
+    assert!(!detail.apart);
+    sweep::run(&world.office).await.unwrap();
+    let detail: GroupDetail = ask(&router, &format!("/groups/{head}"), None).await;
+    assert_eq!((detail.also.len(), detail.counts.open().letters), (2, 6), "it is merged again");
+    let twice = Give { reason: "twice".into() };
+    assert!(matches!(act::rejoin(&world.office, &world.otto(), &member, &twice).await, Err(OfficeError::NotNow(_))));
+}
+
+#[tokio::test]
+async fn the_policy_merges_splits_and_names_after_a_preview() {
+    let mut world = world_with_letters().await;
+    sweep::run(&world.office).await.unwrap();
+    let before = table(&world).await;
+    let rule = |name: &str, title: &str, act| GroupRule {
+        name: name.into(),
+        fingerprints: Vec::new(),
+        titles: vec![title.into()],
+        act,
+    };
+    let rules = vec![
+        rule("volume c is no volume", "*/srv/c lost*", GroupAct::Split),
+        rule("Storage", "orders::StorageError: *", GroupAct::Merge),
+    ];
+    let body = serde_json::json!({ "groups": rules }).to_string();
+    let preview: RulesPreview = ask(&router(&world), "/policy/preview", Some(body)).await;
+    assert_eq!(table(&world).await, before, "a preview changes nothing");
+    let merged = preview.changes.iter().filter(|change| matches!(change, GroupChange::Merged { .. })).count();
+    let parted = preview.changes.iter().filter(|change| matches!(change, GroupChange::Parted { .. })).count();
+    assert_eq!((merged, parted, preview.idle.len()), (1, 1, 0), "{:?}", preview.changes);
+    world.office.policy = Arc::new(Policy { groups: rules, ..(*world.office.policy).clone() });
+    sweep::run(&world.office).await.unwrap();
+    let listed: GroupsAnswer = ask(&router(&world), "/groups", None).await;
+    let mut found: Vec<_> = listed.groups.iter().map(|row| (row.title.as_str(), row.open.letters)).collect();
+    found.sort();
+    assert_eq!(found, [("Storage", 5), ("orders::StorageError: volume /srv/c lost its index", 2)]);
+}
+
+#[tokio::test]
+async fn a_sweep_that_is_cut_off_at_any_call_leaves_a_table_that_the_next_completes() {
+    let expected = {
+        let world = world_with_letters().await;
+        sweep::run(&world.office).await.unwrap();
+        table(&world).await
+    };
+    for after in [false, true] {
+        for call in 0.. {
+            let world = world_with_letters().await;
+            world.faults.arm(call, after);
+            let _ = sweep::run(&world.office).await;
+            table(&world).await;
+            if !world.faults.has_struck() {
+                assert_eq!(call, 9, "two lists, two reads and a commit for each step, and what is to be forgotten");
+                break;
+            }
+            sweep::run(&world.office).await.unwrap();
+            assert_eq!(table(&world).await, expected, "call {call}, after: {after}");
+        }
+    }
+}
+
+/// The letters of a scene: which order dies of which volume at which second.
+fn deaths() -> Vec<(u64, usize, i64)> {
+    (0..12_usize).map(|n| (n as u64, n % VOLUMES.len(), [5, 3, 9, 3, 1, 8, 2, 7, 4, 6, 9, 1][n])).collect()
+}
+
+#[tokio::test]
+async fn the_table_does_not_depend_on_the_order_of_arrival() {
+    let mut tables = Vec::new();
+    for seed in 0..12 {
+        let (world, mut chance, mut left) = (World::new().await, Chance(seed), deaths());
+        world.advance(Span::from_secs(100));
+        while !left.is_empty() {
+            let (n, volume, at) = left.remove(chance.below(left.len()));
+            world.die(n, &message(VOLUMES[volume]), at_s(at)).await;
+            if chance.below(3) == 0 {
+                world.intake().await;
+            }
+            if chance.below(3) == 0 {
+                sweep::run(&world.office).await.unwrap();
+            }
+        }
+        world.intake().await;
+        sweep::run(&world.office).await.unwrap();
+        tables.push(table(&world).await);
+    }
+    assert!(tables[0].values().all(|head| head.ends_with("/srv/a lost its index")), "{:?}", tables[0]);
+    assert!(tables.iter().all(|table| *table == tables[0]), "{tables:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn intakes_and_sweeps_at_once_converge() {
+    let mut tables = Vec::new();
+    for seed in 0..6 {
+        let world = World::new().await;
+        world.advance(Span::from_secs(100));
+        for (n, volume, at) in deaths() {
+            world.die(n, &message(VOLUMES[volume]), at_s(at)).await;
+        }
+        let received = world.queue.receive(&world.dlq, 10, Span::ZERO, None).await.unwrap();
+        let more = world.queue.receive(&world.dlq, 10, Span::ZERO, None).await.unwrap();
+        let mut batch: Vec<_> = received.into_iter().chain(more).map(|message| world.dead(message)).collect();
+        let at = Chance(seed).below(batch.len());
+        batch.rotate_left(at);
+        let other = batch.split_off(4);
+        let (one, two, _, _) = tokio::join!(
+            intake::keep(&world.office, batch),
+            intake::keep(&world.office, other),
+            sweep::run(&world.office),
+            sweep::run(&world.office),
+        );
+        assert_eq!((one.kept + two.kept, one.failed.len() + two.failed.len()), (12, 0));
+        let (one, two) = tokio::join!(sweep::run(&world.office), sweep::run(&world.office));
+        one.and(two).unwrap();
+        sweep::run(&world.office).await.unwrap();
+        tables.push(table(&world).await);
+    }
+    assert!(tables.iter().all(|table| *table == tables[0]), "{tables:?}");
+    assert!(tables[0].values().all(|head| *head == tables[0].values().next().unwrap().as_str()));
+}

@@ -1,0 +1,280 @@
+//! The story, told to the handlers: letters die, are grouped, fixed, approved, replayed, judged, delivered.
+
+use domain::fix::FixKind;
+use domain::gate::ConditionKind;
+use domain::group::GroupState;
+use domain::id::{GroupId, ReplayId};
+use domain::letter::LetterStateKind;
+use domain::money::{Currency, Money};
+use domain::policy::{GatePolicy, Policy};
+use domain::replay::{Ending, OutcomeKind, PauseReason, PlanHash, PlanOptions, ReplayState, Verdict};
+use domain::time::Span;
+use fixture::world::{World, kinds, number_of};
+use office::act;
+use office::error::OfficeError;
+use queue::{Queue as _, Received};
+use std::sync::Arc;
+use wire::{Approve, DeclareFix, Resume, WaiverAsk};
+
+const BUG: &str = "orders::pricing::Overflow";
+
+fn nothing_works(_: &Received) -> Option<&'static str> {
+    Some(BUG)
+}
+
+fn everything_works(_: &Received) -> Option<&'static str> {
+    None
+}
+
+fn only_every_fourth_works(message: &Received) -> Option<&'static str> {
+    (!number_of(&message.content.body).is_multiple_of(4)).then_some(BUG)
+}
+
+async fn world_with_letters(count: u64) -> (World, GroupId) {
+    let world = World::new().await;
+    let group = world.one_cause(count).await;
+    (world, group)
+}
+
+fn fix(reference: &str) -> DeclareFix {
+    DeclareFix { kind: FixKind::Deploy, reference: reference.into(), note: None }
+}
+
+async fn planned(world: &World, group: &GroupId, reference: &str) -> Approve {
+    world.declares(group, reference).await;
+    world.advance(Span::from_secs(11));
+    let plan = act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await.unwrap();
+    Approve { plan_hash: plan.hash(), reason: "tested on staging".into(), waivers: Vec::new() }
+}
+
+async fn approved(world: &World, group: &GroupId, reference: &str) -> ReplayId {
+    let approve = planned(world, group, reference).await;
+    act::approve(&world.office, &world.anna(), group, &approve).await.unwrap().id().clone()
+}
+
+fn resume() -> Resume {
+    Resume { reason: "v3 is live".into(), program_hash: None, waivers: Vec::new() }
+}
+
+async fn state_of(world: &World, group: &GroupId) -> GroupState {
+    world.store.group(group).await.unwrap().unwrap().state
+}
+
+#[tokio::test]
+async fn a_right_fix_delivers_every_letter_and_resolves_the_group() {
+    let (world, group) = world_with_letters(40).await;
+    let id = approved(&world, &group, "v2").await;
+    let replay = world.run(&id, &everything_works, "v2").await;
+    assert!(matches!(replay.state, ReplayState::Finished { ending: Ending::Completed, .. }));
+    assert_eq!(world.ledger(&id).await.total().delivered, 40);
+    assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
+    let counts = world.counters_are_exact(&group).await;
+    assert_eq!((counts.open().letters, counts.of(LetterStateKind::Delivered).letters), (0, 40));
+    assert_eq!(world.processed.lock().unwrap().len(), 40, "each letter was processed once");
+}
+
+#[tokio::test]
+async fn a_wrong_fix_stops_by_itself_and_the_right_one_finishes_it() {
+    let (world, group) = world_with_letters(60).await;
+    let id = approved(&world, &group, "v2").await;
+    let replay = world.run(&id, &only_every_fourth_works, "v2").await;
+    let ReplayState::Paused { why: PauseReason::TooManyReturned { returned, sent, .. }, .. } = replay.state else {
+        panic!("it stopped itself: {:?}", replay.state)
+    };
+    assert!(returned * 2 > sent);
+    let returned = world.entries(&id).await.into_iter().filter_map(|entry| match entry.outcome {
+        domain::replay::Outcome::Returned { verdict, .. } => Some(verdict),
+        _ => None,
+    });
+    assert!(returned.into_iter().all(|verdict| verdict == Verdict::SameCause));
+    assert!(matches!(state_of(&world, &group).await, GroupState::Paused { fix: None, .. }), "the fix no longer counts");
+
+    let refused = act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap_err();
+    let OfficeError::GateClosed(unmet) = refused else { panic!("{refused}") };
+    assert!(kinds(&unmet).contains(&ConditionKind::FixDeclared));
+
+    world.advance(Span::from_secs(1));
+    act::declare_fix(&world.office, &world.otto(), &group, &fix("v3")).await.unwrap();
+    world.advance(Span::from_secs(11));
+    let own = act::resume(&world.office, &world.otto(), &id, &resume()).await.unwrap_err();
+    assert!(matches!(own, OfficeError::GateClosed(unmet) if kinds(&unmet) == [ConditionKind::Approval]));
+    act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
+    let replay = world.run(&id, &everything_works, "v3").await;
+    assert!(replay.is_finished());
+    let came_back = world.ledger(&id).await.total().returned;
+    assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }), "what came back may follow");
+
+    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    assert_eq!(plan.letters.letters as u64, came_back);
+    let approve = Approve { plan_hash: plan.hash(), reason: "the rest".into(), waivers: Vec::new() };
+    act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    world.run(&plan.id, &everything_works, "v3").await;
+    assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
+    let counts = world.counters_are_exact(&group).await;
+    assert_eq!(counts.of(LetterStateKind::Delivered).letters, 60);
+    assert_eq!(world.processed.lock().unwrap().len(), 60);
+}
+
+#[tokio::test]
+async fn a_closed_gate_refuses_and_says_why() {
+    let (world, group) = world_with_letters(3).await;
+    let office = &world.office;
+    let no_fix = act::make_plan(office, &world.otto(), &group, &PlanOptions::default()).await;
+    assert!(matches!(no_fix, Err(OfficeError::NotNow(_))));
+    let no_plan = Approve { plan_hash: PlanHash("x".into()), reason: "now".into(), waivers: Vec::new() };
+    assert!(matches!(act::approve(office, &world.anna(), &group, &no_plan).await, Err(OfficeError::NoPlan)));
+
+    world.advance(Span::from_secs(1));
+    act::declare_fix(office, &world.otto(), &group, &fix("v2")).await.unwrap();
+    let plan = act::make_plan(office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    let approve = Approve { plan_hash: plan.hash(), reason: "now".into(), waivers: Vec::new() };
+    let unmet = |result: Result<_, OfficeError>| match result {
+        Err(OfficeError::GateClosed(unmet)) => kinds(&unmet),
+        Err(error) => panic!("{error}"),
+        Ok::<domain::replay::Replay, _>(_) => panic!("the gate was open"),
+    };
+    let early = act::approve(office, &world.anna(), &group, &approve).await;
+    assert_eq!(unmet(early), [ConditionKind::Quiet]);
+    let own = act::approve(office, &world.otto(), &group, &approve).await;
+    assert_eq!(unmet(own), [ConditionKind::Quiet, ConditionKind::Approval]);
+    let silent = Approve { reason: "  ".into(), ..approve.clone() };
+    let silent = act::approve(office, &world.anna(), &group, &silent).await;
+    assert!(matches!(silent, Err(OfficeError::Invalid(_))));
+    let other = Approve { plan_hash: PlanHash("00".into()), ..approve.clone() };
+    let other = act::approve(office, &world.anna(), &group, &other).await;
+    assert!(matches!(other, Err(OfficeError::PlanChanged)));
+    assert_eq!(world.queue.attributes(&world.main).await.unwrap().visible_count, 0, "nothing was sent");
+
+    let waiver = WaiverAsk { condition: ConditionKind::Quiet, reason: "traffic is switched off".into() };
+    let waived = Approve { waivers: vec![waiver], ..approve };
+    act::approve(office, &world.anna(), &group, &waived).await.unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_sent_after_a_pause_or_an_abort() {
+    let (world, group) = world_with_letters(80).await;
+    let id = approved(&world, &group, "v2").await;
+    world.steps().await;
+    act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
+    let sent = world.ledger(&id).await.total().sent();
+    let replay = world.run(&id, &everything_works, "v2").await;
+    assert!(matches!(replay.state, ReplayState::Paused { why: PauseReason::ByPerson { .. }, .. }));
+    let after = world.ledger(&id).await.total();
+    assert_eq!((after.sent(), after.delivered), (sent, sent), "what was in flight has its outcome");
+
+    act::abort(&world.office, &world.otto(), &id, "wrong queue").await.unwrap();
+    let replay = world.run(&id, &everything_works, "v2").await;
+    assert!(matches!(replay.state, ReplayState::Finished { ending: Ending::Aborted, .. }));
+    let total = world.ledger(&id).await.total();
+    assert_eq!((total.delivered, total.skipped), (sent, 80 - sent));
+    let waiting = world.letters(&group, Some(LetterStateKind::Waiting)).await.len() as u64;
+    assert_eq!(waiting, 80 - sent, "what was not sent still waits");
+}
+
+#[tokio::test]
+async fn a_resumption_over_the_limit_of_money_needs_a_second_person() {
+    let (mut world, group) = world_with_letters(30).await;
+    let limit = Money { amount: 100.into(), currency: Currency::parse("EUR").unwrap() };
+    let gate = GatePolicy { four_eyes: false, four_eyes_from: vec![limit], ..world.office.policy.gate.clone() };
+    world.office.policy = Arc::new(Policy { gate, ..(*world.office.policy).clone() });
+    let id = approved(&world, &group, "v2").await;
+    world.steps().await;
+    act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
+    world.run(&id, &everything_works, "v2").await;
+    let own = act::resume(&world.office, &world.otto(), &id, &resume()).await.unwrap_err();
+    assert!(matches!(own, OfficeError::GateClosed(unmet) if kinds(&unmet) == [ConditionKind::Approval]));
+    act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_paused_replay_is_judged_by_what_is_left_of_its_plan() {
+    let (world, group) = world_with_letters(30).await;
+    let id = approved(&world, &group, "v2").await;
+    world.steps().await;
+    act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
+    world.run(&id, &everything_works, "v2").await;
+    let left = world.ledger(&id).await.total().pending;
+    assert!(left > 0);
+    let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
+    let act::WouldBeSent { letters, left_out, .. } = act::would_be_sent(&world.office, &facts).await.unwrap();
+    assert_eq!((letters.letters as u64, left_out), (left, Vec::new()));
+}
+
+#[tokio::test]
+async fn a_letter_that_dies_after_the_fix_makes_its_group_regress() {
+    let (world, group) = world_with_letters(5).await;
+    let id = approved(&world, &group, "v2").await;
+    world.run(&id, &everything_works, "v2").await;
+    world.advance(Span::from_secs(60));
+    world.place(100, 1).await;
+    world.consume(&nothing_works, "v1").await;
+    assert_eq!(world.intake().await.regressions, 1);
+    assert!(matches!(state_of(&world, &group).await, GroupState::Regressed { .. }));
+}
+
+#[tokio::test]
+async fn a_letter_that_failed_before_the_fix_is_no_regression() {
+    let (world, group) = world_with_letters(5).await;
+    world.place(100, 1).await;
+    world.consume(&nothing_works, "v1").await;
+    let id = approved(&world, &group, "v2").await;
+    // The late letter lies in the dead-letter queue all the while.
+    for _ in 0..60 {
+        world.steps().await;
+        world.consume(&everything_works, "v2").await;
+        world.advance(Span::from_secs(1));
+    }
+    assert!(
+        matches!(state_of(&world, &group).await, GroupState::Resolved { .. }),
+        "{:?}",
+        world.replay(&id).await.state
+    );
+    assert_eq!(world.intake().await.regressions, 0);
+    assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }));
+}
+
+#[tokio::test]
+async fn a_letter_that_comes_back_late_is_counted_as_returned() {
+    let (world, group) = world_with_letters(2).await;
+    let id = approved(&world, &group, "v2").await;
+    for _ in 0..60 {
+        world.steps().await;
+        let long = Some(Span::from_mins(10));
+        world.queue.receive(&world.main, 10, Span::ZERO, long).await.expect("receive");
+        world.advance(Span::from_secs(1));
+    }
+    assert_eq!(world.ledger(&id).await.total().delivered, 2, "somebody has them in hand, and the windows pass");
+    world.advance(Span::from_mins(10));
+    world.consume(&nothing_works, "v2").await;
+    assert_eq!(world.intake().await.returned, 2);
+    world.ledger_closes(&id).await;
+    assert_eq!(world.ledger(&id).await.total().get(OutcomeKind::Returned), 2);
+    assert!(matches!(state_of(&world, &group).await, GroupState::Regressed { .. }));
+    world.counters_are_exact(&group).await;
+}
+
+#[tokio::test]
+async fn a_letter_that_nobody_takes_from_the_main_queue_is_not_delivered() {
+    let (world, group) = world_with_letters(40).await;
+    let id = approved(&world, &group, "v2").await;
+    for _ in 0..90 {
+        world.steps().await;
+        world.advance(Span::from_mins(1));
+    }
+    let stopped = world.replay(&id).await;
+    let why = PauseReason::BacklogNotDrained { visible_count: 2 };
+    assert!(matches!(&stopped.state, ReplayState::Paused { why: said, .. } if *said == why), "{:?}", stopped.state);
+    let total = world.ledger(&id).await.total();
+    assert_eq!((total.in_flight, total.delivered, total.pending), (2, 0, 38), "only the canary went out");
+    world.ledger_closes(&id).await;
+
+    // The consumer is switched on: the canary is judged by what it does, and the rest may follow.
+    let judged = world.run(&id, &everything_works, "v2").await;
+    assert!(judged.is_paused());
+    assert_eq!(world.ledger(&id).await.total().delivered, 2);
+    act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
+    let done = world.run(&id, &everything_works, "v2").await;
+    assert!(matches!(done.state, ReplayState::Finished { ending: Ending::Completed, .. }), "{:?}", done.state);
+    assert_eq!(world.ledger(&id).await.total().delivered, 40);
+    assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
+}

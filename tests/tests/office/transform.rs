@@ -1,0 +1,315 @@
+//! A payload transform as a fix: saved, tried, declared, approved by a second person, applied to what is sent and to
+//! nothing else.
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use domain::filter::LetterFilter;
+use domain::fix::FixKind;
+use domain::gate::ConditionKind;
+use domain::group::GroupState;
+use domain::id::{Actor, GroupId, ReplayId};
+use domain::replay::{Ending, Entry, Outcome, OutcomeKind, PlanOptions, ReplayState, SkipReason};
+use domain::role::Role;
+use domain::time::{Span, Timestamp};
+use domain::transform::{DryRun, Transform, body_hash};
+use fixture::world::{World, kinds, number_of};
+use http_body_util::BodyExt;
+use office::act;
+use office::api::{self, Api, Caller, Identify};
+use office::error::OfficeError;
+use queue::Received;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use tower::ServiceExt;
+use wire::{
+    Approve, AskDryRun, DeclareFix, ErrorBody, Resume, SaveTransform, TransformPreview, TransformsAnswer, TryTransform,
+};
+
+const BUG: &str = "orders::pricing::Overflow";
+/// The consumer wants the amount in cents.
+const PROGRAM: &str = ".total.cents = (.total.amount | split(\".\") | add | tonumber)";
+
+fn nothing_works(_: &Received) -> Option<&'static str> {
+    Some(BUG)
+}
+
+fn only_cents_work(message: &Received) -> Option<&'static str> {
+    (!message.content.body.contains("\"cents\":")).then_some(BUG)
+}
+
+fn declare(version: &str) -> DeclareFix {
+    DeclareFix { kind: FixKind::PayloadTransform, reference: version.into(), note: None }
+}
+
+async fn world_with_letters(count: u64) -> (World, GroupId) {
+    let world = World::new().await;
+    let group = world.one_cause(count).await;
+    world.advance(Span::from_secs(1));
+    (world, group)
+}
+
+async fn save(world: &World, group: &GroupId, program: &str) -> Transform {
+    let ask = SaveTransform { program: program.into(), note: None };
+    act::save_transform(&world.office, &world.otto(), group, &ask).await.unwrap()
+}
+
+/// A dry run to its end.
+async fn dry_run(world: &World, group: &GroupId, version: u32) -> DryRun {
+    let mut go_on = None;
+    loop {
+        let ask = AskDryRun { version, go_on, filter: LetterFilter::default() };
+        let run = act::dry_run(&world.office, &world.otto(), group, &ask).await.unwrap();
+        if run.is_whole() {
+            return run;
+        }
+        go_on = Some(run.revision);
+    }
+}
+
+async fn planned(world: &World, group: &GroupId, version: &str) -> Approve {
+    act::declare_fix(&world.office, &world.otto(), group, &declare(version)).await.unwrap();
+    let plan = act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await.unwrap();
+    Approve { plan_hash: plan.hash(), reason: "looked at the dry run".into(), waivers: Vec::new() }
+}
+
+async fn approved(world: &World, group: &GroupId, program: &str) -> ReplayId {
+    let version = save(world, group, program).await.version;
+    dry_run(world, group, version).await;
+    let approve = planned(world, group, &format!("v{version}")).await;
+    act::approve(&world.office, &world.anna(), group, &approve).await.unwrap().id().clone()
+}
+
+fn of_kind(entries: &[Entry], kind: OutcomeKind) -> Vec<&Entry> {
+    entries.iter().filter(|entry| entry.outcome.kind() == kind).collect()
+}
+
+#[tokio::test]
+async fn letters_are_delivered_changed_and_kept_as_they_were() {
+    let (world, group) = world_with_letters(30).await;
+    let originals = world.letters(&group, None).await;
+    let id = approved(&world, &group, PROGRAM).await;
+    let replay = world.run(&id, &only_cents_work, "v1").await;
+    assert!(matches!(replay.state, ReplayState::Finished { ending: Ending::Completed, .. }), "{:?}", replay.state);
+    assert!(matches!(world.store.group(&group).await.unwrap().unwrap().state, GroupState::Resolved { .. }));
+    let processed = world.processed.lock().unwrap().clone();
+    assert_eq!(processed.len(), 30);
+    for original in originals {
+        let kept = world.store.letter(&original.id).await.unwrap().unwrap();
+        assert_eq!(kept.content, original.content, "the original is kept");
+        let n = number_of(&original.content.body);
+        let cents = (10 + n) * 100 + 10;
+        let sent =
+            original.content.body.replace(r#","currency":"EUR"}"#, &format!(r#","currency":"EUR","cents":{cents}}}"#));
+        assert!(processed.contains(&sent), "{sent}");
+        let entry = world.store.entry(&id, &original.id).await.unwrap().unwrap();
+        let changed = entry.changed_by.expect("the history says that it was changed");
+        assert_eq!((changed.version, changed.body_hash), (1, body_hash(&sent)));
+    }
+}
+
+#[tokio::test]
+async fn what_fails_is_skipped_with_its_reason_and_what_stays_goes_as_it_lay() {
+    let (world, group) = world_with_letters(9).await;
+    let program = r#"(.order_id | ltrimstr("ord_") | tonumber) as $n
+        | if $n % 3 == 0 then error("no customer for \($n)") elif $n % 3 == 1 then . else .changed = true end"#;
+    let id = approved(&world, &group, program).await;
+    world.run(&id, &|_| None, "v1").await;
+    let entries = world.entries(&id).await;
+    let skipped = of_kind(&entries, OutcomeKind::Skipped);
+    assert_eq!(skipped.len(), 3);
+    for entry in skipped {
+        let Outcome::Skipped { reason: SkipReason::TransformFailed, detail: Some(why) } = &entry.outcome else {
+            panic!("{:?}", entry.outcome)
+        };
+        assert!(why.contains("no customer for "), "{why}");
+        let letter = world.store.letter(&entry.letter).await.unwrap().unwrap();
+        assert_eq!((letter.state, letter.replays), (domain::letter::LetterState::Waiting, 0));
+    }
+    let delivered = of_kind(&entries, OutcomeKind::Delivered);
+    assert_eq!(delivered.iter().filter(|entry| entry.changed_by.is_some()).count(), 3);
+    let processed = world.processed.lock().unwrap().clone();
+    for body in processed {
+        let n = number_of(&body);
+        let original = fixture::world::order(n);
+        assert_eq!(body == original, n % 3 == 1, "a letter that stays goes byte for byte: {body}");
+    }
+    world.counters_are_exact(&group).await;
+}
+
+#[tokio::test]
+async fn a_letter_that_comes_back_keeps_its_original() {
+    let (world, group) = world_with_letters(12).await;
+    let originals = world.letters(&group, None).await;
+    let id = approved(&world, &group, ".other = 1").await;
+    let replay = world.run(&id, &nothing_works, "v1").await;
+    assert!(replay.is_paused(), "{:?}", replay.state);
+    assert_eq!(world.letters(&group, None).await.len(), originals.len(), "no letter of its own came of a return");
+    for original in originals {
+        let kept = world.store.letter(&original.id).await.unwrap().unwrap();
+        assert_eq!(kept.content, original.content);
+    }
+    // The right program is another version; who resumes names the one that they saw.
+    world.advance(Span::from_secs(1));
+    let right = save(&world, &group, PROGRAM).await;
+    act::declare_fix(&world.office, &world.otto(), &group, &declare("2")).await.unwrap();
+    let resume = |program_hash| Resume { reason: "v2 is right".into(), program_hash, waivers: Vec::new() };
+    let ask = async |ask: Resume| act::resume(&world.office, &world.anna(), &id, &ask).await;
+    assert!(matches!(ask(resume(None)).await, Err(OfficeError::PlanChanged)));
+    assert!(matches!(ask(resume(Some("another".into()))).await, Err(OfficeError::PlanChanged)));
+    let named = Some(right.named().program_hash);
+    let closed = ask(resume(named.clone())).await.unwrap_err();
+    assert!(matches!(closed, OfficeError::GateClosed(unmet) if kinds(&unmet) == [ConditionKind::DryRun]));
+    dry_run(&world, &group, 2).await;
+    ask(resume(named)).await.unwrap();
+    let replay = world.run(&id, &only_cents_work, "v1").await;
+    assert!(replay.is_finished(), "{:?}", replay.state);
+    let entries = world.entries(&id).await;
+    let delivered = of_kind(&entries, OutcomeKind::Delivered);
+    assert!(!delivered.is_empty());
+    assert!(delivered.iter().all(|entry| entry.changed_by.as_ref().is_some_and(|by| by.version == 2)));
+}
+
+#[tokio::test]
+async fn the_gate_waits_for_a_dry_run_that_changes_something() {
+    let (world, group) = world_with_letters(5).await;
+    let unmet = async |approve: &Approve, who: &Actor| match act::approve(&world.office, who, &group, approve).await {
+        Err(OfficeError::GateClosed(unmet)) => kinds(&unmet),
+        other => panic!("{other:?}"),
+    };
+    let undeclared = act::declare_fix(&world.office, &world.otto(), &group, &declare("v1")).await.unwrap_err();
+    assert!(matches!(undeclared, OfficeError::NoTransform(1)), "{undeclared}");
+    for (program, version) in [(".", "v1"), ("error(\"no\")", "v2"), (PROGRAM, "v3")] {
+        world.advance(Span::from_secs(1));
+        let saved = save(&world, &group, program).await;
+        let approve = planned(&world, &group, version).await;
+        assert_eq!(unmet(&approve, &world.anna()).await, [ConditionKind::DryRun], "{program}: not tried");
+        let run = dry_run(&world, &group, saved.version).await;
+        assert_eq!(run.counts.total(), 5);
+        if program != PROGRAM {
+            assert_eq!(run.counts.changed, 0);
+            assert_eq!(unmet(&approve, &world.anna()).await, [ConditionKind::DryRun], "{program}: changes nothing");
+            continue;
+        }
+        assert_eq!(unmet(&approve, &world.otto()).await, [ConditionKind::Approval], "four eyes");
+        act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_dry_run_goes_on_where_it_was_and_counts_each_letter_once() {
+    let (world, group) = world_with_letters(450).await;
+    save(&world, &group, "if (.order_id | endswith(\"0\")) then error(\"zero\") else .x = 1 end").await;
+    let ask = async |go_on| {
+        let ask = AskDryRun { version: 1, go_on, filter: LetterFilter::default() };
+        act::dry_run(&world.office, &world.otto(), &group, &ask).await
+    };
+    let first = ask(None).await.unwrap();
+    assert!(!first.is_whole() && first.counts.total() < 450, "{:?}", first.counts);
+    let second = ask(Some(first.revision)).await.unwrap();
+    assert!(second.counts.total() > first.counts.total());
+    assert!(matches!(ask(Some(first.revision)).await, Err(OfficeError::NotNow(_))), "nobody counts a page twice");
+    let run = dry_run(&world, &group, 1).await;
+    assert_eq!((run.counts.changed, run.counts.unchanged, run.counts.failed), (405, 0, 45));
+    assert_eq!(run.failures.len(), 20);
+    assert!(matches!(ask(Some(run.revision)).await, Err(OfficeError::NotNow(_))), "it is done");
+    let stored = world.store.transform(&group, 1).await.unwrap().unwrap().dry_run.unwrap();
+    assert_eq!(stored, run);
+}
+
+#[tokio::test]
+async fn a_runaway_is_skipped_and_the_others_are_delivered() {
+    let (world, group) = world_with_letters(6).await;
+    let program = r#"if .order_id == "ord_000003" then (def f: f; f) else .x = 1 end"#;
+    let id = approved(&world, &group, program).await;
+    world.run(&id, &|_| None, "v1").await;
+    let total = world.ledger(&id).await.total();
+    assert_eq!((total.delivered, total.skipped), (5, 1), "{total:?}");
+}
+
+/// The token is role and name: `operator:otto`.
+struct ByName;
+
+#[async_trait::async_trait]
+impl Identify for ByName {
+    async fn who(&self, token: &str, _: Timestamp) -> Option<Caller> {
+        let (role, name) = token.split_once(':')?;
+        let role = Role::ALL.into_iter().find(|of| of.as_str() == role)?;
+        Some(Caller { actor: name.into(), role })
+    }
+}
+
+async fn post<A: DeserializeOwned>(
+    router: &Router,
+    path: &str,
+    ask: &impl Serialize,
+) -> Result<A, (StatusCode, ErrorBody)> {
+    call(router, "POST", path, serde_json::to_string(ask).unwrap()).await
+}
+
+async fn call<A: DeserializeOwned>(
+    router: &Router,
+    method: &str,
+    path: &str,
+    body: String,
+) -> Result<A, (StatusCode, ErrorBody)> {
+    let request = Request::builder().method(method).uri(format!("/api/v1{path}"));
+    let request = request.header("authorization", "Bearer operator:otto").header("content-type", "application/json");
+    let response = router.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap();
+    let status = response.status();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    match status {
+        StatusCode::OK => Ok(serde_json::from_slice(&body).unwrap()),
+        _ => Err((status, serde_json::from_slice(&body).unwrap())),
+    }
+}
+
+#[tokio::test]
+async fn the_api_previews_saves_tries_and_lists() {
+    let (world, group) = world_with_letters(50).await;
+    let api = Api {
+        office: world.office.clone(),
+        identify: Arc::new(ByName),
+        name: "test".into(),
+        watching: [world.dlq.clone()].into(),
+    };
+    let router = api::router(api, &api::endpoints());
+    let path = |rest: &str| format!("/groups/{group}/transform{rest}");
+    let with =
+        |program: &str| TryTransform { program: program.into(), letters_max: None, filter: LetterFilter::default() };
+
+    let wrong: TransformPreview = post(&router, &path("/preview"), &with(".a = \n foo")).await.unwrap();
+    assert_eq!((wrong.faults[0].line, wrong.faults[0].column, wrong.letters.len()), (2, 2, 0));
+    let save_wrong = SaveTransform { program: ".a = foo".into(), note: None };
+    let (status, error) = post::<Transform>(&router, &path(""), &save_wrong).await.unwrap_err();
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert!(error.message.contains("Line 1, column 6"), "{}", error.message);
+
+    let fails_on_last =
+        "if .order_id == \"ord_000049\" then error(\"no\") elif .order_id == \"ord_000001\" then . else del(.type) end";
+    let preview: TransformPreview = post(&router, &path("/preview"), &with(fails_on_last)).await.unwrap();
+    assert_eq!((preview.counts.changed, preview.counts.unchanged, preview.counts.failed), (48, 1, 1));
+    assert_eq!((preview.letters.len(), preview.cut), (50, false));
+    assert!(preview.letters[0].failure.is_some(), "failures come first");
+    let change = &preview.letters[1].changes[0];
+    assert_eq!(
+        (change.pointer.as_str(), change.before.as_deref(), change.after.as_deref()),
+        ("/type", Some("\"order.placed\""), None)
+    );
+    let few = TryTransform { letters_max: Some(7), ..with(PROGRAM) };
+    let few: TransformPreview = post(&router, &path("/preview"), &few).await.unwrap();
+    assert_eq!((few.letters.len(), few.counts.changed), (7, 7));
+    assert_eq!(world.store.transforms(&group).await.unwrap(), [], "a preview changes nothing");
+
+    let save = SaveTransform { program: PROGRAM.into(), note: Some(" cents for all ".into()) };
+    let saved: Transform = post(&router, &path(""), &save).await.unwrap();
+    assert_eq!((saved.version, saved.note.as_deref(), saved.saved_by.as_str()), (1, Some("cents for all"), "otto"));
+    let try_all = |version| AskDryRun { version, go_on: None, filter: LetterFilter::default() };
+    let run: DryRun = post(&router, &path("/dry-run"), &try_all(1)).await.unwrap();
+    assert_eq!((run.counts.changed, run.is_whole()), (50, true));
+    let (status, _) = post::<DryRun>(&router, &path("/dry-run"), &try_all(2)).await.unwrap_err();
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let all: TransformsAnswer = call(&router, "GET", &path(""), String::new()).await.unwrap();
+    assert_eq!((all.versions.len(), &all.versions[0].transform, &all.versions[0].dry_run), (1, &saved, &Some(run)));
+}

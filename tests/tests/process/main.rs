@@ -1,0 +1,3 @@
+//! A real `dlo demo` that is killed.
+
+mod kill;
