@@ -10,7 +10,7 @@ use domain::limits::BATCH_ENTRIES_MAX;
 use domain::metric::Datum;
 use domain::replay::PlanOptions;
 use domain::time::Span;
-use fixture::world::World;
+use harness::world::World;
 use lambda::store::{DynamoStore, Usage};
 use office::act;
 use office::port::{Metrics, SinkError};

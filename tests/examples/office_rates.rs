@@ -2,8 +2,8 @@
 //! queues: one process, one run, real store on disk, queues in memory.
 //! `cargo run --profile demo -p dlo-tests --example office_rates [letters …]`; 1,000 and 100,000 when not said.
 
-use fixture::rates::{self, Took};
-use fixture::world::World;
+use harness::rates::{self, Took};
+use harness::world::World;
 use std::time::Instant;
 
 #[tokio::main]

@@ -1,7 +1,7 @@
 //! A person at a browser of their own: finds things by role and name as a screen reader does, clicks, types, reads.
 
 use crate::driver::Driver;
-use fixture::running::within;
+use harness::running::within;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -19,7 +19,7 @@ pub use scene::Summary;
 
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::time::Span;
-use fixture::faults::Outage;
+use harness::faults::Outage;
 use office::office::StepMessage;
 use office::{intake, replay, sweep};
 use queue::Queue as _;

@@ -7,7 +7,7 @@ use domain::message::{Attribute, AttributeValue, Content};
 use domain::read::Stamp;
 use domain::reading::Class;
 use domain::time::Timestamp;
-use fixture::samples::Chance;
+use harness::samples::Chance;
 use queue::Received;
 
 /// The consumer's name.
@@ -31,7 +31,7 @@ pub(super) fn content(seed: u64, n: u64, fifo: bool) -> Content {
     let body = match chance.below(6) {
         0 => format!("ord_{n:06}|not JSON|\u{1F980}\t\u{7F}"),
         1 => format!("{{\"type\":\"order.placed\",\"order_id\":\"ord_{n:06}\", \"total\" : 1e400 , \"a\":1, \"a\":2}}"),
-        _ => fixture::world::order(n),
+        _ => harness::world::order(n),
     };
     let mut content = Content { body, ..Content::default() };
     // Ten attributes are all that a message may have: there is no room for a marker then.

@@ -3,7 +3,7 @@
 use domain::letter::Letter;
 use domain::limits::ATTRIBUTES_MAX;
 use domain::message::Content;
-use fixture::samples::Chance;
+use harness::samples::Chance;
 use std::collections::BTreeSet;
 
 /// A program, by what it does.

@@ -15,7 +15,7 @@ use domain::message::Content;
 use domain::replay::{Entry, Outcome, OutcomeKind, Replay, ReplayState};
 use domain::time::Timestamp;
 use domain::transform::{DryRun, body_hash, program_hash};
-use fixture::faults::Watch;
+use harness::faults::Watch;
 use office::port::{Expect, Write};
 use queue::{EntryFailure, Outgoing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

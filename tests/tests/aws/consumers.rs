@@ -4,7 +4,7 @@ use dlo_tests::endpoint::Endpoint;
 use domain::deployment::AttachedConsumer;
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
-use fixture::world::World;
+use harness::world::World;
 use lambda::connect;
 use lambda::consumers::Lambda;
 use lambda::queue::SqsQueue;

@@ -10,7 +10,7 @@ use domain::message::{Content, DeadMessage};
 use domain::policy::Policy;
 use domain::replay::PlanOptions;
 use domain::time::{Span, Timestamp};
-use fixture::world::{VISIBILITY, World};
+use harness::world::{VISIBILITY, World};
 use lambda::connect;
 use lambda::events::{EventBridgeAlerts, SOURCE};
 use lambda::payloads::S3Payloads;
@@ -155,7 +155,7 @@ async fn letters_whose_payload_is_gone_are_left_out_of_a_plan() {
 /// Also what is too large for its record, and lies beside it in parts.
 #[tokio::test]
 async fn everything_goes_back_as_it_came() {
-    fixture::carried::everything_goes_back_as_it_came(&world().await).await;
+    harness::carried::everything_goes_back_as_it_came(&world().await).await;
 }
 
 /// What a service of the endpoint answers to a call in JSON.

@@ -9,7 +9,7 @@ use domain::message::Content;
 use domain::policy::{GatePolicy, Policy, ReplayPolicy};
 use domain::replay::PlanOptions;
 use domain::time::Span;
-use fixture::world::order;
+use harness::world::order;
 use lambda::connect;
 use lambda::queue::SqsQueue;
 use local::open::{OpenConfig, OpenError, Opened};

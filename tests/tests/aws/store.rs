@@ -22,7 +22,7 @@ mod ministack {
     use domain::letter::{Letter, LetterState};
     use domain::message::Content;
     use domain::time::Timestamp;
-    use fixture::samples::{group_id, keep, letter, move_letters, put, replay_id};
+    use harness::samples::{group_id, keep, letter, move_letters, put, replay_id};
     use lambda::connect;
     use lambda::store::DynamoStore;
     use office::port::Store;
@@ -95,7 +95,7 @@ mod ministack_with_bucket {
     use domain::message::Content;
     use domain::policy::Policy;
     use domain::time::Timestamp;
-    use fixture::samples::{group_id, keep, letter, put, replay_id};
+    use harness::samples::{group_id, keep, letter, put, replay_id};
     use lambda::connect;
     use lambda::store::DynamoStore;
     use office::port::Store;

@@ -1,6 +1,6 @@
 //! The embedded store does what every store must do; and what only it can promise: it survives `kill -9`.
 
-use fixture::samples::{group, group_id, keep, letter, open};
+use harness::samples::{group, group_id, keep, letter, open};
 use local::store::SqliteStore;
 use office::port::{CommitError, Store, Write};
 use std::io::{BufRead, BufReader, Write as _};
@@ -24,7 +24,7 @@ async fn every_write_whose_condition_failed_is_named() {
     let known: Vec<_> = (0..3).map(|n| letter(&id, n)).collect();
     store.commit(keep(&known)).await.unwrap();
     let mut writes = keep(&[letter(&id, 9), known[0].clone(), letter(&id, 10), known[2].clone()]);
-    writes.push(Write::ReplayIs { replay: fixture::samples::replay_id("none"), version: 1 });
+    writes.push(Write::ReplayIs { replay: harness::samples::replay_id("none"), version: 1 });
     let Err(CommitError::Conflict(named)) = store.commit(writes).await else { panic!("expected a conflict") };
     assert_eq!(named, [1, 3, 5]);
 }

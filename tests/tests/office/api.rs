@@ -7,7 +7,7 @@ use domain::fix::FixKind;
 use domain::replay::PlanOptions;
 use domain::role::Role;
 use domain::time::{Span, Timestamp};
-use fixture::world::World;
+use harness::world::World;
 use http_body_util::BodyExt;
 use office::act;
 use office::api::{self, Api, Caller, Identify};

@@ -8,7 +8,7 @@ use domain::reading::Class;
 use domain::replay::Ending;
 use domain::replay::ReplayState;
 use domain::time::Span;
-use fixture::world::World;
+use harness::world::World;
 use office::sweep;
 use queue::Received;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use domain::id::GroupId;
 use domain::letter::LetterStateKind;
 use domain::replay::{PlanOptions, ReplayState};
 use domain::time::Span;
-use fixture::world::{VISIBILITY, World};
+use harness::world::{VISIBILITY, World};
 use office::act;
 use queue::Received;
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use domain::gate::{ConditionKind, Status};
 use domain::id::GroupId;
 use domain::replay::{PauseReason, PlanOptions, ReplayState};
 use domain::time::Span;
-use fixture::world::{VISIBILITY, World, kinds};
+use harness::world::{VISIBILITY, World, kinds};
 use office::act;
 use office::consumers::{Function, saw_function, saw_queue};
 use office::error::OfficeError;

@@ -10,8 +10,8 @@ use domain::message::Content;
 use domain::replay::{Plan, PlanError, PlanOptions};
 use domain::time::{Span, Timestamp};
 use domain::transform::DryRun;
-use fixture::samples;
-use fixture::world::{World, number_of};
+use harness::samples;
+use harness::world::{World, number_of};
 use office::act;
 use office::error::OfficeError;
 use queue::{Outgoing, Queue, Received};
@@ -34,7 +34,7 @@ async fn world() -> (World, GroupId) {
     for minute in 0..6 {
         world.place(minute * 10, 5).await;
         for n in 5..10 {
-            let body = fixture::world::order(minute * 10 + n).replace("order.placed", "order.refund");
+            let body = harness::world::order(minute * 10 + n).replace("order.placed", "order.refund");
             let outgoing = Outgoing { content: Content { body, ..Content::default() }, ..Outgoing::default() };
             world.queue.send_batch(&world.main, &[outgoing]).await.unwrap().remove(0).unwrap();
         }

@@ -4,7 +4,7 @@ use domain::limits::DELIVERED_KEPT_MIN;
 use domain::policy::Policy;
 use domain::replay::{OutcomeKind, PlanOptions};
 use domain::time::Span;
-use fixture::world::World;
+use harness::world::World;
 use office::{act, sweep};
 use queue::Received;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use domain::limits::{BATCH_ENTRIES_MAX, LEASE_MS};
 use domain::replay::PlanOptions;
 use domain::time::{Span, Timestamp};
-use fixture::world::World;
+use harness::world::World;
 use office::act;
 use office::replay::{Next, run};
 use queue::Queue as _;

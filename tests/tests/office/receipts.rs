@@ -8,7 +8,7 @@ use domain::limits::BATCH_ENTRIES_MAX;
 use domain::marker::MARKER_ATTRIBUTE;
 use domain::replay::{Outcome, PlanOptions, RECEIPT_VERSION, Receipt};
 use domain::time::{Span, Timestamp};
-use fixture::world::World;
+use harness::world::World;
 use office::act;
 use office::replay::take_receipts;
 use queue::{Queue as _, Received};

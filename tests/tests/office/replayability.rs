@@ -9,7 +9,7 @@ use domain::read::PayloadPlace;
 use domain::reading::Replayability;
 use domain::replay::{OutcomeKind, PlanOptions, SkipReason};
 use domain::time::Span;
-use fixture::world::World;
+use harness::world::World;
 use office::act;
 use office::port::{Payloads, Presence};
 use queue::{Outgoing, Queue as _};
@@ -117,5 +117,5 @@ async fn a_letter_whose_payload_expires_between_plan_and_send_is_not_sent() {
 
 #[tokio::test]
 async fn everything_goes_back_as_it_came() {
-    fixture::carried::everything_goes_back_as_it_came(&World::new().await).await;
+    harness::carried::everything_goes_back_as_it_came(&World::new().await).await;
 }

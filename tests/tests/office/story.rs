@@ -9,7 +9,7 @@ use domain::money::{Currency, Money};
 use domain::policy::{GatePolicy, Policy};
 use domain::replay::{Ending, OutcomeKind, PauseReason, PlanHash, PlanOptions, ReplayState, Verdict};
 use domain::time::Span;
-use fixture::world::{World, kinds, number_of};
+use harness::world::{World, kinds, number_of};
 use office::act;
 use office::error::OfficeError;
 use queue::{Queue as _, Received};

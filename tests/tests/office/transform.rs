@@ -13,7 +13,7 @@ use domain::replay::{Ending, Entry, Outcome, OutcomeKind, PlanOptions, ReplaySta
 use domain::role::Role;
 use domain::time::{Span, Timestamp};
 use domain::transform::{DryRun, Transform, body_hash};
-use fixture::world::{World, kinds, number_of};
+use harness::world::{World, kinds, number_of};
 use http_body_util::BodyExt;
 use office::act;
 use office::api::{self, Api, Caller, Identify};
@@ -132,7 +132,7 @@ async fn what_fails_is_skipped_with_its_reason_and_what_stays_goes_as_it_lay() {
     let processed = world.processed.lock().unwrap().clone();
     for body in processed {
         let n = number_of(&body);
-        let original = fixture::world::order(n);
+        let original = harness::world::order(n);
         assert_eq!(body == original, n % 3 == 1, "a letter that stays goes byte for byte: {body}");
     }
     world.counters_are_exact(&group).await;

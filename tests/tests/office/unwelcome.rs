@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::metric::{Datum, NOT_KEPT};
 use domain::time::Span;
-use fixture::world::{World, order};
+use harness::world::{World, order};
 use office::port::{Metrics, SinkError};
 use std::sync::{Arc, Mutex};
 

@@ -10,7 +10,7 @@ use domain::marker::FAILURE_ATTRIBUTE;
 use domain::read::Stamp;
 use domain::replay::{PauseReason, ReplayState, WaveLedger};
 use domain::time::Timestamp;
-use fixture::world::order;
+use harness::world::order;
 use lambda::connect;
 use lambda::queue::SqsQueue;
 use local::orders::{Kind, function};

@@ -6,7 +6,7 @@ mod issuer;
 use browser::driver::Driver;
 use browser::person::Person;
 use domain::time::Span;
-use fixture::world::World;
+use harness::world::World;
 use issuer::{CLIENT, Issuer, Mood};
 use lambda::sign_in::{self, Tokens};
 use office::api::Api;

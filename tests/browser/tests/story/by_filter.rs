@@ -3,7 +3,7 @@
 use crate::stage::{A_REPLAY, BUG, Stage};
 use browser::person::Person;
 use domain::role::Role;
-use fixture::running::within;
+use harness::running::within;
 use local::orders::{Kind, Version};
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use browser::driver::Driver;
 use browser::person::Person;
 use domain::role::Role;
-use fixture::running::{Demo, Panel};
+use harness::running::{Demo, Panel};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard};

@@ -41,7 +41,7 @@ pub async fn body_and_attributes_come_back_byte_for_byte(world: &dyn QueueWorld)
 /// Every row but the trace header, which not every endpoint carries: see `body_and_attributes_come_back_byte_for_byte`.
 pub async fn the_oddest_messages_come_back_byte_for_byte(world: &dyn QueueWorld) {
     let queue = world.make(Kind::Standard, QueueSettings::default()).await;
-    for (what, count, content) in fixture::carried::rows() {
+    for (what, count, content) in harness::carried::rows() {
         let content = Content { trace_header: None, ..content };
         let batch = vec![Outgoing { content: content.clone(), ..Outgoing::default() }; count];
         let sent = world.port().send_batch(&queue, &batch).await.expect(what);

@@ -3,7 +3,7 @@
 use super::{all, commit};
 use domain::audit::{Act, AuditRecord};
 use domain::id::GroupId;
-use fixture::samples::{at_s, audit, group_id, replay_id};
+use harness::samples::{at_s, audit, group_id, replay_id};
 use office::port::{Store, Write};
 
 fn write(record: &AuditRecord) -> Write {

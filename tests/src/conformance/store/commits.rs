@@ -3,7 +3,7 @@
 use super::{commit, refused, stored};
 use domain::id::{LetterId, MessageId};
 use domain::letter::{Letter, LetterState};
-use fixture::samples::{self, Chance, at_s, audit, death, group, group_id, keep, letter, letters, plan, put, replay};
+use harness::samples::{self, Chance, at_s, audit, death, group, group_id, keep, letter, letters, plan, put, replay};
 use office::port::{CommitError, Expect, Store, Write};
 
 fn absent(letter: &Letter) -> Write {

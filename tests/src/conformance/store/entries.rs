@@ -3,7 +3,7 @@
 use super::{all, commit, refused};
 use domain::id::{MessageId, ReplayId};
 use domain::replay::{Confirmation, Entry, LedgerMove, Outcome, OutcomeKind, Plan, SkipReason, Verdict};
-use fixture::samples::{Chance, at_s, entries, group_id, letters, plan};
+use harness::samples::{Chance, at_s, entries, group_id, letters, plan};
 use office::port::{Store, Write};
 
 fn new(entry: &Entry) -> Write {
@@ -126,7 +126,7 @@ pub async fn entry_is_written_only_from_the_outcome_it_had(store: &dyn Store) {
 pub async fn entries_of_two_replays_do_not_mix(store: &dyn Store) {
     let (first, first_entries) = planned(store, "first", 4).await;
     // The same letters in a second replay.
-    let second = Plan { id: fixture::samples::replay_id("second"), ..first.clone() };
+    let second = Plan { id: harness::samples::replay_id("second"), ..first.clone() };
     let second_entries: Vec<_> =
         first_entries.iter().map(|entry| Entry { replay: second.id.clone(), ..entry.clone() }).collect();
     commit(store, second_entries.iter().map(new).collect()).await;
@@ -136,7 +136,7 @@ pub async fn entries_of_two_replays_do_not_mix(store: &dyn Store) {
     assert_eq!(listed(store, &second.id, None, None).await, second_entries);
     assert_eq!(store.entry(&first.id, &sent.letter).await.unwrap(), Some(sent.clone()));
     assert_eq!(listed(store, &first.id, None, Some(OutcomeKind::Sending)).await, [sent]);
-    let nobody = fixture::samples::replay_id("nobody");
+    let nobody = harness::samples::replay_id("nobody");
     assert_eq!(listed(store, &nobody, None, None).await, []);
     assert_eq!(store.ledger(&nobody).await.unwrap(), domain::replay::Ledger::default());
 }

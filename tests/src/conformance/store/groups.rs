@@ -9,7 +9,7 @@ use domain::limits::ARRIVAL_BUCKET_MS;
 use domain::merge::Skeleton;
 use domain::money::{Decimal, Money};
 use domain::time::Timestamp;
-use fixture::samples::{self, Chance, group, group_id, keep, letter, letters, money, move_letters, replay_id};
+use harness::samples::{self, Chance, group, group_id, keep, letter, letters, money, move_letters, replay_id};
 use office::port::{Expect, GroupFacts, Store, Write};
 use std::collections::{BTreeMap, BTreeSet};
 

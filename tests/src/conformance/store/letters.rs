@@ -5,7 +5,7 @@ use domain::id::{GroupId, LetterId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::message::{Attribute, AttributeValue, Content};
 use domain::time::Timestamp;
-use fixture::samples::{death, group, group_id, keep, letter, letters, move_letters, open, put, replay_id};
+use harness::samples::{death, group, group_id, keep, letter, letters, move_letters, open, put, replay_id};
 use office::port::{Store, Write};
 
 /// Texts that something on the way might change.

@@ -6,7 +6,7 @@ use domain::id::{GroupId, LetterId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::message::Content;
 use domain::replay::{Outcome, OutcomeKind, Replay};
-use fixture::samples::{
+use harness::samples::{
     self, at_s, audit, entries, group, group_id, keep, letters, move_letters, plan, replay, replay_id,
 };
 use office::port::{Cursor, Page, Place, Store, StoreError, Write};

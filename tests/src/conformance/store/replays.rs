@@ -5,7 +5,7 @@ use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::group::Group;
 use domain::id::{Actor, QueueArn};
 use domain::replay::{Ending, Entry, LedgerMove, OutcomeKind, PauseReason, Replay, ReplayState};
-use fixture::samples::{at_s, entries, group_id, letters, plan, replay, replay_id};
+use harness::samples::{at_s, entries, group_id, letters, plan, replay, replay_id};
 use office::port::{Expect, Store, Write};
 
 fn new(replay: &Replay) -> Write {
@@ -110,10 +110,10 @@ pub async fn finished_replay_leaves_the_unfinished(store: &dyn Store) {
 
 pub async fn fence_refuses_an_old_version(store: &dyn Store) {
     let id = group_id("fence");
-    let (running, head) = (replay(&plan("fence", &id, &[]), at_s(0)), fixture::samples::group(&id));
+    let (running, head) = (replay(&plan("fence", &id, &[]), at_s(0)), harness::samples::group(&id));
     let fence = |version| Write::ReplayIs { replay: running.id().clone(), version };
     assert_eq!(refused(store, vec![fence(1)]).await, [0], "there is no such replay");
-    commit(store, vec![new(&running), fixture::samples::open(&head)]).await;
+    commit(store, vec![new(&running), harness::samples::open(&head)]).await;
     let send = |version: u64, group_version: u64| {
         let next = Group { version: group_version, note: Some(format!("sent under {version}")), ..head.clone() };
         let write = Write::Group { group: Box::new(next), expect: Expect::Version(group_version - 1) };

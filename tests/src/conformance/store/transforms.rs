@@ -4,7 +4,7 @@ use super::{commit, refused};
 use domain::filter::LetterFilter;
 use domain::id::{Actor, GroupId};
 use domain::transform::{DryCounts, DryRun, LetterFailure, Transform};
-use fixture::samples::{at_s, group_id};
+use harness::samples::{at_s, group_id};
 use office::port::{Expect, Store, TransformFacts, Write};
 
 fn version(group: &GroupId, version: u32) -> Transform {

@@ -6,7 +6,7 @@ use dlo_tests::deployed::until;
 use domain::id::ReplayId;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::replay::{PauseReason, ReplayState};
-use fixture::world::number_of;
+use harness::world::number_of;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;

@@ -9,7 +9,7 @@ use domain::id::{GroupId, LetterId, QueueArn, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::message::Content;
 use domain::replay::{OutcomeKind, WaveLedger};
-use fixture::world::order;
+use harness::world::order;
 use lambda::connect;
 use lambda::queue::SqsQueue;
 use office::office::StepMessage;
