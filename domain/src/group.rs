@@ -1,10 +1,11 @@
 //! An error group: all letters with one cause, its life, and its counters.
 
 use crate::fix::Fix;
-use crate::flat::need;
 use crate::id::{Actor, GroupId, QueueArn, ReplayId};
 use crate::impact::Severity;
-use crate::kin::Kin;
+use crate::tagged::need;
+pub mod merging;
+
 use crate::letter::{Letter, LetterStateKind};
 use crate::limits::ARRIVAL_BUCKET_MS;
 use crate::merge::Skeleton;
@@ -14,6 +15,7 @@ use crate::time::Timestamp;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use merging::MergeState;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -132,7 +134,7 @@ impl<'de> Deserialize<'de> for GroupState {
 
 /// What stays with a cause. Small, as each change writes it whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Group {
+pub struct Variant {
     /// Its identity: the fingerprint.
     pub id: GroupId,
     /// Grows by one with each change.
@@ -165,14 +167,14 @@ pub struct Group {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skeleton: Option<Skeleton>,
     /// How it stands to those that are one cause with it.
-    #[serde(default, skip_serializing_if = "Kin::is_none")]
-    pub kin: Kin,
+    #[serde(default, alias = "kin", skip_serializing_if = "MergeState::is_none")]
+    pub merge: MergeState,
     /// Where it is in its life.
     #[serde(flatten)]
     pub state: GroupState,
 }
 
-impl Group {
+impl Variant {
     /// The group that a first letter opens.
     pub fn opened_by(letter: &Letter, reading: &Reading) -> Self {
         let mut failure = reading.failure.clone();
@@ -195,7 +197,7 @@ impl Group {
             note: None,
             owner: None,
             skeleton: crate::read::skeleton(&reading.failure, reading.main_queue.as_ref()),
-            kin: Kin::default(),
+            merge: MergeState::default(),
             state: GroupState::Open,
         }
     }

@@ -1,10 +1,10 @@
 //! A letter: one dead message as we keep it, and each of its deaths.
 
-use crate::flat::need;
 use crate::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use crate::impact::{Impact, loss_at};
 use crate::message::{Content, DeadMessage};
 use crate::reading::{Classification, EnvelopeKind, Failure, Reading, Replayability};
+use crate::tagged::need;
 use crate::time::{Span, Timestamp};
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,10 +1,10 @@
 //! How many letters a second the embedded store keeps, in commits as intake makes them (10 letters, counters, a group's
 //! head), and whether the number of stored letters matters; then what a replay's commits and the dashboard's reads cost. `cargo run --release -p dlo-local --example store_rate`
 
-use domain::group::{CountsDeltas, Group, GroupState};
+use domain::group::merging::MergeState;
+use domain::group::{CountsDeltas, GroupState, Variant};
 use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::impact::{Impact, Severity};
-use domain::kin::Kin;
 use domain::letter::{Letter, LetterState};
 use domain::message::{Attribute, Content};
 use domain::money::{Currency, Decimal, Money};
@@ -80,7 +80,7 @@ async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
             _ => Outcome::InFlight { sent_at: Timestamp::from_ms(START_MS), message_id: message(n) },
         },
         sends: u32::from(kind.is_some()),
-        lane: None,
+        message_group: None,
         changed_by: None,
     };
     let began = Instant::now();
@@ -207,13 +207,13 @@ fn intake(first: u64) -> Vec<Write> {
     writes.extend(deltas.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) }));
     let version = first / BATCH / GROUPS;
     let expect = if version == 0 { Expect::Absent } else { Expect::Version(version) };
-    let head = Group { version: version + 1, ..group(&letter(first)) };
-    writes.push(Write::Group { group: Box::new(head), expect });
+    let head = Variant { version: version + 1, ..group(&letter(first)) };
+    writes.push(Write::Variant { group: Box::new(head), expect });
     writes
 }
 
-fn group(letter: &Letter) -> Group {
-    Group {
+fn group(letter: &Letter) -> Variant {
+    Variant {
         id: letter.group.clone(),
         version: 1,
         main_queue: letter.main_queue.clone(),
@@ -229,7 +229,7 @@ fn group(letter: &Letter) -> Group {
         note: None,
         owner: None,
         skeleton: None,
-        kin: Kin::default(),
+        merge: MergeState::default(),
         state: GroupState::Open,
     }
 }

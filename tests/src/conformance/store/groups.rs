@@ -1,9 +1,9 @@
 //! Groups and their counters.
 
 use super::{all, commit};
-use domain::group::{CountsDelta, CountsDeltas, Group, GroupCounts, Tally, arrival_bucket};
+use domain::group::merging::MergeState;
+use domain::group::{CountsDelta, CountsDeltas, GroupCounts, Tally, Variant, arrival_bucket};
 use domain::id::GroupId;
-use domain::kin::Kin;
 use domain::letter::{Letter, LetterState};
 use domain::limits::ARRIVAL_BUCKET_MS;
 use domain::merge::Skeleton;
@@ -187,14 +187,15 @@ pub async fn oldest_and_loss_are_those_of_open_letters(store: &dyn Store) {
 }
 
 pub async fn group_keeps_its_skeleton_and_its_kin(store: &dyn Store) {
-    let ids: Vec<_> = (0..=domain::kin::ALSO_MAX).map(|n| group_id(&format!("kin {n}"))).collect();
+    let ids: Vec<_> =
+        (0..=domain::group::merging::MERGED_VARIANTS_MAX).map(|n| group_id(&format!("kin {n}"))).collect();
     let mut head = group(&ids[0]);
     let template = "volume * lost its index\u{1F4EE}\0".to_string();
     head.skeleton = Some(Skeleton { family: "f".into(), template });
     commit(store, vec![samples::open(&head)]).await;
-    let kin = Kin { into: None, also: ids[1..].iter().cloned().collect(), apart: true };
-    let after = Group { kin, ..head.moved(head.state.clone()) };
-    commit(store, vec![Write::Group { group: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
+    let merge = MergeState { into: None, members: ids[1..].iter().cloned().collect(), unmerged: true };
+    let after = Variant { merge, ..head.moved(head.state.clone()) };
+    commit(store, vec![Write::Variant { group: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
     assert_eq!(store.group(&ids[0]).await.unwrap(), Some(after.clone()));
     assert_eq!(facts(store, &ids[0]).await.group, after);
 }
