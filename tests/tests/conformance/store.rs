@@ -52,7 +52,7 @@ async fn killed_process_loses_nothing_that_was_committed() {
     let path = folder.path().join("office.db");
     let id = group_id("killed");
     for round in 1..=5_u64 {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_commit-until-killed"))
+        let mut child = Command::new(env!("CARGO_BIN_EXE_test-helper"))
             .arg(&path)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,6 +1,6 @@
-//! Commits letters to the store at a path, one after the other, and prints the number of each acknowledged commit.
-//!
-//! A helper of the test `killed_process_loses_nothing_that_was_committed`, which starts and kills it.
+//! A process that tests start. It is a worker for payload transforms if it is started as one; otherwise
+//! `test-helper <store>` commits letters to a store, one after the other, and prints the number of each acknowledged
+//! commit until it is killed.
 
 use harness::samples::{group, group_id, keep, letter, open};
 use local::store::SqliteStore;
@@ -8,10 +8,15 @@ use office::port::Store;
 use std::io::Write;
 use std::path::Path;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
-    let path = std::env::args_os().nth(1).expect("usage: commit-until-killed <store>");
-    let store = SqliteStore::open(Path::new(&path)).expect("the store opens");
+fn main() {
+    transform::work_if_asked();
+    let path = std::env::args_os().nth(1).expect("usage: test-helper <store>");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(commit_until_killed(Path::new(&path)));
+}
+
+async fn commit_until_killed(path: &Path) {
+    let store = SqliteStore::open(path).expect("the store opens");
     let id = group_id("killed");
     let from = store.group_facts(&id, 0).await.expect("the facts").map_or(0, |facts| facts.counts.deaths);
     if from == 0 {
