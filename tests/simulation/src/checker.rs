@@ -242,7 +242,8 @@ impl Observed {
             return marker.map(|marker| (marker.replay, marker.letter)).into_iter().collect();
         }
         let matches = |(key, entry): &(&Key, &Entry)| {
-            entry.outcome.kind() == OutcomeKind::Sending && self.expected_content(key).as_ref() == Some(&message.content)
+            entry.outcome.kind() == OutcomeKind::Sending
+                && self.expected_content(key).as_ref() == Some(&message.content)
         };
         self.entries.iter().filter(matches).map(|(key, _)| key.clone()).collect()
     }
@@ -266,7 +267,10 @@ impl Observed {
             .map(|other| format!("{} {:?}", other.seq, other.outcome.kind()))
             .collect();
         if !wrong.is_empty() {
-            self.report(format!("letter {} of {:?} was sent beside or after {wrong:?}", entry.seq, entry.message_group));
+            self.report(format!(
+                "letter {} of {:?} was sent beside or after {wrong:?}",
+                entry.seq, entry.message_group
+            ));
         }
         if entry.message_group.is_none() {
             self.report(format!("letter {} was sent to a FIFO queue without its message group", key.1));
@@ -293,9 +297,13 @@ impl Observed {
         let mut content = message.content.clone();
         content.attributes.remove(MARKER_ATTRIBUTE);
         let is_changed = content.body != letter.content.body;
-        let (is_expected, is_home) = (self.expected_content(key).as_ref() == Some(&content), letter.main_queue.as_ref() == Some(main));
+        let (is_expected, is_home) =
+            (self.expected_content(key).as_ref() == Some(&content), letter.main_queue.as_ref() == Some(main));
         if !is_expected || !is_home {
-            self.report(format!("letter {} was sent with another content than approved, or to another queue: {content:?}", key.1));
+            self.report(format!(
+                "letter {} was sent with another content than approved, or to another queue: {content:?}",
+                key.1
+            ));
         }
         let recorded = self.entries.get(key).and_then(|entry| entry.changed_by.clone()).map(|by| by.body_hash);
         if recorded != is_changed.then(|| body_hash(&content.body)) {
@@ -368,7 +376,8 @@ impl Watch for Checker {
     fn sent(&self, queue: &QueueArn, messages: &[Outgoing], answers: &[Result<MessageId, EntryFailure>]) {
         let unmarked = |message: &Outgoing| !message.content.attributes.contains_key(MARKER_ATTRIBUTE);
         let sent = messages.iter().zip(answers).filter(|(message, _)| *queue == self.main && unmarked(message));
-        let unattributed = sent.filter_map(|(message, answer)| Some((answer.clone().ok()?, number_of(&message.content.body))));
+        let unattributed =
+            sent.filter_map(|(message, answer)| Some((answer.clone().ok()?, number_of(&message.content.body))));
         self.observed().unattributed.extend(unattributed);
     }
 }

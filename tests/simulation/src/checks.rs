@@ -82,7 +82,11 @@ pub(super) async fn store_is_consistent(fixture: &Fixture) -> Result<(), String>
         }
         let confirmed = entries.iter().filter(|entry| entry.outcome.confirmation().is_some()).count() as u64;
         if ledger.total().confirmed != confirmed {
-            return Err(format!("{}: {confirmed} are confirmed, {} are counted", replay.id(), ledger.total().confirmed));
+            return Err(format!(
+                "{}: {confirmed} are confirmed, {} are counted",
+                replay.id(),
+                ledger.total().confirmed
+            ));
         }
         every_send_is_counted(fixture, replay, entries, &contents)?;
     }
@@ -91,7 +95,12 @@ pub(super) async fn store_is_consistent(fixture: &Fixture) -> Result<(), String>
 
 /// Checks that the entries count at least as many sends as the queue received. Letters with equal content are checked
 /// together: without a marker, a message does not show which of them it is.
-fn every_send_is_counted(fixture: &Fixture, replay: &Replay, entries: &[Entry], contents: &Contents) -> Result<(), String> {
+fn every_send_is_counted(
+    fixture: &Fixture,
+    replay: &Replay,
+    entries: &[Entry],
+    contents: &Contents,
+) -> Result<(), String> {
     let mut sends: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     for entry in entries {
         let letter = contents.letters.get(&entry.letter);
@@ -100,7 +109,9 @@ fn every_send_is_counted(fixture: &Fixture, replay: &Replay, entries: &[Entry], 
         *counted += entry.sends;
     }
     match sends.iter().find(|(_, (sent, counted))| sent > counted) {
-        Some((body, (sent, counted))) => Err(format!("{}: {body} was sent {sent} times, {counted} are counted", replay.id())),
+        Some((body, (sent, counted))) => {
+            Err(format!("{}: {body} was sent {sent} times, {counted} are counted", replay.id()))
+        }
         None => Ok(()),
     }
 }
@@ -116,7 +127,10 @@ fn counters_are_exact(facts: &GroupFacts, contents: &Contents) -> Result<(), Str
         }
         let tally = facts.counts.of(kind);
         if (tally.letters, &tally.money) != (count, &money) {
-            return Err(format!("group {id} has {count} {} worth {money:?}, its counters say {tally:?}", kind.as_str()));
+            return Err(format!(
+                "group {id} has {count} {} worth {money:?}, its counters say {tally:?}",
+                kind.as_str()
+            ));
         }
     }
     Ok(())

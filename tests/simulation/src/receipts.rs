@@ -50,7 +50,9 @@ pub(super) async fn send_for(fixture: &mut Fixture, message: &Received) {
 
 /// Forges a receipt for a message that the consumer failed on, with a wrong attempt or a wrong message id.
 pub(super) async fn forge(fixture: &mut Fixture, message: &Received) {
-    let Some(marker) = marker_of(message).filter(|_| fixture.sends_receipts && fixture.chance.below(4) == 0) else { return };
+    let Some(marker) = marker_of(message).filter(|_| fixture.sends_receipts && fixture.chance.below(4) == 0) else {
+        return;
+    };
     if fixture.chance.below(2) == 0 {
         let forged = Marker { attempt: marker.attempt + 100, ..marker };
         let receipt = receipt(fixture, message, &forged);
