@@ -1,6 +1,7 @@
-//! Letters a second through intake and through a replay on the embedded office, and through a plain loop on the same
-//! queues: one process, one run, real store on disk, queues in memory.
-//! `cargo run --profile demo -p dlo-tests --example office_rates [letters …]`; 1,000 and 100,000 when not said.
+//! Measures letters per second of intake and of a replay on the embedded office, and of a plain loop on the same queues:
+//! one process, a real store on disk, queues in memory.
+//!
+//! `cargo run --profile demo -p dlo-tests --example office_rates -- [letters …]`; the default is 1,000 and 100,000.
 
 use harness::rates::{self, Durations};
 use harness::world::World;
@@ -8,8 +9,8 @@ use std::time::Instant;
 
 #[tokio::main]
 async fn main() {
-    let asked: Vec<u64> = std::env::args().skip(1).map(|count| count.parse().expect("a count")).collect();
-    let counts = if asked.is_empty() { vec![1_000, 100_000] } else { asked };
+    let arguments: Vec<u64> = std::env::args().skip(1).map(|count| count.parse().expect("a count")).collect();
+    let counts = if arguments.is_empty() { vec![1_000, 100_000] } else { arguments };
     for letters in counts {
         println!("{letters} letters");
         let world = World::new().await;
@@ -26,15 +27,15 @@ async fn main() {
     }
 }
 
-/// Plans, approves and sends them all, and settles them.
+/// Runs a replay of all letters to its end.
 async fn replay(world: &World, letters: u64) -> Durations {
     let id = rates::approved(world).await;
-    let mut took = Durations::default();
+    let mut durations = Durations::default();
     loop {
         let sent_before = world.ledger(&id).await.total().sent();
         let started = Instant::now();
         assert_eq!(world.steps().await, 0);
-        took.add(started, world.ledger(&id).await.total().sent() > sent_before);
+        durations.add(started, world.ledger(&id).await.total().sent() > sent_before);
         world.queue.purge(&world.main).await.expect("purge");
         if world.replay(&id).await.is_finished() {
             break;
@@ -42,5 +43,5 @@ async fn replay(world: &World, letters: u64) -> Durations {
         world.advance(domain::time::Span::from_secs(1));
     }
     assert_eq!(world.ledger(&id).await.total().delivered, letters);
-    took
+    durations
 }
