@@ -326,7 +326,7 @@ fn the_diagram_has_every_way_and_no_other() {
             }
         }
     }
-    let page = include_str!("../../../ARCHITECTURE.md");
+    let page = include_str!("../../../docs/replay.md");
     let diagram = page.split_once("stateDiagram-v2").and_then(|(_, rest)| rest.split_once("```")).expect("a diagram").0;
     let edges = diagram.lines().filter_map(|line| line.trim().split(':').next().filter(|edge| edge.contains("-->")));
     let told: BTreeSet<_> = edges.map(|edge| edge.trim().to_string()).filter(|edge| !edge.ends_with("[*]")).collect();
