@@ -8,7 +8,7 @@
 use super::fault::Fault;
 use super::item::{Item, get_number, get_text, number};
 use super::key::{self, Key, SHARDS};
-use crate::retry::chance;
+use crate::retry::random_below;
 use domain::group::{CountsDelta, GroupCounts, Tally};
 use domain::id::GroupId;
 use domain::letter::LetterStateKind;
@@ -69,7 +69,7 @@ impl Shards {
         let Ok(mut seen) = self.seen.lock() else { return };
         let known = seen.entry(group.clone()).or_insert((shard, None));
         if known.0 == shard {
-            *known = (chance(u64::from(SHARDS)) as u8, None);
+            *known = (random_below(u64::from(SHARDS)) as u8, None);
         }
     }
 }
