@@ -88,8 +88,8 @@ struct Environment {
 }
 
 impl Lambda {
-    /// Creates a client for the consumers of these queues. If `reads_functions` is false, it reads only the mappings, and
-    /// the names of the functions stand in for their services.
+    /// Creates a client for the consumers of these queues. If `reads_functions` is false, it reads only the mappings,
+    /// and the names of the functions stand in for their services.
     pub fn new(config: &SdkConfig, queues: Vec<QueueArn>, reads_functions: bool) -> Result<Self, reqwest::Error> {
         connect::provide_tls();
         let client = Client::builder().timeout(CALL_TIME_MAX).build()?;
@@ -103,8 +103,8 @@ impl Lambda {
         Self::new(&connect::from_env().await, queues, reads_functions)
     }
 
-    /// Reads all mappings and functions once, and stores what changed. A failed call is logged, and the next look repeats
-    /// it.
+    /// Reads all mappings and functions once, and stores what changed. A failed call is logged, and the next look
+    /// repeats it.
     pub async fn look(&self, office: &Office) {
         if self.queues.len() > QUEUES_MAX {
             tracing::warn!(

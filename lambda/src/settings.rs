@@ -85,15 +85,16 @@ fn now() -> Timestamp {
     Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Sends each alert to all sinks. Without a sink, an alert becomes a log line. The line omits the alert's title, because
-/// the title quotes the letter's error message.
+/// Sends each alert to all sinks. Without a sink, an alert becomes a log line. The line omits the alert's title,
+/// because the title quotes the letter's error message.
 struct AlertFanout(Vec<Box<dyn Alerts>>);
 
 #[async_trait]
 impl Alerts for AlertFanout {
     async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
         if self.0.is_empty() {
-            tracing::warn!(kind = ?alert.kind, level = ?alert.level, group = %alert.group, "an alert was raised, but no alert sink is configured");
+            let Alert { kind, level, group, .. } = alert;
+            tracing::warn!(?kind, ?level, %group, "an alert was raised, but no alert sink is configured");
         }
         // A failing sink must not keep the alert from the others.
         let mut outcome = Ok(());

@@ -47,8 +47,8 @@ struct WebKey {
 }
 
 impl Keys {
-    /// Returns the key with this ID. Fetches the issuer's keys if the cached ones are old or lack this ID. If the issuer
-    /// does not respond, the cached keys stay in use.
+    /// Returns the key with this ID. Fetches the issuer's keys if the cached ones are old or lack this ID. If the
+    /// issuer does not respond, the cached keys stay in use.
     pub(super) async fn find(&self, documents: &Documents, kid: &str, now: Timestamp) -> Option<Key> {
         let mut cache = self.cache.lock().await;
         let age = cache.attempted_at.map(|at| now.since(at));

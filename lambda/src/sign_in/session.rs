@@ -24,7 +24,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             "Exchange the issuer's code for an ID token and identify its bearer",
             exchange_code,
         ),
-        Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session of a page", sign_out),
+        Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session", sign_out),
     ]
 }
 
@@ -94,15 +94,13 @@ fn has_nonce(claims: &Map<String, Value>, expected: &str) -> bool {
 fn session(api: &Api, tokens: &Tokens, token: String, claims: &Map<String, Value>) -> Response<Session> {
     let expires_s = claims.get("exp").and_then(Value::as_i64);
     let (Some(bearer), Some(expires_s)) = (tokens.bearer(claims), expires_s) else {
-        return Err(signed_out(
-            "This token names no person or no expiry. Ask an administrator to check the issuer's claims.",
-        ));
+        return Err(signed_out("This token names no person or no expiry. Ask an admin to check the issuer's claims."));
     };
     let caller = match bearer {
         Bearer::Caller(caller) => caller,
         Bearer::WithoutRole(actor) => {
             let message = format!(
-                "{actor} has no role in this office. Ask an administrator for the role viewer, operator, approver or admin."
+                "{actor} has no role in this office. Ask an admin for the role viewer, operator, approver or admin."
             );
             return Err(ApiError::new(ErrorCode::Forbidden, message));
         }
@@ -124,7 +122,7 @@ fn code_error(error: Option<&str>, description: Option<&str>) -> ApiError {
         (Some(error), Some(why)) => signed_out(format!("The issuer rejected the sign-in code: {why} ({error}).")),
         (Some(error), None) => signed_out(format!("The issuer rejected the sign-in code: {error}.")),
         (None, _) => signed_out(
-            "The issuer returned no ID token. Ask an administrator to allow the scope openid for the office's client.",
+            "The issuer returned no ID token. Ask an admin to allow the scope openid for the office's client.",
         ),
     }
 }

@@ -1,8 +1,8 @@
 //! Commits writes in one transaction, and repeats it where that can help.
 //!
-//! If one of the caller's conditions fails, the commit returns a conflict that names the write. If one of the store's own
-//! conditions fails (a customer is counted once, an extreme moves one way), the store learns from the stored record and
-//! tries again at once. After contention or throttling, it waits with full jitter and tries again.
+//! If one of the caller's conditions fails, the commit returns a conflict that names the write. If one of the store's
+//! own conditions fails (a customer is counted once, an extreme moves one way), the store learns from the stored record
+//! and tries again at once. After contention or throttling, it waits with full jitter and tries again.
 
 use super::action::{Action, StoreCondition};
 use super::counts::{self, Extremes, Shards};
@@ -111,7 +111,8 @@ impl Committer {
         Ok(())
     }
 
-    /// Chooses a shard for every group with counts, and reads the extremes of shards that this process has not read yet.
+    /// Chooses a shard for every group with counts, and reads the extremes of shards that this process has not read
+    /// yet.
     async fn choose_shards(&self, table: &Table, writes: &[Write], learned: &mut Learned) -> Result<(), Fault> {
         let mut unread = Vec::new();
         for write in writes {

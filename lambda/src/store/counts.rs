@@ -3,9 +3,9 @@
 //! A quiet group has its counters in one record. If two commits collide there, the refused one moves to another shard
 //! and stays on it. Readers sum all shards.
 //!
-//! Each shard also holds two extremes, which cannot be added: the latest death, and the shortest time between a letter's
-//! send and its loss. An extreme moves in one direction only. The store remembers the values that it saw last, and
-//! writes an extreme only when it moves.
+//! Each shard also holds two extremes, which cannot be added: the latest death, and the shortest time between a
+//! letter's send and its loss. An extreme moves in one direction only. The store remembers the values that it saw last,
+//! and writes an extreme only when it moves.
 
 use super::fault::Fault;
 use super::item::{Item, get_number, get_text, number};
@@ -188,7 +188,8 @@ fn purse(item: &Item, letter: char) -> Purse {
     for (name, value) in item {
         let currency = name.strip_prefix(letter).and_then(|name| name.strip_prefix('m')).and_then(Currency::parse);
         if let (Some(currency), Ok(text)) = (currency, value.as_n()) {
-            // A sum that exceeds the decimal's range becomes its limit, as in a purse. An error here would hide all groups.
+            // A sum that exceeds the decimal's range becomes its limit, as in a purse. An error here would hide all
+            // groups.
             let limit = if text.starts_with('-') { Decimal::MIN } else { Decimal::MAX };
             let amount = Decimal::from_str(text).or_else(|_| Decimal::from_scientific(text)).unwrap_or(limit);
             purse.add(Money { amount, currency });

@@ -1,7 +1,7 @@
 //! Deletes letters that were delivered long ago.
 //!
-//! A letter that is stored whole in its record has an expiry ([`key::EXPIRES`]), and DynamoDB deletes it for free. For a
-//! letter with blobs, expiry would leave the blobs behind. The store deletes such a letter in four steps:
+//! A letter that is stored whole in its record has an expiry ([`key::EXPIRES`]), and DynamoDB deletes it for free. For
+//! a letter with blobs, expiry would leave the blobs behind. The store deletes such a letter in four steps:
 //!
 //! 1. Before the letter is marked as delivered, the store writes a reminder: the time of delivery, and the locations of
 //!    the letter's blobs. While the letter is delivered, its record has the same time.

@@ -1,7 +1,7 @@
 //! Blobs: packed bytes that may be too large for their record.
 //!
-//! A blob is stored in its record, in parts beside it in the table, or as one object in the bucket. Parts and objects are
-//! named by the hash of the blob's bytes. The store reads all three forms, whichever it writes today.
+//! A blob is stored in its record, in parts beside it in the table, or as one object in the bucket. Parts and objects
+//! are named by the hash of the blob's bytes. The store reads all three forms, whichever it writes today.
 //!
 //! A blob is written before the record that names it. A crash in between leaves an unused blob, never a record without
 //! its blob. Writing the same blob again overwrites it with the same bytes.
@@ -38,7 +38,8 @@ pub(super) struct Blob {
 }
 
 impl Blob {
-    /// Chooses the location: the record up to `record_bytes_max` bytes, else the bucket if it takes this size, else parts.
+    /// Chooses the location: the record up to `record_bytes_max` bytes, else the bucket if it takes this size, else
+    /// parts.
     pub(super) fn new(packed: Vec<u8>, record_bytes_max: usize, bucket: Option<&Bucket>) -> Self {
         if packed.len() <= record_bytes_max {
             return Self { location: Location::Record(packed), parts: Vec::new(), object: None };
@@ -68,8 +69,8 @@ impl Blob {
 }
 
 impl Location {
-    /// Writes the location to a record. `bytes_name` is the attribute for the bytes, `hash_name` the prefix of those for a
-    /// hash.
+    /// Writes the location to a record. `bytes_name` is the attribute for the bytes, `hash_name` the prefix of those
+    /// for a hash.
     pub(super) fn write_to(&self, item: &mut Item, bytes_name: &str, hash_name: &str) {
         match self {
             Self::Record(packed) => drop(item.insert(bytes_name.into(), bytes(packed.clone()))),
@@ -101,8 +102,8 @@ impl Location {
         Some(Self::Parts { hash, count })
     }
 
-    /// Returns the condition that a letter's record already names this content, and the content's hash. Returns `None` for
-    /// content in the record itself.
+    /// Returns the condition that a letter's record already names this content, and the content's hash. Returns `None`
+    /// for content in the record itself.
     pub(super) fn is_stored(&self) -> Option<(&'static str, &str)> {
         match self {
             Self::Record(_) => None,

@@ -19,8 +19,8 @@ pub(super) struct Learned {
 }
 
 impl Learned {
-    /// Returns the shard of a group. A letter whose group has no counts in this commit is listed on shard 0, which every
-    /// reader includes.
+    /// Returns the shard of a group. A letter whose group has no counts in this commit is listed on shard 0, which
+    /// every reader includes.
     pub(super) fn shard(&self, group: &GroupId) -> (u8, Extremes) {
         self.shards.get(group).copied().unwrap_or_default()
     }

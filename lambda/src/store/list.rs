@@ -31,8 +31,8 @@ fn page_limit(limit: usize) -> usize {
     limit.clamp(1, PAGE_MAX)
 }
 
-/// Merges several lists of the index, each of which is in order. Returns the first `limit` items of a range, and whether
-/// more follow.
+/// Merges several lists of the index, each of which is in order. Returns the first `limit` items of a range, and
+/// whether more follow.
 pub(super) async fn merged(
     table: &Table,
     lists: Vec<String>,

@@ -16,8 +16,8 @@ use office::port::{BUCKETS_TOGETHER, GroupFacts, TransformFacts};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Letters per page while searching for the letter that is lost first. One page is usually enough; more are read only if
-/// letters of one group have very different times to live.
+/// Letters per page while searching for the letter that is lost first. One page is usually enough; more are read only
+/// if letters of one group have very different times to live.
 const AGES_PAGE: usize = 25;
 
 /// Reads the record with this key.
@@ -39,8 +39,8 @@ pub(super) async fn many(table: &Table, keys: Vec<Key>) -> Result<HashMap<Key, I
     found.into_iter().map(|item| Ok((Key::from_item(&item)?, item))).collect()
 }
 
-/// Finds the messages that replays have sent. The read is eventually consistent, which costs half: a message returns only
-/// after its consumer has given up, long after the record was written.
+/// Finds the messages that replays have sent. The read is eventually consistent, which costs half: a message returns
+/// only after its consumer has given up, long after the record was written.
 pub(super) async fn sent(
     table: &Table,
     messages: &[MessageId],

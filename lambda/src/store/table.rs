@@ -122,7 +122,8 @@ impl Table {
         let mut request = self.client.query().table_name(&self.name).set_index_name(index.map(Into::into));
         request = request.expression_attribute_names("#by", by);
         request = request.expression_attribute_values(":by", AttributeValue::S(partition.into()));
-        // DynamoDB accepts one condition on the sort key, and BETWEEN includes both bounds. Appending U+0001 excludes `after`.
+        // DynamoDB accepts one condition on the sort key, and BETWEEN includes both bounds. Appending U+0001 excludes
+        // `after`.
         let from = range.after.as_ref().map(|after| format!("{after}\u{1}")).or_else(|| range.from.clone());
         let (low, high) = if range.descending { (None, range.after.clone()) } else { (from, range.to.clone()) };
         let bounds = match (&low, &high) {

@@ -27,8 +27,8 @@ const LETTER_BYTES_MAX: usize = 700;
 /// 4 MB of a transaction.
 const RECORD_BYTES_MAX: usize = 32 * 1024;
 
-/// A letter's content together with the letter's ID. This makes the packed bytes unique, so that each blob belongs to one
-/// letter and can be deleted with it.
+/// A letter's content together with the letter's ID. This makes the packed bytes unique, so that each blob belongs to
+/// one letter and can be deleted with it.
 #[derive(Serialize)]
 struct OwnContent<'a> {
     #[serde(flatten)]
