@@ -255,11 +255,11 @@ impl<'a> TransactionBuilder<'a> {
     fn replay(&mut self, index: usize, replay: &Replay, expect: Expect) -> Result<(), Fault> {
         let id = replay.id();
         let mut item = self.record(key::replay(id), "replay", replay)?;
-        item.insert("v".into(), number(replay.version));
+        item.insert("v".into(), number(replay.version()));
         self.push(index, Action::put(item, Some(expected(expect))));
         let unfinished = Key { pk: key::UNFINISHED.into(), sk: key::replay_pk(id) };
         if expect == Expect::Absent {
-            let position = key::replay_position(replay.approval.at.as_ms(), id.as_str());
+            let position = key::replay_position(replay.approval().at.as_ms(), id.as_str());
             self.list(index, Key { pk: key::REPLAYS.into(), sk: position.clone() }, id.as_str());
             self.list(index, Key { pk: key::replays_of(replay.group()), sk: position }, id.as_str());
             if !replay.is_finished() {
