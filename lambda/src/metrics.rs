@@ -95,6 +95,18 @@ mod tests {
     }
 
     #[test]
+    fn alarms_of_the_template_name_metrics_of_the_catalogue() {
+        let template = include_str!("../../infra/template.yaml");
+        let alarm = |text: &'static str| text.split_once("MetricName: ").and_then(|(_, text)| text.lines().next());
+        let ours = template.split("      Namespace: ").filter(|text| text.starts_with("DeadLetterOffice\n"));
+        let named: Vec<_> = ours.filter_map(alarm).collect();
+        assert_eq!(named.len(), 5, "{named:?}");
+        for name in named {
+            assert!(CATALOGUE.iter().any(|metric| metric.name == name), "{name}");
+        }
+    }
+
+    #[test]
     fn dimensions_have_their_names_from_the_catalogue() {
         let parts = converted(&Datum::one(&ARRIVALS, &["transient", "timeout"], NOW, 3.0));
         let names: Vec<_> = parts[0].dimensions().iter().map(|d| (d.name().unwrap(), d.value().unwrap())).collect();
