@@ -23,14 +23,14 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// Main queues that one look covers. A stack names a handful.
+/// Main queues that one run reads. A stack names a handful.
 const QUEUES_MAX: usize = 20;
-/// Event source mappings per queue that one look covers. Each function costs a call of its own.
+/// Event source mappings per queue that one run reads. Each function costs a call of its own.
 const MAPPINGS_MAX: usize = 10;
 /// Time limit of one call.
 const CALL_TIME_MAX: Duration = Duration::from_secs(3);
-/// Time limit of one look: `sweep` has other work to do within its minute.
-const LOOK_TIME_MAX: Duration = Duration::from_secs(15);
+/// Time limit of one run: `sweep` has other work to do within its minute.
+const RUN_TIME_MAX: Duration = Duration::from_secs(15);
 
 /// Client for Lambda's API.
 #[derive(Clone)]
@@ -103,27 +103,27 @@ impl Lambda {
         Self::new(&connect::from_env().await, queues, reads_functions)
     }
 
-    /// Reads all mappings and functions once, and stores what changed. A failed call is logged, and the next look
+    /// Reads all mappings and functions once, and stores what changed. A failed call is logged, and the next run
     /// repeats it.
     pub async fn look(&self, office: &Office) {
         if self.queues.len() > QUEUES_MAX {
             tracing::warn!(
                 queues = self.queues.len(),
                 QUEUES_MAX,
-                "too many main queues: the consumers of the others are not read"
+                "too many main queues; only the consumers of the first ones are read"
             );
         }
-        let look = async {
+        let run = async {
             for queue in self.queues.iter().take(QUEUES_MAX) {
-                self.look_at(office, queue).await;
+                self.read_queue(office, queue).await;
             }
         };
-        if tokio::time::timeout(LOOK_TIME_MAX, look).await.is_err() {
-            tracing::warn!("reading the consumers took too long; the next minute continues");
+        if tokio::time::timeout(RUN_TIME_MAX, run).await.is_err() {
+            tracing::warn!("reading the consumers took too long; the next run tries again");
         }
     }
 
-    async fn look_at(&self, office: &Office, queue: &QueueArn) {
+    async fn read_queue(&self, office: &Office, queue: &QueueArn) {
         // The colon is the only character of an ARN that a query string must escape.
         let source = queue.as_str().replace(':', "%3A");
         let path = format!("/2015-03-31/event-source-mappings?EventSourceArn={source}&MaxItems={MAPPINGS_MAX}");

@@ -1,7 +1,7 @@
 //! The queue port over SQS.
 //!
 //! The SDK never retries a send. If the response is lost, SQS may have accepted the messages, so the adapter returns
-//! [`QueueError::Unresponseed`] and lets the caller decide. Only a throttled send is retried: SQS did not process it.
+//! [`QueueError::Unanswered`] and lets the caller decide. Only a throttled send is retried: SQS did not process it.
 
 mod convert;
 mod error;

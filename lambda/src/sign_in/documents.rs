@@ -31,7 +31,7 @@ pub enum DocumentError {
         source: reqwest::Error,
     },
     /// The last attempt failed less than 10 s ago.
-    #[error("the issuer's document {url} could not be fetched a moment ago; the next attempt follows within 10 s")]
+    #[error("the issuer's document {url} could not be fetched less than 10 s ago; try again shortly")]
     RecentlyUnreachable {
         /// The document's URL.
         url: String,

@@ -29,7 +29,7 @@ impl Bucket {
         Self { client: Client::from_conf(config), name, from_bytes }
     }
 
-    /// Returns whether a blob of this size belongs into the bucket.
+    /// Returns whether a blob of this size belongs in the bucket.
     pub(super) fn takes(&self, bytes: usize) -> bool {
         bytes >= self.from_bytes
     }

@@ -201,7 +201,7 @@ fn purse(item: &Item, letter: char) -> Purse {
 /// Returns the shard of a record of counters.
 pub(super) fn shard_of(item: &Item) -> Result<u8, Fault> {
     let text = get_text(item, "sk")?.strip_prefix(key::COUNTS);
-    text.and_then(|text| u8::from_str_radix(text, 16).ok()).ok_or(Fault::MissingAttribute("a shard's number"))
+    text.and_then(|text| u8::from_str_radix(text, 16).ok()).ok_or(Fault::MissingAttribute("sk"))
 }
 
 #[cfg(test)]

@@ -29,9 +29,9 @@ const CONCURRENCY: usize = 16;
 /// The attribute with the time of delivery, in reminders and in the records of their letters.
 pub(super) const DELIVERED_AT: &str = "da";
 
-/// Returns the reminder for a letter that is about to be marked as delivered. `envelope` is all of the letter but its
+/// Returns the reminder for a letter that is about to be marked as delivered. `metadata` is all of the letter but its
 /// content.
-pub(super) fn reminder(letter: &Letter, delivered_at: Timestamp, content: &Location, envelope: &Location) -> Item {
+pub(super) fn reminder(letter: &Letter, delivered_at: Timestamp, content: &Location, metadata: &Location) -> Item {
     let mut reminder = key::reminder(&letter.id).item();
     let at = delivered_at.as_ms();
     reminder.insert("id".into(), text(letter.id.as_str()));
@@ -39,7 +39,7 @@ pub(super) fn reminder(letter: &Letter, delivered_at: Timestamp, content: &Locat
     reminder.insert("lp".into(), text(key::reminders(key::reminder_shard(&letter.id))));
     reminder.insert("ls".into(), text(key::letter_position(at, letter.id.as_str())));
     content.write_outside_to(&mut reminder, "ch");
-    envelope.write_outside_to(&mut reminder, "rh");
+    metadata.write_outside_to(&mut reminder, "rh");
     reminder
 }
 

@@ -58,7 +58,7 @@ impl Blob {
         Self { location: Location::Parts { count: parts.len(), hash }, parts, object: None }
     }
 
-    /// Writes the blob, unless it belongs into the record.
+    /// Writes the blob, unless it belongs in the record.
     pub(super) async fn write(&mut self, table: &Table) -> Result<(), Fault> {
         if let (Location::Object { hash }, Some(object)) = (&self.location, self.object.take()) {
             return table.bucket.as_ref().ok_or(Fault::NoBucket)?.put(hash, object).await;
@@ -104,7 +104,7 @@ impl Location {
 
     /// Returns the condition that a letter's record already names this content, and the content's hash. Returns `None`
     /// for content in the record itself.
-    pub(super) fn is_stored(&self) -> Option<(&'static str, &str)> {
+    pub(super) fn already_stored(&self) -> Option<(&'static str, &str)> {
         match self {
             Self::Record(_) => None,
             Self::Parts { hash, .. } => Some(("v = :v AND ch = :h", hash)),

@@ -48,7 +48,7 @@ pub(super) async fn sent(
     let keys: HashMap<Key, &MessageId> = messages.iter().map(|message| (key::sent(message), message)).collect();
     let mut sent = BTreeMap::new();
     for item in table.get_all(keys.keys().cloned().collect(), false).await? {
-        let message = keys.get(&Key::from_item(&item)?).ok_or(Fault::MissingAttribute("a message id"))?;
+        let message = keys.get(&Key::from_item(&item)?).ok_or(Fault::MissingAttribute("pk"))?;
         let (replay, letter) = (get_text(&item, "r")?, get_text(&item, "l")?);
         sent.insert((*message).clone(), (replay.into(), letter.into()));
     }
@@ -71,7 +71,7 @@ pub(super) async fn letters_of(table: &Table, items: Vec<&Item>) -> Result<Vec<L
         }
     });
     let mut packed = large::read(table, locations.collect()).await?.into_iter();
-    let mut next = || packed.next().ok_or(Fault::MissingAttribute("a letter's bytes"));
+    let mut next = || packed.next().ok_or(Fault::MissingAttribute("r"));
     let mut letters = Vec::with_capacity(items.len());
     for item in items {
         let mut letter: Letter = unpack("letter", &next()?)?;
@@ -103,7 +103,7 @@ pub(super) async fn facts(table: &Table, id: &GroupId, from_bucket: i64) -> Resu
             "H" => variant = Some(record::<Variant>("variant", item)?),
             sk if sk.starts_with(key::COUNTS) => counters.push(item),
             sk => {
-                let hour = key::hour_of(sk).ok_or(Fault::MissingAttribute("an hour"))?;
+                let hour = key::hour_of(sk).ok_or(Fault::MissingAttribute("sk"))?;
                 add_arrivals(&mut arrivals, hour, item);
             }
         }
@@ -148,7 +148,7 @@ async fn ages(
         'list: loop {
             let page = table.indexed(&list, &range, Some(if range.after.is_none() { 1 } else { AGES_PAGE })).await?;
             for item in &page {
-                let sent_at = sent_at(get_text(item, "ls")?).ok_or(Fault::MissingAttribute("a time"))?;
+                let sent_at = sent_at(get_text(item, "ls")?).ok_or(Fault::MissingAttribute("ls"))?;
                 let lost_at = super::item::get_number(item, "lo").map(Timestamp::from_ms);
                 let soonest = extremes.shortest_ms.map(|ms| sent_at.plus(Span::from_ms(ms)));
                 if loss.is_some_and(|loss| soonest.is_none_or(|soonest| soonest >= loss)) {
@@ -197,7 +197,7 @@ pub(super) async fn ledger(table: &Table, replay: &ReplayId) -> Result<Ledger, F
     for item in table.list(&key::replay_pk(replay), &range, None).await? {
         let eight =
             get_text(&item, "sk")?.strip_prefix(key::LEDGER).and_then(|text| u32::from_str_radix(text, 16).ok());
-        let first = eight.ok_or(Fault::MissingAttribute("a wave"))? * office::port::WAVES_TOGETHER;
+        let first = eight.ok_or(Fault::MissingAttribute("sk"))? * office::port::WAVES_TOGETHER;
         for within in 0..office::port::WAVES_TOGETHER {
             let column = |name: &str| super::item::get_number::<i64>(&item, &format!("{within}{name}")).unwrap_or(0);
             for to in OutcomeKind::ALL {

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 /// Largest letter, packed, that is stored whole in its record. With the keys it costs one write unit.
 const LETTER_BYTES_MAX: usize = 700;
-/// Largest envelope of a letter (all but its content), packed, that is stored in its record. 100 such records fit the
+/// Largest metadata of a letter (all but its content), packed, that is stored in its record. 100 such records fit the
 /// 4 MB of a transaction.
 const RECORD_BYTES_MAX: usize = 32 * 1024;
 
@@ -162,26 +162,26 @@ impl<'a> TransactionBuilder<'a> {
         } else {
             // A letter's content never changes, so it is written only once.
             let content = Blob::new(pack("content", &OwnContent::new(letter))?, 0, self.bucket);
-            let mut envelope = letter.clone();
-            envelope.content = Content::default();
-            let envelope = Blob::new(pack("letter", &envelope)?, RECORD_BYTES_MAX, self.bucket);
+            let mut metadata = letter.clone();
+            metadata.content = Content::default();
+            let metadata = Blob::new(pack("letter", &metadata)?, RECORD_BYTES_MAX, self.bucket);
             content.location.write_to(&mut item, "c", "ch");
-            envelope.location.write_to(&mut item, "r", "rh");
+            metadata.location.write_to(&mut item, "r", "rh");
             if let (Some(at), Some(_)) = (delivered_at, self.delivered_kept) {
                 item.insert(forget::DELIVERED_AT.into(), number(at.as_ms()));
-                self.reminders.push(forget::reminder(letter, at, &content.location, &envelope.location));
+                self.reminders.push(forget::reminder(letter, at, &content.location, &metadata.location));
             }
-            match content.location.is_stored() {
-                Some((is_stored, hash))
+            match content.location.already_stored() {
+                Some((already_stored, hash))
                     if matches!(expect, Expect::Version(_)) && !self.learned.lacks_content(hash) =>
                 {
-                    condition.0 = is_stored;
+                    condition.0 = already_stored;
                     condition.1.push((":h", text(hash)));
                     store_condition = Some(StoreCondition::SameContent { hash: hash.into(), version: expect });
                 }
                 _ => self.blobs.push(content),
             }
-            self.blobs.push(envelope);
+            self.blobs.push(metadata);
         }
         let action = Action::put(item, Some(condition));
         self.push(index, if let Some(own) = store_condition { action.with_store_condition(own) } else { action });
