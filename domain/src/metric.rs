@@ -113,12 +113,8 @@ pub const RETURNED: Metric = Metric {
     meaning: "replayed letters that came back to the dead-letter queue",
 };
 /// Paused replays.
-pub const REPLAYS_STOPPED: Metric = Metric {
-    name: "ReplaysStopped",
-    unit: Unit::Count,
-    dimensions: &[],
-    meaning: "replays that stopped by themselves",
-};
+pub const REPLAYS_PAUSED: Metric =
+    Metric { name: "ReplaysPaused", unit: Unit::Count, dimensions: &[], meaning: "replays that paused themselves" };
 
 /// The whole catalogue.
 pub const CATALOGUE: &[&Metric] = &[
@@ -134,7 +130,7 @@ pub const CATALOGUE: &[&Metric] = &[
     &CUSTOMERS_AFFECTED,
     &DELIVERED,
     &RETURNED,
-    &REPLAYS_STOPPED,
+    &REPLAYS_PAUSED,
 ];
 
 /// Values of one metric with one set of dimensions, ready to be sent: CloudWatch's Values and Counts, which keep
