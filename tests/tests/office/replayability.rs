@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use domain::fix::FixKind;
 use domain::message::{Attribute, Content};
 use domain::policy::Policy;
-use domain::read::PayloadPlace;
+use domain::read::PayloadLocation;
 use domain::reading::Replayability;
 use domain::replay::{OutcomeKind, PlanOptions, SkipReason};
 use domain::time::Span;
@@ -45,7 +45,7 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let letters = world.letters(&group, None).await;
     let truncated = letters.iter().find(|l| matches!(l.replayability, Replayability::Truncated { .. })).unwrap();
     let page = LetterDetail::of(truncated.clone(), Vec::new());
-    assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("cut the payload off")));
+    assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("truncated the payload")));
 
     world.advance(Span::from_secs(1));
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
@@ -73,7 +73,7 @@ struct Expires(AtomicBool);
 
 #[async_trait]
 impl Payloads for Expires {
-    async fn look(&self, _: &PayloadPlace) -> Presence {
+    async fn look(&self, _: &PayloadLocation) -> Presence {
         if self.0.load(Ordering::SeqCst) { Presence::Gone } else { Presence::There }
     }
 }
