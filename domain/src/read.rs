@@ -19,14 +19,13 @@ mod when;
 pub(crate) use template::is_file_path;
 
 pub use envelope::PayloadLocation;
-pub use fingerprint::FINGERPRINT_VERSION;
+pub use fingerprint::{FINGERPRINT_VERSION, Skeleton};
 pub use stamp::{STAMP_VERSION, Stamp};
 pub use unread::unread;
 
 use crate::id::{GroupId, MessageId, QueueArn};
 use crate::impact::Impact;
 use crate::marker::{MARKER_ATTRIBUTE, Marker};
-use crate::merge::Skeleton;
 use crate::message::DeadMessage;
 use crate::policy::Policy;
 use crate::reading::{Classification, Diagnosis, EnvelopeKind, Failure, Reading, Replayability};

@@ -7,7 +7,7 @@ use core::cmp::Reverse;
 use domain::deployment::Deployment;
 use domain::gate::Gate;
 use domain::group::{GroupCounts, GroupState, Tally, Variant};
-use domain::id::{Actor, GroupId, ReplayId};
+use domain::id::{GroupId, ReplayId};
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::money::{Decimal, Purse};
@@ -110,8 +110,6 @@ pub struct GroupRow {
     pub arrivals: Vec<u64>,
     /// Deaths in the last 60 minutes.
     pub arrivals_last_hour: u64,
-    /// Somebody who looks after it.
-    pub owner: Option<Actor>,
 }
 
 /// The numbers above the list, over all groups.
@@ -271,7 +269,6 @@ impl GroupRow {
             last_died_at: counts.last_died_at,
             arrivals: facts.arrivals,
             arrivals_last_hour: facts.arrivals_last_hour,
-            owner: group.owner.clone(),
         }
     }
 

@@ -9,10 +9,11 @@ mod grams;
 mod tables;
 
 use super::frames::Cause;
-use super::{Case, json, stamp};
+use super::{Case, json};
 use crate::marker::Marker;
 use crate::policy::Policy;
 use crate::reading::{Category, Class, Classification, Confidence};
+use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -146,7 +147,7 @@ fn chain(case: Case<'_>) -> Vec<Cause> {
 
 /// Classifies one link: its type, the codes in its message, then its words.
 fn by_link(link: &Cause) -> Option<Classification> {
-    let (error_type, message) = (link.error_type.as_str(), stamp::head(&link.message, WORDING_BYTES_MAX));
+    let (error_type, message) = (link.error_type.as_str(), text::head(&link.message, WORDING_BYTES_MAX));
     let lower = message.to_lowercase();
     // Browsers and Node report a broken connection as a `TypeError`, Go as a bare `EOF` of the URL.
     if wording::DISGUISED.iter().any(|(kind, end)| error_type.ends_with(kind) && lower.ends_with(end)) {
@@ -263,7 +264,7 @@ fn by_wording(lower: &str) -> Option<Classification> {
 /// A tenant or account, followed closely by a statement that it is gone.
 fn tenant_gone(lower: &str) -> Option<Classification> {
     let found = wording::TENANTS.iter().find_map(|tenant| {
-        let after = stamp::head(&lower[lower.find(tenant)? + tenant.len()..], 60);
+        let after = text::head(&lower[lower.find(tenant)? + tenant.len()..], 60);
         let gone = wording::GONE.iter().find(|gone| after.contains(**gone))?;
         // A connection or a limit may be gone while the account mentioned next to it is fine.
         (!after.contains("connection") && !after.contains("limit")).then_some((tenant, gone))

@@ -29,18 +29,10 @@ pub struct Payload<'p> {
     pub stated_deadline: Option<Timestamp>,
 }
 
-/// Returns the rule for a message type: the first rule that names the type or is `*`.
-pub fn rule_for<'p>(policy: &'p Policy, message_type: Option<&str>) -> Option<&'p MessageTypeRule> {
-    policy
-        .message_types
-        .iter()
-        .find(|rule| rule.message_type == "*" || Some(rule.message_type.as_str()) == message_type)
-}
-
 /// Reads the impact. Adds remarks about guesses and unreadable values.
 pub fn impact(payload: Payload<'_>, policy: &Policy, remarks: &mut Vec<String>) -> Impact {
     let none = MessageTypeRule::default();
-    let rule = rule_for(policy, payload.message_type).unwrap_or(&none);
+    let rule = policy.message_type_rule(payload.message_type).unwrap_or(&none);
     let prices = rule.amount.is_some() || rule.amount_minor.is_some();
     // If a rule has pointers to everything, nothing needs to be guessed.
     let guesses = !(prices && rule.currency.is_some() && rule.customer.is_some() && rule.deadline.is_some());

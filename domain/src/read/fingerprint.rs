@@ -7,10 +7,11 @@
 use super::frames::{Frame, Stack};
 use super::{Case, template};
 use crate::id::{GroupId, hash_hex};
-use crate::merge::Skeleton;
+use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 /// The version of the fingerprint. Any change that gives some letter another fingerprint increments it.
 pub const FINGERPRINT_VERSION: &str = "3";
@@ -23,6 +24,16 @@ const TITLE_BYTES_MAX: usize = 240;
 
 /// The title of letters without error details.
 const NO_ERROR: &str = "No error recorded";
+
+/// What merging compares of a fingerprint. Stored when the fingerprint is first seen.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Skeleton {
+    /// A hash of everything in the fingerprint but its message: queue, error types, frames. Only variants of one
+    /// family are merged.
+    pub family: String,
+    /// The message's template.
+    pub template: String,
+}
 
 /// The identity of a cause, with its title and location.
 pub struct Fingerprint {
@@ -143,5 +154,5 @@ fn title(case: Case<'_>, error_type: &str, template: &str) -> String {
         (false, true) => short_type.to_string(),
         (false, false) => format!("{short_type}: {template}"),
     };
-    if title.len() > TITLE_BYTES_MAX { format!("{}…", super::stamp::head(&title, TITLE_BYTES_MAX)) } else { title }
+    if title.len() > TITLE_BYTES_MAX { format!("{}…", text::head(&title, TITLE_BYTES_MAX)) } else { title }
 }

@@ -9,6 +9,7 @@ mod clean;
 mod library;
 mod rare;
 
+use crate::text;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -56,8 +57,8 @@ pub fn parse(stack: &str) -> Stack {
     let mut rust_symbol: Option<&str> = None;
     let mut python_errors = Vec::new();
     let mut in_python = false;
-    for (number, line) in super::stamp::head(stack, STACK_BYTES_MAX).lines().enumerate() {
-        let line = super::stamp::head(line, LINE_BYTES_MAX).trim_end();
+    for (number, line) in text::head(stack, STACK_BYTES_MAX).lines().enumerate() {
+        let line = text::head(line, LINE_BYTES_MAX).trim_end();
         let text = line.trim_start();
         if text.is_empty() {
             continue;

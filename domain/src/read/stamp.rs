@@ -3,6 +3,7 @@
 use crate::id::{MessageId, QueueArn};
 use crate::limits::STAMP_BYTES_MAX;
 use crate::reading::{Class, Failure};
+use crate::text::{head, tail};
 use crate::time::Timestamp;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -130,16 +131,6 @@ fn cut_middle(text: &str, keep: usize) -> String {
 
 fn cut_end(text: &str, keep: usize) -> String {
     format!("{}...", head(text, keep))
-}
-
-/// The longest beginning of at most `bytes` bytes that ends between two characters.
-pub fn head(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
-}
-
-/// The longest end of at most `bytes` bytes that begins between two characters.
-pub fn tail(text: &str, bytes: usize) -> &str {
-    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod paths;
 mod shapes;
 mod words;
 
-use super::stamp::head;
+use crate::text::head;
 use alloc::string::String;
 use out::Out;
 pub(crate) use paths::is_file as is_file_path;

@@ -4,9 +4,9 @@
 //! sending as the message's marker does, and the message as the main queue does.
 
 use super::entry::{Confirmation, Entry, Outcome, OutcomeKind};
-use crate::group::truncate_on_char;
 use crate::id::MessageId;
 use crate::marker::Marker;
+use crate::text::truncate_on_char;
 use crate::time::Timestamp;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
 //! The facts that envelopes record besides the failure, and the names that teams use for them.
 
-use crate::group::truncate_on_char;
 use crate::id::QueueArn;
 use crate::read::json::{Index, Raw};
 use crate::read::when;
 use crate::reading::{Failure, Replayability};
+use crate::text::truncate_on_char;
 use crate::time::Timestamp;
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
