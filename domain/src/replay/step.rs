@@ -25,9 +25,10 @@
 //! | stopping | nothing in flight | finish |
 //! | finished | - | nothing |
 
+use super::approved::Replay;
 use super::ledger::{Ledger, WaveLedger};
 use super::plan::{Plan, wave_delay_ceiling};
-use super::state::{Ending, PauseReason, Phase, Replay, ReplayState};
+use super::state::{Ending, PauseReason, Phase, ReplayState};
 use crate::time::{Span, Timestamp};
 use serde::Serialize;
 
