@@ -1,6 +1,6 @@
 //! The gate: the conditions that must hold before a replay may start, each with its evidence.
 //!
-//! Evaluated on the server, from the store, at the moment of approval, at each resumption and before each wave.
+//! The server evaluates the gate from the store at every approval, at every resumption and before each wave.
 
 mod judge;
 
@@ -21,26 +21,26 @@ use alloc::vec::Vec;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The conditions, in the order in which a person meets them.
+/// The conditions, in the order of the gate's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ConditionKind {
-    /// Somebody says that the cause is gone.
+    /// A person declared a fix.
     FixDeclared,
-    /// The fix is newer than the last failure, and is what runs now where that can be seen.
+    /// The fix is newer than the last failure, and the deployed version contains it, if deployments are reported.
     FixIsLive,
     /// No letter of the group has died for a while.
     Quiet,
-    /// For payload transforms: the program was tried over the letters, and changes some.
+    /// For payload transforms: the program was tried on the letters and changes some of them.
     DryRun,
-    /// For transient groups: what the consumer depends on works again.
+    /// For transient groups: the dependency has recovered.
     DependencyHealthy,
-    /// There are letters that can be sent: not truncated, not expired, under the cap of replays.
+    /// Some letters can be sent: not truncated, not expired, below the cap on replays.
     LettersReplayable,
-    /// The main queue exists, has the same type and lets us in.
+    /// The main queue exists, has the same type and grants access.
     QueueReady,
-    /// Somebody with the right approves, who is not the declarer of the fix where four eyes are asked for.
+    /// A person with the right approves. If a second approver is required, it is not the person who declared the fix.
     Approval,
 }
 
@@ -57,7 +57,7 @@ impl ConditionKind {
         Self::Approval,
     ];
 
-    /// The condition's name for people.
+    /// Returns the condition's name for people.
     pub fn label(self) -> &'static str {
         match self {
             Self::FixDeclared => "Fix declared",
@@ -71,35 +71,35 @@ impl ConditionKind {
         }
     }
 
-    /// Whether a person with the right may set it aside with a reason. Never what makes a replay possible at all, nor
+    /// Whether a person with the right may waive it with a reason. Excludes what makes a replay possible at all, and
     /// the approval itself.
     pub fn is_waivable(self) -> bool {
         matches!(self, Self::FixIsLive | Self::Quiet | Self::DependencyHealthy)
     }
 }
 
-/// Whether a condition holds.
+/// The status of a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "status")]
 pub enum Status {
-    /// It holds.
+    /// The condition holds.
     Met,
-    /// It does not.
+    /// The condition does not hold.
     Unmet {
-        /// When it will hold by itself, if nothing else happens.
+        /// When it will hold without any action, if nothing else happens.
         opens_at: Option<Timestamp>,
     },
-    /// A person set it aside.
+    /// A person waived the condition.
     Waived {
-        /// Who.
+        /// Who waived it.
         by: Actor,
-        /// Why.
+        /// The reason that the person gave.
         reason: String,
     },
 }
 
-/// What it may carry.
+/// The fields that any status may carry.
 #[derive(Deserialize)]
 struct Carried {
     status: String,
@@ -120,42 +120,42 @@ impl<'de> Deserialize<'de> for Status {
     }
 }
 
-/// A condition of the gate that a person set aside, and why.
+/// A condition that a person waived, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waiver {
-    /// Which condition.
+    /// The waived condition.
     pub condition: ConditionKind,
-    /// Who.
+    /// Who waived it.
     pub by: Actor,
-    /// Why.
+    /// The reason that the person gave.
     pub reason: String,
-    /// When.
+    /// When it was waived.
     pub at: Timestamp,
 }
 
-/// One condition as it stands.
+/// One condition with its status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Condition {
-    /// Which.
+    /// The kind of condition.
     pub kind: ConditionKind,
-    /// Whether it holds.
+    /// Its status.
     #[serde(flatten)]
     pub status: Status,
-    /// What shows it, or what is missing, in a sentence.
+    /// The evidence, or what is missing, in one sentence.
     pub evidence: String,
 }
 
 impl Condition {
-    /// Whether it does not stand in the way.
+    /// Whether the condition does not block a replay.
     pub fn holds(&self) -> bool {
         !matches!(self.status, Status::Unmet { .. })
     }
 }
 
-/// The gate of a group, judged. Only [`evaluate`] makes one, so that nobody can claim an open gate that was never
-/// judged; it has no serialised form for the same reason. `wire::GateView` shows it to people.
+/// An evaluated gate. Only [`evaluate`] creates one, so that an open gate cannot be claimed without an evaluation. It
+/// has no serialised form for the same reason. `wire::GateView` shows it to people.
 ///
 /// ```compile_fail,E0451
 /// use domain::gate::Gate;
@@ -167,7 +167,7 @@ pub struct Gate {
     conditions: Vec<Condition>,
 }
 
-/// The proof that a gate was open: what an approval and a resumption require. Only [`Gate::open`] makes one.
+/// The proof that a gate was open. Approvals and resumptions require it. Only [`Gate::open`] creates one.
 ///
 /// ```compile_fail,E0451
 /// use domain::gate::OpenGate;
@@ -179,45 +179,45 @@ pub struct OpenGate {
 }
 
 impl OpenGate {
-    /// The group whose gate it was.
+    /// Returns the group of the gate.
     pub fn group(&self) -> &GroupId {
         &self.group
     }
 }
 
 impl Gate {
-    /// The group that the gate guards.
+    /// Returns the group of the gate.
     pub fn group(&self) -> &GroupId {
         &self.group
     }
 
-    /// The conditions, in the order of [`ConditionKind::ALL`].
+    /// Returns the conditions, in the order of [`ConditionKind::ALL`].
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
 
-    /// The proof that every condition holds, or the ones that do not.
+    /// Returns the proof that every condition holds, or else the unmet conditions.
     pub fn open(&self) -> Result<OpenGate, Vec<Condition>> {
         let unmet: Vec<_> = self.conditions.iter().filter(|c| !c.holds()).cloned().collect();
         if unmet.is_empty() { Ok(OpenGate { group: self.group.clone() }) } else { Err(unmet) }
     }
 
-    /// The conditions other than the approval that are not met: what a replay under way is checked against.
+    /// Returns the unmet conditions except for the approval: what a running replay is checked against.
     pub fn unmet_but_approval(&self) -> Vec<&Condition> {
         self.conditions.iter().filter(|c| !c.holds() && c.kind != ConditionKind::Approval).collect()
     }
 }
 
-/// What is known of the main queue.
+/// The state of the main queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueFact {
-    /// It answered; a few words about it.
+    /// The queue answered; a short description.
     Ready(String),
-    /// It cannot take the letters; why.
+    /// The queue cannot take the letters; the reason.
     NotReady(String),
 }
 
-/// What the gate is judged by: read from the store and the queue, never from the caller.
+/// The input of the gate, from the store and the queue, never from the caller.
 #[derive(Clone, Debug)]
 pub struct GateFacts<'a> {
     /// The group.
@@ -226,31 +226,31 @@ pub struct GateFacts<'a> {
     pub class: Class,
     /// The fix that counts now.
     pub fix: Option<&'a Fix>,
-    /// When a letter of the group died last.
+    /// When a letter of the group last died.
     pub last_died_at: Option<Timestamp>,
-    /// The dry run of the fix's program, where it is one and it was tried.
+    /// The latest dry run of the fix's program, if the fix is a transform and was tried.
     pub dry_run: Option<&'a DryRun>,
-    /// Which letters the plan takes.
+    /// The filter of the plan's letters.
     pub filter: &'a LetterFilter,
-    /// The latest deployment of the group's consumer, where one was reported.
+    /// The latest deployment of the group's consumer, if one was reported.
     pub deployment: Option<&'a Deployment>,
     /// The letters that would be sent.
     pub letters: &'a Tally,
-    /// How many letters of the group are left out, and why, in words.
+    /// Letters of the group that are not included, with number and reason, in words.
     pub left_out: &'a [String],
-    /// How many of those that would be sent point to what nobody could look at, and why, in words.
+    /// Included letters with a payload whose presence could not be checked, with number and reason, in words.
     pub unchecked: &'a [String],
-    /// The main queue.
+    /// The state of the main queue.
     pub queue: QueueFact,
-    /// Who would approve, where somebody with the right asks.
+    /// The person or rule that would approve, if one with the right is asking.
     pub approver: Option<&'a Actor>,
-    /// What was set aside.
+    /// The waived conditions.
     pub waivers: &'a [Waiver],
-    /// Whether the policy asks for a second person for letters of these types ([`crate::policy::Policy::four_eyes`]).
+    /// Whether the policy requires a second approver for these message types ([`crate::policy::Policy::four_eyes`]).
     pub four_eyes: bool,
 }
 
-/// Judges every condition.
+/// Evaluates every condition.
 pub fn evaluate(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Gate {
     let conditions = ConditionKind::ALL
         .into_iter()

@@ -45,34 +45,37 @@ pub(super) fn judge(kind: ConditionKind, facts: &GateFacts<'_>, policy: &GatePol
 fn fix_declared(facts: &GateFacts<'_>) -> Judgement {
     match facts.fix {
         Some(fix) => met(format!("{} {}, declared by {}", fix.kind.label(), fix.reference, fix.declared_by)),
-        None => unmet("Nobody has said that the cause is gone."),
+        None => unmet("No fix declared yet."),
     }
 }
 
 fn fix_is_live(facts: &GateFacts<'_>) -> Judgement {
     let Some(fix) = facts.fix else {
-        return unmet("There is no fix to look for.");
+        return unmet("Starts once a fix is declared.");
     };
     if fix.kind == FixKind::PayloadTransform {
-        return met("Each letter is changed as it is sent; nothing has to be deployed");
+        return met("Letters are changed on sending; no deployment needed");
     }
     if let (FixKind::Deploy, Some(deployment)) = (fix.kind, facts.deployment)
         && deployment.version != fix.reference
     {
-        return unmet(format!("{} runs {}; the fix is in {}.", deployment.service, deployment.version, fix.reference));
+        return unmet(format!(
+            "{} runs {}, but the fix is in {}. Deploy the fix.",
+            deployment.service, deployment.version, fix.reference
+        ));
     }
     if facts.last_died_at.is_some_and(|died_at| died_at > effective_at(fix, facts.deployment)) {
-        return unmet("A letter died of this cause after the fix took effect: declare the fix that came after it.");
+        return unmet(format!("Still failing after {} took effect. Declare a newer fix.", fix.reference));
     }
     match (fix.kind, facts.deployment) {
         (FixKind::Deploy, Some(deployment)) => {
             met(format!("{} runs {}, deployed after the last failure", deployment.service, deployment.version))
         }
-        _ => met("Declared after the last failure; no deployment was reported"),
+        _ => met("Declared after the last failure; no deployment reported"),
     }
 }
 
-/// Since when a fix works: when its version went live, where that was reported; else when it was declared.
+/// Returns when a fix took effect: when its version went live, if that was reported; else when it was declared.
 pub fn effective_at(fix: &Fix, deployment: Option<&Deployment>) -> Timestamp {
     match deployment {
         Some(deployment) if fix.kind == FixKind::Deploy && deployment.version == fix.reference => deployment.at,
@@ -82,43 +85,43 @@ pub fn effective_at(fix: &Fix, deployment: Option<&Deployment>) -> Timestamp {
 
 fn quiet(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Judgement {
     let Some(fix) = facts.fix else {
-        return unmet("Counts from the fix.");
+        return unmet("Starts once a fix is declared.");
     };
     if fix.kind == FixKind::PayloadTransform {
-        return met("A transform changes what is sent; new letters do not speak against it");
+        return met("Not required for a transform, which changes the letters themselves");
     }
     let effective_at = effective_at(fix, facts.deployment);
     let from = facts.last_died_at.map_or(effective_at, |died_at| died_at.max(effective_at));
     let opens_at = from.plus(policy.quiet_ms);
     let words = span_words(policy.quiet_ms.as_ms());
     if now >= opens_at {
-        met(format!("No new letter for {words} or more"))
+        met(format!("No new failure for {words} or more"))
     } else {
-        (Status::Unmet { opens_at: Some(opens_at) }, format!("Opens by itself when no letter has died for {words}."))
+        (Status::Unmet { opens_at: Some(opens_at) }, format!("Clears after {words} without a new failure."))
     }
 }
 
 fn dry_run(facts: &GateFacts<'_>) -> Judgement {
     let Some(transform) = facts.fix.and_then(|fix| fix.transform.as_ref()) else {
-        return unmet("The fix names no transform.");
+        return unmet("The fix has no transform.");
     };
     let label = transform.label();
     let Some(run) = facts.dry_run.filter(|run| run.transform == *transform) else {
-        return unmet(format!("Nobody has tried {label} over the letters that wait: make a dry run."));
+        return unmet(format!("{label} has not been tried on the waiting letters. Start a dry run."));
     };
     if !run.is_about(facts.filter) {
         return unmet(format!(
-            "The dry run of {label} was over other letters than the plan's: make one over these, or over all."
+            "The dry run of {label} used other letters than this plan. Start one with the plan's filter, or without a filter."
         ));
     }
     let DryCounts { changed, unchanged, failed } = run.counts;
     let words =
-        format!("Version {} changes {changed}, leaves {unchanged} as they are, fails on {failed}", transform.version);
+        format!("Version {} changes {changed}, leaves {unchanged} unchanged, fails on {failed}", transform.version);
     match (run.is_whole(), changed) {
         (false, _) => {
-            unmet(format!("The dry run of {label} has tried {} letters, and is not done.", run.counts.total()))
+            unmet(format!("The dry run of {label} is still running: {} letters tried so far.", run.counts.total()))
         }
-        (true, 0) => unmet(format!("{words}: a fix has to change something.")),
+        (true, 0) => unmet(format!("{words}. A fix must change at least one letter.")),
         (true, _) => met(words),
     }
 }
@@ -126,22 +129,22 @@ fn dry_run(facts: &GateFacts<'_>) -> Judgement {
 fn dependency_healthy(facts: &GateFacts<'_>) -> Judgement {
     match facts.fix {
         Some(fix) if fix.kind == FixKind::DependencyRecovered => {
-            met(format!("{} says that it has recovered ({})", fix.declared_by, fix.reference))
+            met(format!("{} declared that it has recovered ({})", fix.declared_by, fix.reference))
         }
-        _ => unmet("This failure is transient: declare that the dependency has recovered."),
+        _ => unmet("This failure is transient. Declare that the dependency has recovered."),
     }
 }
 
 fn letters_replayable(facts: &GateFacts<'_>) -> Judgement {
     let left_out = facts.left_out.join("; ");
     match (facts.letters.letters, left_out.is_empty()) {
-        (0, true) => unmet("No letter of this group waits."),
-        (0, false) => unmet(format!("No letter can be sent: {left_out}.")),
+        (0, true) => unmet("No waiting letters in this group."),
+        (0, false) => unmet(format!("No letter can be sent. Not included: {left_out}.")),
         (n, is_all) => {
             let mut words = match (n, is_all) {
                 (1, true) => "1 letter can be sent".to_string(),
                 (n, true) => format!("{n} letters can be sent"),
-                (n, false) => format!("{n} can be sent; left out: {left_out}"),
+                (n, false) => format!("{n} can be sent; not included: {left_out}"),
             };
             for unchecked in facts.unchecked {
                 words.push_str("; not checked: ");
@@ -158,16 +161,16 @@ fn approval(facts: &GateFacts<'_>, policy: &GatePolicy) -> Judgement {
     });
     let four_eyes = facts.four_eyes || over_limit;
     match (facts.approver, facts.fix) {
-        (None, _) => unmet("Waits for somebody who may approve."),
-        (Some(rule), _) if four_eyes && rule.is_rule() => unmet("A rule is no second person."),
+        (None, _) => unmet("Waiting for an approver."),
+        (Some(rule), _) if four_eyes && rule.is_rule() => unmet("A rule cannot replace the second approver."),
         (Some(approver), Some(fix)) if four_eyes && *approver == fix.declared_by => {
-            unmet(format!("{approver} declared the fix; somebody else must approve it."))
+            unmet(format!("{approver} declared the fix. Another person must approve it."))
         }
-        (Some(approver), _) => met(format!("{approver} may approve")),
+        (Some(approver), _) => met(format!("{approver} can approve")),
     }
 }
 
-/// A span in words for evidence: `10 s`, `5 min`, `2 h`.
+/// Returns a span in words for evidence: `10 s`, `5 min`, `2 h`.
 fn span_words(ms: i64) -> String {
     match ms / 1000 {
         s if s < 120 => format!("{s} s"),

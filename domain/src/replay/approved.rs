@@ -11,8 +11,8 @@ use crate::transform::TransformRef;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// An approved plan under way. Only [`Plan::approve`] makes one, and only the methods here change it. A store writes it
-/// as it is and reads back what it wrote; `wire::ReplayInfo` shows it to people.
+/// An approved plan under way. Only [`Plan::approve`] creates one, and only the methods here change it. A store writes
+/// it unchanged and reads it back; `wire::ReplayInfo` shows it to people.
 ///
 /// ```compile_fail,E0616
 /// fn skip_the_gate(replay: &mut domain::replay::Replay, plan: domain::replay::Plan) {
@@ -37,7 +37,9 @@ pub struct Replay {
 }
 
 impl Plan {
-    /// Makes a replay of the plan. The open gate is the proof that every condition holds; there is no other way.
+    /// Turns the plan into a replay. The open gate is the proof that every condition holds, and there is no other way
+    /// to create a replay. Returns the plan's hash if the approval names another plan or the gate guards another
+    /// group.
     pub fn approve(self, gate: OpenGate, approval: Approval) -> Result<Replay, PlanHash> {
         let hash = self.hash();
         if hash != approval.plan_hash || gate.group() != &self.group {
@@ -58,9 +60,9 @@ impl Plan {
     }
 }
 
-/// What is known of a replay.
+/// What is known about a replay.
 impl Replay {
-    /// Grows by one with each change. Every send is conditional on it, so nothing is sent after a pause was written.
+    /// Increments with each change. Every send depends on it, so nothing is sent after a pause is written.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -75,7 +77,7 @@ impl Replay {
         &self.approval
     }
 
-    /// The executor that may send for it now.
+    /// The executor that may send now.
     pub fn lease(&self) -> Option<&Lease> {
         self.lease.as_ref()
     }
@@ -85,28 +87,27 @@ impl Replay {
         self.paced_until
     }
 
-    /// When the last letter was sent.
+    /// Time of the last send.
     pub fn last_sent_at(&self) -> Option<Timestamp> {
         self.last_sent_at
     }
 
-    /// The main queue's backlog, as seen since the last letter was sent.
+    /// The main queue's backlog, as measured since the last send.
     pub fn backlog(&self) -> Option<Backlog> {
         self.backlog
     }
 
-    /// Set by a resumption.
+    /// The state at the last resumption, if the replay was resumed.
     pub fn resumed(&self) -> Option<Resumed> {
         self.resumed
     }
 
-    /// The program that changes letters as they are sent: that of the approved plan, or of the fix under which the
-    /// replay was resumed.
+    /// The program that changes letters on sending: the approved plan's, or that of the fix at the last resumption.
     pub fn transform(&self) -> Option<&TransformRef> {
         self.transform.as_ref()
     }
 
-    /// Where it is in its life.
+    /// The state.
     pub fn state(&self) -> &ReplayState {
         &self.state
     }
@@ -123,27 +124,27 @@ impl Replay {
         &self.plan.group
     }
 
-    /// Ended, one version on.
+    /// Returns the finished replay, with the next version.
     pub fn finished(&self, ending: Ending, at: Timestamp) -> Self {
         self.moved(ReplayState::Finished { ending, at })
     }
 
-    /// The same replay in another state, one version on.
+    /// Returns the replay in another state, with the next version.
     fn moved(&self, state: ReplayState) -> Self {
         Self { version: self.version + 1, state, ..self.clone() }
     }
 
-    /// Whether nothing more will happen to it.
+    /// Whether the replay is over.
     pub fn is_finished(&self) -> bool {
         matches!(self.state, ReplayState::Finished { .. })
     }
 
-    /// Whether it waits for a person.
+    /// Whether the replay waits for a person.
     pub fn is_paused(&self) -> bool {
         matches!(self.state, ReplayState::Paused { .. })
     }
 
-    /// The wave it is in, or was in when it was paused.
+    /// Returns the current wave, or the wave in which it was paused.
     pub fn wave(&self) -> Option<u32> {
         match self.state {
             ReplayState::Running { wave, .. } | ReplayState::Paused { wave, .. } => Some(wave),
@@ -151,16 +152,16 @@ impl Replay {
         }
     }
 
-    /// Paused, if it runs.
+    /// Pauses a running replay. Returns `None` unless it is running.
     pub fn pause(&self, why: PauseReason, by: Actor, at: Timestamp) -> Option<Self> {
         let ReplayState::Running { wave, .. } = self.state else { return None };
         Some(self.moved(ReplayState::Paused { wave, why, by, at }))
     }
 
     /// Resumes a paused replay. Returns `None` unless it is paused and nothing is in flight. The gate must be open
-    /// again, because returned letters disprove the fix. Letters that returned before the pause do not count against
-    /// the new fix, which starts with a canary. `waivers` hold for the waves that follow, beside those of the approval;
-    /// `transform` is that of the fix that counts now.
+    /// again, because returned letters disproved the fix. Letters that returned before the pause do not count against
+    /// the new fix, which starts with a canary. `waivers` hold for the following waves, in addition to those of the
+    /// approval; `transform` belongs to the fix that counts now.
     pub fn resume(
         &self,
         gate: &OpenGate,
@@ -181,18 +182,18 @@ impl Replay {
         Some(Self { resumed: Some(resumed), approval, transform, ..running })
     }
 
-    /// In this phase of this wave, one version on.
+    /// Returns the replay in a phase of a wave, with the next version.
     pub fn entered(&self, wave: u32, phase: Phase, ledger: &Ledger) -> Self {
         let moved = self.moved(ReplayState::Running { wave, phase });
         let resumed = match self.resumed {
-            // Back from observing the canary of a resumption: it has passed, the rest of the wave goes out. On FIFO
-            // not all of a canary may go at once.
+            // Observation of a resumption's canary has ended: it passed, and the remaining letters of the wave follow.
+            // On FIFO queues a canary may need several rounds.
             Some(resumed) if phase == Phase::Sending && resumed.wave == wave => {
                 let canary = self.plan.waves.first().copied().unwrap_or(1);
                 let tried = ledger.wave(wave).sent().saturating_sub(resumed.sent);
                 Some(Resumed { probing: resumed.probing && tried < canary, ..resumed })
             }
-            // The wave had no letter left to try the new fix on: the next wave starts with the canary.
+            // The wave has no letters left for the canary of the new fix, so the next wave starts with it.
             Some(resumed)
                 if phase == Phase::Sending && resumed.probing && ledger.wave(resumed.wave).sent() == resumed.sent =>
             {
@@ -203,7 +204,7 @@ impl Replay {
         Self { resumed, ..moved }
     }
 
-    /// Ended by a person, if it is not over.
+    /// Aborts a replay. Returns `None` if it is aborting or finished already.
     pub fn abort(&self, by: Actor, reason: String, at: Timestamp) -> Option<Self> {
         match self.state {
             ReplayState::Running { .. } | ReplayState::Paused { .. } => {
@@ -213,47 +214,48 @@ impl Replay {
         }
     }
 
-    /// Whether another executor holds it.
+    /// Whether another executor holds the lease.
     pub fn is_held_by_another(&self, executor: &str, now: Timestamp) -> bool {
         self.lease.as_ref().is_some_and(|lease| lease.holder != executor && lease.until > now)
     }
 
-    /// Held by an executor that is about to send this many letters, one version on. Nobody else may send before
-    /// the lease ends, and nobody at all before the pace allows the next letters.
+    /// Returns the replay with the lease of an executor that is about to send this many letters, with the next
+    /// version. No other executor may send before the lease ends, and none at all before the pace allows more letters.
     pub fn held_by(&self, executor: &str, letters: u64, now: Timestamp) -> Self {
         let takes_ms = letters * 1000 / u64::from(self.plan.pace_per_s.max(1));
         Self {
             version: self.version + 1,
             lease: Some(Lease { holder: executor.into(), until: now.plus(Span::from_ms(LEASE_MS)) }),
             paced_until: Some(now.plus(Span::from_ms(takes_ms as i64))),
-            // Written before the letters go, so that no crash lets a window end too early.
+            // Written before the send, so that a crash cannot end a window too early.
             last_sent_at: Some(now),
             backlog: None,
             ..self.clone()
         }
     }
 
-    /// With what the main queue says of its backlog, one version on.
+    /// Returns the replay with a new measurement of the main queue's backlog, with the next version.
     pub fn saw(&self, backlog: Backlog) -> Self {
         Self { version: self.version + 1, backlog: Some(backlog), ..self.clone() }
     }
 
-    /// Let go by an executor that has sent nothing, one version on: the windows end when those of `before` would have.
+    /// Returns the replay without the lease of an executor that sent nothing, with the next version. Windows end when
+    /// those of `before` would have.
     pub fn unsent(&self, before: &Self) -> Self {
         Self { version: self.version + 1, lease: None, paced_until: None, ..before.clone() }
     }
 
-    /// Let go by its executor, one version on.
+    /// Returns the replay without its lease, with the next version.
     pub fn released(&self, now: Timestamp) -> Self {
         Self { version: self.version + 1, lease: None, last_sent_at: Some(now), ..self.clone() }
     }
 
-    /// How long a letter sent now is observed, if the main queue's backlog does not keep it from its consumer.
+    /// Returns how long a letter sent now is observed, if it does not wait in the main queue's backlog.
     pub fn window(&self) -> Span {
         self.plan.window_ms
     }
 
-    /// When the window of the last letter that was sent ends, as far as is known: its backlog may be drained later.
+    /// Returns when the last sent letter's window ends, as far as known: the backlog may drain later.
     pub fn window_ends_at(&self, now: Timestamp) -> Timestamp {
         let at_least = self.last_sent_at.unwrap_or(now).plus(self.window());
         match self.backlog.filter(Backlog::is_drained) {

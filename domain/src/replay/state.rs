@@ -1,4 +1,4 @@
-//! A replay and where it is in its life. It exists only once a plan is approved through an open gate.
+//! The states of a replay, and the records that they consist of.
 
 use super::plan::PlanHash;
 use crate::gate::Waiver;
@@ -8,37 +8,37 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// An approval names exactly one plan.
+/// An approval of exactly one plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approval {
-    /// Who.
+    /// Who approved.
     pub by: Actor,
-    /// When.
+    /// When it was approved.
     pub at: Timestamp,
-    /// Why.
+    /// The reason that the approver gave.
     pub reason: String,
-    /// The plan, by its content.
+    /// The hash of the plan.
     pub plan_hash: PlanHash,
-    /// What was waived with it.
+    /// The conditions that were waived with it.
     pub waivers: Vec<Waiver>,
 }
 
-/// What a running replay is doing with its wave.
+/// The phase of a running replay's wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "phase")]
 pub enum Phase {
     /// Sending the wave's letters.
     Sending,
-    /// Waiting for what the consumer does with them.
+    /// Observing the consumer's results.
     Observing {
-        /// When the window of the last one sent ends.
+        /// When the last letter's window ends.
         until: Timestamp,
     },
-    /// The wave went well; waiting before the next.
+    /// The wave succeeded; delay before the next one.
     BetweenWaves {
-        /// Until when.
+        /// When the delay ends.
         until: Timestamp,
     },
 }
@@ -48,38 +48,38 @@ pub enum Phase {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum PauseReason {
-    /// Too many letters came back: the replay stopped itself.
+    /// Too many letters returned; the office paused the replay.
     TooManyReturned {
-        /// How many of the wave came back.
+        /// Returned letters of the wave.
         returned: u64,
-        /// Of how many that were sent.
+        /// Sent letters of the wave.
         sent: u64,
-        /// The share at which it stops, percent.
+        /// The share above which a replay pauses, percent.
         stop_share_pct: u8,
-        /// The wave, from 0: it may be an earlier one than is being sent, when its letters came back late. Records from
-        /// before this was kept have none, and mean the wave in which the replay paused.
+        /// The wave, from 0. It may be earlier than the current wave if its letters returned late. Records written
+        /// before this field existed lack it and mean the wave in which the replay paused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         wave: Option<u32>,
     },
     /// The gate closed between two waves.
     GateClosed {
-        /// The conditions that are not met, in words.
+        /// The unmet conditions, in words.
         unmet: Vec<String>,
     },
-    /// The main queue is gone, has changed its type, or does not let us in.
+    /// The main queue is gone, has changed its type, or denies access.
     QueueUnavailable {
-        /// What it said.
+        /// The queue's answer.
         detail: String,
     },
-    /// The main queue's backlog was not drained in time: its consumer is off or too slow, and what was sent cannot be
-    /// judged.
+    /// The main queue's backlog did not drain in time: the consumer is off or too slow, so the outcome of sent letters
+    /// is unknown.
     BacklogNotDrained {
-        /// Messages that waited there when it was looked at last.
+        /// Messages waiting in the queue at the last measurement.
         visible_count: u64,
     },
     /// A person paused it.
     ByPerson {
-        /// Why.
+        /// The reason that the person gave.
         reason: String,
     },
 }
@@ -91,94 +91,94 @@ pub enum PauseReason {
 pub enum Ending {
     /// Every wave was sent and observed.
     Completed,
-    /// A person ended it.
+    /// A person aborted it.
     Aborted,
 }
 
-/// Where a replay is.
+/// The state of a replay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum ReplayState {
-    /// At work on a wave.
+    /// Working on a wave.
     Running {
-        /// Which, from 0.
+        /// The wave, from 0.
         wave: u32,
-        /// What it does with it.
+        /// The wave's phase.
         #[serde(flatten)]
         phase: Phase,
     },
-    /// Nothing more is sent until a person says so. What is in flight is still observed.
+    /// Paused: nothing is sent until a person resumes it. Letters in flight are still observed.
     Paused {
-        /// The wave it stopped in.
+        /// The wave in which it was paused.
         wave: u32,
-        /// Why.
+        /// Why it was paused.
         why: PauseReason,
-        /// Who paused it; `office` when it stopped itself.
+        /// Who paused it; `office` if the office did.
         by: Actor,
-        /// When.
+        /// When it was paused.
         at: Timestamp,
     },
-    /// Aborted; what is in flight is still observed.
+    /// Aborted by a person; letters in flight are still observed.
     Aborting {
         /// Who aborted it.
         by: Actor,
-        /// Why.
+        /// The reason that the person gave.
         reason: String,
-        /// When.
+        /// When it was aborted.
         at: Timestamp,
     },
     /// Every letter has its outcome.
     Finished {
         /// How it ended.
         ending: Ending,
-        /// When.
+        /// When it finished.
         at: Timestamp,
     },
 }
 
-/// The right of one executor to send for this replay, for a while.
+/// An executor's exclusive right to send for a replay, for a limited time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lease {
     /// The executor.
     pub holder: String,
-    /// Until when nobody else may take it.
+    /// When another executor may take over.
     pub until: Timestamp,
 }
 
-/// What the main queue said of its backlog after the last letter was sent.
+/// The main queue's backlog after the last send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Backlog {
-    /// When it was asked.
+    /// When it was measured.
     pub seen_at: Timestamp,
-    /// Messages that waited to be received, about.
+    /// The approximate number of messages that wait to be received.
     pub visible_count: u64,
-    /// Messages that consumers had in their hands, about.
+    /// The approximate number of messages that consumers hold.
     pub in_flight_count: u64,
 }
 
 impl Backlog {
-    /// Whether a letter that was sent before has been received by now, or will be within a visibility timeout: no more
-    /// wait than are in consumers' hands, and those are done with within it. A queue with traffic of its own is hardly
-    /// ever seen empty; one whose consumer is off or behind has more waiting than anybody holds.
+    /// Whether any letter sent earlier has been received by now, or will be within a visibility timeout: at most as
+    /// many messages wait as consumers hold, and consumers finish those within that time. A queue with other traffic
+    /// is hardly ever empty; a queue with a consumer that is off or behind has more messages waiting than held.
     pub fn is_drained(&self) -> bool {
         self.visible_count <= self.in_flight_count
     }
 }
 
-/// What was known of a wave when a person let the replay go on: only what is sent since then is judged, and first
-/// another canary goes out, because the fix is a new one.
+/// The state of a wave when a person resumed the replay. Only letters sent after that count, and another canary goes
+/// first, because the fix is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resumed {
     /// The wave.
     pub wave: u32,
-    /// Letters of the wave that had been sent before.
+    /// Letters of the wave that were sent before.
     pub sent: u64,
-    /// Letters of the wave that had come back before.
+    /// Letters of the wave that had returned before.
     pub returned: u64,
-    /// Whether the canary of the new fix is still to pass.
+    /// Whether the canary of the new fix is still pending.
     pub probing: bool,
 }

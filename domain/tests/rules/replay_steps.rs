@@ -201,14 +201,14 @@ fn every_row_of_the_table() {
     check(paused(1), &["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 5, wait(WINDOW_S));
     check(paused(1), &["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 12, settle(12));
     check(paused(1), &["0/0/0/2/0", "4/1/0/3/0", "16/0/0/0/0"], 12, settle(12));
-    check(paused(1), &["0/0/0/2/0", "4/0/0/4/0", "16/0/0/0/0"], 99, Step::Rest);
+    check(paused(1), &["0/0/0/2/0", "4/0/0/4/0", "16/0/0/0/0"], 99, Step::Idle);
     check(paused(2), &["0/0/0/2/0", "0/0/0/8/0", "0/0/0/0/16"], 99, Step::Finish(Ending::Completed));
     // An abort skips what was not sent, and observes the rest.
     check(stopping(), &["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 5, Step::SkipUnsent);
     check(stopping(), &["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 5, wait(WINDOW_S));
     check(stopping(), &["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 10, settle(10));
     check(stopping(), &["0/0/0/2/0", "0/0/0/4/0", "0/0/0/0/0"], 10, Step::Finish(Ending::Aborted));
-    check(ReplayState::Finished { ending: Ending::Completed, at: at(1) }, &["0/0/0/2/0"], 99, Step::Rest);
+    check(ReplayState::Finished { ending: Ending::Completed, at: at(1) }, &["0/0/0/2/0"], 99, Step::Idle);
 }
 
 #[test]

@@ -56,7 +56,7 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let mut words: Vec<_> = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
     words.sort();
     assert_eq!(plan.letters.letters, 2);
-    assert_eq!(words, ["1 cut off on the way", "1 whose payload lies in S3, where it may have expired"]);
+    assert_eq!(words, ["1 truncated on the way", "1 with a payload in S3 that may have expired"]);
 
     let mut policy = Policy::clone(&world.office.policy);
     policy.replay.send_pointers = true;
