@@ -1,6 +1,5 @@
 //! The rules of the domain as tables, properties and golden files.
 
-mod architecture;
 mod causes;
 mod classification;
 mod corpus;
@@ -12,4 +11,5 @@ mod impact;
 mod linear;
 mod plan_waves;
 mod policy_example;
+mod replay_fixture;
 mod replay_steps;
