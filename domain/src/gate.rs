@@ -157,9 +157,9 @@ impl Condition {
 /// An evaluated gate. Only [`evaluate`] creates one, so that an open gate cannot be claimed without an evaluation. It
 /// has no serialised form for the same reason. `wire::GateView` shows it to people.
 ///
-/// ```compile_fail,E0451
-/// use domain::gate::Gate;
-/// let forged = Gate { group: "g".into(), conditions: Vec::new() };
+/// ```compile_fail,E0277
+/// let forged: domain::gate::Gate = serde_json::from_str("{}")?;
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
@@ -168,11 +168,6 @@ pub struct Gate {
 }
 
 /// The proof that a gate was open. Approvals and resumptions require it. Only [`Gate::open`] creates one.
-///
-/// ```compile_fail,E0451
-/// use domain::gate::OpenGate;
-/// let forged = OpenGate { group: "g".into() };
-/// ```
 #[derive(Debug)]
 pub struct OpenGate {
     group: GroupId,

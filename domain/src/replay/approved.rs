@@ -13,12 +13,6 @@ use serde::{Deserialize, Serialize};
 
 /// An approved plan under way. Only [`Plan::approve`] creates one, and only the methods here change it. A store writes
 /// it unchanged and reads it back; `wire::ReplayInfo` shows it to people.
-///
-/// ```compile_fail,E0616
-/// fn skip_the_gate(replay: &mut domain::replay::Replay, plan: domain::replay::Plan) {
-///     replay.plan = plan;
-/// }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replay {
     version: u64,
