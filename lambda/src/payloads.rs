@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use aws_config::SdkConfig;
 use aws_sdk_s3::Client;
 use aws_sdk_s3::config::Builder;
-use domain::read::PayloadPlace;
+use domain::read::PayloadLocation;
 use office::port::{Payloads, Presence};
 
 /// Checks payloads in S3, within the buckets that the stack's policy allows.
@@ -22,7 +22,7 @@ impl S3Payloads {
 
 #[async_trait]
 impl Payloads for S3Payloads {
-    async fn look(&self, place: &PayloadPlace) -> Presence {
+    async fn look(&self, place: &PayloadLocation) -> Presence {
         let response = self.client.head_object().bucket(&place.bucket).key(&place.key).send().await;
         match response {
             Ok(_) => Presence::There,

@@ -229,7 +229,6 @@ fn group(letter: &Letter) -> Variant {
         severity: Severity::Warning,
         first_died_at: letter.died_at,
         note: None,
-        owner: None,
         skeleton: None,
         merge: MergeState::default(),
         state: GroupState::Open,

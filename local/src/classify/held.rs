@@ -46,6 +46,6 @@ impl Held {
     /// The table from fingerprint to group.
     pub fn aliases(&self) -> BTreeMap<GroupId, GroupId> {
         let known = self.skeletons.iter().filter_map(|(id, skeleton)| Some((id.clone(), skeleton.clone()?)));
-        merge::join(&known.collect(), &BTreeSet::new()).aliases(&self.first_seen)
+        merge::find_groups(&known.collect(), &BTreeSet::new()).aliases(&self.first_seen)
     }
 }
