@@ -194,7 +194,7 @@ fn consumer_config(shared: &Arc<Shared>) -> ConsumerConfig {
         message_type: service::message_type,
         receipts: config.receipts.clone(),
         now: config.now.clone(),
-        tell: Arc::new(move |_, outcome| counters.count(outcome)),
+        on_outcome: Arc::new(move |_, outcome| counters.count(outcome)),
         ..ConsumerConfig::new(config.main.clone(), SERVICE, move || version.state().version.to_string())
     }
 }
