@@ -187,7 +187,7 @@ async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQ
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
-        transforms: Arc::new(Transforms::by_this_executable()),
+        transforms: Arc::new(Transforms::with_this_executable()),
     };
     Ok((office, queue))
 }

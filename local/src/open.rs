@@ -239,7 +239,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> 
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
-        transforms: Arc::new(Transforms::by_this_executable()),
+        transforms: Arc::new(Transforms::with_this_executable()),
     };
     Ok((office, RealQueues { dlq, receipts }))
 }

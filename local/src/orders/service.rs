@@ -7,7 +7,7 @@ use super::state::State;
 use super::version::Version;
 use super::{catalogue, pricing, tenant};
 use async_trait::async_trait;
-use consumer::{At, Class, Failure, Handler, Classify, guard, here};
+use consumer::{At, Class, Classify, Failure, Handler, guard, here};
 use domain::message::Content;
 use domain::money::Decimal;
 use domain::time::Timestamp;
