@@ -203,8 +203,9 @@ const OUTSIDE: &str = "outside the filter";
 const IN_QUARANTINE: &str = "in quarantine";
 
 pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
-    let allowed = matches!(letter.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
-    if let Some(reason) = letter.replayability.left_out().filter(|_| !allowed) {
+    let allowed =
+        matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
+    if let Some(reason) = letter.diagnosis.replayability.left_out().filter(|_| !allowed) {
         return Some(reason.into());
     }
     if letter.main_queue.as_ref() != Some(main_queue) {
@@ -262,11 +263,11 @@ impl Selection {
             sequence_number: letter.sequence_number.clone().filter(|_| fifo),
             message_group: letter.content.message_group_id.clone().filter(|_| fifo),
         });
-        if !self.message_types.contains(&letter.message_type) {
-            self.message_types.insert(letter.message_type.clone());
+        if !self.message_types.contains(&letter.diagnosis.message_type) {
+            self.message_types.insert(letter.diagnosis.message_type.clone());
         }
         self.tally.letters += 1;
-        if let Some(money) = letter.impact.money {
+        if let Some(money) = letter.diagnosis.impact.money {
             self.tally.priced += 1;
             let mut sum = Purse::empty();
             sum.add(money);

@@ -112,7 +112,7 @@ fn counters_are_exact(facts: &GroupFacts, books: &Books) -> Result<(), String> {
         let (mut count, mut money) = (0, Purse::empty());
         for letter in of_kind {
             count += 1;
-            letter.impact.money.into_iter().for_each(|sum| money.add(sum));
+            letter.diagnosis.impact.money.into_iter().for_each(|sum| money.add(sum));
         }
         let tally = facts.counts.of(kind);
         if (tally.letters, &tally.money) != (count, &money) {
