@@ -93,16 +93,16 @@ impl Program {
 
 /// Returns the message of a program's error. Adds advice for the most common one.
 fn error_message(error: jaq_json::Error) -> String {
-    let said = match error.into_val() {
+    let text = match error.into_val() {
         Val::TStr(text) => String::from_utf8_lossy(&text).into_owned(),
         other => other.to_string(),
     };
-    let mut words = shown(said.trim_end_matches('.'));
-    if said.starts_with("cannot use null as iterable") {
-        words.push_str(". A field on the path is missing. Create it first: `.a //= {} | .a.b = 1`");
+    let mut message = shown(text.trim_end_matches('.'));
+    if text.starts_with("cannot use null as iterable") {
+        message.push_str(". A field on the path is missing. Create it first: `.a //= {} | .a.b = 1`");
     }
-    words.push('.');
-    words
+    message.push('.');
+    message
 }
 
 fn load_faults(text: &str, errors: &load::Errors<&str, ()>) -> Vec<ProgramFault> {

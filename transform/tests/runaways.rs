@@ -80,7 +80,7 @@ async fn the_worst_bodies_fit_into_a_workers_memory() {
     for (program, item) in [(".", "{\"a\":1}"), (".", "[]"), (".", "1"), ("map(.b = 1) | .[:9]", "{\"a\":1}")] {
         let outcome =
             workers.run(program, &[&list(item)], false).await.expect("a worker").expect("a program").remove(0);
-        // A build without optimisation may take too long; none may take too much.
+        // An unoptimised build may exceed the time limit, but no build may exceed the memory limit.
         assert!(matches!(outcome, Ok(_) | Err(Failure::TooSlow)), "{program} over {item}: {outcome:?}");
     }
 }

@@ -129,7 +129,7 @@ async fn check(kind: Kind, error_type: &str, text: &str, category: Category, thr
 #[tokio::test]
 async fn each_failure_is_stamped_with_its_own_error() {
     use Category::*;
-    //    kind                  error type                             words                        category          thrown in
+    //    kind                  error type                             text                         category          thrown in
     check(Kind::GiftCard, "panic", "index out of bounds", ConsumerBug, "orders::pricing::shipping").await;
     check(
         Kind::Malformed,

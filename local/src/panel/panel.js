@@ -100,11 +100,11 @@ async function refresh() {
   if (mine === round && !document.hidden) timer = setTimeout(refresh, PERIOD_MS);
 }
 
-let silence = 0;
-function say(text) {
-  clearTimeout(silence);
-  put("said", text);
-  silence = setTimeout(() => put("said", ""), 4000);
+let toastTimer = 0;
+function toast(text) {
+  clearTimeout(toastTimer);
+  put("toast", text);
+  toastTimer = setTimeout(() => put("toast", ""), 4000);
 }
 
 async function press(button) {
@@ -116,7 +116,7 @@ async function press(button) {
     const state = await call(button.dataset.post, options);
     round++;
     show(state);
-    say(`Done: ${title}`);
+    toast(`Done: ${title}`);
   } catch (error) {
     fail(error.message);
   }

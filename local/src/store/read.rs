@@ -205,7 +205,7 @@ pub(super) fn transforms(db: &Connection, text: &str, values: impl Params) -> Re
 pub(super) const AUDIT: &str = "audit";
 
 pub(super) fn audit(db: &Connection, group: &GroupId, window: &Window) -> Result<Page<AuditRecord>, Fault> {
-    // The place of a record is its moment and its number among all records.
+    // A record's position is its time, then its key.
     let key = window.from.id.parse().unwrap_or(i64::MAX);
     let mut statement = db.prepare_cached(sql::AUDIT)?;
     let mut rows = statement.query(params![group.as_str(), window.from.number, key, window.fetch()])?;

@@ -7,6 +7,7 @@
 use super::apply::{self, apply};
 use super::fault::Fault;
 use domain::time::Timestamp;
+use office::error::chain;
 use office::port::{CommitError, StoreError, Write};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -222,15 +223,4 @@ fn into_result(done: Done) -> Result<(), CommitError> {
         Done::Conflict(failed) => Err(CommitError::Conflict(failed)),
         Done::Failed(fault) => Err(CommitError::Store(fault.during("commit"))),
     }
-}
-
-fn chain(fault: &Fault) -> String {
-    let mut text = fault.to_string();
-    let mut cause = std::error::Error::source(fault);
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
