@@ -76,7 +76,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         // Randomness only chooses delays, so a failing generator does no harm.
         entropy: Arc::new(|| getrandom::u64().unwrap_or_default()),
         retentions: Arc::new(Mutex::new(HashMap::new())),
-        transforms: Arc::new(Transforms::by_this_executable()),
+        transforms: Arc::new(Transforms::with_this_executable()),
     })
 }
 
