@@ -3,14 +3,14 @@
 
 use super::{loader, page, styles};
 use crate::failure::{Failure, Outcome, at};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::tools::WebTools;
 use crate::{hash, progress, say};
 use std::path::{Path, PathBuf};
 
-pub fn finish(place: &Place, tools: &WebTools, stage: &Path) -> Outcome<()> {
+pub fn finish(paths: &Paths, tools: &WebTools, stage: &Path) -> Outcome<()> {
     let bundle = Bundle::find(stage)?;
-    shrink(place, tools, &bundle.wasm)?;
+    shrink(paths, tools, &bundle.wasm)?;
     let wasm_name = renamed(&bundle, &bundle.wasm, "_bg.wasm")?;
     let glue = read(&bundle.glue)?;
     let glue = loader::self_starting(&glue, &format!("/{wasm_name}"))?;
@@ -69,12 +69,12 @@ fn read(path: &Path) -> Outcome<String> {
     at("read", path, std::fs::read_to_string(path))
 }
 
-fn shrink(place: &Place, tools: &WebTools, wasm: &Path) -> Outcome<()> {
+fn shrink(paths: &Paths, tools: &WebTools, wasm: &Path) -> Outcome<()> {
     let Some(wasm_opt) = &tools.wasm_opt else {
         return Ok(());
     };
     let small = wasm.with_extension("small");
-    let mut command = tools.command(place, wasm_opt);
+    let mut command = tools.command(paths, wasm_opt);
     command.args(["-Oz", "--strip-debug", "--strip-producers", "--strip-target-features"]);
     // Rust puts nothing below address 1024, which lets offsets fold: half a percent.
     command.arg("--low-memory-unused");

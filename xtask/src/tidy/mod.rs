@@ -13,7 +13,7 @@ mod web;
 mod words;
 
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::say;
 use source::Source;
 use std::process::ExitCode;
@@ -44,13 +44,13 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
         .flatten()
 }
 
-pub fn command(place: &Place) -> Outcome<ExitCode> {
-    check(place)?;
+pub fn command(paths: &Paths) -> Outcome<ExitCode> {
+    check(paths)?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn check(place: &Place) -> Outcome<()> {
-    let sources = source::all(&place.root)?;
+pub fn check(paths: &Paths) -> Outcome<()> {
+    let sources = source::all(&paths.root)?;
     let mut broken = 0;
     for source in &sources {
         for rule in rules() {

@@ -2,21 +2,21 @@
 
 use super::npm;
 use crate::failure::Outcome;
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::say;
 
 const VERSION: &str = "4.14.1";
 
 /// Installs it where it is missing or another version; the tests read it from there.
-pub fn ensure(place: &Place) -> Outcome<()> {
-    let manifest = place.tools.join("npm/node_modules/axe-core/package.json");
+pub fn ensure(paths: &Paths) -> Outcome<()> {
+    let manifest = paths.tools.join("npm/node_modules/axe-core/package.json");
     let present = std::fs::read_to_string(manifest).is_ok_and(|text| is_version(&text, VERSION));
     if present {
         return Ok(());
     }
     say::phase("installing axe-core: the browser tests look for what not everybody can read or reach", || {
         say::note("from npm into target/tools, once; a few seconds");
-        npm::install(place, "axe-core", VERSION)
+        npm::install(paths, "axe-core", VERSION)
     })
 }
 

@@ -12,7 +12,7 @@ mod wasm_opt;
 pub mod wasm_rust;
 
 use crate::failure::Outcome;
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::{lockfile, run};
 pub use find::Found;
 pub use network::explain as no_network;
@@ -33,28 +33,28 @@ pub struct WebTools {
 
 impl WebTools {
     /// Finds every tool, and installs what is missing, saying what, why and for how long.
-    pub fn ensure(place: &Place) -> Outcome<WebTools> {
-        let rust = wasm_rust::ensure(place)?;
-        let trunk = install::ensure(place, &TRUNK_RECIPE, TRUNK)?;
-        let bindgen = install::ensure(place, &BINDGEN_RECIPE, &lockfile::version_of(&place.root, "wasm-bindgen")?)?;
-        let wasm_opt = wasm_opt::ensure(place);
-        install::remove_leftovers(place);
+    pub fn ensure(paths: &Paths) -> Outcome<WebTools> {
+        let rust = wasm_rust::ensure(paths)?;
+        let trunk = install::ensure(paths, &TRUNK_RECIPE, TRUNK)?;
+        let bindgen = install::ensure(paths, &BINDGEN_RECIPE, &lockfile::version_of(&paths.root, "wasm-bindgen")?)?;
+        let wasm_opt = wasm_opt::ensure(paths);
+        install::remove_leftovers(paths);
         Ok(WebTools { rust, trunk, bindgen, wasm_opt })
     }
 
     /// A command that finds these very tools first, and the compiler that knows wasm32.
-    pub fn command(&self, place: &Place, program: &Found) -> Command {
-        self.prepared(run::cleaned(Command::new(&program.path), place), place)
+    pub fn command(&self, paths: &Paths, program: &Found) -> Command {
+        self.prepared(run::cleaned(Command::new(&program.path), paths), paths)
     }
 
     /// The cargo that builds for wasm32.
-    pub fn cargo(&self, place: &Place) -> Command {
-        self.prepared(run::cargo(place), place)
+    pub fn cargo(&self, paths: &Paths) -> Command {
+        self.prepared(run::cargo(paths), paths)
     }
 
-    fn prepared(&self, mut command: Command, place: &Place) -> Command {
+    fn prepared(&self, mut command: Command, paths: &Paths) -> Command {
         self.rust.select(&mut command);
-        command.env("PATH", self.path()).env("CARGO_TARGET_DIR", place.dashboard_target());
+        command.env("PATH", self.path()).env("CARGO_TARGET_DIR", paths.dashboard_target());
         command
     }
 

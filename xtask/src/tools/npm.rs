@@ -2,18 +2,18 @@
 
 use super::find;
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::{progress, run};
 use std::process::Command;
 
-pub fn install(place: &Place, package: &str, version: &str) -> Outcome<()> {
+pub fn install(paths: &Paths, package: &str, version: &str) -> Outcome<()> {
     if find::on_path("npm").is_none() {
         return Err(Failure::new("npm is not installed."));
     }
-    let mut command = run::cleaned(Command::new("npm"), place);
+    let mut command = run::cleaned(Command::new("npm"), paths);
     command
         .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact", "--prefix"])
-        .arg(place.tools.join("npm"))
+        .arg(paths.tools.join("npm"))
         .arg(format!("{package}@{version}"));
     progress::watched(&mut command)
 }

@@ -2,7 +2,7 @@
 
 use super::find::{self, Found};
 use super::{install, npm};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::say;
 
 /// The oldest that understands what today's Rust emits (bulk memory, sign extension, reference types).
@@ -18,14 +18,14 @@ const RECIPE: install::Recipe = install::Recipe {
     features: &[],
 };
 
-pub fn ensure(place: &Place) -> Option<Found> {
-    let look = || find::program(place, "wasm-opt", recent_enough);
+pub fn ensure(paths: &Paths) -> Option<Found> {
+    let look = || find::program(paths, "wasm-opt", recent_enough);
     if let Some(found) = look() {
         return Some(found);
     }
     let from_npm = say::phase("installing wasm-opt: it makes the dashboard's download smaller", || {
         say::note("from the npm package binaryen into target/tools, once; about 10 seconds");
-        npm::install(place, "binaryen", NPM_BINARYEN)
+        npm::install(paths, "binaryen", NPM_BINARYEN)
     });
     if from_npm.is_ok()
         && let Some(found) = look()
@@ -33,7 +33,7 @@ pub fn ensure(place: &Place) -> Option<Found> {
         return Some(found);
     }
     say::note("npm could not provide it; trying to compile it");
-    let compiled = install::ensure(place, &RECIPE, CRATE);
+    let compiled = install::ensure(paths, &RECIPE, CRATE);
     compiled.ok().or_else(look).or_else(|| {
         say::note("wasm-opt is not available: the dashboard works, and its download is about a tenth bigger");
         None
