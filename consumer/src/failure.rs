@@ -1,6 +1,6 @@
 //! Why a handler could not handle a message: what goes onto the stamp.
 
-use crate::place::{self, Frame};
+use crate::frame::{self, Frame};
 use domain::reading::Class;
 use std::error::Error;
 
@@ -66,7 +66,7 @@ impl Failure {
     pub fn stack(&self) -> Option<String> {
         match &self.foreign_stack {
             Some(stack) => Some(stack.clone()),
-            None => (!self.frames.is_empty()).then(|| place::print(&self.frames)),
+            None => (!self.frames.is_empty()).then(|| frame::print(&self.frames)),
         }
     }
 }

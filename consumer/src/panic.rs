@@ -1,7 +1,7 @@
 //! A panic is a failure of its message: caught, with its words and its place.
 
 use crate::failure::Failure;
-use crate::place::{Frame, plain_name};
+use crate::frame::{Frame, plain_name};
 use domain::reading::Class;
 use std::any::Any;
 use std::cell::{Cell, RefCell};

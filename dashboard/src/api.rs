@@ -16,9 +16,10 @@ use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
 use http::{delete, file, get, path, post};
 use wire::{
-    Approve, AskDryRun, AuditPage, ComeBack, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail,
-    LettersPage, MakePlan, Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, Resume, SaveTransform,
-    Session, SignIn, TransformPreview, TransformsAnswer, TryTransform,
+    ApproveRequest, AuditPage, ComeBack, DeclareFixRequest, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
+    LetterDetail, LettersPage, Me, Note, PlanRequest, PlanView, PreviewTransformRequest, ReasonRequest, ReleaseRequest,
+    ReplayView, ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session, SignIn, TransformPreview,
+    TransformsAnswer, UnmergeRequest,
 };
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
@@ -98,12 +99,12 @@ pub async fn history(path: String, form: &'static str) -> Done<String> {
 }
 
 /// Says that the cause is gone.
-pub async fn declare_fix(id: GroupId, ask: DeclareFix) -> Done<GroupDetail> {
+pub async fn declare_fix(id: GroupId, ask: DeclareFixRequest) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "fix"]), &ask).await
 }
 
 /// Takes that back.
-pub async fn withdraw_fix(id: GroupId, ask: Give) -> Done<GroupDetail> {
+pub async fn withdraw_fix(id: GroupId, ask: ReasonRequest) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "fix", "withdraw"]), &ask).await
 }
 
@@ -115,17 +116,17 @@ pub async fn transforms(id: GroupId) -> Done<TransformsAnswer> {
 }
 
 /// Saves another version of it.
-pub async fn save_transform(id: GroupId, ask: SaveTransform) -> Done<Transform> {
+pub async fn save_transform(id: GroupId, ask: SaveTransformRequest) -> Done<Transform> {
     post(&path(&["groups", id.as_str(), "transform"]), &ask).await
 }
 
 /// What a program would change.
-pub async fn try_transform(id: GroupId, ask: TryTransform) -> Done<TransformPreview> {
+pub async fn try_transform(id: GroupId, ask: PreviewTransformRequest) -> Done<TransformPreview> {
     post(&path(&["groups", id.as_str(), "transform", "preview"]), &ask).await
 }
 
 /// Tries a version over another page of the letters that wait.
-pub async fn dry_run(id: GroupId, ask: AskDryRun) -> Done<DryRun> {
+pub async fn dry_run(id: GroupId, ask: DryRunRequest) -> Done<DryRun> {
     post(&path(&["groups", id.as_str(), "transform", "dry-run"]), &ask).await
 }
 
@@ -135,27 +136,27 @@ pub async fn note(id: GroupId, ask: Note) -> Done<GroupDetail> {
 }
 
 /// Takes a fingerprint out of the group.
-pub async fn take_out(id: GroupId, ask: Part) -> Done<GroupDetail> {
+pub async fn take_out(id: GroupId, ask: UnmergeRequest) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "part"]), &ask).await
 }
 
 /// Lets a fingerprint that was taken out be merged again.
-pub async fn rejoin(id: GroupId, ask: Give) -> Done<GroupDetail> {
+pub async fn rejoin(id: GroupId, ask: ReasonRequest) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "rejoin"]), &ask).await
 }
 
 /// Lets all letters of a group out of quarantine.
-pub async fn release(id: GroupId, ask: Release) -> Done<GroupDetail> {
+pub async fn release(id: GroupId, ask: ReleaseRequest) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "release"]), &ask).await
 }
 
 /// Makes a plan of the letters that wait.
-pub async fn plan(id: GroupId, ask: MakePlan) -> Done<PlanView> {
+pub async fn plan(id: GroupId, ask: PlanRequest) -> Done<PlanView> {
     post(&path(&["groups", id.as_str(), "plan"]), &ask).await
 }
 
 /// Approves the group's plan and starts its replay.
-pub async fn approve(id: GroupId, ask: Approve) -> Done<ReplayView> {
+pub async fn approve(id: GroupId, ask: ApproveRequest) -> Done<ReplayView> {
     post(&path(&["groups", id.as_str(), "approve"]), &ask).await
 }
 
@@ -186,17 +187,17 @@ pub async fn entries(
 }
 
 /// Pauses a replay: what is in flight is still observed.
-pub async fn pause(id: ReplayId, ask: Give) -> Done<ReplayView> {
+pub async fn pause(id: ReplayId, ask: ReasonRequest) -> Done<ReplayView> {
     post(&path(&["replays", id.as_str(), "pause"]), &ask).await
 }
 
 /// Ends a replay.
-pub async fn abort(id: ReplayId, ask: Give) -> Done<ReplayView> {
+pub async fn abort(id: ReplayId, ask: ReasonRequest) -> Done<ReplayView> {
     post(&path(&["replays", id.as_str(), "abort"]), &ask).await
 }
 
 /// Lets a paused replay go on.
-pub async fn resume(id: ReplayId, ask: Resume) -> Done<ReplayView> {
+pub async fn resume(id: ReplayId, ask: ResumeRequest) -> Done<ReplayView> {
     post(&path(&["replays", id.as_str(), "resume"]), &ask).await
 }
 

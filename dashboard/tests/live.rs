@@ -1,7 +1,7 @@
 //! Live values, writes and the way between pages, in a real browser.
 #![cfg(target_arch = "wasm32")]
 
-mod stage;
+mod fixture;
 
 use dashboard::api::{Answer, ApiError};
 use dashboard::ask::Ask;
@@ -11,7 +11,7 @@ use dashboard::nav::nav;
 use dashboard::poll::{Live, Pace};
 use dashboard::reactive::prelude::*;
 use dashboard_model::route::{PageKey, Route};
-use stage::{Stage, frame, show};
+use fixture::{Fixture, frame, show};
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -32,11 +32,11 @@ fn unreachable() -> ApiError {
 }
 
 /// Shows a live value whose answers are given; the last one is given again and again.
-fn living(answers: Vec<Told>) -> (Stage, Live<String>) {
+fn living(answers: Vec<Told>) -> (Fixture, Live<String>) {
     let answers = Rc::new(RefCell::new(answers));
     let out = Rc::new(RefCell::new(None));
     let inner = Rc::clone(&out);
-    let stage = show(move || {
+    let fixture = show(move || {
         let ask = move |_| {
             let mut answers = answers.borrow_mut();
             let next = if answers.len() > 1 { answers.remove(0) } else { answers[0].clone() };
@@ -47,7 +47,7 @@ fn living(answers: Vec<Told>) -> (Stage, Live<String>) {
         view! { <Unless live><p>{move || live.get()}</p></Unless> }
     });
     let live = out.borrow_mut().take().unwrap();
-    (stage, live)
+    (fixture, live)
 }
 
 fn new(text: &str) -> Told {
@@ -56,13 +56,13 @@ fn new(text: &str) -> Told {
 
 #[wasm_bindgen_test]
 async fn old_values_stay_while_nothing_answers() {
-    let (stage, live) = living(vec![new("41 letters"), Err(unreachable()), new("42 letters")]);
-    stage.until("the value is shown", |stage| stage.text() == "41 letters").await;
+    let (fixture, live) = living(vec![new("41 letters"), Err(unreachable()), new("42 letters")]);
+    fixture.until("the value is shown", |fixture| fixture.text() == "41 letters").await;
     live.refresh();
-    stage.until("it is called old", |stage| stage.text().contains("What you see is old.")).await;
-    assert!(stage.text().contains("41 letters"));
-    stage.get(".stale button").click();
-    stage.until("it is new again", |stage| stage.text() == "42 letters").await;
+    fixture.until("it is called old", |fixture| fixture.text().contains("What you see is old.")).await;
+    assert!(fixture.text().contains("41 letters"));
+    fixture.get(".stale button").click();
+    fixture.until("it is new again", |fixture| fixture.text() == "42 letters").await;
 }
 
 #[wasm_bindgen_test]
@@ -74,43 +74,43 @@ async fn each_failure_has_its_own_screen() {
         (refused(404, ErrorCode::NotFound), "There is no such thing, or no longer."),
     ];
     for (error, words) in rows {
-        let (stage, _) = living(vec![Err(error)]);
-        stage.until(words, |stage| stage.text().contains(words)).await;
+        let (fixture, _) = living(vec![Err(error)]);
+        fixture.until(words, |fixture| fixture.text().contains(words)).await;
     }
 }
 
 #[wasm_bindgen_test]
 async fn a_failure_gives_way_to_the_first_answer() {
-    let (stage, _) = living(vec![Err(unreachable()), new("here")]);
-    stage.until("it failed", |stage| stage.text().contains("could not be loaded")).await;
-    stage.get("button").click();
-    stage.until("it is here", |stage| stage.text() == "here").await;
+    let (fixture, _) = living(vec![Err(unreachable()), new("here")]);
+    fixture.until("it failed", |fixture| fixture.text().contains("could not be loaded")).await;
+    fixture.get("button").click();
+    fixture.until("it is here", |fixture| fixture.text() == "here").await;
 }
 
 #[wasm_bindgen_test]
 async fn unchanged_answers_change_nothing() {
-    let (stage, live) = living(vec![new("same"), Ok(Answer::Same)]);
-    stage.until("the value is shown", |stage| stage.text() == "same").await;
-    let before = stage.get("p");
+    let (fixture, live) = living(vec![new("same"), Ok(Answer::Same)]);
+    fixture.until("the value is shown", |fixture| fixture.text() == "same").await;
+    let before = fixture.get("p");
     live.refresh();
     frame().await;
-    assert!(stage.get("p").is_same_node(Some(&before)));
-    assert_eq!(stage.text(), "same");
+    assert!(fixture.get("p").is_same_node(Some(&before)));
+    assert_eq!(fixture.text(), "same");
 }
 
 #[wasm_bindgen_test]
 async fn an_answer_to_a_write_is_shown_at_once() {
-    let (stage, live) = living(vec![new("before"), Ok(Answer::Same)]);
-    stage.until("the value is shown", |stage| stage.text() == "before").await;
+    let (fixture, live) = living(vec![new("before"), Ok(Answer::Same)]);
+    fixture.until("the value is shown", |fixture| fixture.text() == "before").await;
     live.put("after".to_string());
     frame().await;
-    assert_eq!(stage.text(), "after");
+    assert_eq!(fixture.text(), "after");
 }
 
 #[wasm_bindgen_test]
 async fn pressed_twice_it_is_sent_once() {
     let sent = RwSignal::new(0);
-    let stage = show(move || {
+    let fixture = show(move || {
         let ask = Ask::new();
         let send = move |_| {
             let call = async move {
@@ -122,27 +122,27 @@ async fn pressed_twice_it_is_sent_once() {
         };
         view! { <button on:click=send>{move || if ask.busy().get() { "Sending" } else { "Send" }}</button> }
     });
-    stage.get("button").click();
-    stage.get("button").click();
-    stage.until("it is done", |stage| stage.text() == "Send" && sent.get_untracked() > 0).await;
+    fixture.get("button").click();
+    fixture.get("button").click();
+    fixture.until("it is done", |fixture| fixture.text() == "Send" && sent.get_untracked() > 0).await;
     assert_eq!(sent.get_untracked(), 1);
 }
 
 #[wasm_bindgen_test]
 async fn links_change_the_page_without_loading_it() {
-    let stage = show(|| {
+    let fixture = show(|| {
         let nav = nav();
         view! {
             <a id="in" href="/groups/ab12?tab=letters">"Group"</a>
             <output>{move || format!("{:?}", nav.route().page())}</output>
         }
     });
-    stage.get("#in").click();
+    fixture.get("#in").click();
     let there = format!("{:?}", PageKey::Group("ab12".into()));
-    stage.until("the page is the group's", |stage| stage.get("output").inner_text() == there).await;
+    fixture.until("the page is the group's", |fixture| fixture.get("output").inner_text() == there).await;
     assert_eq!(window().location().pathname().unwrap(), "/groups/ab12");
     window().history().unwrap().back().unwrap();
-    stage.until("back is back", |stage| stage.get("output").inner_text() != there).await;
+    fixture.until("back is back", |fixture| fixture.get("output").inner_text() != there).await;
 }
 
 fn press(target: &web_sys::HtmlElement, key: &str, ctrl: bool) {
@@ -158,7 +158,7 @@ fn press(target: &web_sys::HtmlElement, key: &str, ctrl: bool) {
 #[wasm_bindgen_test]
 async fn letter_keys_work_everywhere_but_in_text_fields() {
     let pressed = RwSignal::new(String::new());
-    let stage = show(move || {
+    let fixture = show(move || {
         let add = move |what: &'static str| pressed.update(|pressed| pressed.push_str(what));
         keys::bind("Test", vec![key("j", "Next", move || add("j")), key("g r", "Go", move || add("R"))]);
         view! { <a href="/groups">"link"</a><input /><textarea></textarea><input type="checkbox" /> }
@@ -173,12 +173,12 @@ async fn letter_keys_work_everywhere_but_in_text_fields() {
     ];
     for (target, key, ctrl, expected) in rows {
         pressed.set(String::new());
-        press(&stage.get(target), key, ctrl);
+        press(&fixture.get(target), key, ctrl);
         assert_eq!(pressed.get_untracked(), expected, "{key} in {target}");
     }
     pressed.set(String::new());
     for key in ["g", "r", "r"] {
-        press(&stage.get("a"), key, false);
+        press(&fixture.get("a"), key, false);
     }
     assert_eq!(pressed.get_untracked(), "R");
 }

@@ -1,17 +1,17 @@
 //! The way to a replay in a real browser: the gate, the approval's rules, waves and ledger.
 #![cfg(target_arch = "wasm32")]
 
-mod stage;
+mod fixture;
 
 use dashboard::component::{ApproveDialog, Asker, GateList, LedgerTable, WaveRows};
 use dashboard::reactive::prelude::*;
 use domain::gate::Gate;
+use fixture::{Fixture, frame, show};
 use serde_json::{Value, json};
-use stage::{Stage, frame, show};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 use web_sys::{Event, EventInit, HtmlInputElement, HtmlTextAreaElement};
-use wire::{Approve, PlanView, ReplayView};
+use wire::{ApproveRequest, PlanView, ReplayView};
 
 wasm_bindgen_test_configure!(run_in_browser);
 
@@ -69,10 +69,10 @@ fn replay() -> ReplayView {
 
 /// An open dialog of approval for `bo`, and what it sends.
 struct Asked {
-    stage: Stage,
+    fixture: Fixture,
     plan: RwSignal<Option<PlanView>>,
     gate: RwSignal<Gate>,
-    sent: RwSignal<Option<Approve>>,
+    sent: RwSignal<Option<ApproveRequest>>,
 }
 
 async fn approving(letters: u64, gate: Gate, me: &str) -> Asked {
@@ -80,19 +80,19 @@ async fn approving(letters: u64, gate: Gate, me: &str) -> Asked {
     let sent = RwSignal::new(None);
     let open = RwSignal::new(false);
     let asker = Signal::stored(Asker { me: Some(me.to_string()), declarer: Some("ana".to_string()) });
-    let stage = show(move || {
+    let fixture = show(move || {
         view! {
             <ApproveDialog open plan gate asker on_approve=move |ask| sent.set(Some(ask)) on_look=|()| () />
         }
     });
     open.set(true);
-    stage.until("it is open", |stage| stage.text().contains("cannot be called back")).await;
-    Asked { stage, plan, gate, sent }
+    fixture.until("it is open", |fixture| fixture.text().contains("cannot be called back")).await;
+    Asked { fixture, plan, gate, sent }
 }
 
 impl Asked {
     fn write(&self, selector: &str, text: &str) {
-        let field = self.stage.get(selector);
+        let field = self.fixture.get(selector);
         match field.dyn_ref::<HtmlTextAreaElement>() {
             Some(area) => area.set_value(text),
             None => field.unchecked_ref::<HtmlInputElement>().set_value(text),
@@ -104,40 +104,40 @@ impl Asked {
 
     async fn press(&self) {
         frame().await;
-        self.stage.get("button[type=submit]").click();
+        self.fixture.get("button[type=submit]").click();
         frame().await;
     }
 
     fn why_not(&self) -> String {
-        self.stage.find(".why-not").and_then(|why| why.text_content()).unwrap_or_default()
+        self.fixture.find(".why-not").and_then(|why| why.text_content()).unwrap_or_default()
     }
 }
 
 #[wasm_bindgen_test]
 async fn gate_shows_each_condition_with_mark_evidence_and_countdown() {
     let shown = RwSignal::new(gate(unmet(Some(js_sys::Date::now() + 60_000.0)), unmet(None)));
-    let stage = show(move || view! { <GateList gate=shown /> });
+    let fixture = show(move || view! { <GateList gate=shown /> });
     frame().await;
-    let text = stage.text();
+    let text = fixture.text();
     assert!(text.contains("Fix declared: met") && text.contains("Deploy v2, declared by ana"), "{text}");
     assert!(text.contains("Quiet since the fix: opens by itselfopens in 1 min"), "{text}");
     assert!(text.contains("Approved by a second person: not yet"), "{text}");
     shown.set(gate(json!({ "status": "waived", "by": "bo", "reason": "known noise" }), met()));
     frame().await;
-    assert!(stage.text().contains("Waived by bo: known noise"), "{}", stage.text());
+    assert!(fixture.text().contains("Waived by bo: known noise"), "{}", fixture.text());
 }
 
 #[wasm_bindgen_test]
 async fn gate_that_is_due_says_that_it_opens() {
     let shown = Signal::stored(gate(unmet(Some(js_sys::Date::now() - 1.0)), met()));
-    let stage = show(move || view! { <GateList gate=shown /> });
-    stage.until("it opens", |stage| stage.text().contains("opening…")).await;
+    let fixture = show(move || view! { <GateList gate=shown /> });
+    fixture.until("it opens", |fixture| fixture.text().contains("opening…")).await;
 }
 
 #[wasm_bindgen_test]
 async fn approval_needs_a_reason_and_names_the_plan_that_was_seen() {
     let asked = approving(10, gate(met(), met()), "bo").await;
-    let text = asked.stage.text();
+    let text = asked.fixture.text();
     for words in ["Replay 10 letters to orders?", "3 past their deadline", "2; the first, of 1 letter, is the canary"] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -177,7 +177,7 @@ async fn unmet_conditions_are_waived_with_a_reason_or_waited_for() {
     asked.gate.set(gate(met(), met()));
     asked.press().await;
     assert!(asked.sent.get_untracked().unwrap().waivers.is_empty(), "what has opened by itself is not waived");
-    assert!(asked.stage.find(".waivers").is_none());
+    assert!(asked.fixture.find(".waivers").is_none());
 }
 
 #[wasm_bindgen_test]
@@ -195,11 +195,11 @@ async fn changed_plan_is_looked_at_before_it_is_approved() {
     asked.write("textarea", "v2 is live");
     asked.plan.set(Some(plan(12, "h2")));
     asked.press().await;
-    assert!(asked.sent.get_untracked().is_none(), "{}", asked.stage.text());
-    assert!(asked.stage.text().contains("Replay 10 letters"), "the one that was seen is still shown");
-    asked.stage.get(".notice button").click();
+    assert!(asked.sent.get_untracked().is_none(), "{}", asked.fixture.text());
+    assert!(asked.fixture.text().contains("Replay 10 letters"), "the one that was seen is still shown");
+    asked.fixture.get(".notice button").click();
     frame().await;
-    assert!(asked.stage.text().contains("Replay 12 letters to orders?"));
+    assert!(asked.fixture.text().contains("Replay 12 letters to orders?"));
     asked.press().await;
     assert_eq!(asked.sent.get_untracked().unwrap().plan_hash.0, "h2");
     asked.plan.set(None);
@@ -210,25 +210,25 @@ async fn changed_plan_is_looked_at_before_it_is_approved() {
 #[wasm_bindgen_test]
 async fn ledger_closes_and_each_number_leads_to_its_letters() {
     let view = Signal::stored(replay());
-    let stage = show(move || view! { <LedgerTable view /> });
-    let row = |at: usize| stage.get(&format!("tbody tr:nth-child({at})")).inner_text();
+    let fixture = show(move || view! { <LedgerTable view /> });
+    let row = |at: usize| fixture.get(&format!("tbody tr:nth-child({at})")).inner_text();
     let words = |at: usize| row(at).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words(1), "1 1 1 by their window 0 0 0");
     assert_eq!(words(3), "All 10 2 by their window 4 0 4");
-    let link = stage.attribute("tbody tr:nth-child(2) td:nth-child(4) a", "href");
+    let link = fixture.attribute("tbody tr:nth-child(2) td:nth-child(4) a", "href");
     assert_eq!(link.as_deref(), Some("/replays/replay-1?outcome=returned&wave=1"));
-    assert!(stage.find("tbody tr:nth-child(1) td:nth-child(4) a").is_none(), "nothing is behind a zero");
+    assert!(fixture.find("tbody tr:nth-child(1) td:nth-child(4) a").is_none(), "nothing is behind a zero");
 }
 
 #[wasm_bindgen_test]
 async fn waves_say_how_far_they_are_and_where_they_stopped() {
     let view = Signal::stored(replay());
-    let stage = show(move || view! { <WaveRows view /> });
+    let fixture = show(move || view! { <WaveRows view /> });
     frame().await;
-    let wave = |at: usize| stage.get(&format!(".wave:nth-child({at})")).text_content().unwrap();
+    let wave = |at: usize| fixture.get(&format!(".wave:nth-child({at})")).text_content().unwrap();
     assert!(wave(1).contains("1 of 1") && wave(1).contains("Passed"), "{}", wave(1));
     assert!(wave(2).contains("5 of 9") && wave(2).contains("80 % back"), "{}", wave(2));
     assert!(wave(2).contains("Stopped: too many came back"), "{}", wave(2));
-    let words = stage.attribute(".wave:nth-child(2) [role=progressbar]", "aria-valuetext");
+    let words = fixture.attribute(".wave:nth-child(2) [role=progressbar]", "aria-valuetext");
     assert_eq!(words.as_deref(), Some("5 of 9 letters: 1 delivered, 4 came back, 0 in flight, 4 to go"));
 }

@@ -1,12 +1,12 @@
 //! Writing a payload transform in a real browser: the text, its faults, and what it would change.
 #![cfg(target_arch = "wasm32")]
 
-mod stage;
+mod fixture;
 
 use dashboard::component::{PreviewList, ProgramField};
 use dashboard::reactive::prelude::*;
+use fixture::{frame, show};
 use serde_json::json;
-use stage::{frame, show};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 use web_sys::{Event, EventInit, HtmlTextAreaElement};
@@ -26,10 +26,10 @@ fn preview(value: serde_json::Value) -> Option<TransformPreview> {
 async fn a_program_is_written_and_its_faults_are_told() {
     let program = RwSignal::new(".".to_string());
     let faults = RwSignal::new(Vec::new());
-    let stage = show(move || view! { <ProgramField program faults /> });
+    let fixture = show(move || view! { <ProgramField program faults /> });
     frame().await;
-    let area: HtmlTextAreaElement = stage.get("textarea").unchecked_into();
-    assert_eq!((area.value().as_str(), stage.attribute("textarea", "aria-invalid")), (".", None));
+    let area: HtmlTextAreaElement = fixture.get("textarea").unchecked_into();
+    assert_eq!((area.value().as_str(), fixture.attribute("textarea", "aria-invalid")), (".", None));
     area.set_value(".a = foo");
     let bubbles = EventInit::new();
     bubbles.set_bubbles(true);
@@ -39,21 +39,21 @@ async fn a_program_is_written_and_its_faults_are_told() {
         serde_json::from_value(json!([{ "line": 1, "column": 6, "message": "There is no filter `foo`." }])).unwrap(),
     );
     frame().await;
-    assert!(stage.text().contains("Line 1, column 6: There is no filter `foo`."), "{}", stage.text());
-    assert_eq!(stage.attribute("textarea", "aria-invalid").as_deref(), Some("true"));
-    let told = stage.attribute("textarea", "aria-describedby").unwrap();
-    assert!(stage.get(&format!("#{told}")).text_content().unwrap().contains("column 6"));
-    assert!(stage.get("details").text_content().unwrap().contains(".customer //= {}"), "examples");
+    assert!(fixture.text().contains("Line 1, column 6: There is no filter `foo`."), "{}", fixture.text());
+    assert_eq!(fixture.attribute("textarea", "aria-invalid").as_deref(), Some("true"));
+    let told = fixture.attribute("textarea", "aria-describedby").unwrap();
+    assert!(fixture.get(&format!("#{told}")).text_content().unwrap().contains("column 6"));
+    assert!(fixture.get("details").text_content().unwrap().contains(".customer //= {}"), "examples");
 }
 
 #[wasm_bindgen_test]
 async fn a_preview_tells_each_letters_fields_and_never_as_markup() {
     let shown = RwSignal::new(None);
     let busy = RwSignal::new(true);
-    let stage = show(move || view! { <PreviewList preview=shown busy /> });
+    let fixture = show(move || view! { <PreviewList preview=shown busy /> });
     frame().await;
-    assert!(stage.text().contains("Trying it"), "{}", stage.text());
-    assert_eq!(stage.attribute("section", "aria-busy").as_deref(), Some("true"));
+    assert!(fixture.text().contains("Trying it"), "{}", fixture.text());
+    assert_eq!(fixture.attribute("section", "aria-busy").as_deref(), Some("true"));
     busy.set(false);
     let change = |pointer: &str, before, after| json!({ "pointer": pointer, "before": before, "after": after });
     shown.set(preview(json!({
@@ -67,21 +67,21 @@ async fn a_preview_tells_each_letters_fields_and_never_as_markup() {
         ],
     })));
     frame().await;
-    let text = stage.text();
+    let text = fixture.text();
     for words in
         ["Of 3 letters: 1 changes, 1 stays as it is, 1 fails", "cut short", "aaaaaaaa", "gives no value", "/gone"]
     {
         assert!(text.contains(words), "{words} in {text}");
     }
-    assert!(stage.find(".was b").is_none(), "a payload is text");
-    assert_eq!(stage.get(".was").text_content().as_deref(), Some("<b>1.10</b>"));
+    assert!(fixture.find(".was b").is_none(), "a payload is text");
+    assert_eq!(fixture.get(".was").text_content().as_deref(), Some("<b>1.10</b>"));
     for words in ["<b>1.10</b> → 2", "/gone removed 1", "/new added 3"] {
         assert!(text.contains(words), "{words} in {text}");
     }
     shown.set(preview(json!({})));
     frame().await;
-    assert!(stage.text().contains("No letter waits"), "{}", stage.text());
+    assert!(fixture.text().contains("No letter waits"), "{}", fixture.text());
     shown.set(preview(json!({ "faults": [{ "line": 1, "column": 1, "message": "x" }] })));
     frame().await;
-    assert!(stage.text().contains("not tried"), "{}", stage.text());
+    assert!(fixture.text().contains("not tried"), "{}", fixture.text());
 }

@@ -15,7 +15,7 @@ pub enum AlertKind {
     /// A resolved cause is back.
     Regression,
     /// A replay stopped by itself.
-    ReplayStopped,
+    ReplayPaused,
 }
 
 /// One alert.

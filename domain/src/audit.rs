@@ -33,7 +33,8 @@ pub enum Act {
     /// A wave's outcome is known.
     WaveSettled,
     /// The replay stopped by itself.
-    ReplayStoppedItself,
+    #[serde(alias = "replay_stopped_itself")]
+    ReplayPausedItself,
     /// A person paused it.
     ReplayPaused,
     /// A person let it go on.
@@ -55,7 +56,8 @@ pub enum Act {
     /// Groups were found to be one cause.
     GroupsMerged,
     /// A group was taken out of a merge.
-    GroupsParted,
+    #[serde(alias = "groups_parted")]
+    GroupsUnmerged,
     /// A group that was taken out may be merged again.
     MergeAllowed,
 }

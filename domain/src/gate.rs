@@ -5,12 +5,12 @@
 use crate::deployment::Deployment;
 use crate::filter::LetterFilter;
 use crate::fix::{Fix, FixKind};
-use crate::flat::need;
 use crate::group::Tally;
 use crate::id::{Actor, GroupId};
 use crate::policy::GatePolicy;
 use crate::reading::Class;
 use crate::replay::Waiver;
+use crate::tagged::need;
 use crate::time::Timestamp;
 use crate::transform::{DryCounts, DryRun};
 use alloc::format;

@@ -1,10 +1,11 @@
 //! An error group: all letters with one cause, its life, and its counters.
 
 use crate::fix::Fix;
-use crate::flat::need;
 use crate::id::{Actor, GroupId, QueueArn, ReplayId};
 use crate::impact::Severity;
-use crate::kin::Kin;
+use crate::tagged::need;
+pub mod merging;
+
 use crate::letter::{Letter, LetterStateKind};
 use crate::limits::ARRIVAL_BUCKET_MS;
 use crate::merge::Skeleton;
@@ -14,6 +15,7 @@ use crate::time::Timestamp;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use merging::MergeState;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -132,7 +134,7 @@ impl<'de> Deserialize<'de> for GroupState {
 
 /// What stays with a cause. Small, as each change writes it whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Group {
+pub struct Variant {
     /// Its identity: the fingerprint.
     pub id: GroupId,
     /// Grows by one with each change.
@@ -165,17 +167,17 @@ pub struct Group {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skeleton: Option<Skeleton>,
     /// How it stands to those that are one cause with it.
-    #[serde(default, skip_serializing_if = "Kin::is_none")]
-    pub kin: Kin,
+    #[serde(default, alias = "kin", skip_serializing_if = "MergeState::is_none")]
+    pub merge: MergeState,
     /// Where it is in its life.
     #[serde(flatten)]
     pub state: GroupState,
 }
 
-impl Group {
+impl Variant {
     /// The group that a first letter opens.
     pub fn opened_by(letter: &Letter, reading: &Reading) -> Self {
-        let mut failure = reading.failure.clone();
+        let mut failure = reading.diagnosis.failure.clone();
         if let Some(stack) = &mut failure.stack {
             truncate_on_char(stack, crate::limits::STACK_BYTES_MAX);
         }
@@ -184,18 +186,18 @@ impl Group {
             version: 1,
             main_queue: letter.main_queue.clone(),
             dlq: letter.dlq.clone(),
-            title: reading.title.clone(),
+            title: reading.diagnosis.title.clone(),
             culprit: reading.culprit.clone(),
-            classification: reading.classification.clone(),
+            classification: reading.diagnosis.classification.clone(),
             failure,
-            consumer: reading.consumer.clone(),
-            message_type: reading.message_type.clone(),
-            severity: reading.impact.severity,
+            consumer: reading.diagnosis.consumer.clone(),
+            message_type: reading.diagnosis.message_type.clone(),
+            severity: reading.diagnosis.impact.severity,
             first_died_at: letter.died_at,
             note: None,
             owner: None,
-            skeleton: crate::read::skeleton(&reading.failure, reading.main_queue.as_ref()),
-            kin: Kin::default(),
+            skeleton: crate::read::skeleton(&reading.diagnosis.failure, reading.main_queue.as_ref()),
+            merge: MergeState::default(),
             state: GroupState::Open,
         }
     }
@@ -250,7 +252,7 @@ pub struct Tally {
 impl Tally {
     fn count(&mut self, letter: &Letter, sign: i64) {
         self.letters += sign;
-        if let Some(money) = letter.impact.money {
+        if let Some(money) = letter.diagnosis.impact.money {
             self.priced += sign;
             if sign > 0 { self.money.add(money) } else { self.money.subtract(money) }
         }
@@ -358,7 +360,7 @@ impl CountsDeltas {
         delta.deaths += 1;
         delta.last_died_at = delta.last_died_at.max(Some(letter.died_at));
         *delta.arrivals.entry(arrival_bucket(letter.died_at)).or_default() += 1;
-        if let Some(customer) = &letter.impact.customer
+        if let Some(customer) = &letter.diagnosis.impact.customer
             && !delta.customers.contains(customer)
         {
             delta.customers.push(customer.clone());

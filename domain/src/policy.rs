@@ -144,9 +144,11 @@ pub struct ReplayPolicy {
     /// stops itself, milliseconds. 1 h.
     pub backlog_ms_max: Span,
     /// The mean rest between two waves, milliseconds; doubles with each wave, with full jitter. 10 s.
-    pub rest_ms: Span,
+    #[serde(alias = "rest_ms")]
+    pub wave_delay_ms: Span,
     /// The longest rest between two waves, milliseconds. 5 minutes.
-    pub rest_ms_max: Span,
+    #[serde(alias = "rest_ms_max")]
+    pub wave_delay_ms_max: Span,
     /// Whether letters that only point to a payload in S3 are sent back. Off, as nobody has looked whether the payload
     /// is still there.
     pub send_pointers: bool,
@@ -164,8 +166,8 @@ impl Default for ReplayPolicy {
             sample_letters_min: 5,
             window_slack_ms: Span::from_secs(30),
             backlog_ms_max: Span::from_mins(60),
-            rest_ms: Span::from_secs(10),
-            rest_ms_max: Span::from_mins(5),
+            wave_delay_ms: Span::from_secs(10),
+            wave_delay_ms_max: Span::from_mins(5),
             send_pointers: false,
         }
     }

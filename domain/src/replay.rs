@@ -5,17 +5,17 @@
 
 mod entry;
 mod ledger;
-mod order;
+mod message_groups;
 mod plan;
 mod receipt;
 mod state;
 mod step;
-mod told;
+mod tagged;
 
 pub use entry::{Confirmation, Entry, Outcome, OutcomeKind, SkipReason, Verdict};
 pub use ledger::{Ledger, LedgerMove, WaveLedger};
-pub use order::{Lanes, Turn, rounds};
+pub use message_groups::{MessageGroups, Turn, rounds};
 pub use plan::{LeftOut, Plan, PlanError, PlanHash, PlanOptions, letters_digest, plan_waves};
 pub use receipt::{RECEIPT_VERSION, Receipt, Unproven};
 pub use state::{Approval, Backlog, Ending, Lease, PauseReason, Phase, Replay, ReplayState, Resumed, Waiver};
-pub use step::{Step, next_step, rest_before_wave, tripped};
+pub use step::{Step, next_step, tripped, wave_delay};

@@ -65,6 +65,6 @@ fn kind(kind: AlertKind) -> &'static str {
     match kind {
         AlertKind::NewCause => "New cause",
         AlertKind::Regression => "Regression",
-        AlertKind::ReplayStopped => "Replay stopped",
+        AlertKind::ReplayPaused => "Replay stopped",
     }
 }

@@ -36,7 +36,7 @@ use bucket::Bucket;
 use commit::Committer;
 use domain::audit::AuditRecord;
 use domain::deployment::{Attached, Deployment};
-use domain::group::Group;
+use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
@@ -148,7 +148,7 @@ impl Store for DynamoStore {
         found.map_err(|fault| fault.of(format!("list deaths of letter {letter}")))
     }
 
-    async fn group(&self, id: &GroupId) -> Result<Option<Group>, StoreError> {
+    async fn group(&self, id: &GroupId) -> Result<Option<Variant>, StoreError> {
         let found = read::one(&self.table, "group", key::group(id)).await;
         found.map_err(|fault| fault.of(format!("read group {id}")))
     }

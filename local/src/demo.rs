@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
 use transform::Transforms;
-use wire::ReportDeployment;
+use wire::DeploymentRequest;
 
 /// The settings of a demo.
 #[derive(Clone, Debug)]
@@ -199,8 +199,8 @@ fn policy() -> Policy {
         replay: ReplayPolicy {
             pace_per_s: 20,
             window_slack_ms: Span::from_secs(2),
-            rest_ms: Span::from_secs(1),
-            rest_ms_max: Span::from_secs(4),
+            wave_delay_ms: Span::from_secs(1),
+            wave_delay_ms_max: Span::from_secs(4),
             ..ReplayPolicy::default()
         },
         message_types: orders::message_type_rules(),
@@ -221,7 +221,7 @@ async fn start_orders(
         let office = office.clone();
         // A deployment is reported as a CI pipeline would do it.
         runtime.spawn(async move {
-            let report = ReportDeployment {
+            let report = DeploymentRequest {
                 service: deployment.service,
                 version: deployment.version,
                 commit: deployment.commit,

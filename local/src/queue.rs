@@ -15,9 +15,9 @@
 
 mod bells;
 mod check;
-mod desk;
 mod handle;
 mod manage;
+mod request;
 mod row;
 mod schema;
 mod send;
@@ -33,15 +33,15 @@ pub use settings::QueueSettings;
 
 use async_trait::async_trait;
 use bells::Bells;
-use desk::{Desk, Fault};
 use domain::id::{MessageId, QueueArn};
 use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
 use domain::time::{Span, Timestamp};
 use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
+use request::{Fault, Request};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use take::{IN_FLIGHT_MAX, Request, Taken};
+use take::{IN_FLIGHT_MAX, ReceiveRequest, Taken};
 use tokio::time::Instant;
 use writer::{Workshop, Writer};
 
@@ -82,17 +82,17 @@ impl EmbeddedQueue {
     /// Creates a queue; FIFO if its name ends in `.fifo`. A queue that exists with these very settings is left as it
     /// is; with others the call is refused ([`EmbeddedQueue::configure`] changes them).
     pub async fn create_queue(&self, queue: &QueueArn, settings: QueueSettings) -> Result<(), QueueError> {
-        self.call(queue, move |desk, queue| manage::create(desk, queue, &settings)).await
+        self.call(queue, move |request, queue| manage::create(request, queue, &settings)).await
     }
 
     /// Changes the settings of a queue.
     pub async fn configure(&self, queue: &QueueArn, settings: QueueSettings) -> Result<(), QueueError> {
-        self.call(queue, move |desk, queue| manage::configure(desk, queue, &settings)).await
+        self.call(queue, move |request, queue| manage::configure(request, queue, &settings)).await
     }
 
     /// The settings of a queue.
     pub async fn settings(&self, queue: &QueueArn) -> Result<QueueSettings, QueueError> {
-        self.call(queue, |desk, queue| Ok(desk.queue(queue)?.settings)).await
+        self.call(queue, |request, queue| Ok(request.queue(queue)?.settings)).await
     }
 
     /// Deletes a queue and what is in it. At once; SQS takes up to a minute.
@@ -103,27 +103,28 @@ impl EmbeddedQueue {
     /// All queues, by name.
     pub async fn queues(&self) -> Result<Vec<QueueArn>, QueueError> {
         let all = QueueArn::from("*");
-        self.call(&all, |desk, _| Ok(desk.queues()?.into_iter().map(|queue| queue.arn).collect())).await
+        self.call(&all, |request, _| Ok(request.queues()?.into_iter().map(|queue| queue.arn).collect())).await
     }
 
     /// The queues whose redrive policy names this one.
     pub async fn dead_letter_sources(&self, dlq: &QueueArn) -> Result<Vec<QueueArn>, QueueError> {
-        self.call(dlq, |desk, dlq| {
-            desk.queue(dlq)?;
-            let leads_here = |queue: &desk::QueueRow| queue.settings.redrive.as_ref().is_some_and(|to| to.dlq == *dlq);
-            Ok(desk.queues()?.into_iter().filter(leads_here).map(|queue| queue.arn).collect())
+        self.call(dlq, |request, dlq| {
+            request.queue(dlq)?;
+            let leads_here =
+                |queue: &request::QueueRow| queue.settings.redrive.as_ref().is_some_and(|to| to.dlq == *dlq);
+            Ok(request.queues()?.into_iter().filter(leads_here).map(|queue| queue.arn).collect())
         })
         .await
     }
 
     /// The oldest messages of a queue, in flight or not, without receiving them.
     pub async fn peek(&self, queue: &QueueArn, limit: usize) -> Result<Vec<Peeked>, QueueError> {
-        self.call(queue, move |desk, queue| manage::peek(desk, queue, limit)).await
+        self.call(queue, move |request, queue| manage::peek(request, queue, limit)).await
     }
 
     /// Deletes all messages of a queue, also those in flight, and answers how many there were.
     pub async fn purge(&self, queue: &QueueArn) -> Result<usize, QueueError> {
-        self.call(queue, |desk, queue| manage::purge(desk, queue)).await
+        self.call(queue, |request, queue| manage::purge(request, queue)).await
     }
 
     /// Has all waiting receivers look again: to be called after a clock made for tests was moved.
@@ -134,10 +135,10 @@ impl EmbeddedQueue {
     async fn call<T, W>(&self, queue: &QueueArn, work: W) -> Result<T, QueueError>
     where
         T: Send + 'static,
-        W: FnOnce(&mut Desk<'_>, &QueueArn) -> Result<T, Fault> + Send + 'static,
+        W: FnOnce(&mut Request<'_>, &QueueArn) -> Result<T, Fault> + Send + 'static,
     {
         let arn = queue.clone();
-        self.writer.call(move |desk| work(desk, &arn)).await.map_err(|fault| fault.about(queue))
+        self.writer.call(move |request| work(request, &arn)).await.map_err(|fault| fault.about(queue))
     }
 }
 
@@ -151,7 +152,8 @@ impl Queue for EmbeddedQueue {
         visibility: Option<Span>,
     ) -> Result<Vec<Received>, QueueError> {
         check_receive(queue, max, wait, visibility)?;
-        let request = Request { max, visibility, waits: wait > Span::ZERO, in_flight_max: self.in_flight_max };
+        let receive_request =
+            ReceiveRequest { max, visibility, waits: wait > Span::ZERO, in_flight_max: self.in_flight_max };
         let bell = self.bells.of(queue);
         // The wait ends by whichever clock gets there first: a clock made for tests may stand still.
         let (ends_at, ends) = ((self.clock)().plus(wait), Instant::now() + real(wait));
@@ -161,7 +163,7 @@ impl Queue for EmbeddedQueue {
             tokio::pin!(rung);
             rung.as_mut().enable();
             let Taken { messages, next_due } =
-                self.call(queue, move |desk, queue| take::take(desk, queue, request)).await?;
+                self.call(queue, move |request, queue| take::take(request, queue, receive_request)).await?;
             let now = (self.clock)();
             if !messages.is_empty() || now >= ends_at || Instant::now() >= ends {
                 return Ok(messages);
@@ -181,7 +183,7 @@ impl Queue for EmbeddedQueue {
         messages: &[Outgoing],
     ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
         let messages = messages.to_vec();
-        self.call(queue, move |desk, queue| send::send(desk, queue, &messages)).await
+        self.call(queue, move |request, queue| send::send(request, queue, &messages)).await
     }
 
     async fn delete_batch(
@@ -190,7 +192,7 @@ impl Queue for EmbeddedQueue {
         receipt_handles: &[String],
     ) -> Result<Vec<Result<(), EntryFailure>>, QueueError> {
         let receipt_handles = receipt_handles.to_vec();
-        self.call(queue, move |desk, queue| handle::delete(desk, queue, &receipt_handles)).await
+        self.call(queue, move |request, queue| handle::delete(request, queue, &receipt_handles)).await
     }
 
     async fn change_visibility(
@@ -200,11 +202,12 @@ impl Queue for EmbeddedQueue {
         visibility: Span,
     ) -> Result<(), QueueError> {
         let receipt_handle = receipt_handle.to_owned();
-        self.call(queue, move |desk, queue| handle::change_visibility(desk, queue, &receipt_handle, visibility)).await
+        self.call(queue, move |request, queue| handle::change_visibility(request, queue, &receipt_handle, visibility))
+            .await
     }
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
-        self.call(queue, |desk, queue| manage::attributes(desk, queue)).await
+        self.call(queue, |request, queue| manage::attributes(request, queue)).await
     }
 }
 

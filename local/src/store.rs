@@ -22,14 +22,14 @@ pub use schema::OpenError;
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
 use domain::deployment::{Attached, Deployment};
-use domain::group::Group;
+use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
 use domain::time::Timestamp;
 use fault::Fault;
-use office::port::{CommitError, Cursor, GroupFacts, Page, Place, Store, StoreError, TransformFacts, Write};
+use office::port::{CommitError, Cursor, GroupFacts, ListPosition, Page, Store, StoreError, TransformFacts, Write};
 use read::Window;
 use readers::Readers;
 use rusqlite::params;
@@ -102,7 +102,7 @@ impl Store for SqliteStore {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<Letter>, StoreError> {
-        let window = Window::new(read::LETTERS, after, Place::first(), limit);
+        let window = Window::new(read::LETTERS, after, ListPosition::first(), limit);
         let key = group.clone();
         let work = move |db: &rusqlite::Transaction<'_>| read::letters_of(db, &key, state, &window);
         self.readers.read(|| format!("list letters of group {group}"), work).await
@@ -123,7 +123,7 @@ impl Store for SqliteStore {
         self.readers.read(|| format!("list deaths of letter {letter}"), work).await
     }
 
-    async fn group(&self, id: &GroupId) -> Result<Option<Group>, StoreError> {
+    async fn group(&self, id: &GroupId) -> Result<Option<Variant>, StoreError> {
         let key = id.clone();
         let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "group", sql::GROUP, [key.as_str()]);
         self.readers.read(|| format!("read group {id}"), work).await
@@ -132,7 +132,7 @@ impl Store for SqliteStore {
     async fn group_facts(&self, id: &GroupId, arrivals_from: i64) -> Result<Option<GroupFacts>, StoreError> {
         let key = id.clone();
         let work = move |db: &rusqlite::Transaction<'_>| {
-            let head: Option<Group> = read::one(db, "group", sql::GROUP, [key.as_str()])?;
+            let head: Option<Variant> = read::one(db, "group", sql::GROUP, [key.as_str()])?;
             head.map(|group| read::facts(db, group, arrivals_from)).transpose()
         };
         self.readers.read(|| format!("read facts of group {id}"), work).await
@@ -144,7 +144,7 @@ impl Store for SqliteStore {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<GroupFacts>, StoreError> {
-        let window = Window::new(read::GROUPS, after, Place::first(), limit);
+        let window = Window::new(read::GROUPS, after, ListPosition::first(), limit);
         let work = move |db: &rusqlite::Transaction<'_>| read::groups(db, arrivals_from, &window);
         self.readers.read(|| "list groups".into(), work).await
     }
@@ -167,7 +167,7 @@ impl Store for SqliteStore {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<Replay>, StoreError> {
-        let window = Window::new(read::REPLAYS, after, Place::last(), limit);
+        let window = Window::new(read::REPLAYS, after, ListPosition::last(), limit);
         let key = group.cloned();
         let work = move |db: &rusqlite::Transaction<'_>| read::replays(db, key.as_ref(), &window);
         self.readers.read(|| "list replays".into(), work).await
@@ -190,7 +190,7 @@ impl Store for SqliteStore {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<Entry>, StoreError> {
-        let window = Window::new(read::ENTRIES, after, Place::first(), limit);
+        let window = Window::new(read::ENTRIES, after, ListPosition::first(), limit);
         let key = replay.clone();
         let work = move |db: &rusqlite::Transaction<'_>| read::entries(db, &key, wave, outcome, &window);
         self.readers.read(|| format!("list entries of replay {replay}"), work).await
@@ -252,7 +252,7 @@ impl Store for SqliteStore {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<AuditRecord>, StoreError> {
-        let window = Window::new(read::AUDIT, after, Place::last(), limit);
+        let window = Window::new(read::AUDIT, after, ListPosition::last(), limit);
         let key = group.clone();
         let work = move |db: &rusqlite::Transaction<'_>| read::audit(db, &key, &window);
         self.readers.read(|| format!("list the audit of group {group}"), work).await

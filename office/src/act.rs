@@ -1,21 +1,21 @@
 //! What people do: declare a fix, plan, approve, pause, resume, abort. Each is one commit with its audit record.
 
 mod fix;
-mod part;
+mod merge;
 mod plan;
 mod release;
 mod replay;
 mod transform;
 
 pub use fix::{change_note, declare_fix, report_deployment, withdraw_fix};
-pub use part::{part, rejoin};
+pub use merge::{allow_merge, unmerge};
 pub use plan::{WouldBeSent, make_plan, plan, would_be_sent};
 pub use release::release;
 pub use replay::{abort, approve, pause, resume};
 pub use transform::{dry_run, preview, save_transform};
 
-use crate::cause;
 use crate::error::OfficeError;
+use crate::merged;
 use crate::office::Office;
 use crate::port::{CommitError, GroupFacts, Write};
 use domain::audit::{Act, AuditRecord};
@@ -24,7 +24,7 @@ use domain::id::{Actor, GroupId, ReplayId};
 use domain::limits::REASON_CHARS_MAX;
 use domain::replay::Waiver;
 use domain::time::Timestamp;
-use wire::WaiverAsk;
+use wire::WaiverRequest;
 
 /// A person's text: trimmed, not empty, not too long.
 fn text(what: &str, given: &str) -> Result<String, OfficeError> {
@@ -41,9 +41,9 @@ fn text(what: &str, given: &str) -> Result<String, OfficeError> {
 /// A group with all that is merged into it, or the error that there is none, or that it is merged into another itself:
 /// people act on the whole cause.
 async fn facts(office: &Office, id: &GroupId) -> Result<GroupFacts, OfficeError> {
-    let cause = cause::read(&*office.store, id, i64::MAX).await?;
+    let cause = merged::read(&*office.store, id, i64::MAX).await?;
     let facts = cause.ok_or_else(|| OfficeError::NoGroup(id.clone()))?.whole;
-    match &facts.group.kin.into {
+    match &facts.group.merge.into {
         Some(head) => Err(OfficeError::NotNow(format!("this is seen as one cause with group {head}; act on that one"))),
         None => Ok(facts),
     }
@@ -82,7 +82,7 @@ impl By<'_> {
     }
 
     /// The waivers that a person asks for, checked.
-    fn waivers(&self, asks: &[WaiverAsk]) -> Result<Vec<Waiver>, OfficeError> {
+    fn waivers(&self, asks: &[WaiverRequest]) -> Result<Vec<Waiver>, OfficeError> {
         asks.iter().map(|ask| self.waiver(ask.condition, &ask.reason)).collect()
     }
 

@@ -2,8 +2,8 @@
 //! for a person, and the replay starts with its canary.
 
 use crate::act;
-use crate::cause;
 use crate::error::OfficeError;
+use crate::merged;
 use crate::office::Office;
 use crate::port::GroupFacts;
 use crate::replay::{Occasion, gate_of, main_queue_words};
@@ -12,7 +12,7 @@ use domain::group::GroupState;
 use domain::id::{Actor, GroupId};
 use domain::policy::AutoApproval;
 use domain::replay::{Plan, PlanOptions, Replay};
-use wire::Approve;
+use wire::ApproveRequest;
 
 /// Approves what rules of the policy let go among these groups. What cannot go now is looked at again by the next sweep.
 pub(crate) async fn approve(office: &Office, groups: &[GroupId]) {
@@ -36,7 +36,7 @@ pub(crate) async fn approve(office: &Office, groups: &[GroupId]) {
 }
 
 async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeError> {
-    let Some(cause) = cause::read(&*office.store, id, i64::MAX).await? else { return Ok(None) };
+    let Some(cause) = merged::read(&*office.store, id, i64::MAX).await? else { return Ok(None) };
     let facts = cause.whole;
     let GroupState::FixDeclared { fix } = &facts.group.state else { return Ok(None) };
     // A program that changes letters is looked at by a person.
@@ -94,5 +94,5 @@ async fn approved(
     rule: &AutoApproval,
 ) -> Result<Replay, OfficeError> {
     let reason = format!("The policy's rule \"{}\"", rule.name);
-    act::approve(office, actor, id, &Approve { plan_hash: plan.hash(), reason, waivers: Vec::new() }).await
+    act::approve(office, actor, id, &ApproveRequest { plan_hash: plan.hash(), reason, waivers: Vec::new() }).await
 }

@@ -9,7 +9,7 @@ use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
 use std::collections::HashMap;
-use wire::ReportDeployment;
+use wire::DeploymentRequest;
 
 /// Variables in which a function's version is looked for, in this order: ours, then those of the common tools.
 const VERSIONS: [&str; 4] = ["DLO_VERSION", "DD_VERSION", "SERVICE_VERSION", "APP_VERSION"];
@@ -85,7 +85,7 @@ pub async fn saw_function(office: &Office, function: &Function) -> Result<(), Of
         return Ok(());
     };
     tracing::info!(service, version, "a deployment was seen");
-    act::report_deployment(office, &ReportDeployment { service, version, commit, at: Some(at) }).await?;
+    act::report_deployment(office, &DeploymentRequest { service, version, commit, at: Some(at) }).await?;
     Ok(())
 }
 

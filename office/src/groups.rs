@@ -1,12 +1,12 @@
 //! What the handlers share about groups: counters into writes, life after a death, alerts.
 
-use crate::cause;
 use crate::error::{OfficeError, chain};
+use crate::merged;
 use crate::office::Office;
 use crate::port::{CommitError, Expect, Write};
 use domain::alert::{Alert, AlertKind};
 use domain::audit::{Act, AuditRecord};
-use domain::group::{CountsDeltas, Group, GroupState};
+use domain::group::{CountsDeltas, GroupState, Variant};
 use domain::id::{Actor, GroupId};
 use domain::time::Timestamp;
 
@@ -41,9 +41,9 @@ async fn revive_cause(
     id: &GroupId,
     died_at: Timestamp,
     now: Timestamp,
-) -> Result<Option<Group>, OfficeError> {
+) -> Result<Option<Variant>, OfficeError> {
     let own = revive(office, id, died_at, now).await?;
-    let head = cause::head_of(&*office.store, id).await?;
+    let head = merged::head_of(&*office.store, id).await?;
     let whole = if head == *id { None } else { revive(office, &head, died_at, now).await? };
     Ok(whole.or(own))
 }
@@ -53,7 +53,7 @@ async fn revive(
     id: &GroupId,
     died_at: Timestamp,
     now: Timestamp,
-) -> Result<Option<Group>, OfficeError> {
+) -> Result<Option<Variant>, OfficeError> {
     for _ in 0..TRIES_MAX {
         let Some(group) = office.store.group(id).await? else { return Ok(None) };
         let Some(after) = group.after_death(died_at, now) else { return Ok(None) };
@@ -73,7 +73,7 @@ async fn revive(
             reason: None,
         };
         let writes = vec![
-            Write::Group { group: Box::new(after.clone()), expect: Expect::Version(group.version) },
+            Write::Variant { group: Box::new(after.clone()), expect: Expect::Version(group.version) },
             Write::Audit(Box::new(audit)),
         ];
         match office.store.commit(writes).await {
@@ -86,7 +86,7 @@ async fn revive(
 }
 
 /// The alert of a cause that was not seen before.
-pub(crate) fn new_cause(group: &Group, now: Timestamp) -> Alert {
+pub(crate) fn new_cause(group: &Variant, now: Timestamp) -> Alert {
     Alert {
         kind: AlertKind::NewCause,
         level: group.severity,
@@ -98,7 +98,7 @@ pub(crate) fn new_cause(group: &Group, now: Timestamp) -> Alert {
     }
 }
 
-fn regression(group: &Group, now: Timestamp) -> Alert {
+fn regression(group: &Variant, now: Timestamp) -> Alert {
     Alert {
         kind: AlertKind::Regression,
         level: group.severity,

@@ -1,16 +1,16 @@
 //! The ports: what the handlers need of the world. Each has two real implementations (AWS, and the embedded office of
 //! `dlo`), and one conformance suite that both pass.
 
+mod commit_cost;
+mod cursor;
 mod payloads;
-mod place;
 mod store;
-mod weight;
 
+pub use commit_cost::{BUCKETS_TOGETHER, WAVES_TOGETHER};
+pub use cursor::ListPosition;
 pub use payloads::{OutOfSight, Payloads, Presence};
-pub use place::Place;
 pub use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received, Redrive};
 pub use store::{CommitError, Cursor, Expect, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
-pub use weight::{BUCKETS_TOGETHER, WAVES_TOGETHER};
 
 use async_trait::async_trait;
 use domain::alert::Alert;

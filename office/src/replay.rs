@@ -11,7 +11,7 @@ mod order;
 mod receipt;
 mod send;
 mod settle;
-mod turn;
+mod transition;
 
 pub(crate) use checks::{Occasion, deployment_of, gate_of, main_queue_words};
 
@@ -88,10 +88,10 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
             }
             Step::LookAtQueue => backlog::look(office, &replay).await?,
             Step::Settle { sent_until } => settle::settle(office, &replay, sent_until).await?,
-            Step::SkipRest => settle::skip_rest(office, &replay).await?,
-            Step::Enter { wave, phase } => turn::enter(office, &replay, &ledger, wave, phase).await?,
-            Step::Pause(why) => turn::pause(office, &replay, why).await?,
-            Step::Finish(ending) => turn::finish(office, &replay, &ledger, ending).await?,
+            Step::SkipUnsent => settle::skip_rest(office, &replay).await?,
+            Step::Enter { wave, phase } => transition::enter(office, &replay, &ledger, wave, phase).await?,
+            Step::Pause(why) => transition::pause(office, &replay, why).await?,
+            Step::Finish(ending) => transition::finish(office, &replay, &ledger, ending).await?,
         };
         match did {
             Did::Something => progressed = true,

@@ -2,9 +2,9 @@
 //! approvals by rules of the policy, forgetting.
 
 use crate::by_rule;
-use crate::cause;
 use crate::error::{self, OfficeError};
 use crate::groups;
+use crate::merged;
 use crate::office::Office;
 use crate::port::GroupFacts;
 use domain::group::GroupState;
@@ -40,7 +40,7 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
         for facts in page.items {
             gauges.count(&facts);
             second_look(office, &facts, now).await;
-            groups.push(GroupFacts { group: cause::slim(facts.group), ..facts });
+            groups.push(GroupFacts { group: merged::slim(facts.group), ..facts });
         }
         let Some(next) = page.next else { break };
         cursor = Some(next);
@@ -49,10 +49,10 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     let is_fixed = |facts: &&GroupFacts| matches!(facts.group.state, GroupState::FixDeclared { .. });
     let fixed: Vec<_> = groups.iter().filter(is_fixed).map(|facts| facts.group.id.clone()).collect();
     let heads = groups.iter().map(|facts| (facts.group.id.clone(), facts.group.clone())).collect();
-    for whole in cause::fold(groups).into_iter().filter(|whole| !whole.group.kin.also.is_empty()) {
+    for whole in merged::fold(groups).into_iter().filter(|whole| !whole.group.merge.members.is_empty()) {
         second_look(office, &whole, now).await;
     }
-    cause::merge(office, &heads).await;
+    merged::merge(office, &heads).await;
     by_rule::approve(office, &fixed).await;
     forget(office, now).await;
     Ok(())

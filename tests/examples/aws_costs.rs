@@ -18,7 +18,7 @@ use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use wire::{Approve, DeclareFix};
+use wire::{ApproveRequest, DeclareFixRequest};
 
 const LETTERS: u64 = 1_000;
 /// Messages of one event of a mapping: the template's `BatchSize`.
@@ -64,13 +64,13 @@ async fn main() {
     world.store.groups(0, None, 200).await.expect("groups");
     measure.print("list of groups read", 1);
 
-    let declare = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    let declare = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &declare).await.expect("a fix");
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(10), pace_per_s: Some(1_000), ..PlanOptions::default() };
     let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.expect("a plan");
     measure.print("planned", LETTERS);
-    let approve = Approve { plan_hash: plan.hash(), reason: "measured".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "measured".into(), waivers: Vec::new() };
     act::approve(&world.office, &world.anna(), &group, &approve).await.expect("an open gate");
     while !world.replay(&plan.id).await.is_finished() {
         world.steps().await;

@@ -1,18 +1,18 @@
 //! Groups as the dashboard lists them.
 
-use crate::{AlsoSeenAs, GroupName, PlanView, ReplayView};
+use crate::{GroupName, MergedVariant, PlanView, ReplayView};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use domain::deployment::Deployment;
-use domain::flat::need;
 use domain::gate::Gate;
-use domain::group::{Group, GroupCounts, GroupState, Tally};
+use domain::group::{GroupCounts, GroupState, Tally, Variant};
 use domain::id::{Actor, GroupId, ReplayId};
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::money::{Decimal, Purse};
 use domain::reading::{Class, Classification, Failure};
+use domain::tagged::need;
 use domain::time::Timestamp;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -25,7 +25,7 @@ pub enum NextStep {
     /// Letters die of a cause that was resolved: find out why the fix does not hold.
     Regressed,
     /// A replay has stopped: decide.
-    ReplayStopped,
+    ReplayPaused,
     /// It is growing now: find the cause first.
     Growing,
     /// A fix is declared: plan, approve, replay.
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for NextStep {
         let Carried { step, wave, waves } = Carried::deserialize(deserializer)?;
         Ok(match step.as_str() {
             "regressed" => Self::Regressed,
-            "replay_stopped" => Self::ReplayStopped,
+            "replay_paused" => Self::ReplayPaused,
             "growing" => Self::Growing,
             "replay_ready" => Self::ReplayReady,
             "find_cause" => Self::FindCause,
@@ -172,7 +172,7 @@ pub struct GroupDetail {
     pub deployment: Option<Deployment>,
     /// The fingerprints that are one cause with this, oldest first; their letters are counted in all numbers here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<AlsoSeenAs>,
+    pub also: Vec<MergedVariant>,
     /// The group that this fingerprint is merged into: there people act.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_into: Option<GroupName>,
@@ -183,10 +183,10 @@ pub struct GroupDetail {
 
 impl NextStep {
     /// What follows from a group's state, its growth, and its replay's place.
-    pub fn of(group: &Group, growing: bool, wave: Option<(u32, u32)>) -> Self {
+    pub fn of(group: &Variant, growing: bool, wave: Option<(u32, u32)>) -> Self {
         match &group.state {
             GroupState::Regressed { .. } => Self::Regressed,
-            GroupState::Paused { .. } => Self::ReplayStopped,
+            GroupState::Paused { .. } => Self::ReplayPaused,
             GroupState::Replaying { .. } | GroupState::Verifying { .. } => {
                 let (wave, waves) = wave.unwrap_or((1, 1));
                 Self::Replaying { wave, waves }
@@ -202,7 +202,7 @@ impl NextStep {
     pub fn label(&self) -> String {
         match self {
             Self::Regressed => "Regressed".to_string(),
-            Self::ReplayStopped => "Replay stopped".to_string(),
+            Self::ReplayPaused => "Replay stopped".to_string(),
             Self::Growing => "Growing".to_string(),
             Self::ReplayReady => "Replay ready".to_string(),
             Self::FindCause => "Find the cause".to_string(),
@@ -222,7 +222,7 @@ pub(crate) fn is_growing(arrivals: &[u64], last_hour: u64) -> bool {
 /// The order of attention: by next step, then by money, then by time to loss, then by id so that it is total.
 pub fn attention(row: &GroupRow) -> (u8, Reverse<Decimal>, i64, GroupId) {
     let rank = match row.next {
-        NextStep::Regressed | NextStep::ReplayStopped => 0,
+        NextStep::Regressed | NextStep::ReplayPaused => 0,
         NextStep::Growing | NextStep::ReplayReady | NextStep::FindCause => 1,
         NextStep::Replaying { .. } => 2,
         NextStep::Resolved => 3,
@@ -249,7 +249,7 @@ pub struct RowFacts {
 
 impl GroupRow {
     /// The row of a group.
-    pub fn of(group: &Group, counts: &GroupCounts, facts: RowFacts) -> Self {
+    pub fn of(group: &Variant, counts: &GroupCounts, facts: RowFacts) -> Self {
         let growing = is_growing(&facts.arrivals, facts.arrivals_last_hour);
         Self {
             id: group.id.clone(),

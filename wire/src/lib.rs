@@ -6,25 +6,29 @@
 
 extern crate alloc;
 
-mod ask;
 mod error;
 mod group;
-mod kin;
 mod letter;
+mod merge;
 mod replay;
+mod request;
 mod session;
 mod transform;
 
-pub use ask::{Approve, DeclareFix, Give, MakePlan, Note, Release, ReportDeployment, Resume, WaiverAsk};
-pub use domain::kin::{GroupChange, GroupName, RulesPreview};
+pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};
 pub use error::{ErrorBody, ErrorCode};
 pub use group::{GroupDetail, GroupRow, GroupsAnswer, NextStep, RowFacts, Summary, attention};
-pub use kin::{AlsoSeenAs, Part, TryRules};
 pub use letter::{LetterDetail, LetterRow, LettersPage};
+pub use merge::{MergedVariant, PreviewRulesRequest, UnmergeRequest};
 pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayView, ReplaysAnswer};
+pub use request::{
+    ApproveRequest, DeclareFixRequest, DeploymentRequest, Note, PlanRequest, ReasonRequest, ReleaseRequest,
+    ResumeRequest, WaiverRequest,
+};
 pub use session::{ComeBack, Me, Session, SignIn, WayIn};
 pub use transform::{
-    AskDryRun, LetterPreview, SaveTransform, TransformPreview, TransformView, TransformsAnswer, TryTransform,
+    DryRunRequest, LetterPreview, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView,
+    TransformsAnswer,
 };
 
 /// The path under which this version of the API lives.

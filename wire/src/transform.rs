@@ -30,7 +30,7 @@ pub struct TransformsAnswer {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct SaveTransform {
+pub struct SaveTransformRequest {
     /// The program, in the jq language.
     pub program: String,
     /// What it is for, in words.
@@ -42,7 +42,7 @@ pub struct SaveTransform {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct TryTransform {
+pub struct PreviewTransformRequest {
     /// The program, in the jq language.
     pub program: String,
     /// How many letters, 1 to 50; 50 when not given.
@@ -85,7 +85,7 @@ pub struct TransformPreview {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct AskDryRun {
+pub struct DryRunRequest {
     /// The version.
     pub version: u32,
     /// The `revision` of the run to go on with; a new run begins when it is not given.

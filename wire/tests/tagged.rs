@@ -85,8 +85,8 @@ fn every_state_of_a_replay_is_read_as_it_was_written() {
     for state in [
         json!({"state": "running", "wave": 0, "phase": "sending"}),
         json!({"state": "running", "wave": 1, "phase": "observing", "until": 5}),
-        json!({"state": "running", "wave": 2, "phase": "resting", "until": 5}),
-        json!({"state": "stopping", "by": "ana", "reason": "wrong", "at": 1}),
+        json!({"state": "running", "wave": 2, "phase": "between_waves", "until": 5}),
+        json!({"state": "aborting", "by": "ana", "reason": "wrong", "at": 1}),
         json!({"state": "finished", "ending": "completed", "at": 1}),
     ] {
         check::<ReplayState>(state, &[]);
@@ -122,7 +122,7 @@ fn every_condition_and_every_step_is_read_as_it_was_written() {
         condition.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
         check::<Condition>(condition, may_lack);
     }
-    for step in ["regressed", "replay_stopped", "growing", "replay_ready", "find_cause", "resolved"] {
+    for step in ["regressed", "replay_paused", "growing", "replay_ready", "find_cause", "resolved"] {
         check::<NextStep>(json!({"step": step}), &[]);
     }
     check::<NextStep>(json!({"step": "replaying", "wave": 1, "waves": 5}), &[]);

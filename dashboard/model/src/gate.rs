@@ -5,7 +5,7 @@ use domain::gate::{Condition, ConditionKind, Gate, Status};
 use domain::group::Tally;
 use domain::money::Decimal;
 use domain::time::Timestamp;
-use wire::WaiverAsk;
+use wire::WaiverRequest;
 
 use super::words::Tone;
 
@@ -105,8 +105,8 @@ impl Consent {
     }
 
     /// The waivers that the gate still needs.
-    pub fn asks(&self, gate: &Gate) -> Vec<WaiverAsk> {
-        let ask = |c: Condition| WaiverAsk { condition: c.kind, reason: self.waiver(c.kind).trim().to_string() };
+    pub fn asks(&self, gate: &Gate) -> Vec<WaiverRequest> {
+        let ask = |c: Condition| WaiverRequest { condition: c.kind, reason: self.waiver(c.kind).trim().to_string() };
         waivable(gate).into_iter().map(ask).collect()
     }
 

@@ -80,7 +80,7 @@ pub enum WaveState {
     /// Sent, and not taken by the consumer yet: so many messages wait in the main queue.
     Queued(u64),
     /// It went well; the next begins then.
-    Resting(Timestamp),
+    BetweenWaves(Timestamp),
     /// It went well.
     Passed,
     /// The replay was stopped in it and went on with another fix.
@@ -103,7 +103,7 @@ impl WaveState {
             Self::Sending => (Tone::Info, "Sending"),
             Self::Observed(_) => (Tone::Info, "Observed until"),
             Self::Queued(_) => (Tone::Warn, "Not taken from the main queue yet:"),
-            Self::Resting(_) => (Tone::Quiet, "Passed; next wave in"),
+            Self::BetweenWaves(_) => (Tone::Quiet, "Passed; next wave in"),
             Self::Passed => (Tone::Ok, "Passed"),
             Self::Overcome => (Tone::Quiet, "Stopped here, then resumed"),
             Self::Stopped => (Tone::Danger, "Stopped: too many came back"),
@@ -136,7 +136,7 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
         ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave > *at => WaveState::Waits,
         ReplayState::Running { phase: Phase::Sending, .. } => WaveState::Sending,
         ReplayState::Running { phase: Phase::Observing { until }, .. } => watched(WaveState::Observed(*until)),
-        ReplayState::Running { phase: Phase::Resting { until }, .. } => WaveState::Resting(*until),
+        ReplayState::Running { phase: Phase::BetweenWaves { until }, .. } => WaveState::BetweenWaves(*until),
         ReplayState::Paused { .. } => watched(WaveState::Paused),
         ReplayState::Finished { ending: Ending::Completed, .. } => passed,
         _ if columns.sent() + columns.sending == 0 => WaveState::NotSent,
@@ -182,12 +182,12 @@ pub fn announcement(view: &ReplayView) -> String {
         ReplayState::Running { wave, phase: Phase::Observing { .. } } => {
             format!("Wave {} is sent and being observed.", wave + 1)
         }
-        ReplayState::Running { wave, phase: Phase::Resting { .. } } => format!("Wave {} has passed.", wave + 1),
+        ReplayState::Running { wave, phase: Phase::BetweenWaves { .. } } => format!("Wave {} has passed.", wave + 1),
         ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => {
             "The replay has stopped itself.".to_string()
         }
         ReplayState::Paused { by, .. } => format!("The replay was paused by {by}."),
-        ReplayState::Stopping { .. } => "The replay is being ended.".to_string(),
+        ReplayState::Aborting { .. } => "The replay is being ended.".to_string(),
         ReplayState::Finished { ending: Ending::Completed, .. } => format!("The replay has finished: {sums}."),
         ReplayState::Finished { ending: Ending::Aborted, .. } => format!("The replay was ended: {sums}."),
     }
@@ -289,7 +289,7 @@ mod tests {
         let rows = [
             (running(Phase::Sending), [Passed, Sending, Waits]),
             (running(Phase::Observing { until: at }), [Passed, Observed(at), Waits]),
-            (running(Phase::Resting { until: at }), [Passed, Resting(at), Waits]),
+            (running(Phase::BetweenWaves { until: at }), [Passed, BetweenWaves(at), Waits]),
             (paused("office"), [Passed, Paused, Waits]),
             (stopped(None), [Passed, Stopped, Waits]),
             (stopped(Some(1)), [Passed, Stopped, Waits]),

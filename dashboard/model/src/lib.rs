@@ -3,12 +3,12 @@
 pub mod code;
 pub mod filter;
 pub mod gate;
-pub mod halt;
 pub mod json;
 pub mod ledger;
 pub mod letters;
 pub mod money;
 pub mod options;
+pub mod pause;
 pub mod pending;
 pub mod route;
 #[cfg(test)]

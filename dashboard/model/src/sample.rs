@@ -87,8 +87,8 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         window_ms: Span::from_secs(10),
         slack_ms: Span::from_secs(2),
         backlog_ms_max: Span::from_mins(60),
-        rest_ms: Span::from_secs(1),
-        rest_ms_max: Span::from_secs(10),
+        wave_delay_ms: Span::from_secs(1),
+        wave_delay_ms_max: Span::from_secs(10),
     };
     let approval = Approval {
         by: domain::id::Actor::new("bo"),
@@ -127,7 +127,7 @@ pub fn returned(letter: &str, ms: i64, verdict: domain::replay::Verdict, title: 
         wave: 0,
         outcome,
         sends: 1,
-        lane: None,
+        message_group: None,
         changed_by: None,
     };
     wire::EntryRow { entry, message_type: None, impact: None }

@@ -28,14 +28,14 @@ pub fn detail(record: &AuditRecord) -> Option<&str> {
 /// How much an entry stands out.
 pub fn tone(act: Act) -> words::Tone {
     match act {
-        Act::ReplayStoppedItself | Act::GroupRegressed | Act::LateReturn => words::Tone::Danger,
+        Act::ReplayPausedItself | Act::GroupRegressed | Act::LateReturn => words::Tone::Danger,
         Act::ConditionWaived | Act::ReplayPaused | Act::ReplayAborted | Act::FixWithdrawn | Act::LetterQuarantined => {
             words::Tone::Warn
         }
         Act::ReplayApproved | Act::ReplayResumed | Act::WaveStarted => words::Tone::Info,
         Act::GroupResolved | Act::ReplayFinished | Act::WaveSettled => words::Tone::Ok,
         Act::GroupOpened | Act::FixDeclared | Act::NoteChanged | Act::ReplayPlanned => words::Tone::Quiet,
-        Act::GroupsMerged | Act::GroupsParted | Act::MergeAllowed => words::Tone::Quiet,
+        Act::GroupsMerged | Act::GroupsUnmerged | Act::MergeAllowed => words::Tone::Quiet,
         Act::TransformSaved | Act::TransformTried | Act::LettersReleased => words::Tone::Quiet,
     }
 }

@@ -50,7 +50,7 @@ impl View {
             Self::Open => row.is_open(),
             Self::Growing => row.next == NextStep::Growing,
             Self::ReplayReady => row.next == NextStep::ReplayReady,
-            Self::Replaying => matches!(row.next, NextStep::Replaying { .. } | NextStep::ReplayStopped),
+            Self::Replaying => matches!(row.next, NextStep::Replaying { .. } | NextStep::ReplayPaused),
             Self::Resolved => !row.is_open(),
         }
     }

@@ -40,7 +40,7 @@ impl Tone {
 pub fn step(step: &NextStep) -> (Tone, &'static str) {
     match step {
         NextStep::Regressed => (Tone::Danger, "↺"),
-        NextStep::ReplayStopped => (Tone::Danger, "■"),
+        NextStep::ReplayPaused => (Tone::Danger, "■"),
         NextStep::Growing => (Tone::Danger, "▲"),
         NextStep::ReplayReady => (Tone::Info, "○"),
         NextStep::FindCause => (Tone::Quiet, "◇"),
@@ -181,7 +181,7 @@ pub fn replay(state: &ReplayState, waves: usize) -> (Tone, &'static str, String)
             let doing = match phase {
                 Phase::Sending => "sending",
                 Phase::Observing { .. } => "observing",
-                Phase::Resting { .. } => "resting before the next",
+                Phase::BetweenWaves { .. } => "resting before the next",
             };
             (Tone::Info, "◔", format!("Wave {} of {waves}, {doing}", wave + 1))
         }
@@ -189,7 +189,7 @@ pub fn replay(state: &ReplayState, waves: usize) -> (Tone, &'static str, String)
             (Tone::Danger, "■", "Stopped itself".to_string())
         }
         ReplayState::Paused { by, .. } => (Tone::Warn, "◫", format!("Paused by {by}")),
-        ReplayState::Stopping { .. } => (Tone::Warn, "◫", "Stopping".to_string()),
+        ReplayState::Aborting { .. } => (Tone::Warn, "◫", "Stopping".to_string()),
         ReplayState::Finished { ending: Ending::Completed, .. } => (Tone::Quiet, "✓", "Finished".to_string()),
         ReplayState::Finished { ending: Ending::Aborted, .. } => (Tone::Quiet, "–", "Ended by a person".to_string()),
     }
@@ -200,7 +200,7 @@ pub fn act(act: Act) -> &'static str {
     match act {
         Act::GroupOpened => "opened the group",
         Act::GroupsMerged => "merged a fingerprint",
-        Act::GroupsParted => "took a fingerprint out",
+        Act::GroupsUnmerged => "took a fingerprint out",
         Act::MergeAllowed => "allowed it to be merged again",
         Act::FixDeclared => "declared a fix",
         Act::TransformSaved => "saved a transform",
@@ -212,7 +212,7 @@ pub fn act(act: Act) -> &'static str {
         Act::ReplayApproved => "approved the replay",
         Act::WaveStarted => "started a wave",
         Act::WaveSettled => "settled a wave",
-        Act::ReplayStoppedItself => "stopped the replay",
+        Act::ReplayPausedItself => "stopped the replay",
         Act::ReplayPaused => "paused the replay",
         Act::ReplayResumed => "let the replay go on",
         Act::ReplayAborted => "ended the replay",
@@ -232,8 +232,8 @@ pub fn permission(permission: Permission) -> &'static str {
         Permission::Triage => "declare fixes or write notes",
         Permission::Plan => "plan replays",
         Permission::Stop => "pause or end replays",
-        Permission::Approve => "approve or resume replays",
-        Permission::ReportDeployment => "report deployments",
+        Permission::ApproveRequest => "approve or resume replays",
+        Permission::DeploymentRequest => "report deployments",
     }
 }
 
@@ -267,14 +267,18 @@ mod tests {
     fn refusals_say_who_can() {
         let rows = [
             (Role::Viewer, Permission::View, None),
-            (Role::Viewer, Permission::Approve, Some("A viewer may not approve or resume replays; an approver can.")),
+            (
+                Role::Viewer,
+                Permission::ApproveRequest,
+                Some("A viewer may not approve or resume replays; an approver can."),
+            ),
             (Role::Operator, Permission::Plan, None),
             (
                 Role::Operator,
-                Permission::Approve,
+                Permission::ApproveRequest,
                 Some("An operator may not approve or resume replays; an approver can."),
             ),
-            (Role::Admin, Permission::Approve, None),
+            (Role::Admin, Permission::ApproveRequest, None),
         ];
         for (role, asked, words) in rows {
             assert_eq!(why_not(role, asked).as_deref(), words);

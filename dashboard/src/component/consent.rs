@@ -7,7 +7,7 @@ use dashboard_model::gate::{Consent, blocked, opens_at, question, to_type, waiva
 use dashboard_model::transform::sent_as;
 use domain::fix::Fix;
 use domain::gate::{ConditionKind, Gate};
-use wire::{Approve, PlanView, Resume};
+use wire::{ApproveRequest, PlanView, ResumeRequest};
 
 /// Who asks, for the words of a refusal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn ApproveDialog(
     error: Signal<Option<ApiError>>,
     /// Does it.
     #[prop(into)]
-    on_approve: Callback<Approve>,
+    on_approve: Callback<ApproveRequest>,
     /// Told when the person looks at a plan that came after the one they saw: what was refused before is over.
     #[prop(into)]
     on_look: Callback<()>,
@@ -78,7 +78,7 @@ pub fn ApproveDialog(
         let Some(seen) = seen.get_untracked() else { return };
         let (reason, waivers) =
             consent.with_untracked(|c| (c.reason.trim().to_string(), gate.with_untracked(|gate| c.asks(gate))));
-        on_approve.run(Approve { plan_hash: seen.hash, reason, waivers });
+        on_approve.run(ApproveRequest { plan_hash: seen.hash, reason, waivers });
     };
     let look = move |_| {
         seen.set(plan.get_untracked());
@@ -140,7 +140,7 @@ pub fn ResumeDialog(
     error: Signal<Option<ApiError>>,
     /// Does it.
     #[prop(into)]
-    on_resume: Callback<Resume>,
+    on_resume: Callback<ResumeRequest>,
 ) -> impl IntoView {
     let consent = RwSignal::new(Consent::default());
     Effect::new(move || {
@@ -154,7 +154,7 @@ pub fn ResumeDialog(
         halted.get().or_else(blocked).or_else(lacks)
     });
     let resume = move |()| {
-        on_resume.run(consent.with_untracked(|c| Resume {
+        on_resume.run(consent.with_untracked(|c| ResumeRequest {
             reason: c.reason.trim().to_string(),
             program_hash: fix.with_untracked(|fix| Some(fix.as_ref()?.transform.as_ref()?.program_hash.clone())),
             waivers: gate.with_untracked(|g| c.asks(g)),

@@ -160,7 +160,9 @@ fn wave_words(state: WaveState) -> AnyView {
         WaveState::Queued(n) => {
             view! { <span class=class>{words}" "{counted(n, "message", "messages")}" there"</span> }.into_any()
         }
-        WaveState::Resting(until) => view! { <span class=class>{words}" "<Countdown to=until /></span> }.into_any(),
+        WaveState::BetweenWaves(until) => {
+            view! { <span class=class>{words}" "<Countdown to=until /></span> }.into_any()
+        }
         _ => view! { <span class=class>{words}</span> }.into_any(),
     }
 }

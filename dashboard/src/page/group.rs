@@ -43,7 +43,7 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
     let step =
         live.part(|detail| (detail.row.next.clone(), detail.replay.as_ref().map(dashboard_model::ledger::tab_title)));
     let tab_title = Signal::derive(move || match step.get() {
-        Some((NextStep::Replaying { .. } | NextStep::ReplayStopped, Some(replay))) => replay,
+        Some((NextStep::Replaying { .. } | NextStep::ReplayPaused, Some(replay))) => replay,
         _ => title.get(),
     });
     let back = ("/groups".to_string(), Signal::stored("Groups".to_string()));
@@ -115,7 +115,7 @@ fn bind_keys(here: Here, asks: side::Asks) {
             key("f", "Declare a fix", move || asks.press(side::Press::Fix)),
             key("n", "Write the note", move || asks.press(side::Press::Note)),
             key("r", "Plan a replay", move || asks.press(side::Press::Plan)),
-            key("v", "Approve and replay, or resume", move || asks.press(side::Press::Approve)),
+            key("v", "Approve and replay, or resume", move || asks.press(side::Press::ApproveRequest)),
         ],
     );
 }

@@ -3,8 +3,8 @@
 mod about;
 mod compact;
 mod entries;
-mod halt;
 mod levers;
+mod pause;
 mod returned;
 
 pub(super) use compact::Compact;
@@ -95,8 +95,8 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
     view! {
         <p class="sr-only" role="status">{said}</p>
         <Head view levers pulse=live.pulse() />
-        <halt::Halt levers />
-        <halt::Left view />
+        <pause::Halt levers />
+        <pause::Left view />
         <div class="replay">
             <div class="replay-main">
                 <section class="part" aria-label="Waves"><h2>"Waves"</h2><WaveRows view /></section>

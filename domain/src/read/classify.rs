@@ -16,7 +16,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use grams::{Grams, Slots};
-use tables::wording::{self, Group};
+use tables::wording::{self, Variant};
 use tables::{Meaning, kafka};
 
 /// The most of a message that is searched for wordings, bytes.
@@ -242,7 +242,7 @@ fn by_wording(lower: &str) -> Option<Classification> {
         return None;
     }
     let grams = Grams::of(lower);
-    let in_groups = |groups: &[Group], slots: &[Slots], pct: u8| {
+    let in_groups = |groups: &[Variant], slots: &[Slots], pct: u8| {
         let mut slots = slots.iter();
         groups.iter().find_map(|(class, category, words)| {
             // Each wording takes its slots, whether it is there or not.

@@ -1,7 +1,7 @@
 //! A letter in a replay, and what becomes of it.
 
-use crate::flat::need;
 use crate::id::{GroupId, LetterId, MessageId, ReplayId};
+use crate::tagged::need;
 use crate::time::Timestamp;
 use crate::transform::ChangedBy;
 use alloc::string::String;
@@ -26,8 +26,8 @@ pub struct Entry {
     /// again: the consumer may have seen it twice.
     pub sends: u32,
     /// On a FIFO queue the letter's message group: one letter of it is on its way at a time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lane: Option<String>,
+    #[serde(default, alias = "lane", skip_serializing_if = "Option::is_none")]
+    pub message_group: Option<String>,
     /// By which version it was changed when it was sent last; none when it went as it lay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<ChangedBy>,

@@ -97,9 +97,11 @@ pub struct Plan {
     /// How long past the window a backlog is waited for before the replay stops itself.
     pub backlog_ms_max: Span,
     /// The mean rest before the second wave; doubles with each wave.
-    pub rest_ms: Span,
+    #[serde(alias = "rest_ms")]
+    pub wave_delay_ms: Span,
     /// The longest rest.
-    pub rest_ms_max: Span,
+    #[serde(alias = "rest_ms_max")]
+    pub wave_delay_ms_max: Span,
 }
 
 /// Why no plan can be made.
@@ -144,15 +146,15 @@ impl Plan {
         let sending = Span::from_ms((letters * 1000 / u64::from(self.pace_per_s.max(1))) as i64);
         let observing = self.window_ms.times(self.rounds as i64);
         let resting = (1..self.waves.len() as u32)
-            .fold(Span::ZERO, |sum, wave| sum.plus(Span::from_ms(rest_ceiling(self, wave).as_ms() / 2)));
+            .fold(Span::ZERO, |sum, wave| sum.plus(Span::from_ms(wave_delay_ceiling(self, wave).as_ms() / 2)));
         sending.plus(observing).plus(resting)
     }
 }
 
 /// The longest rest before a wave: doubles with each wave, up to the plan's maximum.
-pub(super) fn rest_ceiling(plan: &Plan, wave: u32) -> Span {
+pub(super) fn wave_delay_ceiling(plan: &Plan, wave: u32) -> Span {
     let doublings = wave.saturating_sub(1).min(30);
-    plan.rest_ms.times(2 << doublings).min(plan.rest_ms_max)
+    plan.wave_delay_ms.times(2 << doublings).min(plan.wave_delay_ms_max)
 }
 
 /// A digest over the letters in their order, fed piece by piece so that a million ids need no memory.

@@ -54,7 +54,7 @@ pub enum Phase {
         until: Timestamp,
     },
     /// The wave went well; waiting before the next.
-    Resting {
+    BetweenWaves {
         /// Until when.
         until: Timestamp,
     },
@@ -137,7 +137,7 @@ pub enum ReplayState {
         at: Timestamp,
     },
     /// Aborted; what is in flight is still observed.
-    Stopping {
+    Aborting {
         /// Who aborted it.
         by: Actor,
         /// Why.
@@ -332,9 +332,9 @@ impl Replay {
     pub fn abort(&self, by: Actor, reason: String, at: Timestamp) -> Option<Self> {
         match self.state {
             ReplayState::Running { .. } | ReplayState::Paused { .. } => {
-                Some(self.moved(ReplayState::Stopping { by, reason, at }))
+                Some(self.moved(ReplayState::Aborting { by, reason, at }))
             }
-            ReplayState::Stopping { .. } | ReplayState::Finished { .. } => None,
+            ReplayState::Aborting { .. } | ReplayState::Finished { .. } => None,
         }
     }
 

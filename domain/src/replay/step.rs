@@ -26,7 +26,7 @@
 //! | finished | - | nothing |
 
 use super::ledger::{Ledger, WaveLedger};
-use super::plan::{Plan, rest_ceiling};
+use super::plan::{Plan, wave_delay_ceiling};
 use super::state::{Ending, PauseReason, Phase, Replay, ReplayState};
 use crate::time::{Span, Timestamp};
 use serde::Serialize;
@@ -50,7 +50,7 @@ pub enum Step {
         sent_until: Timestamp,
     },
     /// Give the letters that were not sent the outcome `skipped(aborted)`.
-    SkipRest,
+    SkipUnsent,
     /// Enter this phase.
     Enter {
         /// The wave.
@@ -77,9 +77,9 @@ pub fn next_step(replay: &Replay, ledger: &Ledger, now: Timestamp, entropy: u64)
         ReplayState::Running { wave, phase } => running(replay, ledger, *wave, *phase, now, entropy),
         ReplayState::Paused { .. } => observe(replay, ledger, now)
             .unwrap_or_else(|| if ledger.total().pending == 0 { Step::Finish(Ending::Completed) } else { Step::Rest }),
-        ReplayState::Stopping { .. } => {
+        ReplayState::Aborting { .. } => {
             if ledger.total().pending > 0 {
-                return Step::SkipRest;
+                return Step::SkipUnsent;
             }
             observe(replay, ledger, now).unwrap_or(Step::Finish(Ending::Aborted))
         }
@@ -113,8 +113,8 @@ fn running(replay: &Replay, ledger: &Ledger, wave: u32, phase: Phase, now: Times
             }
             after_wave(replay, wave, now, entropy)
         }),
-        Phase::Resting { until } if now < until => Step::Wait { until },
-        Phase::Resting { .. } => Step::Enter { wave: wave + 1, phase: Phase::Sending },
+        Phase::BetweenWaves { until } if now < until => Step::Wait { until },
+        Phase::BetweenWaves { .. } => Step::Enter { wave: wave + 1, phase: Phase::Sending },
     }
 }
 
@@ -146,13 +146,13 @@ fn after_wave(replay: &Replay, wave: u32, now: Timestamp, entropy: u64) -> Step 
     if wave as usize + 1 >= replay.plan.waves.len() {
         return Step::Finish(Ending::Completed);
     }
-    let until = now.plus(rest_before_wave(&replay.plan, wave + 1, entropy));
-    Step::Enter { wave, phase: Phase::Resting { until } }
+    let until = now.plus(wave_delay(&replay.plan, wave + 1, entropy));
+    Step::Enter { wave, phase: Phase::BetweenWaves { until } }
 }
 
 /// The rest before a wave: exponential with full jitter, so that neither many replays nor many waves beat in time.
-pub fn rest_before_wave(plan: &Plan, wave: u32, entropy: u64) -> Span {
-    let ceiling_ms = rest_ceiling(plan, wave).as_ms().max(0) as u64;
+pub fn wave_delay(plan: &Plan, wave: u32, entropy: u64) -> Span {
+    let ceiling_ms = wave_delay_ceiling(plan, wave).as_ms().max(0) as u64;
     Span::from_ms((entropy % (ceiling_ms + 1)) as i64)
 }
 

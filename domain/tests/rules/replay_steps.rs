@@ -59,8 +59,8 @@ fn plan() -> Plan {
         window_ms: Span::from_secs(WINDOW_S),
         slack_ms: Span::from_secs(SLACK_S),
         backlog_ms_max: Span::from_secs(60),
-        rest_ms: Span::from_secs(4),
-        rest_ms_max: Span::from_secs(60),
+        wave_delay_ms: Span::from_secs(4),
+        wave_delay_ms_max: Span::from_secs(60),
     }
 }
 
@@ -115,7 +115,7 @@ fn paused(wave: u32) -> ReplayState {
 }
 
 fn stopping() -> ReplayState {
-    ReplayState::Stopping { by: Actor::from("otto"), reason: "wrong".into(), at: at(1) }
+    ReplayState::Aborting { by: Actor::from("otto"), reason: "wrong".into(), at: at(1) }
 }
 
 fn too_many(wave: u32, returned: u64, sent: u64) -> Step {
@@ -133,7 +133,7 @@ fn every_row_of_the_table() {
     let settle = |s: i64| Step::Settle { sent_until: at(s - WINDOW_S) };
     let wait = |s| Step::Wait { until: at(s) };
     let enter = |wave, phase| Step::Enter { wave, phase };
-    let rest = |s| Phase::Resting { until: at(s) };
+    let rest = |s| Phase::BetweenWaves { until: at(s) };
     let observe = Phase::Observing { until: at(WINDOW_S) };
     use Phase::Sending;
 
@@ -167,7 +167,7 @@ fn every_row_of_the_table() {
     check(paused(1), &["0/0/0/2/0", "4/0/0/4/0", "16/0/0/0/0"], 99, Step::Rest);
     check(paused(2), &["0/0/0/2/0", "0/0/0/8/0", "0/0/0/0/16"], 99, Step::Finish(Ending::Completed));
     // An abort skips what was not sent, and observes the rest.
-    check(stopping(), &["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 5, Step::SkipRest);
+    check(stopping(), &["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 5, Step::SkipUnsent);
     check(stopping(), &["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 5, wait(WINDOW_S));
     check(stopping(), &["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 10, settle(10));
     check(stopping(), &["0/0/0/2/0", "0/0/0/4/0", "0/0/0/0/0"], 10, Step::Finish(Ending::Aborted));
@@ -285,9 +285,9 @@ fn name(state: &ReplayState) -> &'static str {
     match state {
         ReplayState::Running { phase: Phase::Sending, .. } => "sending",
         ReplayState::Running { phase: Phase::Observing { .. }, .. } => "observing",
-        ReplayState::Running { phase: Phase::Resting { .. }, .. } => "resting",
+        ReplayState::Running { phase: Phase::BetweenWaves { .. }, .. } => "resting",
         ReplayState::Paused { .. } => "paused",
-        ReplayState::Stopping { .. } => "stopping",
+        ReplayState::Aborting { .. } => "stopping",
         ReplayState::Finished { .. } => "finished",
     }
 }
@@ -309,7 +309,7 @@ fn ways_on(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Vec<Replay> {
 
 #[test]
 fn the_diagram_has_every_way_and_no_other() {
-    let phases = [Phase::Sending, Phase::Observing { until: at(10) }, Phase::Resting { until: at(12) }];
+    let phases = [Phase::Sending, Phase::Observing { until: at(10) }, Phase::BetweenWaves { until: at(12) }];
     let mut states: Vec<_> = (0..3).flat_map(|wave| phases.map(|phase| running(wave, phase))).collect();
     states.extend([paused(0), paused(1), paused(2), stopping()]);
     states.push(ReplayState::Finished { ending: Ending::Completed, at: at(1) });

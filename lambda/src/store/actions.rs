@@ -6,11 +6,11 @@ use super::counts::{self, Adding, moving};
 use super::fault::Fault;
 use super::forget;
 use super::item::{Item, bytes, number, text};
-use super::key::{self, Key, LANES};
+use super::key::{self, ENTRY_SHARDS, Key};
 use super::large::Large;
 use super::pack::pack;
 use super::table::Table;
-use domain::group::{CountsDelta, Group};
+use domain::group::{CountsDelta, Variant};
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::{Death, Letter};
 use domain::message::Content;
@@ -79,7 +79,7 @@ impl<'a> Gathering<'a> {
         match write {
             Write::Letter { letter, expect } => self.letter(at, letter, *expect),
             Write::Death(death) => self.death(at, death),
-            Write::Group { group, expect } => self.group(at, group, *expect),
+            Write::Variant { group, expect } => self.group(at, group, *expect),
             Write::Counts { group, delta } => {
                 self.counts(at, group, delta);
                 Ok(())
@@ -204,7 +204,7 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    fn group(&mut self, at: usize, group: &Group, expect: Expect) -> Result<(), Fault> {
+    fn group(&mut self, at: usize, group: &Variant, expect: Expect) -> Result<(), Fault> {
         let mut item = self.record(key::group(&group.id), "group", group)?;
         item.insert("v".into(), number(group.version));
         self.push(at, Action::put(item, Some(expected(expect))));
@@ -282,7 +282,7 @@ impl<'a> Gathering<'a> {
         let outcome = entry.outcome.kind();
         item.insert("o".into(), text(outcome.as_str()));
         item.insert("n".into(), number(entry.sends));
-        item.insert("lp".into(), text(key::entries_of(&entry.replay, outcome, entry.seq % LANES)));
+        item.insert("lp".into(), text(key::entries_of(&entry.replay, outcome, entry.seq % ENTRY_SHARDS)));
         item.insert("ls".into(), text(key::entry_place(entry.wave, entry.seq)));
         let condition: Condition<'_> = match was {
             None => (ABSENT, Vec::new()),

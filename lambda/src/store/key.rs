@@ -14,7 +14,7 @@
 //! | a customer of a group | `C#group#customer` | `C` | | |
 //! | replay | `R#replay` | `R` | | |
 //! | ledger of eight waves | `R#replay` | `W#eight` | | |
-//! | entry | `E#replay#letter` | `E` | `E#replay#outcome#lane` | wave, place |
+//! | entry | `E#replay#letter` | `E` | `E#replay#outcome#shard` | wave, place |
 //! | place of a replay in a list | `REPLAYS`, `RG#group`, `UNFINISHED` | approval, id | | |
 //! | sent message | `S#message` | `S` | | |
 //! | deployment | `V#service` | `V` | | |
@@ -30,7 +30,7 @@ use domain::time::Timestamp;
 /// Shards over which counters and lists of a busy group are spread: each takes 1,000 write units a second.
 pub(super) const SHARDS: u8 = 16;
 /// Lanes over which the entries of a replay are spread in the index.
-pub(super) const LANES: u64 = 4;
+pub(super) const ENTRY_SHARDS: u64 = 4;
 
 /// Shards of the list of what can be forgotten. Sweep asks all of them each minute, so they are few.
 pub(super) const FORGETTABLE_SHARDS: u8 = 4;
@@ -185,8 +185,8 @@ pub(super) fn entry(replay: &ReplayId, letter: &LetterId) -> Key {
 }
 
 /// The list of a replay's entries with one outcome.
-pub(super) fn entries_of(replay: &ReplayId, outcome: OutcomeKind, lane: u64) -> String {
-    format!("E#{}#{}#{lane}", part(replay.as_str()), outcome.as_str())
+pub(super) fn entries_of(replay: &ReplayId, outcome: OutcomeKind, shard: u64) -> String {
+    format!("E#{}#{}#{shard}", part(replay.as_str()), outcome.as_str())
 }
 
 /// The place of an entry in such a list. Waves follow the order of the entries.

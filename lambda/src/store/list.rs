@@ -5,7 +5,7 @@
 
 use super::fault::Fault;
 use super::item::{Item, get_text};
-use super::key::{self, Key, LANES};
+use super::key::{self, ENTRY_SHARDS, Key};
 use super::read::{self, record};
 use super::table::{Range, Table};
 use domain::audit::AuditRecord;
@@ -15,15 +15,15 @@ use domain::limits::PAGE_MAX;
 use domain::replay::{Entry, OutcomeKind, Replay};
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use office::port::{Cursor, GroupFacts, Page, Place};
+use office::port::{Cursor, GroupFacts, ListPosition, Page};
 
 /// The longest id that a cursor may hold: no key of ours has a longer one, and DynamoDB refuses keys over 1 KB.
 const CURSOR_ID_MAX: usize = 256;
 /// Groups whose facts are read at once.
 const FACTS_TOGETHER: usize = 32;
 
-fn place(list: &str, after: Option<&Cursor>) -> Option<Place> {
-    Place::parse(list, after).filter(|place| place.id.len() <= CURSOR_ID_MAX)
+fn place(list: &str, after: Option<&Cursor>) -> Option<ListPosition> {
+    ListPosition::parse(list, after).filter(|place| place.id.len() <= CURSOR_ID_MAX)
 }
 
 fn page_limit(limit: usize) -> usize {
@@ -51,7 +51,7 @@ pub(super) async fn merged(
 }
 
 /// The cursor after the last of some places, where more follow.
-fn next(list: &str, last: Option<&Item>, more: bool, number: impl Fn(&str) -> Option<Place>) -> Option<Cursor> {
+fn next(list: &str, last: Option<&Item>, more: bool, number: impl Fn(&str) -> Option<ListPosition>) -> Option<Cursor> {
     let last = last.filter(|_| more)?;
     number(get_text(last, "ls").ok()?).map(|place| place.print(list))
 }
@@ -72,7 +72,7 @@ pub(super) async fn letters(
     let (places, more) = merged(table, lists.collect(), &range, page_limit(limit)).await?;
     let next = next(LIST, places.last(), more, |ls| {
         let (sent_at, id) = ls.split_once('#')?;
-        Some(Place { number: key::number(sent_at)?, id: id.into() })
+        Some(ListPosition { number: key::number(sent_at)?, id: id.into() })
     });
     let keys = places.iter().map(Key::of).collect::<Result<Vec<_>, _>>()?;
     let found = read::many(table, keys.clone()).await?;
@@ -109,7 +109,7 @@ pub(super) async fn groups(
     let more = places.len() > limit;
     places.truncate(limit);
     let last = places.last().filter(|_| more).map(|item| get_text(item, "sk")).transpose()?;
-    let next = last.map(|sk| Place::id(sk).print(LIST));
+    let next = last.map(|sk| ListPosition::id(sk).print(LIST));
     let ids = places.iter().map(|item| get_text(item, "id").map(GroupId::from)).collect::<Result<Vec<_>, _>>()?;
     let facts = stream::iter(ids).map(|id| async move { read::facts(table, &id, arrivals_from).await });
     let found: Vec<Option<GroupFacts>> = facts.buffered(FACTS_TOGETHER).try_collect().await?;
@@ -132,7 +132,7 @@ pub(super) async fn replays(
     let last = places.last().filter(|_| more).map(|item| get_text(item, "sk")).transpose()?;
     let next = last.and_then(|sk| {
         let (at, id) = sk.split_once('#')?;
-        Some(Place { number: key::number(at)?, id: id.into() }.print(LIST))
+        Some(ListPosition { number: key::number(at)?, id: id.into() }.print(LIST))
     });
     let ids = places.iter().map(|item| get_text(item, "id").map(ReplayId::from)).collect::<Result<Vec<_>, _>>()?;
     Ok(Page { items: in_order(table, "replay", ids.iter().map(key::replay).collect()).await?, next })
@@ -153,7 +153,8 @@ pub(super) async fn entries(
 ) -> Result<Page<Entry>, Fault> {
     const LIST: &str = "entries";
     let outcomes: Vec<_> = outcome.map_or(OutcomeKind::ALL.to_vec(), |outcome| vec![outcome]);
-    let lists = outcomes.iter().flat_map(|outcome| (0..LANES).map(|lane| key::entries_of(replay, *outcome, lane)));
+    let lists =
+        outcomes.iter().flat_map(|outcome| (0..ENTRY_SHARDS).map(|shard| key::entries_of(replay, *outcome, shard)));
     // The cursor names place and wave: lists are ordered by both, and waves follow the order of the entries.
     let after = place(LIST, after).and_then(|place| {
         let wave = u32::from_str_radix(&place.id, 16).ok()?;
@@ -168,7 +169,7 @@ pub(super) async fn entries(
     let (places, more) = merged(table, lists.collect(), &range, page_limit(limit)).await?;
     let next = next(LIST, places.last(), more, |ls| {
         let (wave, seq) = ls.split_once('#')?;
-        Some(Place { number: u64::from_str_radix(seq, 16).ok()?.cast_signed(), id: wave.into() })
+        Some(ListPosition { number: u64::from_str_radix(seq, 16).ok()?.cast_signed(), id: wave.into() })
     });
     let keys = places.iter().map(Key::of).collect::<Result<_, _>>()?;
     let mut items: Vec<Entry> = in_order(table, "entry", keys).await?;
@@ -192,7 +193,7 @@ pub(super) async fn audit(
     let last = found.last().filter(|_| more).map(|item| get_text(item, "sk")).transpose()?;
     let next = last.and_then(|sk| {
         let (at, rest) = sk.split_once('#')?;
-        Some(Place { number: key::number(at)?, id: rest.into() }.print(LIST))
+        Some(ListPosition { number: key::number(at)?, id: rest.into() }.print(LIST))
     });
     let items = found.iter().map(|item| record("audit record", item)).collect::<Result<_, _>>()?;
     Ok(Page { items, next })

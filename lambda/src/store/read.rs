@@ -7,7 +7,7 @@ use super::key::{self, Key};
 use super::large::{self, Place};
 use super::pack::unpack;
 use super::table::{Range, Table};
-use domain::group::{Group, GroupCounts};
+use domain::group::{GroupCounts, Variant};
 use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterStateKind};
 use domain::replay::{Ledger, LedgerMove, OutcomeKind};
@@ -97,7 +97,7 @@ pub(super) async fn facts(table: &Table, id: &GroupId, from_bucket: i64) -> Resu
     let (mut head, mut counters, mut arrivals) = (None, Vec::new(), BTreeMap::new());
     for item in &found {
         match get_text(item, "sk")? {
-            "H" => head = Some(record::<Group>("group", item)?),
+            "H" => head = Some(record::<Variant>("group", item)?),
             sk if sk.starts_with(key::COUNTS) => counters.push(item),
             sk => {
                 let hour = key::hour_of(sk).ok_or(Fault::Lacks("an hour"))?;

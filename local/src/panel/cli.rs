@@ -35,7 +35,7 @@ pub enum PanelCommand {
     /// Let the producer place no more orders
     Pause,
     /// Let the producer place orders again
-    Resume,
+    ResumeRequest,
     /// Show what runs and what waits
     Status,
 }
@@ -88,7 +88,7 @@ pub async fn cli(base_url: &str, command: PanelCommand) -> Result<String, CliErr
         PanelCommand::RemoveProduct => panel.post("product", &Product { added: false }).await,
         PanelCommand::Place { count, kind } => panel.post("place", &Place { count, kind }).await,
         PanelCommand::Pause => panel.post("producer", &Producer { running: false }).await,
-        PanelCommand::Resume => panel.post("producer", &Producer { running: true }).await,
+        PanelCommand::ResumeRequest => panel.post("producer", &Producer { running: true }).await,
         PanelCommand::Status => panel.get("state").await,
     }?;
     Ok(print(&status))

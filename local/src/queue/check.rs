@@ -2,7 +2,7 @@
 //!
 //! Codes and texts are those of real answers where such were on record, else of the API reference.
 
-use super::desk::{Fault, QueueRow};
+use super::request::{Fault, QueueRow};
 use super::settings::within;
 use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, DELAY_S_MAX, MESSAGE_BYTES_MAX};
 use domain::message::{Attribute, AttributeValue};

@@ -9,7 +9,7 @@
 //! - visibility changes only while the message is in flight under this very handle.
 
 use super::check::sender_fault;
-use super::desk::{Desk, Fault, QueueRow};
+use super::request::{Fault, QueueRow, Request};
 use super::{check, settings};
 use domain::id::QueueArn;
 use domain::limits::VISIBILITY_S_MAX;
@@ -56,12 +56,12 @@ struct Held {
     receive_count: u32,
     visible_at: Timestamp,
     received_at: Timestamp,
-    lane: Option<String>,
+    message_group: Option<String>,
 }
 
 impl Held {
-    fn find(desk: &Desk<'_>, handle: Handle) -> Result<Option<Self>, Fault> {
-        let mut find = desk.db.prepare_cached(
+    fn find(request: &Request<'_>, handle: Handle) -> Result<Option<Self>, Fault> {
+        let mut find = request.db.prepare_cached(
             "SELECT receive_count, visible_at, coalesce(received_at, 0), lane FROM message
                 WHERE key = ?1 AND queue = ?2",
         )?;
@@ -70,7 +70,7 @@ impl Held {
                 receive_count: row.get(0)?,
                 visible_at: Timestamp::from_ms(row.get(1)?),
                 received_at: Timestamp::from_ms(row.get(2)?),
-                lane: row.get(3)?,
+                message_group: row.get(3)?,
             })
         };
         Ok(find.query_row([handle.message, handle.queue], read).optional()?)
@@ -83,63 +83,68 @@ fn parse(queue: &QueueRow, receipt_handle: &str) -> Option<Handle> {
 
 /// Deletes by handles; one result each.
 pub(super) fn delete(
-    desk: &mut Desk<'_>,
+    request: &mut Request<'_>,
     arn: &QueueArn,
     receipt_handles: &[String],
 ) -> Result<Vec<Result<(), EntryFailure>>, Fault> {
-    let queue = desk.queue(arn)?;
+    let queue = request.queue(arn)?;
     check::count(&queue, receipt_handles.len())?;
-    receipt_handles.iter().map(|receipt_handle| delete_one(desk, &queue, receipt_handle)).collect()
+    receipt_handles.iter().map(|receipt_handle| delete_one(request, &queue, receipt_handle)).collect()
 }
 
-fn delete_one(desk: &mut Desk<'_>, queue: &QueueRow, receipt_handle: &str) -> Result<Result<(), EntryFailure>, Fault> {
+fn delete_one(
+    request: &mut Request<'_>,
+    queue: &QueueRow,
+    receipt_handle: &str,
+) -> Result<Result<(), EntryFailure>, Fault> {
     let Some(handle) = parse(queue, receipt_handle) else {
         let reason = "The input receipt handle is not a valid receipt handle.";
         return Ok(Err(sender_fault("ReceiptHandleIsInvalid", reason)));
     };
-    let Some(held) = Held::find(desk, handle)? else { return Ok(Ok(())) };
+    let Some(held) = Held::find(request, handle)? else { return Ok(Ok(())) };
     let current = held.receive_count == handle.receive_count;
-    if queue.arn.is_fifo() && (!current || held.visible_at <= desk.now) {
+    if queue.arn.is_fifo() && (!current || held.visible_at <= request.now) {
         let reason = format!(
             "Value {receipt_handle} for parameter ReceiptHandle is invalid. Reason: The receipt handle has expired."
         );
         return Ok(Err(sender_fault("InvalidParameterValue", reason)));
     }
     if current {
-        desk.remove(queue, handle.message, held.lane.as_deref())?;
+        request.remove(queue, handle.message, held.message_group.as_deref())?;
     }
     Ok(Ok(()))
 }
 
 /// Sets anew how long a message in flight stays invisible, counted from now.
 pub(super) fn change_visibility(
-    desk: &mut Desk<'_>,
+    request: &mut Request<'_>,
     arn: &QueueArn,
     receipt_handle: &str,
     visibility: Span,
 ) -> Result<(), Fault> {
-    let queue = desk.queue(arn)?;
+    let queue = request.queue(arn)?;
     if !settings::within(visibility, 0, VISIBILITY_S_MAX) {
         return Err(queue.refuse(format!("VisibilityTimeout must be 0 to {VISIBILITY_S_MAX} seconds")));
     }
     let Some(handle) = parse(&queue, receipt_handle) else {
         return Err(queue.refuse("ReceiptHandleIsInvalid: the input receipt handle is not a valid receipt handle"));
     };
-    let held = Held::find(desk, handle)?
-        .filter(|held| held.receive_count == handle.receive_count && held.visible_at > desk.now);
+    let held = Held::find(request, handle)?
+        .filter(|held| held.receive_count == handle.receive_count && held.visible_at > request.now);
     let Some(held) = held else {
         return Err(queue.refuse("MessageNotInflight: the message is not in flight under this receipt handle"));
     };
-    let until = desk.now.plus(Span::from_secs(visibility.as_secs_up()));
+    let until = request.now.plus(Span::from_secs(visibility.as_secs_up()));
     if until > held.received_at.plus(Span::from_secs(VISIBILITY_S_MAX)) {
         return Err(queue.refuse(format!(
             "total VisibilityTimeout for the message is beyond the limit [{VISIBILITY_S_MAX} seconds]"
         )));
     }
-    desk.db
+    request
+        .db
         .prepare_cached("UPDATE message SET visible_at = ?2 WHERE key = ?1")?
         .execute([handle.message, until.as_ms()])?;
-    desk.wake.push(queue.arn);
+    request.wake.push(queue.arn);
     Ok(())
 }
 

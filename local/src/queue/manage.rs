@@ -1,6 +1,6 @@
 //! What an owner does with queues: create, configure, count, look into, purge, delete.
 
-use super::desk::{Desk, Fault};
+use super::request::{Fault, Request};
 use super::row::{Stored, select};
 use super::settings::QueueSettings;
 use domain::id::{MessageId, QueueArn};
@@ -23,33 +23,34 @@ pub struct Peeked {
 }
 
 /// Creates a queue. With the settings it has already: nothing. With others: refused, as SQS does.
-pub(super) fn create(desk: &Desk<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
-    if let Some(queue) = desk.find(arn)? {
+pub(super) fn create(request: &Request<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
+    if let Some(queue) = request.find(arn)? {
         let same = queue.settings == *settings;
         return if same { Ok(()) } else { Err(queue.refuse("QueueAlreadyExists: it has other attributes")) };
     }
-    check(desk, arn, settings)?;
-    desk.db
+    check(request, arn, settings)?;
+    request
+        .db
         .prepare_cached(
             "INSERT INTO queue (arn, visibility_timeout_ms, retention_ms, delay_ms,
         content_based_deduplication, message_bytes_max) VALUES (?1, 0, 0, 0, 0, 0)",
         )?
         .execute([arn.as_str()])?;
-    write(desk, arn, settings)
+    write(request, arn, settings)
 }
 
 /// Gives an existing queue other settings. They hold for what is there too: retention shortens at once.
-pub(super) fn configure(desk: &mut Desk<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
-    desk.queue(arn)?;
-    check(desk, arn, settings)?;
-    desk.wake.push(arn.clone());
-    write(desk, arn, settings)
+pub(super) fn configure(request: &mut Request<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
+    request.queue(arn)?;
+    check(request, arn, settings)?;
+    request.wake.push(arn.clone());
+    write(request, arn, settings)
 }
 
-fn check(desk: &Desk<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
+fn check(request: &Request<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
     settings.check(arn)?;
     match &settings.redrive {
-        Some(redrive) if desk.find(&redrive.dlq)?.is_none() => {
+        Some(redrive) if request.find(&redrive.dlq)?.is_none() => {
             let reason = format!("the dead-letter queue {} does not exist", redrive.dlq);
             Err(QueueError::Invalid { queue: arn.clone(), reason }.into())
         }
@@ -57,8 +58,8 @@ fn check(desk: &Desk<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<()
     }
 }
 
-fn write(desk: &Desk<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
-    let mut write = desk.db.prepare_cached(
+fn write(request: &Request<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
+    let mut write = request.db.prepare_cached(
         "UPDATE queue SET visibility_timeout_ms = ?2, retention_ms = ?3, delay_ms = ?4, dlq = ?5, receives_max = ?6,
             content_based_deduplication = ?7, message_bytes_max = ?8 WHERE arn = ?1",
     )?;
@@ -76,14 +77,14 @@ fn write(desk: &Desk<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<()
 }
 
 /// What the queue says of itself.
-pub(super) fn attributes(desk: &Desk<'_>, arn: &QueueArn) -> Result<QueueAttributes, Fault> {
-    let queue = desk.queue(arn)?;
-    let mut count = desk.db.prepare_cached(
+pub(super) fn attributes(request: &Request<'_>, arn: &QueueArn) -> Result<QueueAttributes, Fault> {
+    let queue = request.queue(arn)?;
+    let mut count = request.db.prepare_cached(
         "SELECT count(*), count(*) FILTER (WHERE visible_at > ?2 AND receives > 0),
             count(*) FILTER (WHERE visible_at > ?2 AND receives = 0) FROM message WHERE queue = ?1",
     )?;
     let (all, in_flight, delayed): (i64, i64, i64) =
-        count.query_row([queue.key, desk.now.as_ms()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        count.query_row([queue.key, request.now.as_ms()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let unsigned = |count: i64| u64::try_from(count).unwrap_or(0);
     Ok(QueueAttributes {
         fifo: arn.is_fifo(),
@@ -97,9 +98,10 @@ pub(super) fn attributes(desk: &Desk<'_>, arn: &QueueArn) -> Result<QueueAttribu
 }
 
 /// The oldest messages, in the order they were sent.
-pub(super) fn peek(desk: &Desk<'_>, arn: &QueueArn, limit: usize) -> Result<Vec<Peeked>, Fault> {
-    let queue = desk.queue(arn)?;
-    let mut oldest = desk.db.prepare_cached(select!("WHERE m.queue = ?1 ORDER BY m.sent_at, m.position LIMIT ?2"))?;
+pub(super) fn peek(request: &Request<'_>, arn: &QueueArn, limit: usize) -> Result<Vec<Peeked>, Fault> {
+    let queue = request.queue(arn)?;
+    let mut oldest =
+        request.db.prepare_cached(select!("WHERE m.queue = ?1 ORDER BY m.sent_at, m.position LIMIT ?2"))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let peeked = oldest.query_map([queue.key, limit], |row| {
         let stored = Stored::read(row)?;
@@ -110,20 +112,20 @@ pub(super) fn peek(desk: &Desk<'_>, arn: &QueueArn, limit: usize) -> Result<Vec<
 }
 
 /// Removes all messages, also those in flight; answers how many.
-pub(super) fn purge(desk: &Desk<'_>, arn: &QueueArn) -> Result<usize, Fault> {
-    let queue = desk.queue(arn)?;
+pub(super) fn purge(request: &Request<'_>, arn: &QueueArn) -> Result<usize, Fault> {
+    let queue = request.queue(arn)?;
     let mut content =
-        desk.db.prepare_cached("DELETE FROM content WHERE key IN (SELECT key FROM message WHERE queue = ?1)")?;
+        request.db.prepare_cached("DELETE FROM content WHERE key IN (SELECT key FROM message WHERE queue = ?1)")?;
     content.execute([queue.key])?;
-    Ok(desk.db.prepare_cached("DELETE FROM message WHERE queue = ?1")?.execute([queue.key])?)
+    Ok(request.db.prepare_cached("DELETE FROM message WHERE queue = ?1")?.execute([queue.key])?)
 }
 
 /// Deletes a queue with all that is in it.
-pub(super) fn delete(desk: &mut Desk<'_>, arn: &QueueArn) -> Result<(), Fault> {
-    let queue = desk.queue(arn)?;
-    purge(desk, arn)?;
-    desk.db.prepare_cached("DELETE FROM deduplication WHERE queue = ?1")?.execute([queue.key])?;
-    desk.db.prepare_cached("DELETE FROM queue WHERE key = ?1")?.execute([queue.key])?;
-    desk.wake.push(queue.arn);
+pub(super) fn delete(request: &mut Request<'_>, arn: &QueueArn) -> Result<(), Fault> {
+    let queue = request.queue(arn)?;
+    purge(request, arn)?;
+    request.db.prepare_cached("DELETE FROM deduplication WHERE queue = ?1")?.execute([queue.key])?;
+    request.db.prepare_cached("DELETE FROM queue WHERE key = ?1")?.execute([queue.key])?;
+    request.wake.push(queue.arn);
     Ok(())
 }

@@ -37,7 +37,7 @@ pub(super) struct Stored {
     pub(super) receive_count: u32,
     pub(super) first_received_at: Option<Timestamp>,
     /// The message group on FIFO queues.
-    pub(super) lane: Option<String>,
+    pub(super) message_group: Option<String>,
     pub(super) deduplication_id: Option<String>,
     pub(super) source_queue: Option<QueueArn>,
     pub(super) content: Content,
@@ -56,7 +56,7 @@ impl Stored {
             receives: row.get(5)?,
             receive_count: row.get(6)?,
             first_received_at: row.get::<_, Option<i64>>(7)?.map(Timestamp::from_ms),
-            lane: row.get(8)?,
+            message_group: row.get(8)?,
             deduplication_id: row.get(9)?,
             source_queue: row.get::<_, Option<String>>(10)?.map(QueueArn::new),
             content: Content {
@@ -77,7 +77,7 @@ impl Stored {
             source_queue: self.source_queue.clone(),
             deduplication_id: self.deduplication_id.clone(),
             // SQS's own have twenty digits: they sort as text.
-            sequence_number: self.lane.as_ref().map(|_| format!("{:020}", self.position)),
+            sequence_number: self.message_group.as_ref().map(|_| format!("{:020}", self.position)),
             sender_id: Some(SENDER.into()),
         }
     }

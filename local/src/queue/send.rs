@@ -1,7 +1,7 @@
 //! Sending: what is refused, what is a duplicate, what is stored.
 
 use super::check;
-use super::desk::{Desk, Fault, QueueRow, message_id};
+use super::request::{Fault, QueueRow, Request, message_id};
 use domain::id::{MessageId, QueueArn, to_hex};
 use domain::time::Span;
 use queue::{EntryFailure, Outgoing};
@@ -15,54 +15,56 @@ const DEDUPLICATION: Span = Span::from_mins(5);
 pub(super) type Sent = Vec<Result<MessageId, EntryFailure>>;
 
 /// Sends a batch.
-pub(super) fn send(desk: &mut Desk<'_>, arn: &QueueArn, messages: &[Outgoing]) -> Result<Sent, Fault> {
-    let queue = desk.queue(arn)?;
+pub(super) fn send(request: &mut Request<'_>, arn: &QueueArn, messages: &[Outgoing]) -> Result<Sent, Fault> {
+    let queue = request.queue(arn)?;
     check::batch(&queue, messages)?;
     if arn.is_fifo() {
-        let forgotten = desk.now.minus(DEDUPLICATION).as_ms();
-        desk.db
+        let forgotten = request.now.minus(DEDUPLICATION).as_ms();
+        request
+            .db
             .prepare_cached("DELETE FROM deduplication WHERE queue = ?1 AND sent_at <= ?2")?
             .execute([queue.key, forgotten])?;
     }
-    let (first_key, salt) = desk.next_keys(messages.len())?;
+    let (first_key, salt) = request.next_keys(messages.len())?;
     let mut sent = Vec::with_capacity(messages.len());
     for (key, message) in (first_key..).zip(messages) {
         sent.push(match check::entry(&queue, message) {
-            Ok(()) => Ok(accept(desk, &queue, message, key, message_id(&salt, key))?),
+            Ok(()) => Ok(accept(request, &queue, message, key, message_id(&salt, key))?),
             Err(failure) => Err(failure),
         });
     }
-    desk.wake.push(queue.arn);
+    request.wake.push(queue.arn);
     Ok(sent)
 }
 
 fn accept(
-    desk: &Desk<'_>,
+    request: &Request<'_>,
     queue: &QueueRow,
     message: &Outgoing,
     key: i64,
     message_id: MessageId,
 ) -> Result<MessageId, Fault> {
     if !queue.arn.is_fifo() {
-        store(desk, queue, message, key, &message_id, None)?;
+        store(request, queue, message, key, &message_id, None)?;
         return Ok(message_id);
     }
     let by_content = || to_hex(&Sha256::digest(message.content.body.as_bytes()));
     let deduplication_id = message.deduplication_id.clone().unwrap_or_else(by_content);
-    let mut known = desk.db.prepare_cached("SELECT message_id FROM deduplication WHERE queue = ?1 AND id = ?2")?;
+    let mut known = request.db.prepare_cached("SELECT message_id FROM deduplication WHERE queue = ?1 AND id = ?2")?;
     let first = known.query_row(params![queue.key, deduplication_id], |row| row.get::<_, String>(0)).optional()?;
     if let Some(first) = first {
         return Ok(MessageId::new(first));
     }
-    desk.db
+    request
+        .db
         .prepare_cached("INSERT INTO deduplication (queue, id, message_id, sent_at) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![queue.key, deduplication_id, message_id.as_str(), desk.now.as_ms()])?;
-    store(desk, queue, message, key, &message_id, Some(deduplication_id))?;
+        .execute(params![queue.key, deduplication_id, message_id.as_str(), request.now.as_ms()])?;
+    store(request, queue, message, key, &message_id, Some(deduplication_id))?;
     Ok(message_id)
 }
 
 fn store(
-    desk: &Desk<'_>,
+    request: &Request<'_>,
     queue: &QueueRow,
     message: &Outgoing,
     key: i64,
@@ -74,7 +76,8 @@ fn store(
         .then(|| serde_json::to_string(&content.attributes))
         .transpose()
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-    desk.db
+    request
+        .db
         .prepare_cached(
             "INSERT INTO content (key, body, attributes, message_group_id, trace_header) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
@@ -82,9 +85,10 @@ fn store(
     // A delay of zero is "none given": then the queue's own holds. SQS takes whole seconds.
     let delay =
         if message.delay == Span::ZERO { queue.settings.delay } else { Span::from_secs(message.delay.as_secs_up()) };
-    let lane = queue.arn.is_fifo().then_some(content.message_group_id.as_deref()).flatten();
-    let head = desk.is_free(queue, lane)?;
-    desk.db
+    let message_group = queue.arn.is_fifo().then_some(content.message_group_id.as_deref()).flatten();
+    let head = request.is_free(queue, message_group)?;
+    request
+        .db
         .prepare_cached(
             "INSERT INTO message (key, queue, position, message_id, sent_at, visible_at, receives, receive_count,
                 lane, head, deduplication_id) VALUES (?1, ?2, ?1, ?3, ?4, ?5, 0, 0, ?6, ?7, ?8)",
@@ -93,9 +97,9 @@ fn store(
             key,
             queue.key,
             message_id.as_str(),
-            desk.now.as_ms(),
-            desk.now.plus(delay).as_ms(),
-            lane,
+            request.now.as_ms(),
+            request.now.plus(delay).as_ms(),
+            message_group,
             head,
             deduplication_id
         ])?;

@@ -5,8 +5,8 @@
 //! So a group whose first message is in somebody's hands waits, and one whose first message has come back is handed
 //! out again from there, even while a later one is still away: SQS was recorded to do just that.
 
-use super::desk::{Desk, Fault, QueueRow};
 use super::handle::Handle;
+use super::request::{Fault, QueueRow, Request};
 use super::row::{Stored, select};
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
@@ -20,7 +20,7 @@ const ROUNDS_MAX: usize = 100;
 
 /// What a receive asks for.
 #[derive(Clone, Copy)]
-pub(super) struct Request {
+pub(super) struct ReceiveRequest {
     pub(super) max: usize,
     pub(super) visibility: Option<Span>,
     /// Whether the caller would wait (long polling).
@@ -36,22 +36,22 @@ pub(super) struct Taken {
 }
 
 /// Takes what is due.
-pub(super) fn take(desk: &mut Desk<'_>, arn: &QueueArn, request: Request) -> Result<Taken, Fault> {
-    let queue = desk.queue(arn)?;
-    let room = desk.room_in_flight(&queue, request.in_flight_max)?.min(request.max);
+pub(super) fn take(request: &mut Request<'_>, arn: &QueueArn, wanted: ReceiveRequest) -> Result<Taken, Fault> {
+    let queue = request.queue(arn)?;
+    let room = request.room_in_flight(&queue, wanted.in_flight_max)?.min(wanted.max);
     if room == 0 {
         // SQS reports the limit to those who do not wait, on standard queues only.
-        if !arn.is_fifo() && !request.waits {
+        if !arn.is_fifo() && !wanted.waits {
             return Err(queue.refuse("OverLimit: too many messages are in flight"));
         }
         return Ok(Taken { messages: Vec::new(), next_due: None });
     }
-    let dead_letters = dead_letters(desk, &queue)?;
-    let hidden = request.visibility.unwrap_or(queue.settings.visibility_timeout);
-    let until = desk.now.plus(Span::from_secs(hidden.as_secs_up()));
+    let dead_letters = dead_letters(request, &queue)?;
+    let hidden = wanted.visibility.unwrap_or(queue.settings.visibility_timeout);
+    let until = request.now.plus(Span::from_secs(hidden.as_secs_up()));
     let mut messages = Vec::new();
     for _ in 0..ROUNDS_MAX {
-        let due = due(desk, &queue, room)?;
+        let due = due(request, &queue, room)?;
         if due.is_empty() {
             break;
         }
@@ -59,10 +59,10 @@ pub(super) fn take(desk: &mut Desk<'_>, arn: &QueueArn, request: Request) -> Res
         for stored in due {
             match &dead_letters {
                 Some((dlq, most)) if stored.receives >= *most => {
-                    bury(desk, &queue, dlq, &stored)?;
+                    bury(request, &queue, dlq, &stored)?;
                     moved = true;
                 }
-                _ => messages.push(hand_out(desk, &queue, stored, until)?),
+                _ => messages.push(hand_out(request, &queue, stored, until)?),
             }
         }
         if !messages.is_empty() || !moved {
@@ -70,41 +70,42 @@ pub(super) fn take(desk: &mut Desk<'_>, arn: &QueueArn, request: Request) -> Res
         }
     }
     let handed = i64::try_from(messages.len()).unwrap_or(i64::MAX);
-    *desk.in_flight.entry(queue.key).or_default() += handed;
-    let next_due = if messages.is_empty() && request.waits { next_due(desk, &queue)? } else { None };
+    *request.in_flight.entry(queue.key).or_default() += handed;
+    let next_due = if messages.is_empty() && wanted.waits { next_due(request, &queue)? } else { None };
     Ok(Taken { messages, next_due })
 }
 
 /// The redrive policy, as far as it can be followed: with its dead-letter queue gone, messages stay and come again.
-fn dead_letters(desk: &Desk<'_>, queue: &QueueRow) -> Result<Option<(QueueRow, u32)>, Fault> {
+fn dead_letters(request: &Request<'_>, queue: &QueueRow) -> Result<Option<(QueueRow, u32)>, Fault> {
     let Some(redrive) = &queue.settings.redrive else { return Ok(None) };
-    Ok(desk.find(&redrive.dlq)?.map(|dlq| (dlq, redrive.receives_max)))
+    Ok(request.find(&redrive.dlq)?.map(|dlq| (dlq, redrive.receives_max)))
 }
 
 /// Up to `max` messages that may be received now, in the order of their being due.
-fn due(desk: &Desk<'_>, queue: &QueueRow, max: usize) -> Result<Vec<Stored>, Fault> {
+fn due(request: &Request<'_>, queue: &QueueRow, max: usize) -> Result<Vec<Stored>, Fault> {
     let limit = i64::try_from(max).unwrap_or(i64::MAX);
-    let now = desk.now.as_ms();
+    let now = request.now.as_ms();
     if !queue.arn.is_fifo() {
-        let mut heads = desk.db.prepare_cached(select!(
+        let mut heads = request.db.prepare_cached(select!(
             "WHERE m.queue = ?1 AND m.head = 1 AND m.visible_at <= ?2 ORDER BY m.visible_at, m.position LIMIT ?3"
         ))?;
         let rows = heads.query_map([queue.key, now, limit], Stored::read)?;
         return Ok(rows.collect::<Result<_, _>>()?);
     }
-    let mut heads = desk.db.prepare_cached(
+    let mut heads = request.db.prepare_cached(
         "SELECT lane FROM message WHERE queue = ?1 AND head = 1 AND visible_at <= ?2
             ORDER BY visible_at, position LIMIT ?3",
     )?;
-    let lanes: Vec<String> = heads.query_map([queue.key, now, limit], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let message_groups: Vec<String> =
+        heads.query_map([queue.key, now, limit], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut due = Vec::new();
-    for lane in lanes {
+    for message_group in message_groups {
         let mut run =
-            desk.db.prepare_cached(select!("WHERE m.queue = ?1 AND m.lane = ?2 ORDER BY m.position LIMIT ?3"))?;
+            request.db.prepare_cached(select!("WHERE m.queue = ?1 AND m.lane = ?2 ORDER BY m.position LIMIT ?3"))?;
         let left = i64::try_from(max - due.len()).unwrap_or(i64::MAX);
-        for stored in run.query_map(params![queue.key, lane, left], Stored::read)? {
+        for stored in run.query_map(params![queue.key, message_group, left], Stored::read)? {
             let stored = stored?;
-            if stored.visible_at > desk.now {
+            if stored.visible_at > request.now {
                 break;
             }
             due.push(stored);
@@ -116,14 +117,14 @@ fn due(desk: &Desk<'_>, queue: &QueueRow, max: usize) -> Result<Vec<Stored>, Fau
     Ok(due)
 }
 
-fn hand_out(desk: &Desk<'_>, queue: &QueueRow, mut stored: Stored, until: Timestamp) -> Result<Received, Fault> {
-    let mut mark = desk.db.prepare_cached(
+fn hand_out(request: &Request<'_>, queue: &QueueRow, mut stored: Stored, until: Timestamp) -> Result<Received, Fault> {
+    let mut mark = request.db.prepare_cached(
         "UPDATE message SET visible_at = ?2, receives = receives + 1, receive_count = receive_count + 1,
             received_at = ?3, first_received_at = coalesce(first_received_at, ?3) WHERE key = ?1",
     )?;
-    mark.execute([stored.key, until.as_ms(), desk.now.as_ms()])?;
+    mark.execute([stored.key, until.as_ms(), request.now.as_ms()])?;
     stored.receive_count += 1;
-    stored.first_received_at.get_or_insert(desk.now);
+    stored.first_received_at.get_or_insert(request.now);
     let handle = Handle { queue: queue.key, message: stored.key, receive_count: stored.receive_count };
     Ok(stored.received(handle))
 }
@@ -131,13 +132,14 @@ fn hand_out(desk: &Desk<'_>, queue: &QueueRow, mut stored: Stored, until: Timest
 /// Moves a message to the dead-letter queue, as SQS does: its id stays, its receive count goes on, it may be received
 /// there at once. On a standard queue it keeps the time it was sent at, from which retention counts; on a FIFO queue
 /// that time starts anew, and its id takes the place of the deduplication id.
-fn bury(desk: &mut Desk<'_>, queue: &QueueRow, dlq: &QueueRow, stored: &Stored) -> Result<(), Fault> {
-    let (position, _) = desk.next_keys(1)?;
+fn bury(request: &mut Request<'_>, queue: &QueueRow, dlq: &QueueRow, stored: &Stored) -> Result<(), Fault> {
+    let (position, _) = request.next_keys(1)?;
     let fifo = dlq.arn.is_fifo();
-    let lane = stored.lane.as_deref();
-    let sent_at = if fifo { desk.now } else { stored.sent_at };
-    let head = desk.is_free(dlq, lane)?;
-    desk.db
+    let message_group = stored.message_group.as_deref();
+    let sent_at = if fifo { request.now } else { stored.sent_at };
+    let head = request.is_free(dlq, message_group)?;
+    request
+        .db
         .prepare_cached(
             "UPDATE message SET queue = ?2, position = ?3, sent_at = ?4, visible_at = ?5, receives = 0,
                 received_at = NULL, head = ?6, source_queue = ?7,
@@ -148,18 +150,18 @@ fn bury(desk: &mut Desk<'_>, queue: &QueueRow, dlq: &QueueRow, stored: &Stored) 
             dlq.key,
             position,
             sent_at.as_ms(),
-            desk.now.as_ms(),
+            request.now.as_ms(),
             head,
             queue.arn.as_str(),
             fifo
         ])?;
-    desk.promote(queue, lane)?;
-    desk.wake.push(dlq.arn.clone());
+    request.promote(queue, message_group)?;
+    request.wake.push(dlq.arn.clone());
     Ok(())
 }
 
-fn next_due(desk: &Desk<'_>, queue: &QueueRow) -> Result<Option<Timestamp>, Fault> {
-    let mut next = desk.db.prepare_cached("SELECT min(visible_at) FROM message WHERE queue = ?1 AND head = 1")?;
+fn next_due(request: &Request<'_>, queue: &QueueRow) -> Result<Option<Timestamp>, Fault> {
+    let mut next = request.db.prepare_cached("SELECT min(visible_at) FROM message WHERE queue = ?1 AND head = 1")?;
     let next: Option<i64> = next.query_row([queue.key], |row| row.get(0))?;
     Ok(next.map(Timestamp::from_ms))
 }

@@ -5,7 +5,7 @@
 
 use super::Clock;
 use super::bells::Bells;
-use super::desk::{Desk, Fault};
+use super::request::{Fault, Request};
 use domain::id::QueueArn;
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -51,7 +51,7 @@ impl Writer {
     pub(super) async fn call<T, W>(&self, work: W) -> Result<T, Fault>
     where
         T: Send + 'static,
-        W: FnOnce(&mut Desk<'_>) -> Result<T, Fault> + Send + 'static,
+        W: FnOnce(&mut Request<'_>) -> Result<T, Fault> + Send + 'static,
     {
         let (tell, told) = oneshot::channel();
         let job: Job = Box::new(move |bench| {
@@ -92,11 +92,11 @@ impl Drop for Writer {
     }
 }
 
-fn atomically<T>(bench: &mut Bench<'_>, work: impl FnOnce(&mut Desk<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+fn atomically<T>(bench: &mut Bench<'_>, work: impl FnOnce(&mut Request<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
     let savepoint = bench.db.savepoint()?;
-    let mut desk =
-        Desk { db: &savepoint, now: (bench.clock)(), wake: &mut *bench.wake, in_flight: &mut *bench.in_flight };
-    let value = work(&mut desk)?;
+    let mut request =
+        Request { db: &savepoint, now: (bench.clock)(), wake: &mut *bench.wake, in_flight: &mut *bench.in_flight };
+    let value = work(&mut request)?;
     savepoint.commit()?;
     Ok(value)
 }

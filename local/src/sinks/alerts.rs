@@ -116,7 +116,7 @@ fn heading(kind: AlertKind) -> &'static str {
     match kind {
         AlertKind::NewCause => "New cause",
         AlertKind::Regression => "A resolved cause is back",
-        AlertKind::ReplayStopped => "A replay stopped by itself",
+        AlertKind::ReplayPaused => "A replay stopped by itself",
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
 
     fn alert(n: i64) -> Alert {
         Alert {
-            kind: AlertKind::ReplayStopped,
+            kind: AlertKind::ReplayPaused,
             level: Severity::Critical,
             at: Timestamp::from_ms(n),
             group: "9f2c".into(),

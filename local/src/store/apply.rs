@@ -5,7 +5,7 @@ use super::read::decode;
 use super::sql;
 use domain::audit::AuditRecord;
 use domain::deployment::Deployment;
-use domain::group::{CountsDelta, Group, GroupCounts};
+use domain::group::{CountsDelta, GroupCounts, Variant};
 use domain::id::{GroupId, ReplayId, hash_hex};
 use domain::letter::{Death, Letter};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
@@ -20,7 +20,7 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
     match write {
         Write::Letter { letter, expect } => self::letter(db, *letter, expect),
         Write::Death(death) => self::death(db, &death),
-        Write::Group { group, expect } => self::group(db, &group, expect),
+        Write::Variant { group, expect } => self::group(db, &group, expect),
         Write::Counts { group, delta } => counts(db, &group, &delta).map(|()| true),
         Write::Plan(plan) => self::plan(db, &plan).map(|()| true),
         Write::PlanTaken { group, plan } => plan_taken(db, &group, &plan),
@@ -112,7 +112,7 @@ fn death(db: &Connection, death: &Death) -> Result<bool, Fault> {
     write_one(db, text, params![death.id.as_str(), death.letter.as_str(), death.number, record])
 }
 
-fn group(db: &Connection, group: &Group, expect: Expect) -> Result<bool, Fault> {
+fn group(db: &Connection, group: &Variant, expect: Expect) -> Result<bool, Fault> {
     let (id, version, record) = (group.id.as_str(), int(group.version), encode("group", group)?);
     match expect {
         Expect::Absent => {

@@ -3,13 +3,13 @@
 use super::fault::Fault;
 use super::sql;
 use domain::audit::AuditRecord;
-use domain::group::{Group, GroupCounts};
+use domain::group::{GroupCounts, Variant};
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
 use domain::replay::{Entry, Ledger, OutcomeKind, Replay};
 use domain::time::Timestamp;
-use office::port::{Cursor, GroupFacts, Page, Place, TransformFacts};
+use office::port::{Cursor, GroupFacts, ListPosition, Page, TransformFacts};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::de::DeserializeOwned;
 
@@ -43,14 +43,14 @@ where
 
 /// A place to start from and a size to keep to.
 pub(super) struct Window {
-    from: Place,
+    from: ListPosition,
     limit: usize,
 }
 
 impl Window {
     /// From a cursor of this list, else from its beginning.
-    pub(super) fn new(list: &str, after: Option<&Cursor>, beginning: Place, limit: usize) -> Self {
-        Self { from: Place::parse(list, after).unwrap_or(beginning), limit: limit.clamp(1, PAGE_MAX) }
+    pub(super) fn new(list: &str, after: Option<&Cursor>, beginning: ListPosition, limit: usize) -> Self {
+        Self { from: ListPosition::parse(list, after).unwrap_or(beginning), limit: limit.clamp(1, PAGE_MAX) }
     }
 
     /// One more than fits, which tells whether another page follows.
@@ -58,7 +58,7 @@ impl Window {
         self.limit as i64 + 1
     }
 
-    fn page<T>(&self, list: &str, mut items: Vec<T>, place: impl Fn(&T) -> Place) -> Page<T> {
+    fn page<T>(&self, list: &str, mut items: Vec<T>, place: impl Fn(&T) -> ListPosition) -> Page<T> {
         let more = items.len() > self.limit;
         items.truncate(self.limit);
         let next = items.last().filter(|_| more).map(|item| place(item).print(list));
@@ -100,11 +100,14 @@ pub(super) fn letters_of(
         None => letters_found(db, sql::LETTERS_OF_GROUP, params![group, sent_at, id, fetch])?,
         Some(kind) => letters_found(db, sql::LETTERS_IN_STATE, params![group, sent_at, id, fetch, kind.as_str()])?,
     };
-    Ok(window.page(LETTERS, letters, |letter| Place { number: letter.sent_at.as_ms(), id: letter.id.as_str().into() }))
+    Ok(window.page(LETTERS, letters, |letter| ListPosition {
+        number: letter.sent_at.as_ms(),
+        id: letter.id.as_str().into(),
+    }))
 }
 
 /// The rest of what is kept of a group.
-pub(super) fn facts(db: &Connection, group: Group, arrivals_from: i64) -> Result<GroupFacts, Fault> {
+pub(super) fn facts(db: &Connection, group: Variant, arrivals_from: i64) -> Result<GroupFacts, Fault> {
     let id = group.id.as_str();
     let counts: Option<GroupCounts> = one(db, "counter", sql::COUNTS, [id])?;
     let moment = |text| -> Result<Option<Timestamp>, Fault> {
@@ -127,8 +130,8 @@ pub(super) fn facts(db: &Connection, group: Group, arrivals_from: i64) -> Result
 pub(super) const GROUPS: &str = "groups";
 
 pub(super) fn groups(db: &Connection, arrivals_from: i64, window: &Window) -> Result<Page<GroupFacts>, Fault> {
-    let heads: Vec<Group> = many(db, "group", sql::GROUPS, params![window.from.id, window.fetch()])?;
-    let page = window.page(GROUPS, heads, |group| Place::id(group.id.as_str()));
+    let heads: Vec<Variant> = many(db, "group", sql::GROUPS, params![window.from.id, window.fetch()])?;
+    let page = window.page(GROUPS, heads, |group| ListPosition::id(group.id.as_str()));
     let items = page.items.into_iter().map(|group| facts(db, group, arrivals_from)).collect::<Result<_, _>>()?;
     Ok(Page { items, next: page.next })
 }
@@ -141,7 +144,7 @@ pub(super) fn replays(db: &Connection, group: Option<&GroupId>, window: &Window)
         None => many(db, "replay", sql::REPLAYS, params![approved_at, id, fetch])?,
         Some(group) => many(db, "replay", sql::REPLAYS_OF_GROUP, params![approved_at, id, fetch, group.as_str()])?,
     };
-    Ok(window.page(REPLAYS, replays, |replay: &Replay| Place {
+    Ok(window.page(REPLAYS, replays, |replay: &Replay| ListPosition {
         number: replay.approval.at.as_ms(),
         id: replay.id().as_str().into(),
     }))
@@ -178,7 +181,7 @@ pub(super) fn entries(
             many(db, kind, sql::ENTRIES_OF_WAVE_AND_OUTCOME, params![id, seq, fetch, wave, outcome])
         }
     }?;
-    Ok(window.page(ENTRIES, entries, |entry: &Entry| Place::number(entry.seq.cast_signed())))
+    Ok(window.page(ENTRIES, entries, |entry: &Entry| ListPosition::number(entry.seq.cast_signed())))
 }
 
 pub(super) fn sent(db: &Connection, message: &str) -> Result<Option<(ReplayId, LetterId)>, Fault> {
@@ -211,6 +214,7 @@ pub(super) fn audit(db: &Connection, group: &GroupId, window: &Window) -> Result
         let record: AuditRecord = decode("audit record", row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?)?;
         found.push((record, row.get::<_, i64>(2)?));
     }
-    let page = window.page(AUDIT, found, |(record, key)| Place { number: record.at.as_ms(), id: key.to_string() });
+    let page =
+        window.page(AUDIT, found, |(record, key)| ListPosition { number: record.at.as_ms(), id: key.to_string() });
     Ok(Page { items: page.items.into_iter().map(|(record, _)| record).collect(), next: page.next })
 }

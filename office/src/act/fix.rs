@@ -7,14 +7,19 @@ use crate::port::{Expect, Write};
 use domain::audit::Act;
 use domain::deployment::Deployment;
 use domain::fix::{Fix, FixKind};
-use domain::group::{Group, GroupState};
+use domain::group::{GroupState, Variant};
 use domain::id::{Actor, GroupId};
 use domain::limits::REASON_CHARS_MAX;
 use domain::transform::TransformRef;
-use wire::{DeclareFix, ReportDeployment};
+use wire::{DeclareFixRequest, DeploymentRequest};
 
 /// Somebody says that the cause of a group is gone.
-pub async fn declare_fix(office: &Office, actor: &Actor, id: &GroupId, ask: &DeclareFix) -> Result<(), OfficeError> {
+pub async fn declare_fix(
+    office: &Office,
+    actor: &Actor,
+    id: &GroupId,
+    ask: &DeclareFixRequest,
+) -> Result<(), OfficeError> {
     let facts = facts(office, id).await?;
     let now = office.now();
     let reference = text("the fix's reference", &ask.reference)?;
@@ -96,7 +101,7 @@ pub async fn change_note(office: &Office, actor: &Actor, id: &GroupId, note: &st
 }
 
 /// A version of a consumer went live.
-pub async fn report_deployment(office: &Office, ask: &ReportDeployment) -> Result<Deployment, OfficeError> {
+pub async fn report_deployment(office: &Office, ask: &DeploymentRequest) -> Result<Deployment, OfficeError> {
     let now = office.now();
     let deployment = Deployment {
         service: text("the service", &ask.service)?,
@@ -111,6 +116,6 @@ pub async fn report_deployment(office: &Office, ask: &ReportDeployment) -> Resul
     Ok(deployment)
 }
 
-fn put(before: &Group, after: Group) -> Write {
-    Write::Group { group: Box::new(after), expect: Expect::Version(before.version) }
+fn put(before: &Variant, after: Variant) -> Write {
+    Write::Variant { group: Box::new(after), expect: Expect::Version(before.version) }
 }

@@ -8,7 +8,7 @@ use crate::payloads::Looks;
 use crate::port::{CommitError, GroupFacts, Presence, Write};
 use domain::audit::Act;
 use domain::filter::LetterFilter;
-use domain::group::{Group, GroupState, Tally};
+use domain::group::{GroupState, Tally, Variant};
 use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::limits::{PAGE_MAX, PLAN_ENTRIES_MAX, PLAN_LETTERS_MAX};
@@ -20,7 +20,7 @@ use domain::replay::{
 };
 use domain::time::{Span, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
-use wire::MakePlan;
+use wire::PlanRequest;
 
 /// The letters of a group that can go into a plan now, and those that cannot.
 #[derive(Default)]
@@ -41,7 +41,7 @@ struct Chosen {
     /// Its place in its dead-letter queue, on FIFO.
     sequence_number: Option<String>,
     /// Its message group, on FIFO.
-    lane: Option<String>,
+    message_group: Option<String>,
 }
 
 /// Makes a plan of all letters that wait in a group.
@@ -51,12 +51,12 @@ pub async fn make_plan(
     id: &GroupId,
     options: &PlanOptions,
 ) -> Result<Plan, OfficeError> {
-    plan(office, actor, id, &MakePlan { options: options.clone(), ..MakePlan::default() }).await
+    plan(office, actor, id, &PlanRequest { options: options.clone(), ..PlanRequest::default() }).await
 }
 
 /// Makes a plan for a group whose fix is declared. It waits for approval and replaces one that waited before.
-pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &MakePlan) -> Result<Plan, OfficeError> {
-    let MakePlan { options, filter } = ask;
+pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &PlanRequest) -> Result<Plan, OfficeError> {
+    let PlanRequest { options, filter } = ask;
     let facts = facts(office, id).await?;
     let GroupState::FixDeclared { fix } = &facts.group.state else {
         return Err(OfficeError::NotNow(match facts.group.state.replay() {
@@ -90,15 +90,15 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &MakePlan) 
             let unchecked = selection.unchecked.into_iter();
             unchecked.map(|(reason, letters)| LeftOut { reason: reason.into(), letters }).collect()
         },
-        rounds: rounds(&waves, selection.letters.iter().map(|letter| letter.lane.as_deref())),
+        rounds: rounds(&waves, selection.letters.iter().map(|letter| letter.message_group.as_deref())),
         waves,
         pace_per_s,
         stop_share_pct,
         sample_letters_min: policy.sample_letters_min,
         slack_ms: policy.window_slack_ms,
         backlog_ms_max: policy.backlog_ms_max,
-        rest_ms: policy.rest_ms,
-        rest_ms_max: policy.rest_ms_max,
+        wave_delay_ms: policy.wave_delay_ms,
+        wave_delay_ms_max: policy.wave_delay_ms_max,
     };
     write_entries(office, &plan, &selection.letters).await?;
     let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
@@ -132,7 +132,7 @@ pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldB
         && let Some(replay) = office.store.replay(replay).await?
     {
         let ledger = office.store.ledger(replay.id()).await?;
-        let letters = rest_of(&replay, &ledger.total());
+        let letters = remaining_tally(&replay, &ledger.total());
         let Plan { filter, message_types, unchecked, .. } = replay.plan;
         return Ok(WouldBeSent { letters, filter, left_out: Vec::new(), unchecked: words(&unchecked), message_types });
     }
@@ -162,7 +162,7 @@ pub(super) fn words(left_out: &[LeftOut]) -> Vec<String> {
 
 /// What is left of a replay. The ledger counts letters, not money, so the money is that of the whole plan: never less
 /// than what is sent, which is the safe side of a limit from which a second person is asked for.
-pub(super) fn rest_of(replay: &Replay, total: &WaveLedger) -> Tally {
+pub(super) fn remaining_tally(replay: &Replay, total: &WaveLedger) -> Tally {
     Tally { letters: (total.pending + total.sending) as i64, ..replay.plan.letters.clone() }
 }
 
@@ -180,14 +180,14 @@ impl Wanted<'_> {
     }
 }
 
-async fn select(office: &Office, group: &Group, wanted: &Wanted<'_>) -> Result<Selection, OfficeError> {
+async fn select(office: &Office, group: &Variant, wanted: &Wanted<'_>) -> Result<Selection, OfficeError> {
     let mut selection = Selection::default();
-    for id in std::iter::once(&group.id).chain(&group.kin.also) {
+    for id in std::iter::once(&group.id).chain(&group.merge.members) {
         for state in [LetterStateKind::Waiting, LetterStateKind::Quarantined] {
             selection.add(office, id, state, wanted).await?;
         }
     }
-    if !group.kin.also.is_empty() {
+    if !group.merge.members.is_empty() {
         selection.letters.sort_by(|a, b| (a.sent_at, &a.id).cmp(&(b.sent_at, &b.id)));
     }
     // SQS writes sequence numbers with leading zeros: their texts are in order. Elsewhere nothing moves.
@@ -203,8 +203,9 @@ const OUTSIDE: &str = "outside the filter";
 const IN_QUARANTINE: &str = "in quarantine";
 
 pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
-    let allowed = matches!(letter.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
-    if let Some(reason) = letter.replayability.left_out().filter(|_| !allowed) {
+    let allowed =
+        matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
+    if let Some(reason) = letter.diagnosis.replayability.left_out().filter(|_| !allowed) {
         return Some(reason.into());
     }
     if letter.main_queue.as_ref() != Some(main_queue) {
@@ -260,13 +261,13 @@ impl Selection {
             id: letter.id.clone(),
             sent_at: letter.sent_at,
             sequence_number: letter.sequence_number.clone().filter(|_| fifo),
-            lane: letter.content.message_group_id.clone().filter(|_| fifo),
+            message_group: letter.content.message_group_id.clone().filter(|_| fifo),
         });
-        if !self.message_types.contains(&letter.message_type) {
-            self.message_types.insert(letter.message_type.clone());
+        if !self.message_types.contains(&letter.diagnosis.message_type) {
+            self.message_types.insert(letter.diagnosis.message_type.clone());
         }
         self.tally.letters += 1;
-        if let Some(money) = letter.impact.money {
+        if let Some(money) = letter.diagnosis.impact.money {
             self.tally.priced += 1;
             let mut sum = Purse::empty();
             sum.add(money);
@@ -301,7 +302,7 @@ async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Resu
                 wave,
                 outcome: Outcome::Pending,
                 sends: 0,
-                lane: letter.lane.clone(),
+                message_group: letter.message_group.clone(),
                 changed_by: None,
             };
             seq += 1;

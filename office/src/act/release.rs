@@ -1,23 +1,23 @@
 //! Letting letters out of quarantine.
 
 use super::{By, facts, text};
-use crate::cause;
 use crate::error::OfficeError;
 use crate::groups::{TRIES_MAX, count_writes};
+use crate::merged;
 use crate::office::Office;
 use crate::port::{CommitError, Expect, Write};
 use domain::audit::Act;
-use domain::group::{CountsDeltas, Group};
+use domain::group::{CountsDeltas, Variant};
 use domain::id::{Actor, GroupId, LetterId};
 use domain::letter::{Letter, LetterStateKind};
-use wire::Release;
+use wire::ReleaseRequest;
 
 /// Letters that one commit releases: each may have a fingerprint with counters of its own.
 const TOGETHER_MAX: usize = 20;
 
 /// Somebody who may approve says that letters may be replayed again though they came back so often. Gives how many were
 /// let out.
-pub async fn release(office: &Office, actor: &Actor, id: &GroupId, ask: &Release) -> Result<usize, OfficeError> {
+pub async fn release(office: &Office, actor: &Actor, id: &GroupId, ask: &ReleaseRequest) -> Result<usize, OfficeError> {
     let group = facts(office, id).await?.group;
     let reason = text("the reason", &ask.reason)?;
     let by = By { actor, at: office.now(), group: id, replay: None };
@@ -25,7 +25,7 @@ pub async fn release(office: &Office, actor: &Actor, id: &GroupId, ask: &Release
     if ask.letters.is_empty() {
         loop {
             let held = Some(LetterStateKind::Quarantined);
-            let page = cause::letters(&*office.store, &group, held, None, TOGETHER_MAX).await?;
+            let page = merged::letters(&*office.store, &group, held, None, TOGETHER_MAX).await?;
             let ids: Vec<_> = page.items.into_iter().map(|letter| letter.id).collect();
             let more = some(office, &by, &group, ids, &reason).await?;
             released += more;
@@ -48,14 +48,14 @@ pub async fn release(office: &Office, actor: &Actor, id: &GroupId, ask: &Release
 async fn some(
     office: &Office,
     by: &By<'_>,
-    group: &Group,
+    group: &Variant,
     ids: Vec<LetterId>,
     reason: &str,
 ) -> Result<usize, OfficeError> {
     for _ in 0..TRIES_MAX {
         let letters = office.store.letters(&ids).await?;
         let of_cause =
-            letters.iter().filter(|letter| letter.group == group.id || group.kin.also.contains(&letter.group));
+            letters.iter().filter(|letter| letter.group == group.id || group.merge.members.contains(&letter.group));
         let out: Vec<(&Letter, Letter)> = of_cause
             .filter_map(|letter| letter.released(office.policy.gate.replays_max).map(|after| (letter, after)))
             .collect();

@@ -1,6 +1,6 @@
 //! Approving a plan, and pausing, resuming and aborting its replay.
 
-use super::plan::{rest_of, words};
+use super::plan::{remaining_tally, words};
 use super::{By, commit, facts, text};
 use crate::error::OfficeError;
 use crate::office::Office;
@@ -13,10 +13,15 @@ use domain::gate::{OpenGate, effective_at};
 use domain::group::{GroupState, Tally};
 use domain::id::{Actor, GroupId, ReplayId};
 use domain::replay::{Approval, PauseReason, Replay, ReplayState, Waiver};
-use wire::{Approve, Resume};
+use wire::{ApproveRequest, ResumeRequest};
 
 /// Approves the plan that waits in a group, through an open gate, and starts its replay.
-pub async fn approve(office: &Office, actor: &Actor, id: &GroupId, ask: &Approve) -> Result<Replay, OfficeError> {
+pub async fn approve(
+    office: &Office,
+    actor: &Actor,
+    id: &GroupId,
+    ask: &ApproveRequest,
+) -> Result<Replay, OfficeError> {
     let facts = facts(office, id).await?;
     let reason = text("the reason", &ask.reason)?;
     let plan = office.store.plan(id).await?.ok_or(OfficeError::NoPlan)?;
@@ -51,7 +56,7 @@ pub async fn approve(office: &Office, actor: &Actor, id: &GroupId, ask: &Approve
     let mut writes = vec![
         Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Absent },
         Write::PlanTaken { group: id.clone(), plan: plan_id.clone() },
-        Write::Group { group: Box::new(group), expect: Expect::Version(facts.group.version) },
+        Write::Variant { group: Box::new(group), expect: Expect::Version(facts.group.version) },
     ];
     writes.extend(records);
     commit(office, writes).await?;
@@ -60,7 +65,7 @@ pub async fn approve(office: &Office, actor: &Actor, id: &GroupId, ask: &Approve
 }
 
 /// Lets a paused replay go on, through an open gate: what came back has re-opened its question.
-pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &Resume) -> Result<Replay, OfficeError> {
+pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeRequest) -> Result<Replay, OfficeError> {
     let (replay, facts) = replay_and_group(office, id).await?;
     let reason = text("the reason", &ask.reason)?;
     let ReplayState::Paused { .. } = replay.state else {
@@ -82,7 +87,7 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &Resume)
     {
         return Err(OfficeError::PlanChanged);
     }
-    let rest = rest_of(&replay, &total);
+    let rest = remaining_tally(&replay, &total);
     let (message_types, unchecked) = (&replay.plan.message_types, words(&replay.plan.unchecked));
     let filter = &replay.plan.filter;
     let what = What { letters: &rest, filter, left_out: &[], unchecked: &unchecked, message_types, waivers: &waivers };
@@ -99,7 +104,7 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &Resume)
     let group = facts.group.moved(GroupState::Replaying { replay: id.clone(), fix });
     let mut writes = vec![
         Write::Replay { replay: Box::new(resumed.clone()), expect: Expect::Version(replay.version) },
-        Write::Group { group: Box::new(group), expect: Expect::Version(facts.group.version) },
+        Write::Variant { group: Box::new(group), expect: Expect::Version(facts.group.version) },
     ];
     writes.extend(by.waiver_records(&waivers));
     writes.push(by.record(Act::ReplayResumed, format!("{} letters to go", total.pending), Some(reason)));
@@ -150,7 +155,7 @@ async fn change(
         if let (Act::ReplayPaused, Some(fix)) = (act, facts.group.state.fix()) {
             let state = GroupState::Paused { replay: id.clone(), fix: Some(fix.clone()) };
             let group = Box::new(facts.group.moved(state));
-            writes.push(Write::Group { group, expect: Expect::Version(facts.group.version) });
+            writes.push(Write::Variant { group, expect: Expect::Version(facts.group.version) });
         }
         match commit(office, writes).await {
             Ok(()) => {

@@ -2,20 +2,20 @@
 
 use super::plan::why_not;
 use super::{By, commit, facts, text};
-use crate::cause;
 use crate::error::OfficeError;
+use crate::merged;
 use crate::office::Office;
 use crate::port::{Cursor, Expect, Write};
 use crate::replay::changed::{self, Count as _};
 use domain::audit::Act;
 use domain::filter::LetterFilter;
-use domain::group::Group;
+use domain::group::Variant;
 use domain::id::{Actor, GroupId};
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::{PAGE_MAX, PREVIEW_LETTERS_MAX, TRANSFORM_VERSIONS_MAX};
 use domain::transform::{DryCounts, DryRun, LetterFailure, ProgramFault, Transform};
 use std::time::{Duration, Instant};
-use wire::{AskDryRun, LetterPreview, SaveTransform, TransformPreview, TryTransform};
+use wire::{DryRunRequest, LetterPreview, PreviewTransformRequest, SaveTransformRequest, TransformPreview};
 
 /// How long one call tries letters. A call must end before its Lambda and its caller's patience do; what is not done
 /// then is done by the next.
@@ -30,7 +30,7 @@ pub async fn save_transform(
     office: &Office,
     actor: &Actor,
     id: &GroupId,
-    ask: &SaveTransform,
+    ask: &SaveTransformRequest,
 ) -> Result<Transform, OfficeError> {
     facts(office, id).await?;
     let note = ask.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
@@ -61,7 +61,11 @@ pub async fn save_transform(
 }
 
 /// What a program would change, on the oldest of the letters that a plan with this filter would take. Changes nothing.
-pub async fn preview(office: &Office, id: &GroupId, ask: &TryTransform) -> Result<TransformPreview, OfficeError> {
+pub async fn preview(
+    office: &Office,
+    id: &GroupId,
+    ask: &PreviewTransformRequest,
+) -> Result<TransformPreview, OfficeError> {
     let group = facts(office, id).await?.group;
     let most = ask.letters_max.unwrap_or(PREVIEW_LETTERS_MAX).clamp(1, PREVIEW_LETTERS_MAX);
     let sample = sample(office, &group, &ask.filter, most).await?;
@@ -95,7 +99,7 @@ pub async fn preview(office: &Office, id: &GroupId, ask: &TryTransform) -> Resul
 
 /// Tries a version over another page of the letters that a plan with this filter would take now, and keeps what it
 /// counted. A version has one dry run: a new one takes the place of the one before, whatever their filters.
-pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &AskDryRun) -> Result<DryRun, OfficeError> {
+pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &DryRunRequest) -> Result<DryRun, OfficeError> {
     let group = facts(office, id).await?.group;
     let found = office.store.transform(id, ask.version).await?.ok_or(OfficeError::NoTransform(ask.version))?;
     let (transform, stored) = (found.transform, found.dry_run);
@@ -147,13 +151,13 @@ struct Selected {
 
 async fn page(
     office: &Office,
-    group: &Group,
+    group: &Variant,
     filter: &LetterFilter,
     after: Option<&Cursor>,
     limit: usize,
 ) -> Result<Selected, OfficeError> {
     let waiting = Some(LetterStateKind::Waiting);
-    let page = cause::letters(&*office.store, group, waiting, after, limit).await?;
+    let page = merged::letters(&*office.store, group, waiting, after, limit).await?;
     let now = office.now();
     let goes = |letter: &Letter| {
         let main = group.main_queue.as_ref().or(letter.main_queue.as_ref());
@@ -164,7 +168,7 @@ async fn page(
 
 async fn sample(
     office: &Office,
-    group: &Group,
+    group: &Variant,
     filter: &LetterFilter,
     most: usize,
 ) -> Result<Vec<Letter>, OfficeError> {

@@ -5,23 +5,24 @@ use super::pages::{PageQuery, next_of};
 use super::replays::view;
 use super::{Api, Caller};
 use crate::act;
-use crate::cause::{self, Cause};
 use crate::error::OfficeError;
+use crate::merged::{self, MergedGroup};
 use crate::office::Office;
 use crate::port::GroupFacts;
 use crate::replay::{Occasion, deployment_of, gate_of, main_queue_words};
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Extension, Json, Path, Query, State};
-use domain::group::{Group, GroupState, arrival_bucket};
+use domain::group::merging::name;
+use domain::group::{GroupState, Variant, arrival_bucket};
 use domain::id::GroupId;
-use domain::kin::name;
 use domain::letter::LetterStateKind;
 use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, PAGE_MAX};
 use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use wire::{
-    AlsoSeenAs, AuditPage, DeclareFix, Give, GroupDetail, GroupName, GroupRow, GroupsAnswer, MakePlan, Me, Note, Part,
-    PlanView, Release, ReportDeployment, RowFacts, RulesPreview, Summary, TryRules, attention,
+    AuditPage, DeclareFixRequest, DeploymentRequest, GroupDetail, GroupName, GroupRow, GroupsAnswer, Me, MergedVariant,
+    Note, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview, Summary,
+    UnmergeRequest, attention,
 };
 
 type Answer<T> = Result<Json<T>, ApiError>;
@@ -51,8 +52,8 @@ pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
     let (mut listed, mut heads, mut cursor) = (Vec::new(), 0, None);
     let cut = loop {
         let page = api.office.store.groups(first_bucket(now), cursor.as_ref(), PAGE_MAX).await?;
-        heads += page.items.iter().filter(|facts| facts.group.kin.into.is_none()).count();
-        let slim = |facts: GroupFacts| GroupFacts { group: cause::slim(facts.group), ..facts };
+        heads += page.items.iter().filter(|facts| facts.group.merge.into.is_none()).count();
+        let slim = |facts: GroupFacts| GroupFacts { group: merged::slim(facts.group), ..facts };
         listed.extend(page.items.into_iter().map(slim));
         match page.next {
             None => break false,
@@ -61,7 +62,7 @@ pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
         }
     };
     let mut rows = Vec::new();
-    for facts in cause::fold(listed) {
+    for facts in merged::fold(listed) {
         rows.push(row(&api, &facts, now).await?);
     }
     rows.sort_by_cached_key(attention);
@@ -120,10 +121,10 @@ pub(super) async fn show(
 async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail, ApiError> {
     let office = &api.office;
     let now = office.now();
-    let read = cause::read(&*office.store, id, first_bucket(now)).await?;
-    let Cause { whole: facts, also } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
+    let read = merged::read(&*office.store, id, first_bucket(now)).await?;
+    let MergedGroup { whole: facts, also } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
     let would_be_sent = act::would_be_sent(office, &facts).await?;
-    let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
+    let approver = caller.role.may(Permission::ApproveRequest).then_some(&caller.actor);
     let occasion = Occasion {
         fix: facts.group.state.fix(),
         letters: &would_be_sent.letters,
@@ -142,7 +143,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         (GroupState::FixDeclared { fix }, Some(plan)) if plan.fix == *fix => Some(plan_view(&facts, plan)),
         _ => None,
     };
-    let replays = cause::replays(&*office.store, &facts.group).await?;
+    let replays = merged::replays(&*office.store, &facts.group).await?;
     let replay = match replays.first() {
         Some(latest) => Some(view(office, latest.clone()).await?),
         None => None,
@@ -158,8 +159,8 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),
         deployment: deployment_of(office, &facts.group).await?,
         also: also.into_iter().map(also_seen_as).collect(),
-        apart: facts.group.kin.apart,
-        merged_into: match &facts.group.kin.into {
+        apart: facts.group.merge.unmerged,
+        merged_into: match &facts.group.merge.into {
             Some(head) => office.store.group(head).await?.map(|head| called(office, &head)),
             None => None,
         },
@@ -167,8 +168,8 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     })
 }
 
-fn also_seen_as(facts: GroupFacts) -> AlsoSeenAs {
-    AlsoSeenAs {
+fn also_seen_as(facts: GroupFacts) -> MergedVariant {
+    MergedVariant {
         open_letters: facts.counts.open().letters,
         last_died_at: facts.counts.last_died_at,
         first_died_at: facts.group.first_died_at,
@@ -177,7 +178,7 @@ fn also_seen_as(facts: GroupFacts) -> AlsoSeenAs {
     }
 }
 
-fn called(office: &Office, group: &Group) -> GroupName {
+fn called(office: &Office, group: &Variant) -> GroupName {
     GroupName { id: group.id.clone(), title: name(group, &office.policy.groups).to_string() }
 }
 
@@ -198,7 +199,7 @@ pub(super) async fn declare_fix(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<DeclareFix>, JsonRejection>,
+    ask: Result<Json<DeclareFixRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::declare_fix(&api.office, &caller.actor, &id, &body(ask)?).await?;
     detail(&api, &caller, &id).await.map(Json)
@@ -208,7 +209,7 @@ pub(super) async fn withdraw_fix(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<Give>, JsonRejection>,
+    ask: Result<Json<ReasonRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::withdraw_fix(&api.office, &caller.actor, &id, &body(ask)?.reason).await?;
     detail(&api, &caller, &id).await.map(Json)
@@ -228,10 +229,10 @@ pub(super) async fn plan(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<MakePlan>, JsonRejection>,
+    ask: Result<Json<PlanRequest>, JsonRejection>,
 ) -> Answer<PlanView> {
     let plan = act::plan(&api.office, &caller.actor, &id, &body(ask)?).await?;
-    let cause = cause::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
+    let cause = merged::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
     Ok(Json(plan_view(&cause.whole, plan)))
 }
 
@@ -239,9 +240,9 @@ pub(super) async fn part(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<Part>, JsonRejection>,
+    ask: Result<Json<UnmergeRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
-    act::part(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    act::unmerge(&api.office, &caller.actor, &id, &body(ask)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 
@@ -249,9 +250,9 @@ pub(super) async fn rejoin(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<Give>, JsonRejection>,
+    ask: Result<Json<ReasonRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
-    act::rejoin(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    act::allow_merge(&api.office, &caller.actor, &id, &body(ask)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 
@@ -259,7 +260,7 @@ pub(super) async fn release(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<Release>, JsonRejection>,
+    ask: Result<Json<ReleaseRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::release(&api.office, &caller.actor, &id, &body(ask)?).await?;
     detail(&api, &caller, &id).await.map(Json)
@@ -267,10 +268,10 @@ pub(super) async fn release(
 
 pub(super) async fn preview(
     State(api): State<Api>,
-    ask: Result<Json<TryRules>, JsonRejection>,
+    ask: Result<Json<PreviewRulesRequest>, JsonRejection>,
 ) -> Answer<RulesPreview> {
     let rules = body(ask)?.groups;
-    let groups = cause::heads(&*api.office.store).await?;
+    let groups = merged::heads(&*api.office.store).await?;
     Ok(Json(RulesPreview::of(&groups, &api.office.policy.groups, &rules)))
 }
 
@@ -289,7 +290,7 @@ pub(super) async fn audit(
 
 pub(super) async fn report_deployment(
     State(api): State<Api>,
-    ask: Result<Json<ReportDeployment>, JsonRejection>,
+    ask: Result<Json<DeploymentRequest>, JsonRejection>,
 ) -> Answer<domain::deployment::Deployment> {
     Ok(Json(act::report_deployment(&api.office, &body(ask)?).await?))
 }

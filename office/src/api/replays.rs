@@ -12,7 +12,7 @@ use axum::extract::{Extension, Json, Path, Query, State};
 use domain::id::{GroupId, ReplayId};
 use domain::replay::{Entry, OutcomeKind, Replay};
 use serde::Deserialize;
-use wire::{Approve, EntriesPage, EntryRow, Give, ReplayView, ReplaysAnswer, Resume};
+use wire::{ApproveRequest, EntriesPage, EntryRow, ReasonRequest, ReplayView, ReplaysAnswer, ResumeRequest};
 
 type Answer<T> = Result<Json<T>, ApiError>;
 
@@ -35,7 +35,7 @@ pub(super) async fn approve(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(group): Path<GroupId>,
-    ask: Result<Json<Approve>, JsonRejection>,
+    ask: Result<Json<ApproveRequest>, JsonRejection>,
 ) -> Answer<ReplayView> {
     let replay = act::approve(&api.office, &caller.actor, &group, &body(ask)?).await?;
     view(&api.office, replay).await.map(Json)
@@ -92,8 +92,8 @@ pub(super) async fn rows_of(office: &Office, entries: Vec<Entry>) -> Result<Vec<
     let rows = entries.into_iter().map(|entry| {
         let letter = letters.iter().find(|letter| letter.id == entry.letter);
         EntryRow {
-            message_type: letter.and_then(|letter| letter.message_type.clone()),
-            impact: letter.map(|letter| letter.impact.clone()),
+            message_type: letter.and_then(|letter| letter.diagnosis.message_type.clone()),
+            impact: letter.map(|letter| letter.diagnosis.impact.clone()),
             entry,
         }
     });
@@ -104,7 +104,7 @@ pub(super) async fn pause(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
-    ask: Result<Json<Give>, JsonRejection>,
+    ask: Result<Json<ReasonRequest>, JsonRejection>,
 ) -> Answer<ReplayView> {
     let replay = act::pause(&api.office, &caller.actor, &id, &body(ask)?.reason).await?;
     view(&api.office, replay).await.map(Json)
@@ -114,7 +114,7 @@ pub(super) async fn abort(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
-    ask: Result<Json<Give>, JsonRejection>,
+    ask: Result<Json<ReasonRequest>, JsonRejection>,
 ) -> Answer<ReplayView> {
     let replay = act::abort(&api.office, &caller.actor, &id, &body(ask)?.reason).await?;
     view(&api.office, replay).await.map(Json)
@@ -124,7 +124,7 @@ pub(super) async fn resume(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
-    ask: Result<Json<Resume>, JsonRejection>,
+    ask: Result<Json<ResumeRequest>, JsonRejection>,
 ) -> Answer<ReplayView> {
     let replay = act::resume(&api.office, &caller.actor, &id, &body(ask)?).await?;
     view(&api.office, replay).await.map(Json)

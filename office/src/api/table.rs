@@ -6,9 +6,10 @@ use domain::deployment::Deployment;
 use domain::role::Permission;
 use domain::transform::{DryRun, Transform};
 use wire::{
-    Approve, AskDryRun, AuditPage, DeclareFix, EntriesPage, Give, GroupDetail, GroupsAnswer, LetterDetail, LettersPage,
-    MakePlan, Me, Note, Part, PlanView, Release, ReplayView, ReplaysAnswer, ReportDeployment, Resume, RulesPreview,
-    SaveTransform, TransformPreview, TransformsAnswer, TryRules, TryTransform,
+    ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DryRunRequest, EntriesPage, GroupDetail,
+    GroupsAnswer, LetterDetail, LettersPage, Me, Note, PlanRequest, PlanView, PreviewRulesRequest,
+    PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview,
+    SaveTransformRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
 
 const CURSOR: Query = Query { name: "cursor", meaning: "what the page before gave as `next`" };
@@ -70,13 +71,13 @@ fn reading() -> Vec<Endpoint> {
 /// What changes something about a group.
 fn on_groups() -> Vec<Endpoint> {
     vec![
-        Endpoint::post::<DeclareFix, GroupDetail, _>(
+        Endpoint::post::<DeclareFixRequest, GroupDetail, _>(
             "/groups/{group}/fix",
             Some(Permission::Triage),
             "Say that the cause is gone",
             groups::declare_fix,
         ),
-        Endpoint::post::<Give, GroupDetail, _>(
+        Endpoint::post::<ReasonRequest, GroupDetail, _>(
             "/groups/{group}/fix/withdraw",
             Some(Permission::Triage),
             "Say that it was not",
@@ -88,51 +89,51 @@ fn on_groups() -> Vec<Endpoint> {
             "Write the note of a group",
             groups::note,
         ),
-        Endpoint::post::<Part, GroupDetail, _>(
+        Endpoint::post::<UnmergeRequest, GroupDetail, _>(
             "/groups/{group}/part",
             Some(Permission::Triage),
             "Say that a fingerprint of the group is another cause",
             groups::part,
         ),
-        Endpoint::post::<Give, GroupDetail, _>(
+        Endpoint::post::<ReasonRequest, GroupDetail, _>(
             "/groups/{group}/rejoin",
             Some(Permission::Triage),
             "Say that a fingerprint that was taken out may be merged again",
             groups::rejoin,
         ),
-        Endpoint::post::<SaveTransform, Transform, _>(
+        Endpoint::post::<SaveTransformRequest, Transform, _>(
             "/groups/{group}/transform",
             Some(Permission::Triage),
             "Save another version of the group's payload transform",
             transforms::save,
         ),
-        Endpoint::post::<TryTransform, TransformPreview, _>(
+        Endpoint::post::<PreviewTransformRequest, TransformPreview, _>(
             "/groups/{group}/transform/preview",
             Some(Permission::Triage),
             "What a program would change, on letters that wait; nothing is changed",
             transforms::preview,
         ),
-        Endpoint::post::<AskDryRun, DryRun, _>(
+        Endpoint::post::<DryRunRequest, DryRun, _>(
             "/groups/{group}/transform/dry-run",
             Some(Permission::Triage),
             "Try a saved version over another page of the letters that wait",
             transforms::dry_run,
         ),
-        Endpoint::post::<MakePlan, PlanView, _>(
+        Endpoint::post::<PlanRequest, PlanView, _>(
             "/groups/{group}/plan",
             Some(Permission::Plan),
             "Freeze the letters that wait now into a plan",
             groups::plan,
         ),
-        Endpoint::post::<Approve, ReplayView, _>(
+        Endpoint::post::<ApproveRequest, ReplayView, _>(
             "/groups/{group}/approve",
-            Some(Permission::Approve),
+            Some(Permission::ApproveRequest),
             "Approve the plan through the gate, and start its replay",
             replays::approve,
         ),
-        Endpoint::post::<Release, GroupDetail, _>(
+        Endpoint::post::<ReleaseRequest, GroupDetail, _>(
             "/groups/{group}/release",
-            Some(Permission::Approve),
+            Some(Permission::ApproveRequest),
             "Let letters out of quarantine, so that a plan may take them again",
             groups::release,
         ),
@@ -142,33 +143,33 @@ fn on_groups() -> Vec<Endpoint> {
 /// What changes something about a replay, or about all groups.
 fn on_replays() -> Vec<Endpoint> {
     vec![
-        Endpoint::post::<Give, ReplayView, _>(
+        Endpoint::post::<ReasonRequest, ReplayView, _>(
             "/replays/{replay}/pause",
             Some(Permission::Stop),
             "Send nothing more for now",
             replays::pause,
         ),
-        Endpoint::post::<Resume, ReplayView, _>(
+        Endpoint::post::<ResumeRequest, ReplayView, _>(
             "/replays/{replay}/resume",
-            Some(Permission::Approve),
+            Some(Permission::ApproveRequest),
             "Go on through the gate, with another canary",
             replays::resume,
         ),
-        Endpoint::post::<Give, ReplayView, _>(
+        Endpoint::post::<ReasonRequest, ReplayView, _>(
             "/replays/{replay}/abort",
             Some(Permission::Stop),
             "Send nothing more at all",
             replays::abort,
         ),
-        Endpoint::post::<TryRules, RulesPreview, _>(
+        Endpoint::post::<PreviewRulesRequest, RulesPreview, _>(
             "/policy/preview",
             Some(Permission::Triage),
             "What rules about groups would change; nothing is changed",
             groups::preview,
         ),
-        Endpoint::post::<ReportDeployment, Deployment, _>(
+        Endpoint::post::<DeploymentRequest, Deployment, _>(
             "/deployments",
-            Some(Permission::ReportDeployment),
+            Some(Permission::DeploymentRequest),
             "Report that a version of a consumer went live",
             groups::report_deployment,
         ),

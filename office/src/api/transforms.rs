@@ -9,7 +9,9 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{Extension, Json, Path, State};
 use domain::id::GroupId;
 use domain::transform::{DryRun, Transform};
-use wire::{AskDryRun, SaveTransform, TransformPreview, TransformView, TransformsAnswer, TryTransform};
+use wire::{
+    DryRunRequest, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView, TransformsAnswer,
+};
 
 type Answer<T> = Result<Json<T>, ApiError>;
 
@@ -27,7 +29,7 @@ pub(super) async fn save(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<SaveTransform>, JsonRejection>,
+    ask: Result<Json<SaveTransformRequest>, JsonRejection>,
 ) -> Answer<Transform> {
     Ok(Json(act::save_transform(&api.office, &caller.actor, &id, &body(ask)?).await?))
 }
@@ -35,7 +37,7 @@ pub(super) async fn save(
 pub(super) async fn preview(
     State(api): State<Api>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<TryTransform>, JsonRejection>,
+    ask: Result<Json<PreviewTransformRequest>, JsonRejection>,
 ) -> Answer<TransformPreview> {
     Ok(Json(act::preview(&api.office, &id, &body(ask)?).await?))
 }
@@ -44,7 +46,7 @@ pub(super) async fn dry_run(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<AskDryRun>, JsonRejection>,
+    ask: Result<Json<DryRunRequest>, JsonRejection>,
 ) -> Answer<DryRun> {
     Ok(Json(act::dry_run(&api.office, &caller.actor, &id, &body(ask)?).await?))
 }

@@ -6,7 +6,7 @@ use crate::groups;
 use crate::office::Office;
 use crate::port::{CommitError, Expect, Write};
 use domain::audit::{Act, AuditRecord};
-use domain::group::{CountsDeltas, Group};
+use domain::group::{CountsDeltas, Variant};
 use domain::id::{Actor, GroupId};
 use domain::letter::Letter;
 use domain::time::Timestamp;
@@ -55,7 +55,7 @@ pub(super) async fn keep(office: &Office, chunk: Vec<ReadMessage>, report: &mut 
 async fn kept(
     office: &Office,
     fresh: &[Fresh],
-    opened: Vec<Group>,
+    opened: Vec<Variant>,
     report: &mut Report,
     measures: &mut Measures,
     now: Timestamp,
@@ -77,7 +77,7 @@ async fn commit_all(
     fresh: &mut Vec<Fresh>,
     report: &mut Report,
     now: Timestamp,
-) -> Result<Vec<Group>, OfficeError> {
+) -> Result<Vec<Variant>, OfficeError> {
     let mut known: Known = BTreeMap::new();
     for _ in 0..ROUNDS_MAX {
         if fresh.is_empty() {
@@ -98,7 +98,7 @@ async fn commit_all(
         for write in conflicts.iter().filter_map(|at| writes.get(*at)) {
             match write {
                 Write::Letter { letter, .. } => drop(stored.insert(letter.id.clone())),
-                Write::Group { group, .. } => drop(known.remove(&group.id)),
+                Write::Variant { group, .. } => drop(known.remove(&group.id)),
                 _ => {}
             }
         }
@@ -110,12 +110,12 @@ async fn commit_all(
 }
 
 /// The groups of some letters as they are stored; none for those that are not.
-type Known = BTreeMap<GroupId, Option<Group>>;
+type Known = BTreeMap<GroupId, Option<Variant>>;
 
-fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Group>) {
+fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Variant>) {
     let mut writes = Vec::with_capacity(fresh.len() + 4);
     let mut counts = CountsDeltas::default();
-    let mut opened: BTreeMap<GroupId, Group> = BTreeMap::new();
+    let mut opened: BTreeMap<GroupId, Variant> = BTreeMap::new();
     let mut first_died_at: BTreeMap<&GroupId, Timestamp> = BTreeMap::new();
     for f in fresh {
         counts.moved(None, &f.letter);
@@ -123,7 +123,7 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Gr
         let died_at = first_died_at.entry(&f.letter.group).or_insert(f.letter.died_at);
         *died_at = (*died_at).min(f.letter.died_at);
         if known.get(&f.letter.group) == Some(&None) && !opened.contains_key(&f.letter.group) {
-            opened.insert(f.letter.group.clone(), Group::opened_by(&f.letter, &f.source.reading));
+            opened.insert(f.letter.group.clone(), Variant::opened_by(&f.letter, &f.source.reading));
         }
         writes.push(Write::Letter { letter: Box::new(f.letter.clone()), expect: Expect::Absent });
     }
@@ -134,7 +134,7 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Gr
         } else if let Some(group) = known.get(id).and_then(Option::as_ref)
             && let Some(aged) = group.aged(died_at)
         {
-            writes.push(Write::Group { group: Box::new(aged), expect: Expect::Version(group.version) });
+            writes.push(Write::Variant { group: Box::new(aged), expect: Expect::Version(group.version) });
         }
     }
     for group in opened.values() {
@@ -145,7 +145,7 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Gr
 }
 
 /// The writes that open a group.
-pub(super) fn open_group(group: &Group, now: Timestamp) -> [Write; 2] {
+pub(super) fn open_group(group: &Variant, now: Timestamp) -> [Write; 2] {
     let audit = AuditRecord {
         at: now,
         actor: Actor::office(),
@@ -155,7 +155,7 @@ pub(super) fn open_group(group: &Group, now: Timestamp) -> [Write; 2] {
         detail: format!("First letter: {}", group.title),
         reason: None,
     };
-    [Write::Group { group: Box::new(group.clone()), expect: Expect::Absent }, Write::Audit(Box::new(audit))]
+    [Write::Variant { group: Box::new(group.clone()), expect: Expect::Absent }, Write::Audit(Box::new(audit))]
 }
 
 /// Resolved groups that got a letter come back to life.

@@ -2,13 +2,13 @@
 
 use super::keep::open_group;
 use super::{ReadMessage, Report};
-use crate::cause;
 use crate::error::OfficeError;
 use crate::groups::{self, TRIES_MAX};
+use crate::merged;
 use crate::office::Office;
 use crate::port::{CommitError, Expect, Write};
 use domain::audit::{Act, AuditRecord};
-use domain::group::{CountsDeltas, Group};
+use domain::group::{CountsDeltas, Variant};
 use domain::id::{Actor, GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
 use domain::reading::Class;
@@ -48,7 +48,7 @@ pub(super) async fn keep(
         };
         let opened = match office.store.group(&return_.after.group).await? {
             Some(_) => None,
-            None => Some(Group::opened_by(&return_.after, &source.reading)),
+            None => Some(Variant::opened_by(&return_.after, &source.reading)),
         };
         match office.store.commit(return_.writes(source, opened.as_ref(), now)).await {
             Ok(()) => {
@@ -65,7 +65,7 @@ pub(super) async fn keep(
 /// Whether two fingerprints are one cause: the same, or merged.
 async fn is_same_cause(office: &Office, before: &GroupId, after: &GroupId) -> Result<bool, OfficeError> {
     let store = &*office.store;
-    Ok(before == after || cause::head_of(store, before).await? == cause::head_of(store, after).await?)
+    Ok(before == after || merged::head_of(store, before).await? == merged::head_of(store, after).await?)
 }
 
 /// A sending of ours: the replay, and the letter.
@@ -126,18 +126,22 @@ impl<'a> Return<'a> {
         }
         let verdict = if same_cause {
             Verdict::SameCause
-        } else if after.classification.class == Class::Transient {
+        } else if after.diagnosis.classification.class == Class::Transient {
             Verdict::Transient
         } else {
             Verdict::NewCause
         };
-        let outcome =
-            Outcome::Returned { at: after.died_at, verdict, group: after.group.clone(), title: after.title.clone() };
+        let outcome = Outcome::Returned {
+            at: after.died_at,
+            verdict,
+            group: after.group.clone(),
+            title: after.diagnosis.title.clone(),
+        };
         let entry_after = Entry { outcome, ..entry.clone() };
         Some(Self { before, after, entry, entry_after: Some(entry_after) })
     }
 
-    fn writes(&self, source: &ReadMessage, opened: Option<&Group>, now: Timestamp) -> Vec<Write> {
+    fn writes(&self, source: &ReadMessage, opened: Option<&Variant>, now: Timestamp) -> Vec<Write> {
         let mut counts = CountsDeltas::default();
         counts.moved(Some(self.before), &self.after);
         counts.died(&self.after);
@@ -176,7 +180,7 @@ impl<'a> Return<'a> {
         Write::Audit(Box::new(AuditRecord { at, actor, act, group, replay, detail, reason: None }))
     }
 
-    async fn follow_up(&self, office: &Office, opened: Option<Group>, report: &mut Report, now: Timestamp) {
+    async fn follow_up(&self, office: &Office, opened: Option<Variant>, report: &mut Report, now: Timestamp) {
         report.returned += usize::from(self.entry_after.is_some());
         report.duplicates += usize::from(self.entry_after.is_none());
         report.replays.insert(self.entry.replay.clone());

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
 use domain::deployment::{Attached, Deployment};
-use domain::group::{CountsDelta, Group, GroupCounts};
+use domain::group::{CountsDelta, GroupCounts, Variant};
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
@@ -36,9 +36,9 @@ pub enum Write {
     /// A death; must not exist yet.
     Death(Box<Death>),
     /// A group's head.
-    Group {
+    Variant {
         /// As it shall be.
-        group: Box<Group>,
+        group: Box<Variant>,
         /// The condition.
         expect: Expect,
     },
@@ -156,7 +156,7 @@ pub struct Page<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupFacts {
     /// The head.
-    pub group: Group,
+    pub group: Variant,
     /// The counters.
     pub counts: GroupCounts,
     /// When the oldest open letter was first sent.
@@ -207,7 +207,7 @@ pub trait Store: Send + Sync {
     async fn deaths(&self, letter: &LetterId) -> Result<Vec<Death>, StoreError>;
 
     /// The head of a group.
-    async fn group(&self, id: &GroupId) -> Result<Option<Group>, StoreError>;
+    async fn group(&self, id: &GroupId) -> Result<Option<Variant>, StoreError>;
 
     /// A group with all that is kept of it; arrivals from the given bucket on.
     async fn group_facts(&self, id: &GroupId, arrivals_from: i64) -> Result<Option<GroupFacts>, StoreError>;

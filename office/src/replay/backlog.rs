@@ -3,7 +3,7 @@
 
 use super::Did;
 use super::send::put;
-use super::turn::pause;
+use super::transition::pause;
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::QueueError;

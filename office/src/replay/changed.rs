@@ -37,7 +37,7 @@ pub(crate) async fn tried(
     };
     let judged = letters.iter().zip(outcomes).map(|(letter, outcome)| match outcome {
         // What the consumer works on lies elsewhere, where the program does not reach.
-        _ if matches!(letter.replayability, Replayability::Pointer { .. }) => {
+        _ if matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) => {
             Err("The message is a pointer; a transform does not reach the payload that it points to.".into())
         }
         Err(failure) => Err(failure.to_string()),

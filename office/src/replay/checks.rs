@@ -7,7 +7,7 @@ use domain::deployment::{Attached, Deployment};
 use domain::filter::LetterFilter;
 use domain::fix::Fix;
 use domain::gate::{Gate, GateFacts, QueueFact, evaluate};
-use domain::group::{Group, GroupCounts, Tally};
+use domain::group::{GroupCounts, Tally, Variant};
 use domain::id::{Actor, QueueArn};
 use domain::replay::Waiver;
 
@@ -38,7 +38,7 @@ pub(crate) struct Occasion<'a> {
 /// Judges the gate of a group from the store and its main queue.
 pub(crate) async fn gate_of(
     office: &Office,
-    group: &Group,
+    group: &Variant,
     counts: &GroupCounts,
     occasion: &Occasion<'_>,
 ) -> Result<Gate, OfficeError> {
@@ -68,7 +68,7 @@ pub(crate) async fn gate_of(
 
 /// The latest deployment of the group's consumer: the one that its letters name, or the only one that the platform has
 /// attached to their main queue.
-pub(crate) async fn deployment_of(office: &Office, group: &Group) -> Result<Option<Deployment>, OfficeError> {
+pub(crate) async fn deployment_of(office: &Office, group: &Variant) -> Result<Option<Deployment>, OfficeError> {
     if let Some(service) = &group.consumer
         && let Some(deployment) = office.store.deployment(service).await?
     {

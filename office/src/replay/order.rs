@@ -7,7 +7,7 @@
 use crate::error::OfficeError;
 use crate::office::Office;
 use domain::limits::PAGE_MAX;
-use domain::replay::{Entry, Lanes, OutcomeKind, Replay, Turn};
+use domain::replay::{Entry, MessageGroups, OutcomeKind, Replay, Turn};
 
 /// The letters whose turn it is.
 #[derive(Default)]
@@ -43,13 +43,13 @@ async fn as_listed(office: &Office, replay: &Replay, wave: u32, letters: usize) 
 }
 
 async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Turns, OfficeError> {
-    let (mut lanes, mut turns, mut pending) = (Lanes::default(), Turns::default(), Vec::new());
+    let (mut message_groups, mut turns, mut pending) = (MessageGroups::default(), Turns::default(), Vec::new());
     let ledger = office.store.ledger(replay.id()).await?;
     let mut returned = 0;
     let mut pages = Pages::new(None, Some(OutcomeKind::Returned));
     while let Some(entries) = pages.next(office, replay, PAGE_MAX).await? {
         returned += entries.len() as u64;
-        entries.iter().for_each(|entry| lanes.note(entry));
+        entries.iter().for_each(|entry| message_groups.note(entry));
     }
     if returned < ledger.total().returned {
         return Ok(turns);
@@ -63,7 +63,7 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
                 break 'wave;
             }
             expected += 1;
-            lanes.note(&entry);
+            message_groups.note(&entry);
             match entry.outcome.kind() {
                 OutcomeKind::Sending => turns.go.push(entry),
                 OutcomeKind::Pending => pending.push(entry),
@@ -73,9 +73,9 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
     }
     turns.all_wait = expected == before(wave + 1);
     // One that may not is given up when its window has passed, and then stays behind.
-    turns.go.retain(|entry| lanes.may_send_again(entry));
+    turns.go.retain(|entry| message_groups.may_send_again(entry));
     for entry in pending {
-        match lanes.turn(&entry) {
+        match message_groups.turn(&entry) {
             Turn::Go => turns.go.push(entry),
             Turn::Behind => turns.behind.push(entry),
             Turn::Later => {}

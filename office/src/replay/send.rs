@@ -8,7 +8,7 @@ use super::batch::{Change, Changed, Fence, commit, commit_over};
 use super::changed::{self, Bodies, program_of};
 use super::order::{Turns, turns};
 use super::settle::SETTLE_MAX;
-use super::turn::{enter, pause};
+use super::transition::{enter, pause};
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::payloads::Looks;

@@ -53,7 +53,7 @@ async fn release_stuck(office: &Office, replay: &Replay, sent_until: Timestamp) 
     if is_sending || is_held {
         return Ok(0);
     }
-    let aborted = matches!(replay.state, ReplayState::Stopping { .. });
+    let aborted = matches!(replay.state, ReplayState::Aborting { .. });
     let outcome = if aborted { Outcome::skipped(SkipReason::InDoubt) } else { Outcome::Pending };
     let page = office.store.entries(replay.id(), None, Some(OutcomeKind::Sending), None, SETTLE_MAX).await?;
     let due = page

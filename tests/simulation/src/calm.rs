@@ -1,8 +1,8 @@
 //! The end: no more faults, a consumer that processes everything, and patience. All must come to rest.
 
 use super::checks::{Books, books_are_right};
+use super::fixture::Fixture;
 use super::orders::number_of;
-use super::scene::Scene;
 use super::{receipts, step, take_in};
 use domain::id::Actor;
 use domain::letter::LetterStateKind;
@@ -14,26 +14,26 @@ use std::collections::BTreeMap;
 /// How long it may take until nothing moves any more, seconds of the scene.
 const PATIENCE_S: i64 = 900;
 
-pub(super) async fn comes_to_rest(scene: &mut Scene) -> Result<(), String> {
-    scene.calms_down();
-    let start = scene.now();
+pub(super) async fn comes_to_rest(fixture: &mut Fixture) -> Result<(), String> {
+    fixture.calms_down();
+    let start = fixture.now();
     let mut aborts = 0;
     loop {
         for second in 0..10 {
-            step(scene).await;
-            scene.consume().await;
-            while take_in(scene).await + receipts::take(scene).await > 0 {}
-            scene.advance(Span::from_ms(1_000 + second));
+            step(fixture).await;
+            fixture.consume().await;
+            while take_in(fixture).await + receipts::take(fixture).await > 0 {}
+            fixture.advance(Span::from_ms(1_000 + second));
         }
-        let process = scene.process();
+        let process = fixture.process();
         sweep::run(&process.office).await.map_err(|error| format!("sweep fails in the calm: {error}"))?;
-        scene.witness.verdict()?;
-        let books = Books::read(&scene.store).await?;
+        fixture.checker.verdict()?;
+        let books = Books::read(&fixture.store).await?;
         let unfinished: Vec<_> = books.replays.iter().filter(|replay| !replay.is_finished()).collect();
-        if unfinished.is_empty() && is_idle(scene).await {
+        if unfinished.is_empty() && is_idle(fixture).await {
             break;
         }
-        if scene.now() > start.plus(Span::from_secs(PATIENCE_S)) {
+        if fixture.now() > start.plus(Span::from_secs(PATIENCE_S)) {
             let states: Vec<_> = unfinished.iter().map(|replay| (replay.id(), &replay.state)).collect();
             return Err(format!("nothing comes to rest: {states:?}"));
         }
@@ -44,14 +44,14 @@ pub(super) async fn comes_to_rest(scene: &mut Scene) -> Result<(), String> {
             done.map_err(|error| format!("abort {aborts} fails in the calm: {error}"))?;
         }
     }
-    books_are_right(scene).await?;
-    nothing_is_lost(scene).await
+    books_are_right(fixture).await?;
+    nothing_is_lost(fixture).await
 }
 
 /// Whether no message lies in any queue, in anybody's hands or with a delay.
-async fn is_idle(scene: &Scene) -> bool {
-    for queue in [&scene.main, &scene.dlq, &scene.steps, &scene.receipts] {
-        match scene.queue.attributes(queue).await {
+async fn is_idle(fixture: &Fixture) -> bool {
+    for queue in [&fixture.main, &fixture.dlq, &fixture.steps, &fixture.receipts] {
+        match fixture.queue.attributes(queue).await {
             Ok(is) if is.visible_count + is.in_flight_count + is.delayed_count == 0 => {}
             _ => return false,
         }
@@ -60,15 +60,15 @@ async fn is_idle(scene: &Scene) -> bool {
 }
 
 /// Every order was processed, or is a letter that waits; what counts as delivered was processed.
-async fn nothing_is_lost(scene: &Scene) -> Result<(), String> {
-    let books = Books::read(&scene.store).await?;
+async fn nothing_is_lost(fixture: &Fixture) -> Result<(), String> {
+    let books = Books::read(&fixture.store).await?;
     let mut letters: BTreeMap<u64, Vec<LetterStateKind>> = BTreeMap::new();
     for letter in books.letters.values() {
         let n = number_of(&letter.content.body).ok_or_else(|| format!("letter {} is no order", letter.id))?;
         letters.entry(n).or_default().push(letter.state.kind());
     }
-    for n in 0..scene.orders() {
-        let processed = scene.processed.get(&n).copied().unwrap_or_default();
+    for n in 0..fixture.orders() {
+        let processed = fixture.processed.get(&n).copied().unwrap_or_default();
         let states = letters.remove(&n).unwrap_or_default();
         let is_kept =
             |state: &LetterStateKind| matches!(state, LetterStateKind::Waiting | LetterStateKind::Quarantined);
@@ -77,14 +77,14 @@ async fn nothing_is_lost(scene: &Scene) -> Result<(), String> {
         }
         // Of a message that had no room for the marker and whose answer was lost nobody can tell that it came back: it
         // is a letter of its own, which waits, and the sending counts as delivered.
-        let in_the_dark = states.iter().any(is_kept) && scene.witness.was_sent_in_the_dark(n);
+        let in_the_dark = states.iter().any(is_kept) && fixture.checker.was_sent_in_the_dark(n);
         if processed == 0 && states.contains(&LetterStateKind::Delivered) && !in_the_dark {
             return Err(format!("order {n} counts as delivered, and nobody processed it"));
         }
         if states.contains(&LetterStateKind::InReplay) {
             return Err(format!("order {n} is in a replay that is over"));
         }
-        if states.len() > 1 && !scene.witness.was_sent_in_the_dark(n) {
+        if states.len() > 1 && !fixture.checker.was_sent_in_the_dark(n) {
             return Err(format!("order {n} is {} letters", states.len()));
         }
     }

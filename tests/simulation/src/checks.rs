@@ -1,6 +1,6 @@
 //! What must hold in the store at every moment.
 
-use super::scene::Scene;
+use super::fixture::Fixture;
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::limits::PAGE_MAX;
@@ -51,12 +51,12 @@ impl Books {
 }
 
 /// Counters are the fold of the letters, ledgers of the entries, and each letter is where its state says.
-pub(super) async fn books_are_right(scene: &Scene) -> Result<(), String> {
-    let books = Books::read(&scene.store).await?;
+pub(super) async fn books_are_right(fixture: &Fixture) -> Result<(), String> {
+    let books = Books::read(&fixture.store).await?;
     books.groups.iter().try_for_each(|facts| counters_are_exact(facts, &books))?;
     books.groups.iter().try_for_each(|facts| kin_agree(facts, &books))?;
     for replay in &books.replays {
-        let ledger = scene.store.ledger(replay.id()).await.map_err(|error| error.to_string())?;
+        let ledger = fixture.store.ledger(replay.id()).await.map_err(|error| error.to_string())?;
         let entries = &books.entries[replay.id()];
         for (wave, planned) in replay.plan.waves.iter().enumerate() {
             let columns = ledger.wave(wave as u32);
@@ -84,19 +84,19 @@ pub(super) async fn books_are_right(scene: &Scene) -> Result<(), String> {
         if ledger.total().confirmed != confirmed {
             return Err(format!("{}: {confirmed} are confirmed, {} are told", replay.id(), ledger.total().confirmed));
         }
-        no_send_is_untold(scene, replay, entries, &books)?;
+        no_send_is_untold(fixture, replay, entries, &books)?;
     }
     books.letters.values().try_for_each(|letter| letter_is_in_its_replay(letter, &books))
 }
 
 /// Each send is told. Letters with one content are told together: without a marker nobody sees which of them a message
 /// was.
-fn no_send_is_untold(scene: &Scene, replay: &Replay, entries: &[Entry], books: &Books) -> Result<(), String> {
+fn no_send_is_untold(fixture: &Fixture, replay: &Replay, entries: &[Entry], books: &Books) -> Result<(), String> {
     let mut sends: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     for entry in entries {
         let letter = books.letters.get(&entry.letter);
         let (sent, told) = sends.entry(letter.map_or("", |letter| letter.content.body.as_str())).or_default();
-        *sent += scene.witness.sends_of(replay.id(), &entry.letter);
+        *sent += fixture.checker.sends_of(replay.id(), &entry.letter);
         *told += entry.sends;
     }
     match sends.iter().find(|(_, (sent, told))| sent > told) {
@@ -112,7 +112,7 @@ fn counters_are_exact(facts: &GroupFacts, books: &Books) -> Result<(), String> {
         let (mut count, mut money) = (0, Purse::empty());
         for letter in of_kind {
             count += 1;
-            letter.impact.money.into_iter().for_each(|sum| money.add(sum));
+            letter.diagnosis.impact.money.into_iter().for_each(|sum| money.add(sum));
         }
         let tally = facts.counts.of(kind);
         if (tally.letters, &tally.money) != (count, &money) {
@@ -124,11 +124,11 @@ fn counters_are_exact(facts: &GroupFacts, books: &Books) -> Result<(), String> {
 
 /// A head names those that point to it, and is merged into none itself.
 fn kin_agree(facts: &GroupFacts, books: &Books) -> Result<(), String> {
-    let (id, kin) = (&facts.group.id, &facts.group.kin);
-    let pointing = books.groups.iter().filter(|other| other.group.kin.into.as_ref() == Some(id));
+    let (id, merge) = (&facts.group.id, &facts.group.merge);
+    let pointing = books.groups.iter().filter(|other| other.group.merge.into.as_ref() == Some(id));
     let pointing: BTreeSet<_> = pointing.map(|other| other.group.id.clone()).collect();
-    let is_right = pointing == kin.also && (kin.into.is_none() || kin.also.is_empty());
-    if is_right { Ok(()) } else { Err(format!("group {id} says {kin:?}, and {pointing:?} point to it")) }
+    let is_right = pointing == merge.members && (merge.into.is_none() || merge.members.is_empty());
+    if is_right { Ok(()) } else { Err(format!("group {id} says {merge:?}, and {pointing:?} point to it")) }
 }
 
 /// A letter that a replay has in hand is one that this replay is sending, or has sent and watches.

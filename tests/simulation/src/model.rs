@@ -94,7 +94,7 @@ impl Hash for Stored {
         match now {
             ReplayState::Running { wave, phase } => (0, wave, format!("{phase:?}")).hash(state),
             ReplayState::Paused { wave, why, at, .. } => (1, wave, std::mem::discriminant(why), at).hash(state),
-            ReplayState::Stopping { at, .. } => (2, at).hash(state),
+            ReplayState::Aborting { at, .. } => (2, at).hash(state),
             ReplayState::Finished { at, .. } => (3, at).hash(state),
         }
     }
@@ -117,10 +117,10 @@ struct State {
 /// What may happen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Action {
-    Approve,
+    ApproveRequest,
     Tick,
     Pause,
-    Resume,
+    ResumeRequest,
     Abort,
     Executor(usize),
     Crash(usize),
@@ -193,10 +193,10 @@ impl Model for Office {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        let Some(replay) = state.replay() else { return actions.push(Action::Approve) };
+        let Some(replay) = state.replay() else { return actions.push(Action::ApproveRequest) };
         actions.extend((state.ticks < TICKS).then_some(Action::Tick));
         actions.extend((state.left.pauses > 0).then_some(Action::Pause));
-        actions.extend((state.left.resumes > 0 && replay.is_paused()).then_some(Action::Resume));
+        actions.extend((state.left.resumes > 0 && replay.is_paused()).then_some(Action::ResumeRequest));
         actions.extend((state.left.aborts > 0).then_some(Action::Abort));
         for (at, executor) in state.executors.iter().enumerate() {
             actions.push(Action::Executor(at));
@@ -214,7 +214,7 @@ impl Model for Office {
         let mut state = last.clone();
         let (now, me) = (state.now(), Actor::from("anna"));
         match action {
-            Action::Approve => state.replay = Some(Stored(approved(now))),
+            Action::ApproveRequest => state.replay = Some(Stored(approved(now))),
             Action::Tick => state.ticks += 1,
             Action::Pause => {
                 state.left.pauses -= 1;
@@ -223,7 +223,7 @@ impl Model for Office {
                 let after = replay.pause(why, me, now)?;
                 state.put(after, version);
             }
-            Action::Resume => {
+            Action::ResumeRequest => {
                 state.left.resumes -= 1;
                 let replay = state.replay()?;
                 let (version, after) = (replay.version, replay.resume(&open_gate(), &state.ledger.0)?);
@@ -345,8 +345,8 @@ fn approved(now: Timestamp) -> Replay {
         window_ms: TICK,
         slack_ms: Span::ZERO,
         backlog_ms_max: TICK,
-        rest_ms: Span::ZERO,
-        rest_ms_max: Span::ZERO,
+        wave_delay_ms: Span::ZERO,
+        wave_delay_ms_max: Span::ZERO,
     };
     let hash = plan.hash();
     let by = Actor::from("anna");

@@ -19,14 +19,14 @@ static ENDPOINT: LazyLock<Endpoint> = LazyLock::new(Endpoint::ministack);
 const EMPTY_ZIP: &str = "UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==";
 
 /// A main queue and a function of its own.
-struct Stage {
+struct Fixture {
     world: World,
     client: Client,
     main: QueueArn,
     function: String,
 }
 
-impl Stage {
+impl Fixture {
     async fn new() -> Self {
         static STAGES: AtomicU64 = AtomicU64::new(0);
         let number = STAGES.fetch_add(1, Ordering::Relaxed);
@@ -39,14 +39,14 @@ impl Stage {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
         let now = Timestamp::from_ms(i64::try_from(since.as_millis()).expect("years to come"));
         world.advance(now.since(world.office.now()).plus(Span::from_mins(60)));
-        let stage = Self { world, client, main, function: format!("consumer-{number}") };
+        let fixture = Self { world, client, main, function: format!("consumer-{number}") };
         let created = json!({
-            "FunctionName": stage.function, "Runtime": "provided.al2023", "Handler": "bootstrap",
+            "FunctionName": fixture.function, "Runtime": "provided.al2023", "Handler": "bootstrap",
             "Role": "arn:aws:iam::000000000000:role/consumer", "Code": { "ZipFile": EMPTY_ZIP },
             "Environment": { "Variables": { "SERVICE_VERSION": "v1" } },
         });
-        stage.ask(Method::POST, "functions", &created).await;
-        stage
+        fixture.ask(Method::POST, "functions", &created).await;
+        fixture
     }
 
     async fn ask(&self, method: Method, path: &str, body: &Value) -> Value {
@@ -93,36 +93,36 @@ impl Stage {
 
 #[tokio::test]
 async fn a_mapping_is_seen_as_it_is_switched() {
-    let stage = Stage::new().await;
-    stage.look(false).await;
-    assert_eq!(stage.attached().await, None, "nothing is attached yet");
-    let mapping = stage.attach(false).await;
-    stage.look(false).await;
-    assert_eq!(stage.attached().await, Some(stage.consumer("Disabled")));
-    stage.ask(Method::PUT, &format!("event-source-mappings/{mapping}"), &json!({ "Enabled": true })).await;
-    stage.look(false).await;
-    assert_eq!(stage.attached().await, Some(stage.consumer("Enabled")));
-    assert_eq!(stage.version().await, None, "functions are not looked at where that is not allowed");
+    let fixture = Fixture::new().await;
+    fixture.look(false).await;
+    assert_eq!(fixture.attached().await, None, "nothing is attached yet");
+    let mapping = fixture.attach(false).await;
+    fixture.look(false).await;
+    assert_eq!(fixture.attached().await, Some(fixture.consumer("Disabled")));
+    fixture.ask(Method::PUT, &format!("event-source-mappings/{mapping}"), &json!({ "Enabled": true })).await;
+    fixture.look(false).await;
+    assert_eq!(fixture.attached().await, Some(fixture.consumer("Enabled")));
+    assert_eq!(fixture.version().await, None, "functions are not looked at where that is not allowed");
 }
 
 #[tokio::test]
 async fn a_version_is_seen_when_it_is_deployed_and_reported_once() {
-    let stage = Stage::new().await;
-    stage.attach(true).await;
-    stage.look(true).await;
-    assert_eq!(stage.version().await.as_deref(), Some("v1"));
-    let first = stage.world.store.deployment(&stage.function).await.unwrap();
-    stage.look(true).await;
-    assert_eq!(stage.world.store.deployment(&stage.function).await.unwrap(), first);
+    let fixture = Fixture::new().await;
+    fixture.attach(true).await;
+    fixture.look(true).await;
+    assert_eq!(fixture.version().await.as_deref(), Some("v1"));
+    let first = fixture.world.store.deployment(&fixture.function).await.unwrap();
+    fixture.look(true).await;
+    assert_eq!(fixture.world.store.deployment(&fixture.function).await.unwrap(), first);
     // The endpoint may tell times by the second; the same version again is a change all the same.
     for _ in 0..1_000 {
-        stage.deploy("v2").await;
-        stage.look(true).await;
-        if stage.version().await.as_deref() == Some("v2") {
+        fixture.deploy("v2").await;
+        fixture.look(true).await;
+        if fixture.version().await.as_deref() == Some("v2") {
             break;
         }
     }
-    let second = stage.world.store.deployment(&stage.function).await.unwrap().expect("a deployment");
+    let second = fixture.world.store.deployment(&fixture.function).await.unwrap().expect("a deployment");
     assert_eq!(second.version, "v2");
     assert!(first.is_some_and(|first| first.at < second.at));
 }

@@ -23,7 +23,7 @@ use queue::{Outgoing, Queue, Received};
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 use tokio::task::JoinSet;
-use wire::{Approve, DeclareFix};
+use wire::{ApproveRequest, DeclareFixRequest};
 
 static ENDPOINT: LazyLock<Endpoint> = LazyLock::new(Endpoint::ministack);
 
@@ -102,11 +102,11 @@ async fn replay_delivers_every_letter() {
     world.consume(&fails, "v1").await;
     world.intake().await;
     let group = world.only_group().await;
-    let declare = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    let declare = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &declare).await.unwrap();
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
     let replay = world.run(&plan.id, &works, "v2").await;
     assert!(replay.is_finished());
@@ -144,7 +144,7 @@ async fn letters_whose_payload_is_gone_are_left_out_of_a_plan() {
     world.consume(&fails, "v1").await;
     assert_eq!(world.intake().await.kept, 4);
     let group = world.only_group().await;
-    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.expect("a fix");
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.expect("a plan");
     let left_out: Vec<_> = plan.left_out.iter().map(|left| (left.letters, &*left.reason)).collect();
@@ -184,7 +184,7 @@ async fn alerts_are_events_that_a_rule_brings_to_its_target() {
 
     let alerts = EventBridgeAlerts::new(&config, &bus, Some("https://office.example/".into()));
     let alert = |level, title: &str| Alert {
-        kind: AlertKind::ReplayStopped,
+        kind: AlertKind::ReplayPaused,
         level,
         at: Timestamp::from_ms(1_700_000_000_000),
         group: "3fa9".into(),

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::sync::watch;
-use wire::{Approve, DeclareFix};
+use wire::{ApproveRequest, DeclareFixRequest};
 
 /// A module with a test of each case at an endpoint.
 macro_rules! cases_at {
@@ -128,7 +128,7 @@ impl World {
     /// Custody of the dead-letter queue.
     async fn config(&self) -> OpenConfig {
         let window =
-            ReplayPolicy { window_slack_ms: Span::from_ms(500), rest_ms: Span::ZERO, ..ReplayPolicy::default() };
+            ReplayPolicy { window_slack_ms: Span::from_ms(500), wave_delay_ms: Span::ZERO, ..ReplayPolicy::default() };
         let gate = GatePolicy { quiet_ms: Span::ZERO, ..GatePolicy::default() };
         OpenConfig {
             aws: connect::to_endpoint(&self.endpoint).await,
@@ -205,10 +205,10 @@ async fn open_letters(opened: &Opened) -> (i64, Option<domain::id::GroupId>) {
 async fn approved(opened: &Opened, options: &PlanOptions) -> ReplayId {
     let (office, group) = (&opened.office, open_letters(opened).await.1.expect("a group"));
     let (otto, anna) = (Actor::from("otto"), Actor::from("anna"));
-    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(office, &otto, &group, &fix).await.expect("a fix");
     let plan = act::make_plan(office, &otto, &group, options).await.expect("a plan");
-    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     until("the gate opens", async || match act::approve(office, &anna, &group, &approve).await {
         Ok(_) => Some(()),
         Err(OfficeError::GateClosed(_)) => None,

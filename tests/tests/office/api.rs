@@ -14,7 +14,7 @@ use office::api::{self, Api, Caller, Identify};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tower::ServiceExt;
-use wire::{Approve, DeclareFix, EntryRow, ErrorBody, ErrorCode, GroupsAnswer};
+use wire::{ApproveRequest, DeclareFixRequest, EntryRow, ErrorBody, ErrorCode, GroupsAnswer};
 
 /// The token of a role is its name.
 struct ByName;
@@ -118,11 +118,11 @@ async fn history_comes_whole_in_as_many_files_as_it_takes() {
     world.consume(&|_| Some("orders::Broken"), "v1").await;
     world.intake().await;
     let group = world.only_group().await;
-    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "=tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "=tested".into(), waivers: Vec::new() };
     let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
 
     let whole = async |path: String| {

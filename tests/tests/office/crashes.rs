@@ -11,7 +11,7 @@ use harness::world::{VISIBILITY, World};
 use office::act;
 use queue::Received;
 use std::collections::BTreeMap;
-use wire::{Approve, DeclareFix};
+use wire::{ApproveRequest, DeclareFixRequest};
 
 const LETTERS: u64 = 13;
 
@@ -34,11 +34,11 @@ async fn letters_in(world: &World) -> GroupId {
 async fn replay_survives(call: i64, after: bool) -> bool {
     let world = World::new().await;
     let group = letters_in(&world).await;
-    let declare = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    let declare = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &declare).await.unwrap();
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
 
     world.faults.arm(call, after);

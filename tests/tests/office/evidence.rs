@@ -11,7 +11,7 @@ use office::act;
 use office::consumers::{Function, saw_function, saw_queue};
 use office::error::OfficeError;
 use queue::{Queue, Received};
-use wire::{Approve, DeclareFix};
+use wire::{ApproveRequest, DeclareFixRequest};
 
 fn everything_works(_: &Received) -> Option<&'static str> {
     None
@@ -33,16 +33,16 @@ fn function(world: &World, version: &str) -> Function {
 }
 
 /// Letters of one cause whose fix is declared and planned for.
-async fn planned(letters: u64) -> (World, GroupId, Approve) {
+async fn planned(letters: u64) -> (World, GroupId, ApproveRequest) {
     let world = World::new().await;
     let group = world.one_cause(letters).await;
     world.declares(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    (world, group, Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() })
+    (world, group, ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() })
 }
 
-async fn unmet(world: &World, group: &GroupId, ask: &Approve) -> Vec<(ConditionKind, String)> {
+async fn unmet(world: &World, group: &GroupId, ask: &ApproveRequest) -> Vec<(ConditionKind, String)> {
     match act::approve(&world.office, &world.anna(), group, ask).await {
         Err(OfficeError::GateClosed(unmet)) => unmet.into_iter().map(|one| (one.kind, one.evidence)).collect(),
         other => panic!("the gate is closed: {other:?}"),
@@ -115,11 +115,11 @@ async fn letters_that_do_not_name_their_consumer_are_judged_by_what_is_attached(
     world.intake().await;
     let group = world.only_group().await;
     assert_eq!(world.store.group(&group).await.unwrap().unwrap().consumer, None);
-    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(20));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let ask = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let ask = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     saw_function(&world.office, &function(&world, "v1")).await.unwrap();
     saw_queue(&world.office, &world.main, consumer("Enabled")).await.unwrap();
     let refused = act::approve(&world.office, &world.anna(), &group, &ask).await.unwrap_err();

@@ -16,7 +16,9 @@ use office::act;
 use office::error::OfficeError;
 use queue::{Outgoing, Queue, Received};
 use std::collections::BTreeSet;
-use wire::{Approve, AskDryRun, DeclareFix, MakePlan, SaveTransform, TryTransform};
+use wire::{
+    ApproveRequest, DeclareFixRequest, DryRunRequest, PlanRequest, PreviewTransformRequest, SaveTransformRequest,
+};
 
 const BUG: &str = "orders::pricing::Overflow";
 
@@ -43,7 +45,7 @@ async fn world() -> (World, GroupId) {
         world.advance(Span::from_mins(1));
     }
     let group = world.only_group().await;
-    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
     (world, group)
@@ -66,7 +68,7 @@ async fn listed(world: &World, group: &GroupId, filter: &LetterFilter, limit: us
 
 async fn planned(world: &World, group: &GroupId, filter: &LetterFilter) -> Result<Plan, OfficeError> {
     world.advance(Span::from_ms(1));
-    let ask = MakePlan { options: PlanOptions::default(), filter: filter.clone() };
+    let ask = PlanRequest { options: PlanOptions::default(), filter: filter.clone() };
     act::plan(&world.office, &world.otto(), group, &ask).await
 }
 
@@ -106,7 +108,7 @@ async fn what_the_list_shows_is_what_the_plan_freezes_and_what_is_sent() {
     let expected: BTreeSet<u64> =
         listed(&world, &group, filter, PAGE_MAX).await.iter().map(|letter| number_of(&letter.content.body)).collect();
     let plan = planned(&world, &group, filter).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "refunds first".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "refunds first".into(), waivers: Vec::new() };
     act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
     assert!(world.run(&plan.id, &everything_works, "v2").await.is_finished());
     let sent: BTreeSet<u64> = world.processed.lock().unwrap().iter().map(|body| number_of(body)).collect();
@@ -120,7 +122,7 @@ async fn tried(world: &World, group: &GroupId, filter: &LetterFilter) -> DryRun 
     loop {
         // One that goes on keeps its filter, whatever is asked.
         let filter = if go_on.is_none() { filter.clone() } else { LetterFilter::default() };
-        let ask = AskDryRun { version: 1, go_on, filter };
+        let ask = DryRunRequest { version: 1, go_on, filter };
         let run = act::dry_run(&world.office, &world.otto(), group, &ask).await.unwrap();
         if run.is_whole() {
             return run;
@@ -133,13 +135,13 @@ async fn tried(world: &World, group: &GroupId, filter: &LetterFilter) -> DryRun 
 async fn a_dry_run_is_over_the_plans_letters_and_opens_the_gate_for_no_others() {
     let (world, group) = world().await;
     let program = r#"if .type == "order.refund" then .tried = true else error("not a refund") end"#.to_string();
-    let save = SaveTransform { program: program.clone(), note: None };
+    let save = SaveTransformRequest { program: program.clone(), note: None };
     act::save_transform(&world.office, &world.otto(), &group, &save).await.unwrap();
-    let fix = DeclareFix { kind: FixKind::PayloadTransform, reference: "v1".into(), note: None };
+    let fix = DeclareFixRequest { kind: FixKind::PayloadTransform, reference: "v1".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     let (all, refunds, placed) = (LetterFilter::default(), kind("order.refund"), kind("order.placed"));
 
-    let look = TryTransform { program, letters_max: None, filter: refunds.clone() };
+    let look = PreviewTransformRequest { program, letters_max: None, filter: refunds.clone() };
     let preview = act::preview(&world.office, &group, &look).await.unwrap();
     assert_eq!((preview.counts.changed, preview.counts.failed), (30, 0), "a preview is of the same letters");
 
@@ -157,7 +159,7 @@ async fn a_dry_run_is_over_the_plans_letters_and_opens_the_gate_for_no_others() 
             let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
             assert_eq!(&would_be_sent.filter, filter);
             let plan = world.store.plan(&group).await.unwrap().unwrap();
-            let approve = Approve { plan_hash: plan.hash(), reason: "tried".into(), waivers: Vec::new() };
+            let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tried".into(), waivers: Vec::new() };
             // Four eyes are asked for, so who declared the fix is refused for that alone where the dry run is right.
             let Err(OfficeError::GateClosed(unmet)) =
                 act::approve(&world.office, &world.otto(), &group, &approve).await
@@ -192,14 +194,14 @@ async fn a_changed_filter_is_another_plan() {
 #[test]
 fn a_letter_fits_what_is_asked_for() {
     let at = Timestamp::from_ms;
-    let letter = Letter {
-        message_type: Some("order.placed".into()),
-        tenant: Some("acme".into()),
+    let mut letter = Letter {
         died_at: at(50),
         replays: 2,
         state: LetterState::Waiting,
         ..samples::letter(&samples::group_id("g"), 1)
     };
+    letter.diagnosis.message_type = Some("order.placed".into());
+    letter.diagnosis.tenant = Some("acme".into());
     let any = LetterFilter::default;
     let tenant = |tenant: &str| LetterFilter { tenant: Some(tenant.into()), ..any() };
     for (filter, fits) in [
@@ -221,6 +223,7 @@ fn a_letter_fits_what_is_asked_for() {
         let text = serde_json::to_string(&filter).unwrap();
         assert_eq!(serde_json::from_str::<LetterFilter>(&text).unwrap(), filter);
     }
-    let none = Letter { tenant: None, ..letter };
+    let mut none = letter;
+    none.diagnosis.tenant = None;
     assert!(!tenant("acme").fits(&none) && any().fits(&none));
 }

@@ -8,7 +8,7 @@ use harness::world::World;
 use office::{act, sweep};
 use queue::Received;
 use std::sync::Arc;
-use wire::Approve;
+use wire::ApproveRequest;
 
 fn works(_: &Received) -> Option<&'static str> {
     None
@@ -22,7 +22,7 @@ async fn two_of_four_delivered(kept: Option<Span>) -> World {
     world.declares(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     let id = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap().id().clone();
     assert!(world.run(&id, &works, "v2").await.is_finished());
     for n in [2, 3] {

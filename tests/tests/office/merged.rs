@@ -23,7 +23,10 @@ use queue::{Queue, Received};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tower::ServiceExt;
-use wire::{Approve, DeclareFix, Give, GroupChange, GroupDetail, GroupsAnswer, LettersPage, Part, RulesPreview};
+use wire::{
+    ApproveRequest, DeclareFixRequest, GroupChange, GroupDetail, GroupsAnswer, LettersPage, ReasonRequest,
+    RulesPreview, UnmergeRequest,
+};
 
 const VOLUMES: [&str; 4] = ["/srv/a", "/srv/b", "/srv/c", "/srv/d"];
 
@@ -52,12 +55,12 @@ async fn table(world: &World) -> BTreeMap<String, String> {
     let groups = world.store.groups(i64::MAX, None, 200).await.unwrap().items;
     let groups: BTreeMap<_, _> = groups.into_iter().map(|facts| (facts.group.id.clone(), facts.group)).collect();
     for (id, group) in &groups {
-        let pointing: Vec<_> = groups.values().filter(|g| g.kin.into.as_ref() == Some(id)).map(|g| &g.id).collect();
-        assert_eq!(pointing, group.kin.also.iter().collect::<Vec<_>>(), "{}", group.title);
-        assert!(group.kin.into.is_none() || group.kin.also.is_empty(), "{}", group.title);
+        let pointing: Vec<_> = groups.values().filter(|g| g.merge.into.as_ref() == Some(id)).map(|g| &g.id).collect();
+        assert_eq!(pointing, group.merge.members.iter().collect::<Vec<_>>(), "{}", group.title);
+        assert!(group.merge.into.is_none() || group.merge.members.is_empty(), "{}", group.title);
     }
     let head = |id: &Option<GroupId>, own: &GroupId| groups[id.as_ref().unwrap_or(own)].title.clone();
-    groups.iter().map(|(id, group)| (group.title.clone(), head(&group.kin.into, id))).collect()
+    groups.iter().map(|(id, group)| (group.title.clone(), head(&group.merge.into, id))).collect()
 }
 
 async fn id_of(world: &World, volume: &str) -> GroupId {
@@ -97,8 +100,8 @@ async fn ask<T: serde::de::DeserializeOwned>(router: &Router, path: &str, body: 
     serde_json::from_slice(&bytes).expect("an answer")
 }
 
-fn fix(version: &str) -> DeclareFix {
-    DeclareFix { kind: FixKind::Deploy, reference: version.into(), note: None }
+fn fix(version: &str) -> DeclareFixRequest {
+    DeclareFixRequest { kind: FixKind::Deploy, reference: version.into(), note: None }
 }
 
 #[tokio::test]
@@ -154,7 +157,7 @@ async fn a_plan_takes_the_letters_of_all_and_a_fix_covers_them() {
     let order: Vec<_> = world.entries(&plan.id).await.into_iter().map(|entry| entry.letter).collect();
     let letters = world.store.letters(&order).await.unwrap();
     assert!(letters.is_sorted_by_key(|letter| letter.sent_at), "oldest first, whichever fingerprint");
-    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
     assert!(world.run(&plan.id, &works, "v2").await.is_finished());
     let state = world.store.group(&head).await.unwrap().unwrap().state;
@@ -179,7 +182,7 @@ async fn a_cause_is_not_resolved_while_a_letter_of_another_fingerprint_waits() {
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
     world.die(50, &message("/srv/b"), at_s(50)).await;
     assert!(world.run(&plan.id, &works, "v2").await.is_finished());
@@ -197,7 +200,7 @@ async fn a_new_fingerprint_of_a_resolved_cause_makes_it_regress() {
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
     world.run(&plan.id, &works, "v2").await;
     world.advance(Span::from_secs(60));
@@ -219,7 +222,7 @@ async fn a_letter_that_comes_back_with_another_fingerprint_of_its_cause_has_the_
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
     world.steps().await;
     let back = world.queue.receive(&world.main, 1, Span::ZERO, None).await.unwrap().remove(0);
@@ -236,8 +239,8 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     let world = world_with_letters().await;
     sweep::run(&world.office).await.unwrap();
     let (head, member) = (id_of(&world, "/srv/a").await, id_of(&world, "/srv/b").await);
-    let silent = Part { fingerprint: member.clone(), reason: " ".into() };
-    assert!(matches!(act::part(&world.office, &world.otto(), &head, &silent).await, Err(OfficeError::Invalid(_))));
+    let silent = UnmergeRequest { fingerprint: member.clone(), reason: " ".into() };
+    assert!(matches!(act::unmerge(&world.office, &world.otto(), &head, &silent).await, Err(OfficeError::Invalid(_))));
     let router = router(&world);
     let body = format!(r#"{{"fingerprint":"{member}","reason":"that volume was unplugged"}}"#);
     let detail: GroupDetail = ask(&router, &format!("/groups/{head}/part"), Some(body)).await;
@@ -247,11 +250,11 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     assert_eq!(listed.groups.len(), 3, "no sweep takes it in again");
     for id in [&head, &member] {
         let audit = world.store.audit(id, None, 10).await.unwrap().items;
-        let parted = audit.iter().find(|record| record.act == Act::GroupsParted).expect("an entry");
+        let parted = audit.iter().find(|record| record.act == Act::GroupsUnmerged).expect("an entry");
         assert_eq!((parted.actor.as_str(), parted.reason.as_deref()), ("anna", Some("that volume was unplugged")));
     }
-    let again = Part { fingerprint: member.clone(), reason: "again".into() };
-    assert!(matches!(act::part(&world.office, &world.otto(), &head, &again).await, Err(OfficeError::NotNow(_))));
+    let again = UnmergeRequest { fingerprint: member.clone(), reason: "again".into() };
+    assert!(matches!(act::unmerge(&world.office, &world.otto(), &head, &again).await, Err(OfficeError::NotNow(_))));
     act::declare_fix(&world.office, &world.otto(), &member, &fix("v2")).await.unwrap();
     act::withdraw_fix(&world.office, &world.otto(), &member, "it was the wrong one").await.unwrap();
     let body = r#"{"reason":"it was the same disk after all"}"#;
@@ -260,8 +263,11 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     sweep::run(&world.office).await.unwrap();
     let detail: GroupDetail = ask(&router, &format!("/groups/{head}"), None).await;
     assert_eq!((detail.also.len(), detail.counts.open().letters), (2, 6), "it is merged again");
-    let twice = Give { reason: "twice".into() };
-    assert!(matches!(act::rejoin(&world.office, &world.otto(), &member, &twice).await, Err(OfficeError::NotNow(_))));
+    let twice = ReasonRequest { reason: "twice".into() };
+    assert!(matches!(
+        act::allow_merge(&world.office, &world.otto(), &member, &twice).await,
+        Err(OfficeError::NotNow(_))
+    ));
 }
 
 #[tokio::test]
@@ -283,7 +289,7 @@ async fn the_policy_merges_splits_and_names_after_a_preview() {
     let preview: RulesPreview = ask(&router(&world), "/policy/preview", Some(body)).await;
     assert_eq!(table(&world).await, before, "a preview changes nothing");
     let merged = preview.changes.iter().filter(|change| matches!(change, GroupChange::Merged { .. })).count();
-    let parted = preview.changes.iter().filter(|change| matches!(change, GroupChange::Parted { .. })).count();
+    let parted = preview.changes.iter().filter(|change| matches!(change, GroupChange::Unmerged { .. })).count();
     assert_eq!((merged, parted, preview.idle.len()), (1, 1, 0), "{:?}", preview.changes);
     world.office.policy = Arc::new(Policy { groups: rules, ..(*world.office.policy).clone() });
     sweep::run(&world.office).await.unwrap();

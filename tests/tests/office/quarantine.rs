@@ -12,7 +12,7 @@ use harness::world::{World, number_of};
 use office::act;
 use office::error::OfficeError;
 use queue::Received;
-use wire::{Approve, Release};
+use wire::{ApproveRequest, ReleaseRequest};
 
 const BUG: &str = "orders::pricing::Overflow";
 
@@ -33,7 +33,7 @@ async fn planned(world: &World, group: &GroupId) -> Result<Plan, OfficeError> {
 /// Replays what can be replayed, to its end.
 async fn replayed(world: &World, group: &GroupId, verdict: fn(&Received) -> Option<&'static str>) -> Plan {
     let plan = planned(world, group).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "again".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "again".into(), waivers: Vec::new() };
     act::approve(&world.office, &world.anna(), group, &approve).await.unwrap();
     while !world.run(&plan.id, &verdict, "v2").await.is_finished() {
         let _ = act::abort(&world.office, &world.anna(), &plan.id, "enough").await;
@@ -61,8 +61,8 @@ async fn world_in_quarantine() -> (World, GroupId) {
     (world, group)
 }
 
-fn release(reason: &str) -> Release {
-    Release { letters: Vec::new(), reason: reason.into() }
+fn release(reason: &str) -> ReleaseRequest {
+    ReleaseRequest { letters: Vec::new(), reason: reason.into() }
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn a_person_lets_letters_out_with_a_reason_and_their_replays_count_anew() 
     let silent = act::release(office, &anna, &group, &release(" ")).await;
     assert!(matches!(silent, Err(OfficeError::Invalid(_))));
     let one = held(&world, &group).await[0].id.clone();
-    let ask = Release { letters: vec![one.clone()], reason: "the address is corrected".into() };
+    let ask = ReleaseRequest { letters: vec![one.clone()], reason: "the address is corrected".into() };
     assert_eq!(act::release(office, &anna, &group, &ask).await.unwrap(), 1);
     assert!(matches!(act::release(office, &anna, &group, &ask).await, Err(OfficeError::NotNow(_))), "it is out");
     let letter = world.store.letter(&one).await.unwrap().unwrap();
@@ -134,7 +134,7 @@ async fn the_gate_says_that_only_letters_in_quarantine_are_left() {
     world.consume(&nothing_works, "v1").await;
     world.intake().await;
     let plan = planned(&world, &group).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "again".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "again".into(), waivers: Vec::new() };
     let refused = act::approve(&world.office, &world.otto(), &group, &approve).await.unwrap_err();
     assert!(matches!(refused, OfficeError::GateClosed(unmet) if unmet[0].kind == ConditionKind::Approval));
 }

@@ -12,7 +12,7 @@ use harness::world::World;
 use office::act;
 use office::replay::take_receipts;
 use queue::{Queue as _, Received};
-use wire::Approve;
+use wire::ApproveRequest;
 
 fn nothing_works(_: &Received) -> Option<&'static str> {
     Some("orders::pricing::Overflow")
@@ -26,7 +26,7 @@ async fn replaying(letters: u64) -> (World, GroupId, ReplayId) {
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(2), ..PlanOptions::default() };
     let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
     (world, group, replay.id().clone())
 }

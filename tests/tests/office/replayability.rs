@@ -15,7 +15,7 @@ use office::port::{Payloads, Presence};
 use queue::{Outgoing, Queue as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wire::{Approve, DeclareFix, LetterDetail};
+use wire::{ApproveRequest, DeclareFixRequest, LetterDetail};
 
 const POINTER: &str = r#"["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large","s3Key":"k"}]"#;
 
@@ -43,12 +43,13 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     assert_eq!(world.intake().await.kept, 4);
     let group = world.only_group().await;
     let letters = world.letters(&group, None).await;
-    let truncated = letters.iter().find(|l| matches!(l.replayability, Replayability::Truncated { .. })).unwrap();
+    let truncated =
+        letters.iter().find(|l| matches!(l.diagnosis.replayability, Replayability::Truncated { .. })).unwrap();
     let page = LetterDetail::of(truncated.clone(), Vec::new());
     assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("cut the payload off")));
 
     world.advance(Span::from_secs(1));
-    let fix = DeclareFix { kind: FixKind::Deploy, reference: "v2".into(), note: None };
+    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
@@ -92,7 +93,7 @@ async fn a_letter_whose_payload_expires_between_plan_and_send_is_not_sent() {
     assert_eq!(world.intake().await.kept, 2);
     let group = world.only_group().await;
     world.advance(Span::from_secs(1));
-    let fix = DeclareFix { kind: FixKind::DependencyRecovered, reference: "the target".into(), note: None };
+    let fix = DeclareFixRequest { kind: FixKind::DependencyRecovered, reference: "the target".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(2), ..PlanOptions::default() };
@@ -100,7 +101,7 @@ async fn a_letter_whose_payload_expires_between_plan_and_send_is_not_sent() {
     assert_eq!(plan.letters.letters, 2, "it was still there");
 
     bucket.0.store(true, Ordering::SeqCst);
-    let approve = Approve { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
     let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
     while !world.replay(replay.id()).await.is_finished() {
         world.steps().await;

@@ -14,7 +14,7 @@ use office::act;
 use office::error::OfficeError;
 use queue::{Queue as _, Received};
 use std::sync::Arc;
-use wire::{Approve, DeclareFix, Resume, WaiverAsk};
+use wire::{ApproveRequest, DeclareFixRequest, ResumeRequest, WaiverRequest};
 
 const BUG: &str = "orders::pricing::Overflow";
 
@@ -36,15 +36,15 @@ async fn world_with_letters(count: u64) -> (World, GroupId) {
     (world, group)
 }
 
-fn fix(reference: &str) -> DeclareFix {
-    DeclareFix { kind: FixKind::Deploy, reference: reference.into(), note: None }
+fn fix(reference: &str) -> DeclareFixRequest {
+    DeclareFixRequest { kind: FixKind::Deploy, reference: reference.into(), note: None }
 }
 
-async fn planned(world: &World, group: &GroupId, reference: &str) -> Approve {
+async fn planned(world: &World, group: &GroupId, reference: &str) -> ApproveRequest {
     world.declares(group, reference).await;
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await.unwrap();
-    Approve { plan_hash: plan.hash(), reason: "tested on staging".into(), waivers: Vec::new() }
+    ApproveRequest { plan_hash: plan.hash(), reason: "tested on staging".into(), waivers: Vec::new() }
 }
 
 async fn approved(world: &World, group: &GroupId, reference: &str) -> ReplayId {
@@ -52,8 +52,8 @@ async fn approved(world: &World, group: &GroupId, reference: &str) -> ReplayId {
     act::approve(&world.office, &world.anna(), group, &approve).await.unwrap().id().clone()
 }
 
-fn resume() -> Resume {
-    Resume { reason: "v3 is live".into(), program_hash: None, waivers: Vec::new() }
+fn resume() -> ResumeRequest {
+    ResumeRequest { reason: "v3 is live".into(), program_hash: None, waivers: Vec::new() }
 }
 
 async fn state_of(world: &World, group: &GroupId) -> GroupState {
@@ -106,7 +106,7 @@ async fn a_wrong_fix_stops_by_itself_and_the_right_one_finishes_it() {
 
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
     assert_eq!(plan.letters.letters as u64, came_back);
-    let approve = Approve { plan_hash: plan.hash(), reason: "the rest".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "the rest".into(), waivers: Vec::new() };
     act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
     world.run(&plan.id, &everything_works, "v3").await;
     assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
@@ -121,13 +121,13 @@ async fn a_closed_gate_refuses_and_says_why() {
     let office = &world.office;
     let no_fix = act::make_plan(office, &world.otto(), &group, &PlanOptions::default()).await;
     assert!(matches!(no_fix, Err(OfficeError::NotNow(_))));
-    let no_plan = Approve { plan_hash: PlanHash("x".into()), reason: "now".into(), waivers: Vec::new() };
+    let no_plan = ApproveRequest { plan_hash: PlanHash("x".into()), reason: "now".into(), waivers: Vec::new() };
     assert!(matches!(act::approve(office, &world.anna(), &group, &no_plan).await, Err(OfficeError::NoPlan)));
 
     world.advance(Span::from_secs(1));
     act::declare_fix(office, &world.otto(), &group, &fix("v2")).await.unwrap();
     let plan = act::make_plan(office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = Approve { plan_hash: plan.hash(), reason: "now".into(), waivers: Vec::new() };
+    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "now".into(), waivers: Vec::new() };
     let unmet = |result: Result<_, OfficeError>| match result {
         Err(OfficeError::GateClosed(unmet)) => kinds(&unmet),
         Err(error) => panic!("{error}"),
@@ -137,16 +137,16 @@ async fn a_closed_gate_refuses_and_says_why() {
     assert_eq!(unmet(early), [ConditionKind::Quiet]);
     let own = act::approve(office, &world.otto(), &group, &approve).await;
     assert_eq!(unmet(own), [ConditionKind::Quiet, ConditionKind::Approval]);
-    let silent = Approve { reason: "  ".into(), ..approve.clone() };
+    let silent = ApproveRequest { reason: "  ".into(), ..approve.clone() };
     let silent = act::approve(office, &world.anna(), &group, &silent).await;
     assert!(matches!(silent, Err(OfficeError::Invalid(_))));
-    let other = Approve { plan_hash: PlanHash("00".into()), ..approve.clone() };
+    let other = ApproveRequest { plan_hash: PlanHash("00".into()), ..approve.clone() };
     let other = act::approve(office, &world.anna(), &group, &other).await;
     assert!(matches!(other, Err(OfficeError::PlanChanged)));
     assert_eq!(world.queue.attributes(&world.main).await.unwrap().visible_count, 0, "nothing was sent");
 
-    let waiver = WaiverAsk { condition: ConditionKind::Quiet, reason: "traffic is switched off".into() };
-    let waived = Approve { waivers: vec![waiver], ..approve };
+    let waiver = WaiverRequest { condition: ConditionKind::Quiet, reason: "traffic is switched off".into() };
+    let waived = ApproveRequest { waivers: vec![waiver], ..approve };
     act::approve(office, &world.anna(), &group, &waived).await.unwrap();
 }
 

@@ -24,7 +24,8 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use tower::ServiceExt;
 use wire::{
-    Approve, AskDryRun, DeclareFix, ErrorBody, Resume, SaveTransform, TransformPreview, TransformsAnswer, TryTransform,
+    ApproveRequest, DeclareFixRequest, DryRunRequest, ErrorBody, PreviewTransformRequest, ResumeRequest,
+    SaveTransformRequest, TransformPreview, TransformsAnswer,
 };
 
 const BUG: &str = "orders::pricing::Overflow";
@@ -39,8 +40,8 @@ fn only_cents_work(message: &Received) -> Option<&'static str> {
     (!message.content.body.contains("\"cents\":")).then_some(BUG)
 }
 
-fn declare(version: &str) -> DeclareFix {
-    DeclareFix { kind: FixKind::PayloadTransform, reference: version.into(), note: None }
+fn declare(version: &str) -> DeclareFixRequest {
+    DeclareFixRequest { kind: FixKind::PayloadTransform, reference: version.into(), note: None }
 }
 
 async fn world_with_letters(count: u64) -> (World, GroupId) {
@@ -51,7 +52,7 @@ async fn world_with_letters(count: u64) -> (World, GroupId) {
 }
 
 async fn save(world: &World, group: &GroupId, program: &str) -> Transform {
-    let ask = SaveTransform { program: program.into(), note: None };
+    let ask = SaveTransformRequest { program: program.into(), note: None };
     act::save_transform(&world.office, &world.otto(), group, &ask).await.unwrap()
 }
 
@@ -59,7 +60,7 @@ async fn save(world: &World, group: &GroupId, program: &str) -> Transform {
 async fn dry_run(world: &World, group: &GroupId, version: u32) -> DryRun {
     let mut go_on = None;
     loop {
-        let ask = AskDryRun { version, go_on, filter: LetterFilter::default() };
+        let ask = DryRunRequest { version, go_on, filter: LetterFilter::default() };
         let run = act::dry_run(&world.office, &world.otto(), group, &ask).await.unwrap();
         if run.is_whole() {
             return run;
@@ -68,10 +69,10 @@ async fn dry_run(world: &World, group: &GroupId, version: u32) -> DryRun {
     }
 }
 
-async fn planned(world: &World, group: &GroupId, version: &str) -> Approve {
+async fn planned(world: &World, group: &GroupId, version: &str) -> ApproveRequest {
     act::declare_fix(&world.office, &world.otto(), group, &declare(version)).await.unwrap();
     let plan = act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await.unwrap();
-    Approve { plan_hash: plan.hash(), reason: "looked at the dry run".into(), waivers: Vec::new() }
+    ApproveRequest { plan_hash: plan.hash(), reason: "looked at the dry run".into(), waivers: Vec::new() }
 }
 
 async fn approved(world: &World, group: &GroupId, program: &str) -> ReplayId {
@@ -154,8 +155,8 @@ async fn a_letter_that_comes_back_keeps_its_original() {
     world.advance(Span::from_secs(1));
     let right = save(&world, &group, PROGRAM).await;
     act::declare_fix(&world.office, &world.otto(), &group, &declare("2")).await.unwrap();
-    let resume = |program_hash| Resume { reason: "v2 is right".into(), program_hash, waivers: Vec::new() };
-    let ask = async |ask: Resume| act::resume(&world.office, &world.anna(), &id, &ask).await;
+    let resume = |program_hash| ResumeRequest { reason: "v2 is right".into(), program_hash, waivers: Vec::new() };
+    let ask = async |ask: ResumeRequest| act::resume(&world.office, &world.anna(), &id, &ask).await;
     assert!(matches!(ask(resume(None)).await, Err(OfficeError::PlanChanged)));
     assert!(matches!(ask(resume(Some("another".into()))).await, Err(OfficeError::PlanChanged)));
     let named = Some(right.named().program_hash);
@@ -174,10 +175,11 @@ async fn a_letter_that_comes_back_keeps_its_original() {
 #[tokio::test]
 async fn the_gate_waits_for_a_dry_run_that_changes_something() {
     let (world, group) = world_with_letters(5).await;
-    let unmet = async |approve: &Approve, who: &Actor| match act::approve(&world.office, who, &group, approve).await {
-        Err(OfficeError::GateClosed(unmet)) => kinds(&unmet),
-        other => panic!("{other:?}"),
-    };
+    let unmet =
+        async |approve: &ApproveRequest, who: &Actor| match act::approve(&world.office, who, &group, approve).await {
+            Err(OfficeError::GateClosed(unmet)) => kinds(&unmet),
+            other => panic!("{other:?}"),
+        };
     let undeclared = act::declare_fix(&world.office, &world.otto(), &group, &declare("v1")).await.unwrap_err();
     assert!(matches!(undeclared, OfficeError::NoTransform(1)), "{undeclared}");
     for (program, version) in [(".", "v1"), ("error(\"no\")", "v2"), (PROGRAM, "v3")] {
@@ -202,7 +204,7 @@ async fn a_dry_run_goes_on_where_it_was_and_counts_each_letter_once() {
     let (world, group) = world_with_letters(450).await;
     save(&world, &group, "if (.order_id | endswith(\"0\")) then error(\"zero\") else .x = 1 end").await;
     let ask = async |go_on| {
-        let ask = AskDryRun { version: 1, go_on, filter: LetterFilter::default() };
+        let ask = DryRunRequest { version: 1, go_on, filter: LetterFilter::default() };
         act::dry_run(&world.office, &world.otto(), &group, &ask).await
     };
     let first = ask(None).await.unwrap();
@@ -276,12 +278,15 @@ async fn the_api_previews_saves_tries_and_lists() {
     };
     let router = api::router(api, &api::endpoints());
     let path = |rest: &str| format!("/groups/{group}/transform{rest}");
-    let with =
-        |program: &str| TryTransform { program: program.into(), letters_max: None, filter: LetterFilter::default() };
+    let with = |program: &str| PreviewTransformRequest {
+        program: program.into(),
+        letters_max: None,
+        filter: LetterFilter::default(),
+    };
 
     let wrong: TransformPreview = post(&router, &path("/preview"), &with(".a = \n foo")).await.unwrap();
     assert_eq!((wrong.faults[0].line, wrong.faults[0].column, wrong.letters.len()), (2, 2, 0));
-    let save_wrong = SaveTransform { program: ".a = foo".into(), note: None };
+    let save_wrong = SaveTransformRequest { program: ".a = foo".into(), note: None };
     let (status, error) = post::<Transform>(&router, &path(""), &save_wrong).await.unwrap_err();
     assert_eq!(status, StatusCode::BAD_REQUEST);
     assert!(error.message.contains("Line 1, column 6"), "{}", error.message);
@@ -297,15 +302,15 @@ async fn the_api_previews_saves_tries_and_lists() {
         (change.pointer.as_str(), change.before.as_deref(), change.after.as_deref()),
         ("/type", Some("\"order.placed\""), None)
     );
-    let few = TryTransform { letters_max: Some(7), ..with(PROGRAM) };
+    let few = PreviewTransformRequest { letters_max: Some(7), ..with(PROGRAM) };
     let few: TransformPreview = post(&router, &path("/preview"), &few).await.unwrap();
     assert_eq!((few.letters.len(), few.counts.changed), (7, 7));
     assert_eq!(world.store.transforms(&group).await.unwrap(), [], "a preview changes nothing");
 
-    let save = SaveTransform { program: PROGRAM.into(), note: Some(" cents for all ".into()) };
+    let save = SaveTransformRequest { program: PROGRAM.into(), note: Some(" cents for all ".into()) };
     let saved: Transform = post(&router, &path(""), &save).await.unwrap();
     assert_eq!((saved.version, saved.note.as_deref(), saved.saved_by.as_str()), (1, Some("cents for all"), "otto"));
-    let try_all = |version| AskDryRun { version, go_on: None, filter: LetterFilter::default() };
+    let try_all = |version| DryRunRequest { version, go_on: None, filter: LetterFilter::default() };
     let run: DryRun = post(&router, &path("/dry-run"), &try_all(1)).await.unwrap();
     assert_eq!((run.counts.changed, run.is_whole()), (50, true));
     let (status, _) = post::<DryRun>(&router, &path("/dry-run"), &try_all(2)).await.unwrap_err();

@@ -2,12 +2,12 @@
 //! AWS refuses calls, answers are lost, functions are killed at a known call. No letter is lost or counted twice, and
 //! what may have been sent twice is counted as that. `cargo aws up`, then `cargo aws test`.
 
+mod fixture;
 mod intake;
 mod proxy;
 mod replay;
-mod scene;
 
-use scene::{Rig, Scene};
+use fixture::{Fixture, Rig};
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use std::time::Instant;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, LocalSet};
 
-type Case = fn(Scene) -> Pin<Box<dyn Future<Output = ()>>>;
+type Case = fn(Fixture) -> Pin<Box<dyn Future<Output = ()>>>;
 
 macro_rules! cases {
-    ($($name:literal $case:path),* $(,)?) => { [$(($name, (|scene| Box::pin($case(scene))) as Case)),*] };
+    ($($name:literal $case:path),* $(,)?) => { [$(($name, (|fixture| Box::pin($case(fixture))) as Case)),*] };
 }
 
 /// Cases at a time: more keep two cores busy with waiting for each other.
@@ -61,7 +61,7 @@ async fn told() {
         let task = running.spawn_local(async move {
             let _room = room.acquire_owned().await;
             let started = Instant::now();
-            case(Scene::new(rig, name).await).await;
+            case(Fixture::new(rig, name).await).await;
             println!("{name}: {:.1} s", started.elapsed().as_secs_f64());
         });
         names.insert(task.id(), name);

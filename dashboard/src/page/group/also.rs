@@ -10,7 +10,7 @@ use dashboard_model::money::count_of;
 use dashboard_model::route::{GroupPlace, Route};
 use domain::id::GroupId;
 use domain::role::Permission;
-use wire::{AlsoSeenAs, Give, GroupName, Part};
+use wire::{GroupName, MergedVariant, ReasonRequest, UnmergeRequest};
 
 fn link(id: &GroupId) -> String {
     Route::Group(GroupPlace::new(id.clone())).to_string()
@@ -27,7 +27,7 @@ pub(super) fn AlsoCard(here: Here) -> impl IntoView {
         chosen.set(Some(name));
         open.set(true);
     };
-    let row = move |one: AlsoSeenAs| {
+    let row = move |one: MergedVariant| {
         let name = GroupName { id: one.id.clone(), title: one.title.clone() };
         let press = move |_| ask(name.clone());
         view! {
@@ -76,7 +76,7 @@ fn TakeOut(here: Here, open: RwSignal<bool>, chosen: RwSignal<Option<GroupName>>
     });
     let send = move |()| {
         let Some(name) = chosen.get_untracked() else { return };
-        let take = Part { fingerprint: name.id, reason: reason.get_untracked() };
+        let take = UnmergeRequest { fingerprint: name.id, reason: reason.get_untracked() };
         ask.run(api::take_out(here.id(), take), move |detail| {
             here.put(detail);
             open.try_set(false);
@@ -149,7 +149,7 @@ fn LetIn(here: Here, open: RwSignal<bool>) -> impl IntoView {
         }
     });
     let send = move |()| {
-        ask.run(api::rejoin(here.id(), Give { reason: reason.get_untracked() }), move |detail| {
+        ask.run(api::rejoin(here.id(), ReasonRequest { reason: reason.get_untracked() }), move |detail| {
             here.put(detail);
             open.try_set(false);
             toasts.say("It is merged within a minute where it belongs.");

@@ -11,7 +11,7 @@ use domain::fix::{Fix, FixKind};
 use domain::group::GroupState;
 use domain::reading::Class;
 use domain::role::Permission;
-use wire::{DeclareFix, Give, GroupDetail};
+use wire::{DeclareFixRequest, GroupDetail, ReasonRequest};
 
 /// Why no fix can be declared in this state.
 pub(super) fn why_not_declare(detail: &GroupDetail) -> Option<String> {
@@ -62,7 +62,7 @@ fn Withdraw(here: Here, open: RwSignal<bool>) -> impl IntoView {
         }
     });
     let send = move |()| {
-        let give = Give { reason: reason.get_untracked() };
+        let give = ReasonRequest { reason: reason.get_untracked() };
         ask.run(api::withdraw_fix(here.id(), give), move |detail| {
             here.put(detail);
             open.try_set(false);
@@ -117,7 +117,7 @@ pub(super) fn DeclareDialog(here: Here, planning: Planning, open: RwSignal<bool>
     });
     let send = move |()| {
         let note = note.get_untracked();
-        let fix = DeclareFix {
+        let fix = DeclareFixRequest {
             kind: kind.get_untracked(),
             reference: match untrack(|| writing.chosen()).filter(|_| is_transform.get_untracked()) {
                 Some(chosen) => format!("v{}", chosen.transform.version),

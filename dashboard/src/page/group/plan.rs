@@ -17,7 +17,7 @@ use domain::filter::LetterFilter;
 use domain::group::GroupState;
 use domain::replay::PlanOptions;
 use domain::role::Permission;
-use wire::{Approve, ErrorCode, GroupDetail, MakePlan, NextStep, PlanView, ReplayView};
+use wire::{ApproveRequest, ErrorCode, GroupDetail, NextStep, PlanRequest, PlanView, ReplayView};
 
 fn why_not_plan(detail: &GroupDetail) -> Option<String> {
     match &detail.row.state {
@@ -76,7 +76,7 @@ impl Planning {
     /// The same, of these letters.
     pub(super) fn take(self, filter: LetterFilter) {
         match self.why_not.get_untracked() {
-            None => self.make(MakePlan { options: self.chosen.get_value(), filter }),
+            None => self.make(PlanRequest { options: self.chosen.get_value(), filter }),
             Some(why) => self.toasts.say(why),
         }
     }
@@ -91,7 +91,7 @@ impl Planning {
         self.why_not
     }
 
-    fn make(self, ask: MakePlan) {
+    fn make(self, ask: PlanRequest) {
         let options = ask.options.clone();
         self.ask.run(api::plan(self.here.id(), ask), move |plan: PlanView| {
             self.chosen.set_value(options);
@@ -179,7 +179,8 @@ pub(super) fn ApproveButton(here: Here, asks: Asks) -> impl IntoView {
     let plan = here.part(|detail| detail.plan.clone());
     let asker = here.asker();
     let me = Memo::new(move |_| asker.get().me);
-    let why_not = here.why_not(Permission::Approve, move |detail| me.with(|me| why_not_approve(detail, me.as_deref())));
+    let why_not =
+        here.why_not(Permission::ApproveRequest, move |detail| me.with(|me| why_not_approve(detail, me.as_deref())));
     let ask = move || match why_not.get_untracked() {
         None => {
             approving.clear();
@@ -187,8 +188,8 @@ pub(super) fn ApproveButton(here: Here, asks: Asks) -> impl IntoView {
         }
         Some(why) => toasts.say(why),
     };
-    asks.on(Press::Approve, ask);
-    let approve = move |ask: Approve| {
+    asks.on(Press::ApproveRequest, ask);
+    let approve = move |ask: ApproveRequest| {
         approving.run(api::approve(here.id(), ask), move |view| {
             open.try_set(false);
             toasts.say("Approved. Wave 1 starts.");
@@ -247,7 +248,7 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
     });
     let send = move |()| {
         if let Some(options) = fields.with_untracked(Fields::options) {
-            planning.make(MakePlan { options, filter: filter.get_untracked() });
+            planning.make(PlanRequest { options, filter: filter.get_untracked() });
         }
     };
     let field =

@@ -7,14 +7,14 @@ use crate::component::{Button, Dialog, Field, Kind, toasts};
 use crate::reactive::prelude::*;
 use domain::letter::LetterStateKind;
 use domain::role::Permission;
-use wire::Release;
+use wire::ReleaseRequest;
 
 /// Above the list of letters in quarantine.
 #[component]
 pub(super) fn ReleaseCard(here: Here) -> impl IntoView {
     let (ask, toasts) = (Ask::new(), toasts());
     let (open, reason) = (RwSignal::new(false), RwSignal::new(String::new()));
-    let may = here.why_not(Permission::Approve, |detail| {
+    let may = here.why_not(Permission::ApproveRequest, |detail| {
         let none = detail.counts.of(LetterStateKind::Quarantined).letters == 0;
         none.then(|| "No letter is in quarantine.".to_string())
     });
@@ -27,7 +27,7 @@ pub(super) fn ReleaseCard(here: Here) -> impl IntoView {
         open.set(true);
     };
     let send = move |()| {
-        let release = Release { letters: Vec::new(), reason: reason.get_untracked() };
+        let release = ReleaseRequest { letters: Vec::new(), reason: reason.get_untracked() };
         ask.run(api::release(here.id(), release), move |detail| {
             here.put(detail);
             open.try_set(false);

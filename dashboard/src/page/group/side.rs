@@ -26,7 +26,7 @@ pub(super) enum Press {
     /// Plan.
     Plan,
     /// Approve, or resume.
-    Approve,
+    ApproveRequest,
 }
 
 /// Who answers to which key now.
@@ -226,7 +226,7 @@ fn Under(here: Here, asks: Asks, first: ReplayView) -> impl IntoView {
         here.pulse(),
         Callback::new(move |view| here.put_replay(view)),
     );
-    asks.on(Press::Approve, move || levers.ask_resume());
+    asks.on(Press::ApproveRequest, move || levers.ask_resume());
     view! { <Compact levers /> }
 }
 

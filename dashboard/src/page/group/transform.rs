@@ -13,7 +13,9 @@ use domain::letter::LetterStateKind;
 use domain::transform::{DryRun, LetterFailure};
 use leptos::task::spawn_local;
 use std::time::Duration;
-use wire::{AskDryRun, SaveTransform, TransformPreview, TransformView, TransformsAnswer, TryTransform};
+use wire::{
+    DryRunRequest, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView, TransformsAnswer,
+};
 
 /// How long nothing is typed before it is tried.
 const REST: Duration = Duration::from_millis(250);
@@ -82,7 +84,7 @@ impl Writing {
         let is_latest = move || self.turn.try_with_value(|latest| *latest == turn) == Some(true);
         let try_it = move || {
             let Some(program) = self.program.try_get_untracked().filter(|_| is_latest()) else { return };
-            let ask = TryTransform { program, letters_max: None, filter: self.planning.filter() };
+            let ask = PreviewTransformRequest { program, letters_max: None, filter: self.planning.filter() };
             let id = self.here.id();
             spawn_local(async move {
                 let answer = api::try_transform(id, ask).await;
@@ -101,7 +103,7 @@ impl Writing {
     }
 
     fn save(self) {
-        let ask = SaveTransform { program: self.program.get_untracked(), note: None };
+        let ask = SaveTransformRequest { program: self.program.get_untracked(), note: None };
         self.saving.run(api::save_transform(self.here.id(), ask), move |transform| {
             let saved = TransformView { transform, dry_run: None };
             self.versions.try_update(|all| all.get_or_insert_default().insert(0, saved));
@@ -111,7 +113,7 @@ impl Writing {
     /// Goes through the letters that fit, a page at a time, until it is done or stopped.
     fn dry_run(self, version: u32, go_on: Option<u64>, filter: LetterFilter) {
         self.stopped.set(false);
-        let ask = AskDryRun { version, go_on, filter };
+        let ask = DryRunRequest { version, go_on, filter };
         self.trying.run(api::dry_run(self.here.id(), ask), move |run: DryRun| {
             let (revision, is_whole) = (run.revision, run.is_whole());
             self.versions.try_update(|all| {

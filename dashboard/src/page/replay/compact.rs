@@ -1,7 +1,7 @@
 //! A replay in the side of its group's page.
 
-use super::halt::HaltText;
 use super::levers::{Levers, Switches};
+use super::pause::HaltText;
 use crate::component::{Bar, Pill, parts};
 use crate::reactive::prelude::*;
 use dashboard_model::ledger::{progress, short, stop_words};

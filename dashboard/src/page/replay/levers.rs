@@ -7,14 +7,14 @@ use crate::poll::Pulse;
 use crate::reactive::prelude::*;
 use crate::session;
 use dashboard_model::gate::{blocked, letters};
-use dashboard_model::halt::{resumption, why_not_resume};
 use dashboard_model::money::{count, counted};
+use dashboard_model::pause::{resumption, why_not_resume};
 use domain::fix::Fix;
 use domain::gate::Gate;
 use domain::id::GroupId;
 use domain::replay::ReplayState;
 use domain::role::Permission;
-use wire::{ErrorCode, Give, ReplayView, Resume};
+use wire::{ErrorCode, ReasonRequest, ReplayView, ResumeRequest};
 
 /// What the audit keeps of a pause: it has to be quick, so nobody is asked.
 const PAUSED: &str = "Paused by hand";
@@ -76,7 +76,7 @@ impl Levers {
     fn why_not_abort(self) -> Option<String> {
         let over = self.view.with(|view| match view.replay.state {
             ReplayState::Running { .. } | ReplayState::Paused { .. } => None,
-            ReplayState::Stopping { .. } => Some("It is being ended."),
+            ReplayState::Aborting { .. } => Some("It is being ended."),
             ReplayState::Finished { .. } => Some("It is over."),
         });
         self.why_not(Permission::Stop).or_else(|| over.map(String::from))
@@ -89,7 +89,7 @@ impl Levers {
             let blocked = |gate: &Gate| blocked(gate, asker.declarer.as_deref(), asker.me.as_deref());
             self.gate.with(|gate| gate.as_ref().and_then(blocked))
         };
-        self.why_not(Permission::Approve).or_else(halted).or_else(gate)
+        self.why_not(Permission::ApproveRequest).or_else(halted).or_else(gate)
     }
 
     fn asker(self) -> Asker {
@@ -106,7 +106,7 @@ impl Levers {
             return;
         }
         let id = self.view.with_untracked(|view| view.replay.id().clone());
-        self.pausing.run(api::pause(id, Give { reason: PAUSED.to_string() }), move |view: ReplayView| {
+        self.pausing.run(api::pause(id, ReasonRequest { reason: PAUSED.to_string() }), move |view: ReplayView| {
             let in_flight = view.total.in_flight + view.total.sending;
             self.toasts.say(match in_flight {
                 0 => "Paused. Nothing is in flight.".to_string(),
@@ -146,7 +146,7 @@ pub(in crate::page) fn Switches(levers: Levers) -> impl IntoView {
         levers.view.with(|view| match view.replay.state {
             ReplayState::Running { .. } => "running",
             ReplayState::Paused { .. } => "paused",
-            ReplayState::Stopping { .. } => "stopping",
+            ReplayState::Aborting { .. } => "stopping",
             ReplayState::Finished { .. } => "finished",
         })
     });
@@ -197,11 +197,14 @@ fn AbortDialog(levers: Levers) -> impl IntoView {
     let total = levers.view.map(move |view| view.total.clone());
     let send = move |()| {
         let id = levers.view.with_untracked(|view| view.replay.id().clone());
-        levers.aborting.run(api::abort(id, Give { reason: reason.get_untracked() }), move |view: ReplayView| {
-            open.try_set(false);
-            levers.toasts.say("Aborted. Nothing more is sent.");
-            levers.done.run(view);
-        });
+        levers.aborting.run(
+            api::abort(id, ReasonRequest { reason: reason.get_untracked() }),
+            move |view: ReplayView| {
+                open.try_set(false);
+                levers.toasts.say("Aborted. Nothing more is sent.");
+                levers.done.run(view);
+            },
+        );
     };
     let title = Signal::derive(move || format!("Abort, and leave {} unsent?", letters(total.with(|t| t.pending))));
     view! {
@@ -231,7 +234,7 @@ fn Resuming(levers: Levers) -> impl IntoView {
         })
     });
     let first = Signal::derive(move || levers.view.with(|view| levers.fix.with(|fix| resumption(view, fix.as_ref()))));
-    let resume = move |ask: Resume| {
+    let resume = move |ask: ResumeRequest| {
         let id = levers.view.with_untracked(|view| view.replay.id().clone());
         levers.resuming.run(api::resume(id, ask), move |view: ReplayView| {
             levers.resume_open.try_set(false);

@@ -6,8 +6,8 @@ use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::letters;
-use dashboard_model::halt::{Returns, returns, verdict};
 use dashboard_model::money::{amount, count};
+use dashboard_model::pause::{Returns, returns, verdict};
 use domain::replay::{Outcome, OutcomeKind, Verdict};
 use wire::{EntriesPage, EntryRow, ReplayView};
 

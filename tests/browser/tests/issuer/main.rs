@@ -17,14 +17,14 @@ use tokio::net::TcpListener;
 const BROKEN: &str = "orders::Broken";
 
 /// An office with one group whose people come from an issuer.
-struct Stage {
+struct Fixture {
     driver: Driver,
     issuer: Issuer,
     url: String,
     world: World,
 }
 
-impl Stage {
+impl Fixture {
     async fn open() -> Self {
         let world = World::new().await;
         world.place(0, 3).await;
@@ -62,12 +62,12 @@ async fn place(person: &Person) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_signs_in_at_the_issuer_and_comes_back_to_the_page_they_wanted() {
-    let stage = Stage::open().await;
-    let otto = Person::new(&stage.driver, "otto").await;
-    otto.open(&stage.page("/groups?q=Broken")).await;
+    let fixture = Fixture::open().await;
+    let otto = Person::new(&fixture.driver, "otto").await;
+    otto.open(&fixture.page("/groups?q=Broken")).await;
     otto.find("heading", "Sign in").await;
     otto.find("button", "Sign in").await;
-    otto.sees(&format!("You are sent to {} and come back to this page.", stage.issuer.url())).await;
+    otto.sees(&format!("You are sent to {} and come back to this page.", fixture.issuer.url())).await;
     otto.shows("sign-in").await;
 
     signs_in(&otto, "otto", "Enter").await;
@@ -79,7 +79,7 @@ async fn a_person_signs_in_at_the_issuer_and_comes_back_to_the_page_they_wanted(
     assert!(kept.is_null(), "what belonged to the sign-in is forgotten: {kept}");
 
     // The token ends after an hour; the page stays what it was.
-    stage.world.advance(Span::from_mins(62));
+    fixture.world.advance(Span::from_mins(62));
     otto.find("heading", "Your session has ended").await;
     otto.shows("session-ended").await;
     signs_in(&otto, "otto", "Enter").await;
@@ -90,27 +90,27 @@ async fn a_person_signs_in_at_the_issuer_and_comes_back_to_the_page_they_wanted(
     otto.clicks("button", "Sign out").await;
     otto.find("heading", "Sign in").await;
     // A link with a token goes on to work.
-    otto.open(&stage.page(&format!("/signin#{}", stage.issuer.token("vera", "")))).await;
+    otto.open(&fixture.page(&format!("/signin#{}", fixture.issuer.token("vera", "")))).await;
     otto.find("summary", "vera viewer").await;
     otto.leaves(&["401", "favicon.ico"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_does_not_get_in_reads_why_and_can_try_again() {
-    let stage = Stage::open().await;
-    let eve = Person::new(&stage.driver, "eve").await;
+    let fixture = Fixture::open().await;
+    let eve = Person::new(&fixture.driver, "eve").await;
     let is_told = async |title: &str, words: &str| {
         eve.find("heading", title).await;
         eve.sees(words).await;
         eve.find("button", "Sign in").await;
         assert_eq!(place(&eve).await, "/signin", "{title}");
     };
-    eve.open(&stage.page("/")).await;
+    eve.open(&fixture.page("/")).await;
     signs_in(&eve, "otto", "Refuse").await;
     is_told("You were not let in", "The issuer says: The person said no.").await;
     eve.shows("sign-in-denied").await;
 
-    eve.open(&stage.page("/signin?code=c0ffee&state=00000000000000000000000000000000")).await;
+    eve.open(&fixture.page("/signin?code=c0ffee&state=00000000000000000000000000000000")).await;
     is_told("This sign-in was not begun here", "Nobody was signed in.").await;
 
     signs_in(&eve, "eve", "Enter").await;
@@ -121,12 +121,12 @@ async fn whoever_does_not_get_in_reads_why_and_can_try_again() {
         (Mood::GoesAway, "The issuer, where people sign in, does not answer the office now."),
         (Mood::MixesUpSignIns, "The issuer's answer does not belong to this sign-in. Nobody was signed in."),
     ] {
-        stage.issuer.is(mood);
+        fixture.issuer.is(mood);
         signs_in(&eve, "otto", "Enter").await;
         is_told("You were not let in", words).await;
     }
     eve.shows("sign-in-failed").await;
-    stage.issuer.is(Mood::Good);
+    fixture.issuer.is(Mood::Good);
     signs_in(&eve, "otto", "Enter").await;
     eve.find("heading", "Groups").await;
     eve.leaves(&["401", "403", "503", "favicon.ico"]).await;

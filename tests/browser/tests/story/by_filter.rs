@@ -1,6 +1,6 @@
 //! FEATURE: some letters of a group are sent, the others stay.
 
-use crate::stage::{A_REPLAY, BUG, Stage};
+use crate::fixture::{A_REPLAY, BUG, Fixture};
 use browser::person::Person;
 use domain::role::Role;
 use harness::running::within;
@@ -20,16 +20,16 @@ mod rule_the_filter_that_is_seen_is_the_filter_of_the_plan_and_of_what_is_sent {
 
     #[tokio::test]
     async fn example_the_gift_cards_of_one_tenant() {
-        let stage = Stage::open().await;
-        let otto = stage.enters(Role::Operator, "otto").await;
-        stage.panel().place(24, Kind::GiftCard).await;
+        let fixture = Fixture::open().await;
+        let otto = fixture.enters(Role::Operator, "otto").await;
+        fixture.panel().place(24, Kind::GiftCard).await;
         otto.clicks("link", BUG).await;
         otto.sees("24").await;
-        stage.panel().deploy(Version::V3).await;
+        fixture.panel().deploy(Version::V3).await;
         let tenant = it_is_filtered(&otto).await;
         let chosen = it_is_shared_and_taken_back(&otto, &tenant).await;
         it_is_planned(&otto, &tenant, chosen.len()).await;
-        let anna = stage.enters(Role::Approver, "anna").await;
+        let anna = fixture.enters(Role::Approver, "anna").await;
         it_is_sent(&anna, &tenant, chosen.len()).await;
         the_others_wait(&otto, &tenant, &chosen).await;
         otto.leaves(&[]).await;

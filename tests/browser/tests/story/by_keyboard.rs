@@ -1,17 +1,17 @@
 //! FEATURE: the way back of a letter, without a mouse.
 
 mod rule_every_step_has_a_key {
-    use crate::stage::{A_REPLAY, BUG, QUIET, Stage};
+    use crate::fixture::{A_REPLAY, BUG, Fixture, QUIET};
     use domain::role::Role;
     use local::orders::{Kind, Version};
     use thirtyfour::Key;
 
     #[tokio::test]
     async fn example_from_the_list_to_resolved_by_tab_enter_and_letters() {
-        let stage = Stage::open().await;
-        stage.panel().place(2, Kind::Malformed).await;
-        stage.panel().place(6, Kind::GiftCard).await;
-        let otto = stage.enters(Role::Operator, "otto").await;
+        let fixture = Fixture::open().await;
+        fixture.panel().place(2, Kind::Malformed).await;
+        fixture.panel().place(6, Kind::GiftCard).await;
+        let otto = fixture.enters(Role::Operator, "otto").await;
         otto.find("link", BUG).await;
 
         // The keys explain themselves.
@@ -28,7 +28,7 @@ mod rule_every_step_has_a_key {
         otto.types(Key::Enter).await;
         otto.find("heading", BUG).await;
 
-        stage.panel().deploy(Version::V3).await;
+        fixture.panel().deploy(Version::V3).await;
         otto.types("f").await;
         otto.is_at("textbox", "Version, exactly as the deployment reports it").await;
         otto.types("v3").await;
@@ -38,7 +38,7 @@ mod rule_every_step_has_a_key {
         otto.types("r").await;
         otto.find("button", "Plan again").await;
 
-        let anna = stage.enters(Role::Approver, "anna").await;
+        let anna = fixture.enters(Role::Approver, "anna").await;
         anna.find("link", BUG).await;
         anna.types("j").await;
         anna.is_at("link", BUG).await;

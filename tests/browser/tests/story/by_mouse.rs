@@ -1,6 +1,6 @@
 //! FEATURE: the way back of a letter, by mouse.
 
-use crate::stage::{A_REPLAY, BUG, QUIET, Stage};
+use crate::fixture::{A_REPLAY, BUG, Fixture, QUIET};
 use browser::person::Person;
 use domain::role::Role;
 use local::orders::{Kind, Version};
@@ -12,27 +12,27 @@ mod rule_a_wrong_fix_stops_its_replay_and_the_right_one_goes_on {
     /// least 2 come back.
     #[tokio::test]
     async fn example_thirty_gift_cards() {
-        let stage = Stage::open().await;
-        let otto = stage.enters(Role::Operator, "otto").await;
-        letters_die(&stage, &otto).await;
+        let fixture = Fixture::open().await;
+        let otto = fixture.enters(Role::Operator, "otto").await;
+        letters_die(&fixture, &otto).await;
         the_cause_is_read(&otto).await;
-        the_wrong_fix_is_planned(&stage, &otto).await;
-        let anna = stage.enters(Role::Approver, "anna").await;
+        the_wrong_fix_is_planned(&fixture, &otto).await;
+        let anna = fixture.enters(Role::Approver, "anna").await;
         it_is_approved(&anna).await;
         the_replay_stops_itself(&otto, &anna).await;
-        the_right_fix_goes_on(&stage, &otto, &anna).await;
+        the_right_fix_goes_on(&fixture, &otto, &anna).await;
         what_came_back_follows(&otto, &anna).await;
-        a_regression_opens_it_again(&stage, &otto).await;
+        a_regression_opens_it_again(&fixture, &otto).await;
         otto.leaves(&[]).await;
         anna.leaves(&[]).await;
     }
 }
 
-async fn letters_die(stage: &Stage, otto: &Person) {
+async fn letters_die(fixture: &Fixture, otto: &Person) {
     otto.sees("No dead letters.").await;
-    stage.panel().place(30, Kind::GiftCard).await;
+    fixture.panel().place(30, Kind::GiftCard).await;
     for kind in [Kind::Malformed, Kind::UnknownProduct, Kind::Expired, Kind::DeletedTenant] {
-        stage.panel().place(3, kind).await;
+        fixture.panel().place(3, kind).await;
     }
     otto.find("link", BUG).await;
     otto.sees("42 letters waiting").await;
@@ -61,9 +61,9 @@ async fn the_cause_is_read(otto: &Person) {
     otto.clicks("link", "Trace").await;
 }
 
-async fn the_wrong_fix_is_planned(stage: &Stage, otto: &Person) {
+async fn the_wrong_fix_is_planned(fixture: &Fixture, otto: &Person) {
     otto.shows("group").await;
-    stage.panel().deploy(Version::V2).await;
+    fixture.panel().deploy(Version::V2).await;
     otto.clicks("button", "Declare a fix…").await;
     otto.find("dialog", "What has made the cause go away?").await;
     otto.writes("Version, exactly as the deployment reports it", "v2").await;
@@ -114,8 +114,8 @@ async fn the_replay_stops_itself(otto: &Person, anna: &Person) {
     otto.shows("group-stopped").await;
 }
 
-async fn the_right_fix_goes_on(stage: &Stage, otto: &Person, anna: &Person) {
-    stage.panel().deploy(Version::V3).await;
+async fn the_right_fix_goes_on(fixture: &Fixture, otto: &Person, anna: &Person) {
+    fixture.panel().deploy(Version::V3).await;
     otto.clicks("button", "Declare the next fix…").await;
     otto.sees("orders v3 went live").await;
     otto.clicks("button", "Use it").await;
@@ -151,9 +151,9 @@ async fn what_came_back_follows(otto: &Person, anna: &Person) {
     otto.shows("group-resolved").await;
 }
 
-async fn a_regression_opens_it_again(stage: &Stage, otto: &Person) {
-    stage.panel().deploy(Version::V1).await;
-    stage.panel().place(1, Kind::GiftCard).await;
+async fn a_regression_opens_it_again(fixture: &Fixture, otto: &Person) {
+    fixture.panel().deploy(Version::V1).await;
+    fixture.panel().place(1, Kind::GiftCard).await;
     otto.sees("Regressed").await;
     otto.sees("The last one did not hold").await;
     otto.shows("group-regressed").await;

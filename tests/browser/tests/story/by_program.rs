@@ -1,6 +1,6 @@
 //! FEATURE: a payload that is wrong itself is changed on its way.
 
-use crate::stage::{A_REPLAY, BUG, Stage};
+use crate::fixture::{A_REPLAY, BUG, Fixture};
 use domain::role::Role;
 use local::orders::{Kind, Version};
 use thirtyfour::Key;
@@ -11,12 +11,12 @@ mod rule_only_what_is_sent_is_changed {
     /// Version 2 helps gift cards without an engraving: a program that takes it off helps the others.
     #[tokio::test]
     async fn example_engraved_gift_cards() {
-        let stage = Stage::open().await;
-        let otto = stage.enters(Role::Operator, "otto").await;
-        stage.panel().place(12, Kind::GiftCard).await;
+        let fixture = Fixture::open().await;
+        let otto = fixture.enters(Role::Operator, "otto").await;
+        fixture.panel().place(12, Kind::GiftCard).await;
         otto.clicks("link", BUG).await;
         otto.sees("12").await;
-        stage.panel().deploy(Version::V2).await;
+        fixture.panel().deploy(Version::V2).await;
 
         otto.clicks("button", "Declare a fix…").await;
         otto.clicks("radio", "Payload transform").await;
@@ -40,7 +40,7 @@ mod rule_only_what_is_sent_is_changed {
         otto.sees("sent as changed by transform v1; the originals are kept").await;
         otto.shows("transform-plan").await;
 
-        let anna = stage.enters(Role::Approver, "anna").await;
+        let anna = fixture.enters(Role::Approver, "anna").await;
         anna.clicks("link", BUG).await;
         anna.clicks("button", "Approve and replay…").await;
         anna.writes("Why is it safe to replay now?", "The engraving is printed elsewhere.").await;

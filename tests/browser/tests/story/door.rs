@@ -1,20 +1,20 @@
 //! FEATURE: the door. Links work once, and whoever came in sees what they may do.
 
 mod rule_a_link_works_once {
-    use crate::stage::Stage;
+    use crate::fixture::Fixture;
     use browser::person::Person;
     use domain::role::Role;
 
     #[tokio::test]
     async fn example_a_second_person_with_the_same_link_stays_outside() {
-        let stage = Stage::open().await;
-        let otto = stage.enters(Role::Operator, "otto").await;
+        let fixture = Fixture::open().await;
+        let otto = fixture.enters(Role::Operator, "otto").await;
         otto.sees("No dead letters.").await;
         otto.sees("Watching orders-dlq.").await;
         otto.shows("empty-office").await;
 
-        let thief = Person::new(&stage.driver, "a thief").await;
-        thief.open(stage.demo.link(Role::Operator)).await;
+        let thief = Person::new(&fixture.driver, "a thief").await;
+        thief.open(fixture.demo.link(Role::Operator)).await;
         thief.find("heading", "This link no longer works").await;
         thief.shows("used-link").await;
 
@@ -27,15 +27,15 @@ mod rule_a_link_works_once {
 }
 
 mod rule_a_role_shows_what_it_may_do {
-    use crate::stage::{BUG, Stage};
+    use crate::fixture::{BUG, Fixture};
     use domain::role::Role;
     use local::orders::Kind;
 
     #[tokio::test]
     async fn example_a_viewer_reads_everything_and_is_told_why_they_may_not_act() {
-        let stage = Stage::open().await;
-        stage.panel().place(3, Kind::GiftCard).await;
-        let vera = stage.enters(Role::Viewer, "vera").await;
+        let fixture = Fixture::open().await;
+        fixture.panel().place(3, Kind::GiftCard).await;
+        let vera = fixture.enters(Role::Viewer, "vera").await;
         vera.clicks("link", BUG).await;
         vera.find("heading", BUG).await;
         vera.sees("A viewer may not declare fixes or write notes; an operator can.").await;

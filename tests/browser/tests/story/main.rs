@@ -7,4 +7,4 @@ mod by_keyboard;
 mod by_mouse;
 mod by_program;
 mod door;
-mod stage;
+mod fixture;

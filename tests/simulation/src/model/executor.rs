@@ -82,7 +82,7 @@ fn does(state: &mut State, me: usize, replay: Replay, step: Step) -> At {
             state.put(replay.saw(backlog), version);
         }
         Step::Settle { sent_until } => settles(state, &replay, sent_until),
-        Step::SkipRest => {
+        Step::SkipUnsent => {
             for at in rows(state, |row| row.outcome == OutcomeKind::Pending) {
                 state.enter(at, OutcomeKind::Skipped);
             }
@@ -118,7 +118,7 @@ fn settles(state: &mut State, replay: &Replay, sent_until: Timestamp) {
     if is_sending || is_held {
         return;
     }
-    let aborted = matches!(replay.state, ReplayState::Stopping { .. });
+    let aborted = matches!(replay.state, ReplayState::Aborting { .. });
     let given_up = if aborted { OutcomeKind::Skipped } else { OutcomeKind::Pending };
     for at in rows(state, |row| row.outcome == OutcomeKind::Sending && row.since <= sent_until) {
         state.enter(at, given_up);

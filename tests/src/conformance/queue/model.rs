@@ -199,18 +199,18 @@ impl<'a> Watched<'a> {
     }
 
     /// The messages of a queue in order, by group on FIFO queues and each for itself on standard ones.
-    fn lanes(&self, place: Place) -> Vec<Vec<&Known>> {
-        let mut lanes: BTreeMap<(Option<&String>, usize), Vec<&Known>> = BTreeMap::new();
+    fn message_groups(&self, place: Place) -> Vec<Vec<&Known>> {
+        let mut message_groups: BTreeMap<(Option<&String>, usize), Vec<&Known>> = BTreeMap::new();
         let mut here: Vec<&Known> = self.known.values().filter(|known| known.place == place).collect();
         here.sort_by_key(|known| known.order);
         for known in here {
-            let lane = match self.kind {
+            let message_group = match self.kind {
                 Kind::Standard => (None, known.order),
                 Kind::Fifo => (known.outgoing.content.message_group_id.as_ref(), 0),
             };
-            lanes.entry(lane).or_default().push(known);
+            message_groups.entry(message_group).or_default().push(known);
         }
-        lanes.into_values().collect()
+        message_groups.into_values().collect()
     }
 
     fn is_dead(&self, place: Place, known: &Known) -> bool {
@@ -218,11 +218,12 @@ impl<'a> Watched<'a> {
     }
 
     fn anything_due(&self, place: Place) -> bool {
-        let first = |lane: Vec<&Known>| {
-            let first = lane.into_iter().find(|known| known.visible_at_s > self.now_s || !self.is_dead(place, known));
+        let first = |message_group: Vec<&Known>| {
+            let first =
+                message_group.into_iter().find(|known| known.visible_at_s > self.now_s || !self.is_dead(place, known));
             first.is_some_and(|known| known.visible_at_s <= self.now_s)
         };
-        self.lanes(place).into_iter().any(first)
+        self.message_groups(place).into_iter().any(first)
     }
 
     /// A receive on the main queue moves some of the dead; which ones shows in the dead-letter queue.

@@ -19,7 +19,7 @@ pub async fn audit_comes_newest_first(store: &dyn Store) {
     let mut records: Vec<_> = [5, 3, 8, 1, 2].map(|at| audit(&id, at_s(at), &format!("at {at}"))).into();
     records[0].replay = Some(replay_id("audit"));
     records[1].reason = Some("\0 because \u{1F4EE}".into());
-    records[2].act = Act::ReplayStoppedItself;
+    records[2].act = Act::ReplayPausedItself;
     for record in &records {
         commit(store, vec![write(record)]).await;
     }

@@ -1,9 +1,9 @@
 //! Groups and their counters.
 
 use super::{all, commit};
-use domain::group::{CountsDelta, CountsDeltas, Group, GroupCounts, Tally, arrival_bucket};
+use domain::group::merging::MergeState;
+use domain::group::{CountsDelta, CountsDeltas, GroupCounts, Tally, Variant, arrival_bucket};
 use domain::id::GroupId;
-use domain::kin::Kin;
 use domain::letter::{Letter, LetterState};
 use domain::limits::ARRIVAL_BUCKET_MS;
 use domain::merge::Skeleton;
@@ -23,7 +23,7 @@ fn fold<'a>(group: &GroupId, letters: impl Iterator<Item = &'a Letter>) -> BTree
     for letter in letters.filter(|letter| letter.group == *group) {
         let tally = by_state.entry(letter.state.kind().as_str()).or_default();
         tally.letters += 1;
-        if let Some(money) = letter.impact.money {
+        if let Some(money) = letter.diagnosis.impact.money {
             tally.priced += 1;
             tally.money.add(money);
         }
@@ -55,7 +55,8 @@ pub async fn counters_are_the_fold_of_the_letters(store: &dyn Store) {
             .map(|n| {
                 let mut letter = letter(&groups[chance.below(3)], n);
                 let currency = ["EUR", "USD", "JPY"][chance.below(3)];
-                letter.impact.money = (chance.below(5) > 0).then(|| money(1 + chance.below(100_000) as i64, currency));
+                letter.diagnosis.impact.money =
+                    (chance.below(5) > 0).then(|| money(1 + chance.below(100_000) as i64, currency));
                 letter
             })
             .collect();
@@ -84,7 +85,9 @@ pub async fn sums_that_no_decimal_holds_stop_at_the_largest(store: &dyn Store) {
     let id = group_id("beyond");
     commit(store, vec![samples::open(&group(&id))]).await;
     let mut letters = letters(&id, 2);
-    letters.iter_mut().for_each(|letter| letter.impact.money = Some(Money { amount: Decimal::MAX, ..money(1, "EUR") }));
+    letters
+        .iter_mut()
+        .for_each(|letter| letter.diagnosis.impact.money = Some(Money { amount: Decimal::MAX, ..money(1, "EUR") }));
     commit(store, keep(&letters)).await;
     let counts = facts(store, &id).await.counts;
     let sums: Vec<_> = counts.open().money.sums().iter().map(|sum| sum.amount).collect();
@@ -187,14 +190,15 @@ pub async fn oldest_and_loss_are_those_of_open_letters(store: &dyn Store) {
 }
 
 pub async fn group_keeps_its_skeleton_and_its_kin(store: &dyn Store) {
-    let ids: Vec<_> = (0..=domain::kin::ALSO_MAX).map(|n| group_id(&format!("kin {n}"))).collect();
+    let ids: Vec<_> =
+        (0..=domain::group::merging::MERGED_VARIANTS_MAX).map(|n| group_id(&format!("kin {n}"))).collect();
     let mut head = group(&ids[0]);
     let template = "volume * lost its index\u{1F4EE}\0".to_string();
     head.skeleton = Some(Skeleton { family: "f".into(), template });
     commit(store, vec![samples::open(&head)]).await;
-    let kin = Kin { into: None, also: ids[1..].iter().cloned().collect(), apart: true };
-    let after = Group { kin, ..head.moved(head.state.clone()) };
-    commit(store, vec![Write::Group { group: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
+    let merge = MergeState { into: None, members: ids[1..].iter().cloned().collect(), unmerged: true };
+    let after = Variant { merge, ..head.moved(head.state.clone()) };
+    commit(store, vec![Write::Variant { group: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
     assert_eq!(store.group(&ids[0]).await.unwrap(), Some(after.clone()));
     assert_eq!(facts(store, &ids[0]).await.group, after);
 }

@@ -9,7 +9,7 @@ use domain::replay::{Outcome, OutcomeKind, Replay};
 use harness::samples::{
     self, at_s, audit, entries, group, group_id, keep, letters, move_letters, plan, replay, replay_id,
 };
-use office::port::{Cursor, Page, Place, Store, StoreError, Write};
+use office::port::{Cursor, ListPosition, Page, Store, StoreError, Write};
 use std::collections::BTreeSet;
 
 pub async fn pages_are_complete_while_letters_come_and_go(store: &dyn Store) {
@@ -203,7 +203,7 @@ pub async fn cursor_of_letters_holds_in_any_group(store: &dyn Store) {
     commit(store, keep(&here)).await;
     commit(store, keep(&there)).await;
     let next = store.letters_of(&id, None, None, 4).await.unwrap().next.expect("there are more");
-    let place = Place::parse("letters", Some(&next)).expect("a place");
+    let place = ListPosition::parse("letters", Some(&next)).expect("a place");
     assert_eq!((place.number, place.id.as_str()), (here[3].sent_at.as_ms(), here[3].id.as_str()));
     let after = |letter: &Letter| (letter.sent_at, letter.id.as_str()) > (here[3].sent_at, here[3].id.as_str());
     let expected: Vec<_> = there.iter().filter(|letter| after(letter)).cloned().collect();

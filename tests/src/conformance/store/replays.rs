@@ -2,7 +2,7 @@
 
 use super::{all, commit, refused};
 use domain::deployment::{Attached, AttachedConsumer, Deployment};
-use domain::group::Group;
+use domain::group::Variant;
 use domain::id::{Actor, QueueArn};
 use domain::replay::{Ending, Entry, LedgerMove, OutcomeKind, PauseReason, Replay, ReplayState};
 use harness::samples::{at_s, entries, group_id, letters, plan, replay, replay_id};
@@ -115,8 +115,8 @@ pub async fn fence_refuses_an_old_version(store: &dyn Store) {
     assert_eq!(refused(store, vec![fence(1)]).await, [0], "there is no such replay");
     commit(store, vec![new(&running), harness::samples::open(&head)]).await;
     let send = |version: u64, group_version: u64| {
-        let next = Group { version: group_version, note: Some(format!("sent under {version}")), ..head.clone() };
-        let write = Write::Group { group: Box::new(next), expect: Expect::Version(group_version - 1) };
+        let next = Variant { version: group_version, note: Some(format!("sent under {version}")), ..head.clone() };
+        let write = Write::Variant { group: Box::new(next), expect: Expect::Version(group_version - 1) };
         vec![write, fence(version)]
     };
     commit(store, send(1, 2)).await;

@@ -1,7 +1,7 @@
 //! Faults under intake: whatever happens, so many letters are counted as died, once each.
 
+use super::fixture::Fixture;
 use super::proxy::{Call, Fault, Moment, Refusal};
-use super::scene::Scene;
 use domain::id::LetterId;
 
 const LETTERS: u64 = 15;
@@ -13,63 +13,63 @@ fn keeps(letters: &[LetterId]) -> impl Fn(&Call) -> bool + Send + Sync + 'static
 }
 
 /// Letters are counted though the store fails so often.
-async fn survives(scene: Scene, fault: Fault, times: u32) {
-    let letters = scene.place(LETTERS).await;
-    let mut armed = scene.rig.proxy.arm(fault, times, keeps(&letters));
-    scene.consume();
-    scene.counted(LETTERS).await;
+async fn survives(fixture: Fixture, fault: Fault, times: u32) {
+    let letters = fixture.place(LETTERS).await;
+    let mut armed = fixture.rig.proxy.arm(fault, times, keeps(&letters));
+    fixture.consume();
+    fixture.counted(LETTERS).await;
     for _ in 0..times {
         assert!(armed.has_struck());
     }
-    scene.ends_exactly(None, LETTERS, 0).await;
+    fixture.ends_exactly(None, LETTERS, 0).await;
 }
 
 /// More often than the SDK itself tries again.
-pub async fn store_throttles(scene: Scene) {
-    survives(scene, Fault::Refuse(Refusal::Throttled), 6).await;
+pub async fn store_throttles(fixture: Fixture) {
+    survives(fixture, Fault::Refuse(Refusal::Throttled), 6).await;
 }
 
-pub async fn store_conflicts(scene: Scene) {
-    survives(scene, Fault::Refuse(Refusal::Conflict), 4).await;
+pub async fn store_conflicts(fixture: Fixture) {
+    survives(fixture, Fault::Refuse(Refusal::Conflict), 4).await;
 }
 
 /// The letters are stored, and the function is not told: it asks again.
-pub async fn answers_of_commits_are_lost(scene: Scene) {
-    survives(scene, Fault::Cut(Moment::After), 2).await;
+pub async fn answers_of_commits_are_lost(fixture: Fixture) {
+    survives(fixture, Fault::Cut(Moment::After), 2).await;
 }
 
 /// DynamoDB takes no commit with one of the letters: the others are kept, and it stays in its queue until it is taken.
-pub async fn store_takes_all_but_one(scene: Scene) {
-    let letters = scene.place(LETTERS).await;
-    let mut armed = scene.rig.proxy.arm(Fault::Refuse(Refusal::Invalid), u32::MAX, keeps(&letters[7..8]));
-    scene.consume();
-    scene.counted(LETTERS - 1).await;
+pub async fn store_takes_all_but_one(fixture: Fixture) {
+    let letters = fixture.place(LETTERS).await;
+    let mut armed = fixture.rig.proxy.arm(Fault::Refuse(Refusal::Invalid), u32::MAX, keeps(&letters[7..8]));
+    fixture.consume();
+    fixture.counted(LETTERS - 1).await;
     armed.strikes().await;
     drop(armed);
-    scene.counted(LETTERS).await;
-    scene.ends_exactly(None, LETTERS, 0).await;
+    fixture.counted(LETTERS).await;
+    fixture.ends_exactly(None, LETTERS, 0).await;
 }
 
 /// CloudWatch works for nobody while these letters die.
-pub async fn metrics_fail(scene: Scene) {
+pub async fn metrics_fail(fixture: Fixture) {
     let is_meant = |call: &Call| call.operation == "PutMetricData";
-    let mut armed = scene.rig.proxy.arm(Fault::Refuse(Refusal::Unavailable), u32::MAX, is_meant);
-    scene.place(LETTERS).await;
-    scene.consume();
-    scene.counted(LETTERS).await;
+    let mut armed = fixture.rig.proxy.arm(Fault::Refuse(Refusal::Unavailable), u32::MAX, is_meant);
+    fixture.place(LETTERS).await;
+    fixture.consume();
+    fixture.counted(LETTERS).await;
     armed.strikes().await;
     drop(armed);
-    scene.ends_exactly(None, LETTERS, 0).await;
+    fixture.ends_exactly(None, LETTERS, 0).await;
 }
 
 /// The letters are stored, and the function dies before it answers: the same batch comes again.
-pub async fn killed_after_storing(scene: Scene) {
-    let letters = scene.place(LETTERS).await;
-    let mut armed = scene.rig.proxy.arm(Fault::Hold(Moment::After), 1, keeps(&letters));
-    scene.consume();
+pub async fn killed_after_storing(fixture: Fixture) {
+    let letters = fixture.place(LETTERS).await;
+    let mut armed = fixture.rig.proxy.arm(Fault::Hold(Moment::After), 1, keeps(&letters));
+    fixture.consume();
     let struck = armed.strikes().await;
-    scene.kill_caller(&struck.call).await;
+    fixture.kill_caller(&struck.call).await;
     struck.goes_on();
-    scene.counted(LETTERS).await;
-    scene.ends_exactly(None, LETTERS, 0).await;
+    fixture.counted(LETTERS).await;
+    fixture.ends_exactly(None, LETTERS, 0).await;
 }

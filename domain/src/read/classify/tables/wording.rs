@@ -9,10 +9,10 @@ use crate::reading::Category::{self, *};
 use crate::reading::Class;
 
 /// A group of wordings of one meaning.
-pub type Group = (Class, Category, &'static [&'static str]);
+pub type Variant = (Class, Category, &'static [&'static str]);
 
 /// The filter's slots of every wording of a table, in its order.
-pub const fn slots<const N: usize>(groups: &[Group]) -> [Slots; N] {
+pub const fn slots<const N: usize>(groups: &[Variant]) -> [Slots; N] {
     let mut all = [[0; 3]; N];
     let (mut at, mut group) = (0, 0);
     while group < groups.len() {
@@ -29,7 +29,7 @@ pub const fn slots<const N: usize>(groups: &[Group]) -> [Slots; N] {
 }
 
 /// How many wordings a table has.
-pub const fn count(groups: &[Group]) -> usize {
+pub const fn count(groups: &[Variant]) -> usize {
     let (mut count, mut group) = (0, 0);
     while group < groups.len() {
         count += groups[group].2.len();
@@ -48,7 +48,7 @@ pub static WORD_SLOTS: [Slots; count(WORDS)] = slots(WORDS);
 /// Sentences of database servers and drivers, whole enough to be sure. Sources: sys.messages and EF Core's detector (SQL
 /// Server), PostgreSQL's and MySQL's message catalogues, the drivers' own.
 #[rustfmt::skip]
-pub const SENTENCES: &[Group] = &[
+pub const SENTENCES: &[Variant] = &[
     (P, Conflict, &["conditionalcheckfailed", "itemcollectionsizelimitexceeded", "reasons [validationerror"]),
     (T, Conflict, &["transactionconflict", "messagelocklost", "the lock expired", "version conflict"]),
     (T, DependencyUnavailable, &["aadsts90033", "aadsts90012"]),
@@ -98,7 +98,7 @@ pub const SENTENCES: &[Group] = &[
 
 /// Certificates: a peer that is not trusted now is not trusted on a retry. Sources: OpenSSL, Go crypto/x509, Java PKIX texts.
 #[rustfmt::skip]
-pub const CERTIFICATES: &[Group] = &[(P, Configuration, &[
+pub const CERTIFICATES: &[Variant] = &[(P, Configuration, &[
     "x509:", "certificate verify failed", "certificate has expired", "certificate is not", "certificate not ", "certificate signed by unknown", "certificate chain", "certificate revoked", "certificate signature", "certificate expired",
     "self signed certificate", "self-signed certificate", "unable to get local issuer", "unable to get issuer", "unable to verify the first certificate", "hostname mismatch", "doesn't match certificate", "does not match certificate", "subject alternative",
     "pkix path", "bad certificate", "unknown ca", "unrecognized name", "no cipher", "wrong version number", "unsupported protocol version", "protocol version", "crl has expired", "invalid ca", "path length constraint", "cert chain", "certificate unknown",
@@ -107,7 +107,7 @@ pub const CERTIFICATES: &[Group] = &[(P, Configuration, &[
 
 /// Plain words of people and libraries.
 #[rustfmt::skip]
-pub const WORDS: &[Group] = &[
+pub const WORDS: &[Variant] = &[
     (P, Expired, &["message expired", "message has expired", "deadline has passed", "deadline passed", "past its deadline", "past the deadline", "ttl expired", "ttlexpired", "message is too old", "time to live", "expired message", "offer has expired", "order has expired", "quote has expired", "hold has expired", "too late to", "can no longer be", "no longer valid", "voucher has expired", "coupon has expired", "reservation has expired", "reservation expired", "offer expired", "message was too old", "expired before"]),
     (P, BusinessRule, &["insufficient funds", "insufficient_funds", "card was declined", "card declined", "payment declined", "declined by issuer", "do_not_honor", "expired_card", "out of stock", "not in stock", "credit limit", "balance is too low", "insufficient balance", "not eligible", "business rule", "over the limit of", "already shipped", "already cancelled", "already canceled", "already refunded", "already closed", "was declined", "been declined", "instrument declined", "transaction declined", "refused: ", "do not honor", "insufficient stock", "insufficient inventory", "account restricted", "account is restricted", "limit reached for this customer", "cannot be cancelled", "cannot be canceled", "cannot be refunded", "was already processed", "has already been processed", "has already been paid", "has already been shipped", "has already been captured", "has already been refunded", "has already been submitted", "card expired", "card has expired", "not in the correct state", "incorrect state", "wrong state", "unsubscribed", "opted out", "blocked by the user", "is archived", "not allowed in state", "invalid state transition", "not in the right state", "blacklisted", "is blocked by", "spending limit", "fraud", "suspected"]),
     (P, Auth, &[

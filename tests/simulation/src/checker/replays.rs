@@ -11,7 +11,7 @@ impl Seen {
             None => replay.plan.fix.transform.clone(),
         };
         let of_fix = writes.iter().find_map(|write| match write {
-            Write::Group { group, .. } if group.id == *replay.group() => group.state.fix().cloned(),
+            Write::Variant { group, .. } if group.id == *replay.group() => group.state.fix().cloned(),
             _ => None,
         });
         let resumed = matches!(replay.state, ReplayState::Running { .. });
@@ -73,7 +73,9 @@ impl Seen {
     /// person has looked at it. Whoever moved it had read the ledger after the write before this one.
     fn goes_on(&mut self, before: &Replay, after: &Replay) {
         let ReplayState::Running { wave, .. } = before.state else { return };
-        let ReplayState::Running { phase: Phase::Sending | Phase::Resting { .. }, .. } = after.state else { return };
+        let ReplayState::Running { phase: Phase::Sending | Phase::BetweenWaves { .. }, .. } = after.state else {
+            return;
+        };
         // The end of a run of sends is no decision.
         if before.lease.is_some() && after.lease.is_none() {
             return;

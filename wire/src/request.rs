@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct DeclareFix {
+pub struct DeclareFixRequest {
     /// What kind of fix.
     pub kind: FixKind,
     /// A version (for a deploy: exactly as the deployment reports it), commit, ticket or link.
@@ -37,7 +37,7 @@ pub struct Note {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
-pub struct MakePlan {
+pub struct PlanRequest {
     /// What the person chose.
     pub options: PlanOptions,
     /// Which of the letters; all that wait when nothing is asked for.
@@ -48,7 +48,7 @@ pub struct MakePlan {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct WaiverAsk {
+pub struct WaiverRequest {
     /// Which.
     pub condition: ConditionKind,
     /// Why.
@@ -59,21 +59,21 @@ pub struct WaiverAsk {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Approve {
+pub struct ApproveRequest {
     /// The hash of the plan that the person saw.
     pub plan_hash: PlanHash,
     /// Why.
     pub reason: String,
     /// Conditions to set aside.
     #[serde(default)]
-    pub waivers: Vec<WaiverAsk>,
+    pub waivers: Vec<WaiverRequest>,
 }
 
 /// Let a paused replay go on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Resume {
+pub struct ResumeRequest {
     /// Why.
     pub reason: String,
     /// Where the fix is a payload transform: the hash of the program that the person saw.
@@ -81,14 +81,14 @@ pub struct Resume {
     pub program_hash: Option<String>,
     /// Conditions to set aside.
     #[serde(default)]
-    pub waivers: Vec<WaiverAsk>,
+    pub waivers: Vec<WaiverRequest>,
 }
 
 /// Let letters out of quarantine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Release {
+pub struct ReleaseRequest {
     /// Which; all of the group's when none is named.
     #[serde(default)]
     pub letters: Vec<LetterId>,
@@ -100,7 +100,7 @@ pub struct Release {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Give {
+pub struct ReasonRequest {
     /// Why.
     pub reason: String,
 }
@@ -109,7 +109,7 @@ pub struct Give {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ReportDeployment {
+pub struct DeploymentRequest {
     /// The service.
     pub service: String,
     /// The version.

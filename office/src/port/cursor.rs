@@ -6,14 +6,14 @@ use super::Cursor;
 
 /// A place in a list that is ordered by a number, then by a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ListPosition {
     /// What the list is ordered by first.
     pub number: i64,
     /// What it is ordered by among equals.
     pub id: String,
 }
 
-impl Place {
+impl ListPosition {
     /// Before everything.
     pub fn first() -> Self {
         Self { number: i64::MIN, id: String::new() }
@@ -53,13 +53,13 @@ mod tests {
 
     #[test]
     fn cursor_is_understood_only_by_the_list_that_made_it() {
-        let place = Place { number: -5, id: "a.b.c".into() };
+        let place = ListPosition { number: -5, id: "a.b.c".into() };
         let cursor = place.print("letters");
-        assert_eq!(Place::parse("letters", Some(&cursor)), Some(place));
+        assert_eq!(ListPosition::parse("letters", Some(&cursor)), Some(place));
         for garbage in ["", "letters", "letters.", "letters.x.y", "letters.1", "entries.1.a", "\0", "letters.9e9.a"] {
-            assert_eq!(Place::parse("letters", Some(&Cursor(garbage.into()))), None, "{garbage:?}");
+            assert_eq!(ListPosition::parse("letters", Some(&Cursor(garbage.into()))), None, "{garbage:?}");
         }
-        assert_eq!(Place::parse("entries", Some(&cursor)), None);
-        assert_eq!(Place::parse("letters", None), None);
+        assert_eq!(ListPosition::parse("entries", Some(&cursor)), None);
+        assert_eq!(ListPosition::parse("letters", None), None);
     }
 }

@@ -18,18 +18,18 @@ pub enum Turn {
 
 /// What the message groups of one replay are doing.
 #[derive(Clone, Debug, Default)]
-pub struct Lanes {
+pub struct MessageGroups {
     busy: BTreeSet<String>,
     broken: BTreeSet<String>,
 }
 
-impl Lanes {
+impl MessageGroups {
     /// Takes note of an entry that was sent.
     pub fn note(&mut self, entry: &Entry) {
-        let Some(lane) = &entry.lane else { return };
+        let Some(message_group) = &entry.message_group else { return };
         match entry.outcome.kind() {
-            OutcomeKind::Sending | OutcomeKind::InFlight => drop(self.busy.insert(lane.clone())),
-            OutcomeKind::Returned => drop(self.broken.insert(lane.clone())),
+            OutcomeKind::Sending | OutcomeKind::InFlight => drop(self.busy.insert(message_group.clone())),
+            OutcomeKind::Returned => drop(self.broken.insert(message_group.clone())),
             _ => {}
         }
     }
@@ -37,26 +37,26 @@ impl Lanes {
     /// Whether a letter whose sending is in doubt may be sent again: not when one of its message group has come back
     /// since, as the first sending may not have reached the queue.
     pub fn may_send_again(&self, entry: &Entry) -> bool {
-        entry.lane.as_ref().is_none_or(|lane| !self.broken.contains(lane))
+        entry.message_group.as_ref().is_none_or(|message_group| !self.broken.contains(message_group))
     }
 
     /// Whose turn an unsent entry is; to be asked in the order of the plan. One that goes keeps its group busy.
     pub fn turn(&mut self, entry: &Entry) -> Turn {
-        let Some(lane) = &entry.lane else { return Turn::Go };
-        if self.broken.contains(lane) {
+        let Some(message_group) = &entry.message_group else { return Turn::Go };
+        if self.broken.contains(message_group) {
             return Turn::Behind;
         }
-        if self.busy.insert(lane.clone()) { Turn::Go } else { Turn::Later }
+        if self.busy.insert(message_group.clone()) { Turn::Go } else { Turn::Later }
     }
 }
 
 /// How many observation windows follow each other: one for each wave, or as many as the longest message group of a
 /// wave has letters in it. `lanes` are the message groups of the plan's letters, in their order.
-pub fn rounds<'a>(waves: &[u64], mut lanes: impl Iterator<Item = Option<&'a str>>) -> u64 {
+pub fn rounds<'a>(waves: &[u64], mut message_groups: impl Iterator<Item = Option<&'a str>>) -> u64 {
     let longest = |size: &u64| {
         let mut lengths: BTreeMap<&str, u64> = BTreeMap::new();
-        for lane in lanes.by_ref().take(*size as usize).flatten() {
-            *lengths.entry(lane).or_default() += 1;
+        for message_group in message_groups.by_ref().take(*size as usize).flatten() {
+            *lengths.entry(message_group).or_default() += 1;
         }
         lengths.into_values().max().unwrap_or(1)
     };
@@ -73,9 +73,9 @@ mod tests {
 
     const AT: Timestamp = Timestamp::from_ms(0);
 
-    fn entry(lane: Option<&str>, outcome: Outcome) -> Entry {
-        let (replay, letter, lane) = ("r".into(), "l".into(), lane.map(String::from));
-        Entry { replay, seq: 0, letter, wave: 0, outcome, sends: 0, lane, changed_by: None }
+    fn entry(message_group: Option<&str>, outcome: Outcome) -> Entry {
+        let (replay, letter, message_group) = ("r".into(), "l".into(), message_group.map(String::from));
+        Entry { replay, seq: 0, letter, wave: 0, outcome, sends: 0, message_group, changed_by: None }
     }
 
     fn returned() -> Outcome {
@@ -84,9 +84,11 @@ mod tests {
     }
 
     fn check(sent: &[(&str, Outcome)], pending: &[Option<&str>], turns: &[Turn]) {
-        let mut lanes = Lanes::default();
-        sent.iter().for_each(|(lane, outcome)| lanes.note(&entry(Some(lane), outcome.clone())));
-        let told: Vec<Turn> = pending.iter().map(|lane| lanes.turn(&entry(*lane, Outcome::Pending))).collect();
+        let mut message_groups = MessageGroups::default();
+        sent.iter()
+            .for_each(|(message_group, outcome)| message_groups.note(&entry(Some(message_group), outcome.clone())));
+        let told: Vec<Turn> =
+            pending.iter().map(|message_group| message_groups.turn(&entry(*message_group, Outcome::Pending))).collect();
         assert_eq!(told, turns, "{sent:?} {pending:?}");
     }
 
@@ -105,18 +107,19 @@ mod tests {
 
     #[test]
     fn a_sending_in_doubt_is_not_repeated_behind_a_letter_that_came_back() {
-        let mut lanes = Lanes::default();
-        let doubtful = |lane| entry(lane, Outcome::Sending { since: AT });
-        lanes.note(&doubtful(Some("a")));
-        assert!(lanes.may_send_again(&doubtful(Some("a"))));
-        lanes.note(&entry(Some("a"), returned()));
-        let again = [Some("a"), Some("b"), None].map(|lane| lanes.may_send_again(&doubtful(lane)));
+        let mut message_groups = MessageGroups::default();
+        let doubtful = |message_group| entry(message_group, Outcome::Sending { since: AT });
+        message_groups.note(&doubtful(Some("a")));
+        assert!(message_groups.may_send_again(&doubtful(Some("a"))));
+        message_groups.note(&entry(Some("a"), returned()));
+        let again =
+            [Some("a"), Some("b"), None].map(|message_group| message_groups.may_send_again(&doubtful(message_group)));
         assert_eq!(again, [false, true, true]);
     }
 
     #[test]
     fn windows_follow_each_other_by_the_longest_message_group_of_each_wave() {
-        let rounds_of = |waves: &[u64], lanes: &[Option<&str>]| rounds(waves, lanes.iter().copied());
+        let rounds_of = |waves: &[u64], message_groups: &[Option<&str>]| rounds(waves, message_groups.iter().copied());
         assert_eq!(rounds_of(&[1, 4], &[None; 5]), 2);
         assert_eq!(rounds_of(&[2, 3], &[Some("a"), Some("b"), Some("a"), Some("a"), Some("b")]), 1 + 2);
         assert_eq!(rounds_of(&[3], &[Some("a"); 3]), 3);

@@ -5,7 +5,7 @@ use super::returned::Verdicts;
 use crate::component::{At, Countdown};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::letters;
-use dashboard_model::halt::{Next, next, why};
+use dashboard_model::pause::{Next, next, why};
 use domain::id::Actor;
 use domain::replay::ReplayState;
 use wire::ReplayView;
@@ -56,14 +56,14 @@ fn What(levers: Levers, on_group: bool) -> impl IntoView {
     part(move || {
         let group = group.clone();
         let words = match next.get()? {
-            Next::DeclareFix if on_group => {
+            Next::DeclareFixRequest if on_group => {
                 "Find out why, and declare the fix that came after it; then it can be resumed. Or abort it.".into_any()
             }
-            Next::DeclareFix => view! {
+            Next::DeclareFixRequest => view! {
                 "Find out why, and "<a href=group>"declare the fix"</a>" that came after it; then it can be resumed. Or abort it."
             }
             .into_any(),
-            Next::Resume => view! { {format!("Resume it: {} to go. Or abort it.", letters(to_go.get()))} }.into_any(),
+            Next::ResumeRequest => view! { {format!("Resume it: {} to go. Or abort it.", letters(to_go.get()))} }.into_any(),
             Next::Wait(n) => {
                 let until = until.get().map(|at| view! { ", at most "<Countdown to=at /> }.into_any());
                 view! { {format!("{} still in flight: it can be resumed when they have their outcome", letters(n))}{until}"." }

@@ -3,9 +3,9 @@
 use super::steps::fits;
 use super::*;
 use crate::fix::{Fix, FixKind};
+use crate::group::merging::{GroupChange, RulesPreview};
 use crate::id::{Actor, QueueArn, ReplayId};
 use crate::impact::Severity;
-use crate::kin::{GroupChange, RulesPreview};
 use crate::merge::Skeleton;
 use crate::policy::{GroupAct, GroupRule};
 use crate::reading::{Category, Class, Classification, Confidence, Failure};
@@ -16,7 +16,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-type Groups = BTreeMap<GroupId, Group>;
+type Groups = BTreeMap<GroupId, Variant>;
 
 const TEMPLATES: [&str; 10] = [
     "volume /srv/a lost its index",
@@ -31,8 +31,8 @@ const TEMPLATES: [&str; 10] = [
     "disk /mnt/c is full of old orders",
 ];
 
-fn group(template: &str, age_ms: i64) -> Group {
-    Group {
+fn group(template: &str, age_ms: i64) -> Variant {
+    Variant {
         id: GroupId::new(template),
         version: 1,
         main_queue: Some(QueueArn::from("q")),
@@ -53,7 +53,7 @@ fn group(template: &str, age_ms: i64) -> Group {
         note: None,
         owner: None,
         skeleton: Some(Skeleton { family: "f".to_string(), template: template.to_string() }),
-        kin: Kin::default(),
+        merge: MergeState::default(),
         state: GroupState::Open,
     }
 }
@@ -90,11 +90,11 @@ fn sweep(groups: &mut Groups, rules: &[GroupRule]) -> usize {
 /// The table: which group each fingerprint is seen in. Pointers and lists must agree.
 fn table(groups: &Groups) -> BTreeMap<String, String> {
     for (id, group) in groups {
-        assert!(group.kin.into.is_none() || group.kin.also.is_empty(), "a head that is merged: {id}");
-        let pointing = groups.values().filter(|other| other.kin.into.as_ref() == Some(id));
-        assert_eq!(pointing.map(|other| other.id.clone()).collect::<BTreeSet<_>>(), group.kin.also);
+        assert!(group.merge.into.is_none() || group.merge.members.is_empty(), "a head that is merged: {id}");
+        let pointing = groups.values().filter(|other| other.merge.into.as_ref() == Some(id));
+        assert_eq!(pointing.map(|other| other.id.clone()).collect::<BTreeSet<_>>(), group.merge.members);
     }
-    let head = |group: &Group| group.kin.into.as_ref().unwrap_or(&group.id).to_string();
+    let head = |group: &Variant| group.merge.into.as_ref().unwrap_or(&group.id).to_string();
     groups.iter().map(|(id, group)| (id.to_string(), head(group))).collect()
 }
 
@@ -132,8 +132,8 @@ proptest! {
 #[test]
 fn the_oldest_fingerprint_is_the_head_and_what_may_be_another_cause_stays_apart() {
     let groups = seen(&TEMPLATES);
-    assert_eq!(groups[&GroupId::from(TEMPLATES[0])].kin.also.len(), 4);
-    assert_eq!(groups[&GroupId::from(TEMPLATES[7])].kin.also.len(), 2);
+    assert_eq!(groups[&GroupId::from(TEMPLATES[0])].merge.members.len(), 4);
+    assert_eq!(groups[&GroupId::from(TEMPLATES[7])].merge.members.len(), 2);
     let table = table(&groups);
     assert_eq!((&*table[TEMPLATES[5]], &*table[TEMPLATES[6]]), (TEMPLATES[5], TEMPLATES[6]));
 }
@@ -143,12 +143,12 @@ fn what_a_person_took_out_is_not_taken_in_again() {
     let mut groups = seen(&TEMPLATES);
     let (member, head) = (GroupId::from(TEMPLATES[2]), GroupId::from(TEMPLATES[0]));
     let (mut out, without) = groups[&member].left(&groups[&head]).unwrap();
-    out.kin.apart = true;
+    out.merge.unmerged = true;
     groups.insert(member.clone(), out);
     groups.insert(head.clone(), without);
     assert_eq!(sweep(&mut groups, &[]), 0);
     assert_eq!(table(&groups)[TEMPLATES[2]], TEMPLATES[2]);
-    assert_eq!(groups[&head].kin.also.len(), 3, "merges that were found stay, though fewer would prove less now");
+    assert_eq!(groups[&head].merge.members.len(), 3, "merges that were found stay, though fewer would prove less now");
     let rules = [rule("Lost indexes", &["* lost its index"], GroupAct::Merge)];
     sweep(&mut groups, &rules);
     assert_eq!(table(&groups)[TEMPLATES[2]], TEMPLATES[0], "but by a rule of the policy");
@@ -180,9 +180,9 @@ fn a_group_that_somebody_works_on_stays_as_it_is_until_they_are_done() {
 #[test]
 fn a_head_has_room_for_so_many() {
     let templates: Vec<String> =
-        (0..ALSO_MAX + 20).map(|n| format!("volume /srv/{} lost its index", word(n))).collect();
+        (0..MERGED_VARIANTS_MAX + 20).map(|n| format!("volume /srv/{} lost its index", word(n))).collect();
     let mut groups = seen(&templates.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(groups.values().map(|group| group.kin.also.len()).max(), Some(ALSO_MAX));
+    assert_eq!(groups.values().map(|group| group.merge.members.len()).max(), Some(MERGED_VARIANTS_MAX));
     assert_eq!(sweep(&mut groups, &[]), 0);
 }
 
@@ -213,7 +213,7 @@ fn the_policy_merges_splits_and_names_and_a_preview_says_what_it_would() {
     assert_eq!(preview.idle, ["nobody"]);
     let kinds = preview.changes.iter().map(|change| match change {
         GroupChange::Merged { group, into } => format!("{} into {}", group.title, into.title),
-        GroupChange::Parted { group, from } => format!("{} from {}", group.title, from.title),
+        GroupChange::Unmerged { group, from } => format!("{} from {}", group.title, from.title),
         GroupChange::Renamed { group, to } => format!("{} is {to}", group.title),
     });
     let kinds: Vec<String> = kinds.collect();

@@ -2,11 +2,11 @@
 
 mod replays;
 
+use super::fixture::{QUIET, SKEW, Summary};
 use super::orders::number_of;
 use super::programs::{made, may_be_a_changed_sending};
-use super::scene::{QUIET, SKEW, Summary};
 use domain::gate::ConditionKind;
-use domain::group::Group;
+use domain::group::Variant;
 use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::Letter;
 use domain::limits::BATCH_ENTRIES_MAX;
@@ -27,8 +27,8 @@ const LOG_MAX: usize = 60;
 
 type Key = (ReplayId, LetterId);
 
-/// The witness.
-pub(super) struct Witness {
+/// The checker.
+pub(super) struct Checker {
     main: QueueArn,
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     seen: Mutex<Seen>,
@@ -79,7 +79,7 @@ struct Seen {
     print: DefaultHasher,
 }
 
-impl Witness {
+impl Checker {
     pub fn new(main: QueueArn, now: Arc<dyn Fn() -> Timestamp + Send + Sync>) -> Self {
         Self { main, now, seen: Mutex::default() }
     }
@@ -141,8 +141,8 @@ impl Witness {
 }
 
 impl Seen {
-    fn joins(&mut self, group: &Group) {
-        if group.kin.into.is_none() {
+    fn joins(&mut self, group: &Variant) {
+        if group.merge.into.is_none() {
             self.merged.remove(&group.id);
         } else if self.merged.insert(group.id.clone()) {
             self.merges += 1;
@@ -251,7 +251,10 @@ impl Seen {
     fn in_order(&mut self, key: &Key) {
         let Some(entry) = self.entries.get(key).cloned() else { return };
         let of_lane = self.entries.values().filter(|other| {
-            other.replay == entry.replay && other.lane == entry.lane && other.lane.is_some() && other.seq != entry.seq
+            other.replay == entry.replay
+                && other.message_group == entry.message_group
+                && other.message_group.is_some()
+                && other.seq != entry.seq
         });
         let wrong: Vec<String> = of_lane
             .filter(|other| match other.outcome.kind() {
@@ -263,9 +266,9 @@ impl Seen {
             .map(|other| format!("{} {:?}", other.seq, other.outcome.kind()))
             .collect();
         if !wrong.is_empty() {
-            self.accuse(format!("letter {} of {:?} went beside or after {wrong:?}", entry.seq, entry.lane));
+            self.accuse(format!("letter {} of {:?} went beside or after {wrong:?}", entry.seq, entry.message_group));
         }
-        if entry.lane.is_none() {
+        if entry.message_group.is_none() {
             self.accuse(format!("letter {} goes to a FIFO queue without its message group", key.1));
         }
     }
@@ -320,7 +323,7 @@ impl Seen {
     }
 }
 
-impl Watch for Witness {
+impl Watch for Checker {
     fn committed(&self, writes: &[Write]) {
         let now = (self.now)();
         let mut seen = self.seen();
@@ -347,7 +350,7 @@ impl Watch for Witness {
                     }
                 }
                 // One that joins tells of its head.
-                Write::Group { group, .. } => seen.joins(group),
+                Write::Variant { group, .. } => seen.joins(group),
                 _ => {}
             }
         }

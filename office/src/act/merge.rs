@@ -6,11 +6,11 @@ use crate::office::Office;
 use crate::port::{Expect, Write};
 use domain::audit::Act;
 use domain::id::{Actor, GroupId};
-use wire::{Give, Part};
+use wire::{ReasonRequest, UnmergeRequest};
 
 /// Somebody says that a fingerprint is another cause than the group that it was merged into. No merge takes it in
 /// again but by a rule of the policy.
-pub async fn part(office: &Office, actor: &Actor, id: &GroupId, ask: &Part) -> Result<(), OfficeError> {
+pub async fn unmerge(office: &Office, actor: &Actor, id: &GroupId, ask: &UnmergeRequest) -> Result<(), OfficeError> {
     let head = facts(office, id).await?.group;
     let reason = text("the reason", &ask.reason)?;
     let group = office.store.group(&ask.fingerprint).await?;
@@ -18,32 +18,33 @@ pub async fn part(office: &Office, actor: &Actor, id: &GroupId, ask: &Part) -> R
     let Some((mut out, without)) = group.left(&head) else {
         return Err(OfficeError::NotNow("this fingerprint is not merged into the group".into()));
     };
-    out.kin.apart = true;
+    out.merge.unmerged = true;
     let by = |id| By { actor, at: office.now(), group: id, replay: None };
-    let record =
-        |id, title: &str| by(id).record(Act::GroupsParted, format!("No longer seen as: {title}"), Some(reason.clone()));
+    let record = |id, title: &str| {
+        by(id).record(Act::GroupsUnmerged, format!("No longer seen as: {title}"), Some(reason.clone()))
+    };
     let writes = vec![
         record(id, &group.title),
         record(&group.id, &head.title),
-        Write::Group { group: Box::new(out), expect: Expect::Version(group.version) },
-        Write::Group { group: Box::new(without), expect: Expect::Version(head.version) },
+        Write::Variant { group: Box::new(out), expect: Expect::Version(group.version) },
+        Write::Variant { group: Box::new(without), expect: Expect::Version(head.version) },
     ];
     commit(office, writes).await
 }
 
 /// Somebody says that a fingerprint that was taken out may be merged again; the next sweep does it where it belongs.
-pub async fn rejoin(office: &Office, actor: &Actor, id: &GroupId, ask: &Give) -> Result<(), OfficeError> {
+pub async fn allow_merge(office: &Office, actor: &Actor, id: &GroupId, ask: &ReasonRequest) -> Result<(), OfficeError> {
     let group = facts(office, id).await?.group;
     let reason = text("the reason", &ask.reason)?;
-    if !group.kin.apart {
+    if !group.merge.unmerged {
         return Err(OfficeError::NotNow("nobody took this fingerprint out of a group".into()));
     }
     let mut free = group.moved(group.state.clone());
-    free.kin.apart = false;
+    free.merge.unmerged = false;
     let by = By { actor, at: office.now(), group: id, replay: None };
     let writes = vec![
         by.record(Act::MergeAllowed, "It may be merged into another group again", Some(reason)),
-        Write::Group { group: Box::new(free), expect: Expect::Version(group.version) },
+        Write::Variant { group: Box::new(free), expect: Expect::Version(group.version) },
     ];
     commit(office, writes).await
 }

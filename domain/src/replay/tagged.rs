@@ -1,8 +1,8 @@
-//! Reads where a replay is, by hand (see [`crate::flat`]).
+//! Reads where a replay is, by hand (see [`crate::tagged`]).
 
 use super::state::{Ending, PauseReason, Phase, ReplayState};
-use crate::flat::need;
 use crate::id::Actor;
+use crate::tagged::need;
 use crate::time::Timestamp;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -65,7 +65,8 @@ impl<'de> Deserialize<'de> for ReplayState {
         Ok(match of.state.as_str() {
             "running" => Self::Running { wave: wave()?, phase: phase(of.phase, of.until)? },
             "paused" => Self::Paused { wave: wave()?, why: need(of.why, "why")?, by: by()?, at: at()? },
-            "stopping" => Self::Stopping { by: by()?, reason: need(of.reason, "reason")?, at: at()? },
+            // 0.1 wrote `stopping`.
+            "aborting" | "stopping" => Self::Aborting { by: by()?, reason: need(of.reason, "reason")?, at: at()? },
             "finished" => Self::Finished { ending: need(of.ending, "ending")?, at: at()? },
             other => return Err(D::Error::unknown_variant(other, &[])),
         })
@@ -76,7 +77,8 @@ fn phase<E: Error>(phase: Option<String>, until: Option<Timestamp>) -> Result<Ph
     Ok(match need(phase, "phase")?.as_str() {
         "sending" => Phase::Sending,
         "observing" => Phase::Observing { until: need(until, "until")? },
-        "resting" => Phase::Resting { until: need(until, "until")? },
+        // 0.1 wrote `resting`.
+        "between_waves" | "resting" => Phase::BetweenWaves { until: need(until, "until")? },
         other => return Err(E::unknown_variant(other, &[])),
     })
 }

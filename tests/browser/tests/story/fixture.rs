@@ -19,7 +19,7 @@ pub const A_REPLAY: Duration = Duration::from_secs(120);
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 /// An office with nothing in it, and who visits it. Fields are dropped in this order.
-pub struct Stage {
+pub struct Fixture {
     /// The browser driver.
     pub driver: Driver,
     /// The office.
@@ -28,7 +28,7 @@ pub struct Stage {
     _alone: MutexGuard<'static, ()>,
 }
 
-impl Stage {
+impl Fixture {
     /// Opens an empty office.
     pub async fn open() -> Self {
         let alone = ALONE.lock().await;

@@ -5,7 +5,7 @@
 //! order in which letters came: sweeps that see the same groups take the same steps, and one that was cut off, or that
 //! met another, leaves less to do for the next.
 
-use crate::group::Group;
+use crate::group::Variant;
 use crate::id::GroupId;
 use crate::merge;
 use crate::policy::{GroupAct, GroupRule};
@@ -33,19 +33,20 @@ pub enum Step {
 }
 
 /// The steps from how these groups stand to how they should, in an order in which each can be done.
-pub fn steps(groups: &BTreeMap<GroupId, Group>, rules: &[GroupRule]) -> Vec<Step> {
-    let about = |group: &Group| rules.iter().position(|rule| rule.is_about(&group.id, &group.title));
+pub fn steps(groups: &BTreeMap<GroupId, Variant>, rules: &[GroupRule]) -> Vec<Step> {
+    let about = |group: &Variant| rules.iter().position(|rule| rule.is_about(&group.id, &group.title));
     let rule_of: BTreeMap<&GroupId, usize> =
         groups.iter().filter_map(|(id, group)| about(group).map(|at| (id, at))).collect();
     let does = |id: &GroupId, act: GroupAct| rule_of.get(id).is_some_and(|at| rules[*at].act == act);
     // The policy is the team's last word, on what a person took out too.
-    let is_apart =
-        |group: &&Group| does(&group.id, GroupAct::Split) || (group.kin.apart && !does(&group.id, GroupAct::Merge));
+    let is_apart = |group: &&Variant| {
+        does(&group.id, GroupAct::Split) || (group.merge.unmerged && !does(&group.id, GroupAct::Merge))
+    };
     let apart: BTreeSet<GroupId> = groups.values().filter(is_apart).map(|group| group.id.clone()).collect();
     let by_rule: BTreeMap<_, _> = rule_of.into_iter().filter(|(_, at)| rules[*at].act == GroupAct::Merge).collect();
     let mut steps = Vec::new();
     for group in groups.values().filter(|group| apart.contains(&group.id)) {
-        if let Some(head) = &group.kin.into {
+        if let Some(head) = &group.merge.into {
             steps.push(Step::Leave { group: group.id.clone(), head: head.clone() });
         }
     }
@@ -57,7 +58,7 @@ pub fn steps(groups: &BTreeMap<GroupId, Group>, rules: &[GroupRule]) -> Vec<Step
 
 /// What belongs together, two groups or more each.
 fn sets(
-    groups: &BTreeMap<GroupId, Group>,
+    groups: &BTreeMap<GroupId, Variant>,
     apart: &BTreeSet<GroupId>,
     merge_rule_of: &BTreeMap<&GroupId, usize>,
 ) -> Vec<Vec<GroupId>> {
@@ -65,7 +66,8 @@ fn sets(
     let mut joined: Vec<Vec<&GroupId>> = Vec::new();
     let proven = merge::join(&skeletons, apart);
     joined.extend(proven.iter().map(|set| set.iter().collect()));
-    joined.extend(groups.values().filter_map(|group| group.kin.into.as_ref().map(|head| Vec::from([&group.id, head]))));
+    joined
+        .extend(groups.values().filter_map(|group| group.merge.into.as_ref().map(|head| Vec::from([&group.id, head]))));
     // A plan goes to one main queue, so a rule joins within each.
     let mut by_rule: BTreeMap<_, Vec<&GroupId>> = BTreeMap::new();
     for (id, rule) in merge_rule_of {
@@ -98,34 +100,34 @@ fn sets(
 }
 
 /// Work under way first, then work that was done, then age, then the id so that it is total.
-fn rank(group: &Group) -> (bool, bool, Timestamp, &str) {
-    (group.is_at_rest(), !group.has_lived(), group.first_died_at, group.id.as_str())
+fn rank(group: &Variant) -> (bool, bool, Timestamp, &str) {
+    (group.is_idle(), !group.has_lived(), group.first_died_at, group.id.as_str())
 }
 
-fn steps_of(groups: &BTreeMap<GroupId, Group>, set: &[GroupId], steps: &mut Vec<Step>) {
-    let mut members: Vec<&Group> = set.iter().filter_map(|id| groups.get(id)).collect();
+fn steps_of(groups: &BTreeMap<GroupId, Variant>, set: &[GroupId], steps: &mut Vec<Step>) {
+    let mut members: Vec<&Variant> = set.iter().filter_map(|id| groups.get(id)).collect();
     members.sort_by_key(|group| rank(group));
     let Some((head, others)) = members.split_first() else { return };
-    let stays = |group: &Group| {
-        let with = group.kin.into.as_ref().and_then(|id| groups.get(id));
+    let stays = |group: &Variant| {
+        let with = group.merge.into.as_ref().and_then(|id| groups.get(id));
         // What somebody is at work on keeps all that it had when the work began.
-        with.is_some_and(|with| with.id == head.id || !with.is_at_rest())
+        with.is_some_and(|with| with.id == head.id || !with.is_idle())
     };
-    let leaves = |group: &Group| {
-        let from = group.kin.into.clone()?;
+    let leaves = |group: &Variant| {
+        let from = group.merge.into.clone()?;
         Some(Step::Leave { group: group.id.clone(), head: from })
     };
     steps.extend(leaves(head));
-    let moving: Vec<&&Group> = others.iter().filter(|group| !stays(group)).collect();
+    let moving: Vec<&&Variant> = others.iter().filter(|group| !stays(group)).collect();
     steps.extend(moving.iter().filter_map(|group| leaves(group)));
     // Who has others with them that stay cannot go; of the rest as many as there is room for.
     let staying: BTreeSet<&GroupId> =
-        others.iter().filter(|group| stays(group)).filter_map(|group| group.kin.into.as_ref()).collect();
-    let there = others.iter().filter(|group| group.kin.into.as_ref() == Some(&head.id)).count();
-    let free = moving.iter().filter(|group| group.is_at_rest() && !staying.contains(&group.id));
+        others.iter().filter(|group| stays(group)).filter_map(|group| group.merge.into.as_ref()).collect();
+    let there = others.iter().filter(|group| group.merge.into.as_ref() == Some(&head.id)).count();
+    let free = moving.iter().filter(|group| group.is_idle() && !staying.contains(&group.id));
     let fits = free.filter(|group| group.main_queue == head.main_queue);
     steps.extend(
-        fits.take(super::ALSO_MAX.saturating_sub(there))
+        fits.take(super::MERGED_VARIANTS_MAX.saturating_sub(there))
             .map(|group| Step::Join { group: group.id.clone(), head: head.id.clone() }),
     );
 }
@@ -151,7 +153,7 @@ pub(super) fn fits(pattern: &str, text: &str) -> bool {
 }
 
 /// What a group is called: as the policy says, else by its own title.
-pub fn name<'a>(group: &'a Group, rules: &'a [GroupRule]) -> &'a str {
+pub fn name<'a>(group: &'a Variant, rules: &'a [GroupRule]) -> &'a str {
     let rule = rules.iter().find(|rule| rule.is_about(&group.id, &group.title));
     rule.filter(|rule| rule.act != GroupAct::Split).map_or(group.title.as_str(), |rule| rule.name.as_str())
 }

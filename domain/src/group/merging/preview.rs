@@ -1,7 +1,7 @@
 //! What a change of the policy's rules would do to the groups that are stored.
 
 use super::{Step, name, steps};
-use crate::group::Group;
+use crate::group::Variant;
 use crate::id::GroupId;
 use crate::policy::GroupRule;
 use alloc::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub enum GroupChange {
         into: GroupName,
     },
     /// A group would leave the one that it is merged into.
-    Parted {
+    Unmerged {
         /// The group.
         group: GroupName,
         /// The other.
@@ -60,7 +60,7 @@ pub struct RulesPreview {
 impl RulesPreview {
     /// What would change if `rules` took the place of the policy's `now`. What the next sweep would do anyway is not
     /// their doing and is left out.
-    pub fn of(groups: &BTreeMap<GroupId, Group>, now: &[GroupRule], rules: &[GroupRule]) -> Self {
+    pub fn of(groups: &BTreeMap<GroupId, Variant>, now: &[GroupRule], rules: &[GroupRule]) -> Self {
         let anyway = steps(groups, now);
         let called = |id: &GroupId| {
             let title = groups.get(id).map_or_else(String::new, |group| name(group, now).to_string());
@@ -70,7 +70,7 @@ impl RulesPreview {
         let mut changes: Vec<_> = new
             .map(|step| match step {
                 Step::Join { group, head } => GroupChange::Merged { group: called(&group), into: called(&head) },
-                Step::Leave { group, head } => GroupChange::Parted { group: called(&group), from: called(&head) },
+                Step::Leave { group, head } => GroupChange::Unmerged { group: called(&group), from: called(&head) },
             })
             .collect();
         let renamed = groups.values().filter(|group| name(group, now) != name(group, rules));

@@ -5,11 +5,11 @@
 use crate::error::{OfficeError, chain};
 use crate::guard::unbroken;
 use crate::office::Office;
-use crate::port::{CommitError, Cursor, Expect, GroupFacts, Page, Place, Store, StoreError, Write};
+use crate::port::{CommitError, Cursor, Expect, GroupFacts, ListPosition, Page, Store, StoreError, Write};
 use domain::audit::{Act, AuditRecord};
-use domain::group::Group;
+use domain::group::Variant;
+use domain::group::merging::{Step, steps};
 use domain::id::{Actor, GroupId};
-use domain::kin::{Step, steps};
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
 use domain::replay::Replay;
@@ -17,7 +17,7 @@ use futures_util::future::try_join_all;
 use std::collections::BTreeMap;
 
 /// A group and what is merged into it.
-pub(crate) struct Cause {
+pub(crate) struct MergedGroup {
     /// The head, with everything that is counted in it and in the others.
     pub whole: GroupFacts,
     /// The others, oldest first, with their own numbers.
@@ -25,15 +25,19 @@ pub(crate) struct Cause {
 }
 
 /// Reads a group with all that is merged into it. One that is merged into another itself stands alone here.
-pub(crate) async fn read(store: &dyn Store, id: &GroupId, arrivals_from: i64) -> Result<Option<Cause>, StoreError> {
+pub(crate) async fn read(
+    store: &dyn Store,
+    id: &GroupId,
+    arrivals_from: i64,
+) -> Result<Option<MergedGroup>, StoreError> {
     let Some(mut whole) = store.group_facts(id, arrivals_from).await? else { return Ok(None) };
-    let others = whole.group.kin.also.iter().map(|other| store.group_facts(other, arrivals_from));
+    let others = whole.group.merge.members.iter().map(|other| store.group_facts(other, arrivals_from));
     let others = try_join_all(others).await?.into_iter().flatten();
     // Head and others are read one after the other: somebody may have left in between.
-    let mut also: Vec<_> = others.filter(|other| other.group.kin.into.as_ref() == Some(id)).collect();
+    let mut also: Vec<_> = others.filter(|other| other.group.merge.into.as_ref() == Some(id)).collect();
     also.sort_by(|a, b| (a.group.first_died_at, &a.group.id).cmp(&(b.group.first_died_at, &b.group.id)));
     also.iter().for_each(|other| add(&mut whole, other));
-    Ok(Some(Cause { whole, also }))
+    Ok(Some(MergedGroup { whole, also }))
 }
 
 /// Adds the numbers of a group to those of its head.
@@ -50,11 +54,11 @@ pub(crate) fn add(head: &mut GroupFacts, other: &GroupFacts) {
 
 /// Adds up the groups of a list: what is merged into another is counted there and leaves the list.
 pub(crate) fn fold(listed: Vec<GroupFacts>) -> Vec<GroupFacts> {
-    let (merged, heads): (Vec<_>, Vec<_>) = listed.into_iter().partition(|facts| facts.group.kin.into.is_some());
+    let (merged, heads): (Vec<_>, Vec<_>) = listed.into_iter().partition(|facts| facts.group.merge.into.is_some());
     let mut folded: BTreeMap<GroupId, GroupFacts> =
         heads.into_iter().map(|facts| (facts.group.id.clone(), facts)).collect();
     for facts in merged {
-        match facts.group.kin.into.as_ref().and_then(|head| folded.get_mut(head)) {
+        match facts.group.merge.into.as_ref().and_then(|head| folded.get_mut(head)) {
             Some(head) => add(head, &facts),
             // The list was cut before its head.
             None => drop(folded.insert(facts.group.id.clone(), facts)),
@@ -66,7 +70,7 @@ pub(crate) fn fold(listed: Vec<GroupFacts>) -> Vec<GroupFacts> {
 /// The head of the cause that a group belongs to.
 pub(crate) async fn head_of(store: &dyn Store, id: &GroupId) -> Result<GroupId, StoreError> {
     let group = store.group(id).await?;
-    Ok(group.and_then(|group| group.kin.into).unwrap_or_else(|| id.clone()))
+    Ok(group.and_then(|group| group.merge.into).unwrap_or_else(|| id.clone()))
 }
 
 /// What cursors of letters are called, in every store.
@@ -75,21 +79,21 @@ pub(crate) const LETTERS: &str = "letters";
 /// A page of the letters of a group and of all that is merged into it, oldest send first.
 pub(crate) async fn letters(
     store: &dyn Store,
-    group: &Group,
+    group: &Variant,
     state: Option<LetterStateKind>,
     after: Option<&Cursor>,
     limit: usize,
 ) -> Result<Page<Letter>, StoreError> {
-    if group.kin.also.is_empty() {
+    if group.merge.members.is_empty() {
         return store.letters_of(&group.id, state, after, limit).await;
     }
-    let ids: Vec<_> = std::iter::once(&group.id).chain(&group.kin.also).collect();
+    let ids: Vec<_> = std::iter::once(&group.id).chain(&group.merge.members).collect();
     let each = limit.div_ceil(ids.len());
     let pages = try_join_all(ids.into_iter().map(|id| store.letters_of(id, state, after, each))).await?;
-    let place = |letter: &Letter| Place { number: letter.sent_at.as_ms(), id: letter.id.as_str().into() };
-    let order = |place: &Place| (place.number, place.id.clone());
+    let place = |letter: &Letter| ListPosition { number: letter.sent_at.as_ms(), id: letter.id.as_str().into() };
+    let order = |place: &ListPosition| (place.number, place.id.clone());
     // Up to the earliest place where a list ends early, all lists are known.
-    let nexts = pages.iter().filter_map(|page| Place::parse(LETTERS, page.next.as_ref()));
+    let nexts = pages.iter().filter_map(|page| ListPosition::parse(LETTERS, page.next.as_ref()));
     let known_to = nexts.min_by_key(order);
     let mut items: Vec<_> = pages.into_iter().flat_map(|page| page.items).collect();
     items.sort_by_cached_key(|letter| order(&place(letter)));
@@ -102,8 +106,8 @@ pub(crate) async fn letters(
 
 /// The latest replays of a group and of all that is merged into it, newest first: what was tried on one fingerprint was
 /// tried on the cause.
-pub(crate) async fn replays(store: &dyn Store, group: &Group) -> Result<Vec<Replay>, StoreError> {
-    let ids = std::iter::once(&group.id).chain(&group.kin.also);
+pub(crate) async fn replays(store: &dyn Store, group: &Variant) -> Result<Vec<Replay>, StoreError> {
+    let ids = std::iter::once(&group.id).chain(&group.merge.members);
     let pages = try_join_all(ids.map(|id| store.replays(Some(id), None, PAGE_MAX))).await?;
     let mut replays: Vec<_> = pages.into_iter().flat_map(|page| page.items).collect();
     replays.sort_by(|a, b| (b.approval.at, b.id()).cmp(&(a.approval.at, a.id())));
@@ -112,7 +116,7 @@ pub(crate) async fn replays(store: &dyn Store, group: &Group) -> Result<Vec<Repl
 }
 
 /// All groups without what only their own pages need: enough to see how they stand to each other.
-pub(crate) async fn heads(store: &dyn Store) -> Result<BTreeMap<GroupId, Group>, StoreError> {
+pub(crate) async fn heads(store: &dyn Store) -> Result<BTreeMap<GroupId, Variant>, StoreError> {
     let (mut heads, mut cursor) = (BTreeMap::new(), None);
     loop {
         let page = store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX).await?;
@@ -123,13 +127,13 @@ pub(crate) async fn heads(store: &dyn Store) -> Result<BTreeMap<GroupId, Group>,
 }
 
 /// A group without its failure, which may be long.
-pub(crate) fn slim(group: Group) -> Group {
-    Group { failure: domain::reading::Failure::default(), ..group }
+pub(crate) fn slim(group: Variant) -> Variant {
+    Variant { failure: domain::reading::Failure::default(), ..group }
 }
 
 /// Merges what belongs together. Each step is a commit of its own: what is cut off, or meets somebody who works on one
 /// of the groups, is done by the next sweep.
-pub(crate) async fn merge(office: &Office, groups: &BTreeMap<GroupId, Group>) {
+pub(crate) async fn merge(office: &Office, groups: &BTreeMap<GroupId, Variant>) {
     let Some(steps) = unbroken(|| steps(groups, &office.policy.groups)) else {
         // What the sweep has to do besides must not wait for this.
         return tracing::error!("causes could not be compared, which is a defect of the office: none is merged");
@@ -147,10 +151,10 @@ async fn take(office: &Office, step: &Step) -> Result<(), OfficeError> {
     let Some((group, head)) = group.zip(head) else { return Ok(()) };
     let (done, act, detail) = match step {
         Step::Join { .. } => (group.joined(&head), Act::GroupsMerged, "Also seen as"),
-        Step::Leave { .. } => (group.left(&head), Act::GroupsParted, "No longer seen as"),
+        Step::Leave { .. } => (group.left(&head), Act::GroupsUnmerged, "No longer seen as"),
     };
     let Some((group_after, head_after)) = done else { return Ok(()) };
-    let record = |of: &Group, other: &Group| {
+    let record = |of: &Variant, other: &Variant| {
         Write::Audit(Box::new(AuditRecord {
             at: office.now(),
             actor: Actor::office(),
@@ -162,8 +166,8 @@ async fn take(office: &Office, step: &Step) -> Result<(), OfficeError> {
         }))
     };
     let writes = vec![
-        Write::Group { group: Box::new(group_after), expect: Expect::Version(group.version) },
-        Write::Group { group: Box::new(head_after), expect: Expect::Version(head.version) },
+        Write::Variant { group: Box::new(group_after), expect: Expect::Version(group.version) },
+        Write::Variant { group: Box::new(head_after), expect: Expect::Version(head.version) },
         record(&group, &head),
         record(&head, &group),
     ];

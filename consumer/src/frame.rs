@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn a_frame_names_its_function_and_place() {
         let frame = crate::here!();
-        assert_eq!(frame.function, "consumer::place::tests::a_frame_names_its_function_and_place");
-        assert!(frame.file.ends_with("place.rs") && frame.line > 1);
+        assert_eq!(frame.function, "consumer::frame::tests::a_frame_names_its_function_and_place");
+        assert!(frame.file.ends_with("frame.rs") && frame.line > 1);
     }
 
     #[test]

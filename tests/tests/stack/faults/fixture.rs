@@ -123,7 +123,7 @@ impl Handler for Service {
 }
 
 /// One case.
-pub struct Scene {
+pub struct Fixture {
     pub rig: Arc<Rig>,
     name: String,
     pub main: QueueArn,
@@ -133,7 +133,7 @@ pub struct Scene {
     stop: watch::Sender<bool>,
 }
 
-impl Scene {
+impl Fixture {
     pub async fn new(rig: Arc<Rig>, case: &str) -> Self {
         let fifo = if case.starts_with("fifo") { ".fifo" } else { "" };
         let name = format!("{case}-{}", rig.run);
@@ -353,7 +353,7 @@ impl Scene {
     }
 }
 
-impl Drop for Scene {
+impl Drop for Fixture {
     fn drop(&mut self) {
         // The consumer ends, however the case did.
         self.stop.send_replace(true);

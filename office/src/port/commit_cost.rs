@@ -14,7 +14,7 @@ impl Write {
     pub fn records(&self) -> usize {
         match self {
             // Beside the head a place in the list of groups.
-            Self::Group { expect: Expect::Absent, .. } => 2,
+            Self::Variant { expect: Expect::Absent, .. } => 2,
             // Beside the replay its places in the list of all, in that of its group, and among the unfinished.
             Self::Replay { expect: Expect::Absent, .. } => 4,
             Self::Replay { replay, .. } => 1 + usize::from(replay.is_finished()),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// A fingerprint that is merged into a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AlsoSeenAs {
+pub struct MergedVariant {
     /// The fingerprint.
     pub id: GroupId,
     /// Its own title.
@@ -27,7 +27,7 @@ pub struct AlsoSeenAs {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Part {
+pub struct UnmergeRequest {
     /// The fingerprint.
     pub fingerprint: GroupId,
     /// Why it is another cause.
@@ -38,7 +38,7 @@ pub struct Part {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct TryRules {
+pub struct PreviewRulesRequest {
     /// The rules, all of them: what the policy has now does not count.
     pub groups: Vec<GroupRule>,
 }

@@ -2,15 +2,15 @@
 
 use super::Did;
 use super::checks::{Occasion, gate_of, main_queue_fact};
-use crate::cause;
 use crate::error::OfficeError;
 use crate::intake::word;
+use crate::merged;
 use crate::office::Office;
 use crate::port::{CommitError, Expect, GroupFacts, Write};
 use domain::alert::{Alert, AlertKind};
 use domain::audit::{Act, AuditRecord};
 use domain::fix::Fix;
-use domain::group::{Group, GroupState, Tally};
+use domain::group::{GroupState, Tally, Variant};
 use domain::id::Actor;
 use domain::metric::{Datum, REPLAYS_STOPPED};
 use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay, ReplayState};
@@ -40,7 +40,7 @@ pub(super) async fn enter(
         Phase::Sending => {
             Some((Act::WaveStarted, format!("Wave {} of {waves}: {} letters", wave + 1, columns.pending)))
         }
-        Phase::Resting { .. } => Some((
+        Phase::BetweenWaves { .. } => Some((
             Act::WaveSettled,
             format!("Wave {} of {waves}: {} delivered, {} came back", wave + 1, columns.delivered, columns.returned),
         )),
@@ -53,7 +53,7 @@ pub(super) async fn enter(
         }
         _ => None,
     };
-    let turn = Turn { replay, group: &facts.group, now };
+    let turn = Transition { replay, group: &facts.group, now };
     turn.commit(office, replay.entered(wave, phase, ledger), group, record).await
 }
 
@@ -90,8 +90,8 @@ pub(super) async fn pause(office: &Office, replay: &Replay, why: PauseReason) ->
     let fix = facts.group.state.fix().filter(|_| !matches!(why, PauseReason::TooManyReturned { .. })).cloned();
     let group = in_this_replay(&facts.group, replay).then(|| GroupState::Paused { replay: replay.id().clone(), fix });
     let words = reason_in_words(&why);
-    let turn = Turn { replay, group: &facts.group, now };
-    let did = turn.commit(office, paused, group, Some((Act::ReplayStoppedItself, words.clone()))).await?;
+    let turn = Transition { replay, group: &facts.group, now };
+    let did = turn.commit(office, paused, group, Some((Act::ReplayPausedItself, words.clone()))).await?;
     if matches!(did, Did::Something) {
         office.measure(&[Datum::one(&REPLAYS_STOPPED, &[], now, 1.0)]).await;
         office.alert(stopped(&facts.group, replay, words, now)).await;
@@ -118,7 +118,7 @@ pub(super) async fn finish(
         total.expired,
         total.skipped
     );
-    let turn = Turn { replay, group: &facts.group, now };
+    let turn = Transition { replay, group: &facts.group, now };
     let finished = replay.moved(ReplayState::Finished { ending, at: now });
     turn.commit(office, finished, group, Some((Act::ReplayFinished, detail))).await
 }
@@ -142,23 +142,23 @@ fn is_refuted(fix: &Fix, facts: &GroupFacts) -> bool {
     facts.counts.last_died_at.is_some_and(|died_at| died_at > fix.effective_at)
 }
 
-fn in_this_replay(group: &Group, replay: &Replay) -> bool {
+fn in_this_replay(group: &Variant, replay: &Replay) -> bool {
     group.state.replay() == Some(replay.id())
 }
 
 async fn facts_of(office: &Office, replay: &Replay) -> Result<GroupFacts, OfficeError> {
-    let cause = cause::read(&*office.store, replay.group(), i64::MAX).await?;
+    let cause = merged::read(&*office.store, replay.group(), i64::MAX).await?;
     Ok(cause.ok_or_else(|| OfficeError::NoGroup(replay.group().clone()))?.whole)
 }
 
 /// A change of a replay and its group at one moment.
-struct Turn<'a> {
+struct Transition<'a> {
     replay: &'a Replay,
-    group: &'a Group,
+    group: &'a Variant,
     now: Timestamp,
 }
 
-impl Turn<'_> {
+impl Transition<'_> {
     async fn commit(
         &self,
         office: &Office,
@@ -173,7 +173,7 @@ impl Turn<'_> {
                 records.push((Act::GroupResolved, "No letter of the group is open".to_string()));
             }
             let group = Box::new(self.group.moved(state));
-            writes.push(Write::Group { group, expect: Expect::Version(self.group.version) });
+            writes.push(Write::Variant { group, expect: Expect::Version(self.group.version) });
         }
         writes.extend(records.into_iter().map(|(act, detail)| {
             Write::Audit(Box::new(AuditRecord {
@@ -210,9 +210,9 @@ pub(crate) fn reason_in_words(why: &PauseReason) -> String {
     }
 }
 
-fn stopped(group: &Group, replay: &Replay, words: String, now: Timestamp) -> Alert {
+fn stopped(group: &Variant, replay: &Replay, words: String, now: Timestamp) -> Alert {
     Alert {
-        kind: AlertKind::ReplayStopped,
+        kind: AlertKind::ReplayPaused,
         level: group.severity,
         at: now,
         group: group.id.clone(),

@@ -38,9 +38,9 @@ pub enum Next {
     /// Letters are still in flight: wait for what becomes of them.
     Wait(u64),
     /// The fix did not hold: declare the next one.
-    DeclareFix,
+    DeclareFixRequest,
     /// Somebody who may approve lets it go on.
-    Resume,
+    ResumeRequest,
 }
 
 /// What to do with a paused replay; none when it is not paused.
@@ -48,8 +48,8 @@ pub fn next(view: &ReplayView, fix: Option<&Fix>) -> Option<Next> {
     let ReplayState::Paused { .. } = view.replay.state else { return None };
     let in_flight = view.total.in_flight + view.total.sending;
     Some(match (fix, in_flight) {
-        (None, _) => Next::DeclareFix,
-        (Some(_), 0) => Next::Resume,
+        (None, _) => Next::DeclareFixRequest,
+        (Some(_), 0) => Next::ResumeRequest,
         (Some(_), n) => Next::Wait(n),
     })
 }
@@ -178,8 +178,8 @@ mod tests {
             sample::replay(state, &[WaveLedger { in_flight, pending: 3, ..WaveLedger::default() }])
         };
         let fix = paused(0).replay.plan.fix;
-        assert_eq!(next(&paused(0), None), Some(Next::DeclareFix));
-        assert_eq!(next(&paused(0), Some(&fix)), Some(Next::Resume));
+        assert_eq!(next(&paused(0), None), Some(Next::DeclareFixRequest));
+        assert_eq!(next(&paused(0), Some(&fix)), Some(Next::ResumeRequest));
         assert_eq!(next(&paused(2), Some(&fix)), Some(Next::Wait(2)));
         assert_eq!(why_not_resume(&paused(1), Some(&fix)).as_deref(), Some("1 letter is still being observed."));
         assert_eq!(why_not_resume(&paused(0), Some(&fix)), None);

@@ -82,7 +82,7 @@ impl QueueRow {
 }
 
 /// Where a request is worked on.
-pub(super) struct Desk<'a> {
+pub(super) struct Request<'a> {
     /// The database, inside the request's own savepoint.
     pub(super) db: &'a Connection,
     /// The moment of the request.
@@ -93,7 +93,7 @@ pub(super) struct Desk<'a> {
     pub(super) in_flight: &'a mut HashMap<i64, i64>,
 }
 
-impl Desk<'_> {
+impl Request<'_> {
     /// The queue, if there is one.
     pub(super) fn find(&self, arn: &QueueArn) -> Result<Option<QueueRow>, Fault> {
         let mut find = self.db.prepare_cached("SELECT * FROM queue WHERE arn = ?1")?;
@@ -123,29 +123,29 @@ impl Desk<'_> {
     }
 
     /// Removes a message and lets the next of its lane through.
-    pub(super) fn remove(&mut self, queue: &QueueRow, key: i64, lane: Option<&str>) -> Result<(), Fault> {
+    pub(super) fn remove(&mut self, queue: &QueueRow, key: i64, message_group: Option<&str>) -> Result<(), Fault> {
         self.db.prepare_cached("DELETE FROM content WHERE key = ?1")?.execute([key])?;
         self.db.prepare_cached("DELETE FROM message WHERE key = ?1")?.execute([key])?;
-        self.promote(queue, lane)
+        self.promote(queue, message_group)
     }
 
     /// Makes the first message of a lane its head.
-    pub(super) fn promote(&mut self, queue: &QueueRow, lane: Option<&str>) -> Result<(), Fault> {
-        let Some(lane) = lane else { return Ok(()) };
+    pub(super) fn promote(&mut self, queue: &QueueRow, message_group: Option<&str>) -> Result<(), Fault> {
+        let Some(message_group) = message_group else { return Ok(()) };
         let mut promote = self.db.prepare_cached(
             "UPDATE message SET head = 1 WHERE head = 0 AND key =
                 (SELECT key FROM message WHERE queue = ?1 AND lane = ?2 ORDER BY position LIMIT 1)",
         )?;
-        promote.execute(params![queue.key, lane])?;
+        promote.execute(params![queue.key, message_group])?;
         self.wake.push(queue.arn.clone());
         Ok(())
     }
 
     /// Whether a lane holds no message: the next one sent will be its head. Always so without a lane.
-    pub(super) fn is_free(&self, queue: &QueueRow, lane: Option<&str>) -> Result<bool, Fault> {
-        let Some(lane) = lane else { return Ok(true) };
+    pub(super) fn is_free(&self, queue: &QueueRow, message_group: Option<&str>) -> Result<bool, Fault> {
+        let Some(message_group) = message_group else { return Ok(true) };
         let mut first = self.db.prepare_cached("SELECT 1 FROM message WHERE queue = ?1 AND lane = ?2 LIMIT 1")?;
-        Ok(!first.exists(params![queue.key, lane])?)
+        Ok(!first.exists(params![queue.key, message_group])?)
     }
 
     /// How many more messages may be in flight. Counting walks all that are, so the count is remembered and only ever

@@ -1,6 +1,6 @@
 //! Who and what takes part: the queues, the store, the processes that run handlers, the consumer, the clock.
 
-use super::witness::Witness;
+use super::checker::Checker;
 use super::{orders, receipts};
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use transform::Transforms;
-use wire::ReportDeployment;
+use wire::DeploymentRequest;
 
 /// How long the consumer has for a message.
 pub(super) const VISIBILITY: Span = Span::from_secs(1);
@@ -55,7 +55,7 @@ pub struct Summary {
     pub merges: u64,
     /// Letters that receipts confirmed.
     pub confirmed: u64,
-    /// A hash of everything that the witness wrote down: another story has another.
+    /// A hash of everything that the checker wrote down: another story has another.
     pub print: u64,
 }
 
@@ -72,12 +72,12 @@ impl std::ops::AddAssign for Summary {
 }
 
 /// Everything.
-pub(super) struct Scene {
+pub(super) struct Fixture {
     pub seed: u64,
     pub chance: Chance,
     pub store: Arc<dyn Store>,
     pub queue: Arc<EmbeddedQueue>,
-    pub witness: Arc<Witness>,
+    pub checker: Arc<Checker>,
     pub main: QueueArn,
     pub dlq: QueueArn,
     pub steps: QueueArn,
@@ -93,7 +93,7 @@ pub(super) struct Scene {
     clock: Arc<AtomicI64>,
 }
 
-impl Scene {
+impl Fixture {
     pub async fn new(seed: u64) -> Self {
         let mut chance = Chance(seed);
         let clock = Arc::new(AtomicI64::new(START.as_ms()));
@@ -110,14 +110,14 @@ impl Scene {
         let settings = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
         queue.create_queue(&main, settings.dead_letters_to(&dlq, 3)).await.expect("a queue");
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open_in_memory().expect("a store"));
-        let witness = Arc::new(Witness::new(main.clone(), now.clone()));
+        let checker = Arc::new(Checker::new(main.clone(), now.clone()));
         let metrics = Arc::new(SeriesMetrics::open_in_memory().expect("metrics"));
         let alerts = Arc::new(LogAlerts::default());
         let rate = chance.below(60);
         let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::unbounded()));
         let processes = ["one", "two"].map(|name| {
             let faults = Arc::new(Faults::default());
-            let watch: Arc<dyn Watch> = witness.clone();
+            let watch: Arc<dyn Watch> = checker.clone();
             faults.watched_by(watch);
             faults.lags(lag.clone());
             faults.throw(Dice {
@@ -148,7 +148,7 @@ impl Scene {
             chance,
             store,
             queue,
-            witness,
+            checker,
             main,
             dlq,
             steps,
@@ -204,7 +204,7 @@ impl Scene {
     pub async fn place(&mut self, count: u64) {
         for n in self.placed..self.placed + count {
             let content = orders::content(self.seed, n, self.main.is_fifo());
-            self.witness.placed(n, &content);
+            self.checker.placed(n, &content);
             let deduplication_id = self.main.is_fifo().then(|| format!("order-{n}"));
             let order = Outgoing { content, deduplication_id, ..Outgoing::default() };
             let sent = self.queue.send_batch(&self.main, &[order]).await.expect("the main queue");
@@ -218,7 +218,7 @@ impl Scene {
         self.version += 1;
         if self.chance.below(2) == 0 {
             let process = self.process();
-            let report = ReportDeployment {
+            let report = DeploymentRequest {
                 service: orders::SERVICE.into(),
                 version: format!("v{}", self.version),
                 commit: None,
@@ -233,7 +233,7 @@ impl Scene {
         let max = 1 + self.chance.below(BATCH_ENTRIES_MAX);
         for message in self.queue.receive(&self.main, max, Span::ZERO, None).await.unwrap_or_default() {
             let Some(n) = orders::number_of(&message.content.body) else {
-                self.witness.accuse(format!("a message on the main queue is no order: {:?}", message.content.body));
+                self.checker.accuse(format!("a message on the main queue is no order: {:?}", message.content.body));
                 continue;
             };
             let dies = !self.calm && self.chance.below(40) == 0;
@@ -286,7 +286,7 @@ impl Scene {
     }
 
     pub fn summary(&self) -> Summary {
-        Summary { orders: self.placed, ..self.witness.counted() }
+        Summary { orders: self.placed, ..self.checker.counted() }
     }
 }
 
@@ -303,8 +303,8 @@ fn policy() -> Policy {
         replay: ReplayPolicy {
             pace_per_s: 20,
             window_slack_ms: Span::from_secs(1),
-            rest_ms: Span::from_ms(500),
-            rest_ms_max: Span::from_secs(2),
+            wave_delay_ms: Span::from_ms(500),
+            wave_delay_ms_max: Span::from_secs(2),
             ..ReplayPolicy::default()
         },
         message_types: vec![MessageTypeRule {
