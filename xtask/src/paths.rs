@@ -28,6 +28,11 @@ impl Paths {
         self.target.join("dashboard")
     }
 
+    /// The bundler is compiled in a directory of its own, beside builds that lock the others.
+    pub fn bundler_target(&self) -> PathBuf {
+        self.target.join("bundler")
+    }
+
     pub fn dist(&self) -> PathBuf {
         self.root.join("dashboard/dist")
     }

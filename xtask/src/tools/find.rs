@@ -8,13 +8,12 @@ use std::process::Command;
 #[derive(Clone, Debug)]
 pub struct Found {
     pub path: PathBuf,
-    pub version: String,
 }
 
 /// The first program of that name whose version is acceptable.
 pub fn program(paths: &Paths, name: &str, acceptable: impl Fn(&str) -> bool) -> Option<Found> {
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let own = [paths.tools.join("bin"), paths.tools.join("npm/node_modules/.bin")];
+    let own = [paths.tools.join("bin")];
     let inherited = std::env::var_os("PATH").unwrap_or_default();
     own.into_iter()
         .chain(std::env::split_paths(&inherited))
@@ -22,7 +21,7 @@ pub fn program(paths: &Paths, name: &str, acceptable: impl Fn(&str) -> bool) -> 
         .filter(|path| path.is_file())
         .find_map(|path| {
             let version = version_of(&path)?;
-            acceptable(&version).then_some(Found { path, version })
+            acceptable(&version).then_some(Found { path })
         })
 }
 

@@ -32,27 +32,22 @@ pub fn ensure(paths: &Paths, recipe: &Recipe, version: &str) -> Outcome<Found> {
     })
 }
 
-/// With the versions that its authors locked; with newer ones where this machine's registry lacks those.
+/// With the versions that its authors locked, and no others: what a check says must not depend on the day.
 fn compile(paths: &Paths, recipe: &Recipe, version: &str) -> Outcome<()> {
     let wanted = format!("{} {version} from crates.io", recipe.package);
-    let result = match progress::watched(command(paths, recipe, version).arg("--locked")) {
-        Err(failure) if lacks_locked_versions(&failure) => {
-            say::note("a version that it locks is not available here: taking the nearest that is");
-            progress::watched(&mut command(paths, recipe, version))
-        }
-        result => result,
-    };
-    result.map_err(|failure| network::explain(failure, &wanted))
-}
-
-fn lacks_locked_versions(failure: &Failure) -> bool {
-    failure.log.as_deref().is_some_and(|log| log.contains("failed to select a version for the requirement"))
+    progress::watched(&mut command(paths, recipe, version)).map_err(|failure| {
+        let failure = failure.remedy(format!(
+            "Where this machine's registry lacks a version that {0} locks, install {0} {version} by another way, and put it on PATH.",
+            recipe.package
+        ));
+        network::explain(failure, &wanted)
+    })
 }
 
 fn command(paths: &Paths, recipe: &Recipe, version: &str) -> Command {
     let mut command = run::cargo(paths);
     command
-        .args(["install", recipe.package, "--version", version, "--root"])
+        .args(["install", recipe.package, "--locked", "--version", version, "--root"])
         .arg(&paths.tools)
         .args(recipe.features)
         // Compiled for a short wait: measured for trunk, 2 min 18 s instead of 5 min, and it runs a second longer.
@@ -70,23 +65,5 @@ pub fn remove_leftovers(paths: &Paths) {
     let build = paths.tools.join("build");
     if build.is_dir() && std::fs::remove_dir_all(&build).is_err() {
         say::note("target/tools/build could not be removed; it is not needed any more");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_locked_version_that_is_gone_is_told_apart_from_a_broken_build() {
-        for (log, gone) in [
-            (
-                "error: failed to select a version for the requirement `webpki-roots = \"^1.0.10\"` (locked to 1.0.11)",
-                true,
-            ),
-            ("error[E0432]: unresolved import", false),
-        ] {
-            assert_eq!(lacks_locked_versions(&Failure::new("failed").log(log)), gone, "{log}");
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! A Rust compiler that can build for wasm32-unknown-unknown: the active one, or the toolchain `wasm`.
 //!
-//! There is no rust-toolchain.toml that lists the target: where rustup cannot download it, such a file
-//! makes every cargo call in the checkout fail.
+//! rust-toolchain.toml does not list the target: where rustup cannot download it, such a file makes every cargo call in
+//! the checkout fail.
 
 use super::find;
 use crate::failure::{Failure, Outcome};
@@ -16,7 +16,7 @@ const FALLBACK: &str = "wasm";
 const DEBIAN: &str = include_str!("wasm_debian.sh");
 
 pub struct WasmRust {
-    /// None: the active toolchain can do it.
+    /// `None` where the active toolchain has the target.
     toolchain: Option<&'static str>,
     pub version: String,
 }
@@ -81,7 +81,7 @@ fn has_std(sysroot: &Path) -> bool {
     })
 }
 
-/// What the project's notes call the offline way: Debian carries the sources of the standard library.
+/// Debian carries the sources of the standard library, and a compiler of the same version.
 fn build_from_debian(paths: &Paths) -> Outcome<()> {
     let root = run::captured(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
     if find::on_path("apt-get").is_none() || !root {
