@@ -7,7 +7,6 @@
 mod endpoint;
 mod stack;
 
-use crate::ci::Tally;
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
 use crate::tools::browser::Browser;
@@ -94,7 +93,7 @@ fn down(paths: &Paths) -> Outcome<()> {
 
 /// Runs tests against a stack of their own at an endpoint, for `cargo ci`, and leaves nothing of it behind.
 /// `functions` is the folder of the functions to deploy.
-pub fn check(paths: &Paths, functions: &Path, tests: impl FnOnce(&Stack<'_>) -> Outcome<Tally>) -> Outcome<Tally> {
+pub fn check<T>(paths: &Paths, functions: &Path, tests: impl FnOnce(&Stack<'_>) -> Outcome<T>) -> Outcome<T> {
     let folder: PathBuf = paths.target.join("aws-ci");
     let endpoint = Endpoint::ensure(paths, &folder)?;
     let result = stack::deploy(paths, &endpoint, functions).and_then(|stack| tests(&stack));

@@ -2,6 +2,7 @@
 //!
 //! Every rule has rows in its tests that show that it bites, and rows that show what it leaves alone.
 
+mod circles;
 mod domain;
 mod functions;
 mod layers;
@@ -61,10 +62,19 @@ pub fn check(paths: &Paths) -> Outcome<()> {
             }
         }
     }
+    let circles = circles::find(&sources);
+    if !circles.is_empty() {
+        circles::steps(&sources).iter().for_each(|step| println!("    {step}"));
+    }
+    for (file, finding) in circles {
+        println!("{file}:{}: {}: {}", finding.line, circles::NAME, finding.what);
+        println!("    {}", circles::INSTEAD);
+        broken += 1;
+    }
     if broken > 0 {
         return Err(Failure::new(format!("{broken} places break the rules of this repository.")));
     }
-    say::note(&format!("{} rules hold in {} files", rules().count(), sources.len()));
+    say::note(&format!("{} rules hold in {} files", rules().count() + 1, sources.len()));
     Ok(())
 }
 
