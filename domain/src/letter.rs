@@ -1,13 +1,12 @@
 //! A letter: one dead message as we keep it, and each of its deaths.
 
 use crate::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
-use crate::impact::{Impact, loss_at};
+use crate::impact::loss_at;
 use crate::message::{Content, DeadMessage};
-use crate::reading::{Classification, Diagnosis, EnvelopeKind, Failure, Reading, Replayability};
+use crate::reading::{Diagnosis, Reading};
 use crate::tagged::need;
 use crate::time::{Span, Timestamp};
 use alloc::string::String;
-use alloc::vec::Vec;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where a letter is.

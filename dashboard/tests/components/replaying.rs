@@ -3,14 +3,14 @@
 use crate::fixture::{Fixture, frame, show};
 use dashboard::component::{ApproveDialog, Asker, GateList, LedgerTable, WaveRows};
 use dashboard::reactive::prelude::*;
-use domain::gate::Gate;
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{Event, EventInit, HtmlInputElement, HtmlTextAreaElement};
+use wire::GateView;
 use wire::{ApproveRequest, PlanView, ReplayView};
 
-fn gate(quiet: Value, approval: Value) -> Gate {
+fn gate(quiet: Value, approval: Value) -> GateView {
     let condition = |kind: &str, status: &Value, evidence: &str| {
         let mut all = json!({ "kind": kind, "evidence": evidence });
         all.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
@@ -66,7 +66,7 @@ fn replay() -> ReplayView {
 struct Asked {
     fixture: Fixture,
     plan: RwSignal<Option<PlanView>>,
-    gate: RwSignal<Gate>,
+    gate: RwSignal<GateView>,
     sent: RwSignal<Option<ApproveRequest>>,
 }
 
