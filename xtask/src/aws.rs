@@ -16,6 +16,9 @@ pub use stack::Stack;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// The commands of the table below, for checking what documents name.
+pub const COMMANDS: &[&str] = &["up", "demo", "deploy", "token", "test", "down", "help"];
+
 const HELP: &str = "\
 usage: cargo aws <command>
 

@@ -7,6 +7,7 @@ mod ci;
 mod dashboard;
 mod demo;
 mod disk;
+mod docs;
 mod failure;
 mod function;
 mod hash;
@@ -25,6 +26,10 @@ use failure::Outcome;
 use paths::Paths;
 use std::process::ExitCode;
 
+/// The commands of the table below, for checking what documents name.
+const COMMANDS: &[&str] =
+    &["demo", "ci", "aws", "dashboard", "simulate", "fuzz", "tidy", "book", "function", "starts", "help"];
+
 const HELP: &str = "\
 usage: cargo xtask <command>
 
@@ -38,6 +43,7 @@ usage: cargo xtask <command>
                      --model checks every state of a small replay
   fuzz [--minutes N] search for letters that break a reader; 5 minutes for each target when not said
   tidy               check the rules of this repository that a machine can check
+  book               build docs/ into target/book
   function <id> <folder>
                      build a Lambda function, for `sam build`
   starts             size and cold start of each function, built as for Lambda, beside the smallest possible one
@@ -66,6 +72,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "simulate" => simulate::command(&paths, rest),
         "function" => function::command(&paths, rest),
         "starts" => starts::command(&paths),
+        "book" => docs::book(&paths),
         "fuzz" => ci::search(&paths, rest),
         "tidy" => tidy::command(&paths),
         "help" | "-h" | "--help" => {
@@ -75,6 +82,16 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         other => {
             print!("{HELP}");
             failure::fail(format!("There is no command `{other}`."))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_help_shows_every_command() {
+        for command in super::COMMANDS {
+            assert!(super::HELP.contains(&format!("\n  {command} ")), "{command}");
         }
     }
 }

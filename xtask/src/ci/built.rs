@@ -21,11 +21,11 @@ pub struct Program {
     folder: PathBuf,
 }
 
-/// Compiles every native test, and every native binary, of the selection. Returns the tests.
+/// Compiles every native test, program and example of the selection. Returns the tests.
 pub fn build(paths: &Paths) -> Outcome<Vec<Program>> {
     say::phase("compiling all native tests and programs", || {
         let mut cargo = native::cargo(paths, "build");
-        cargo.args(["--tests", "--bins", "--keep-going", "--message-format", "json-render-diagnostics"]);
+        cargo.args(["--tests", "--bins", "--examples", "--keep-going", "--message-format", "json-render-diagnostics"]);
         let messages = run::stdout_of(&mut cargo)?;
         let programs: Vec<Program> = messages.lines().filter_map(read).collect();
         let lines: Vec<String> = programs.iter().map(Program::line).collect();

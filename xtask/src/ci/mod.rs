@@ -67,7 +67,8 @@ fn find(name: &str) -> Outcome<&'static Step> {
     })
 }
 
-fn choose(args: &[String]) -> Outcome<Vec<&'static Step>> {
+/// Reads the steps that the arguments name.
+pub fn choose(args: &[String]) -> Outcome<Vec<&'static Step>> {
     if args.is_empty() {
         return Ok(STEPS.iter().collect());
     }

@@ -6,7 +6,7 @@ use crate::failure::Outcome;
 use crate::paths::Paths;
 use crate::tools::axe;
 use crate::tools::browser::Browser;
-use crate::{dashboard, demo, native, run};
+use crate::{dashboard, demo, docs, native, run};
 use std::process::Command;
 
 /// Test programs with a step of their own: they start processes, endpoints or a browser, and mostly wait for them.
@@ -54,6 +54,16 @@ pub fn test(paths: &Paths) -> Outcome<Tally> {
 
 pub fn doc_test(paths: &Paths) -> Outcome<Tally> {
     tally::tests(native::cargo(paths, "test").args(["--no-fail-fast", "--doc"]))
+}
+
+/// The documents' links and commands; the cheap commands are run.
+pub fn docs(paths: &Paths) -> Outcome<Tally> {
+    built::ensure(paths)?;
+    let folder = paths.target.join("debug");
+    let steps: Vec<&str> = super::STEPS.iter().map(|step| step.name).collect();
+    let (xtask, aws, dlo) = (crate::COMMANDS, crate::aws::COMMANDS, folder.join("dlo"));
+    docs::check(paths, &docs::Known { xtask, aws, steps: &steps, dlo: &dlo })?;
+    docs::run_cheap(paths, &folder).map(Tally::passed)
 }
 
 /// Tests that start and kill the real program.

@@ -49,6 +49,7 @@ pub const STEPS: &[Step] = &[
     step("aws", "the adapters for AWS, on endpoints of this machine", aws::adapters, &["build", "tools"], Lane::Wait),
     step("test", "unit, property and conformance tests", rust::test, &["build"], Lane::Native),
     step("stack", "the deployed stack, on an endpoint of this machine", aws::stack, &["build", "tools"], Lane::Wait),
+    step("docs", "links and commands that documents name", rust::docs, &["build"], Lane::Native),
     step("doc-test", "the examples in the documentation", rust::doc_test, &["build"], Lane::Native),
     step("process", "the real program, killed at any moment", rust::process, &["build", "one-machine"], Lane::Wait),
     step("fuzz", "the readers of letters, on a fixed seed", fuzz::fixed, &[], Lane::Native),
