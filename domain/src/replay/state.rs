@@ -202,12 +202,6 @@ pub struct Resumed {
 
 /// An approved plan under way. Only [`Plan::approve`] makes one, and only the methods here change it. A store writes it
 /// as it is and reads back what it wrote; `wire::ReplayInfo` shows it to people.
-///
-/// ```compile_fail,E0616
-/// fn skip_the_gate(replay: &mut domain::replay::Replay, plan: domain::replay::Plan) {
-///     replay.plan = plan;
-/// }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replay {
     version: u64,
