@@ -6,7 +6,7 @@ use crate::reactive::prelude::*;
 use dashboard_model::ledger::{WaveState, back_mille};
 use dashboard_model::ledger::{columns, known_by, share, wave_state};
 use dashboard_model::money::{count, counted};
-use dashboard_model::route::{ReplayPlace, Route};
+use dashboard_model::route::{ReplayRoute, Route};
 use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::{OutcomeKind, WaveLedger};
@@ -14,7 +14,7 @@ use wire::ReplayView;
 
 /// Where the letters of a wave with an outcome are shown.
 fn place(id: &ReplayId, outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
-    Route::Replay(ReplayPlace { id: id.clone(), outcome, wave }).to_string()
+    Route::Replay(ReplayRoute { id: id.clone(), outcome, wave }).to_string()
 }
 
 /// The ledger as a table that closes.

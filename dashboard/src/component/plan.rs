@@ -5,7 +5,7 @@ use crate::component::At;
 use crate::reactive::prelude::*;
 use dashboard_model::gate::letters;
 use dashboard_model::letters::line as filter_line;
-use dashboard_model::money::{count, count_of, line};
+use dashboard_model::money::{count, count_signed, line};
 use dashboard_model::transform::sent_as;
 use dashboard_model::when;
 use domain::replay::Plan;
@@ -86,7 +86,7 @@ pub fn PlanText(
         <dl class="plan">
             <div>
                 <dt>"Letters"</dt>
-                <dd><b>{count_of(plan.letters.letters)}</b>{money}</dd>
+                <dd><b>{count_signed(plan.letters.letters)}</b>{money}</dd>
             </div>
             {only}
             {oldest}

@@ -21,8 +21,8 @@ use crate::keys::{self, key};
 use crate::nav::nav;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use dashboard_model::money::count_of;
-use dashboard_model::route::{GroupPlace, GroupTab, Route};
+use dashboard_model::money::count_signed;
+use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use domain::filter::LetterFilter;
 use domain::id::GroupId;
 use here::Here;
@@ -102,7 +102,7 @@ fn bind_keys(here: Here, asks: side::Asks) {
     let go = move |tab: GroupTab| {
         move || {
             let filter = filter::filter_of(nav.route_untracked());
-            nav.replace(Route::Group(GroupPlace { tab, filter, ..GroupPlace::new(here.id()) }));
+            nav.replace(Route::Group(GroupRoute { tab, filter, ..GroupRoute::new(here.id()) }));
         }
     };
     keys::bind(
@@ -133,11 +133,11 @@ fn label(tab: GroupTab) -> &'static str {
 fn GroupTabs(here: Here, tab: Memo<GroupTab>, filter: Memo<LetterFilter>) -> impl IntoView {
     let letters = here.part(|detail| {
         let all: i64 = detail.counts.by_state.values().map(|tally| tally.letters).sum();
-        count_of(all)
+        count_signed(all)
     });
     let tabs = GroupTab::ALL.into_iter().map(|of| Tab {
         href: Signal::derive(move || {
-            Route::Group(GroupPlace { tab: of, filter: filter.get(), ..GroupPlace::new(here.id()) }).to_string()
+            Route::Group(GroupRoute { tab: of, filter: filter.get(), ..GroupRoute::new(here.id()) }).to_string()
         }),
         label: label(of),
         count: Signal::derive(move || (of == GroupTab::Letters).then(|| letters.get())),

@@ -18,7 +18,7 @@ use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use bar::{FilterBar, NewLine, Views, focus_filter};
 use dashboard_model::filter::Filter;
-use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::route::{GroupsRoute, Route};
 use empty::NothingHere;
 use list::List;
 use memory::recall;
@@ -32,7 +32,7 @@ pub(crate) struct Shared {
     /// The office's answer.
     live: Live<GroupsAnswer>,
     /// What the URL asks for.
-    place: Memo<GroupsPlace>,
+    place: Memo<GroupsRoute>,
     /// The filter as it is typed; the URL follows.
     typed: RwSignal<String>,
     /// The rows on the screen.
@@ -55,7 +55,7 @@ pub fn GroupsPage() -> impl IntoView {
             if answer.summary.replays > 0 { Pace::Busy } else { Pace::Calm }
         });
     // Leaving the page changes the route before the page is gone: it keeps its last own place until then.
-    let place = Memo::new(move |before: Option<&GroupsPlace>| match nav.route() {
+    let place = Memo::new(move |before: Option<&GroupsRoute>| match nav.route() {
         Route::Groups(place) => place,
         _ => before.cloned().unwrap_or_default(),
     });
@@ -104,7 +104,7 @@ fn bind_keys(shared: Shared) {
         if shared.typed.with_untracked(|text| !text.is_empty()) {
             shared.typed.set(String::new());
             let place = shared.place.get_untracked();
-            nav.replace(Route::Groups(GroupsPlace { q: String::new(), ..place }));
+            nav.replace(Route::Groups(GroupsRoute { q: String::new(), ..place }));
         }
     };
     keys::bind(

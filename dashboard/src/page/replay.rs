@@ -19,7 +19,7 @@ use crate::poll::{Live, Pace, Pulse};
 use crate::reactive::prelude::*;
 use dashboard_model::ledger::{self, Rate, announcement, progress, stop_words, tab_title};
 use dashboard_model::money::count;
-use dashboard_model::route::ReplayPlace;
+use dashboard_model::route::ReplayRoute;
 use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::{Phase, ReplayState};
@@ -207,7 +207,7 @@ fn Speed(view: Signal<ReplayView>, pulse: Pulse) -> impl IntoView {
 }
 
 /// Where the letters that the URL asks for are shown.
-fn place_of(route: &dashboard_model::route::Route) -> Option<ReplayPlace> {
+fn place_of(route: &dashboard_model::route::Route) -> Option<ReplayRoute> {
     match route {
         dashboard_model::route::Route::Replay(place) => Some(place.clone()),
         _ => None,

@@ -5,7 +5,7 @@ use crate::ask::Ask;
 use crate::component::{At, Bar, Empty, Frame, MoneyText, Part, Pill, Problem, Unless};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use dashboard_model::money::{count, count_of};
+use dashboard_model::money::{count, count_signed};
 use dashboard_model::route::Route;
 use dashboard_model::words;
 use domain::id::ReplayId;
@@ -114,7 +114,7 @@ fn cells(view: &ReplayView) -> impl IntoView + use<> {
         <div class="replay-what">
             <a class="row-link" href=Route::replay(replay.id()).to_string()>{view.group_title.clone()}</a>
             <span class="row-sub">
-                <b>{plan.main_queue.name().to_string()}</b>" · "{count_of(plan.letters.letters)}" letters · "
+                <b>{plan.main_queue.name().to_string()}</b>" · "{count_signed(plan.letters.letters)}" letters · "
                 <MoneyText of=plan.letters.clone() />
             </span>
         </div>

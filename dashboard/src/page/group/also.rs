@@ -6,14 +6,14 @@ use crate::api;
 use crate::ask::Ask;
 use crate::component::{At, Dialog, Field, Kind, toasts};
 use crate::reactive::prelude::*;
-use dashboard_model::money::count_of;
-use dashboard_model::route::{GroupPlace, Route};
+use dashboard_model::money::count_signed;
+use dashboard_model::route::{GroupRoute, Route};
 use domain::id::GroupId;
 use domain::role::Permission;
 use wire::{GroupName, MergedVariant, ReasonRequest, UnmergeRequest};
 
 fn link(id: &GroupId) -> String {
-    Route::Group(GroupPlace::new(id.clone())).to_string()
+    Route::Group(GroupRoute::new(id.clone())).to_string()
 }
 
 /// What else the group was seen as; nothing where it is the only fingerprint of its cause.
@@ -35,7 +35,7 @@ pub(super) fn AlsoCard(here: Here) -> impl IntoView {
                 <p class="card-title"><a href=link(&one.id)>{one.title}</a></p>
                 <p class="side-line">
                     <span class="muted">
-                        {format!("{} open, first ", count_of(one.open_letters))}<At at=Signal::stored(one.first_died_at) />
+                        {format!("{} open, first ", count_signed(one.open_letters))}<At at=Signal::stored(one.first_died_at) />
                     </span>
                     <Show when=move || may.with(Option::is_none)>
                         <button type="button" class="button button-quiet" on:click=on(press.clone())>"Another cause…"</button>

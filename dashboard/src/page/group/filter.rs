@@ -9,7 +9,7 @@ use crate::nav::nav;
 use crate::reactive::prelude::*;
 use dashboard_model::letters::{CHARS_MAX, Fields, Seen, pieces};
 use dashboard_model::money::counted;
-use dashboard_model::route::{GroupPlace, GroupTab, Route};
+use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use dashboard_model::when;
 use domain::filter::LetterFilter;
 use domain::id::GroupId;
@@ -26,14 +26,14 @@ pub(super) fn filter_of(route: Route) -> LetterFilter {
 /// Where the letters that fit are listed: those that wait.
 pub(super) fn list_of(group: GroupId, filter: LetterFilter) -> String {
     let state = Some(LetterStateKind::Waiting);
-    Route::Group(GroupPlace { tab: GroupTab::Letters, state, filter, ..GroupPlace::new(group) }).to_string()
+    Route::Group(GroupRoute { tab: GroupTab::Letters, state, filter, ..GroupRoute::new(group) }).to_string()
 }
 
 /// Where the page is, with another filter.
 fn go(filter: LetterFilter) {
     let nav = nav();
     if let Route::Group(place) = nav.route_untracked() {
-        nav.go(Route::Group(GroupPlace { filter, letter: None, ..place }));
+        nav.go(Route::Group(GroupRoute { filter, letter: None, ..place }));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::here::Here;
 use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
 use crate::reactive::prelude::*;
-use dashboard_model::money::{count, count_of};
+use dashboard_model::money::{count, count_signed};
 use dashboard_model::words;
 use domain::letter::LetterStateKind;
 use wire::NextStep;
@@ -79,17 +79,17 @@ fn Stats(here: Here) -> impl IntoView {
     let tone = Signal::derive(move || if growing.get() && last_hour.get() > 0 { "danger" } else { "" });
     view! {
         <div class="figures">
-            <Stat label=letters>{part(move || open.with(|open| count_of(open.letters)))}</Stat>
+            <Stat label=letters>{part(move || open.with(|open| count_signed(open.letters)))}</Stat>
             <Stat label="at risk"><MoneyText of=open /></Stat>
             <Stat label=people>{part(move || count(customers.get()))}</Stat>
             <Stat label="oldest"><Age since=oldest /></Stat>
             <Stat label="to loss"><Loss at=loss /></Stat>
             <Stat label="last hour" tone>{part(move || format!("+{}", count(last_hour.get())))}</Stat>
             <Show when=move || { held.get() > 0 }>
-                <Stat label="in quarantine" tone="warn">{part(move || count_of(held.get()))}</Stat>
+                <Stat label="in quarantine" tone="warn">{part(move || count_signed(held.get()))}</Stat>
             </Show>
             <Show when=move || { delivered.get() > 0 }>
-                <Stat label="delivered">{part(move || count_of(delivered.get()))}</Stat>
+                <Stat label="delivered">{part(move || count_signed(delivered.get()))}</Stat>
             </Show>
         </div>
     }

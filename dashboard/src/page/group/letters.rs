@@ -11,8 +11,8 @@ use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::letters::{Seen, matching};
-use dashboard_model::money::{amount, count_of, counted};
-use dashboard_model::route::{GroupPlace, GroupTab, Route};
+use dashboard_model::money::{amount, count_signed, counted};
+use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use dashboard_model::words;
 use domain::filter::LetterFilter;
 use domain::letter::{LetterState, LetterStateKind};
@@ -22,7 +22,7 @@ use wire::{GroupDetail, LetterRow, LettersPage};
 #[component]
 pub(super) fn LettersTab(
     here: Here,
-    place: Memo<Option<GroupPlace>>,
+    place: Memo<Option<GroupRoute>>,
     filter: Memo<LetterFilter>,
     planning: Planning,
     asks: Asks,
@@ -30,14 +30,14 @@ pub(super) fn LettersTab(
     let state = place.map(move |place| place.as_ref().and_then(|place| place.state));
     let at = move |state: Option<LetterStateKind>| {
         let filter = filter.get();
-        Route::Group(GroupPlace { tab: GroupTab::Letters, state, filter, ..GroupPlace::new(here.id()) }).to_string()
+        Route::Group(GroupRoute { tab: GroupTab::Letters, state, filter, ..GroupRoute::new(here.id()) }).to_string()
     };
     let tab = |of: Option<LetterStateKind>| {
         let n = here.part(move |detail| letters_in(detail, of));
         Tab {
             href: Signal::derive(move || at(of)),
             label: of.map_or("All", words::letter_state),
-            count: Signal::derive(move || Some(count_of(n.get()))),
+            count: Signal::derive(move || Some(count_signed(n.get()))),
             here: Signal::derive(move || state.get() == of),
         }
     };

@@ -11,7 +11,7 @@ use crate::reactive::prelude::*;
 use dashboard_model::json;
 use dashboard_model::letters::Seen;
 use dashboard_model::money::{amount, count};
-use dashboard_model::route::{GroupPlace, GroupTab, Route};
+use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use dashboard_model::words;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId};
@@ -21,12 +21,12 @@ use wire::{LetterDetail, LetterRow, LettersPage};
 /// Where a letter of a group is shown.
 pub(super) fn place_of(group: &GroupId, letter: &LetterId, filter: LetterFilter) -> String {
     let letter = Some(letter.clone());
-    Route::Group(GroupPlace { tab: GroupTab::Payload, filter, letter, ..GroupPlace::new(group.clone()) }).to_string()
+    Route::Group(GroupRoute { tab: GroupTab::Payload, filter, letter, ..GroupRoute::new(group.clone()) }).to_string()
 }
 
 /// The letters at the left, the chosen one beside them; the first where none is chosen.
 #[component]
-pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>, filter: Memo<LetterFilter>) -> impl IntoView {
+pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupRoute>>, filter: Memo<LetterFilter>) -> impl IntoView {
     let seen = RwSignal::new(Seen::default());
     view! {
         <FilterLine filter seen />
@@ -35,7 +35,7 @@ pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>, filter: Me
 }
 
 #[component]
-fn Picks(here: Here, place: Memo<Option<GroupPlace>>, filter: LetterFilter, seen: RwSignal<Seen>) -> impl IntoView {
+fn Picks(here: Here, place: Memo<Option<GroupRoute>>, filter: LetterFilter, seen: RwSignal<Seen>) -> impl IntoView {
     let (id, asking) = (here.id(), filter.clone());
     let live =
         Live::new(move |seen| api::letters(id.clone(), None, asking.clone(), None, seen), |_: &LettersPage| Pace::Calm);

@@ -7,7 +7,7 @@ use crate::nav::nav;
 use crate::reactive::prelude::*;
 use dashboard_model::filter::{Filter, Term, Test};
 use dashboard_model::money::count;
-use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::route::{GroupsRoute, Route};
 use dashboard_model::sort::Sort;
 use dashboard_model::view::View;
 use leptos::ev::KeyboardEvent;
@@ -40,7 +40,7 @@ pub(super) fn FilterBar(shared: Shared) -> impl IntoView {
         }
         let (Some(q), Some(now)) = (typed.try_get_untracked(), place.try_get_untracked()) else { return };
         if now.q != q {
-            nav.replace(Route::Groups(GroupsPlace { q, ..now }));
+            nav.replace(Route::Groups(GroupsRoute { q, ..now }));
         }
     };
     let write = move |text: String| {
@@ -114,7 +114,7 @@ pub(super) fn Views(shared: Shared) -> impl IntoView {
         .enumerate()
         .map(|(at, view)| Tab {
             href: Signal::derive(move || {
-                Route::Groups(GroupsPlace { view, q: shared.typed.get(), ..place.get() }).to_string()
+                Route::Groups(GroupsRoute { view, q: shared.typed.get(), ..place.get() }).to_string()
             }),
             label: view.label(),
             count: Signal::derive(move || counts.get().map(|counts| count(counts[at]))),
@@ -123,7 +123,7 @@ pub(super) fn Views(shared: Shared) -> impl IntoView {
         .collect();
     let reorder = move |word: String| {
         if let Some(sort) = Sort::ALL.into_iter().find(|sort| sort.as_str() == word) {
-            nav.replace(Route::Groups(GroupsPlace { sort, dir: None, ..place.get_untracked() }));
+            nav.replace(Route::Groups(GroupsRoute { sort, dir: None, ..place.get_untracked() }));
         }
     };
     view! {

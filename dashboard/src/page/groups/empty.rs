@@ -7,7 +7,7 @@ use crate::component::Empty;
 use crate::nav::nav;
 use crate::poll::Reading;
 use crate::reactive::prelude::*;
-use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::route::{GroupsRoute, Route};
 use dashboard_model::view::View;
 
 /// No groups at all.
@@ -66,14 +66,14 @@ pub(super) fn NoneMatch(shared: Shared) -> impl IntoView {
         let others = View::ALL.into_iter().zip(counts).filter(|(view, n)| *view != view_here() && *n > 0);
         others
             .map(|(view, n)| {
-                let href = Route::Groups(GroupsPlace { view, ..shared.place.get() }).to_string();
+                let href = Route::Groups(GroupsRoute { view, ..shared.place.get() }).to_string();
                 view! { <a class="button" href=href>{format!("{n} in {}", view.label())}</a> }.into_any()
             })
             .collect_view()
     };
     let clear = move |_| {
         shared.typed.set(String::new());
-        nav.replace(Route::Groups(GroupsPlace { q: String::new(), ..shared.place.get_untracked() }));
+        nav.replace(Route::Groups(GroupsRoute { q: String::new(), ..shared.place.get_untracked() }));
     };
     view! {
         <Empty title=Signal::derive(title)>

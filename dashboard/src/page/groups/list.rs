@@ -7,7 +7,7 @@ use super::row::Row;
 use crate::poll::State;
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
-use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::route::{GroupsRoute, Route};
 use dashboard_model::sort::{Dir, Sort};
 use dashboard_model::window::{self, Sight};
 use domain::id::GroupId;
@@ -89,12 +89,12 @@ fn Header(shared: Shared) -> impl IntoView {
         };
         let dir = move || {
             let place = place.get();
-            (place.sort == sort).then(|| place.dir.unwrap_or(sort.own_dir()))
+            (place.sort == sort).then(|| place.dir.unwrap_or(sort.worst_first()))
         };
         // The column that sorts turns around; another one starts with its worst first.
         let href = move || {
-            let turned = dir().map(Dir::turned).filter(|dir| *dir != sort.own_dir());
-            Route::Groups(GroupsPlace { sort, dir: turned, q: shared.typed.get(), ..place.get() }).to_string()
+            let turned = dir().map(Dir::turned).filter(|dir| *dir != sort.worst_first());
+            Route::Groups(GroupsRoute { sort, dir: turned, q: shared.typed.get(), ..place.get() }).to_string()
         };
         let aria = move || match dir() {
             Some(Dir::Asc) => "ascending",

@@ -3,7 +3,7 @@
 use super::Shared;
 use super::order::scroll_top;
 use crate::reactive::prelude::*;
-use dashboard_model::route::GroupsPlace;
+use dashboard_model::route::GroupsRoute;
 use domain::id::GroupId;
 use wire::GroupsAnswer;
 
@@ -11,7 +11,7 @@ use wire::GroupsAnswer;
 #[derive(Clone)]
 pub(super) struct Left {
     pub answer: GroupsAnswer,
-    pub place: GroupsPlace,
+    pub place: GroupsRoute,
     pub shown: Vec<GroupId>,
     pub cursor: Option<GroupId>,
     pub scroll_px: i32,

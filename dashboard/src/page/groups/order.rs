@@ -5,7 +5,7 @@ use super::memory::Left;
 use crate::clock;
 use crate::reactive::prelude::*;
 use dashboard_model::pending::Pending;
-use dashboard_model::route::GroupsPlace;
+use dashboard_model::route::GroupsRoute;
 use dashboard_model::sort::{Sort, sort};
 use domain::id::GroupId;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub(super) struct Order {
 
 impl Order {
     /// The list as it was left: its rows at once, its order and place only if the URL asks for the same.
-    pub fn new(left: Option<Left>, place: &GroupsPlace) -> Self {
+    pub fn new(left: Option<Left>, place: &GroupsRoute) -> Self {
         let same = left.as_ref().filter(|left| left.place == *place);
         let (shown, cursor) = same.map(|left| (left.shown.clone(), left.cursor.clone())).unwrap_or_default();
         let order = Self {
@@ -47,7 +47,7 @@ impl Order {
 
     /// Takes each answer in, and follows what the person asks for.
     pub fn follow(self, shared: Shared) {
-        Effect::new(move |before: Option<(GroupsPlace, String)>| {
+        Effect::new(move |before: Option<(GroupsRoute, String)>| {
             let asked = (shared.place.get(), shared.typed.get());
             shared.live.data().with(|answer| {
                 let Some(answer) = answer else { return };
@@ -173,7 +173,7 @@ fn wanted(answer: &GroupsAnswer, shared: Shared) -> Vec<GroupId> {
     let now = clock::now();
     let mut rows: Vec<&GroupRow> =
         answer.groups.iter().filter(|row| place.view.has(row) && filter.matches(row, now)).collect();
-    sort(&mut rows, place.sort, place.dir.unwrap_or(Sort::own_dir(place.sort)));
+    sort(&mut rows, place.sort, place.dir.unwrap_or(Sort::worst_first(place.sort)));
     rows.into_iter().map(|row| row.id.clone()).collect()
 }
 

@@ -3,7 +3,7 @@
 use super::order::{Order, row_id};
 use crate::component::{Age, Loss, MoneyText, Spark, StepPill};
 use crate::reactive::prelude::*;
-use dashboard_model::money::{count, count_of};
+use dashboard_model::money::{count, count_signed};
 use dashboard_model::route::Route;
 use dashboard_model::words;
 use domain::id::GroupId;
@@ -35,7 +35,8 @@ fn cells(row: &GroupRow) -> impl IntoView + use<> {
     let letters = row.open.letters;
     let per_hour =
         if row.arrivals_last_hour > 0 { format!("+{}/h", count(row.arrivals_last_hour)) } else { String::new() };
-    let in_replay = if row.in_replay > 0 { format!("{} in replay", count_of(row.in_replay)) } else { String::new() };
+    let in_replay =
+        if row.in_replay > 0 { format!("{} in replay", count_signed(row.in_replay)) } else { String::new() };
     view! {
         <div role="cell" class="cell-error">
             <a class="row-link" id=row_id(&row.id) href=Route::group(&row.id).to_string() title=told(row)>
@@ -52,7 +53,7 @@ fn cells(row: &GroupRow) -> impl IntoView + use<> {
             <span class=if growing { "per-hour per-hour-growing" } else { "per-hour" } aria-hidden="true">{per_hour}</span>
         </div>
         <div role="cell" class="cell-letters">
-            {count_of(letters)}<span class="narrow-word">{if letters == 1 { " letter" } else { " letters" }}</span>
+            {count_signed(letters)}<span class="narrow-word">{if letters == 1 { " letter" } else { " letters" }}</span>
         </div>
         <div role="cell" class="cell-risk"><MoneyText of=row.open.clone() /></div>
         <div role="cell" class="cell-customers">{count(row.customers)}</div>

@@ -4,8 +4,8 @@ use crate::clock;
 use crate::component::{Age, Loss, MoneyText, Stat};
 use crate::poll::Live;
 use crate::reactive::prelude::*;
-use dashboard_model::money::{amount, by_size, count, count_of};
-use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::money::{amount, by_size, count, count_signed};
+use dashboard_model::route::{GroupsRoute, Route};
 use dashboard_model::sort::Sort;
 use dashboard_model::view::View;
 use dashboard_model::when::{Urgency, urgency};
@@ -14,7 +14,7 @@ use domain::group::Tally;
 use wire::{GroupsAnswer, Summary as Numbers};
 
 fn link(view: View, sort: Sort) -> String {
-    Route::Groups(GroupsPlace { view, sort, ..GroupsPlace::default() }).to_string()
+    Route::Groups(GroupsRoute { view, sort, ..GroupsRoute::default() }).to_string()
 }
 
 /// How many grow, how many letters wait, what is at risk, how old, how long yet, how many replays.
@@ -75,7 +75,7 @@ pub(super) fn Worst(live: Live<GroupsAnswer>) -> impl IntoView {
         let row = answer.groups.first()?;
         let (tone, _) = words::step(&row.next);
         (tone == Tone::Danger).then(|| {
-            let letters = format!("{} letters", count_of(row.open.letters));
+            let letters = format!("{} letters", count_signed(row.open.letters));
             let money = by_size(&row.open.money).first().map_or(letters, |sum| amount(sum).text());
             (Route::group(&row.id).to_string(), row.title.clone(), row.next.label(), money)
         })

@@ -9,7 +9,7 @@ use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::money::amount;
 use dashboard_model::pause::verdict;
-use dashboard_model::route::{ReplayPlace, Route};
+use dashboard_model::route::{ReplayRoute, Route};
 use dashboard_model::words;
 use domain::id::GroupId;
 use domain::replay::{Outcome, OutcomeKind};
@@ -33,7 +33,7 @@ fn title(outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
 }
 
 #[component]
-fn Entries(view: Signal<ReplayView>, place: ReplayPlace) -> impl IntoView {
+fn Entries(view: Signal<ReplayView>, place: ReplayRoute) -> impl IntoView {
     let (outcome, wave) = (place.outcome, place.wave);
     let id = StoredValue::new(place.id.clone());
     let live =
