@@ -29,7 +29,7 @@ pub const STOP: (u64, u64) = (0, 100);
 pub const WINDOW: (u64, u64) = (1, domain::limits::WINDOW_S_MAX);
 
 /// Describes the error in one field. Returns `None` if the field is valid.
-pub fn wrong(text: &str, (min, max): (u64, u64)) -> Option<String> {
+pub fn error(text: &str, (min, max): (u64, u64)) -> Option<String> {
     let range = format!("Enter a whole number from {min} to {max}.");
     match text.trim() {
         "" => None,
@@ -63,7 +63,7 @@ impl Fields {
 }
 
 fn field(text: &str, range: (u64, u64)) -> Option<Option<u64>> {
-    wrong(text, range).is_none().then(|| text.trim().parse().ok())
+    error(text, range).is_none().then(|| text.trim().parse().ok())
 }
 
 #[cfg(test)]
@@ -81,6 +81,6 @@ mod tests {
         for (canary, stop) in [("0", ""), ("x", ""), ("", "101"), ("", "-1"), ("1.5", "")] {
             assert_eq!(fields(canary, stop).options(), None, "{canary} {stop}");
         }
-        assert_eq!(wrong("101", STOP).as_deref(), Some("Enter a whole number from 0 to 100."));
+        assert_eq!(error("101", STOP).as_deref(), Some("Enter a whole number from 0 to 100."));
     }
 }
