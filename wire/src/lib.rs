@@ -1,12 +1,13 @@
-//! What crosses HTTP: the shapes of the API's answers and requests, version 1 (`/api/v1`).
+//! The HTTP API's requests and answers, version 1 (`/api/v1`).
 //!
-//! Twins are written only where a domain type would have to bend; most answers carry domain types as they are.
+//! A type of its own exists only if the domain type does not fit; most answers contain domain types unchanged.
 #![no_std]
 #![deny(missing_docs)]
 
 extern crate alloc;
 
 mod error;
+mod gate;
 mod group;
 mod letter;
 mod merge;
@@ -17,10 +18,11 @@ mod transform;
 
 pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};
 pub use error::{ErrorBody, ErrorCode};
+pub use gate::GateView;
 pub use group::{GroupDetail, GroupRow, GroupsAnswer, NextStep, RowFacts, Summary, attention};
 pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use merge::{MergedVariant, PreviewRulesRequest, UnmergeRequest};
-pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayView, ReplaysAnswer};
+pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayInfo, ReplayView, ReplaysAnswer};
 pub use request::{
     ApproveRequest, DeclareFixRequest, DeploymentRequest, Note, PlanRequest, ReasonRequest, ReleaseRequest,
     ResumeRequest, WaiverRequest,
@@ -31,5 +33,5 @@ pub use transform::{
     TransformsAnswer,
 };
 
-/// The path under which this version of the API lives.
+/// The path of this version of the API.
 pub const API_ROOT: &str = "/api/v1";

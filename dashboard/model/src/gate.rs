@@ -1,11 +1,11 @@
 //! Shows the gate's conditions, and checks whether an approval is complete.
 
 use super::money::{count, counted};
-use domain::gate::{Condition, ConditionKind, Gate, Status};
+use domain::gate::{Condition, ConditionKind, Status};
 use domain::group::Tally;
 use domain::money::Decimal;
 use domain::time::Timestamp;
-use wire::WaiverRequest;
+use wire::{GateView, WaiverRequest};
 
 use super::words::Tone;
 
@@ -47,7 +47,7 @@ impl Mark {
 ///
 /// A condition that only waits for the fix or for the second person is pending, not unmet. The approval stays pending
 /// until someone approves, even if the reader may approve.
-pub fn mark(gate: &Gate, condition: &Condition) -> Mark {
+pub fn mark(gate: &GateView, condition: &Condition) -> Mark {
     let has_fix = gate.conditions.iter().any(|c| c.kind == ConditionKind::FixDeclared && c.holds());
     match (&condition.status, condition.kind) {
         (Status::Met | Status::Unmet { .. }, ConditionKind::Approval) => Mark::Pending,
@@ -60,7 +60,7 @@ pub fn mark(gate: &Gate, condition: &Condition) -> Mark {
 }
 
 /// Returns the earliest time at which a condition clears by itself.
-pub fn opens_at(gate: &Gate) -> Option<Timestamp> {
+pub fn opens_at(gate: &GateView) -> Option<Timestamp> {
     let at = |c: &Condition| match c.status {
         Status::Unmet { opens_at } => opens_at,
         _ => None,
@@ -69,12 +69,12 @@ pub fn opens_at(gate: &Gate) -> Option<Timestamp> {
 }
 
 /// Returns the unmet conditions that may be waived with a reason.
-pub fn waivable(gate: &Gate) -> Vec<Condition> {
+pub fn waivable(gate: &GateView) -> Vec<Condition> {
     gate.conditions.iter().filter(|c| !c.holds() && c.kind.is_waivable()).cloned().collect()
 }
 
 /// Explains the first unmet condition that cannot be waived, addressed to `me`. Returns `None` if there is none.
-pub fn blocked(gate: &Gate, declarer: Option<&str>, me: Option<&str>) -> Option<String> {
+pub fn blocked(gate: &GateView, declarer: Option<&str>, me: Option<&str>) -> Option<String> {
     let condition = gate.conditions.iter().find(|c| !c.holds() && !c.kind.is_waivable())?;
     Some(match condition.kind {
         ConditionKind::Approval if me.is_some() && declarer == me => {
@@ -108,13 +108,13 @@ impl Consent {
     }
 
     /// Returns the waivers that the gate still needs.
-    pub fn needed_waivers(&self, gate: &Gate) -> Vec<WaiverRequest> {
+    pub fn needed_waivers(&self, gate: &GateView) -> Vec<WaiverRequest> {
         let waiver = |c: Condition| WaiverRequest { condition: c.kind, reason: self.waiver(c.kind).trim().to_string() };
         waivable(gate).into_iter().map(waiver).collect()
     }
 
     /// Explains what is missing. Returns `None` if the dialog can be sent. `to_type` is the count that must be typed.
-    pub fn missing(&self, gate: &Gate, to_type: Option<u64>) -> Option<String> {
+    pub fn missing(&self, gate: &GateView, to_type: Option<u64>) -> Option<String> {
         if self.reason.trim().is_empty() {
             return Some("Enter a reason.".to_string());
         }
@@ -159,13 +159,13 @@ mod tests {
     use domain::id::{Actor, GroupId};
     use domain::money::{Currency, Money, Purse};
 
-    fn gate(conditions: &[(ConditionKind, Status, &str)]) -> Gate {
+    fn gate(conditions: &[(ConditionKind, Status, &str)]) -> GateView {
         let condition = |(kind, status, evidence): &(ConditionKind, Status, &str)| Condition {
             kind: *kind,
             status: status.clone(),
             evidence: (*evidence).to_string(),
         };
-        Gate { group: GroupId::new("g"), conditions: conditions.iter().map(condition).collect() }
+        GateView { group: GroupId::new("g"), conditions: conditions.iter().map(condition).collect() }
     }
 
     const UNMET: Status = Status::Unmet { opens_at: None };

@@ -48,12 +48,12 @@ pub struct Node {
 
 /// Returns the root, or `None` if the text is not JSON.
 pub fn root(text: &str) -> Option<Node> {
-    is_valid(text).then(|| node(None, String::new(), Raw::of(text.trim())))
+    is_valid(text).then(|| node(None, String::new(), Raw::new(text.trim())))
 }
 
 /// Returns a node's children up to [`CHILDREN_MAX`], and whether there are more.
 pub fn children(parent: &Node) -> (Vec<Node>, bool) {
-    let raw = Raw::of(&parent.text);
+    let raw = Raw::new(&parent.text);
     let mut nodes: Vec<Node> = match parent.kind {
         Kind::Object => raw
             .members()

@@ -48,13 +48,12 @@ pub fn row(
         last_died_at: Some(NOW.minus(hours(1))),
         arrivals: vec![0, 1, last_hour],
         arrivals_last_hour: last_hour,
-        owner: None,
     }
 }
 
 /// Returns a replay in a state, with waves of these counts and a plan of the same sizes.
 pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveLedger]) -> wire::ReplayView {
-    use domain::replay::{Approval, Ledger, Plan, PlanHash, Replay};
+    use domain::replay::{Approval, Ledger, Plan, PlanHash};
     let fix = domain::fix::Fix {
         kind: domain::fix::FixKind::Deploy,
         reference: "v2".into(),
@@ -98,12 +97,10 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         plan_hash: PlanHash(String::new()),
         waivers: Vec::new(),
     };
-    let replay = Replay {
+    let replay = wire::ReplayInfo {
         version: 1,
         plan,
         approval,
-        lease: None,
-        paced_until: None,
         last_sent_at: None,
         backlog: None,
         resumed: None,

@@ -28,7 +28,7 @@ pub fn dry_run(run: &DryRun, waiting: i64) -> String {
             if run.filter.is_none() { ("letter", "letters") } else { ("filtered letter", "filtered letters") };
         return format!("Dry run over {}: {}.", counted(tried, one, many), counts(run.counts));
     }
-    format!("{} of {} tested: {}.", count(tried), count(waiting.max(0).unsigned_abs().max(tried)), counts(run.counts))
+    format!("{} of {} tried: {}.", count(tried), count(waiting.max(0).unsigned_abs().max(tried)), counts(run.counts))
 }
 
 /// Describes how a fix changes letters before they are sent. Returns `None` without a transform.
@@ -65,8 +65,8 @@ mod tests {
             failures: Vec::new(),
             next: Some("letters:1:a".into()),
         };
-        assert_eq!(dry_run(&run, 1_000), "200 of 1,000 tested: 200 changed.");
-        assert_eq!(dry_run(&run, 7), "200 of 200 tested: 200 changed.");
+        assert_eq!(dry_run(&run, 1_000), "200 of 1,000 tried: 200 changed.");
+        assert_eq!(dry_run(&run, 7), "200 of 200 tried: 200 changed.");
         run.next = None;
         assert_eq!(dry_run(&run, 7), "Dry run over 200 letters: 200 changed.");
         run.filter.replays_max = Some(0);

@@ -204,7 +204,7 @@ pub fn act(act: Act) -> &'static str {
         Act::MergeAllowed => "allowed merging again",
         Act::FixDeclared => "declared a fix",
         Act::TransformSaved => "saved a transform",
-        Act::TransformTried => "tested a transform",
+        Act::TransformTried => "tried a transform",
         Act::FixWithdrawn => "withdrew the fix",
         Act::NoteChanged => "changed the note",
         Act::ReplayPlanned => "planned a replay",

@@ -6,8 +6,8 @@ use crate::reactive::prelude::*;
 use dashboard_model::gate::{Consent, blocked, opens_at, question, to_type, waivable};
 use dashboard_model::transform::sent_as;
 use domain::fix::Fix;
-use domain::gate::{ConditionKind, Gate};
-use wire::{ApproveRequest, PlanView, ResumeRequest};
+use domain::gate::ConditionKind;
+use wire::{ApproveRequest, GateView, PlanView, ResumeRequest};
 
 /// The people involved, for the explanation of a refusal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn ApproveDialog(
     plan: Signal<Option<PlanView>>,
     /// The gate as evaluated for this person.
     #[prop(into)]
-    gate: Signal<Gate>,
+    gate: Signal<GateView>,
     /// The people involved.
     #[prop(into)]
     people: Signal<People>,
@@ -122,7 +122,7 @@ pub fn ResumeDialog(
     first: Signal<String>,
     /// The gate as evaluated for this person.
     #[prop(into)]
-    gate: Signal<Gate>,
+    gate: Signal<GateView>,
     /// The people involved.
     #[prop(into)]
     people: Signal<People>,
@@ -185,7 +185,7 @@ fn Reason(consent: RwSignal<Consent>, label: &'static str) -> impl IntoView {
 
 /// Shows a field for each unmet condition that may be waived.
 #[component]
-fn Waivers(gate: Signal<Gate>, consent: RwSignal<Consent>) -> impl IntoView {
+fn Waivers(gate: Signal<GateView>, consent: RwSignal<Consent>) -> impl IntoView {
     let unmet = gate.map(waivable);
     let kinds = unmet.map(move |unmet| unmet.iter().map(|c| c.kind).collect::<Vec<_>>());
     let evidence = move |kind: ConditionKind| {

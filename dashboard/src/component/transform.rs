@@ -69,12 +69,12 @@ pub fn PreviewList(
     busy: Signal<bool>,
 ) -> impl IntoView {
     let summary = move || match preview.get() {
-        None => "Testing on waiting letters…".to_string(),
-        Some(preview) if !preview.faults.is_empty() => "Not tested. Fix the errors above.".to_string(),
-        Some(preview) if preview.letters.is_empty() => "No waiting letters to test on.".to_string(),
+        None => "Trying it on waiting letters…".to_string(),
+        Some(preview) if !preview.faults.is_empty() => "Not tried. Fix the errors above.".to_string(),
+        Some(preview) if preview.letters.is_empty() => "No waiting letters to try it on.".to_string(),
         Some(preview) => {
             let cut = if preview.cut { " The sample is incomplete because the program is slow." } else { "" };
-            format!("Tested on {}: {}.{cut}", letters(preview.letters.len() as u64), counts(preview.counts))
+            format!("Tried on {}: {}.{cut}", letters(preview.letters.len() as u64), counts(preview.counts))
         }
     };
     let rows = move || {

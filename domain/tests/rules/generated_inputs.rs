@@ -4,7 +4,7 @@
 //! order: it broke the template.
 
 use domain::id::GroupId;
-use domain::merge::{Skeleton, join};
+use domain::merge::{Skeleton, find_groups};
 use domain::message::{Attribute, Content, DeadMessage, SystemAttributes};
 use domain::policy::Policy;
 use domain::read::{classify_failure, frames, read, skeleton};
@@ -66,7 +66,7 @@ fn error_type() -> impl Strategy<Value = Option<String>> {
 
 /// The bodies of the fixtures of envelopes, with a few places broken.
 fn broken_body() -> impl Strategy<Value = String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harnesss/envelopes");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/envelopes");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut bodies: Vec<String> = files.map(|path| std::fs::read_to_string(path).unwrap()).map(body).collect();
     bodies.sort();
@@ -152,7 +152,7 @@ proptest! {
             .enumerate()
             .map(|(n, template)| (GroupId::new(n.to_string()), Skeleton { family: family(), template }))
             .collect();
-        let joined = join(&skeletons, &BTreeSet::new());
+        let joined = find_groups(&skeletons, &BTreeSet::new());
         prop_assert!(joined.iter().all(|group| group.len() > 1));
     }
 }

@@ -1,10 +1,10 @@
 //! The rules of the domain as tables, properties and golden files.
 
-mod architecture;
 mod causes;
 mod classification;
 mod corpus;
 mod envelopes;
+mod forgery;
 mod gate_conditions;
 mod generated_inputs;
 mod hostile;
@@ -12,4 +12,5 @@ mod impact;
 mod linear;
 mod plan_waves;
 mod policy_example;
+mod replay_fixture;
 mod replay_steps;

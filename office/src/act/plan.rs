@@ -133,7 +133,7 @@ pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldB
     {
         let ledger = office.store.ledger(replay.id()).await?;
         let letters = remaining_tally(&replay, &ledger.total());
-        let Plan { filter, message_types, unchecked, .. } = replay.plan;
+        let Plan { filter, message_types, unchecked, .. } = replay.plan().clone();
         return Ok(WouldBeSent { letters, filter, left_out: Vec::new(), unchecked: words(&unchecked), message_types });
     }
     match office.store.plan(&group.id).await? {
@@ -163,7 +163,7 @@ pub(super) fn words(left_out: &[LeftOut]) -> Vec<String> {
 /// What is left of a replay. The ledger counts letters, not money, so the money is that of the whole plan: never less
 /// than what is sent, which is the safe side of a limit from which a second person is asked for.
 pub(super) fn remaining_tally(replay: &Replay, total: &WaveLedger) -> Tally {
-    Tally { letters: (total.pending + total.sending) as i64, ..replay.plan.letters.clone() }
+    Tally { letters: (total.pending + total.sending) as i64, ..replay.plan().letters.clone() }
 }
 
 /// What a plan is made of.

@@ -25,7 +25,7 @@ pub(super) async fn view(office: &Office, replay: Replay) -> Result<ReplayView, 
     Ok(ReplayView {
         group_title: group.map(|group| group.title).unwrap_or_default(),
         observed_until,
-        replay,
+        replay: (&replay).into(),
         ledger,
         total,
     })

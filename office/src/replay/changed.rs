@@ -76,7 +76,7 @@ pub(super) async fn program_of(
     office: &Office,
     replay: &Replay,
 ) -> Result<Result<Option<Transform>, String>, OfficeError> {
-    let Some(named) = &replay.transform else { return Ok(Ok(None)) };
+    let Some(named) = replay.transform() else { return Ok(Ok(None)) };
     let stored = office.store.transform(replay.group(), named.version).await?.map(|facts| facts.transform);
     Ok(match stored.filter(|transform| transform.named() == *named) {
         Some(transform) => Ok(Some(transform)),

@@ -7,7 +7,7 @@
 use crate::error::OfficeError;
 use crate::office::Office;
 use domain::limits::PAGE_MAX;
-use domain::replay::{Entry, MessageGroups, OutcomeKind, Replay, Turn};
+use domain::replay::{Clearance, Entry, MessageGroups, OutcomeKind, Replay};
 
 /// The letters whose turn it is.
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub(super) struct Turns {
 
 /// Whose turn it is in a wave, up to so many letters.
 pub(super) async fn turns(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Turns, OfficeError> {
-    if replay.plan.main_queue.is_fifo() {
+    if replay.plan().main_queue.is_fifo() {
         in_order(office, replay, wave, letters).await
     } else {
         as_listed(office, replay, wave, letters).await
@@ -54,7 +54,7 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
     if returned < ledger.total().returned {
         return Ok(turns);
     }
-    let before = |waves: u32| replay.plan.waves.iter().take(waves as usize).sum::<u64>();
+    let before = |waves: u32| replay.plan().waves.iter().take(waves as usize).sum::<u64>();
     let mut expected = before(wave);
     let mut pages = Pages::new(Some(wave), None);
     'wave: while let Some(entries) = pages.next(office, replay, PAGE_MAX).await? {
@@ -75,10 +75,10 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
     // One that may not is given up when its window has passed, and then stays behind.
     turns.go.retain(|entry| message_groups.may_send_again(entry));
     for entry in pending {
-        match message_groups.turn(&entry) {
-            Turn::Go => turns.go.push(entry),
-            Turn::Behind => turns.behind.push(entry),
-            Turn::Later => {}
+        match message_groups.clearance(&entry) {
+            Clearance::Send => turns.go.push(entry),
+            Clearance::Behind => turns.behind.push(entry),
+            Clearance::Wait => {}
         }
     }
     turns.go.truncate(letters);

@@ -58,7 +58,7 @@ pub(super) async fn books_are_right(fixture: &Fixture) -> Result<(), String> {
     for replay in &books.replays {
         let ledger = fixture.store.ledger(replay.id()).await.map_err(|error| error.to_string())?;
         let entries = &books.entries[replay.id()];
-        for (wave, planned) in replay.plan.waves.iter().enumerate() {
+        for (wave, planned) in replay.plan().waves.iter().enumerate() {
             let columns = ledger.wave(wave as u32);
             for kind in OutcomeKind::ALL {
                 let is = |entry: &&Entry| entry.wave as usize == wave && entry.outcome.kind() == kind;

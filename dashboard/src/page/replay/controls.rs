@@ -10,11 +10,10 @@ use dashboard_model::gate::{blocked, letters};
 use dashboard_model::money::{count, counted};
 use dashboard_model::pause::{resumption, why_not_resume};
 use domain::fix::Fix;
-use domain::gate::Gate;
 use domain::id::GroupId;
 use domain::replay::ReplayState;
 use domain::role::Permission;
-use wire::{ErrorCode, ReasonRequest, ReplayView, ResumeRequest};
+use wire::{ErrorCode, GateView, ReasonRequest, ReplayView, ResumeRequest};
 
 /// The reason of a pause in the audit log. Pausing must be quick, so the page asks for none.
 const PAUSED: &str = "Paused by hand";
@@ -25,7 +24,7 @@ pub(in crate::page) struct Controls {
     /// The replay.
     pub view: Signal<ReplayView>,
     /// The gate for resuming.
-    pub gate: Signal<Option<Gate>>,
+    pub gate: Signal<Option<GateView>>,
     /// The declared fix.
     pub fix: Signal<Option<Fix>>,
     pulse: Pulse,
@@ -43,7 +42,7 @@ impl Controls {
     /// Creates the controls. `done` receives the replay after each command.
     pub(in crate::page) fn new(
         view: Signal<ReplayView>,
-        gate: Signal<Option<Gate>>,
+        gate: Signal<Option<GateView>>,
         fix: Signal<Option<Fix>>,
         pulse: Pulse,
         done: Callback<ReplayView>,
@@ -86,7 +85,7 @@ impl Controls {
         let not_ready = || self.view.with(|view| self.fix.with(|fix| why_not_resume(view, fix.as_ref())));
         let gate = || {
             let people = self.people();
-            let blocked = |gate: &Gate| blocked(gate, people.declarer.as_deref(), people.me.as_deref());
+            let blocked = |gate: &GateView| blocked(gate, people.declarer.as_deref(), people.me.as_deref());
             self.gate.with(|gate| gate.as_ref().and_then(blocked))
         };
         self.why_not(Permission::ApproveRequest).or_else(not_ready).or_else(gate)
@@ -258,6 +257,6 @@ fn Resuming(controls: Controls) -> impl IntoView {
 }
 
 /// Returns a gate without conditions, until the gate is loaded. The office evaluates the gate in any case.
-fn no_gate(group: &GroupId) -> Gate {
-    Gate { group: group.clone(), conditions: Vec::new() }
+fn no_gate(group: &GroupId) -> GateView {
+    GateView { group: group.clone(), conditions: Vec::new() }
 }
