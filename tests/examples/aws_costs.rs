@@ -1,8 +1,8 @@
-//! Measures the requests to AWS for a thousand stored and a thousand replayed letters: calls and units of DynamoDB, as
-//! MiniStack counts them by AWS's documentation, and requests to SQS, CloudWatch and Lambda.
+//! Measures what the office asks of AWS for a thousand letters kept and a thousand replayed: DynamoDB's calls and units,
+//! and the requests of SQS, CloudWatch and Lambda that go with them. MiniStack counts the units as AWS documents them;
+//! `cargo ci --only aws` installs it.
 //!
-//! `cargo run -p dlo-tests --example aws_costs -- [batch size]`; the default is 100. `cargo ci --only aws` installs
-//! MiniStack.
+//! `cargo run -p dlo-tests --example aws_costs -- 100`: letters of a batch, 100 by default.
 
 use async_trait::async_trait;
 use dlo_tests::endpoint::Endpoint;

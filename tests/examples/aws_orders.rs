@@ -1,6 +1,7 @@
-//! Places orders for the demo service at the endpoint that `AWS_ENDPOINT_URL` names.
+//! Places orders on the demo service's queue at the endpoint that `AWS_ENDPOINT_URL` names: 100 of the usual mix,
+//! or the count and kind of the arguments. `cargo aws demo` calls it for the stack of `cargo aws up`.
 //!
-//! `cargo run -p dlo-tests --example aws_orders -- <main queue ARN> [count] [kind]`
+//! `cargo run -p dlo-tests --example aws_orders -- arn:aws:sqs:us-east-1:000000000000:orders 100 gift-card`
 
 use domain::id::QueueArn;
 use domain::time::Timestamp;

@@ -1,8 +1,9 @@
-//! Measures letters per second of a replay with the adapters for SQS and DynamoDB, and of a plain loop on the same
-//! endpoint in the same run: MiniStack, one Python process beside this one.
+//! Measures letters per second through a replay with the adapters for SQS and DynamoDB, and through a plain loop on the
+//! same endpoint in the same run. The endpoint is MiniStack, one Python process beside this one; `cargo ci --only aws`
+//! installs it.
 //!
-//! `cargo run --profile demo -p dlo-tests --example aws_rates -- [letters …]`; the default is 1,000 and 5,000.
-//! `cargo ci --only aws` installs MiniStack.
+//! `cargo run --profile demo -p dlo-tests --example aws_rates -- 1000 5000`; 1,000 and 5,000 letters
+//! are the default.
 
 use dlo_tests::endpoint::Endpoint;
 use domain::id::{QueueArn, ReplayId};

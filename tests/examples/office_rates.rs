@@ -1,7 +1,8 @@
-//! Measures letters per second of intake and of a replay on the embedded office, and of a plain loop on the same queues:
-//! one process, a real store on disk, queues in memory.
+//! Measures letters per second through intake and through a replay of the embedded office, and through a plain loop on
+//! the same queues: one process, one run, the real store on disk, queues in memory.
 //!
-//! `cargo run --profile demo -p dlo-tests --example office_rates -- [letters …]`; the default is 1,000 and 100,000.
+//! `cargo run --profile demo -p dlo-tests --example office_rates -- 1000 100000`; 1,000 and 100,000
+//! letters are the default.
 
 use harness::rates::{self, Durations};
 use harness::world::World;

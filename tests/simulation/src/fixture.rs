@@ -114,7 +114,7 @@ impl Fixture {
         let metrics = Arc::new(SeriesMetrics::open_in_memory().expect("metrics"));
         let alerts = Arc::new(LogAlerts::default());
         let rate = chance.below(60);
-        let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::unbounded()));
+        let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::in_this_process()));
         let processes = ["one", "two"].map(|name| {
             let faults = Arc::new(Faults::default());
             let watch: Arc<dyn Watch> = checker.clone();

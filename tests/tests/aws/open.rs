@@ -230,7 +230,7 @@ async fn looking_leaves_every_letter_where_it_was(endpoint: &str) {
     let world = World::new(endpoint).await;
     let before = world.receives().await;
     let opened = world.look().await;
-    assert_eq!((opened.looked_at, open_letters(&opened).await.0), (Some(LETTERS), LETTERS as i64));
+    assert_eq!((opened.peeked_count, open_letters(&opened).await.0), (Some(LETTERS), LETTERS as i64));
     assert_eq!(world.visible().await, LETTERS as u64, "every letter is visible again at once");
     let after = world.receives().await;
     let expected: BTreeMap<_, _> = before.into_iter().map(|(body, receives)| (body, receives + 2)).collect();
@@ -240,7 +240,7 @@ async fn looking_leaves_every_letter_where_it_was(endpoint: &str) {
     opened.close().await;
     let again = world.look().await;
     assert_eq!(
-        (again.looked_at, open_letters(&again).await.0),
+        (again.peeked_count, open_letters(&again).await.0),
         (Some(LETTERS), LETTERS as i64),
         "the first look stored nothing"
     );

@@ -228,7 +228,7 @@ async fn pauses_by_itself(story: &Story, group: &GroupRow) -> ReplayId {
     };
     assert!(returned * 2 > sent && view.total.pending > 0, "{:?}", view.total);
     // Sweep and intake send the metric; CloudWatch raises the alarm.
-    until("the alarm on paused replays", async || (story.stack.alarm("ReplayStopped").await == "ALARM").then_some(()))
+    until("the alarm on paused replays", async || (story.stack.alarm("ReplayPaused").await == "ALARM").then_some(()))
         .await;
     id
 }

@@ -54,7 +54,7 @@ impl Stack {
                 new[format!("AWS_ENDPOINT_URL_{service}")] = proxy.url.as_str().into();
             }
             // These letters name their main queue.
-            new["DLO_MAIN_OF_SILENT"] = "".into();
+            new["DLO_DEFAULT_MAIN_QUEUE"] = "".into();
             new[processes::RUN] = processes::run().into();
             deployed.set_variables(&name, &new).await;
             before.push((name, old));
