@@ -11,7 +11,7 @@ mod merged;
 mod pace;
 mod quarantine;
 mod receipts;
+mod refused;
 mod replayability;
 mod story;
 mod transform;
-mod unwelcome;
