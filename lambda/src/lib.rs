@@ -10,6 +10,7 @@
 //! | store | [`store::DynamoStore`]: one table |
 
 pub mod alerts;
+pub mod batch;
 pub mod connect;
 pub mod consumers;
 pub mod events;

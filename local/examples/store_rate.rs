@@ -208,7 +208,7 @@ fn intake(first: u64) -> Vec<Write> {
     let version = first / BATCH / GROUPS;
     let expect = if version == 0 { Expect::Absent } else { Expect::Version(version) };
     let head = Variant { version: version + 1, ..group(&letter(first)) };
-    writes.push(Write::Variant { group: Box::new(head), expect });
+    writes.push(Write::Variant { variant: Box::new(head), expect });
     writes
 }
 

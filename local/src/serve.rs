@@ -12,7 +12,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-use crate::feed::Stop;
+use crate::feed::Shutdown;
 use crate::sign_in::{self, Sessions};
 
 /// The port cannot be had.
@@ -58,11 +58,11 @@ pub fn endpoints() -> Vec<api::Endpoint> {
 }
 
 /// Serves until the office stops; requests under way are finished.
-pub async fn serve(listener: TcpListener, router: Router, mut stop: Stop) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, router: Router, mut shutdown: Shutdown) -> io::Result<()> {
     axum::serve(listener, router)
         .with_graceful_shutdown(async move {
-            // An error means that the sender is gone, which is a stop too.
-            let _ = stop.wait_for(|stop| *stop).await;
+            // An error means that the sender is gone, which shuts the server down too.
+            let _ = shutdown.wait_for(|shutdown| *shutdown).await;
         })
         .await
 }

@@ -14,16 +14,17 @@ pub use release::release;
 pub use replay::{abort, approve, pause, resume};
 pub use transform::{dry_run, preview, save_transform};
 
+use crate::audit::Auditor;
+use crate::commit::{self, Committed};
 use crate::error::OfficeError;
 use crate::merged;
 use crate::office::Office;
-use crate::port::{CommitError, GroupFacts, Write};
-use domain::audit::{Act, AuditRecord};
+use crate::port::{GroupFacts, Write};
+use domain::audit::Act;
 use domain::gate::ConditionKind;
-use domain::id::{Actor, GroupId, ReplayId};
+use domain::id::GroupId;
 use domain::limits::REASON_CHARS_MAX;
 use domain::replay::Waiver;
-use domain::time::Timestamp;
 use wire::WaiverRequest;
 
 /// A person's text: trimmed, not empty, not too long.
@@ -49,38 +50,15 @@ async fn facts(office: &Office, id: &GroupId) -> Result<GroupFacts, OfficeError>
     }
 }
 
-/// Commits what a person did; a conflict means that the page they looked at is out of date.
-async fn commit(office: &Office, writes: Vec<Write>) -> Result<(), OfficeError> {
-    match office.store.commit(writes).await {
-        Ok(()) => Ok(()),
-        Err(CommitError::Conflict(_)) => {
-            Err(OfficeError::NotNow("this has just been changed by somebody else; look again and repeat".into()))
-        }
-        Err(CommitError::Store(error)) => Err(error.into()),
+/// Commits what a person did. A conflict is not tried again: the page that they decided on is out of date.
+async fn commit_once(office: &Office, writes: Vec<Write>) -> Result<(), OfficeError> {
+    match commit::commit(office, writes).await? {
+        Committed::Yes => Ok(()),
+        Committed::Conflict(_) => Err(OfficeError::OutOfDate),
     }
 }
 
-/// Who does something, and when.
-struct By<'a> {
-    actor: &'a Actor,
-    at: Timestamp,
-    group: &'a GroupId,
-    replay: Option<&'a ReplayId>,
-}
-
-impl By<'_> {
-    fn record(&self, act: Act, detail: impl Into<String>, reason: Option<String>) -> Write {
-        Write::Audit(Box::new(AuditRecord {
-            at: self.at,
-            actor: self.actor.clone(),
-            act,
-            group: self.group.clone(),
-            replay: self.replay.cloned(),
-            detail: detail.into(),
-            reason,
-        }))
-    }
-
+impl Auditor {
     /// The waivers that a person asks for, checked.
     fn waivers(&self, asks: &[WaiverRequest]) -> Result<Vec<Waiver>, OfficeError> {
         asks.iter().map(|ask| self.waiver(ask.condition, &ask.reason)).collect()

@@ -24,7 +24,12 @@ pub(crate) async fn approve(office: &Office, groups: &[GroupId]) {
             Ok(Some(replay)) => tracing::info!(replay = %replay.id(), by = %replay.approval.by, "approved by a rule"),
             Ok(None) => {}
             // Somebody was faster, or the gate has closed: nothing is wrong.
-            Err(error @ (OfficeError::NotNow(_) | OfficeError::GateClosed(_) | OfficeError::PlanChanged)) => {
+            Err(
+                error @ (OfficeError::OutOfDate
+                | OfficeError::NotNow(_)
+                | OfficeError::GateClosed(_)
+                | OfficeError::PlanChanged),
+            ) => {
                 tracing::info!(group = %id, why = %error, "no approval by a rule now");
             }
             Err(error) => {

@@ -2,9 +2,10 @@
 //! takes messages from a main queue. Pure but for the store; how the platform is asked is an adapter's affair.
 
 use crate::act;
+use crate::commit::commit;
 use crate::error::{OfficeError, chain};
 use crate::office::Office;
-use crate::port::{CommitError, Write};
+use crate::port::Write;
 use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
@@ -96,10 +97,9 @@ pub async fn saw_queue(office: &Office, queue: &QueueArn, consumers: Vec<Attache
     if known.as_ref().is_some_and(is_known) || (known.is_none() && consumers.is_empty()) {
         return Ok(());
     }
-    match office.store.commit(vec![Write::Attached(Attached { queue: queue.clone(), seen_at, consumers })]).await {
-        Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
-        Err(CommitError::Store(error)) => Err(error.into()),
-    }
+    // On a conflict another process has just written what it saw.
+    let _ = commit(office, vec![Write::Attached(Attached { queue: queue.clone(), seen_at, consumers })]).await?;
+    Ok(())
 }
 
 /// Says in the log what could not be kept: evidence never fails anything else.

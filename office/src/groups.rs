@@ -1,17 +1,16 @@
 //! What the handlers share about groups: counters into writes, life after a death, alerts.
 
+use crate::audit::Auditor;
+use crate::commit::{Tries, commit};
 use crate::error::{OfficeError, chain};
 use crate::merged;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, Write};
+use crate::port::{Expect, Write};
 use domain::alert::{Alert, AlertKind};
-use domain::audit::{Act, AuditRecord};
+use domain::audit::Act;
 use domain::group::{CountsDeltas, GroupState, Variant};
-use domain::id::{Actor, GroupId};
+use domain::id::GroupId;
 use domain::time::Timestamp;
-
-/// How often a change of one record is tried again when others were faster.
-pub(crate) const TRIES_MAX: usize = 20;
 
 /// The writes of some counters, in the order of their groups' ids.
 pub(crate) fn count_writes(counts: CountsDeltas) -> impl Iterator<Item = Write> {
@@ -54,7 +53,9 @@ async fn revive(
     died_at: Timestamp,
     now: Timestamp,
 ) -> Result<Option<Variant>, OfficeError> {
-    for _ in 0..TRIES_MAX {
+    let mut tries = Tries::new(format!("group {id}"));
+    loop {
+        tries.begin()?;
         let Some(group) = office.store.group(id).await? else { return Ok(None) };
         let Some(after) = group.after_death(died_at, now) else { return Ok(None) };
         let regressed = matches!(after.state, GroupState::Regressed { .. });
@@ -63,26 +64,14 @@ async fn revive(
         } else {
             (Act::GroupOpened, "A letter that had failed before the fix arrived late; it waits for a replay")
         };
-        let audit = AuditRecord {
-            at: now,
-            actor: Actor::office(),
-            act,
-            group: id.clone(),
-            replay: None,
-            detail: detail.into(),
-            reason: None,
-        };
         let writes = vec![
-            Write::Variant { group: Box::new(after.clone()), expect: Expect::Version(group.version) },
-            Write::Audit(Box::new(audit)),
+            Write::Variant { variant: Box::new(after.clone()), expect: Expect::Version(group.version) },
+            Auditor::office(id, now).record(act, detail, None),
         ];
-        match office.store.commit(writes).await {
-            Ok(()) => return Ok(regressed.then_some(after)),
-            Err(CommitError::Conflict(_)) => {}
-            Err(CommitError::Store(error)) => return Err(error.into()),
+        if commit(office, writes).await?.is_made() {
+            return Ok(regressed.then_some(after));
         }
     }
-    Err(OfficeError::Contended { subject: format!("group {id}") })
 }
 
 /// The alert of a cause that was not seen before.

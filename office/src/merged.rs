@@ -2,14 +2,16 @@
 //!
 //! Each group keeps its own counters and lists, so here they are added up and merged, whatever the store.
 
+use crate::audit::Auditor;
+use crate::commit::commit;
 use crate::error::{OfficeError, chain};
 use crate::guard::unbroken;
 use crate::office::Office;
-use crate::port::{CommitError, Cursor, Expect, GroupFacts, ListPosition, Page, Store, StoreError, Write};
-use domain::audit::{Act, AuditRecord};
+use crate::port::{Cursor, Expect, GroupFacts, ListPosition, Page, Store, StoreError, Write};
+use domain::audit::Act;
 use domain::group::Variant;
 use domain::group::merging::{Step, steps};
-use domain::id::{Actor, GroupId};
+use domain::id::GroupId;
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
 use domain::replay::Replay;
@@ -154,26 +156,17 @@ async fn take(office: &Office, step: &Step) -> Result<(), OfficeError> {
         Step::Leave { .. } => (group.left(&head), Act::GroupsUnmerged, "No longer seen as"),
     };
     let Some((group_after, head_after)) = done else { return Ok(()) };
+    let now = office.now();
     let record = |of: &Variant, other: &Variant| {
-        Write::Audit(Box::new(AuditRecord {
-            at: office.now(),
-            actor: Actor::office(),
-            act,
-            group: of.id.clone(),
-            replay: None,
-            detail: format!("{detail}: {}", other.title),
-            reason: None,
-        }))
+        Auditor::office(&of.id, now).record(act, format!("{detail}: {}", other.title), None)
     };
     let writes = vec![
-        Write::Variant { group: Box::new(group_after), expect: Expect::Version(group.version) },
-        Write::Variant { group: Box::new(head_after), expect: Expect::Version(head.version) },
+        Write::Variant { variant: Box::new(group_after), expect: Expect::Version(group.version) },
+        Write::Variant { variant: Box::new(head_after), expect: Expect::Version(head.version) },
         record(&group, &head),
         record(&head, &group),
     ];
-    match office.store.commit(writes).await {
-        // Somebody was faster, and knows better.
-        Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
-        Err(CommitError::Store(error)) => Err(error.into()),
-    }
+    // On a conflict another process was faster, and decided on newer facts.
+    let _ = commit(office, writes).await?;
+    Ok(())
 }

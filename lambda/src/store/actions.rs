@@ -79,7 +79,7 @@ impl<'a> Gathering<'a> {
         match write {
             Write::Letter { letter, expect } => self.letter(at, letter, *expect),
             Write::Death(death) => self.death(at, death),
-            Write::Variant { group, expect } => self.group(at, group, *expect),
+            Write::Variant { variant, expect } => self.group(at, variant, *expect),
             Write::Counts { group, delta } => {
                 self.counts(at, group, delta);
                 Ok(())

@@ -179,5 +179,5 @@ fn log_to_stderr() {
     } else {
         subscriber.json().init();
     }
-    office::guard::log_places_of_panics();
+    office::guard::log_locations_of_panics();
 }

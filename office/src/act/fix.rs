@@ -1,6 +1,7 @@
 //! Fixes, notes and deployments.
 
-use super::{By, commit, facts, text};
+use super::{commit_once, facts, text};
+use crate::audit::Auditor;
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::{Expect, Write};
@@ -56,9 +57,8 @@ pub async fn declare_fix(
             return Err(OfficeError::NotNow("this group is resolved: there is nothing to fix".into()));
         }
     };
-    let by = By { actor, at: now, group: id, replay: None };
-    let audit = by.record(Act::FixDeclared, detail, note);
-    commit(office, vec![put(&facts.group, facts.group.moved(state)), audit]).await
+    let audit = Auditor::new(actor, id, now).record(Act::FixDeclared, detail, note);
+    commit_once(office, vec![put(&facts.group, facts.group.moved(state)), audit]).await
 }
 
 /// The version of a transform that a reference names: `v2`, or `2`.
@@ -79,10 +79,10 @@ pub async fn withdraw_fix(office: &Office, actor: &Actor, id: &GroupId, reason: 
         GroupState::Paused { replay, fix: Some(_) } => GroupState::Paused { replay: replay.clone(), fix: None },
         _ => return Err(OfficeError::NotNow("there is no fix that could be withdrawn now".into())),
     };
-    let by = By { actor, at: office.now(), group: id, replay: None };
     let detail = facts.group.state.fix().map(|fix| format!("{} {}", fix.kind.label(), fix.reference));
-    let audit = by.record(Act::FixWithdrawn, detail.unwrap_or_default(), Some(reason));
-    commit(office, vec![put(&facts.group, facts.group.moved(state)), audit]).await
+    let audit =
+        Auditor::new(actor, id, office.now()).record(Act::FixWithdrawn, detail.unwrap_or_default(), Some(reason));
+    commit_once(office, vec![put(&facts.group, facts.group.moved(state)), audit]).await
 }
 
 /// Writes a group's note; an empty one removes it.
@@ -94,10 +94,9 @@ pub async fn change_note(office: &Office, actor: &Actor, id: &GroupId, note: &st
     }
     let mut group = facts.group.moved(facts.group.state.clone());
     group.note = (!note.is_empty()).then(|| note.to_string());
-    let by = By { actor, at: office.now(), group: id, replay: None };
     let detail = if note.is_empty() { "Note removed" } else { "Note written" };
-    let audit = by.record(Act::NoteChanged, detail, group.note.clone());
-    commit(office, vec![put(&facts.group, group), audit]).await
+    let audit = Auditor::new(actor, id, office.now()).record(Act::NoteChanged, detail, group.note.clone());
+    commit_once(office, vec![put(&facts.group, group), audit]).await
 }
 
 /// A version of a consumer went live.
@@ -112,10 +111,10 @@ pub async fn report_deployment(office: &Office, ask: &DeploymentRequest) -> Resu
     if deployment.at > now {
         return Err(OfficeError::Invalid("a deployment cannot be reported before it happens".into()));
     }
-    commit(office, vec![Write::Deployment(deployment.clone())]).await?;
+    commit_once(office, vec![Write::Deployment(deployment.clone())]).await?;
     Ok(deployment)
 }
 
 fn put(before: &Variant, after: Variant) -> Write {
-    Write::Variant { group: Box::new(after), expect: Expect::Version(before.version) }
+    Write::Variant { variant: Box::new(after), expect: Expect::Version(before.version) }
 }

@@ -1,6 +1,7 @@
 //! Undoing a merge, and undoing that.
 
-use super::{By, commit, facts, text};
+use super::{commit_once, facts, text};
+use crate::audit::Auditor;
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::{Expect, Write};
@@ -19,17 +20,21 @@ pub async fn unmerge(office: &Office, actor: &Actor, id: &GroupId, ask: &Unmerge
         return Err(OfficeError::NotNow("this fingerprint is not merged into the group".into()));
     };
     out.merge.unmerged = true;
-    let by = |id| By { actor, at: office.now(), group: id, replay: None };
+    let now = office.now();
     let record = |id, title: &str| {
-        by(id).record(Act::GroupsUnmerged, format!("No longer seen as: {title}"), Some(reason.clone()))
+        Auditor::new(actor, id, now).record(
+            Act::GroupsUnmerged,
+            format!("No longer seen as: {title}"),
+            Some(reason.clone()),
+        )
     };
     let writes = vec![
         record(id, &group.title),
         record(&group.id, &head.title),
-        Write::Variant { group: Box::new(out), expect: Expect::Version(group.version) },
-        Write::Variant { group: Box::new(without), expect: Expect::Version(head.version) },
+        Write::Variant { variant: Box::new(out), expect: Expect::Version(group.version) },
+        Write::Variant { variant: Box::new(without), expect: Expect::Version(head.version) },
     ];
-    commit(office, writes).await
+    commit_once(office, writes).await
 }
 
 /// Somebody says that a fingerprint that was taken out may be merged again; the next sweep does it where it belongs.
@@ -41,10 +46,10 @@ pub async fn allow_merge(office: &Office, actor: &Actor, id: &GroupId, ask: &Rea
     }
     let mut free = group.moved(group.state.clone());
     free.merge.unmerged = false;
-    let by = By { actor, at: office.now(), group: id, replay: None };
+    let by = Auditor::new(actor, id, office.now());
     let writes = vec![
         by.record(Act::MergeAllowed, "It may be merged into another group again", Some(reason)),
-        Write::Variant { group: Box::new(free), expect: Expect::Version(group.version) },
+        Write::Variant { variant: Box::new(free), expect: Expect::Version(group.version) },
     ];
-    commit(office, writes).await
+    commit_once(office, writes).await
 }

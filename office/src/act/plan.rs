@@ -1,11 +1,12 @@
 //! Making a plan: the letters that wait in a group now, frozen.
 
-use super::{By, commit, facts};
+use super::{commit_once, facts};
+use crate::audit::Auditor;
+use crate::commit::{Committed, Tries, commit};
 use crate::error::OfficeError;
-use crate::groups::TRIES_MAX;
 use crate::office::Office;
-use crate::payloads::Looks;
-use crate::port::{CommitError, GroupFacts, Presence, Write};
+use crate::payloads::PayloadChecks;
+use crate::port::{GroupFacts, Presence, Write};
 use domain::audit::Act;
 use domain::filter::LetterFilter;
 use domain::group::{GroupState, Tally, Variant};
@@ -30,7 +31,7 @@ struct Selection {
     oldest_sent_at: Option<Timestamp>,
     left_out: BTreeMap<String, u64>,
     unchecked: BTreeMap<&'static str, u64>,
-    payloads: Looks,
+    payloads: PayloadChecks,
     message_types: BTreeSet<Option<String>>,
 }
 
@@ -101,11 +102,11 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &PlanReques
         wave_delay_ms_max: policy.wave_delay_ms_max,
     };
     write_entries(office, &plan, &selection.letters).await?;
-    let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
+    let by = Auditor::new(actor, id, now).in_replay(&plan.id);
     let which = if filter.is_none() { "" } else { " of a filter" };
     let detail = format!("{} letters{which} in {} waves", plan.letters.letters, plan.waves.len());
     let audit = by.record(Act::ReplayPlanned, detail, None);
-    commit(office, vec![Write::Plan(Box::new(plan.clone())), audit]).await?;
+    commit_once(office, vec![Write::Plan(Box::new(plan.clone())), audit]).await?;
     Ok(plan)
 }
 
@@ -315,18 +316,13 @@ async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Resu
 }
 
 async fn write_chunk(office: &Office, writes: Vec<Write>) -> Result<(), OfficeError> {
-    for _ in 0..TRIES_MAX {
-        match office.store.commit(writes.clone()).await {
-            Ok(()) => return Ok(()),
-            Err(CommitError::Store(error)) => return Err(error.into()),
-            Err(CommitError::Conflict(at))
-                if at.iter().any(|at| matches!(writes.get(*at), Some(Write::Entry { .. }))) =>
-            {
-                return Err(OfficeError::NotNow("you have just made a plan of this group; look at it".into()));
-            }
-            // A passing conflict on the ledger.
-            Err(CommitError::Conflict(_)) => {}
+    let mut tries = Tries::new("a plan");
+    loop {
+        tries.begin()?;
+        let Committed::Conflict(failed) = commit(office, writes.clone()).await? else { return Ok(()) };
+        if failed.iter().any(|write| matches!(write, Write::Entry { .. })) {
+            return Err(OfficeError::NotNow("you have just made a plan for this group; review that one".into()));
         }
+        // Another commit was writing the same record of the ledger: that passes.
     }
-    Err(OfficeError::Contended { subject: "a plan".into() })
 }

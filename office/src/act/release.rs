@@ -1,11 +1,13 @@
 //! Letting letters out of quarantine.
 
-use super::{By, facts, text};
+use super::{facts, text};
+use crate::audit::Auditor;
+use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
-use crate::groups::{TRIES_MAX, count_writes};
+use crate::groups::count_writes;
 use crate::merged;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, Write};
+use crate::port::{Expect, Write};
 use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
 use domain::id::{Actor, GroupId, LetterId};
@@ -20,7 +22,7 @@ const TOGETHER_MAX: usize = 20;
 pub async fn release(office: &Office, actor: &Actor, id: &GroupId, ask: &ReleaseRequest) -> Result<usize, OfficeError> {
     let group = facts(office, id).await?.group;
     let reason = text("the reason", &ask.reason)?;
-    let by = By { actor, at: office.now(), group: id, replay: None };
+    let by = Auditor::new(actor, id, office.now());
     let mut released = 0;
     if ask.letters.is_empty() {
         loop {
@@ -47,12 +49,14 @@ pub async fn release(office: &Office, actor: &Actor, id: &GroupId, ask: &Release
 /// Releases those of some letters that are held back, in one commit.
 async fn some(
     office: &Office,
-    by: &By<'_>,
+    by: &Auditor,
     group: &Variant,
     ids: Vec<LetterId>,
     reason: &str,
 ) -> Result<usize, OfficeError> {
-    for _ in 0..TRIES_MAX {
+    let mut tries = Tries::new(format!("letters of group {}", group.id));
+    loop {
+        tries.begin()?;
         let letters = office.store.letters(&ids).await?;
         let of_cause =
             letters.iter().filter(|letter| letter.group == group.id || group.merge.members.contains(&letter.group));
@@ -72,13 +76,10 @@ async fn some(
         writes.extend(count_writes(counts));
         let detail = format!("{} let out of quarantine", words(out.len()));
         writes.push(by.record(Act::LettersReleased, detail, Some(reason.into())));
-        match office.store.commit(writes).await {
-            Ok(()) => return Ok(out.len()),
-            Err(CommitError::Conflict(_)) => {}
-            Err(CommitError::Store(error)) => return Err(error.into()),
+        if commit(office, writes).await?.is_made() {
+            return Ok(out.len());
         }
     }
-    Err(OfficeError::Contended { subject: format!("letters of group {}", group.id) })
 }
 
 fn words(letters: usize) -> String {

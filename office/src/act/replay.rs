@@ -1,7 +1,9 @@
 //! Approving a plan, and pausing, resuming and aborting its replay.
 
 use super::plan::{remaining_tally, words};
-use super::{By, commit, facts, text};
+use super::{commit_once, facts, text};
+use crate::audit::Auditor;
+use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::{Expect, GroupFacts, Write};
@@ -32,7 +34,7 @@ pub async fn approve(
         return Err(OfficeError::PlanChanged);
     }
     let now = office.now();
-    let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
+    let by = Auditor::new(actor, id, now).in_replay(&plan.id);
     let waivers = by.waivers(&ask.waivers)?;
     let (left_out, unchecked) = (words(&plan.left_out), words(&plan.unchecked));
     let message_types = &plan.message_types;
@@ -56,10 +58,10 @@ pub async fn approve(
     let mut writes = vec![
         Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Absent },
         Write::PlanTaken { group: id.clone(), plan: plan_id.clone() },
-        Write::Variant { group: Box::new(group), expect: Expect::Version(facts.group.version) },
+        Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.group.version) },
     ];
     writes.extend(records);
-    commit(office, writes).await?;
+    commit_once(office, writes).await?;
     office.nudge(&plan_id).await;
     Ok(replay)
 }
@@ -80,7 +82,7 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeR
         )));
     }
     let now = office.now();
-    let by = By { actor, at: now, group: replay.group(), replay: Some(id) };
+    let by = Auditor::new(actor, replay.group(), now).in_replay(id);
     let waivers = by.waivers(&ask.waivers)?;
     if facts.group.state.fix().and_then(|fix| fix.transform.as_ref()).map(|named| &named.program_hash)
         != ask.program_hash.as_ref()
@@ -104,11 +106,11 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeR
     let group = facts.group.moved(GroupState::Replaying { replay: id.clone(), fix });
     let mut writes = vec![
         Write::Replay { replay: Box::new(resumed.clone()), expect: Expect::Version(replay.version) },
-        Write::Variant { group: Box::new(group), expect: Expect::Version(facts.group.version) },
+        Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.group.version) },
     ];
     writes.extend(by.waiver_records(&waivers));
     writes.push(by.record(Act::ReplayResumed, format!("{} letters to go", total.pending), Some(reason)));
-    commit(office, writes).await?;
+    commit_once(office, writes).await?;
     office.nudge(id).await;
     Ok(resumed)
 }
@@ -141,13 +143,15 @@ async fn change(
     reason: &str,
     to: impl Fn(&Replay, domain::time::Timestamp) -> Option<Replay>,
 ) -> Result<Replay, OfficeError> {
-    for _ in 0..PERSON_TRIES_MAX {
+    let mut tries = Tries::up_to(PERSON_TRIES_MAX, format!("replay {id}"));
+    loop {
+        tries.begin()?;
         let (replay, facts) = replay_and_group(office, id).await?;
         let now = office.now();
         let Some(after) = to(&replay, now) else {
             return Err(OfficeError::NotNow("the replay is not in a state in which this can be done".into()));
         };
-        let by = By { actor, at: now, group: replay.group(), replay: Some(id) };
+        let by = Auditor::new(actor, replay.group(), now).in_replay(id);
         let mut writes = vec![
             Write::Replay { replay: Box::new(after.clone()), expect: Expect::Version(replay.version) },
             by.record(act, "", Some(reason.to_string())),
@@ -155,18 +159,13 @@ async fn change(
         if let (Act::ReplayPaused, Some(fix)) = (act, facts.group.state.fix()) {
             let state = GroupState::Paused { replay: id.clone(), fix: Some(fix.clone()) };
             let group = Box::new(facts.group.moved(state));
-            writes.push(Write::Variant { group, expect: Expect::Version(facts.group.version) });
+            writes.push(Write::Variant { variant: group, expect: Expect::Version(facts.group.version) });
         }
-        match commit(office, writes).await {
-            Ok(()) => {
-                office.nudge(id).await;
-                return Ok(after);
-            }
-            Err(OfficeError::NotNow(_)) => {}
-            Err(error) => return Err(error),
+        if commit(office, writes).await?.is_made() {
+            office.nudge(id).await;
+            return Ok(after);
         }
     }
-    Err(OfficeError::Contended { subject: format!("replay {id}") })
 }
 
 /// How often a person's change is tried again: an executor writes a replay a few times a second.

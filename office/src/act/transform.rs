@@ -1,7 +1,8 @@
 //! Payload transforms: saving a version, seeing what a program would change, and trying a version over all letters.
 
 use super::plan::why_not;
-use super::{By, commit, facts, text};
+use super::{commit_once, facts, text};
+use crate::audit::Auditor;
 use crate::error::OfficeError;
 use crate::merged;
 use crate::office::Office;
@@ -54,9 +55,9 @@ pub async fn save_transform(
         saved_by: actor.clone(),
         saved_at: now,
     };
-    let by = By { actor, at: now, group: id, replay: None };
-    let audit = by.record(Act::TransformSaved, transform.named().label(), transform.note.clone());
-    commit(office, vec![Write::Transform(Box::new(transform.clone())), audit]).await?;
+    let audit =
+        Auditor::new(actor, id, now).record(Act::TransformSaved, transform.named().label(), transform.note.clone());
+    commit_once(office, vec![Write::Transform(Box::new(transform.clone())), audit]).await?;
     Ok(transform)
 }
 
@@ -136,10 +137,9 @@ pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &DryRunR
         let which = if run.filter.is_none() { "" } else { " over the letters of a filter" };
         let label = run.transform.label();
         let detail = format!("{label}{which}: {changed} changed, {unchanged} unchanged, {failed} failed");
-        let by = By { actor, at: now, group: id, replay: None };
-        writes.push(by.record(Act::TransformTried, detail, None));
+        writes.push(Auditor::new(actor, id, now).record(Act::TransformTried, detail, None));
     }
-    commit(office, writes).await?;
+    commit_once(office, writes).await?;
     Ok(run)
 }
 

@@ -63,7 +63,9 @@ impl From<OfficeError> for ApiError {
             | OfficeError::NoLetter(_)
             | OfficeError::NoReplay(_)
             | OfficeError::NoTransform(_) => ErrorCode::NotFound,
-            OfficeError::NoPlan | OfficeError::PlanChanged | OfficeError::NotNow(_) => ErrorCode::Conflict,
+            OfficeError::NoPlan | OfficeError::PlanChanged | OfficeError::OutOfDate | OfficeError::NotNow(_) => {
+                ErrorCode::Conflict
+            }
             OfficeError::GateClosed(_) => ErrorCode::GateClosed,
             OfficeError::Invalid(_) | OfficeError::Plan(_) => ErrorCode::Invalid,
             OfficeError::Contended { .. } | OfficeError::Queue(_) | OfficeError::Transform(_) => ErrorCode::Unavailable,

@@ -1,13 +1,15 @@
 //! Keeping letters that were never seen: one atomic commit for up to 64 of them, their groups and their counters.
 
 use super::{Measures, ReadMessage, Report, fail};
+use crate::audit::Auditor;
+use crate::commit::{Committed, Tries, commit};
 use crate::error::OfficeError;
 use crate::groups;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, Write};
-use domain::audit::{Act, AuditRecord};
+use crate::port::{Expect, Write};
+use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
-use domain::id::{Actor, GroupId};
+use domain::id::GroupId;
 use domain::letter::Letter;
 use domain::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,7 +81,9 @@ async fn commit_all(
     now: Timestamp,
 ) -> Result<Vec<Variant>, OfficeError> {
     let mut known: Known = BTreeMap::new();
-    for _ in 0..ROUNDS_MAX {
+    let mut tries = Tries::up_to(ROUNDS_MAX, "a batch of letters");
+    loop {
+        tries.begin()?;
         if fresh.is_empty() {
             return Ok(Vec::new());
         }
@@ -89,16 +93,12 @@ async fn commit_all(
             }
         }
         let (writes, opened) = writes(fresh, &known, now);
-        let conflicts = match office.store.commit(writes.clone()).await {
-            Ok(()) => return Ok(opened),
-            Err(CommitError::Store(error)) => return Err(error.into()),
-            Err(CommitError::Conflict(indexes)) => indexes,
-        };
+        let Committed::Conflict(failed) = commit(office, writes).await? else { return Ok(opened) };
         let mut stored = BTreeSet::new();
-        for write in conflicts.iter().filter_map(|at| writes.get(*at)) {
+        for write in failed {
             match write {
-                Write::Letter { letter, .. } => drop(stored.insert(letter.id.clone())),
-                Write::Variant { group, .. } => drop(known.remove(&group.id)),
+                Write::Letter { letter, .. } => drop(stored.insert(letter.id)),
+                Write::Variant { variant, .. } => drop(known.remove(&variant.id)),
                 _ => {}
             }
         }
@@ -106,7 +106,6 @@ async fn commit_all(
         fresh.retain(|f| !stored.contains(&f.letter.id));
         report.duplicates += before - fresh.len();
     }
-    Err(OfficeError::Contended { subject: "a batch of letters".into() })
 }
 
 /// The groups of some letters as they are stored; none for those that are not.
@@ -134,7 +133,7 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Va
         } else if let Some(group) = known.get(id).and_then(Option::as_ref)
             && let Some(aged) = group.aged(died_at)
         {
-            writes.push(Write::Variant { group: Box::new(aged), expect: Expect::Version(group.version) });
+            writes.push(Write::Variant { variant: Box::new(aged), expect: Expect::Version(group.version) });
         }
     }
     for group in opened.values() {
@@ -146,16 +145,9 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Va
 
 /// The writes that open a group.
 pub(super) fn open_group(group: &Variant, now: Timestamp) -> [Write; 2] {
-    let audit = AuditRecord {
-        at: now,
-        actor: Actor::office(),
-        act: Act::GroupOpened,
-        group: group.id.clone(),
-        replay: None,
-        detail: format!("First letter: {}", group.title),
-        reason: None,
-    };
-    [Write::Variant { group: Box::new(group.clone()), expect: Expect::Absent }, Write::Audit(Box::new(audit))]
+    let detail = format!("First letter: {}", group.title);
+    let audit = Auditor::office(&group.id, now).record(Act::GroupOpened, detail, None);
+    [Write::Variant { variant: Box::new(group.clone()), expect: Expect::Absent }, audit]
 }
 
 /// Resolved groups that got a letter come back to life.

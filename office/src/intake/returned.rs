@@ -2,14 +2,16 @@
 
 use super::keep::open_group;
 use super::{ReadMessage, Report};
+use crate::audit::Auditor;
+use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
-use crate::groups::{self, TRIES_MAX};
+use crate::groups;
 use crate::merged;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, Write};
-use domain::audit::{Act, AuditRecord};
+use crate::port::{Expect, Write};
+use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
-use domain::id::{Actor, GroupId, LetterId, MessageId, ReplayId};
+use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
 use domain::reading::Class;
 use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, Verdict};
@@ -33,7 +35,9 @@ pub(super) async fn keep(
     (replay, letter): &Sending,
     report: &mut Report,
 ) -> Result<Kept, OfficeError> {
-    for _ in 0..TRIES_MAX {
+    let mut tries = Tries::new(format!("letter {letter}"));
+    loop {
+        tries.begin()?;
         // A marker that names nothing of ours was forged or comes from another office: a letter like any other.
         let Some(letter) = office.store.letter(letter).await? else { return Ok(Kept::NotOurs) };
         let Some(entry) = office.store.entry(replay, &letter.id).await? else { return Ok(Kept::NotOurs) };
@@ -50,16 +54,11 @@ pub(super) async fn keep(
             Some(_) => None,
             None => Some(Variant::opened_by(&return_.after, &source.reading)),
         };
-        match office.store.commit(return_.writes(source, opened.as_ref(), now)).await {
-            Ok(()) => {
-                return_.follow_up(office, opened, report, now).await;
-                return Ok(Kept::Yes);
-            }
-            Err(CommitError::Conflict(_)) => {}
-            Err(CommitError::Store(error)) => return Err(error.into()),
+        if commit(office, return_.writes(source, opened.as_ref(), now)).await?.is_made() {
+            return_.follow_up(office, opened, report, now).await;
+            return Ok(Kept::Yes);
         }
     }
-    Err(OfficeError::Contended { subject: format!("letter {letter}") })
 }
 
 /// Whether two fingerprints are one cause: the same, or merged.
@@ -172,8 +171,7 @@ impl<'a> Return<'a> {
     }
 
     fn record(&self, act: Act, group: &GroupId, detail: String, at: Timestamp) -> Write {
-        let (actor, group, replay) = (Actor::office(), group.clone(), Some(self.entry.replay.clone()));
-        Write::Audit(Box::new(AuditRecord { at, actor, act, group, replay, detail, reason: None }))
+        Auditor::office(group, at).in_replay(&self.entry.replay).record(act, detail, None)
     }
 
     async fn follow_up(&self, office: &Office, opened: Option<Variant>, report: &mut Report, now: Timestamp) {

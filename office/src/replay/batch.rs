@@ -1,9 +1,10 @@
 //! Changing entries of a replay, their letters, the ledger and the counters in one commit.
 
+use crate::commit::{self, Committed, Tries};
 use crate::error::OfficeError;
-use crate::groups::{TRIES_MAX, count_writes};
+use crate::groups::count_writes;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, Write};
+use crate::port::{Expect, Write};
 use domain::group::CountsDeltas;
 use domain::id::{LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
@@ -65,7 +66,9 @@ pub(super) async fn commit_over(
     mut changes: Vec<Change>,
     mut just_read: Vec<Letter>,
 ) -> Result<Changed, OfficeError> {
-    for _ in 0..TRIES_MAX {
+    let mut tries = Tries::new("a batch of a replay's letters");
+    loop {
+        tries.begin()?;
         if changes.is_empty() {
             return Ok(Changed::default());
         }
@@ -76,25 +79,23 @@ pub(super) async fn commit_over(
             letters => letters,
         };
         let (writes, after) = writes(fence.as_ref(), &changes, &letters);
-        let indexes = match office.store.commit(writes.clone()).await {
-            Ok(()) => return Ok(Changed { made: changes, letters: after, fenced: false }),
-            Err(CommitError::Store(error)) => return Err(error.into()),
-            Err(CommitError::Conflict(indexes)) => indexes,
+        let failed = match commit::commit(office, writes).await? {
+            Committed::Yes => return Ok(Changed { made: changes, letters: after, fenced: false }),
+            Committed::Conflict(failed) => failed,
         };
         let mut gone = BTreeSet::new();
-        for write in indexes.iter().filter_map(|at| writes.get(*at)) {
+        for write in failed {
             match write {
                 Write::ReplayIs { .. } => return Ok(Changed { fenced: true, ..Changed::default() }),
-                Write::Entry { entry, .. } => drop(gone.insert(entry.letter.clone())),
+                Write::Entry { entry, .. } => drop(gone.insert(entry.letter)),
                 // The caller judged the letter as it was: it has to judge it again.
-                Write::Letter { letter, .. } if fence.is_some() => drop(gone.insert(letter.id.clone())),
+                Write::Letter { letter, .. } if fence.is_some() => drop(gone.insert(letter.id)),
                 // Without a fence the entry's condition decides, and the letter is read again in the next round.
                 _ => {}
             }
         }
         changes.retain(|change| !gone.contains(&change.entry.letter));
     }
-    Err(OfficeError::Contended { subject: "a batch of a replay's letters".into() })
 }
 
 fn writes(fence: Option<&Fence<'_>>, changes: &[Change], letters: &[Letter]) -> (Vec<Write>, Vec<Letter>) {

@@ -5,8 +5,8 @@
 
 use super::batch::{Change, commit};
 use super::settle::SETTLE_MAX;
+use crate::commit::Tries;
 use crate::error::{OfficeError, chain};
-use crate::groups::TRIES_MAX;
 use crate::office::Office;
 use domain::id::{LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
@@ -22,20 +22,27 @@ struct Read {
     marker: Marker,
 }
 
-/// Takes receipts: the ids and bodies of messages of their queue. Gives the messages that must come again.
+/// Takes receipts, given as the ids and bodies of messages. Returns the ids of the messages that must come again: those
+/// that are not receipts, and those that the store could not be asked about.
 pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) -> Vec<MessageId> {
     let mut of_replay: BTreeMap<ReplayId, Vec<Read>> = BTreeMap::new();
+    let mut failed = Vec::new();
     for (message, body) in messages {
-        let receipt = Receipt::parse(&body);
-        let marker = receipt.as_ref().and_then(Receipt::sending);
-        match receipt.zip(marker) {
-            Some((receipt, marker)) => {
+        let Some(receipt) = Receipt::parse(&body) else {
+            tracing::warn!(
+                message_id = %message,
+                "a message on the receipt queue is not a receipt; it stays there for the queue's redrive policy"
+            );
+            failed.push(message);
+            continue;
+        };
+        match receipt.sending() {
+            Some(marker) => {
                 of_replay.entry(marker.replay.clone()).or_default().push(Read { message, receipt, marker });
             }
-            None => tracing::warn!(message_id = %message, "a message on the queue of receipts is none"),
+            None => tracing::warn!(message_id = %message, "a receipt with an unreadable marker was ignored"),
         }
     }
-    let mut failed = Vec::new();
     let mut confirmed = 0;
     for (replay, receipts) in of_replay {
         let before = confirmed;
@@ -63,7 +70,9 @@ pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) 
 async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<usize, OfficeError> {
     let mut confirmed = 0;
     let mut left: Vec<&Read> = receipts.iter().collect();
-    for _ in 0..TRIES_MAX {
+    let mut tries = Tries::new(format!("replay {replay}"));
+    while !left.is_empty() {
+        tries.begin()?;
         let changes = proven(office, replay, &left).await?;
         if changes.is_empty() {
             return Ok(confirmed);
@@ -72,10 +81,10 @@ async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<u
         let made = commit(office, None, changes).await?.made;
         confirmed += made.len();
         let made: BTreeSet<_> = made.iter().map(|change| &change.entry.letter).collect();
-        // What somebody else changed meanwhile (the answer to its sending was recorded) is looked at again.
+        // An entry that another process changed meanwhile (it recorded the answer to a send) is looked at again.
         left.retain(|read| meant.contains(&read.marker.letter) && !made.contains(&read.marker.letter));
     }
-    if left.is_empty() { Ok(confirmed) } else { Err(OfficeError::Contended { subject: format!("replay {replay}") }) }
+    Ok(confirmed)
 }
 
 /// What the receipts prove of entries as they are now.

@@ -11,8 +11,8 @@ use super::settle::SETTLE_MAX;
 use super::transition::{enter, pause};
 use crate::error::OfficeError;
 use crate::office::Office;
-use crate::payloads::Looks;
-use crate::port::{CommitError, EntryFailure, Expect, Outgoing, Presence, QueueError, Write};
+use crate::payloads::PayloadChecks;
+use crate::port::{EntryFailure, Expect, Outgoing, Presence, QueueError, Write};
 use domain::id::MessageId;
 use domain::letter::{Letter, LetterState};
 use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX};
@@ -93,11 +93,7 @@ async fn observe_first(office: &Office, replay: &Replay, wave: u32) -> Result<Di
 
 pub(super) async fn put(office: &Office, replay: &Replay, version: u64) -> Result<bool, OfficeError> {
     let write = Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(version) };
-    match office.store.commit(vec![write]).await {
-        Ok(()) => Ok(true),
-        Err(CommitError::Conflict(_)) => Ok(false),
-        Err(CommitError::Store(error)) => Err(error.into()),
-    }
+    Ok(crate::commit::commit(office, vec![write]).await?.is_made())
 }
 
 /// Why a run of sends ended.
@@ -194,7 +190,7 @@ impl Run<'_> {
     async fn without_gone(&self, judged: Vec<Change>, letters: &[Letter]) -> Vec<Change> {
         let goes: BTreeSet<_> = judged.iter().filter(|c| c.letter.is_some()).map(|c| &c.entry.letter).collect();
         let letters = letters.iter().filter(|letter| goes.contains(&letter.id)).collect();
-        let presences = Looks::default().look(&*self.office.payloads, letters).await;
+        let presences = PayloadChecks::default().look(&*self.office.payloads, letters).await;
         let is_gone = |change: &Change| presences.get(&change.entry.letter) == Some(&Presence::Gone);
         let without = judged
             .into_iter()

@@ -2,13 +2,15 @@
 
 use super::Did;
 use super::checks::{Occasion, gate_of, main_queue_fact};
+use crate::audit::Auditor;
+use crate::commit::commit;
 use crate::error::OfficeError;
 use crate::intake::word;
 use crate::merged;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, GroupFacts, Write};
+use crate::port::{Expect, GroupFacts, Write};
 use domain::alert::{Alert, AlertKind};
-use domain::audit::{Act, AuditRecord};
+use domain::audit::Act;
 use domain::fix::Fix;
 use domain::group::{GroupState, Tally, Variant};
 use domain::id::Actor;
@@ -173,24 +175,11 @@ impl Transition<'_> {
                 records.push((Act::GroupResolved, "No letter of the group is open".to_string()));
             }
             let group = Box::new(self.group.moved(state));
-            writes.push(Write::Variant { group, expect: Expect::Version(self.group.version) });
+            writes.push(Write::Variant { variant: group, expect: Expect::Version(self.group.version) });
         }
-        writes.extend(records.into_iter().map(|(act, detail)| {
-            Write::Audit(Box::new(AuditRecord {
-                at: self.now,
-                actor: Actor::office(),
-                act,
-                group: self.group.id.clone(),
-                replay: Some(self.replay.id().clone()),
-                detail,
-                reason: None,
-            }))
-        }));
-        match office.store.commit(writes).await {
-            Ok(()) => Ok(Did::Something),
-            Err(CommitError::Conflict(_)) => Ok(Did::Lost),
-            Err(CommitError::Store(error)) => Err(error.into()),
-        }
+        let audit = Auditor::office(&self.group.id, self.now).in_replay(self.replay.id());
+        writes.extend(records.into_iter().map(|(act, detail)| audit.record(act, detail, None)));
+        Ok(if commit(office, writes).await?.is_made() { Did::Something } else { Did::Lost })
     }
 }
 

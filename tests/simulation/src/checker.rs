@@ -350,7 +350,7 @@ impl Watch for Checker {
                     }
                 }
                 // One that joins tells of its head.
-                Write::Variant { group, .. } => seen.joins(group),
+                Write::Variant { variant, .. } => seen.joins(variant),
                 _ => {}
             }
         }

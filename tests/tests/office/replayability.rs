@@ -65,7 +65,7 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     assert_eq!(plan.letters.letters, 3, "the policy lets pointers go");
     let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
     let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
-    assert_eq!(would_be_sent.unchecked, ["1 whose payloads in S3 this office cannot see"]);
+    assert_eq!(would_be_sent.unchecked, ["1 with payloads in S3 that this office cannot check"]);
 }
 
 /// A bucket whose objects expire, all at once.

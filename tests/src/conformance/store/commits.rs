@@ -18,7 +18,7 @@ fn of_each_kind(from: Option<u64>) -> Vec<Write> {
     let replay = replay(&plan("versions", &id, &[]), at_s(0));
     vec![
         Write::Letter { letter: Box::new(Letter { version, ..letter(&id, 1) }), expect },
-        Write::Variant { group: Box::new(domain::group::Variant { version, ..group(&id) }), expect },
+        Write::Variant { variant: Box::new(domain::group::Variant { version, ..group(&id) }), expect },
         Write::Replay { replay: Box::new(domain::replay::Replay { version, ..replay }), expect },
     ]
 }

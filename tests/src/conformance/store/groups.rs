@@ -195,7 +195,7 @@ pub async fn group_keeps_its_skeleton_and_its_kin(store: &dyn Store) {
     commit(store, vec![samples::open(&head)]).await;
     let merge = MergeState { into: None, members: ids[1..].iter().cloned().collect(), unmerged: true };
     let after = Variant { merge, ..head.moved(head.state.clone()) };
-    commit(store, vec![Write::Variant { group: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
+    commit(store, vec![Write::Variant { variant: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
     assert_eq!(store.group(&ids[0]).await.unwrap(), Some(after.clone()));
     assert_eq!(facts(store, &ids[0]).await.group, after);
 }
