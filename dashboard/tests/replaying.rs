@@ -5,17 +5,17 @@ mod fixture;
 
 use dashboard::component::{ApproveDialog, Asker, GateList, LedgerTable, WaveRows};
 use dashboard::reactive::prelude::*;
-use domain::gate::Gate;
 use fixture::{Fixture, frame, show};
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 use web_sys::{Event, EventInit, HtmlInputElement, HtmlTextAreaElement};
+use wire::GateView;
 use wire::{ApproveRequest, PlanView, ReplayView};
 
 wasm_bindgen_test_configure!(run_in_browser);
 
-fn gate(quiet: Value, approval: Value) -> Gate {
+fn gate(quiet: Value, approval: Value) -> GateView {
     let condition = |kind: &str, status: &Value, evidence: &str| {
         let mut all = json!({ "kind": kind, "evidence": evidence });
         all.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
@@ -71,7 +71,7 @@ fn replay() -> ReplayView {
 struct Asked {
     fixture: Fixture,
     plan: RwSignal<Option<PlanView>>,
-    gate: RwSignal<Gate>,
+    gate: RwSignal<GateView>,
     sent: RwSignal<Option<ApproveRequest>>,
 }
 

@@ -37,8 +37,8 @@ impl LetterFilter {
     /// Whether a letter fits.
     pub fn fits(&self, letter: &Letter) -> bool {
         let is = |asked: &Option<String>, has: &Option<String>| asked.is_none() || asked == has;
-        is(&self.message_type, &letter.message_type)
-            && is(&self.tenant, &letter.tenant)
+        is(&self.message_type, &letter.diagnosis.message_type)
+            && is(&self.tenant, &letter.diagnosis.tenant)
             && self.died_from.is_none_or(|from| letter.died_at >= from)
             && self.died_before.is_none_or(|before| letter.died_at < before)
             && self.replays_max.is_none_or(|max| letter.replays <= max)

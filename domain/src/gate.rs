@@ -138,17 +138,20 @@ impl Condition {
     }
 }
 
-/// The gate as it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// The gate of a group, judged. Only [`evaluate`] makes one, so that nobody can claim an open gate that was never
+/// judged; it has no serialised form for the same reason. `wire::GateView` shows it to people.
+///
+/// ```compile_fail,E0277
+/// let forged: domain::gate::Gate = serde_json::from_str("{}")?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// The group it stands before.
-    pub group: GroupId,
-    /// The conditions, in order.
-    pub conditions: Vec<Condition>,
+    group: GroupId,
+    conditions: Vec<Condition>,
 }
 
-/// The proof that a gate was open. Only [`Gate::open`] makes one.
+/// The proof that a gate was open: what an approval and a resumption require. Only [`Gate::open`] makes one.
 #[derive(Debug)]
 pub struct OpenGate {
     group: GroupId,
@@ -162,6 +165,16 @@ impl OpenGate {
 }
 
 impl Gate {
+    /// The group that the gate guards.
+    pub fn group(&self) -> &GroupId {
+        &self.group
+    }
+
+    /// The conditions, in the order of [`ConditionKind::ALL`].
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
     /// The proof that every condition holds, or the ones that do not.
     pub fn open(&self) -> Result<OpenGate, Vec<Condition>> {
         let unmet: Vec<_> = self.conditions.iter().filter(|c| !c.holds()).cloned().collect();

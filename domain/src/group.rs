@@ -177,7 +177,7 @@ pub struct Variant {
 impl Variant {
     /// The group that a first letter opens.
     pub fn opened_by(letter: &Letter, reading: &Reading) -> Self {
-        let mut failure = reading.failure.clone();
+        let mut failure = reading.diagnosis.failure.clone();
         if let Some(stack) = &mut failure.stack {
             truncate_on_char(stack, crate::limits::STACK_BYTES_MAX);
         }
@@ -186,17 +186,17 @@ impl Variant {
             version: 1,
             main_queue: letter.main_queue.clone(),
             dlq: letter.dlq.clone(),
-            title: reading.title.clone(),
+            title: reading.diagnosis.title.clone(),
             culprit: reading.culprit.clone(),
-            classification: reading.classification.clone(),
+            classification: reading.diagnosis.classification.clone(),
             failure,
-            consumer: reading.consumer.clone(),
-            message_type: reading.message_type.clone(),
-            severity: reading.impact.severity,
+            consumer: reading.diagnosis.consumer.clone(),
+            message_type: reading.diagnosis.message_type.clone(),
+            severity: reading.diagnosis.impact.severity,
             first_died_at: letter.died_at,
             note: None,
             owner: None,
-            skeleton: crate::read::skeleton(&reading.failure, reading.main_queue.as_ref()),
+            skeleton: crate::read::skeleton(&reading.diagnosis.failure, reading.main_queue.as_ref()),
             merge: MergeState::default(),
             state: GroupState::Open,
         }
@@ -252,7 +252,7 @@ pub struct Tally {
 impl Tally {
     fn count(&mut self, letter: &Letter, sign: i64) {
         self.letters += sign;
-        if let Some(money) = letter.impact.money {
+        if let Some(money) = letter.diagnosis.impact.money {
             self.priced += sign;
             if sign > 0 { self.money.add(money) } else { self.money.subtract(money) }
         }
@@ -360,7 +360,7 @@ impl CountsDeltas {
         delta.deaths += 1;
         delta.last_died_at = delta.last_died_at.max(Some(letter.died_at));
         *delta.arrivals.entry(arrival_bucket(letter.died_at)).or_default() += 1;
-        if let Some(customer) = &letter.impact.customer
+        if let Some(customer) = &letter.diagnosis.impact.customer
             && !delta.customers.contains(customer)
         {
             delta.customers.push(customer.clone());

@@ -1,13 +1,12 @@
 //! A letter: one dead message as we keep it, and each of its deaths.
 
 use crate::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
-use crate::impact::{Impact, loss_at};
+use crate::impact::loss_at;
 use crate::message::{Content, DeadMessage};
-use crate::reading::{Classification, EnvelopeKind, Failure, Reading, Replayability};
+use crate::reading::{Diagnosis, Reading};
 use crate::tagged::need;
 use crate::time::{Span, Timestamp};
 use alloc::string::String;
-use alloc::vec::Vec;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where a letter is.
@@ -132,41 +131,9 @@ pub struct Letter {
     pub sequence_number: Option<String>,
     /// Body and attributes as they were on the main queue, verbatim.
     pub content: Content,
-    /// The title of its latest death, see [`Reading::title`].
-    pub title: String,
-    /// How its latest death carried the failure.
-    pub envelope: EnvelopeKind,
-    /// The failure of its latest death.
-    pub failure: Failure,
-    /// The classification of its latest death.
-    pub classification: Classification,
-    /// What it costs.
-    pub impact: Impact,
-    /// The kind of message.
-    pub message_type: Option<String>,
-    /// The service that failed on it.
-    pub consumer: Option<String>,
-    /// That service's version at its latest death.
-    pub consumer_version: Option<String>,
-    /// The service that sent it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub producer: Option<String>,
-    /// That service's version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub producer_version: Option<String>,
-    /// Whose message it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant: Option<String>,
-    /// How often it was tried before its latest death.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attempts: Option<u32>,
-    /// When it was tried for the first time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_tried_at: Option<Timestamp>,
-    /// Whether it can be sent back.
-    pub replayability: Replayability,
-    /// What was guessed or could not be read.
-    pub remarks: Vec<String>,
+    /// What its latest death says. Impact, type, tenant and producer stay as the first death said.
+    #[serde(flatten)]
+    pub diagnosis: Diagnosis,
     /// When it was first sent by its producer.
     pub sent_at: Timestamp,
     /// When its queue's retention or its own deadline ends.
@@ -229,24 +196,10 @@ impl Letter {
             original_message_id: reading.original_message_id,
             sequence_number: message.system.sequence_number.clone(),
             content: reading.original,
-            title: reading.title,
-            envelope: reading.envelope,
-            failure: reading.failure,
-            classification: reading.classification,
-            loss_at: loss_at(message.system.sent_at.unwrap_or(sent_at), retention, reading.impact.deadline),
-            impact: reading.impact,
-            message_type: reading.message_type,
-            consumer: reading.consumer,
-            consumer_version: reading.consumer_version,
-            producer: reading.producer,
-            producer_version: reading.producer_version,
-            tenant: reading.tenant,
-            attempts: reading.attempts,
-            first_tried_at: reading.first_tried_at,
-            replayability: reading.replayability,
-            remarks: reading.remarks,
+            loss_at: loss_at(message.system.sent_at.unwrap_or(sent_at), retention, reading.diagnosis.impact.deadline),
+            diagnosis: reading.diagnosis,
             sent_at,
-            // A clock ahead of ours must not make a death of the future: it would hold the gate shut (fault F9).
+            // A clock ahead of ours must not make a death of the future: it would hold the gate shut .
             died_at: reading.failed_at.unwrap_or(now).min(now),
             kept_at: now,
             deaths: 1,
@@ -263,14 +216,7 @@ impl Letter {
         Self {
             version: self.version + 1,
             group: reading.group,
-            title: reading.title,
-            envelope: reading.envelope,
-            failure: reading.failure,
-            classification: reading.classification,
-            consumer: reading.consumer.or_else(|| self.consumer.clone()),
-            consumer_version: reading.consumer_version,
-            attempts: reading.attempts,
-            remarks: reading.remarks,
+            diagnosis: self.diagnosis.renewed_by(reading.diagnosis),
             died_at: reading.failed_at.unwrap_or(now).min(now),
             deaths: self.deaths + 1,
             state: if is_capped { LetterState::Quarantined { at: now } } else { LetterState::Waiting },
@@ -291,8 +237,8 @@ impl Letter {
             number: self.deaths,
             died_at: self.died_at,
             group: self.group.clone(),
-            title: self.title.clone(),
-            consumer_version: self.consumer_version.clone(),
+            title: self.diagnosis.title.clone(),
+            consumer_version: self.diagnosis.consumer_version.clone(),
             replay,
         }
     }
@@ -320,6 +266,6 @@ impl Letter {
 
     /// Whether its deadline has passed: sending it back would do what nobody wants any more.
     pub fn is_expired(&self, now: Timestamp) -> bool {
-        self.impact.deadline.is_some_and(|deadline| deadline <= now)
+        self.diagnosis.impact.deadline.is_some_and(|deadline| deadline <= now)
     }
 }

@@ -29,7 +29,7 @@ use crate::marker::{MARKER_ATTRIBUTE, Marker};
 use crate::merge::Skeleton;
 use crate::message::DeadMessage;
 use crate::policy::Policy;
-use crate::reading::{Classification, EnvelopeKind, Failure, Reading, Replayability};
+use crate::reading::{Classification, Diagnosis, EnvelopeKind, Failure, Reading, Replayability};
 use crate::time::Timestamp;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -137,32 +137,34 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
         policy,
     );
     Reading {
-        envelope: kind,
-        replayability: facts.not_replayable.unwrap_or(Replayability::Replayable),
         original_message_id: facts
             .original_message_id
             .as_deref()
             .map_or_else(|| message.message_id.clone(), MessageId::from),
         marker: marker_of(message),
-        consumer: facts.consumer,
-        consumer_version: facts.consumer_version,
-        producer: facts.producer,
-        producer_version: facts.producer_version,
-        tenant: facts.tenant,
-        attempts: facts.attempts,
-        failure: facts.failure,
         main_queue,
         original,
-        classification: classify::after_replays(verdict.classification, marker_of(message).as_ref()),
         group: verdict.group,
-        title: verdict.title,
         culprit: verdict.culprit,
-        message_type: facts.message_type,
-        impact: inside.impact,
         sent_at,
-        first_tried_at: facts.first_tried_at.or(system.first_received_at.filter(|_| redriven)),
         failed_at: facts.failed_at,
-        remarks: facts.remarks,
+        diagnosis: Diagnosis {
+            envelope: kind,
+            replayability: facts.not_replayable.unwrap_or(Replayability::Replayable),
+            consumer: facts.consumer,
+            consumer_version: facts.consumer_version,
+            producer: facts.producer,
+            producer_version: facts.producer_version,
+            tenant: facts.tenant,
+            attempts: facts.attempts,
+            failure: facts.failure,
+            classification: classify::after_replays(verdict.classification, marker_of(message).as_ref()),
+            title: verdict.title,
+            message_type: facts.message_type,
+            impact: inside.impact,
+            first_tried_at: facts.first_tried_at.or(system.first_received_at.filter(|_| redriven)),
+            remarks: facts.remarks,
+        },
     }
 }
 

@@ -246,53 +246,86 @@ impl Replayability {
     }
 }
 
-/// Everything that was read from one dead message. The same message gives the same reading, on any machine.
+/// What a death says: the failure, how it was classified, what it costs, who was involved. A reading makes it, a letter
+/// keeps it, the letter's page shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
-    /// How the failure was carried.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Diagnosis {
+    /// A title that a person understands: error type and message template.
+    pub title: String,
+    /// How the message carried its failure.
     pub envelope: EnvelopeKind,
-    /// The queue it died on, where that can be told.
-    pub main_queue: Option<QueueArn>,
-    /// The message's id on the main queue.
-    pub original_message_id: MessageId,
-    /// What was on the main queue, byte for byte: the envelope taken off.
-    pub original: Content,
     /// The failure.
     pub failure: Failure,
     /// Class, category, confidence and reason.
     pub classification: Classification,
-    /// The group it belongs to.
-    pub group: GroupId,
-    /// A title that a person understands: error type and message template.
-    pub title: String,
-    /// Where it was thrown, for example `orders::invoice::total (invoice.rs)`.
-    pub culprit: Option<String>,
-    /// What kind of message this is (`order.placed`), where it says so.
+    /// What the letter costs.
+    pub impact: Impact,
+    /// The message's type (`order.placed`), if it names one.
     pub message_type: Option<String>,
     /// The service that failed on it.
     pub consumer: Option<String>,
     /// That service's version.
     pub consumer_version: Option<String>,
     /// The service that sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub producer: Option<String>,
     /// That service's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub producer_version: Option<String>,
-    /// Whose message it is, where it says so.
+    /// The tenant that the message belongs to, if it names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// What it costs.
-    pub impact: Impact,
-    /// How often it was tried before it died, where that is known.
+    /// How often the consumer tried the message before it died, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
-    /// When it was first sent, where that is known.
-    pub sent_at: Option<Timestamp>,
-    /// When it was tried for the first time, where that is known.
+    /// When the consumer tried it for the first time, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_tried_at: Option<Timestamp>,
-    /// When the consumer failed on it for the last time, where that is known.
-    pub failed_at: Option<Timestamp>,
     /// Whether it can be sent back.
     pub replayability: Replayability,
+    /// Notes on guesses and unreadable parts, for the letter's page.
+    pub remarks: Vec<String>,
+}
+
+/// Everything that was read from one dead message. The same message gives the same reading, on any machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// What the death says.
+    #[serde(flatten)]
+    pub diagnosis: Diagnosis,
+    /// The queue it died on, where that can be told.
+    pub main_queue: Option<QueueArn>,
+    /// The message's id on the main queue.
+    pub original_message_id: MessageId,
+    /// What was on the main queue, byte for byte: the envelope taken off.
+    pub original: Content,
+    /// The group it belongs to.
+    pub group: GroupId,
+    /// Where it was thrown, for example `orders::invoice::total (invoice.rs)`.
+    pub culprit: Option<String>,
+    /// When it was first sent, where that is known.
+    pub sent_at: Option<Timestamp>,
+    /// When the consumer failed on it for the last time, where that is known.
+    pub failed_at: Option<Timestamp>,
     /// The marker of an earlier replay of ours, where it carries one.
     pub marker: Option<crate::marker::Marker>,
-    /// What had to be guessed or could not be read, in words, for the letter's page.
-    pub remarks: Vec<String>,
+}
+
+impl Diagnosis {
+    /// The diagnosis after another death. Impact, message type, producer, tenant and first attempt stay as the first
+    /// death said: a replayed message may have lost them, and money must not change with it.
+    pub fn renewed_by(&self, later: Self) -> Self {
+        Self {
+            consumer: later.consumer.or_else(|| self.consumer.clone()),
+            impact: self.impact.clone(),
+            message_type: self.message_type.clone(),
+            producer: self.producer.clone(),
+            producer_version: self.producer_version.clone(),
+            tenant: self.tenant.clone(),
+            first_tried_at: self.first_tried_at,
+            replayability: self.replayability.clone(),
+            ..later
+        }
+    }
 }

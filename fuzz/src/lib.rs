@@ -41,9 +41,14 @@ pub fn envelope(data: &[u8]) {
     if flag("redriven") && !message.content.attributes.keys().any(|name| name.starts_with("dlo.")) {
         assert_eq!(reading.original, message.content, "what was redriven goes back as it was");
     }
-    let names = [&reading.message_type, &reading.tenant, &reading.producer, &reading.consumer];
+    let names = [
+        &reading.diagnosis.message_type,
+        &reading.diagnosis.tenant,
+        &reading.diagnosis.producer,
+        &reading.diagnosis.consumer,
+    ];
     assert!(names.into_iter().flatten().all(|name| name.len() <= NAME_BYTES_MAX));
-    assert!(reading.remarks.iter().all(|remark| remark.len() <= REMARK_BYTES_MAX));
+    assert!(reading.diagnosis.remarks.iter().all(|remark| remark.len() <= REMARK_BYTES_MAX));
     assert!(reading.original.body.len() <= message.content.body.len());
 }
 

@@ -8,7 +8,7 @@ use domain::impact::{Impact, Severity};
 use domain::letter::{Letter, LetterState};
 use domain::message::{Attribute, Content};
 use domain::money::{Currency, Decimal, Money};
-use domain::reading::{Category, Class, Classification, Confidence, EnvelopeKind, Failure, Replayability};
+use domain::reading::{Category, Class, Classification, Confidence, Diagnosis, EnvelopeKind, Failure, Replayability};
 use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind};
 use domain::time::{Span, Timestamp};
 use local::store::SqliteStore;
@@ -155,35 +155,6 @@ fn letter(n: u64) -> Letter {
             message_group_id: None,
             trace_header: None,
         },
-        envelope: EnvelopeKind::Consumer,
-        title: "UnknownProduct: product <n> is not in the catalogue".into(),
-        failure: Failure {
-            error_type: Some("orders::catalogue::UnknownProduct".into()),
-            message: Some("product 4711 is not in the catalogue".into()),
-            stack: Some("   0: orders::catalogue::price at ./src/catalogue.rs:41:9\n".repeat(10)),
-            stated_class: Some(Class::Permanent),
-        },
-        classification: Classification {
-            class: Class::Permanent,
-            category: Category::MissingReference,
-            confidence: Confidence::from_pct(90),
-            reason: "matched: UnknownProduct".into(),
-        },
-        impact: Impact {
-            money: Currency::parse("EUR").map(|currency| Money { amount: Decimal::new(1250, 2), currency }),
-            customer: Some(format!("customer {}", n % 5_000)),
-            ..Impact::default()
-        },
-        message_type: Some("order.placed".into()),
-        consumer: Some("orders".into()),
-        consumer_version: Some("1.4.0".into()),
-        producer: Some("shop".into()),
-        producer_version: None,
-        tenant: None,
-        attempts: Some(3),
-        first_tried_at: None,
-        replayability: Replayability::Replayable,
-        remarks: Vec::new(),
         sent_at,
         loss_at: sent_at.plus(Span::from_days(14)),
         died_at: sent_at.plus(Span::from_secs(30)),
@@ -192,6 +163,37 @@ fn letter(n: u64) -> Letter {
         replays: 0,
         replays_forgiven: 0,
         state: LetterState::Waiting,
+        diagnosis: Diagnosis {
+            envelope: EnvelopeKind::Consumer,
+            title: "UnknownProduct: product <n> is not in the catalogue".into(),
+            failure: Failure {
+                error_type: Some("orders::catalogue::UnknownProduct".into()),
+                message: Some("product 4711 is not in the catalogue".into()),
+                stack: Some("   0: orders::catalogue::price at ./src/catalogue.rs:41:9\n".repeat(10)),
+                stated_class: Some(Class::Permanent),
+            },
+            classification: Classification {
+                class: Class::Permanent,
+                category: Category::MissingReference,
+                confidence: Confidence::from_pct(90),
+                reason: "matched: UnknownProduct".into(),
+            },
+            impact: Impact {
+                money: Currency::parse("EUR").map(|currency| Money { amount: Decimal::new(1250, 2), currency }),
+                customer: Some(format!("customer {}", n % 5_000)),
+                ..Impact::default()
+            },
+            message_type: Some("order.placed".into()),
+            consumer: Some("orders".into()),
+            consumer_version: Some("1.4.0".into()),
+            producer: Some("shop".into()),
+            producer_version: None,
+            tenant: None,
+            attempts: Some(3),
+            first_tried_at: None,
+            replayability: Replayability::Replayable,
+            remarks: Vec::new(),
+        },
     }
 }
 
@@ -218,12 +220,12 @@ fn group(letter: &Letter) -> Variant {
         version: 1,
         main_queue: letter.main_queue.clone(),
         dlq: letter.dlq.clone(),
-        title: letter.title.clone(),
+        title: letter.diagnosis.title.clone(),
         culprit: None,
-        classification: letter.classification.clone(),
-        failure: letter.failure.clone(),
-        consumer: letter.consumer.clone(),
-        message_type: letter.message_type.clone(),
+        classification: letter.diagnosis.classification.clone(),
+        failure: letter.diagnosis.failure.clone(),
+        consumer: letter.diagnosis.consumer.clone(),
+        message_type: letter.diagnosis.message_type.clone(),
         severity: Severity::Warning,
         first_died_at: letter.died_at,
         note: None,

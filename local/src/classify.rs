@@ -191,9 +191,16 @@ impl Office {
             Ok(message) => {
                 let found = read(&message, &self.policy);
                 if let Some(held) = &mut self.held {
-                    held.meet(&found.group, found.sent_at, || skeleton(&found.failure, found.main_queue.as_ref()));
+                    held.meet(&found.group, found.sent_at, || {
+                        skeleton(&found.diagnosis.failure, found.main_queue.as_ref())
+                    });
                 }
-                self.give(Verdict { id, group: found.group, classification: found.classification, title: found.title });
+                self.give(Verdict {
+                    id,
+                    group: found.group,
+                    classification: found.diagnosis.classification,
+                    title: found.diagnosis.title,
+                });
             }
             Err(error) => self.refuse(id.as_ref(), &error),
         }

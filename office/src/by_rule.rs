@@ -21,7 +21,7 @@ pub(crate) async fn approve(office: &Office, groups: &[GroupId]) {
     }
     for id in groups {
         match one(office, id).await {
-            Ok(Some(replay)) => tracing::info!(replay = %replay.id(), by = %replay.approval.by, "approved by a rule"),
+            Ok(Some(replay)) => tracing::info!(replay = %replay.id(), by = %replay.approval().by, "approved by a rule"),
             Ok(None) => {}
             // Somebody was faster, or the gate has closed: nothing is wrong.
             Err(

@@ -121,8 +121,8 @@ pub(crate) struct Measures {
 
 impl Measures {
     pub(crate) fn count(&mut self, reading: &Reading) {
-        let class = word(&reading.classification.class);
-        let category = word(&reading.classification.category);
+        let class = word(&reading.diagnosis.classification.class);
+        let category = word(&reading.diagnosis.classification.category);
         *self.arrivals.entry((class, category)).or_default() += 1;
         if let (Some(sent_at), Some(failed_at)) = (reading.sent_at, reading.failed_at) {
             *self.ages_s.entry(failed_at.since(sent_at).as_secs_up()).or_default() += 1;

@@ -112,7 +112,7 @@ pub(crate) async fn replays(store: &dyn Store, group: &Variant) -> Result<Vec<Re
     let ids = std::iter::once(&group.id).chain(&group.merge.members);
     let pages = try_join_all(ids.map(|id| store.replays(Some(id), None, PAGE_MAX))).await?;
     let mut replays: Vec<_> = pages.into_iter().flat_map(|page| page.items).collect();
-    replays.sort_by(|a, b| (b.approval.at, b.id()).cmp(&(a.approval.at, a.id())));
+    replays.sort_by(|a, b| (b.approval().at, b.id()).cmp(&(a.approval().at, a.id())));
     replays.truncate(PAGE_MAX);
     Ok(replays)
 }

@@ -29,7 +29,7 @@ impl PayloadChecks {
     ) -> BTreeMap<LetterId, Presence> {
         let (mut known, mut places) = (BTreeMap::new(), Vec::new());
         for letter in letters {
-            let place = match letter.replayability {
+            let place = match letter.diagnosis.replayability {
                 Replayability::Pointer { .. } => PayloadPlace::of(&letter.content.body).ok_or(NESTED),
                 _ => continue,
             };

@@ -105,5 +105,5 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
 /// Whether somebody else sends for this replay now, or its pace does not allow a letter yet: then this run is one too
 /// many, and the other one goes on. If that one has died, sweep starts a new one.
 fn is_anothers_turn(replay: &Replay, executor: &str, now: Timestamp) -> bool {
-    replay.is_held_by_another(executor, now) || replay.paced_until.is_some_and(|until| until > now)
+    replay.is_held_by_another(executor, now) || replay.paced_until().is_some_and(|until| until > now)
 }

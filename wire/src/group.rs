@@ -1,11 +1,10 @@
 //! Groups as the dashboard lists them.
 
-use crate::{GroupName, MergedVariant, PlanView, ReplayView};
+use crate::{GateView, GroupName, MergedVariant, PlanView, ReplayView};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use domain::deployment::Deployment;
-use domain::gate::Gate;
 use domain::group::{GroupCounts, GroupState, Tally, Variant};
 use domain::id::{Actor, GroupId, ReplayId};
 use domain::impact::Severity;
@@ -159,7 +158,7 @@ pub struct GroupDetail {
     /// The counters by state of the letters.
     pub counts: GroupCounts,
     /// The gate as it stands for the person who asks.
-    pub gate: Gate,
+    pub gate: GateView,
     /// How long the group must be quiet, milliseconds.
     pub quiet_ms: i64,
     /// The plan that waits for approval, if there is one.

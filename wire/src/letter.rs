@@ -6,7 +6,7 @@ use domain::id::{GroupId, LetterId, MessageId};
 use domain::impact::Impact;
 use domain::letter::{Death, Letter, LetterState};
 use domain::message::Content;
-use domain::reading::{Classification, EnvelopeKind, Failure, Replayability};
+use domain::reading::{Diagnosis, Replayability};
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -64,30 +64,8 @@ pub struct LetterDetail {
     pub original_message_id: MessageId,
     /// Body and attributes, verbatim.
     pub content: Content,
-    /// How the failure was carried.
-    pub envelope: EnvelopeKind,
-    /// The failure of its latest death.
-    pub failure: Failure,
-    /// The classification of its latest death.
-    pub classification: Classification,
-    /// The service that failed on it.
-    pub consumer: Option<String>,
-    /// That service's version.
-    pub consumer_version: Option<String>,
-    /// The service that sent it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub producer: Option<String>,
-    /// That service's version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub producer_version: Option<String>,
-    /// How often it was tried before its latest death.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attempts: Option<u32>,
-    /// When it was tried for the first time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_tried_at: Option<Timestamp>,
-    /// What was guessed or could not be read.
-    pub remarks: Vec<String>,
+    /// What its latest death says.
+    pub diagnosis: Diagnosis,
     /// Every death, first one first.
     pub deaths: Vec<Death>,
 }
@@ -98,16 +76,16 @@ impl LetterRow {
         Self {
             id: letter.id.clone(),
             group: letter.group.clone(),
-            message_type: letter.message_type.clone(),
-            tenant: letter.tenant.clone(),
-            impact: letter.impact.clone(),
+            message_type: letter.diagnosis.message_type.clone(),
+            tenant: letter.diagnosis.tenant.clone(),
+            impact: letter.diagnosis.impact.clone(),
             sent_at: letter.sent_at,
             died_at: letter.died_at,
             loss_at: letter.loss_at,
             deaths: letter.deaths,
             replays: letter.replays,
             size_bytes: letter.content.size_bytes() as u64,
-            replayability: letter.replayability.clone(),
+            replayability: letter.diagnosis.replayability.clone(),
             state: letter.state.clone(),
         }
     }
@@ -120,16 +98,7 @@ impl LetterDetail {
             row: LetterRow::of(&letter),
             original_message_id: letter.original_message_id,
             content: letter.content,
-            envelope: letter.envelope,
-            failure: letter.failure,
-            classification: letter.classification,
-            consumer: letter.consumer,
-            consumer_version: letter.consumer_version,
-            producer: letter.producer,
-            producer_version: letter.producer_version,
-            attempts: letter.attempts,
-            first_tried_at: letter.first_tried_at,
-            remarks: letter.remarks,
+            diagnosis: letter.diagnosis,
             deaths,
         }
     }

@@ -7,6 +7,7 @@
 extern crate alloc;
 
 mod error;
+mod gate;
 mod group;
 mod letter;
 mod merge;
@@ -17,10 +18,11 @@ mod transform;
 
 pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};
 pub use error::{ErrorBody, ErrorCode};
+pub use gate::GateView;
 pub use group::{GroupDetail, GroupRow, GroupsAnswer, NextStep, RowFacts, Summary, attention};
 pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use merge::{MergedVariant, PreviewRulesRequest, UnmergeRequest};
-pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayView, ReplaysAnswer};
+pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayInfo, ReplayView, ReplaysAnswer};
 pub use request::{
     ApproveRequest, DeclareFixRequest, DeploymentRequest, Note, PlanRequest, ReasonRequest, ReleaseRequest,
     ResumeRequest, WaiverRequest,

@@ -3,9 +3,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use domain::audit::AuditRecord;
+use domain::id::{GroupId, ReplayId};
 use domain::impact::Impact;
-use domain::replay::{Entry, Ledger, Plan, PlanHash, Replay, WaveLedger};
+use domain::replay::{Approval, Backlog, Entry, Ledger, Plan, PlanHash, Replay, ReplayState, Resumed, WaveLedger};
 use domain::time::{Span, Timestamp};
+use domain::transform::TransformRef;
 use serde::{Deserialize, Serialize};
 
 /// A plan that waits for approval.
@@ -22,12 +24,82 @@ pub struct PlanView {
     pub arrived_since: u64,
 }
 
-/// A replay.
+/// A replay as people see it: without the lease of its executor and the pace's clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReplayInfo {
+    /// Grows by one with each change.
+    pub version: u64,
+    /// The approved plan.
+    pub plan: Plan,
+    /// The approval.
+    pub approval: Approval,
+    /// When the last letter was sent.
+    pub last_sent_at: Option<Timestamp>,
+    /// The main queue's backlog, as seen since then.
+    #[serde(default)]
+    pub backlog: Option<Backlog>,
+    /// Set by a resumption.
+    pub resumed: Option<Resumed>,
+    /// The program that changes letters as they are sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<TransformRef>,
+    /// Where it is in its life.
+    #[serde(flatten)]
+    pub state: ReplayState,
+}
+
+impl From<&Replay> for ReplayInfo {
+    fn from(replay: &Replay) -> Self {
+        Self {
+            version: replay.version(),
+            plan: replay.plan().clone(),
+            approval: replay.approval().clone(),
+            last_sent_at: replay.last_sent_at(),
+            backlog: replay.backlog(),
+            resumed: replay.resumed(),
+            transform: replay.transform().cloned(),
+            state: replay.state().clone(),
+        }
+    }
+}
+
+impl ReplayInfo {
+    /// Its id.
+    pub fn id(&self) -> &ReplayId {
+        &self.plan.id
+    }
+
+    /// Its group.
+    pub fn group(&self) -> &GroupId {
+        &self.plan.group
+    }
+
+    /// Whether it has ended.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.state, ReplayState::Finished { .. })
+    }
+
+    /// Whether it waits for a person.
+    pub fn is_paused(&self) -> bool {
+        matches!(self.state, ReplayState::Paused { .. })
+    }
+
+    /// The wave it is in, or was in when it was paused.
+    pub fn wave(&self) -> Option<u32> {
+        match self.state {
+            ReplayState::Running { wave, .. } | ReplayState::Paused { wave, .. } => Some(wave),
+            _ => None,
+        }
+    }
+}
+
+/// A replay with its ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayView {
     /// The replay.
-    pub replay: Replay,
+    pub replay: ReplayInfo,
     /// The title of its group.
     pub group_title: String,
     /// The columns of each wave.

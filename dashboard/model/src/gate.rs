@@ -1,10 +1,11 @@
 //! The gate as a person reads it, and what an approval still lacks.
 
 use super::money::{count, counted};
-use domain::gate::{Condition, ConditionKind, Gate, Status};
+use domain::gate::{Condition, ConditionKind, Status};
 use domain::group::Tally;
 use domain::money::Decimal;
 use domain::time::Timestamp;
+use wire::GateView;
 use wire::WaiverRequest;
 
 use super::words::Tone;
@@ -44,7 +45,7 @@ impl Mark {
 }
 
 /// How a condition of this gate stands. What only waits for the fix, or for a second person, is not a fault of its own.
-pub fn mark(gate: &Gate, condition: &Condition) -> Mark {
+pub fn mark(gate: &GateView, condition: &Condition) -> Mark {
     let has_fix = gate.conditions.iter().any(|c| c.kind == ConditionKind::FixDeclared && c.holds());
     match (&condition.status, condition.kind) {
         (Status::Met, _) => Mark::Met,
@@ -57,7 +58,7 @@ pub fn mark(gate: &Gate, condition: &Condition) -> Mark {
 }
 
 /// When the gate changes by itself next.
-pub fn opens_at(gate: &Gate) -> Option<Timestamp> {
+pub fn opens_at(gate: &GateView) -> Option<Timestamp> {
     let at = |c: &Condition| match c.status {
         Status::Unmet { opens_at } => opens_at,
         _ => None,
@@ -66,12 +67,12 @@ pub fn opens_at(gate: &Gate) -> Option<Timestamp> {
 }
 
 /// Conditions that stand in the way but may be set aside with a reason.
-pub fn waivable(gate: &Gate) -> Vec<Condition> {
+pub fn waivable(gate: &GateView) -> Vec<Condition> {
     gate.conditions.iter().filter(|c| !c.holds() && c.kind.is_waivable()).cloned().collect()
 }
 
 /// What stands in the way and cannot be set aside, in a sentence for this person; none if nothing does.
-pub fn blocked(gate: &Gate, declarer: Option<&str>, me: Option<&str>) -> Option<String> {
+pub fn blocked(gate: &GateView, declarer: Option<&str>, me: Option<&str>) -> Option<String> {
     let condition = gate.conditions.iter().find(|c| !c.holds() && !c.kind.is_waivable())?;
     Some(match condition.kind {
         ConditionKind::Approval if me.is_some() && declarer == me => {
@@ -105,13 +106,13 @@ impl Consent {
     }
 
     /// The waivers that the gate still needs.
-    pub fn asks(&self, gate: &Gate) -> Vec<WaiverRequest> {
+    pub fn asks(&self, gate: &GateView) -> Vec<WaiverRequest> {
         let ask = |c: Condition| WaiverRequest { condition: c.kind, reason: self.waiver(c.kind).trim().to_string() };
         waivable(gate).into_iter().map(ask).collect()
     }
 
     /// What is missing before it can be sent; none if nothing is. `to_type` is the count that has to be typed.
-    pub fn lacks(&self, gate: &Gate, to_type: Option<u64>) -> Option<String> {
+    pub fn lacks(&self, gate: &GateView, to_type: Option<u64>) -> Option<String> {
         if self.reason.trim().is_empty() {
             return Some("Write a reason.".to_string());
         }
@@ -156,13 +157,13 @@ mod tests {
     use domain::id::{Actor, GroupId};
     use domain::money::{Currency, Money, Purse};
 
-    fn gate(conditions: &[(ConditionKind, Status, &str)]) -> Gate {
+    fn gate(conditions: &[(ConditionKind, Status, &str)]) -> GateView {
         let condition = |(kind, status, evidence): &(ConditionKind, Status, &str)| Condition {
             kind: *kind,
             status: status.clone(),
             evidence: (*evidence).to_string(),
         };
-        Gate { group: GroupId::new("g"), conditions: conditions.iter().map(condition).collect() }
+        GateView { group: GroupId::new("g"), conditions: conditions.iter().map(condition).collect() }
     }
 
     const UNMET: Status = Status::Unmet { opens_at: None };

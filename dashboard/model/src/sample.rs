@@ -53,7 +53,7 @@ pub fn row(
 
 /// A replay of waves in this state, with a plan of the same sizes.
 pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveLedger]) -> wire::ReplayView {
-    use domain::replay::{Approval, Ledger, Plan, PlanHash, Replay};
+    use domain::replay::{Approval, Ledger, Plan, PlanHash};
     let fix = domain::fix::Fix {
         kind: domain::fix::FixKind::Deploy,
         reference: "v2".into(),
@@ -97,12 +97,10 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         plan_hash: PlanHash(String::new()),
         waivers: Vec::new(),
     };
-    let replay = Replay {
+    let replay = wire::ReplayInfo {
         version: 1,
         plan,
         approval,
-        lease: None,
-        paced_until: None,
         last_sent_at: None,
         backlog: None,
         resumed: None,

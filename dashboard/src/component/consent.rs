@@ -6,7 +6,8 @@ use crate::reactive::prelude::*;
 use dashboard_model::gate::{Consent, blocked, opens_at, question, to_type, waivable};
 use dashboard_model::transform::sent_as;
 use domain::fix::Fix;
-use domain::gate::{ConditionKind, Gate};
+use domain::gate::ConditionKind;
+use wire::GateView;
 use wire::{ApproveRequest, PlanView, ResumeRequest};
 
 /// Who asks, for the words of a refusal.
@@ -28,7 +29,7 @@ pub fn ApproveDialog(
     plan: Signal<Option<PlanView>>,
     /// The gate as it stands for this person.
     #[prop(into)]
-    gate: Signal<Gate>,
+    gate: Signal<GateView>,
     /// Who asks.
     #[prop(into)]
     asker: Signal<Asker>,
@@ -122,7 +123,7 @@ pub fn ResumeDialog(
     first: Signal<String>,
     /// The gate as it stands for this person.
     #[prop(into)]
-    gate: Signal<Gate>,
+    gate: Signal<GateView>,
     /// Who asks.
     #[prop(into)]
     asker: Signal<Asker>,
@@ -185,7 +186,7 @@ fn Reason(consent: RwSignal<Consent>, label: &'static str) -> impl IntoView {
 
 /// A field for each condition that is not met and may be set aside.
 #[component]
-fn Waivers(gate: Signal<Gate>, consent: RwSignal<Consent>) -> impl IntoView {
+fn Waivers(gate: Signal<GateView>, consent: RwSignal<Consent>) -> impl IntoView {
     let unmet = gate.map(waivable);
     let kinds = unmet.map(move |unmet| unmet.iter().map(|c| c.kind).collect::<Vec<_>>());
     let evidence = move |kind: ConditionKind| {

@@ -4,14 +4,15 @@ use crate::clock;
 use crate::component::Countdown;
 use crate::reactive::prelude::*;
 use dashboard_model::gate::{Mark, mark};
-use domain::gate::{ConditionKind, Gate, Status};
+use domain::gate::{ConditionKind, Status};
+use wire::GateView;
 
 /// The conditions of a gate, in order.
 #[component]
 pub fn GateList(
     /// The gate.
     #[prop(into)]
-    gate: Signal<Gate>,
+    gate: Signal<GateView>,
 ) -> impl IntoView {
     let kinds = gate.map(move |gate| gate.conditions.iter().map(|c| c.kind).collect::<Vec<_>>());
     view! {
@@ -22,7 +23,7 @@ pub fn GateList(
 }
 
 #[component]
-fn Row(gate: Signal<Gate>, kind: ConditionKind) -> impl IntoView {
+fn Row(gate: Signal<GateView>, kind: ConditionKind) -> impl IntoView {
     // A row keeps its place in the document while its condition changes.
     let state = Memo::new(move |_| {
         gate.with(|gate| {

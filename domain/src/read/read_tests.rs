@@ -48,13 +48,13 @@ fn a_stamp_tells_queue_id_and_times() {
     let marker = Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt: 2 };
     message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
     let reading = read(&message, &Policy::default());
-    assert_eq!(reading.envelope, EnvelopeKind::Consumer);
+    assert_eq!(reading.diagnosis.envelope, EnvelopeKind::Consumer);
     assert_eq!(reading.main_queue.map(|q| q.to_string()).as_deref(), Some("arn:main"));
     assert_eq!(reading.original_message_id.as_str(), "m-0");
     assert_eq!((reading.sent_at, reading.failed_at), (Some(Timestamp::from_ms(7)), Some(Timestamp::from_ms(9))));
-    assert_eq!(reading.classification.class, Class::Permanent);
+    assert_eq!(reading.diagnosis.classification.class, Class::Permanent);
     assert_eq!(reading.marker, Some(marker));
-    assert_eq!(reading.attempts, Some(3));
+    assert_eq!(reading.diagnosis.attempts, Some(3));
     assert_eq!(reading.original.attributes.keys().collect::<Vec<_>>(), ["trace"]);
 }
 
@@ -64,18 +64,18 @@ fn a_redrive_is_untouched_and_says_that_it_does_not_know() {
     let reading = read(&message, &Policy::default());
     assert_eq!(reading.original, message.content);
     assert_eq!(reading.main_queue, message.system.source_queue);
-    assert_eq!(reading.message_type.as_deref(), Some("order.placed"));
-    assert_eq!(reading.classification.class, Class::Unknown);
-    assert_eq!(reading.title, "No error recorded: order.placed");
-    assert!(reading.remarks.iter().any(|r| r.contains("does not say why")));
+    assert_eq!(reading.diagnosis.message_type.as_deref(), Some("order.placed"));
+    assert_eq!(reading.diagnosis.classification.class, Class::Unknown);
+    assert_eq!(reading.diagnosis.title, "No error recorded: order.placed");
+    assert!(reading.diagnosis.remarks.iter().any(|r| r.contains("does not say why")));
 }
 
 #[test]
 fn a_body_that_is_no_json_is_a_malformed_payload() {
     let reading = read(&message(r#"{"type":"order.placed","#), &Policy::default());
-    assert_eq!(reading.classification.category, Category::MalformedPayload);
-    assert_eq!(reading.classification.class, Class::Permanent);
-    assert!(reading.classification.confidence.as_pct() < 50);
+    assert_eq!(reading.diagnosis.classification.category, Category::MalformedPayload);
+    assert_eq!(reading.diagnosis.classification.class, Class::Permanent);
+    assert!(reading.diagnosis.classification.confidence.as_pct() < 50);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_deadline_that_had_passed_makes_it_expired() {
         ..Stamp::default()
     };
     let reading = read(&stamped(&stamp, r#"{"deadline":"2026-11-19T08:01:02Z"}"#), &Policy::default());
-    assert_eq!(reading.classification.category, Category::Expired);
+    assert_eq!(reading.diagnosis.classification.category, Category::Expired);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_letter_that_came_back_three_times_is_poison_unless_the_team_says_otherwise(
         let mut message = stamped(&stamp, "{}");
         let marker = Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt };
         message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
-        read(&message, policy).classification
+        read(&message, policy).diagnosis.classification
     };
     assert_eq!(read_after(2, &Policy::default()).class, Class::Transient);
     let poison = read_after(3, &Policy::default());

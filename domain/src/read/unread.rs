@@ -6,7 +6,9 @@ use crate::id::{GroupId, hash_hex};
 use crate::impact::Impact;
 use crate::marker::{FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE};
 use crate::message::{Content, DeadMessage};
-use crate::reading::{Category, Class, Classification, Confidence, EnvelopeKind, Failure, Reading, Replayability};
+use crate::reading::{
+    Category, Class, Classification, Confidence, Diagnosis, EnvelopeKind, Failure, Reading, Replayability,
+};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -25,37 +27,39 @@ pub fn unread(message: &DeadMessage) -> Reading {
     let mut attributes = message.content.attributes.clone();
     attributes.retain(|name, _| ![FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE].contains(&name.as_str()));
     Reading {
-        envelope: EnvelopeKind::Plain,
         main_queue: system.source_queue.clone(),
         original_message_id: message.message_id.clone(),
         original: Content { attributes, ..message.content.clone() },
-        failure: Failure::default(),
-        classification: Classification {
-            class: Class::Unknown,
-            category: Category::Unknown,
-            confidence: Confidence::from_pct(0),
-            reason: TITLE.to_string(),
-        },
         group: GroupId::new(hash_hex(&[FINGERPRINT_VERSION, queue.as_str(), "unread"])),
-        title: TITLE.to_string(),
         culprit: None,
-        message_type: None,
-        consumer: None,
-        consumer_version: None,
-        producer: None,
-        producer_version: None,
-        tenant: None,
-        impact: Impact::default(),
-        attempts: None,
         sent_at: system.sent_at,
-        first_tried_at: system.first_received_at.filter(|_| redriven),
         failed_at: None,
-        replayability: match redriven {
-            true => Replayability::Replayable,
-            false => Replayability::NotReplayable { reason: NOT_KNOWN.to_string() },
-        },
         marker: marker_of(message),
-        remarks: Vec::from([REMARK.to_string()]),
+        diagnosis: Diagnosis {
+            envelope: EnvelopeKind::Plain,
+            failure: Failure::default(),
+            classification: Classification {
+                class: Class::Unknown,
+                category: Category::Unknown,
+                confidence: Confidence::from_pct(0),
+                reason: TITLE.to_string(),
+            },
+            title: TITLE.to_string(),
+            message_type: None,
+            consumer: None,
+            consumer_version: None,
+            producer: None,
+            producer_version: None,
+            tenant: None,
+            impact: Impact::default(),
+            attempts: None,
+            first_tried_at: system.first_received_at.filter(|_| redriven),
+            replayability: match redriven {
+                true => Replayability::Replayable,
+                false => Replayability::NotReplayable { reason: NOT_KNOWN.to_string() },
+            },
+            remarks: Vec::from([REMARK.to_string()]),
+        },
     }
 }
 
@@ -94,11 +98,14 @@ mod tests {
             let (unread, read) = (unread(&message), read(&message, &Policy::default()));
             let as_unread = Reading {
                 group: unread.group.clone(),
-                title: unread.title.clone(),
-                classification: unread.classification.clone(),
-                remarks: unread.remarks.clone(),
-                tenant: None,
-                envelope: unread.envelope,
+                diagnosis: Diagnosis {
+                    title: unread.diagnosis.title.clone(),
+                    classification: unread.diagnosis.classification.clone(),
+                    remarks: unread.diagnosis.remarks.clone(),
+                    tenant: None,
+                    envelope: unread.diagnosis.envelope,
+                    ..read.diagnosis.clone()
+                },
                 ..read.clone()
             };
             assert_eq!(unread, as_unread);
@@ -111,7 +118,7 @@ mod tests {
     fn what_was_put_around_it_is_not_known_so_it_stays() {
         let stamped = message(None, &[("dlo.failure", "{}")]);
         let reading = unread(&stamped);
-        assert!(matches!(reading.replayability, Replayability::NotReplayable { .. }));
+        assert!(matches!(reading.diagnosis.replayability, Replayability::NotReplayable { .. }));
         assert_eq!(reading.original.body, stamped.content.body);
         assert_ne!(reading.group, unread(&message(Some("q"), &[])).group, "a group for each queue");
     }

@@ -200,34 +200,23 @@ pub struct Resumed {
     pub probing: bool,
 }
 
-/// An approved plan on its way.
+/// An approved plan under way. Only [`Plan::approve`] makes one, and only the methods here change it. A store writes it
+/// as it is and reads back what it wrote; `wire::ReplayInfo` shows it to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replay {
-    /// Grows by one with each change: every send is conditional on it, so nothing is sent after a pause was written.
-    pub version: u64,
-    /// The plan.
-    pub plan: Plan,
-    /// The approval.
-    pub approval: Approval,
-    /// Who may send for it now.
-    pub lease: Option<Lease>,
-    /// No letter is sent before this moment: what the pace asks for.
-    pub paced_until: Option<Timestamp>,
-    /// When the last letter was sent.
-    pub last_sent_at: Option<Timestamp>,
-    /// The main queue's backlog, as it was seen since then.
+    version: u64,
+    plan: Plan,
+    approval: Approval,
+    lease: Option<Lease>,
+    paced_until: Option<Timestamp>,
+    last_sent_at: Option<Timestamp>,
     #[serde(default)]
-    pub backlog: Option<Backlog>,
-    /// Set by a resumption.
-    pub resumed: Option<Resumed>,
-    /// The program that letters are changed by as they are sent: the approved plan's, or that of the fix under which it
-    /// was resumed.
+    backlog: Option<Backlog>,
+    resumed: Option<Resumed>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transform: Option<TransformRef>,
-    /// Where it is.
+    transform: Option<TransformRef>,
     #[serde(flatten)]
-    pub state: ReplayState,
+    state: ReplayState,
 }
 
 impl Plan {
@@ -252,6 +241,60 @@ impl Plan {
     }
 }
 
+/// What is known of a replay.
+impl Replay {
+    /// Grows by one with each change. Every send is conditional on it, so nothing is sent after a pause was written.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The approval.
+    pub fn approval(&self) -> &Approval {
+        &self.approval
+    }
+
+    /// The executor that may send for it now.
+    pub fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref()
+    }
+
+    /// The moment before which the pace allows no further letter.
+    pub fn paced_until(&self) -> Option<Timestamp> {
+        self.paced_until
+    }
+
+    /// When the last letter was sent.
+    pub fn last_sent_at(&self) -> Option<Timestamp> {
+        self.last_sent_at
+    }
+
+    /// The main queue's backlog, as seen since the last letter was sent.
+    pub fn backlog(&self) -> Option<Backlog> {
+        self.backlog
+    }
+
+    /// Set by a resumption.
+    pub fn resumed(&self) -> Option<Resumed> {
+        self.resumed
+    }
+
+    /// The program that changes letters as they are sent: that of the approved plan, or of the fix under which the
+    /// replay was resumed.
+    pub fn transform(&self) -> Option<&TransformRef> {
+        self.transform.as_ref()
+    }
+
+    /// Where it is in its life.
+    pub fn state(&self) -> &ReplayState {
+        &self.state
+    }
+}
+
 impl Replay {
     /// Its id.
     pub fn id(&self) -> &ReplayId {
@@ -263,8 +306,13 @@ impl Replay {
         &self.plan.group
     }
 
+    /// Ended, one version on.
+    pub fn finished(&self, ending: Ending, at: Timestamp) -> Self {
+        self.moved(ReplayState::Finished { ending, at })
+    }
+
     /// The same replay in another state, one version on.
-    pub fn moved(&self, state: ReplayState) -> Self {
+    fn moved(&self, state: ReplayState) -> Self {
         Self { version: self.version + 1, state, ..self.clone() }
     }
 
@@ -292,9 +340,17 @@ impl Replay {
         Some(self.moved(ReplayState::Paused { wave, why, by, at }))
     }
 
-    /// Let go on, if it is paused and nothing is in flight. The gate must be open again: a returned letter has
-    /// re-opened its question. What came back before is not held against the new fix, which starts with a canary.
-    pub fn resume(&self, gate: &OpenGate, ledger: &Ledger) -> Option<Self> {
+    /// Resumes a paused replay. Returns `None` unless it is paused and nothing is in flight. The gate must be open
+    /// again, because returned letters disprove the fix. Letters that returned before the pause do not count against
+    /// the new fix, which starts with a canary. `waivers` hold for the waves that follow, beside those of the approval;
+    /// `transform` is that of the fix that counts now.
+    pub fn resume(
+        &self,
+        gate: &OpenGate,
+        ledger: &Ledger,
+        waivers: &[Waiver],
+        transform: Option<TransformRef>,
+    ) -> Option<Self> {
         let ReplayState::Paused { wave, .. } = self.state else { return None };
         let total = ledger.total();
         if gate.group() != self.group() || total.in_flight + total.sending > 0 {
@@ -303,7 +359,9 @@ impl Replay {
         let columns = ledger.wave(wave);
         let resumed = Resumed { wave, sent: columns.sent(), returned: columns.returned, probing: true };
         let running = self.moved(ReplayState::Running { wave, phase: Phase::Sending });
-        Some(Self { resumed: Some(resumed), ..running })
+        let mut approval = running.approval.clone();
+        approval.waivers.extend_from_slice(waivers);
+        Some(Self { resumed: Some(resumed), approval, transform, ..running })
     }
 
     /// In this phase of this wave, one version on.
@@ -361,6 +419,11 @@ impl Replay {
     /// With what the main queue says of its backlog, one version on.
     pub fn saw(&self, backlog: Backlog) -> Self {
         Self { version: self.version + 1, backlog: Some(backlog), ..self.clone() }
+    }
+
+    /// Let go by an executor that has sent nothing, one version on: the windows end when those of `before` would have.
+    pub fn unsent(&self, before: &Self) -> Self {
+        Self { version: self.version + 1, lease: None, paced_until: None, ..before.clone() }
     }
 
     /// Let go by its executor, one version on.

@@ -73,7 +73,7 @@ pub enum Step {
 
 /// The next step. `entropy` is any number, a fresh random one each time; it only jitters the rest between waves.
 pub fn next_step(replay: &Replay, ledger: &Ledger, now: Timestamp, entropy: u64) -> Step {
-    match &replay.state {
+    match &replay.state() {
         ReplayState::Running { wave, phase } => running(replay, ledger, *wave, *phase, now, entropy),
         ReplayState::Paused { .. } => observe(replay, ledger, now)
             .unwrap_or_else(|| if ledger.total().pending == 0 { Step::Finish(Ending::Completed) } else { Step::Rest }),
@@ -91,7 +91,7 @@ fn running(replay: &Replay, ledger: &Ledger, wave: u32, phase: Phase, now: Times
     let columns = ledger.wave(wave);
     // A letter may come back when its window is long over: every wave is judged again, except those before a
     // resumption, which a person has looked at.
-    let first = replay.resumed.map_or(0, |resumed| resumed.wave);
+    let first = replay.resumed().map_or(0, |resumed| resumed.wave);
     if let Some(why) = (first..=wave).rev().find_map(|wave| tripped(replay, wave, &ledger.wave(wave))) {
         return Step::Pause(why);
     }
@@ -125,8 +125,8 @@ fn observe(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Option<Step> {
         return None;
     }
     let until = replay.window_ends_at(now);
-    let drained = replay.backlog.is_some_and(|backlog| backlog.is_drained());
-    let look_from = replay.last_sent_at.unwrap_or(now).plus(replay.plan.slack_ms);
+    let drained = replay.backlog().is_some_and(|backlog| backlog.is_drained());
+    let look_from = replay.last_sent_at().unwrap_or(now).plus(replay.plan().slack_ms);
     Some(match drained {
         false if now < look_from => Step::Wait { until: look_from },
         false => Step::LookAtQueue,
@@ -137,16 +137,16 @@ fn observe(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Option<Step> {
 
 /// Whether the main queue was looked at past the longest wait for its backlog, and is still not drained.
 fn stuck(replay: &Replay, now: Timestamp) -> Option<PauseReason> {
-    let backlog = replay.backlog.filter(|backlog| !backlog.is_drained())?;
-    let until = replay.window_ends_at(now).plus(replay.plan.backlog_ms_max);
+    let backlog = replay.backlog().filter(|backlog| !backlog.is_drained())?;
+    let until = replay.window_ends_at(now).plus(replay.plan().backlog_ms_max);
     (backlog.seen_at >= until).then_some(PauseReason::BacklogNotDrained { visible_count: backlog.visible_count })
 }
 
 fn after_wave(replay: &Replay, wave: u32, now: Timestamp, entropy: u64) -> Step {
-    if wave as usize + 1 >= replay.plan.waves.len() {
+    if wave as usize + 1 >= replay.plan().waves.len() {
         return Step::Finish(Ending::Completed);
     }
-    let until = now.plus(wave_delay(&replay.plan, wave + 1, entropy));
+    let until = now.plus(wave_delay(&replay.plan(), wave + 1, entropy));
     Step::Enter { wave, phase: Phase::BetweenWaves { until } }
 }
 
@@ -159,9 +159,9 @@ pub fn wave_delay(plan: &Plan, wave: u32, entropy: u64) -> Span {
 /// How many letters of the wave may go out now: all that are not sent, or the canary of a resumption.
 fn sendable(replay: &Replay, wave: u32, columns: &WaveLedger) -> u64 {
     let unsent = columns.pending + columns.sending;
-    match replay.resumed {
+    match replay.resumed() {
         Some(resumed) if resumed.probing && resumed.wave == wave => {
-            let canary = replay.plan.waves.first().copied().unwrap_or(1);
+            let canary = replay.plan().waves.first().copied().unwrap_or(1);
             let since = columns.sent().saturating_sub(resumed.sent);
             unsent.min(canary.saturating_sub(since))
         }
@@ -173,8 +173,8 @@ fn sendable(replay: &Replay, wave: u32, columns: &WaveLedger) -> u64 {
 /// not returned, so it never stops on a share that may yet fall; and a canary smaller than the minimum sample counts
 /// whole, because otherwise it could say nothing. After a resumption only what was sent since then is judged.
 pub fn tripped(replay: &Replay, wave: u32, columns: &WaveLedger) -> Option<PauseReason> {
-    let plan = &replay.plan;
-    let before = replay.resumed.filter(|resumed| resumed.wave == wave);
+    let plan = &replay.plan();
+    let before = replay.resumed().filter(|resumed| resumed.wave == wave);
     let sent = columns.sent().saturating_sub(before.map_or(0, |b| b.sent));
     let returned = columns.returned.saturating_sub(before.map_or(0, |b| b.returned));
     let probing = before.is_some_and(|b| b.probing);

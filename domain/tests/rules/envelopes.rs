@@ -78,22 +78,22 @@ fn lines(message: &DeadMessage, reading: &Reading) -> String {
         (None, None) => None,
         (name, version) => Some(format!("{} {}", name.as_deref().unwrap_or("?"), version.as_deref().unwrap_or("-"))),
     };
-    let failure = &reading.failure;
-    line("envelope", word(serde_json::to_value(reading.envelope).unwrap()));
+    let failure = &reading.diagnosis.failure;
+    line("envelope", word(serde_json::to_value(reading.diagnosis.envelope).unwrap()));
     line("error type", failure.error_type.clone());
     line("message", failure.message.clone());
     line("stack", failure.stack.clone());
-    line("type", reading.message_type.clone());
-    line("tenant", reading.tenant.clone());
-    line("producer", service(&reading.producer, &reading.producer_version));
-    line("consumer", service(&reading.consumer, &reading.consumer_version));
-    line("attempts", reading.attempts.map(|n| n.to_string()));
+    line("type", reading.diagnosis.message_type.clone());
+    line("tenant", reading.diagnosis.tenant.clone());
+    line("producer", service(&reading.diagnosis.producer, &reading.diagnosis.producer_version));
+    line("consumer", service(&reading.diagnosis.consumer, &reading.diagnosis.consumer_version));
+    line("attempts", reading.diagnosis.attempts.map(|n| n.to_string()));
     line("sent", at(reading.sent_at));
-    line("first tried", at(reading.first_tried_at));
+    line("first tried", at(reading.diagnosis.first_tried_at));
     line("failed", at(reading.failed_at));
-    line("deadline", at(reading.impact.deadline));
-    line("money", reading.impact.money.map(|money| format!("{} {}", money.amount, money.currency)));
-    line("customer", reading.impact.customer.clone());
+    line("deadline", at(reading.diagnosis.impact.deadline));
+    line("money", reading.diagnosis.impact.money.map(|money| format!("{} {}", money.amount, money.currency)));
+    line("customer", reading.diagnosis.impact.customer.clone());
     line("main queue", reading.main_queue.as_ref().map(|queue| queue.to_string()));
     line("id", Some(reading.original_message_id.to_string()).filter(|id| id != message.message_id.as_str()));
     line("group id", reading.original.message_group_id.clone());
@@ -103,10 +103,10 @@ fn lines(message: &DeadMessage, reading: &Reading) -> String {
         "attributes",
         Some(reading.original.attributes.keys().cloned().collect::<Vec<_>>().join(" ")).filter(|s| !s.is_empty()),
     );
-    let kind = word(serde_json::to_value(&reading.replayability).unwrap()["kind"].clone());
-    line("replay", kind.filter(|_| reading.replayability != Replayability::Replayable));
-    line("because", reading.replayability.reason().map(String::from));
-    reading.remarks.iter().for_each(|remark| line("remark", Some(remark.clone())));
+    let kind = word(serde_json::to_value(&reading.diagnosis.replayability).unwrap()["kind"].clone());
+    line("replay", kind.filter(|_| reading.diagnosis.replayability != Replayability::Replayable));
+    line("because", reading.diagnosis.replayability.reason().map(String::from));
+    reading.diagnosis.remarks.iter().for_each(|remark| line("remark", Some(remark.clone())));
     out
 }
 

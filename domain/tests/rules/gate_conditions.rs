@@ -97,7 +97,7 @@ fn gate_unseen(world: &World, unchecked: &[String]) -> Gate {
 fn what_nobody_could_look_at_is_named_and_closes_nothing() {
     let unchecked = ["2 whose payloads in S3 may not be looked at: access denied".to_string()];
     let gate = gate_unseen(&good(), &unchecked);
-    let condition = gate.conditions.iter().find(|c| c.kind == ConditionKind::LettersReplayable).unwrap();
+    let condition = gate.conditions().iter().find(|c| c.kind == ConditionKind::LettersReplayable).unwrap();
     assert_eq!(condition.evidence, format!("3 letters can be sent; not checked: {}", unchecked[0]));
     assert!(condition.holds());
 }
@@ -136,10 +136,10 @@ fn check(change: impl FnOnce(&mut World), unmet: &[ConditionKind]) {
     let mut world = good();
     change(&mut world);
     let gate = gate(&world);
-    let found: Vec<_> = gate.conditions.iter().filter(|c| !c.holds()).map(|c| c.kind).collect();
+    let found: Vec<_> = gate.conditions().iter().filter(|c| !c.holds()).map(|c| c.kind).collect();
     assert_eq!(found, unmet, "{gate:#?}");
     assert_eq!(gate.open().is_ok(), unmet.is_empty());
-    assert!(gate.conditions.iter().all(|c| !c.evidence.is_empty()), "every condition shows its evidence");
+    assert!(gate.conditions().iter().all(|c| !c.evidence.is_empty()), "every condition shows its evidence");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn quiet_opens_by_itself_and_says_when() {
     world.now = s(10);
     let opens_at = |world: &World| {
         let gate = gate(world);
-        let quiet = gate.conditions.iter().find(|c| c.kind == ConditionKind::Quiet).unwrap().status.clone();
+        let quiet = gate.conditions().iter().find(|c| c.kind == ConditionKind::Quiet).unwrap().status.clone();
         match quiet {
             Status::Unmet { opens_at } => opens_at,
             _ => None,

@@ -66,7 +66,7 @@ fn error_type() -> impl Strategy<Value = Option<String>> {
 
 /// The bodies of the fixtures of envelopes, with a few places broken.
 fn broken_body() -> impl Strategy<Value = String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harnesss/envelopes");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/envelopes");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut bodies: Vec<String> = files.map(|path| std::fs::read_to_string(path).unwrap()).map(body).collect();
     bodies.sort();

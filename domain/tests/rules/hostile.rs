@@ -151,7 +151,10 @@ fn hostile_letters_are_letters_like_any_other() {
             let kept = message.content.body == reading.original.body;
             assert!(kept || !redriven, "{name}: the body is not what it was");
             assert!(reading.original.size_bytes() <= size, "{name}: what goes back has grown");
-            assert!(reading.remarks.iter().all(|remark| remark.len() < 1_000), "{name}: a remark is a sentence");
+            assert!(
+                reading.diagnosis.remarks.iter().all(|remark| remark.len() < 1_000),
+                "{name}: a remark is a sentence"
+            );
         }
     }
 }

@@ -78,7 +78,7 @@ fn amount_of(written: &str) -> Option<Decimal> {
         content: Content { body: format!("{{\"amount\":{written},\"currency\":\"EUR\"}}"), ..Content::default() },
         system: SystemAttributes::default(),
     };
-    read(&message, &Policy::default()).impact.money.map(|money| money.amount)
+    read(&message, &Policy::default()).diagnosis.impact.money.map(|money| money.amount)
 }
 
 #[test]

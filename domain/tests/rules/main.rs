@@ -5,6 +5,7 @@ mod causes;
 mod classification;
 mod corpus;
 mod envelopes;
+mod forgery;
 mod gate_conditions;
 mod generated_inputs;
 mod hostile;

@@ -1,14 +1,18 @@
 //! The replay state machine, row by row: state, what the ledger says, time, and the step that follows.
 
+use domain::filter::LetterFilter;
 use domain::fix::{Fix, FixKind};
-use domain::gate::{Condition, ConditionKind, Gate, OpenGate, Status};
+use domain::gate::{GateFacts, OpenGate, QueueFact, evaluate};
 use domain::group::Tally;
 use domain::id::{Actor, GroupId, QueueArn, ReplayId};
+use domain::policy::GatePolicy;
+use domain::reading::Class;
 use domain::replay::{
     Approval, Backlog, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Phase, Plan, Replay, ReplayState, Step,
     WaveLedger, next_step,
 };
 use domain::time::{Span, Timestamp};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 const T0: i64 = 1_800_000_000_000;
@@ -24,8 +28,25 @@ fn group() -> GroupId {
 }
 
 fn open_gate() -> OpenGate {
-    let met = Condition { kind: ConditionKind::FixDeclared, status: Status::Met, evidence: String::new() };
-    Gate { group: group(), conditions: vec![met] }.open().unwrap()
+    let (fix, filter, approver) = (plan().fix, LetterFilter::default(), Actor::from("anna"));
+    let facts = GateFacts {
+        group: &group(),
+        class: Class::Permanent,
+        fix: Some(&fix),
+        last_died_at: None,
+        dry_run: None,
+        filter: &filter,
+        deployment: None,
+        letters: &Tally { letters: 1, ..Tally::default() },
+        left_out: &[],
+        unchecked: &[],
+        queue: QueueFact::Ready("orders answers".into()),
+        approver: Some(&approver),
+        waivers: &[],
+        four_eyes: false,
+    };
+    let policy = GatePolicy { quiet_ms: Span::ZERO, ..GatePolicy::default() };
+    evaluate(&facts, &policy, fix.effective_at).open().expect("every condition is met")
 }
 
 fn plan() -> Plan {
@@ -74,7 +95,23 @@ fn replay(state: ReplayState) -> Replay {
         waivers: Vec::new(),
     };
     let replay = plan.approve(open_gate(), approval).unwrap();
-    Replay { state, last_sent_at: Some(at(0)), backlog: Some(backlog(SLACK_S, 0, 0)), ..replay }
+    stored(&replay, |record| {
+        let object = serde_json::to_value(&state).unwrap();
+        record.extend(object.as_object().unwrap().clone());
+        record.insert("last_sent_at".into(), json!(at(0)));
+        record.insert("backlog".into(), json!(backlog(SLACK_S, 0, 0)));
+    })
+}
+
+/// The replay as a store would give it back after these changes of its record.
+fn stored(replay: &Replay, change: impl FnOnce(&mut Map<String, Value>)) -> Replay {
+    let Ok(Value::Object(mut record)) = serde_json::to_value(replay) else { unreachable!("a replay is a record") };
+    change(&mut record);
+    serde_json::from_value(Value::Object(record)).unwrap()
+}
+
+fn with_backlog(replay: &Replay, backlog: Option<Backlog>) -> Replay {
+    stored(replay, |record| drop(record.insert("backlog".into(), json!(backlog))))
 }
 
 fn backlog(s: i64, visible_count: u64, in_flight_count: u64) -> Backlog {
@@ -198,13 +235,13 @@ fn a_window_begins_when_the_main_queues_backlog_is_drained() {
         (Some(backlog(70, 9, 8)), 70, stuck),
     ];
     for (backlog, s, step) in rows {
-        let seen = Replay { backlog, ..replay(observing(0)) };
+        let seen = with_backlog(&replay(observing(0)), backlog);
         assert_eq!(next_step(&seen, &in_flight, at(s), 0), step, "{backlog:?} at {s}");
     }
     // Whoever has stopped it waits too, and is not stopped again.
     for state in [paused(0), stopping()] {
         let nothing_left = ledger(&["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"]);
-        let seen = Replay { backlog: Some(backlog(70, 9, 8)), ..replay(state) };
+        let seen = with_backlog(&replay(state), Some(backlog(70, 9, 8)));
         assert_eq!(next_step(&seen, &nothing_left, at(80), 0), Step::LookAtQueue);
     }
 }
@@ -212,10 +249,12 @@ fn a_window_begins_when_the_main_queues_backlog_is_drained() {
 #[test]
 fn a_resumption_starts_with_a_canary_and_forgives_what_came_back_before() {
     let ledger_then = ledger(&["0/0/0/2/0", "3/0/0/1/4", "16/0/0/0/0"]);
-    let resumed = replay(paused(1)).resume(&open_gate(), &ledger_then).unwrap();
+    let resumed = replay(paused(1)).resume(&open_gate(), &ledger_then, &[], None).unwrap();
     assert_eq!(next_step(&resumed, &ledger_then, at(20), 0), Step::Send { wave: 1, letters_max: 2 });
 
-    let sent = Replay { last_sent_at: Some(at(20)), backlog: Some(backlog(22, 0, 0)), ..resumed };
+    let sent = stored(&with_backlog(&resumed, Some(backlog(22, 0, 0))), |record| {
+        record.insert("last_sent_at".into(), json!(at(20)));
+    });
     let canary_out = ledger(&["0/0/0/2/0", "1/0/2/1/4", "16/0/0/0/0"]);
     let observe = Phase::Observing { until: at(20 + WINDOW_S) };
     assert_eq!(next_step(&sent, &canary_out, at(21), 0), Step::Enter { wave: 1, phase: observe });
@@ -234,7 +273,7 @@ fn a_resumption_starts_with_a_canary_and_forgives_what_came_back_before() {
 #[test]
 fn a_resumption_whose_wave_is_used_up_tries_its_canary_in_the_next() {
     let used_up = ledger(&["0/0/0/2/0", "0/0/0/0/8", "16/0/0/0/0"]);
-    let resumed = replay(paused(1)).resume(&open_gate(), &used_up).unwrap();
+    let resumed = replay(paused(1)).resume(&open_gate(), &used_up, &[], None).unwrap();
     let next = resumed.entered(2, Phase::Sending, &used_up);
     assert_eq!(next_step(&next, &used_up, at(20), 0), Step::Send { wave: 2, letters_max: 2 });
 }
@@ -242,7 +281,7 @@ fn a_resumption_whose_wave_is_used_up_tries_its_canary_in_the_next() {
 #[test]
 fn nothing_resumes_while_letters_are_in_flight() {
     let in_flight = ledger(&["0/0/0/2/0", "3/0/1/0/4", "16/0/0/0/0"]);
-    assert!(replay(paused(1)).resume(&open_gate(), &in_flight).is_none());
+    assert!(replay(paused(1)).resume(&open_gate(), &in_flight, &[], None).is_none());
 }
 
 #[test]
@@ -298,13 +337,13 @@ fn ways_on(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Vec<Replay> {
     let stepped = match next_step(replay, ledger, now, 7) {
         Step::Enter { wave, phase } => Some(replay.entered(wave, phase, ledger)),
         Step::Pause(why) => replay.pause(why, Actor::office(), now),
-        Step::Finish(ending) => Some(replay.moved(ReplayState::Finished { ending, at: now })),
+        Step::Finish(ending) => Some(replay.finished(ending, now)),
         _ => None,
     };
     let lunch = PauseReason::ByPerson { reason: "lunch".into() };
     let paused = replay.pause(lunch, by.clone(), now);
     let aborted = replay.abort(by, "wrong".into(), now);
-    [stepped, paused, aborted, replay.resume(&open_gate(), ledger)].into_iter().flatten().collect()
+    [stepped, paused, aborted, replay.resume(&open_gate(), ledger, &[], None)].into_iter().flatten().collect()
 }
 
 #[test]
@@ -320,9 +359,9 @@ fn the_diagram_has_every_way_and_no_other() {
     for state in &states {
         for ledger in &ledgers {
             for (s, backlog) in [(1, None), (20, Some(backlog(2, 0, 0))), (99, Some(backlog(80, 9, 0)))] {
-                let replay = Replay { backlog, ..replay(state.clone()) };
+                let replay = with_backlog(&replay(state.clone()), backlog);
                 let ways = ways_on(&replay, ledger, at(s)).into_iter();
-                found.extend(ways.map(|to| format!("{} --> {}", name(state), name(&to.state))));
+                found.extend(ways.map(|to| format!("{} --> {}", name(state), name(&to.state()))));
             }
         }
     }

@@ -261,11 +261,11 @@ impl<'a> Gathering<'a> {
     fn replay(&mut self, at: usize, replay: &Replay, expect: Expect) -> Result<(), Fault> {
         let id = replay.id();
         let mut item = self.record(key::replay(id), "replay", replay)?;
-        item.insert("v".into(), number(replay.version));
+        item.insert("v".into(), number(replay.version()));
         self.push(at, Action::put(item, Some(expected(expect))));
         let unfinished = Key { pk: key::UNFINISHED.into(), sk: key::replay_pk(id) };
         if expect == Expect::Absent {
-            let place = key::replay_place(replay.approval.at.as_ms(), id.as_str());
+            let place = key::replay_place(replay.approval().at.as_ms(), id.as_str());
             self.place(at, Key { pk: key::REPLAYS.into(), sk: place.clone() }, id.as_str());
             self.place(at, Key { pk: key::replays_of(replay.group()), sk: place }, id.as_str());
             if !replay.is_finished() {

@@ -111,7 +111,7 @@ async fn check(kind: Kind, error_type: &str, words: &str, category: Category, th
     assert!(stack.starts_with(&format!("   0: {thrown_in}\n")), "{kind:?}: {stack}");
     assert_eq!((stamp.class, stamp.attempts), (Some(Class::Permanent), Some(1)), "{kind:?}");
     assert_eq!(stamp.consumer_version.as_deref(), Some("v1"));
-    let classification = &reading.classification;
+    let classification = &reading.diagnosis.classification;
     assert_eq!(
         (classification.class, classification.category),
         (Class::Permanent, category),
@@ -119,7 +119,9 @@ async fn check(kind: Kind, error_type: &str, words: &str, category: Category, th
     );
     if kind != Kind::Malformed {
         assert!(
-            reading.impact.money.is_some() && reading.impact.customer.is_some() && reading.impact.deadline.is_some()
+            reading.diagnosis.impact.money.is_some()
+                && reading.diagnosis.impact.customer.is_some()
+                && reading.diagnosis.impact.deadline.is_some()
         );
     }
 }
@@ -180,7 +182,7 @@ async fn a_hanging_payment_service_is_retried_then_told_of() {
         "{stamp:?}"
     );
     assert_eq!((stamp.class, stamp.attempts), (Some(Class::Transient), Some(2)));
-    let classification = reading.classification;
+    let classification = reading.diagnosis.classification;
     assert_eq!((classification.class, classification.category), (Class::Transient, Category::Timeout));
 }
 
@@ -236,7 +238,8 @@ async fn one_cause_is_one_group() {
         orders.place(30, Mix::Only(kind)).await.unwrap();
         assert_eq!(settled(&orders, 30).await.dead_count, 30);
         orders.stop().await;
-        let titles: BTreeSet<String> = world.readings().await.into_iter().map(|(_, reading)| reading.title).collect();
+        let titles: BTreeSet<String> =
+            world.readings().await.into_iter().map(|(_, reading)| reading.diagnosis.title).collect();
         assert_eq!(world.groups().await.len(), 1, "{kind:?}: {titles:?}");
     }
 }

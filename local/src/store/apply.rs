@@ -163,8 +163,8 @@ fn plan_taken(db: &Connection, group: &GroupId, plan: &ReplayId) -> Result<bool,
 }
 
 fn replay(db: &Connection, replay: &Replay, expect: Expect) -> Result<bool, Fault> {
-    let (id, version, record) = (replay.id().as_str(), int(replay.version), encode("replay", replay)?);
-    let (group, approved_at) = (replay.group().as_str(), replay.approval.at.as_ms());
+    let (id, version, record) = (replay.id().as_str(), int(replay.version()), encode("replay", replay)?);
+    let (group, approved_at) = (replay.group().as_str(), replay.approval().at.as_ms());
     match expect {
         Expect::Absent => {
             let text = "INSERT INTO replay VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING";

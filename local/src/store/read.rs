@@ -145,7 +145,7 @@ pub(super) fn replays(db: &Connection, group: Option<&GroupId>, window: &Window)
         Some(group) => many(db, "replay", sql::REPLAYS_OF_GROUP, params![approved_at, id, fetch, group.as_str()])?,
     };
     Ok(window.page(REPLAYS, replays, |replay: &Replay| ListPosition {
-        number: replay.approval.at.as_ms(),
+        number: replay.approval().at.as_ms(),
         id: replay.id().as_str().into(),
     }))
 }

@@ -134,7 +134,7 @@ pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldB
     {
         let ledger = office.store.ledger(replay.id()).await?;
         let letters = remaining_tally(&replay, &ledger.total());
-        let Plan { filter, message_types, unchecked, .. } = replay.plan;
+        let Plan { filter, message_types, unchecked, .. } = replay.plan().clone();
         return Ok(WouldBeSent { letters, filter, left_out: Vec::new(), unchecked: words(&unchecked), message_types });
     }
     match office.store.plan(&group.id).await? {
@@ -164,7 +164,7 @@ pub(super) fn words(left_out: &[LeftOut]) -> Vec<String> {
 /// What is left of a replay. The ledger counts letters, not money, so the money is that of the whole plan: never less
 /// than what is sent, which is the safe side of a limit from which a second person is asked for.
 pub(super) fn remaining_tally(replay: &Replay, total: &WaveLedger) -> Tally {
-    Tally { letters: (total.pending + total.sending) as i64, ..replay.plan.letters.clone() }
+    Tally { letters: (total.pending + total.sending) as i64, ..replay.plan().letters.clone() }
 }
 
 /// What a plan is made of.
@@ -204,8 +204,9 @@ const OUTSIDE: &str = "outside the filter";
 const IN_QUARANTINE: &str = "in quarantine";
 
 pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
-    let allowed = matches!(letter.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
-    if let Some(reason) = letter.replayability.left_out().filter(|_| !allowed) {
+    let allowed =
+        matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
+    if let Some(reason) = letter.diagnosis.replayability.left_out().filter(|_| !allowed) {
         return Some(reason.into());
     }
     if letter.main_queue.as_ref() != Some(main_queue) {
@@ -263,11 +264,11 @@ impl Selection {
             sequence_number: letter.sequence_number.clone().filter(|_| fifo),
             message_group: letter.content.message_group_id.clone().filter(|_| fifo),
         });
-        if !self.message_types.contains(&letter.message_type) {
-            self.message_types.insert(letter.message_type.clone());
+        if !self.message_types.contains(&letter.diagnosis.message_type) {
+            self.message_types.insert(letter.diagnosis.message_type.clone());
         }
         self.tally.letters += 1;
-        if let Some(money) = letter.impact.money {
+        if let Some(money) = letter.diagnosis.impact.money {
             self.tally.priced += 1;
             let mut sum = Purse::empty();
             sum.add(money);

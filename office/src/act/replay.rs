@@ -70,7 +70,7 @@ pub async fn approve(
 pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeRequest) -> Result<Replay, OfficeError> {
     let (replay, facts) = replay_and_group(office, id).await?;
     let reason = text("the reason", &ask.reason)?;
-    let ReplayState::Paused { .. } = replay.state else {
+    let ReplayState::Paused { .. } = replay.state() else {
         return Err(OfficeError::NotNow("this replay is not paused".into()));
     };
     let ledger = office.store.ledger(id).await?;
@@ -90,22 +90,19 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeR
         return Err(OfficeError::PlanChanged);
     }
     let rest = remaining_tally(&replay, &total);
-    let (message_types, unchecked) = (&replay.plan.message_types, words(&replay.plan.unchecked));
-    let filter = &replay.plan.filter;
+    let (message_types, unchecked) = (&replay.plan().message_types, words(&replay.plan().unchecked));
+    let filter = &replay.plan().filter;
     let what = What { letters: &rest, filter, left_out: &[], unchecked: &unchecked, message_types, waivers: &waivers };
     let gate = gate(office, &facts, actor, what).await?;
     // The gate does not open without a fix.
     let fix = facts.group.state.fix().ok_or(OfficeError::PlanChanged)?;
-    let Some(mut resumed) = replay.resume(&gate, &ledger) else {
+    let Some(resumed) = replay.resume(&gate, &ledger, &waivers, fix.transform.clone()) else {
         return Err(OfficeError::NotNow("this replay cannot be resumed now".into()));
     };
-    // The waivers hold for the waves that follow, beside those of the approval.
-    resumed.approval.waivers.extend(waivers.clone());
-    resumed.transform = fix.transform.clone();
     let fix = effective(office, &facts, fix).await?;
     let group = facts.group.moved(GroupState::Replaying { replay: id.clone(), fix });
     let mut writes = vec![
-        Write::Replay { replay: Box::new(resumed.clone()), expect: Expect::Version(replay.version) },
+        Write::Replay { replay: Box::new(resumed.clone()), expect: Expect::Version(replay.version()) },
         Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.group.version) },
     ];
     writes.extend(by.waiver_records(&waivers));
@@ -153,7 +150,7 @@ async fn change(
         };
         let by = Auditor::new(actor, replay.group(), now).in_replay(id);
         let mut writes = vec![
-            Write::Replay { replay: Box::new(after.clone()), expect: Expect::Version(replay.version) },
+            Write::Replay { replay: Box::new(after.clone()), expect: Expect::Version(replay.version()) },
             by.record(act, "", Some(reason.to_string())),
         ];
         if let (Act::ReplayPaused, Some(fix)) = (act, facts.group.state.fix()) {

@@ -95,7 +95,7 @@ async fn row(api: &Api, facts: &GroupFacts, now: Timestamp) -> Result<GroupRow, 
             .store
             .replay(id)
             .await?
-            .and_then(|replay| replay.wave().map(|wave| (wave + 1, replay.plan.waves.len() as u32))),
+            .and_then(|replay| replay.wave().map(|wave| (wave + 1, replay.plan().waves.len() as u32))),
         None => None,
     };
     let more = RowFacts {
@@ -152,7 +152,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         row: row(api, &facts, now).await?,
         failure: facts.group.failure.clone(),
         note: facts.group.note.clone(),
-        gate,
+        gate: (&gate).into(),
         quiet_ms: office.policy.gate.quiet_ms.as_ms(),
         plan,
         replay,

@@ -25,7 +25,7 @@ pub(super) async fn view(office: &Office, replay: Replay) -> Result<ReplayView, 
     Ok(ReplayView {
         group_title: group.map(|group| group.title).unwrap_or_default(),
         observed_until,
-        replay,
+        replay: (&replay).into(),
         ledger,
         total,
     })
@@ -92,8 +92,8 @@ pub(super) async fn rows_of(office: &Office, entries: Vec<Entry>) -> Result<Vec<
     let rows = entries.into_iter().map(|entry| {
         let letter = letters.iter().find(|letter| letter.id == entry.letter);
         EntryRow {
-            message_type: letter.and_then(|letter| letter.message_type.clone()),
-            impact: letter.map(|letter| letter.impact.clone()),
+            message_type: letter.and_then(|letter| letter.diagnosis.message_type.clone()),
+            impact: letter.map(|letter| letter.diagnosis.impact.clone()),
             entry,
         }
     });

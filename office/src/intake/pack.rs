@@ -25,7 +25,7 @@ impl Load {
         let reading = &source.reading;
         self.letters += 1;
         self.groups.insert(reading.group.clone());
-        if let Some(customer) = &reading.impact.customer {
+        if let Some(customer) = &reading.diagnosis.impact.customer {
             self.customers.insert((reading.group.clone(), customer.clone()));
         }
         let died_at = reading.failed_at.unwrap_or(now).min(now);
@@ -81,7 +81,7 @@ mod tests {
         };
         let mut reading = read(&message, &Policy::default());
         reading.group = GroupId::new(format!("group {group}"));
-        reading.impact.customer = Some(format!("customer {customer}"));
+        reading.diagnosis.impact.customer = Some(format!("customer {customer}"));
         reading.failed_at = Some(NOW.minus(Span::from_mins(minute)));
         ReadMessage { message, reading }
     }

@@ -125,13 +125,17 @@ impl<'a> Return<'a> {
         }
         let verdict = if same_cause {
             Verdict::SameCause
-        } else if after.classification.class == Class::Transient {
+        } else if after.diagnosis.classification.class == Class::Transient {
             Verdict::Transient
         } else {
             Verdict::NewCause
         };
-        let outcome =
-            Outcome::Returned { at: after.died_at, verdict, group: after.group.clone(), title: after.title.clone() };
+        let outcome = Outcome::Returned {
+            at: after.died_at,
+            verdict,
+            group: after.group.clone(),
+            title: after.diagnosis.title.clone(),
+        };
         let entry_after = Entry { outcome, ..entry.clone() };
         Some(Self { before, after, entry, entry_after: Some(entry_after) })
     }

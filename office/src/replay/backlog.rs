@@ -17,7 +17,7 @@ const LOOK_MS_MAX: i64 = 60_000;
 
 /// Asks the main queue whether its backlog is drained, and keeps what it says.
 pub(super) async fn look(office: &Office, replay: &Replay) -> Result<Did, OfficeError> {
-    let attributes = match office.queue.attributes(&replay.plan.main_queue).await {
+    let attributes = match office.queue.attributes(&replay.plan().main_queue).await {
         Ok(attributes) => attributes,
         Err(error @ (QueueError::Missing { .. } | QueueError::Denied { .. })) if !replay.is_paused() => {
             let why = PauseReason::QueueUnavailable { detail: error.to_string() };
@@ -33,7 +33,7 @@ pub(super) async fn look(office: &Office, replay: &Replay) -> Result<Did, Office
     let backlog =
         Backlog { seen_at: now, visible_count: attributes.visible_count, in_flight_count: attributes.in_flight_count };
     let seen = replay.saw(backlog);
-    if !put(office, &seen, replay.version).await? {
+    if !put(office, &seen, replay.version()).await? {
         return Ok(Did::Lost);
     }
     if backlog.is_drained() {

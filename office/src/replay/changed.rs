@@ -37,7 +37,7 @@ pub(crate) async fn tried(
     };
     let judged = letters.iter().zip(outcomes).map(|(letter, outcome)| match outcome {
         // What the consumer works on lies elsewhere, where the program does not reach.
-        _ if matches!(letter.replayability, Replayability::Pointer { .. }) => {
+        _ if matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) => {
             Err("The message is a pointer; a transform does not reach the payload that it points to.".into())
         }
         Err(failure) => Err(failure.to_string()),
@@ -76,7 +76,7 @@ pub(super) async fn program_of(
     office: &Office,
     replay: &Replay,
 ) -> Result<Result<Option<Transform>, String>, OfficeError> {
-    let Some(named) = &replay.transform else { return Ok(Ok(None)) };
+    let Some(named) = replay.transform() else { return Ok(Ok(None)) };
     let stored = office.store.transform(replay.group(), named.version).await?.map(|facts| facts.transform);
     Ok(match stored.filter(|transform| transform.named() == *named) {
         Some(transform) => Ok(Some(transform)),

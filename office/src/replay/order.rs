@@ -22,7 +22,7 @@ pub(super) struct Turns {
 
 /// Whose turn it is in a wave, up to so many letters.
 pub(super) async fn turns(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Turns, OfficeError> {
-    if replay.plan.main_queue.is_fifo() {
+    if replay.plan().main_queue.is_fifo() {
         in_order(office, replay, wave, letters).await
     } else {
         as_listed(office, replay, wave, letters).await
@@ -54,7 +54,7 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
     if returned < ledger.total().returned {
         return Ok(turns);
     }
-    let before = |waves: u32| replay.plan.waves.iter().take(waves as usize).sum::<u64>();
+    let before = |waves: u32| replay.plan().waves.iter().take(waves as usize).sum::<u64>();
     let mut expected = before(wave);
     let mut pages = Pages::new(Some(wave), None);
     'wave: while let Some(entries) = pages.next(office, replay, PAGE_MAX).await? {

@@ -35,16 +35,16 @@ pub(super) async fn send(
     until: Timestamp,
 ) -> Result<Did, OfficeError> {
     let started = office.now();
-    let letters = letters_max.min(u64::from(replay.plan.pace_per_s)).max(1);
+    let letters = letters_max.min(u64::from(replay.plan().pace_per_s)).max(1);
     let held = replay.held_by(executor, letters, started);
-    if !put(office, &held, replay.version).await? {
+    if !put(office, &held, replay.version()).await? {
         return Ok(Did::Lost);
     }
     let transform = match program_of(office, &held).await? {
         Ok(transform) => transform,
         Err(words) => {
             let released = held.released(office.now());
-            if !put(office, &released, held.version).await? {
+            if !put(office, &released, held.version()).await? {
                 return Ok(Did::Lost);
             }
             return pause(office, &released, PauseReason::GateClosed { unmet: vec![words] }).await;
@@ -55,8 +55,8 @@ pub(super) async fn send(
         Stopped::Fenced => return Ok(Did::Lost),
         Stopped::Behind => {
             // Nothing was sent: the windows end when they would have.
-            let free = Replay { version: held.version + 1, lease: None, paced_until: None, ..replay.clone() };
-            return if put(office, &free, held.version).await? {
+            let free = held.unsent(replay);
+            return if put(office, &free, held.version()).await? {
                 observe_first(office, &free, wave).await
             } else {
                 Ok(Did::Lost)
@@ -65,7 +65,7 @@ pub(super) async fn send(
         Stopped::Unavailable(detail) => {
             // The reason is the queue's; the lease goes with the pause.
             let released = held.released(office.now());
-            if !put(office, &released, held.version).await? {
+            if !put(office, &released, held.version()).await? {
                 return Ok(Did::Lost);
             }
             return pause(office, &released, PauseReason::QueueUnavailable { detail }).await;
@@ -73,10 +73,10 @@ pub(super) async fn send(
         Stopped::Done | Stopped::Unanswered | Stopped::Lagging => {}
     }
     let released = held.released(office.now());
-    if !put(office, &released, held.version).await? {
+    if !put(office, &released, held.version()).await? {
         return Ok(Did::Lost);
     }
-    let paced_until = held.paced_until.unwrap_or(started);
+    let paced_until = held.paced_until().unwrap_or(started);
     Ok(if paced_until > office.now() { Did::AllUntil(paced_until) } else { Did::Something })
 }
 
@@ -199,7 +199,7 @@ impl Run<'_> {
     }
 
     fn fence(&self) -> Fence<'_> {
-        Fence { replay: self.replay.id(), version: self.replay.version }
+        Fence { replay: self.replay.id(), version: self.replay.version() }
     }
 
     /// What is to be done with an entry: the intent to send it, or its outcome without being sent.
@@ -241,7 +241,7 @@ impl Run<'_> {
 
     async fn send_packed(&self, batch: Vec<Ready>) -> Result<Stopped, OfficeError> {
         let messages: Vec<_> = batch.iter().map(|ready| ready.outgoing.clone()).collect();
-        let queue = &self.replay.plan.main_queue;
+        let queue = &self.replay.plan().main_queue;
         match self.office.queue.send_batch(queue, &messages).await {
             Ok(answers) => {
                 self.record(batch, answers).await?;
@@ -315,7 +315,7 @@ fn outgoing(letter: &Letter, replay: &Replay, body: Option<String>) -> Outgoing 
     }
     // The same within an attempt, so that FIFO drops a second send of it within 5 minutes; new for each attempt, so
     // that it does not drop a deliberate one.
-    let deduplication_id = replay.plan.main_queue.is_fifo().then(|| format!("dlo-{}-{}", letter.id, letter.replays));
+    let deduplication_id = replay.plan().main_queue.is_fifo().then(|| format!("dlo-{}-{}", letter.id, letter.replays));
     Outgoing { content, deduplication_id, delay: Span::ZERO }
 }
 

@@ -48,12 +48,12 @@ pub(super) async fn settle(office: &Office, replay: &Replay, sent_until: Timesta
 /// Letters whose sending was begun by an executor that died, in a replay that sends no more: they may have been sent,
 /// and their window has passed without a return. Nobody can know, so they do not count as delivered.
 async fn release_stuck(office: &Office, replay: &Replay, sent_until: Timestamp) -> Result<usize, OfficeError> {
-    let is_sending = matches!(replay.state, ReplayState::Running { phase: Phase::Sending, .. });
-    let is_held = replay.lease.as_ref().is_some_and(|lease| lease.until > office.now());
+    let is_sending = matches!(replay.state(), ReplayState::Running { phase: Phase::Sending, .. });
+    let is_held = replay.lease().as_ref().is_some_and(|lease| lease.until > office.now());
     if is_sending || is_held {
         return Ok(0);
     }
-    let aborted = matches!(replay.state, ReplayState::Aborting { .. });
+    let aborted = matches!(replay.state(), ReplayState::Aborting { .. });
     let outcome = if aborted { Outcome::skipped(SkipReason::InDoubt) } else { Outcome::Pending };
     let page = office.store.entries(replay.id(), None, Some(OutcomeKind::Sending), None, SETTLE_MAX).await?;
     let due = page

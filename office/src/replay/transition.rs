@@ -15,7 +15,7 @@ use domain::fix::Fix;
 use domain::group::{GroupState, Tally, Variant};
 use domain::id::Actor;
 use domain::metric::{Datum, REPLAYS_STOPPED};
-use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay, ReplayState};
+use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay};
 use domain::time::Timestamp;
 
 /// Enters a phase. Before a wave is sent the gate is judged again.
@@ -35,10 +35,10 @@ pub(super) async fn enter(
     }
     let now = office.now();
     let columns = ledger.wave(wave);
-    let waves = replay.plan.waves.len();
+    let waves = replay.plan().waves.len();
     let record = match phase {
         // A wave that is sent in rounds starts once.
-        Phase::Sending if columns.sent() > 0 && replay.resumed.is_none() => None,
+        Phase::Sending if columns.sent() > 0 && replay.resumed().is_none() => None,
         Phase::Sending => {
             Some((Act::WaveStarted, format!("Wave {} of {waves}: {} letters", wave + 1, columns.pending)))
         }
@@ -69,14 +69,14 @@ async fn unmet_before_wave(
     let occasion = Occasion {
         fix: facts.group.state.fix(),
         letters: &letters,
-        filter: &replay.plan.filter,
+        filter: &replay.plan().filter,
         left_out: &[],
         unchecked: &[],
-        approver: Some(&replay.approval.by),
-        waivers: &replay.approval.waivers,
-        message_types: &replay.plan.message_types,
+        approver: Some(&replay.approval().by),
+        waivers: &replay.approval().waivers,
+        message_types: &replay.plan().message_types,
         // A queue that gives no answer this once is no reason to stop: the step comes again.
-        queue: main_queue_fact(office, Some(&replay.plan.main_queue)).await?,
+        queue: main_queue_fact(office, Some(&replay.plan().main_queue)).await?,
         deaths_count: false,
     };
     let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;
@@ -121,7 +121,7 @@ pub(super) async fn finish(
         total.skipped
     );
     let turn = Transition { replay, group: &facts.group, now };
-    let finished = replay.moved(ReplayState::Finished { ending, at: now });
+    let finished = replay.finished(ending, now);
     turn.commit(office, finished, group, Some((Act::ReplayFinished, detail))).await
 }
 
@@ -169,7 +169,8 @@ impl Transition<'_> {
         record: Option<(Act, String)>,
     ) -> Result<Did, OfficeError> {
         let mut records: Vec<_> = record.into_iter().collect();
-        let mut writes = vec![Write::Replay { replay: Box::new(after), expect: Expect::Version(self.replay.version) }];
+        let mut writes =
+            vec![Write::Replay { replay: Box::new(after), expect: Expect::Version(self.replay.version()) }];
         if let Some(state) = group_state {
             if let GroupState::Resolved { .. } = state {
                 records.push((Act::GroupResolved, "No letter of the group is open".to_string()));

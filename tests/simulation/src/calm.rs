@@ -34,7 +34,7 @@ pub(super) async fn comes_to_rest(fixture: &mut Fixture) -> Result<(), String> {
             break;
         }
         if fixture.now() > start.plus(Span::from_secs(PATIENCE_S)) {
-            let states: Vec<_> = unfinished.iter().map(|replay| (replay.id(), &replay.state)).collect();
+            let states: Vec<_> = unfinished.iter().map(|replay| (replay.id(), replay.state())).collect();
             return Err(format!("nothing comes to rest: {states:?}"));
         }
         for replay in unfinished.iter().filter(|replay| replay.is_paused()) {

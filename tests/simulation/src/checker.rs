@@ -178,7 +178,7 @@ impl Seen {
     fn as_sent(&self, (replay, letter): &Key) -> Option<Content> {
         let content = self.letters.get(letter)?.content.clone();
         let replay = self.replays.get(replay)?;
-        let Some(named) = &replay.transform else { return Some(content) };
+        let Some(named) = &replay.transform() else { return Some(content) };
         let program = self.programs.get(&(replay.group().clone(), named.version))?;
         if program_hash(program) != named.program_hash {
             return None;
@@ -205,10 +205,10 @@ impl Seen {
         let Some(replay) = self.replays.get(&entry.replay) else {
             return self.accuse(format!("letter {} was to be sent without an approval", entry.letter));
         };
-        match replay.state {
-            ReplayState::Running { wave, .. } if wave == entry.wave => {}
+        match replay.state() {
+            ReplayState::Running { wave, .. } if *wave == entry.wave => {}
             _ => {
-                let words = format!("letter {} of wave {} meant to go while {:?}", key.1, entry.wave, replay.state);
+                let words = format!("letter {} of wave {} meant to go while {:?}", key.1, entry.wave, replay.state());
                 self.accuse(words);
             }
         }

@@ -58,7 +58,7 @@ pub(super) async fn books_are_right(fixture: &Fixture) -> Result<(), String> {
     for replay in &books.replays {
         let ledger = fixture.store.ledger(replay.id()).await.map_err(|error| error.to_string())?;
         let entries = &books.entries[replay.id()];
-        for (wave, planned) in replay.plan.waves.iter().enumerate() {
+        for (wave, planned) in replay.plan().waves.iter().enumerate() {
             let columns = ledger.wave(wave as u32);
             for kind in OutcomeKind::ALL {
                 let is = |entry: &&Entry| entry.wave as usize == wave && entry.outcome.kind() == kind;
@@ -112,7 +112,7 @@ fn counters_are_exact(facts: &GroupFacts, books: &Books) -> Result<(), String> {
         let (mut count, mut money) = (0, Purse::empty());
         for letter in of_kind {
             count += 1;
-            letter.impact.money.into_iter().for_each(|sum| money.add(sum));
+            letter.diagnosis.impact.money.into_iter().for_each(|sum| money.add(sum));
         }
         let tally = facts.counts.of(kind);
         if (tally.letters, &tally.money) != (count, &money) {

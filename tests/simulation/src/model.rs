@@ -6,7 +6,7 @@ mod executor;
 
 use domain::filter::LetterFilter;
 use domain::fix::{Fix, FixKind};
-use domain::gate::{Gate, OpenGate};
+use domain::gate::OpenGate;
 use domain::group::Tally;
 use domain::id::{Actor, GroupId, QueueArn, ReplayId};
 use domain::replay::{
@@ -87,11 +87,12 @@ struct Stored(Replay);
 
 impl Hash for Stored {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Replay { version, lease, paced_until, last_sent_at, backlog, resumed, state: now, .. } = &self.0;
-        (version, lease.as_ref().map(|lease| (&lease.holder, lease.until)), paced_until, last_sent_at).hash(state);
-        backlog.map(|backlog| backlog.seen_at).hash(state);
-        resumed.map(|resumed| (resumed.wave, resumed.sent, resumed.returned, resumed.probing)).hash(state);
-        match now {
+        let replay = &self.0;
+        let lease = replay.lease().map(|lease| (&lease.holder, lease.until));
+        (replay.version(), lease, replay.paced_until(), replay.last_sent_at()).hash(state);
+        replay.backlog().map(|backlog| backlog.seen_at).hash(state);
+        replay.resumed().map(|resumed| (resumed.wave, resumed.sent, resumed.returned, resumed.probing)).hash(state);
+        match replay.state() {
             ReplayState::Running { wave, phase } => (0, wave, format!("{phase:?}")).hash(state),
             ReplayState::Paused { wave, why, at, .. } => (1, wave, std::mem::discriminant(why), at).hash(state),
             ReplayState::Aborting { at, .. } => (2, at).hash(state),
@@ -140,11 +141,11 @@ impl State {
 
     /// Stores the replay if it is still at this version.
     fn put(&mut self, after: Replay, version: u64) -> bool {
-        if self.replay().is_none_or(|replay| replay.version != version) {
+        if self.replay().is_none_or(|replay| replay.version() != version) {
             return false;
         }
-        let runs = matches!(after.state, ReplayState::Running { .. });
-        self.halted_at = if runs { None } else { self.halted_at.or(Some(after.version)) };
+        let runs = matches!(after.state(), ReplayState::Running { .. });
+        self.halted_at = if runs { None } else { self.halted_at.or(Some(after.version())) };
         self.replay = Some(Stored(after));
         true
     }
@@ -159,7 +160,7 @@ impl State {
     }
 
     fn has_ended(&self, how: Ending) -> bool {
-        self.replay().is_some_and(|r| matches!(r.state, ReplayState::Finished { ending, .. } if ending == how))
+        self.replay().is_some_and(|r| matches!(r.state(), ReplayState::Finished { ending, .. } if *ending == how))
     }
 
     fn blame(&mut self, wrong: &'static str) {
@@ -219,20 +220,20 @@ impl Model for Office {
             Action::Pause => {
                 state.left.pauses -= 1;
                 let replay = state.replay()?;
-                let (version, why) = (replay.version, PauseReason::ByPerson { reason: String::new() });
+                let (version, why) = (replay.version(), PauseReason::ByPerson { reason: String::new() });
                 let after = replay.pause(why, me, now)?;
                 state.put(after, version);
             }
             Action::ResumeRequest => {
                 state.left.resumes -= 1;
                 let replay = state.replay()?;
-                let (version, after) = (replay.version, replay.resume(&open_gate(), &state.ledger.0)?);
+                let (version, after) = (replay.version(), replay.resume(&open_gate(), &state.ledger.0, &[], None)?);
                 state.put(after, version);
             }
             Action::Abort => {
                 state.left.aborts -= 1;
                 let replay = state.replay()?;
-                let (version, after) = (replay.version, replay.abort(me, String::new(), now)?);
+                let (version, after) = (replay.version(), replay.abort(me, String::new(), now)?);
                 state.put(after, version);
             }
             Action::Executor(at) => {
@@ -309,8 +310,7 @@ impl Model for Office {
 }
 
 fn open_gate() -> OpenGate {
-    let gate = Gate { group: GroupId::from("g"), conditions: Vec::new() };
-    gate.open().expect("a gate without conditions")
+    harness::samples::open_gate(&GroupId::from("g"))
 }
 
 fn approved(now: Timestamp) -> Replay {

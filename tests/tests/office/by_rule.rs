@@ -51,15 +51,15 @@ async fn a_rule_approves_what_it_covers_as_soon_as_the_gate_opens() {
     sweep::run(&world.office).await.unwrap();
     let GroupState::Replaying { replay: id, .. } = state_of(&world, &group).await else { panic!("no replay") };
     let replay = world.replay(&id).await;
-    assert_eq!(replay.approval.by, Actor::rule("small ones"));
-    assert_eq!(replay.plan.waves[0], 1, "a canary goes first");
+    assert_eq!(replay.approval().by, Actor::rule("small ones"));
+    assert_eq!(replay.plan().waves[0], 1, "a canary goes first");
     let audit = world.store.audit(&group, None, 50).await.unwrap().items;
     let approved = audit.iter().find(|record| record.act == Act::ReplayApproved).expect("a record");
     assert_eq!(approved.actor, Actor::rule("small ones"));
     assert!(approved.reason.as_ref().is_some_and(|reason| reason.contains("small ones")));
 
     let done = world.run(&id, &everything_works, "v2").await;
-    assert!(matches!(done.state, ReplayState::Finished { ending: Ending::Completed, .. }));
+    assert!(matches!(done.state(), ReplayState::Finished { ending: Ending::Completed, .. }));
     assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
 }
 
@@ -93,5 +93,5 @@ async fn a_rule_does_not_try_again_what_came_back() {
         world.advance(Span::from_secs(60));
         sweep::run(&world.office).await.unwrap();
     }
-    assert_eq!(world.replay(&id).await.state, stopped.state, "a person declares the next fix, and resumes");
+    assert_eq!(world.replay(&id).await.state(), stopped.state(), "a person declares the next fix, and resumes");
 }

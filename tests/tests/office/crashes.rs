@@ -44,7 +44,7 @@ async fn replay_survives(call: i64, after: bool) -> bool {
     world.faults.arm(call, after);
     let replay = world.run(&plan.id, &works, "v2").await;
     let place = format!("call {call}, {}", if after { "after" } else { "before" });
-    assert!(matches!(replay.state, ReplayState::Finished { .. }), "{place}: {:?}", replay.state);
+    assert!(matches!(replay.state(), ReplayState::Finished { .. }), "{place}: {:?}", replay.state());
     let total = world.ledger(&plan.id).await.total();
     assert_eq!(total.delivered, LETTERS, "{place}: {total:?}");
     assert!(matches!(world.store.group(&group).await.unwrap().unwrap().state, GroupState::Resolved { .. }), "{place}");

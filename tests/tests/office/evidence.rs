@@ -76,8 +76,8 @@ async fn a_consumer_that_is_switched_off_between_two_waves_pauses_the_replay() {
     world.steps().await;
     saw_queue(&world.office, &world.main, consumer("Disabled")).await.unwrap();
     let replay = world.run(&id, &everything_works, "v2").await;
-    let ReplayState::Paused { why: PauseReason::GateClosed { unmet }, .. } = replay.state else {
-        panic!("it is paused: {:?}", replay.state)
+    let ReplayState::Paused { why: PauseReason::GateClosed { unmet }, .. } = replay.state() else {
+        panic!("it is paused: {:?}", replay.state())
     };
     assert!(unmet[0].contains("that is disabled"), "{unmet:?}");
 }

@@ -194,14 +194,14 @@ async fn a_changed_filter_is_another_plan() {
 #[test]
 fn a_letter_fits_what_is_asked_for() {
     let at = Timestamp::from_ms;
-    let letter = Letter {
-        message_type: Some("order.placed".into()),
-        tenant: Some("acme".into()),
+    let mut letter = Letter {
         died_at: at(50),
         replays: 2,
         state: LetterState::Waiting,
         ..samples::letter(&samples::group_id("g"), 1)
     };
+    letter.diagnosis.message_type = Some("order.placed".into());
+    letter.diagnosis.tenant = Some("acme".into());
     let any = LetterFilter::default;
     let tenant = |tenant: &str| LetterFilter { tenant: Some(tenant.into()), ..any() };
     for (filter, fits) in [
@@ -223,6 +223,7 @@ fn a_letter_fits_what_is_asked_for() {
         let text = serde_json::to_string(&filter).unwrap();
         assert_eq!(serde_json::from_str::<LetterFilter>(&text).unwrap(), filter);
     }
-    let none = Letter { tenant: None, ..letter };
+    let mut none = letter;
+    none.diagnosis.tenant = None;
     assert!(!tenant("acme").fits(&none) && any().fits(&none));
 }

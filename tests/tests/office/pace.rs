@@ -36,7 +36,7 @@ async fn a_run_with_slow_calls_lets_go_before_its_lease_ends_and_the_next_goes_o
         let took_ms = clock.load(Ordering::SeqCst) - began;
         assert!(took_ms < LEASE_MS, "a run took {took_ms} ms");
         let now = world.replay(replay.id()).await;
-        assert!(now.lease.is_none(), "it holds nothing when it has ended");
+        assert!(now.lease().is_none(), "it holds nothing when it has ended");
         let before = sent;
         sent = world.ledger(replay.id()).await.total().sent();
         assert!(progressed && sent > before && matches!(next, Next::At(_)), "run {runs}: {before} to {sent}, {next:?}");

@@ -79,7 +79,7 @@ async fn a_replay_whose_letters_are_all_confirmed_waits_for_no_window_and_no_bac
         if world.replay(&id).await.is_finished() {
             break;
         }
-        assert!(second < 20, "{:?}", world.replay(&id).await.state);
+        assert!(second < 20, "{:?}", world.replay(&id).await.state());
         world.advance(Span::from_secs(1));
     }
     assert!(window >= Span::from_secs(8), "two windows would have been longer: {window:?}");

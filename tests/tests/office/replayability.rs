@@ -43,7 +43,8 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     assert_eq!(world.intake().await.kept, 4);
     let group = world.only_group().await;
     let letters = world.letters(&group, None).await;
-    let truncated = letters.iter().find(|l| matches!(l.replayability, Replayability::Truncated { .. })).unwrap();
+    let truncated =
+        letters.iter().find(|l| matches!(l.diagnosis.replayability, Replayability::Truncated { .. })).unwrap();
     let page = LetterDetail::of(truncated.clone(), Vec::new());
     assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("cut the payload off")));
 

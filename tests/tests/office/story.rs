@@ -65,7 +65,7 @@ async fn a_right_fix_delivers_every_letter_and_resolves_the_group() {
     let (world, group) = world_with_letters(40).await;
     let id = approved(&world, &group, "v2").await;
     let replay = world.run(&id, &everything_works, "v2").await;
-    assert!(matches!(replay.state, ReplayState::Finished { ending: Ending::Completed, .. }));
+    assert!(matches!(replay.state(), ReplayState::Finished { ending: Ending::Completed, .. }));
     assert_eq!(world.ledger(&id).await.total().delivered, 40);
     assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
     let counts = world.counters_are_exact(&group).await;
@@ -78,10 +78,10 @@ async fn a_wrong_fix_stops_by_itself_and_the_right_one_finishes_it() {
     let (world, group) = world_with_letters(60).await;
     let id = approved(&world, &group, "v2").await;
     let replay = world.run(&id, &only_every_fourth_works, "v2").await;
-    let ReplayState::Paused { why: PauseReason::TooManyReturned { returned, sent, .. }, .. } = replay.state else {
-        panic!("it stopped itself: {:?}", replay.state)
+    let ReplayState::Paused { why: PauseReason::TooManyReturned { returned, sent, .. }, .. } = replay.state() else {
+        panic!("it stopped itself: {:?}", replay.state())
     };
-    assert!(returned * 2 > sent);
+    assert!(returned * 2 > *sent);
     let returned = world.entries(&id).await.into_iter().filter_map(|entry| match entry.outcome {
         domain::replay::Outcome::Returned { verdict, .. } => Some(verdict),
         _ => None,
@@ -158,13 +158,13 @@ async fn nothing_is_sent_after_a_pause_or_an_abort() {
     act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
     let sent = world.ledger(&id).await.total().sent();
     let replay = world.run(&id, &everything_works, "v2").await;
-    assert!(matches!(replay.state, ReplayState::Paused { why: PauseReason::ByPerson { .. }, .. }));
+    assert!(matches!(replay.state(), ReplayState::Paused { why: PauseReason::ByPerson { .. }, .. }));
     let after = world.ledger(&id).await.total();
     assert_eq!((after.sent(), after.delivered), (sent, sent), "what was in flight has its outcome");
 
     act::abort(&world.office, &world.otto(), &id, "wrong queue").await.unwrap();
     let replay = world.run(&id, &everything_works, "v2").await;
-    assert!(matches!(replay.state, ReplayState::Finished { ending: Ending::Aborted, .. }));
+    assert!(matches!(replay.state(), ReplayState::Finished { ending: Ending::Aborted, .. }));
     let total = world.ledger(&id).await.total();
     assert_eq!((total.delivered, total.skipped), (sent, 80 - sent));
     let waiting = world.letters(&group, Some(LetterStateKind::Waiting)).await.len() as u64;
@@ -227,7 +227,7 @@ async fn a_letter_that_failed_before_the_fix_is_no_regression() {
     assert!(
         matches!(state_of(&world, &group).await, GroupState::Resolved { .. }),
         "{:?}",
-        world.replay(&id).await.state
+        world.replay(&id).await.state()
     );
     assert_eq!(world.intake().await.regressions, 0);
     assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }));
@@ -263,7 +263,7 @@ async fn a_letter_that_nobody_takes_from_the_main_queue_is_not_delivered() {
     }
     let stopped = world.replay(&id).await;
     let why = PauseReason::BacklogNotDrained { visible_count: 2 };
-    assert!(matches!(&stopped.state, ReplayState::Paused { why: said, .. } if *said == why), "{:?}", stopped.state);
+    assert!(matches!(&stopped.state(), ReplayState::Paused { why: said, .. } if *said == why), "{:?}", stopped.state());
     let total = world.ledger(&id).await.total();
     assert_eq!((total.in_flight, total.delivered, total.pending), (2, 0, 38), "only the canary went out");
     world.ledger_closes(&id).await;
@@ -274,7 +274,7 @@ async fn a_letter_that_nobody_takes_from_the_main_queue_is_not_delivered() {
     assert_eq!(world.ledger(&id).await.total().delivered, 2);
     act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
     let done = world.run(&id, &everything_works, "v2").await;
-    assert!(matches!(done.state, ReplayState::Finished { ending: Ending::Completed, .. }), "{:?}", done.state);
+    assert!(matches!(done.state(), ReplayState::Finished { ending: Ending::Completed, .. }), "{:?}", done.state());
     assert_eq!(world.ledger(&id).await.total().delivered, 40);
     assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
 }

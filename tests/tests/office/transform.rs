@@ -92,7 +92,7 @@ async fn letters_are_delivered_changed_and_kept_as_they_were() {
     let originals = world.letters(&group, None).await;
     let id = approved(&world, &group, PROGRAM).await;
     let replay = world.run(&id, &only_cents_work, "v1").await;
-    assert!(matches!(replay.state, ReplayState::Finished { ending: Ending::Completed, .. }), "{:?}", replay.state);
+    assert!(matches!(replay.state(), ReplayState::Finished { ending: Ending::Completed, .. }), "{:?}", replay.state());
     assert!(matches!(world.store.group(&group).await.unwrap().unwrap().state, GroupState::Resolved { .. }));
     let processed = world.processed.lock().unwrap().clone();
     assert_eq!(processed.len(), 30);
@@ -145,7 +145,7 @@ async fn a_letter_that_comes_back_keeps_its_original() {
     let originals = world.letters(&group, None).await;
     let id = approved(&world, &group, ".other = 1").await;
     let replay = world.run(&id, &nothing_works, "v1").await;
-    assert!(replay.is_paused(), "{:?}", replay.state);
+    assert!(replay.is_paused(), "{:?}", replay.state());
     assert_eq!(world.letters(&group, None).await.len(), originals.len(), "no letter of its own came of a return");
     for original in originals {
         let kept = world.store.letter(&original.id).await.unwrap().unwrap();
@@ -165,7 +165,7 @@ async fn a_letter_that_comes_back_keeps_its_original() {
     dry_run(&world, &group, 2).await;
     ask(resume(named)).await.unwrap();
     let replay = world.run(&id, &only_cents_work, "v1").await;
-    assert!(replay.is_finished(), "{:?}", replay.state);
+    assert!(replay.is_finished(), "{:?}", replay.state());
     let entries = world.entries(&id).await;
     let delivered = of_kind(&entries, OutcomeKind::Delivered);
     assert!(!delivered.is_empty());

@@ -67,7 +67,7 @@ async fn planned(demo: &Demo, letters: u32, pace_per_s: u32) -> (Client, GroupId
 /// The approver approves as soon as the gate is open to them.
 async fn approved(demo: &Demo, group: &GroupId, plan: &PlanView) -> ReplayView {
     let anna = demo.sign_in(Role::Approver).await;
-    until("an open gate", A_MOMENT, async || detail(&anna, group).await.gate.open().ok()).await;
+    until("an open gate", A_MOMENT, async || detail(&anna, group).await.gate.is_open().then_some(())).await;
     let approve = json!({ "plan_hash": plan.hash, "reason": "looked at ten of them" });
     anna.post(&format!("/groups/{group}/approve"), approve).await
 }
@@ -238,7 +238,10 @@ async fn a_closed_gate_refuses_curl_and_sends_nothing() {
     let fix = json!({ "kind": "deploy", "reference": "v3" });
     let _: GroupDetail = ada.post(&format!("/groups/{group}/fix"), fix).await;
     let plan: PlanView = ada.post(&format!("/groups/{group}/plan"), json!({})).await;
-    until("an open gate for somebody else", A_MOMENT, async || detail(&anna, &group).await.gate.open().ok()).await;
+    until("an open gate for somebody else", A_MOMENT, async || {
+        detail(&anna, &group).await.gate.is_open().then_some(())
+    })
+    .await;
     let approve = json!({ "plan_hash": plan.hash, "reason": "my own" });
     let error: ErrorBody = ada.try_post(&path, approve).await.value();
     let unmet: Vec<_> = error.unmet.iter().map(|condition| condition.kind).collect();

@@ -104,11 +104,12 @@ fn LetterText(detail: LetterDetail) -> impl IntoView {
         let what = words::unsendable(&detail.row.replayability);
         view! { <p class="notice">{format!("{what}: {reason}")}</p> }.into_any()
     });
-    let remarks = (!detail.remarks.is_empty()).then(|| {
-        let lines = detail.remarks.iter().map(|remark| view! { <li>{remark.clone()}</li> }.into_any()).collect_view();
+    let remarks = (!detail.diagnosis.remarks.is_empty()).then(|| {
+        let lines =
+            detail.diagnosis.remarks.iter().map(|remark| view! { <li>{remark.clone()}</li> }.into_any()).collect_view();
         view! { <ul class="remarks">{lines}</ul> }.into_any()
     });
-    let failure = detail.failure.clone();
+    let failure = detail.diagnosis.failure.clone();
     view! {
         <LetterFacts detail=detail.clone() />
         {cannot}
@@ -128,19 +129,22 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
     let row = detail.row;
     let id = row.id.to_string();
     let message = detail.original_message_id.to_string();
-    let version = detail.consumer_version.map(|version| format!(" {version}")).unwrap_or_default();
+    let version = detail.diagnosis.consumer_version.map(|version| format!(" {version}")).unwrap_or_default();
     let consumer = detail
+        .diagnosis
         .consumer
         .map(|consumer| view! { <div><dt>"Consumer"</dt><dd>{format!("{consumer}{version}")}</dd></div> }.into_any());
-    let version = detail.producer_version.map(|version| format!(" {version}")).unwrap_or_default();
+    let version = detail.diagnosis.producer_version.map(|version| format!(" {version}")).unwrap_or_default();
     let producer = detail
+        .diagnosis
         .producer
         .map(|producer| view! { <div><dt>"Producer"</dt><dd>{format!("{producer}{version}")}</dd></div> }.into_any());
     let tenant = row
         .tenant
         .clone()
         .map(|tenant| view! { <div><dt>"Tenant"</dt><dd class="mono">{tenant}</dd></div> }.into_any());
-    let attempts = detail.attempts.map(|tries| view! { <div><dt>"Attempts"</dt><dd>{tries}</dd></div> }.into_any());
+    let attempts =
+        detail.diagnosis.attempts.map(|tries| view! { <div><dt>"Attempts"</dt><dd>{tries}</dd></div> }.into_any());
     let deadline = row.impact.deadline.map(|at| {
         view! {
             <div><dt>"Deadline"</dt><dd><At at=Signal::stored(at) absolute=true /></dd></div>
@@ -171,7 +175,7 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
             {attempts}
             <div><dt>"Sent"</dt><dd><At at=Signal::stored(row.sent_at) absolute=true /></dd></div>
             {deadline}
-            <div><dt>"Carried by"</dt><dd>{words::envelope(detail.envelope)}</dd></div>
+            <div><dt>"Carried by"</dt><dd>{words::envelope(detail.diagnosis.envelope)}</dd></div>
             <div><dt>"Size"</dt><dd>{format!("{} bytes", count(row.size_bytes))}</dd></div>
         </dl>
     }

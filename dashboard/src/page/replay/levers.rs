@@ -10,10 +10,10 @@ use dashboard_model::gate::{blocked, letters};
 use dashboard_model::money::{count, counted};
 use dashboard_model::pause::{resumption, why_not_resume};
 use domain::fix::Fix;
-use domain::gate::Gate;
 use domain::id::GroupId;
 use domain::replay::ReplayState;
 use domain::role::Permission;
+use wire::GateView;
 use wire::{ErrorCode, ReasonRequest, ReplayView, ResumeRequest};
 
 /// What the audit keeps of a pause: it has to be quick, so nobody is asked.
@@ -25,7 +25,7 @@ pub(in crate::page) struct Levers {
     /// The replay.
     pub view: Signal<ReplayView>,
     /// The gate as it stands before a resumption.
-    pub gate: Signal<Option<Gate>>,
+    pub gate: Signal<Option<GateView>>,
     /// The fix that counts now.
     pub fix: Signal<Option<Fix>>,
     pulse: Pulse,
@@ -43,7 +43,7 @@ impl Levers {
     /// The levers of a replay; `done` takes it as it is after one was pulled.
     pub(in crate::page) fn new(
         view: Signal<ReplayView>,
-        gate: Signal<Option<Gate>>,
+        gate: Signal<Option<GateView>>,
         fix: Signal<Option<Fix>>,
         pulse: Pulse,
         done: Callback<ReplayView>,
@@ -86,7 +86,7 @@ impl Levers {
         let halted = || self.view.with(|view| self.fix.with(|fix| why_not_resume(view, fix.as_ref())));
         let gate = || {
             let asker = self.asker();
-            let blocked = |gate: &Gate| blocked(gate, asker.declarer.as_deref(), asker.me.as_deref());
+            let blocked = |gate: &GateView| blocked(gate, asker.declarer.as_deref(), asker.me.as_deref());
             self.gate.with(|gate| gate.as_ref().and_then(blocked))
         };
         self.why_not(Permission::ApproveRequest).or_else(halted).or_else(gate)
@@ -256,6 +256,6 @@ fn Resuming(levers: Levers) -> impl IntoView {
 }
 
 /// While the gate is not known yet there is nothing to waive; the office judges in any case.
-fn no_gate(group: &GroupId) -> Gate {
-    Gate { group: group.clone(), conditions: Vec::new() }
+fn no_gate(group: &GroupId) -> GateView {
+    GateView { group: group.clone(), conditions: Vec::new() }
 }

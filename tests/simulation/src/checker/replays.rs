@@ -7,28 +7,30 @@ impl Seen {
     /// The program of a replay is that of the approved plan, or of the fix under which a person let it go on.
     pub(super) fn program(&mut self, replay: &Replay, writes: &[Write]) {
         let before = match self.replays.get(replay.id()) {
-            Some(before) => before.transform.clone(),
-            None => replay.plan.fix.transform.clone(),
+            Some(before) => before.transform(),
+            None => replay.plan().fix.transform.as_ref(),
         };
         let of_fix = writes.iter().find_map(|write| match write {
             Write::Variant { variant, .. } if variant.id == *replay.group() => variant.state.fix().cloned(),
             _ => None,
         });
-        let resumed = matches!(replay.state, ReplayState::Running { .. });
-        if replay.transform != before && !(resumed && of_fix.is_some_and(|fix| fix.transform == replay.transform)) {
+        let resumed = matches!(replay.state(), ReplayState::Running { .. });
+        if replay.transform() != before
+            && !(resumed && of_fix.is_some_and(|fix| fix.transform.as_ref() == replay.transform()))
+        {
             self.accuse(format!("{} has another program than was approved", replay.id()));
         }
     }
 
     pub(super) fn replay(&mut self, replay: &Replay, is_new: bool, now: Timestamp) {
         let id = replay.id().clone();
-        self.note(now, format!("replay {id} v{} {:?}", replay.version, replay.state));
+        self.note(now, format!("replay {id} v{} {:?}", replay.version(), replay.state()));
         if is_new {
             self.approval(replay, now);
         } else if let Some(before) = self.replays.get(&id).cloned() {
             self.goes_on(&before, replay);
         }
-        match replay.state {
+        match replay.state() {
             ReplayState::Running { .. } => drop(self.halted.remove(&id)),
             _ => drop(self.halted.entry(id.clone()).or_insert((self.commits, 0))),
         }
@@ -47,7 +49,7 @@ impl Seen {
 
     /// An approval is by another person than the declarer, names the plan, and came when it was quiet.
     fn approval(&mut self, replay: &Replay, now: Timestamp) {
-        let (approval, plan) = (&replay.approval, &replay.plan);
+        let (approval, plan) = (&replay.approval(), &replay.plan());
         if approval.by == plan.fix.declared_by {
             self.accuse(format!("{} approved their own fix in {}", approval.by, replay.id()));
         }
@@ -72,15 +74,15 @@ impl Seen {
     /// It sends on, or goes to the next wave, only while not too many of a wave have come back: of all waves since a
     /// person has looked at it. Whoever moved it had read the ledger after the write before this one.
     fn goes_on(&mut self, before: &Replay, after: &Replay) {
-        let ReplayState::Running { wave, .. } = before.state else { return };
-        let ReplayState::Running { phase: Phase::Sending | Phase::BetweenWaves { .. }, .. } = after.state else {
+        let ReplayState::Running { wave, .. } = before.state() else { return };
+        let ReplayState::Running { phase: Phase::Sending | Phase::BetweenWaves { .. }, .. } = after.state() else {
             return;
         };
         // The end of a run of sends is no decision.
-        if before.lease.is_some() && after.lease.is_none() {
+        if before.lease().is_some() && after.lease().is_none() {
             return;
         }
-        let (id, plan) = (after.id(), &after.plan);
+        let (id, plan) = (after.id(), &after.plan());
         let known = self.written_at.get(id).copied().unwrap_or_default();
         let mut waves: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         for (key, entry) in self.entries.iter().filter(|(key, _)| key.0 == *id) {
@@ -90,9 +92,9 @@ impl Seen {
             *sent += u64::from(is_sent);
             *returned += u64::from(self.returned_at.get(key).is_some_and(|at| *at <= known));
         }
-        let looked_at = before.resumed;
+        let looked_at = before.resumed();
         let first = looked_at.map_or(0, |resumed| resumed.wave);
-        for (judged, (sent, returned)) in waves.range(first..=wave) {
+        for (judged, (sent, returned)) in waves.range(first..=*wave) {
             let since = looked_at.filter(|resumed| resumed.wave == *judged);
             let sent = sent.saturating_sub(since.map_or(0, |since| since.sent));
             let returned = returned.saturating_sub(since.map_or(0, |since| since.returned));

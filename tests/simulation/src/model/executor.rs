@@ -47,7 +47,7 @@ impl Executor {
             At::Sent(held, batch) => records(state, held.0, batch),
             At::Recorded(held) => {
                 let released = held.0.released(state.now());
-                state.put(released, held.0.version);
+                state.put(released, held.0.version());
                 At::Idle
             }
         };
@@ -66,7 +66,7 @@ fn look(state: &State, me: usize) -> At {
 }
 
 fn does(state: &mut State, me: usize, replay: Replay, step: Step) -> At {
-    let (now, version) = (state.now(), replay.version);
+    let (now, version) = (state.now(), replay.version());
     match step {
         Step::Send { wave, letters_max } => {
             let held = replay.held_by(NAMES[me], letters_max, now);
@@ -98,7 +98,7 @@ fn does(state: &mut State, me: usize, replay: Replay, step: Step) -> At {
             }
         }
         Step::Finish(ending) => {
-            state.put(replay.moved(ReplayState::Finished { ending, at: now }), version);
+            state.put(replay.finished(ending, now), version);
         }
         Step::Rest | Step::Wait { .. } => {}
     }
@@ -113,12 +113,12 @@ fn settles(state: &mut State, replay: &Replay, sent_until: Timestamp) {
     for at in rows(state, |row| row.outcome == OutcomeKind::InFlight && row.since <= sent_until) {
         state.enter(at, OutcomeKind::Delivered);
     }
-    let is_sending = matches!(replay.state, ReplayState::Running { phase: Phase::Sending, .. });
-    let is_held = replay.lease.as_ref().is_some_and(|lease| lease.until > state.now());
+    let is_sending = matches!(replay.state(), ReplayState::Running { phase: Phase::Sending, .. });
+    let is_held = replay.lease().as_ref().is_some_and(|lease| lease.until > state.now());
     if is_sending || is_held {
         return;
     }
-    let aborted = matches!(replay.state, ReplayState::Aborting { .. });
+    let aborted = matches!(replay.state(), ReplayState::Aborting { .. });
     let given_up = if aborted { OutcomeKind::Skipped } else { OutcomeKind::Pending };
     for at in rows(state, |row| row.outcome == OutcomeKind::Sending && row.since <= sent_until) {
         state.enter(at, given_up);
@@ -127,7 +127,7 @@ fn settles(state: &mut State, replay: &Replay, sent_until: Timestamp) {
 
 /// One commit, fenced by the version of the lease.
 fn means(state: &mut State, held: Replay, wave: u32, letters_max: u64) -> At {
-    if state.replay().is_none_or(|replay| replay.version != held.version) {
+    if state.replay().is_none_or(|replay| replay.version() != held.version()) {
         return At::Idle;
     }
     let of_wave = |state: &State, kind| rows(state, |row| row.wave == wave && row.outcome == kind);
@@ -144,7 +144,7 @@ fn means(state: &mut State, held: Replay, wave: u32, letters_max: u64) -> At {
 }
 
 fn sends(state: &mut State, held: Replay, batch: [Option<u32>; LETTERS]) -> At {
-    if state.halted_at.is_some_and(|halted_at| held.version >= halted_at) {
+    if state.halted_at.is_some_and(|halted_at| held.version() >= halted_at) {
         state.blame("a letter that was meant after the stop was sent");
     }
     for (at, _) in batch.iter().enumerate().filter(|(_, sends)| sends.is_some()) {

@@ -23,7 +23,7 @@ fn fold<'a>(group: &GroupId, letters: impl Iterator<Item = &'a Letter>) -> BTree
     for letter in letters.filter(|letter| letter.group == *group) {
         let tally = by_state.entry(letter.state.kind().as_str()).or_default();
         tally.letters += 1;
-        if let Some(money) = letter.impact.money {
+        if let Some(money) = letter.diagnosis.impact.money {
             tally.priced += 1;
             tally.money.add(money);
         }
@@ -55,7 +55,8 @@ pub async fn counters_are_the_fold_of_the_letters(store: &dyn Store) {
             .map(|n| {
                 let mut letter = letter(&groups[chance.below(3)], n);
                 let currency = ["EUR", "USD", "JPY"][chance.below(3)];
-                letter.impact.money = (chance.below(5) > 0).then(|| money(1 + chance.below(100_000) as i64, currency));
+                letter.diagnosis.impact.money =
+                    (chance.below(5) > 0).then(|| money(1 + chance.below(100_000) as i64, currency));
                 letter
             })
             .collect();
@@ -84,7 +85,9 @@ pub async fn sums_that_no_decimal_holds_stop_at_the_largest(store: &dyn Store) {
     let id = group_id("beyond");
     commit(store, vec![samples::open(&group(&id))]).await;
     let mut letters = letters(&id, 2);
-    letters.iter_mut().for_each(|letter| letter.impact.money = Some(Money { amount: Decimal::MAX, ..money(1, "EUR") }));
+    letters
+        .iter_mut()
+        .for_each(|letter| letter.diagnosis.impact.money = Some(Money { amount: Decimal::MAX, ..money(1, "EUR") }));
     commit(store, keep(&letters)).await;
     let counts = facts(store, &id).await.counts;
     let sums: Vec<_> = counts.open().money.sums().iter().map(|sum| sum.amount).collect();

@@ -39,9 +39,9 @@ pub async fn content_survives_byte_for_byte(store: &dyn Store) {
             trace_header: Some("Root=1-5759e988-bd862e3fe1be46a994272793".into()),
         };
         let mut new = Letter { content, ..letter(&id, n as u64) };
-        new.failure.message = Some(text.into());
-        new.impact.customer = Some(text.into());
-        new.remarks = vec![text.into()];
+        new.diagnosis.failure.message = Some(text.into());
+        new.diagnosis.impact.customer = Some(text.into());
+        new.diagnosis.remarks = vec![text.into()];
         commit(store, keep(std::slice::from_ref(&new))).await;
         assert_eq!(stored(store, &new).await, new, "{text:?}");
         // Again, after a change that leaves the content alone.
@@ -91,9 +91,9 @@ pub async fn letter_that_died_again_tells_of_its_latest_death(store: &dyn Store)
     let first = letter(&group_id("again"), 1);
     commit(store, keep(std::slice::from_ref(&first))).await;
     let mut again = first.moved(LetterState::Waiting);
-    again.failure.message = Some("another failure".into());
-    again.failure.stack = None;
-    again.consumer_version = Some("1.4.1".into());
+    again.diagnosis.failure.message = Some("another failure".into());
+    again.diagnosis.failure.stack = None;
+    again.diagnosis.consumer_version = Some("1.4.1".into());
     again.deaths = 2;
     commit(store, vec![put(&again), Write::Death(Box::new(death(&again, 2)))]).await;
     assert_eq!(stored(store, &first).await, again);

@@ -124,7 +124,7 @@ pub async fn pages_of_replays_are_complete(store: &dyn Store) {
     let by_id = |replays: &mut Vec<Replay>| replays.sort_by_key(|replay| replay.id().clone());
     for limit in [1, 3, 200] {
         let mut found = every_replay(store, None, limit).await;
-        assert!(found.is_sorted_by(|a, b| a.approval.at >= b.approval.at), "newest approval first");
+        assert!(found.is_sorted_by(|a, b| a.approval().at >= b.approval().at), "newest approval first");
         by_id(&mut found);
         by_id(&mut replays);
         assert_eq!(found, replays, "limit {limit}");

@@ -4,7 +4,7 @@ use super::{all, commit, refused};
 use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::group::Variant;
 use domain::id::{Actor, QueueArn};
-use domain::replay::{Ending, Entry, LedgerMove, OutcomeKind, PauseReason, Replay, ReplayState};
+use domain::replay::{Ending, Entry, LedgerMove, OutcomeKind, PauseReason, Replay};
 use harness::samples::{at_s, entries, group_id, letters, plan, replay, replay_id};
 use office::port::{Expect, Store, Write};
 
@@ -13,7 +13,7 @@ fn new(replay: &Replay) -> Write {
 }
 
 fn put(replay: &Replay) -> Write {
-    Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(replay.version - 1) }
+    Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(replay.version() - 1) }
 }
 
 pub async fn plan_is_replaced_by_a_later_one(store: &dyn Store) {
@@ -75,7 +75,7 @@ pub async fn replays_come_newest_approval_first(store: &dyn Store) {
         commit(store, vec![new(replay)]).await;
     }
     commit(store, vec![new(&replay(&plan("elsewhere", &other, &[]), at_s(9)))]).await;
-    mine.sort_by_key(|replay| std::cmp::Reverse(replay.approval.at));
+    mine.sort_by_key(|replay| std::cmp::Reverse(replay.approval().at));
     let found = all(async |after| store.replays(Some(&id), after.as_ref(), 4).await).await;
     assert_eq!(found, mine);
     let everything = all(async |after| store.replays(None, after.as_ref(), 4).await).await;
@@ -102,7 +102,7 @@ pub async fn finished_replay_leaves_the_unfinished(store: &dyn Store) {
     let paused = replays[0].pause(PauseReason::ByPerson { reason: "lunch".into() }, Actor::from("olga"), at_s(9));
     commit(store, vec![put(&paused.unwrap())]).await;
     for n in [1, 3] {
-        let finished = replays[n].moved(ReplayState::Finished { ending: Ending::Completed, at: at_s(10) });
+        let finished = replays[n].finished(Ending::Completed, at_s(10));
         commit(store, vec![put(&finished)]).await;
     }
     assert_eq!(unfinished().await, ids(&[&replays[0], &replays[2]]));
