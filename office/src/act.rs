@@ -9,7 +9,7 @@ mod transform;
 
 pub use fix::{change_note, declare_fix, report_deployment, withdraw_fix};
 pub use merge::{allow_merge, unmerge};
-pub use plan::{WouldBeSent, make_plan, plan, would_be_sent};
+pub use plan::{make_plan, plan};
 pub use release::release;
 pub use replay::{abort, approve, pause, resume};
 pub use transform::{dry_run, preview, save_transform};

@@ -3,11 +3,10 @@
 
 use crate::act;
 use crate::error::OfficeError;
+use crate::gate::{LettersToSend, Moment, judge};
 use crate::merged;
 use crate::office::Office;
 use crate::port::GroupFacts;
-use crate::replay::{Occasion, gate_of, main_queue_words};
-use domain::fix::Fix;
 use domain::group::GroupState;
 use domain::id::{Actor, GroupId};
 use domain::policy::AutoApproval;
@@ -52,7 +51,7 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
     let covers = |rule: &&AutoApproval| rule.covers(class.class, class.category);
     let Some(rule) = office.policy.auto_approvals.iter().find(covers) else { return Ok(None) };
     let actor = Actor::rule(&rule.name);
-    if !would_open(office, &facts, fix, rule, &actor).await? {
+    if !would_open(office, &facts, rule, &actor).await? {
         return Ok(None);
     }
     let plan = match office.store.plan(id).await? {
@@ -70,25 +69,13 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
 async fn would_open(
     office: &Office,
     facts: &GroupFacts,
-    fix: &Fix,
     rule: &AutoApproval,
     actor: &Actor,
 ) -> Result<bool, OfficeError> {
-    let would_be_sent = act::would_be_sent(office, facts).await?;
-    let occasion = Occasion {
-        fix: Some(fix),
-        letters: &would_be_sent.letters,
-        filter: &would_be_sent.filter,
-        left_out: &would_be_sent.left_out,
-        unchecked: &would_be_sent.unchecked,
-        approver: Some(actor),
-        waivers: &[],
-        queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,
-        message_types: &would_be_sent.message_types,
-        deaths_count: true,
-    };
-    let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;
-    Ok(rule.lets_go(would_be_sent.letters.letters) && gate.open().is_ok())
+    let to_send = LettersToSend::now(office, facts).await?;
+    let moment = Moment::Approval { approver: Some(actor), waivers: &[] };
+    let judged = judge(office, facts, &to_send, moment).await?;
+    Ok(rule.lets_go(to_send.letters.letters) && judged.gate.open().is_ok())
 }
 
 async fn approved(

@@ -20,6 +20,7 @@ mod commit;
 pub mod consumers;
 pub mod error;
 pub mod event;
+pub mod gate;
 mod groups;
 pub mod guard;
 pub mod intake;

@@ -6,14 +6,11 @@
 mod backlog;
 mod batch;
 pub(crate) mod changed;
-mod checks;
 mod order;
 mod receipt;
 mod send;
 mod settle;
 mod transition;
-
-pub(crate) use checks::{Occasion, deployment_of, gate_of, main_queue_words};
 
 pub use receipt::take_receipts;
 

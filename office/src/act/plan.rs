@@ -4,9 +4,10 @@ use super::{commit_once, facts};
 use crate::audit::Auditor;
 use crate::commit::{Committed, Tries, commit};
 use crate::error::OfficeError;
+use crate::gate::IN_QUARANTINE;
 use crate::office::Office;
 use crate::payloads::PayloadChecks;
-use crate::port::{GroupFacts, Presence, Write};
+use crate::port::{Presence, Write};
 use domain::audit::Act;
 use domain::filter::LetterFilter;
 use domain::group::{GroupState, Tally, Variant};
@@ -16,8 +17,7 @@ use domain::limits::{PAGE_MAX, PLAN_ENTRIES_MAX, PLAN_LETTERS_MAX};
 use domain::money::Purse;
 use domain::reading::Replayability;
 use domain::replay::{
-    Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, Replay, WaveLedger, letters_digest,
-    plan_waves, rounds,
+    Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, letters_digest, plan_waves, rounds,
 };
 use domain::time::{Span, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,63 +110,6 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &PlanReques
     Ok(plan)
 }
 
-/// What an approval given now would send and leave out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WouldBeSent {
-    /// The letters that would be sent.
-    pub letters: Tally,
-    /// Which of the group's letters they are.
-    pub filter: LetterFilter,
-    /// What would be left out, in words.
-    pub left_out: Vec<String>,
-    /// What would be sent unseen, in words.
-    pub unchecked: Vec<String>,
-    /// The kinds of message that would be sent.
-    pub message_types: Vec<Option<String>>,
-}
-
-/// What an approval given now would send, and what it would leave out, in words: the rest of a paused replay, the plan
-/// that waits, or every letter that waits while there is no plan.
-pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldBeSent, OfficeError> {
-    let group = &facts.group;
-    if let GroupState::Paused { replay, .. } = &group.state
-        && let Some(replay) = office.store.replay(replay).await?
-    {
-        let ledger = office.store.ledger(replay.id()).await?;
-        let letters = remaining_tally(&replay, &ledger.total());
-        let Plan { filter, message_types, unchecked, .. } = replay.plan().clone();
-        return Ok(WouldBeSent { letters, filter, left_out: Vec::new(), unchecked: words(&unchecked), message_types });
-    }
-    match office.store.plan(&group.id).await? {
-        Some(plan) if Some(&plan.fix) == group.state.fix() => {
-            let (left_out, unchecked) = (words(&plan.left_out), words(&plan.unchecked));
-            let Plan { letters, filter, message_types, .. } = plan;
-            Ok(WouldBeSent { letters, filter, left_out, unchecked, message_types })
-        }
-        _ => Ok(WouldBeSent {
-            letters: facts.counts.of(LetterStateKind::Waiting),
-            filter: LetterFilter::default(),
-            left_out: match facts.counts.of(LetterStateKind::Quarantined).letters {
-                0 => Vec::new(),
-                n => vec![format!("{n} {IN_QUARANTINE}")],
-            },
-            unchecked: Vec::new(),
-            message_types: vec![group.message_type.clone()],
-        }),
-    }
-}
-
-/// Numbers of letters with their reasons, for the gate.
-pub(super) fn words(left_out: &[LeftOut]) -> Vec<String> {
-    left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect()
-}
-
-/// What is left of a replay. The ledger counts letters, not money, so the money is that of the whole plan: never less
-/// than what is sent, which is the safe side of a limit from which a second person is asked for.
-pub(super) fn remaining_tally(replay: &Replay, total: &WaveLedger) -> Tally {
-    Tally { letters: (total.pending + total.sending) as i64, ..replay.plan().letters.clone() }
-}
-
 /// What a plan is made of.
 struct Wanted<'a> {
     main_queue: &'a QueueArn,
@@ -200,9 +143,6 @@ async fn select(office: &Office, group: &Variant, wanted: &Wanted<'_>) -> Result
 const GONE: &str = "whose payload is gone from S3";
 /// Why a letter that nobody asked for is left out.
 const OUTSIDE: &str = "outside the filter";
-/// Why a letter in quarantine is left out, after their number.
-const IN_QUARANTINE: &str = "in quarantine";
-
 pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
     let allowed =
         matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;

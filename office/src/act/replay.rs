@@ -1,18 +1,14 @@
 //! Approving a plan, and pausing, resuming and aborting its replay.
 
-use super::plan::{remaining_tally, words};
 use super::{commit_once, facts, text};
 use crate::audit::Auditor;
 use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
+use crate::gate::{Judged, LettersToSend, Moment, judge};
 use crate::office::Office;
 use crate::port::{Expect, GroupFacts, Write};
-use crate::replay::{Occasion, deployment_of, gate_of, main_queue_words};
 use domain::audit::Act;
-use domain::filter::LetterFilter;
-use domain::fix::Fix;
-use domain::gate::{OpenGate, effective_at};
-use domain::group::{GroupState, Tally};
+use domain::group::GroupState;
 use domain::id::{Actor, GroupId, ReplayId};
 use domain::replay::{Approval, PauseReason, Replay, ReplayState, Waiver};
 use wire::{ApproveRequest, ResumeRequest};
@@ -36,21 +32,12 @@ pub async fn approve(
     let now = office.now();
     let by = Auditor::new(actor, id, now).in_replay(&plan.id);
     let waivers = by.waivers(&ask.waivers)?;
-    let (left_out, unchecked) = (words(&plan.left_out), words(&plan.unchecked));
-    let message_types = &plan.message_types;
-    let what = What {
-        letters: &plan.letters,
-        filter: &plan.filter,
-        left_out: &left_out,
-        unchecked: &unchecked,
-        message_types,
-        waivers: &waivers,
-    };
-    let gate = gate(office, &facts, actor, what).await?;
+    let judged = judge_approval(office, &facts, &LettersToSend::planned(&plan), actor, &waivers).await?;
+    let gate = judged.gate.open().map_err(OfficeError::GateClosed)?;
     let detail = format!("{} letters to {}", plan.letters.letters, plan.main_queue.name());
     let mut records = by.waiver_records(&waivers);
     records.push(by.record(Act::ReplayApproved, detail, Some(reason.clone())));
-    let fix = effective(office, &facts, fix).await?;
+    let fix = judged.effective(fix);
     let plan_id = plan.id.clone();
     let approval = Approval { by: actor.clone(), at: now, reason, plan_hash: ask.plan_hash.clone(), waivers };
     let replay = plan.clone().approve(gate, approval).map_err(|_| OfficeError::PlanChanged)?;
@@ -89,17 +76,14 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeR
     {
         return Err(OfficeError::PlanChanged);
     }
-    let rest = remaining_tally(&replay, &total);
-    let (message_types, unchecked) = (&replay.plan().message_types, words(&replay.plan().unchecked));
-    let filter = &replay.plan().filter;
-    let what = What { letters: &rest, filter, left_out: &[], unchecked: &unchecked, message_types, waivers: &waivers };
-    let gate = gate(office, &facts, actor, what).await?;
+    let judged = judge_approval(office, &facts, &LettersToSend::remaining(&replay, &total), actor, &waivers).await?;
+    let gate = judged.gate.open().map_err(OfficeError::GateClosed)?;
     // The gate does not open without a fix.
     let fix = facts.group.state.fix().ok_or(OfficeError::PlanChanged)?;
     let Some(resumed) = replay.resume(&gate, &ledger, &waivers, fix.transform.clone()) else {
         return Err(OfficeError::NotNow("this replay cannot be resumed now".into()));
     };
-    let fix = effective(office, &facts, fix).await?;
+    let fix = judged.effective(fix);
     let group = facts.group.moved(GroupState::Replaying { replay: id.clone(), fix });
     let mut writes = vec![
         Write::Replay { replay: Box::new(resumed.clone()), expect: Expect::Version(replay.version()) },
@@ -174,35 +158,13 @@ async fn replay_and_group(office: &Office, id: &ReplayId) -> Result<(Replay, Gro
     Ok((replay, facts))
 }
 
-/// The open gate for somebody who approves, or the conditions that are not met.
-async fn gate(office: &Office, facts: &GroupFacts, approver: &Actor, what: What<'_>) -> Result<OpenGate, OfficeError> {
-    let occasion = Occasion {
-        fix: facts.group.state.fix(),
-        letters: what.letters,
-        filter: what.filter,
-        left_out: what.left_out,
-        unchecked: what.unchecked,
-        approver: Some(approver),
-        waivers: what.waivers,
-        message_types: what.message_types,
-        queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,
-        deaths_count: true,
-    };
-    gate_of(office, &facts.group, &facts.counts, &occasion).await?.open().map_err(OfficeError::GateClosed)
-}
-
-/// What would be sent, and what was set aside for it.
-struct What<'a> {
-    letters: &'a Tally,
-    filter: &'a LetterFilter,
-    left_out: &'a [String],
-    unchecked: &'a [String],
-    message_types: &'a [Option<String>],
-    waivers: &'a [Waiver],
-}
-
-/// The fix with the time since which it works, as the evidence has it now: what regressions are judged by.
-async fn effective(office: &Office, facts: &GroupFacts, fix: &Fix) -> Result<Fix, OfficeError> {
-    let deployment = deployment_of(office, &facts.group).await?;
-    Ok(Fix { effective_at: effective_at(fix, deployment.as_ref()), ..fix.clone() })
+/// Judges the gate for somebody who approves or resumes.
+async fn judge_approval(
+    office: &Office,
+    facts: &GroupFacts,
+    to_send: &LettersToSend,
+    approver: &Actor,
+    waivers: &[Waiver],
+) -> Result<Judged, OfficeError> {
+    judge(office, facts, to_send, Moment::Approval { approver: Some(approver), waivers }).await
 }

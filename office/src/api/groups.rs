@@ -6,10 +6,10 @@ use super::replays::view;
 use super::{Api, Caller};
 use crate::act;
 use crate::error::OfficeError;
+use crate::gate::{LettersToSend, Moment, judge};
 use crate::merged::{self, MergedGroup};
 use crate::office::Office;
 use crate::port::GroupFacts;
-use crate::replay::{Occasion, deployment_of, gate_of, main_queue_words};
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Extension, Json, Path, Query, State};
 use domain::group::merging::name;
@@ -123,21 +123,9 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     let now = office.now();
     let read = merged::read(&*office.store, id, first_bucket(now)).await?;
     let MergedGroup { whole: facts, also } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
-    let would_be_sent = act::would_be_sent(office, &facts).await?;
+    let to_send = LettersToSend::now(office, &facts).await?;
     let approver = caller.role.may(Permission::ApproveRequest).then_some(&caller.actor);
-    let occasion = Occasion {
-        fix: facts.group.state.fix(),
-        letters: &would_be_sent.letters,
-        filter: &would_be_sent.filter,
-        left_out: &would_be_sent.left_out,
-        unchecked: &would_be_sent.unchecked,
-        message_types: &would_be_sent.message_types,
-        approver,
-        waivers: &[],
-        queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,
-        deaths_count: true,
-    };
-    let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;
+    let judged = judge(office, &facts, &to_send, Moment::Approval { approver, waivers: &[] }).await?;
     let plan = match (&facts.group.state, office.store.plan(id).await?) {
         // A plan for a fix that is no longer declared cannot be approved; it is not shown.
         (GroupState::FixDeclared { fix }, Some(plan)) if plan.fix == *fix => Some(plan_view(&facts, plan)),
@@ -152,12 +140,12 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         row: row(api, &facts, now).await?,
         failure: facts.group.failure.clone(),
         note: facts.group.note.clone(),
-        gate: (&gate).into(),
+        gate: (&judged.gate).into(),
         quiet_ms: office.policy.gate.quiet_ms.as_ms(),
         plan,
         replay,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),
-        deployment: deployment_of(office, &facts.group).await?,
+        deployment: judged.deployment,
         also: also.into_iter().map(also_seen_as).collect(),
         apart: facts.group.merge.unmerged,
         merged_into: match &facts.group.merge.into {

@@ -1,10 +1,10 @@
 //! Turns of a replay: the next phase, a pause, the end. Each is one commit of replay, group and audit.
 
 use super::Did;
-use super::checks::{Occasion, gate_of, main_queue_fact};
 use crate::audit::Auditor;
 use crate::commit::commit;
 use crate::error::OfficeError;
+use crate::gate::{LettersToSend, Moment, judge};
 use crate::intake::word;
 use crate::merged;
 use crate::office::Office;
@@ -66,21 +66,10 @@ async fn unmet_before_wave(
     ledger: &Ledger,
 ) -> Result<Vec<String>, OfficeError> {
     let letters = Tally { letters: ledger.total().pending as i64, ..Tally::default() };
-    let occasion = Occasion {
-        fix: facts.group.state.fix(),
-        letters: &letters,
-        filter: &replay.plan().filter,
-        left_out: &[],
-        unchecked: &[],
-        approver: Some(&replay.approval().by),
-        waivers: &replay.approval().waivers,
-        message_types: &replay.plan().message_types,
-        // A queue that gives no answer this once is no reason to stop: the step comes again.
-        queue: main_queue_fact(office, Some(&replay.plan().main_queue)).await?,
-        deaths_count: false,
-    };
-    let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;
-    Ok(gate.unmet_but_approval().iter().map(|c| format!("{}: {}", c.kind.label(), c.evidence)).collect())
+    let to_send = LettersToSend { letters, ..LettersToSend::remaining(replay, &ledger.total()) };
+    let judged = judge(office, facts, &to_send, Moment::BeforeWave(replay)).await?;
+    let unmet = judged.gate.unmet_but_approval();
+    Ok(unmet.iter().map(|c| format!("{}: {}", c.kind.label(), c.evidence)).collect())
 }
 
 /// Pauses, and tells people.

@@ -14,6 +14,7 @@ use harness::samples;
 use harness::world::{World, number_of};
 use office::act;
 use office::error::OfficeError;
+use office::gate::LettersToSend;
 use queue::{Outgoing, Queue, Received};
 use std::collections::BTreeSet;
 use wire::{
@@ -156,8 +157,8 @@ async fn a_dry_run_is_over_the_plans_letters_and_opens_the_gate_for_no_others() 
         for filter in [&all, &refunds, &placed] {
             planned(&world, &group, filter).await.unwrap();
             let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
-            let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
-            assert_eq!(&would_be_sent.filter, filter);
+            let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
+            assert_eq!(&to_send.filter, filter);
             let plan = world.store.plan(&group).await.unwrap().unwrap();
             let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tried".into(), waivers: Vec::new() };
             // Four eyes are asked for, so who declared the fix is refused for that alone where the dry run is right.

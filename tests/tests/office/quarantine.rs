@@ -11,6 +11,7 @@ use harness::samples::{self, group_id};
 use harness::world::{World, number_of};
 use office::act;
 use office::error::OfficeError;
+use office::gate::LettersToSend;
 use queue::Received;
 use wire::{ApproveRequest, ReleaseRequest};
 
@@ -80,8 +81,8 @@ async fn a_letter_that_came_back_from_three_replays_is_kept_apart_and_never_out_
     let refused = planned(&world, &group).await.unwrap_err();
     assert!(matches!(refused, OfficeError::Plan(PlanError::NoLetters)), "{refused}");
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
-    let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
-    assert_eq!((would_be_sent.letters.letters, would_be_sent.left_out), (0, vec!["2 in quarantine".to_string()]));
+    let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
+    assert_eq!((to_send.letters.letters, to_send.left_out), (0, vec!["2 in quarantine".to_string()]));
 
     // A fresh letter of the cause goes without them.
     world.place(2, 1).await;

@@ -11,6 +11,7 @@ use domain::replay::{OutcomeKind, PlanOptions, SkipReason};
 use domain::time::Span;
 use harness::world::World;
 use office::act;
+use office::gate::LettersToSend;
 use office::port::{Payloads, Presence};
 use queue::{Outgoing, Queue as _};
 use std::sync::Arc;
@@ -65,8 +66,8 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
     assert_eq!(plan.letters.letters, 3, "the policy lets pointers go");
     let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
-    let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
-    assert_eq!(would_be_sent.unchecked, ["1 with payloads in S3 that this office cannot check"]);
+    let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
+    assert_eq!(to_send.unchecked, ["1 with payloads in S3 that this office cannot check"]);
 }
 
 /// A bucket whose objects expire, all at once.

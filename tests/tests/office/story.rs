@@ -12,6 +12,7 @@ use domain::time::Span;
 use harness::world::{World, kinds, number_of};
 use office::act;
 use office::error::OfficeError;
+use office::gate::LettersToSend;
 use queue::{Queue as _, Received};
 use std::sync::Arc;
 use wire::{ApproveRequest, DeclareFixRequest, ResumeRequest, WaiverRequest};
@@ -196,7 +197,7 @@ async fn a_paused_replay_is_judged_by_what_is_left_of_its_plan() {
     let left = world.ledger(&id).await.total().pending;
     assert!(left > 0);
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
-    let act::WouldBeSent { letters, left_out, .. } = act::would_be_sent(&world.office, &facts).await.unwrap();
+    let LettersToSend { letters, left_out, .. } = LettersToSend::now(&world.office, &facts).await.unwrap();
     assert_eq!((letters.letters as u64, left_out), (left, Vec::new()));
 }
 
