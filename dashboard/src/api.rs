@@ -137,12 +137,12 @@ pub async fn note(id: GroupId, ask: Note) -> Done<GroupDetail> {
 
 /// Takes a fingerprint out of the group.
 pub async fn take_out(id: GroupId, ask: UnmergeRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "part"]), &ask).await
+    post(&path(&["groups", id.as_str(), "unmerge"]), &ask).await
 }
 
 /// Lets a fingerprint that was taken out be merged again.
 pub async fn rejoin(id: GroupId, ask: ReasonRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "rejoin"]), &ask).await
+    post(&path(&["groups", id.as_str(), "allow-merge"]), &ask).await
 }
 
 /// Lets all letters of a group out of quarantine.

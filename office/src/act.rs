@@ -1,4 +1,4 @@
-//! What people do: declare a fix, plan, approve, pause, resume, abort. Each is one commit with its audit record.
+//! Acts of people: declare a fix, plan, approve, pause, resume, abort. Each is one commit with its audit record.
 
 mod fix;
 mod merge;
@@ -27,11 +27,11 @@ use domain::limits::REASON_CHARS_MAX;
 use domain::replay::Waiver;
 use wire::WaiverRequest;
 
-/// A person's text: trimmed, not empty, not too long.
+/// Returns a person's text, trimmed. `what` names it in the error if it is empty or too long.
 fn text(what: &str, given: &str) -> Result<String, OfficeError> {
     let given = given.trim();
     if given.is_empty() {
-        return Err(OfficeError::Invalid(format!("{what} is missing; write a few words")));
+        return Err(OfficeError::Invalid(format!("{what} is missing; enter a few words")));
     }
     if given.chars().count() > REASON_CHARS_MAX {
         return Err(OfficeError::Invalid(format!("{what} is longer than {REASON_CHARS_MAX} characters")));
@@ -39,13 +39,14 @@ fn text(what: &str, given: &str) -> Result<String, OfficeError> {
     Ok(given.to_string())
 }
 
-/// A group with all that is merged into it, or the error that there is none, or that it is merged into another itself:
-/// people act on the whole cause.
+/// Reads a group with its merged variants. A variant that is merged into a group is an error: people act on groups.
 async fn facts(office: &Office, id: &GroupId) -> Result<GroupFacts, OfficeError> {
-    let cause = merged::read(&*office.store, id, i64::MAX).await?;
-    let facts = cause.ok_or_else(|| OfficeError::NoGroup(id.clone()))?.whole;
+    let group = merged::read(&*office.store, id, i64::MAX).await?;
+    let facts = group.ok_or_else(|| OfficeError::NoGroup(id.clone()))?.facts;
     match &facts.group.merge.into {
-        Some(head) => Err(OfficeError::NotNow(format!("this is seen as one cause with group {head}; act on that one"))),
+        Some(group) => {
+            Err(OfficeError::NotNow(format!("this fingerprint is merged into group {group}; use that group")))
+        }
         None => Ok(facts),
     }
 }
@@ -59,16 +60,16 @@ async fn commit_once(office: &Office, writes: Vec<Write>) -> Result<(), OfficeEr
 }
 
 impl Auditor {
-    /// The waivers that a person asks for, checked.
-    fn waivers(&self, asks: &[WaiverRequest]) -> Result<Vec<Waiver>, OfficeError> {
-        asks.iter().map(|ask| self.waiver(ask.condition, &ask.reason)).collect()
+    /// Checks the waivers that a person requests.
+    fn waivers(&self, requests: &[WaiverRequest]) -> Result<Vec<Waiver>, OfficeError> {
+        requests.iter().map(|request| self.waiver(request.condition, &request.reason)).collect()
     }
 
     fn waiver(&self, condition: ConditionKind, reason: &str) -> Result<Waiver, OfficeError> {
         if !condition.is_waivable() {
             return Err(OfficeError::Invalid(format!("'{}' cannot be waived", condition.label())));
         }
-        let reason = text("the reason of a waiver", reason)?;
+        let reason = text("the reason for a waiver", reason)?;
         Ok(Waiver { condition, by: self.actor.clone(), reason, at: self.at })
     }
 

@@ -40,8 +40,8 @@ pub(crate) async fn approve(office: &Office, groups: &[GroupId]) {
 }
 
 async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeError> {
-    let Some(cause) = merged::read(&*office.store, id, i64::MAX).await? else { return Ok(None) };
-    let facts = cause.whole;
+    let Some(group) = merged::read(&*office.store, id, i64::MAX).await? else { return Ok(None) };
+    let facts = group.facts;
     let GroupState::FixDeclared { fix } = &facts.group.state else { return Ok(None) };
     // A program that changes letters is looked at by a person.
     if fix.transform.is_some() {

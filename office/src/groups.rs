@@ -42,9 +42,9 @@ async fn revive_cause(
     now: Timestamp,
 ) -> Result<Option<Variant>, OfficeError> {
     let own = revive(office, id, died_at, now).await?;
-    let head = merged::head_of(&*office.store, id).await?;
-    let whole = if head == *id { None } else { revive(office, &head, died_at, now).await? };
-    Ok(whole.or(own))
+    let group = merged::group_of(&*office.store, id).await?;
+    let group = if group == *id { None } else { revive(office, &group, died_at, now).await? };
+    Ok(group.or(own))
 }
 
 async fn revive(

@@ -18,7 +18,7 @@ use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use wire::{ApproveRequest, DeclareFixRequest};
+use wire::DeclareFixRequest;
 
 const LETTERS: u64 = 1_000;
 /// Messages of one event of a mapping: the template's `BatchSize`.
@@ -68,10 +68,9 @@ async fn main() {
     act::declare_fix(&world.office, &world.otto(), &group, &declare).await.expect("a fix");
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(10), pace_per_s: Some(1_000), ..PlanOptions::default() };
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.expect("a plan");
+    let plan = world.plans_with(&group, &options).await;
     measure.print("planned", LETTERS);
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "measured".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &group, &approve).await.expect("an open gate");
+    world.approves(&plan).await;
     while !world.replay(&plan.id).await.is_finished() {
         world.steps().await;
         world.consume(&works, "v2").await;

@@ -232,8 +232,8 @@ pub fn permission(permission: Permission) -> &'static str {
         Permission::Triage => "declare fixes or write notes",
         Permission::Plan => "plan replays",
         Permission::Stop => "pause or end replays",
-        Permission::ApproveRequest => "approve or resume replays",
-        Permission::DeploymentRequest => "report deployments",
+        Permission::Approve => "approve or resume replays",
+        Permission::ReportDeployment => "report deployments",
     }
 }
 
@@ -267,18 +267,14 @@ mod tests {
     fn refusals_say_who_can() {
         let rows = [
             (Role::Viewer, Permission::View, None),
-            (
-                Role::Viewer,
-                Permission::ApproveRequest,
-                Some("A viewer may not approve or resume replays; an approver can."),
-            ),
+            (Role::Viewer, Permission::Approve, Some("A viewer may not approve or resume replays; an approver can.")),
             (Role::Operator, Permission::Plan, None),
             (
                 Role::Operator,
-                Permission::ApproveRequest,
+                Permission::Approve,
                 Some("An operator may not approve or resume replays; an approver can."),
             ),
-            (Role::Admin, Permission::ApproveRequest, None),
+            (Role::Admin, Permission::Approve, None),
         ];
         for (role, asked, words) in rows {
             assert_eq!(why_not(role, asked).as_deref(), words);

@@ -122,9 +122,9 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     let office = &api.office;
     let now = office.now();
     let read = merged::read(&*office.store, id, first_bucket(now)).await?;
-    let MergedGroup { whole: facts, also } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
+    let MergedGroup { facts, members } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
     let to_send = LettersToSend::now(office, &facts).await?;
-    let approver = caller.role.may(Permission::ApproveRequest).then_some(&caller.actor);
+    let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
     let judged = judge(office, &facts, &to_send, Moment::Approval { approver, waivers: &[] }).await?;
     let plan = match (&facts.group.state, office.store.plan(id).await?) {
         // A plan for a fix that is no longer declared cannot be approved; it is not shown.
@@ -146,7 +146,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         replay,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),
         deployment: judged.deployment,
-        also: also.into_iter().map(also_seen_as).collect(),
+        also: members.into_iter().map(merged_variant).collect(),
         apart: facts.group.merge.unmerged,
         merged_into: match &facts.group.merge.into {
             Some(head) => office.store.group(head).await?.map(|head| called(office, &head)),
@@ -156,7 +156,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     })
 }
 
-fn also_seen_as(facts: GroupFacts) -> MergedVariant {
+fn merged_variant(facts: GroupFacts) -> MergedVariant {
     MergedVariant {
         open_letters: facts.counts.open().letters,
         last_died_at: facts.counts.last_died_at,
@@ -220,11 +220,11 @@ pub(super) async fn plan(
     ask: Result<Json<PlanRequest>, JsonRejection>,
 ) -> Answer<PlanView> {
     let plan = act::plan(&api.office, &caller.actor, &id, &body(ask)?).await?;
-    let cause = merged::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
-    Ok(Json(plan_view(&cause.whole, plan)))
+    let group = merged::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
+    Ok(Json(plan_view(&group.facts, plan)))
 }
 
-pub(super) async fn part(
+pub(super) async fn unmerge(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
@@ -234,7 +234,7 @@ pub(super) async fn part(
     detail(&api, &caller, &id).await.map(Json)
 }
 
-pub(super) async fn rejoin(
+pub(super) async fn allow_merge(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
@@ -259,7 +259,7 @@ pub(super) async fn preview(
     ask: Result<Json<PreviewRulesRequest>, JsonRejection>,
 ) -> Answer<RulesPreview> {
     let rules = body(ask)?.groups;
-    let groups = merged::heads(&*api.office.store).await?;
+    let groups = merged::variants(&*api.office.store).await?;
     Ok(Json(RulesPreview::of(&groups, &api.office.policy.groups, &rules)))
 }
 

@@ -64,7 +64,7 @@ pub(super) async fn keep(
 /// Whether two fingerprints are one cause: the same, or merged.
 async fn is_same_cause(office: &Office, before: &GroupId, after: &GroupId) -> Result<bool, OfficeError> {
     let store = &*office.store;
-    Ok(before == after || merged::head_of(store, before).await? == merged::head_of(store, after).await?)
+    Ok(before == after || merged::group_of(store, before).await? == merged::group_of(store, after).await?)
 }
 
 /// A sending of ours: the replay, and the letter.

@@ -138,8 +138,8 @@ fn in_this_replay(group: &Variant, replay: &Replay) -> bool {
 }
 
 async fn facts_of(office: &Office, replay: &Replay) -> Result<GroupFacts, OfficeError> {
-    let cause = merged::read(&*office.store, replay.group(), i64::MAX).await?;
-    Ok(cause.ok_or_else(|| OfficeError::NoGroup(replay.group().clone()))?.whole)
+    let group = merged::read(&*office.store, replay.group(), i64::MAX).await?;
+    Ok(group.ok_or_else(|| OfficeError::NoGroup(replay.group().clone()))?.facts)
 }
 
 /// A change of a replay and its group at one moment.

@@ -8,7 +8,6 @@ use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::message::{Content, DeadMessage};
 use domain::policy::Policy;
-use domain::replay::PlanOptions;
 use domain::time::{Span, Timestamp};
 use harness::world::{VISIBILITY, World};
 use lambda::connect;
@@ -23,7 +22,7 @@ use queue::{Outgoing, Queue, Received};
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 use tokio::task::JoinSet;
-use wire::{ApproveRequest, DeclareFixRequest};
+use wire::DeclareFixRequest;
 
 static ENDPOINT: LazyLock<Endpoint> = LazyLock::new(Endpoint::ministack);
 
@@ -105,9 +104,8 @@ async fn replay_delivers_every_letter() {
     let declare = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &declare).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    let plan = world.plans(&group).await;
+    world.approves(&plan).await;
     let replay = world.run(&plan.id, &works, "v2").await;
     assert!(replay.is_finished());
     assert_eq!(world.ledger(&plan.id).await.total().delivered, 25);
@@ -146,7 +144,7 @@ async fn letters_whose_payload_is_gone_are_left_out_of_a_plan() {
     let group = world.only_group().await;
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.expect("a fix");
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.expect("a plan");
+    let plan = world.plans(&group).await;
     let left_out: Vec<_> = plan.left_out.iter().map(|left| (left.letters, &*left.reason)).collect();
     assert_eq!((plan.letters.letters, left_out), (2, vec![(2, "whose payload is gone from S3")]));
     assert_eq!(plan.unchecked, []);

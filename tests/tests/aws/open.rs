@@ -9,7 +9,7 @@ use domain::message::Content;
 use domain::policy::{GatePolicy, Policy, ReplayPolicy};
 use domain::replay::PlanOptions;
 use domain::time::Span;
-use harness::world::order;
+use harness::world::{approval, order};
 use lambda::connect;
 use lambda::queue::SqsQueue;
 use local::open::{OpenConfig, OpenError, Opened};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::sync::watch;
-use wire::{ApproveRequest, DeclareFixRequest};
+use wire::DeclareFixRequest;
 
 /// A module with a test of each case at an endpoint.
 macro_rules! cases_at {
@@ -208,7 +208,7 @@ async fn approved(opened: &Opened, options: &PlanOptions) -> ReplayId {
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(office, &otto, &group, &fix).await.expect("a fix");
     let plan = act::make_plan(office, &otto, &group, options).await.expect("a plan");
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let approve = approval(&plan);
     until("the gate opens", async || match act::approve(office, &anna, &group, &approve).await {
         Ok(_) => Some(()),
         Err(OfficeError::GateClosed(_)) => None,

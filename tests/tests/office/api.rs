@@ -4,7 +4,6 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use domain::fix::FixKind;
-use domain::replay::PlanOptions;
 use domain::role::Role;
 use domain::time::{Span, Timestamp};
 use harness::world::World;
@@ -121,7 +120,7 @@ async fn history_comes_whole_in_as_many_files_as_it_takes() {
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    let plan = world.plans(&group).await;
     let approve = ApproveRequest { plan_hash: plan.hash(), reason: "=tested".into(), waivers: Vec::new() };
     let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
 

@@ -5,13 +5,13 @@ use domain::fix::FixKind;
 use domain::group::GroupState;
 use domain::id::GroupId;
 use domain::letter::LetterStateKind;
-use domain::replay::{PlanOptions, ReplayState};
+use domain::replay::ReplayState;
 use domain::time::Span;
 use harness::world::{VISIBILITY, World};
 use office::act;
 use queue::Received;
 use std::collections::BTreeMap;
-use wire::{ApproveRequest, DeclareFixRequest};
+use wire::DeclareFixRequest;
 
 const LETTERS: u64 = 13;
 
@@ -37,9 +37,8 @@ async fn replay_survives(call: i64, after: bool) -> bool {
     let declare = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &declare).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    let plan = world.plans(&group).await;
+    world.approves(&plan).await;
 
     world.faults.arm(call, after);
     let replay = world.run(&plan.id, &works, "v2").await;

@@ -4,9 +4,9 @@ use domain::deployment::{AttachedConsumer, Deployment};
 use domain::fix::FixKind;
 use domain::gate::{ConditionKind, Status};
 use domain::id::GroupId;
-use domain::replay::{PauseReason, PlanOptions, ReplayState};
+use domain::replay::{PauseReason, ReplayState};
 use domain::time::Span;
-use harness::world::{VISIBILITY, World, kinds};
+use harness::world::{VISIBILITY, World, approval, kinds};
 use office::act;
 use office::consumers::{Function, saw_function, saw_queue};
 use office::error::OfficeError;
@@ -38,8 +38,8 @@ async fn planned(letters: u64) -> (World, GroupId, ApproveRequest) {
     let group = world.one_cause(letters).await;
     world.declares(&group, "v2").await;
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    (world, group, ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() })
+    let plan = world.plans(&group).await;
+    (world, group, approval(&plan))
 }
 
 async fn unmet(world: &World, group: &GroupId, ask: &ApproveRequest) -> Vec<(ConditionKind, String)> {
@@ -118,8 +118,8 @@ async fn letters_that_do_not_name_their_consumer_are_judged_by_what_is_attached(
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(20));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let ask = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let plan = world.plans(&group).await;
+    let ask = approval(&plan);
     saw_function(&world.office, &function(&world, "v1")).await.unwrap();
     saw_queue(&world.office, &world.main, consumer("Enabled")).await.unwrap();
     let refused = act::approve(&world.office, &world.anna(), &group, &ask).await.unwrap_err();

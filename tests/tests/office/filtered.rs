@@ -11,15 +11,13 @@ use domain::replay::{Plan, PlanError, PlanOptions};
 use domain::time::{Span, Timestamp};
 use domain::transform::DryRun;
 use harness::samples;
-use harness::world::{World, number_of};
+use harness::world::{World, approval, number_of};
 use office::act;
 use office::error::OfficeError;
 use office::gate::LettersToSend;
 use queue::{Outgoing, Queue, Received};
 use std::collections::BTreeSet;
-use wire::{
-    ApproveRequest, DeclareFixRequest, DryRunRequest, PlanRequest, PreviewTransformRequest, SaveTransformRequest,
-};
+use wire::{DeclareFixRequest, DryRunRequest, PlanRequest, PreviewTransformRequest, SaveTransformRequest};
 
 const BUG: &str = "orders::pricing::Overflow";
 
@@ -109,8 +107,7 @@ async fn what_the_list_shows_is_what_the_plan_freezes_and_what_is_sent() {
     let expected: BTreeSet<u64> =
         listed(&world, &group, filter, PAGE_MAX).await.iter().map(|letter| number_of(&letter.content.body)).collect();
     let plan = planned(&world, &group, filter).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "refunds first".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    world.approves(&plan).await;
     assert!(world.run(&plan.id, &everything_works, "v2").await.is_finished());
     let sent: BTreeSet<u64> = world.processed.lock().unwrap().iter().map(|body| number_of(body)).collect();
     assert_eq!((sent.len(), sent), (30, expected));
@@ -160,7 +157,7 @@ async fn a_dry_run_is_over_the_plans_letters_and_opens_the_gate_for_no_others() 
             let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
             assert_eq!(&to_send.filter, filter);
             let plan = world.store.plan(&group).await.unwrap().unwrap();
-            let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tried".into(), waivers: Vec::new() };
+            let approve = approval(&plan);
             // Four eyes are asked for, so who declared the fix is refused for that alone where the dry run is right.
             let Err(OfficeError::GateClosed(unmet)) =
                 act::approve(&world.office, &world.otto(), &group, &approve).await

@@ -2,13 +2,12 @@
 
 use domain::limits::DELIVERED_KEPT_MIN;
 use domain::policy::Policy;
-use domain::replay::{OutcomeKind, PlanOptions};
+use domain::replay::OutcomeKind;
 use domain::time::Span;
 use harness::world::World;
-use office::{act, sweep};
+use office::sweep;
 use queue::Received;
 use std::sync::Arc;
-use wire::ApproveRequest;
 
 fn works(_: &Received) -> Option<&'static str> {
     None
@@ -21,9 +20,8 @@ async fn two_of_four_delivered(kept: Option<Span>) -> World {
     let group = world.one_cause(2).await;
     world.declares(&group, "v2").await;
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    let id = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap().id().clone();
+    let plan = world.plans(&group).await;
+    let id = world.approves(&plan).await.id().clone();
     assert!(world.run(&id, &works, "v2").await.is_finished());
     for n in [2, 3] {
         world.die(n, "orders::pricing::Overflow", world.office.now()).await;

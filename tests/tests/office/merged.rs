@@ -10,7 +10,7 @@ use domain::group::GroupState;
 use domain::id::GroupId;
 use domain::letter::LetterStateKind;
 use domain::policy::{GroupAct, GroupRule, Policy};
-use domain::replay::{Outcome, OutcomeKind, PlanOptions, Verdict};
+use domain::replay::{Outcome, OutcomeKind, Verdict};
 use domain::role::Role;
 use domain::time::{Span, Timestamp};
 use harness::samples::{Chance, START, at_s};
@@ -24,8 +24,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tower::ServiceExt;
 use wire::{
-    ApproveRequest, DeclareFixRequest, GroupChange, GroupDetail, GroupsAnswer, LettersPage, ReasonRequest,
-    RulesPreview, UnmergeRequest,
+    DeclareFixRequest, GroupChange, GroupDetail, GroupsAnswer, LettersPage, ReasonRequest, RulesPreview, UnmergeRequest,
 };
 
 const VOLUMES: [&str; 4] = ["/srv/a", "/srv/b", "/srv/c", "/srv/d"];
@@ -152,13 +151,12 @@ async fn a_plan_takes_the_letters_of_all_and_a_fix_covers_them() {
     assert!(matches!(refused, Err(OfficeError::NotNow(_))), "people act on the whole cause");
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    let plan = world.plans(&head).await;
     assert_eq!((plan.letters.letters, plan.oldest_sent_at), (6, Some(START)));
     let order: Vec<_> = world.entries(&plan.id).await.into_iter().map(|entry| entry.letter).collect();
     let letters = world.store.letters(&order).await.unwrap();
     assert!(letters.is_sorted_by_key(|letter| letter.sent_at), "oldest first, whichever fingerprint");
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    world.approves(&plan).await;
     assert!(world.run(&plan.id, &works, "v2").await.is_finished());
     let state = world.store.group(&head).await.unwrap().unwrap().state;
     assert!(matches!(state, GroupState::Resolved { .. }), "{state:?}");
@@ -181,14 +179,13 @@ async fn a_cause_is_not_resolved_while_a_letter_of_another_fingerprint_waits() {
     let head = id_of(&world, "/srv/a").await;
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    let plan = world.plans(&head).await;
+    world.approves(&plan).await;
     world.die(50, &message("/srv/b"), at_s(50)).await;
     assert!(world.run(&plan.id, &works, "v2").await.is_finished());
     let state = world.store.group(&head).await.unwrap().unwrap().state;
     assert!(matches!(state, GroupState::FixDeclared { .. }), "it died before the fix and may follow: {state:?}");
-    let next = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    let next = world.plans(&head).await;
     assert_eq!(next.letters.letters, 1);
 }
 
@@ -199,9 +196,8 @@ async fn a_new_fingerprint_of_a_resolved_cause_makes_it_regress() {
     let head = id_of(&world, "/srv/a").await;
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    let plan = world.plans(&head).await;
+    world.approves(&plan).await;
     world.run(&plan.id, &works, "v2").await;
     world.advance(Span::from_secs(60));
     world.die(50, &message("/srv/d"), world.office.now()).await;
@@ -221,9 +217,8 @@ async fn a_letter_that_comes_back_with_another_fingerprint_of_its_cause_has_the_
     let head = id_of(&world, "/srv/a").await;
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    let plan = world.plans(&head).await;
+    world.approves(&plan).await;
     world.steps().await;
     let back = world.queue.receive(&world.main, 1, Span::ZERO, None).await.unwrap().remove(0);
     world.fail(&back, &message("/srv/c")).await;
@@ -243,7 +238,7 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     assert!(matches!(act::unmerge(&world.office, &world.otto(), &head, &silent).await, Err(OfficeError::Invalid(_))));
     let router = router(&world);
     let body = format!(r#"{{"fingerprint":"{member}","reason":"that volume was unplugged"}}"#);
-    let detail: GroupDetail = ask(&router, &format!("/groups/{head}/part"), Some(body)).await;
+    let detail: GroupDetail = ask(&router, &format!("/groups/{head}/unmerge"), Some(body)).await;
     assert_eq!((detail.also.len(), detail.counts.open().letters), (1, 4));
     sweep::run(&world.office).await.unwrap();
     let listed: GroupsAnswer = ask(&router, "/groups", None).await;
@@ -258,7 +253,7 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     act::declare_fix(&world.office, &world.otto(), &member, &fix("v2")).await.unwrap();
     act::withdraw_fix(&world.office, &world.otto(), &member, "it was the wrong one").await.unwrap();
     let body = r#"{"reason":"it was the same disk after all"}"#;
-    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/rejoin"), Some(body.into())).await;
+    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/allow-merge"), Some(body.into())).await;
     assert!(!detail.apart);
     sweep::run(&world.office).await.unwrap();
     let detail: GroupDetail = ask(&router, &format!("/groups/{head}"), None).await;

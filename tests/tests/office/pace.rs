@@ -4,12 +4,10 @@ use domain::limits::{BATCH_ENTRIES_MAX, LEASE_MS};
 use domain::replay::PlanOptions;
 use domain::time::{Span, Timestamp};
 use harness::world::World;
-use office::act;
 use office::replay::{Next, run};
 use queue::Queue as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use wire::ApproveRequest;
 
 const LETTERS: u64 = 400;
 /// How far the clock goes on whenever somebody looks: as if each call took a second or more.
@@ -22,9 +20,8 @@ async fn a_run_with_slow_calls_lets_go_before_its_lease_ends_and_the_next_goes_o
     world.declares(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(LETTERS), pace_per_s: Some(10_000), ..PlanOptions::default() };
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    let plan = world.plans_with(&group, &options).await;
+    let replay = world.approves(&plan).await;
 
     let clock = Arc::new(AtomicI64::new(world.office.now().as_ms()));
     let slow = clock.clone();

@@ -8,12 +8,12 @@ use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::replay::{Plan, PlanError, PlanOptions};
 use domain::time::{Span, Timestamp};
 use harness::samples::{self, group_id};
-use harness::world::{World, number_of};
+use harness::world::{World, approval, number_of};
 use office::act;
 use office::error::OfficeError;
 use office::gate::LettersToSend;
 use queue::Received;
-use wire::{ApproveRequest, ReleaseRequest};
+use wire::ReleaseRequest;
 
 const BUG: &str = "orders::pricing::Overflow";
 
@@ -34,8 +34,7 @@ async fn planned(world: &World, group: &GroupId) -> Result<Plan, OfficeError> {
 /// Replays what can be replayed, to its end.
 async fn replayed(world: &World, group: &GroupId, verdict: fn(&Received) -> Option<&'static str>) -> Plan {
     let plan = planned(world, group).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "again".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), group, &approve).await.unwrap();
+    world.approves(&plan).await;
     while !world.run(&plan.id, &verdict, "v2").await.is_finished() {
         let _ = act::abort(&world.office, &world.anna(), &plan.id, "enough").await;
         world.steps().await;
@@ -135,7 +134,7 @@ async fn the_gate_says_that_only_letters_in_quarantine_are_left() {
     world.consume(&nothing_works, "v1").await;
     world.intake().await;
     let plan = planned(&world, &group).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "again".into(), waivers: Vec::new() };
+    let approve = approval(&plan);
     let refused = act::approve(&world.office, &world.otto(), &group, &approve).await.unwrap_err();
     assert!(matches!(refused, OfficeError::GateClosed(unmet) if unmet[0].kind == ConditionKind::Approval));
 }

@@ -9,10 +9,8 @@ use domain::marker::MARKER_ATTRIBUTE;
 use domain::replay::{Outcome, PlanOptions, RECEIPT_VERSION, Receipt};
 use domain::time::{Span, Timestamp};
 use harness::world::World;
-use office::act;
 use office::replay::take_receipts;
 use queue::{Queue as _, Received};
-use wire::ApproveRequest;
 
 fn nothing_works(_: &Received) -> Option<&'static str> {
     Some("orders::pricing::Overflow")
@@ -25,9 +23,8 @@ async fn replaying(letters: u64) -> (World, GroupId, ReplayId) {
     world.declares(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(2), ..PlanOptions::default() };
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    let plan = world.plans_with(&group, &options).await;
+    let replay = world.approves(&plan).await;
     (world, group, replay.id().clone())
 }
 

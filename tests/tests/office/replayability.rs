@@ -16,7 +16,7 @@ use office::port::{Payloads, Presence};
 use queue::{Outgoing, Queue as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wire::{ApproveRequest, DeclareFixRequest, LetterDetail};
+use wire::{DeclareFixRequest, LetterDetail};
 
 const POINTER: &str = r#"["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large","s3Key":"k"}]"#;
 
@@ -53,7 +53,7 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    let plan = world.plans(&group).await;
     let mut words: Vec<_> = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
     words.sort();
     assert_eq!(plan.letters.letters, 2);
@@ -63,7 +63,7 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     policy.replay.send_pointers = true;
     world.office.policy = Arc::new(policy);
     world.advance(Span::from_secs(1));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    let plan = world.plans(&group).await;
     assert_eq!(plan.letters.letters, 3, "the policy lets pointers go");
     let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
     let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
@@ -98,12 +98,11 @@ async fn a_letter_whose_payload_expires_between_plan_and_send_is_not_sent() {
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(2), ..PlanOptions::default() };
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.unwrap();
+    let plan = world.plans_with(&group, &options).await;
     assert_eq!(plan.letters.letters, 2, "it was still there");
 
     bucket.0.store(true, Ordering::SeqCst);
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    let replay = world.approves(&plan).await;
     while !world.replay(replay.id()).await.is_finished() {
         world.steps().await;
         world.consume(&|_| None, "v2").await;

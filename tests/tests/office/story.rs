@@ -9,7 +9,7 @@ use domain::money::{Currency, Money};
 use domain::policy::{GatePolicy, Policy};
 use domain::replay::{Ending, OutcomeKind, PauseReason, PlanHash, PlanOptions, ReplayState, Verdict};
 use domain::time::Span;
-use harness::world::{World, kinds, number_of};
+use harness::world::{World, approval, kinds, number_of};
 use office::act;
 use office::error::OfficeError;
 use office::gate::LettersToSend;
@@ -44,8 +44,8 @@ fn fix(reference: &str) -> DeclareFixRequest {
 async fn planned(world: &World, group: &GroupId, reference: &str) -> ApproveRequest {
     world.declares(group, reference).await;
     world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await.unwrap();
-    ApproveRequest { plan_hash: plan.hash(), reason: "tested on staging".into(), waivers: Vec::new() }
+    let plan = world.plans(group).await;
+    approval(&plan)
 }
 
 async fn approved(world: &World, group: &GroupId, reference: &str) -> ReplayId {
@@ -105,10 +105,9 @@ async fn a_wrong_fix_stops_by_itself_and_the_right_one_finishes_it() {
     let came_back = world.ledger(&id).await.total().returned;
     assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }), "what came back may follow");
 
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    let plan = world.plans(&group).await;
     assert_eq!(plan.letters.letters as u64, came_back);
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "the rest".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    world.approves(&plan).await;
     world.run(&plan.id, &everything_works, "v3").await;
     assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
     let counts = world.counters_are_exact(&group).await;
@@ -128,7 +127,7 @@ async fn a_closed_gate_refuses_and_says_why() {
     world.advance(Span::from_secs(1));
     act::declare_fix(office, &world.otto(), &group, &fix("v2")).await.unwrap();
     let plan = act::make_plan(office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "now".into(), waivers: Vec::new() };
+    let approve = approval(&plan);
     let unmet = |result: Result<_, OfficeError>| match result {
         Err(OfficeError::GateClosed(unmet)) => kinds(&unmet),
         Err(error) => panic!("{error}"),

@@ -9,11 +9,11 @@ use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::group::GroupState;
 use domain::id::{Actor, GroupId, ReplayId};
-use domain::replay::{Ending, Entry, Outcome, OutcomeKind, PlanOptions, ReplayState, SkipReason};
+use domain::replay::{Ending, Entry, Outcome, OutcomeKind, ReplayState, SkipReason};
 use domain::role::Role;
 use domain::time::{Span, Timestamp};
 use domain::transform::{DryRun, Transform, body_hash};
-use harness::world::{World, kinds, number_of};
+use harness::world::{World, approval, kinds, number_of};
 use http_body_util::BodyExt;
 use office::act;
 use office::api::{self, Api, Caller, Identify};
@@ -71,8 +71,8 @@ async fn dry_run(world: &World, group: &GroupId, version: u32) -> DryRun {
 
 async fn planned(world: &World, group: &GroupId, version: &str) -> ApproveRequest {
     act::declare_fix(&world.office, &world.otto(), group, &declare(version)).await.unwrap();
-    let plan = act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await.unwrap();
-    ApproveRequest { plan_hash: plan.hash(), reason: "looked at the dry run".into(), waivers: Vec::new() }
+    let plan = world.plans(group).await;
+    approval(&plan)
 }
 
 async fn approved(world: &World, group: &GroupId, program: &str) -> ReplayId {

@@ -179,8 +179,7 @@ pub(super) fn ApproveButton(here: Here, asks: Asks) -> impl IntoView {
     let plan = here.part(|detail| detail.plan.clone());
     let asker = here.asker();
     let me = Memo::new(move |_| asker.get().me);
-    let why_not =
-        here.why_not(Permission::ApproveRequest, move |detail| me.with(|me| why_not_approve(detail, me.as_deref())));
+    let why_not = here.why_not(Permission::Approve, move |detail| me.with(|me| why_not_approve(detail, me.as_deref())));
     let ask = move || match why_not.get_untracked() {
         None => {
             approving.clear();

@@ -14,7 +14,7 @@ use wire::ReleaseRequest;
 pub(super) fn ReleaseCard(here: Here) -> impl IntoView {
     let (ask, toasts) = (Ask::new(), toasts());
     let (open, reason) = (RwSignal::new(false), RwSignal::new(String::new()));
-    let may = here.why_not(Permission::ApproveRequest, |detail| {
+    let may = here.why_not(Permission::Approve, |detail| {
         let none = detail.counts.of(LetterStateKind::Quarantined).letters == 0;
         none.then(|| "No letter is in quarantine.".to_string())
     });

@@ -89,7 +89,7 @@ impl Levers {
             let blocked = |gate: &GateView| blocked(gate, asker.declarer.as_deref(), asker.me.as_deref());
             self.gate.with(|gate| gate.as_ref().and_then(blocked))
         };
-        self.why_not(Permission::ApproveRequest).or_else(halted).or_else(gate)
+        self.why_not(Permission::Approve).or_else(halted).or_else(gate)
     }
 
     fn asker(self) -> Asker {
