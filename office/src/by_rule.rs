@@ -1,5 +1,5 @@
-//! Approvals by a rule of the policy: where a team has said beforehand that no person need look. The gate is judged as
-//! for a person, and the replay starts with its canary.
+//! Approvals by a rule of the policy, with which a team allows replays without a person. The gate is judged as for a
+//! person, and the replay starts with its canary.
 
 use crate::act;
 use crate::error::OfficeError;
@@ -13,27 +13,29 @@ use domain::policy::AutoApproval;
 use domain::replay::{Plan, PlanOptions, Replay};
 use wire::ApproveRequest;
 
-/// Approves what rules of the policy let go among these groups. What cannot go now is looked at again by the next sweep.
+/// Approves replays of those of these groups that a rule of the policy allows. The next sweep tries the others again.
 pub(crate) async fn approve(office: &Office, groups: &[GroupId]) {
     if office.policy.auto_approvals.is_empty() {
         return;
     }
     for id in groups {
         match one(office, id).await {
-            Ok(Some(replay)) => tracing::info!(replay = %replay.id(), by = %replay.approval().by, "approved by a rule"),
+            Ok(Some(replay)) => {
+                tracing::info!(replay = %replay.id(), by = %replay.approval().by, "a rule of the policy approved a replay")
+            }
             Ok(None) => {}
-            // Somebody was faster, or the gate has closed: nothing is wrong.
+            // A person was faster, or the gate has closed: not a fault.
             Err(
                 error @ (OfficeError::OutOfDate
                 | OfficeError::NotNow(_)
                 | OfficeError::GateClosed(_)
                 | OfficeError::PlanChanged),
             ) => {
-                tracing::info!(group = %id, why = %error, "no approval by a rule now");
+                tracing::info!(group = %id, why = %error, "a rule of the policy cannot approve now; the next sweep tries again");
             }
             Err(error) => {
                 let error = crate::error::chain(&error);
-                tracing::warn!(group = %id, error, "a rule of the policy could not approve");
+                tracing::warn!(group = %id, error, "an approval by a rule of the policy failed; the next sweep tries again");
             }
         }
     }
@@ -43,7 +45,7 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
     let Some(group) = merged::read(&*office.store, id, i64::MAX).await? else { return Ok(None) };
     let facts = group.facts;
     let GroupState::FixDeclared { fix } = &facts.group.state else { return Ok(None) };
-    // A program that changes letters is looked at by a person.
+    // A program that changes letters needs a person's approval.
     if fix.transform.is_some() {
         return Ok(None);
     }
@@ -58,14 +60,14 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
         Some(plan) if plan.fix == *fix => plan,
         _ => act::make_plan(office, &actor, id, &PlanOptions::default()).await?,
     };
-    if !rule.lets_go(plan.letters.letters) {
+    if !rule.allows(plan.letters.letters) {
         return Ok(None);
     }
     approved(office, &actor, id, &plan, rule).await.map(Some)
 }
 
-/// Whether the rule may let go what would be sent now: asked before a plan is made, so that none is made in vain each
-/// minute. The approval itself judges the gate again.
+/// Returns whether the rule allows what would be sent now and the gate is open. Checked before a plan is made, so that
+/// no plan is made in vain each minute; the approval judges the gate again.
 async fn would_open(
     office: &Office,
     facts: &GroupFacts,
@@ -75,7 +77,7 @@ async fn would_open(
     let to_send = LettersToSend::now(office, facts).await?;
     let moment = Moment::Approval { approver: Some(actor), waivers: &[] };
     let judged = judge(office, facts, &to_send, moment).await?;
-    Ok(rule.lets_go(to_send.letters.letters) && judged.gate.open().is_ok())
+    Ok(rule.allows(to_send.letters.letters) && judged.gate.open().is_ok())
 }
 
 async fn approved(
@@ -85,6 +87,6 @@ async fn approved(
     plan: &Plan,
     rule: &AutoApproval,
 ) -> Result<Replay, OfficeError> {
-    let reason = format!("The policy's rule \"{}\"", rule.name);
+    let reason = format!("Policy rule \"{}\"", rule.name);
     act::approve(office, actor, id, &ApproveRequest { plan_hash: plan.hash(), reason, waivers: Vec::new() }).await
 }

@@ -185,7 +185,7 @@ async fn main_queue(office: &Office, queue: Option<&QueueArn>) -> Result<QueueFa
         }
         Ok(attributes) => {
             let attached = office.store.attached(queue).await?;
-            match attached.and_then(|attached| attached.why_nobody(office.now())) {
+            match attached.and_then(|attached| attached.why_unattended(office.now())) {
                 Some(why) => QueueFact::NotReady(why),
                 None => QueueFact::Ready(format!(
                     "{name} is reachable: {} messages waiting, {} in flight",

@@ -6,8 +6,8 @@ use domain::read::unread;
 use domain::reading::Reading;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
-/// Returns the result of some work, or `None` if it panics. Use it for work without side effects: its unfinished state is
-/// dropped.
+/// Returns the result of some work, or `None` if it panics. Use it for work without side effects: its unfinished state
+/// is dropped.
 pub(crate) fn unbroken<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }

@@ -142,30 +142,33 @@ pub(crate) async fn merge(office: &Office, variants: &BTreeMap<GroupId, Variant>
         return tracing::error!("a defect of the office: comparing groups panicked; none was merged");
     };
     for step in steps {
-        if let Err(error) = take(office, &step).await {
+        if let Err(error) = apply(office, &step).await {
             tracing::warn!(?step, error = %chain(&error), "groups were not merged; the next sweep will try again");
         }
     }
 }
 
-async fn take(office: &Office, step: &Step) -> Result<(), OfficeError> {
-    let (Step::Join { group, head } | Step::Leave { group, head }) = step;
-    let (group, head) = (office.store.group(group).await?, office.store.group(head).await?);
-    let Some((group, head)) = group.zip(head) else { return Ok(()) };
-    let (done, act, detail) = match step {
-        Step::Join { .. } => (group.joined(&head), Act::GroupsMerged, "Also seen as"),
-        Step::Leave { .. } => (group.left(&head), Act::GroupsUnmerged, "No longer seen as"),
+/// Does one step of merging.
+async fn apply(office: &Office, step: &Step) -> Result<(), OfficeError> {
+    let (Step::Merge { variant, representative } | Step::Unmerge { variant, representative }) = step;
+    let (variant, representative) = (office.store.group(variant).await?, office.store.group(representative).await?);
+    let Some((variant, representative)) = variant.zip(representative) else { return Ok(()) };
+    let (after, act, [of_group, of_variant]) = match step {
+        Step::Merge { .. } => (variant.merged_into(&representative), Act::GroupsMerged, ["Merged", "Merged into"]),
+        Step::Unmerge { .. } => {
+            (variant.unmerged_from(&representative), Act::GroupsUnmerged, ["Unmerged", "Unmerged from"])
+        }
     };
-    let Some((group_after, head_after)) = done else { return Ok(()) };
+    let Some((variant_after, representative_after)) = after else { return Ok(()) };
     let now = office.now();
-    let record = |of: &Variant, other: &Variant| {
+    let record = |of: &Variant, detail: &str, other: &Variant| {
         Auditor::office(&of.id, now).record(act, format!("{detail}: {}", other.title), None)
     };
     let writes = vec![
-        Write::Variant { variant: Box::new(group_after), expect: Expect::Version(group.version) },
-        Write::Variant { variant: Box::new(head_after), expect: Expect::Version(head.version) },
-        record(&group, &head),
-        record(&head, &group),
+        Write::Variant { variant: Box::new(variant_after), expect: Expect::Version(variant.version) },
+        Write::Variant { variant: Box::new(representative_after), expect: Expect::Version(representative.version) },
+        record(&variant, of_variant, &representative),
+        record(&representative, of_group, &variant),
     ];
     // On a conflict another process was faster, and decided on newer facts.
     let _ = commit(office, writes).await?;

@@ -103,8 +103,8 @@ impl Office {
         }
     }
 
-    /// Returns how long a dead-letter queue keeps messages: its own attribute, or the policy's value if the queue does not
-    /// answer.
+    /// Returns how long a dead-letter queue keeps messages: its own attribute, or the policy's value if the queue does
+    /// not answer.
     pub async fn retention(&self, dlq: &QueueArn) -> Span {
         if let Some(span) = self.retentions.lock().ok().and_then(|known| known.get(dlq).copied()) {
             return span;

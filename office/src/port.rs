@@ -1,5 +1,5 @@
-//! The ports: what the handlers need from their platform. Each has two real implementations, AWS and the embedded office
-//! of `dlo`, and one conformance suite that both pass.
+//! The ports: what the handlers need from their platform. Each has two real implementations, AWS and the embedded
+//! office of `dlo`, and one conformance suite that both pass.
 
 mod commit_cost;
 mod cursor;

@@ -1,6 +1,8 @@
-//! What the office asks of AWS for a thousand letters kept and a thousand replayed: DynamoDB's calls and units, measured
-//! on MiniStack, which counts them as AWS documents them, and the requests of SQS, CloudWatch and Lambda that go with
-//! them. `cargo run -p dlo-tests --features aws --example aws_costs [letters of a batch]`; 100 when not said.
+//! Measures what the office asks of AWS for a thousand letters kept and a thousand replayed: DynamoDB's calls and units,
+//! and the requests of SQS, CloudWatch and Lambda that go with them. MiniStack counts the units as AWS documents them;
+//! `cargo ci --only aws` installs it.
+//!
+//! `cargo run -p dlo-tests --example aws_costs -- 100`: letters of a batch, 100 by default.
 
 use async_trait::async_trait;
 use dlo_tests::endpoint::Endpoint;
@@ -68,9 +70,9 @@ async fn main() {
     act::declare_fix(&world.office, &world.otto(), &group, &declare).await.expect("a fix");
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(10), pace_per_s: Some(1_000), ..PlanOptions::default() };
-    let plan = world.plans_with(&group, &options).await;
+    let plan = world.plan_with(&group, &options).await;
     measure.print("planned", LETTERS);
-    world.approves(&plan).await;
+    world.approve(&plan).await;
     while !world.replay(&plan.id).await.is_finished() {
         world.steps().await;
         world.consume(&works, "v2").await;

@@ -21,7 +21,7 @@ pub async fn unmerge(
     let reason = text("the reason", &request.reason)?;
     let variant = office.store.group(&request.fingerprint).await?;
     let variant = variant.ok_or_else(|| OfficeError::NoGroup(request.fingerprint.clone()))?;
-    let Some((mut unmerged, without)) = variant.left(&representative) else {
+    let Some((mut unmerged, without)) = variant.unmerged_from(&representative) else {
         return Err(OfficeError::NotNow("this fingerprint is not merged into the group; reload".into()));
     };
     unmerged.merge.unmerged = true;

@@ -17,8 +17,8 @@ use wire::ReleaseRequest;
 /// The most letters that one commit releases. Each may have another fingerprint, with counters of its own.
 const TOGETHER_MAX: usize = 20;
 
-/// Releases letters from quarantine, so that a plan can include them again: those of the request, or all of the group if
-/// it names none. Returns how many were released.
+/// Releases letters from quarantine, so that a plan can include them again: those of the request, or all of the group
+/// if it names none. Returns how many were released.
 pub async fn release(
     office: &Office,
     actor: &Actor,

@@ -13,25 +13,27 @@ use domain::id::{Actor, GroupId, ReplayId};
 use domain::replay::{Approval, PauseReason, Replay, ReplayState, Waiver};
 use wire::{ApproveRequest, ResumeRequest};
 
-/// Approves the plan that waits in a group, through an open gate, and starts its replay.
+/// Approves the plan of a group, for which its gate must be open, and starts its replay.
 pub async fn approve(
     office: &Office,
     actor: &Actor,
     id: &GroupId,
-    ask: &ApproveRequest,
+    request: &ApproveRequest,
 ) -> Result<Replay, OfficeError> {
     let facts = facts(office, id).await?;
-    let reason = text("the reason", &ask.reason)?;
+    let reason = text("the reason", &request.reason)?;
     let plan = office.store.plan(id).await?.ok_or(OfficeError::NoPlan)?;
     let GroupState::FixDeclared { fix } = &facts.group.state else {
-        return Err(OfficeError::NotNow("the fix that this plan was made for is no longer declared".into()));
+        return Err(OfficeError::NotNow(
+            "the fix of this plan is no longer declared; declare a fix and make a new plan".into(),
+        ));
     };
-    if plan.hash() != ask.plan_hash || plan.fix != *fix {
+    if plan.hash() != request.plan_hash || plan.fix != *fix {
         return Err(OfficeError::PlanChanged);
     }
     let now = office.now();
     let by = Auditor::new(actor, id, now).in_replay(&plan.id);
-    let waivers = by.waivers(&ask.waivers)?;
+    let waivers = by.waivers(&request.waivers)?;
     let judged = judge_approval(office, &facts, &LettersToSend::planned(&plan), actor, &waivers).await?;
     let gate = judged.gate.open().map_err(OfficeError::GateClosed)?;
     let detail = format!("{} letters to {}", plan.letters.letters, plan.main_queue.name());
@@ -39,7 +41,7 @@ pub async fn approve(
     records.push(by.record(Act::ReplayApproved, detail, Some(reason.clone())));
     let fix = judged.effective(fix);
     let plan_id = plan.id.clone();
-    let approval = Approval { by: actor.clone(), at: now, reason, plan_hash: ask.plan_hash.clone(), waivers };
+    let approval = Approval { by: actor.clone(), at: now, reason, plan_hash: request.plan_hash.clone(), waivers };
     let replay = plan.clone().approve(gate, approval).map_err(|_| OfficeError::PlanChanged)?;
     let group = facts.group.moved(GroupState::Replaying { replay: plan_id.clone(), fix });
     let mut writes = vec![
@@ -53,10 +55,15 @@ pub async fn approve(
     Ok(replay)
 }
 
-/// Lets a paused replay go on, through an open gate: what came back has re-opened its question.
-pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeRequest) -> Result<Replay, OfficeError> {
+/// Resumes a paused replay. The gate must be open again, because returned letters may have disproved the fix.
+pub async fn resume(
+    office: &Office,
+    actor: &Actor,
+    id: &ReplayId,
+    request: &ResumeRequest,
+) -> Result<Replay, OfficeError> {
     let (replay, facts) = replay_and_group(office, id).await?;
-    let reason = text("the reason", &ask.reason)?;
+    let reason = text("the reason", &request.reason)?;
     let ReplayState::Paused { .. } = replay.state() else {
         return Err(OfficeError::NotNow("this replay is not paused".into()));
     };
@@ -65,14 +72,14 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeR
     if total.in_flight + total.sending > 0 {
         let n = total.in_flight + total.sending;
         return Err(OfficeError::NotNow(format!(
-            "{n} letters that were sent before the pause are still being observed; resume when they have their outcome"
+            "{n} letters sent before the pause are still in flight; resume when each has its outcome"
         )));
     }
     let now = office.now();
     let by = Auditor::new(actor, replay.group(), now).in_replay(id);
-    let waivers = by.waivers(&ask.waivers)?;
+    let waivers = by.waivers(&request.waivers)?;
     if facts.group.state.fix().and_then(|fix| fix.transform.as_ref()).map(|named| &named.program_hash)
-        != ask.program_hash.as_ref()
+        != request.program_hash.as_ref()
     {
         return Err(OfficeError::PlanChanged);
     }
@@ -81,7 +88,7 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeR
     // The gate does not open without a fix.
     let fix = facts.group.state.fix().ok_or(OfficeError::PlanChanged)?;
     let Some(resumed) = replay.resume(&gate, &ledger, &waivers, fix.transform.clone()) else {
-        return Err(OfficeError::NotNow("this replay cannot be resumed now".into()));
+        return Err(OfficeError::NotNow("this replay cannot be resumed now; reload to see its state".into()));
     };
     let fix = judged.effective(fix);
     let group = facts.group.moved(GroupState::Replaying { replay: id.clone(), fix });
@@ -90,13 +97,13 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeR
         Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.group.version) },
     ];
     writes.extend(by.waiver_records(&waivers));
-    writes.push(by.record(Act::ReplayResumed, format!("{} letters to go", total.pending), Some(reason)));
+    writes.push(by.record(Act::ReplayResumed, format!("{} letters remaining", total.pending), Some(reason)));
     commit_once(office, writes).await?;
     office.nudge(id).await;
     Ok(resumed)
 }
 
-/// Pauses a running replay: once this has returned, no further letter is sent.
+/// Pauses a running replay. Once this returns, no further letter is sent.
 pub async fn pause(office: &Office, actor: &Actor, id: &ReplayId, reason: &str) -> Result<Replay, OfficeError> {
     let reason = text("the reason", reason)?;
     change(office, actor, id, Act::ReplayPaused, &reason, |replay, now| {
@@ -105,7 +112,7 @@ pub async fn pause(office: &Office, actor: &Actor, id: &ReplayId, reason: &str) 
     .await
 }
 
-/// Ends a replay: once this has returned, no further letter is sent; what is in flight is still observed.
+/// Aborts a replay. Once this returns, no further letter is sent; letters in flight are still observed.
 pub async fn abort(office: &Office, actor: &Actor, id: &ReplayId, reason: &str) -> Result<Replay, OfficeError> {
     let reason = text("the reason", reason)?;
     change(office, actor, id, Act::ReplayAborted, &reason, |replay, now| {
@@ -114,8 +121,8 @@ pub async fn abort(office: &Office, actor: &Actor, id: &ReplayId, reason: &str) 
     .await
 }
 
-/// A person's change of a replay that is at work: its executor changes it too (it takes and gives back its lease), so a
-/// conflict is tried again, and wins in the end.
+/// Makes a person's change of a replay. Its executor writes the replay too, whenever it takes and releases its lease,
+/// so a conflict is tried again.
 async fn change(
     office: &Office,
     actor: &Actor,
@@ -130,7 +137,7 @@ async fn change(
         let (replay, facts) = replay_and_group(office, id).await?;
         let now = office.now();
         let Some(after) = to(&replay, now) else {
-            return Err(OfficeError::NotNow("the replay is not in a state in which this can be done".into()));
+            return Err(OfficeError::NotNow("the replay's state does not allow this now; reload to see it".into()));
         };
         let by = Auditor::new(actor, replay.group(), now).in_replay(id);
         let mut writes = vec![
@@ -149,7 +156,7 @@ async fn change(
     }
 }
 
-/// How often a person's change is tried again: an executor writes a replay a few times a second.
+/// How often a person's change is tried: an executor writes a replay a few times a second.
 const PERSON_TRIES_MAX: usize = 100;
 
 async fn replay_and_group(office: &Office, id: &ReplayId) -> Result<(Replay, GroupFacts), OfficeError> {

@@ -37,8 +37,8 @@ pub fn document(endpoints: &[Endpoint]) -> Value {
     }))
 }
 
-/// Sorts the keys of every object. Whether serde_json keeps insertion order depends on the features that other crates of
-/// the build enable, and the document must not.
+/// Sorts the keys of every object. Whether serde_json keeps insertion order depends on the features that other crates
+/// of the build enable, and the document must not.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(object) => {
@@ -83,7 +83,7 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     }
     if let Some(permission) = endpoint.permission {
         operation["security"] = json!([{ "session": [] }]);
-        operation["x-permission"] = json!(crate::intake::word(&permission));
+        operation["x-permission"] = json!(crate::intake::json_name(&permission));
         operation["x-least-role"] = json!(permission.least_role().as_str());
     }
     operation

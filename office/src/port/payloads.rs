@@ -1,7 +1,7 @@
 //! Payloads in S3 that letters point to.
 
 use async_trait::async_trait;
-use domain::read::PayloadPlace;
+use domain::read::PayloadLocation;
 
 /// Whether a payload is where a letter points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Presence {
 #[async_trait]
 pub trait Payloads: Send + Sync {
     /// Checks one payload.
-    async fn look(&self, place: &PayloadPlace) -> Presence;
+    async fn look(&self, place: &PayloadLocation) -> Presence;
 }
 
 /// The payloads of an office without access to S3: none can be checked.
@@ -26,7 +26,7 @@ pub struct NoPayloads;
 
 #[async_trait]
 impl Payloads for NoPayloads {
-    async fn look(&self, _: &PayloadPlace) -> Presence {
+    async fn look(&self, _: &PayloadLocation) -> Presence {
         Presence::Unknown("with payloads in S3 that this office cannot check")
     }
 }

@@ -177,8 +177,8 @@ pub struct TransformFacts {
 }
 
 /// The store. Reads of single records see every earlier commit. Lists of letters and entries, and [`Store::sent`], may
-/// lag behind commits by moments, even the caller's own: a record that has just moved may be missing from every list, but
-/// is never in a list that it has left.
+/// lag behind commits by moments, even the caller's own: a record that has just moved may be missing from every list,
+/// but is never in a list that it has left.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Makes all writes or none. At most [`domain::limits::COMMIT_RECORDS_MAX`] records; see [`Write::records`].
@@ -190,8 +190,9 @@ pub trait Store: Send + Sync {
     /// Reads at most 200 letters by id, in the requested order. Skips letters that do not exist.
     async fn letters(&self, ids: &[LetterId]) -> Result<Vec<Letter>, StoreError>;
 
-    /// Lists the letters of a fingerprint, in one state or in any, ordered by the time of their first send, oldest first,
-    /// then by id. A cursor names a send and an id (see [`super::ListPosition`]), so it is valid for every fingerprint.
+    /// Lists the letters of a fingerprint, in one state or in any, ordered by the time of their first send, oldest
+    /// first, then by id. A cursor names a send and an id (see [`super::ListPosition`]), so it is valid for every
+    /// fingerprint.
     async fn letters_of(
         &self,
         group: &GroupId,

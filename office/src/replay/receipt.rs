@@ -1,7 +1,7 @@
-//! Receipts of consumers: a letter that is on its way and was processed is delivered at once, not when its window ends.
+//! Receipts of consumers: a letter in flight that was processed is delivered at once, not when its window ends.
 //!
-//! A receipt that proves nothing (garbled, forged, late, the second of its kind) changes nothing and is logged; only one
-//! that the store could not be asked about comes again.
+//! A receipt that proves nothing (forged, late, or a second one) changes nothing and is logged. A message that is not a
+//! receipt fails, and so does a receipt that the store could not check: these messages come again.
 
 use super::batch::{Change, commit};
 use super::settle::SETTLE_MAX;
@@ -15,7 +15,7 @@ use domain::metric::{DELIVERED, Datum};
 use domain::replay::Receipt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A receipt that can be read, and the message that it came in.
+/// A receipt, and the message that it came in.
 struct Read {
     message: MessageId,
     receipt: Receipt,
@@ -46,17 +46,17 @@ pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) 
     let mut confirmed = 0;
     for (replay, receipts) in of_replay {
         let before = confirmed;
-        for some in receipts.chunks(SETTLE_MAX) {
-            match take(office, &replay, some).await {
+        for chunk in receipts.chunks(SETTLE_MAX) {
+            match take(office, &replay, chunk).await {
                 Ok(letters) => confirmed += letters,
                 Err(error) => {
-                    tracing::error!(%replay, error = chain(&error), "receipts could not be taken; they come again");
-                    failed.extend(some.iter().map(|read| read.message.clone()));
+                    tracing::error!(%replay, error = chain(&error), "receipts could not be checked; they come again");
+                    failed.extend(chunk.iter().map(|read| read.message.clone()));
                 }
             }
         }
         if confirmed > before {
-            // The wave may be settled with it.
+            // The wave may be settled now.
             office.nudge(&replay).await;
         }
     }
@@ -66,14 +66,14 @@ pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) 
     failed
 }
 
-/// Takes receipts of one replay; how many letters they confirm.
+/// Takes receipts of one replay. Returns how many letters they confirm.
 async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<usize, OfficeError> {
     let mut confirmed = 0;
-    let mut left: Vec<&Read> = receipts.iter().collect();
+    let mut open: Vec<&Read> = receipts.iter().collect();
     let mut tries = Tries::new(format!("replay {replay}"));
-    while !left.is_empty() {
+    while !open.is_empty() {
         tries.begin()?;
-        let changes = proven(office, replay, &left).await?;
+        let changes = proven(office, replay, &open).await?;
         if changes.is_empty() {
             return Ok(confirmed);
         }
@@ -82,12 +82,12 @@ async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<u
         confirmed += made.len();
         let made: BTreeSet<_> = made.iter().map(|change| &change.entry.letter).collect();
         // An entry that another process changed meanwhile (it recorded the answer to a send) is looked at again.
-        left.retain(|read| meant.contains(&read.marker.letter) && !made.contains(&read.marker.letter));
+        open.retain(|read| meant.contains(&read.marker.letter) && !made.contains(&read.marker.letter));
     }
     Ok(confirmed)
 }
 
-/// What the receipts prove of entries as they are now.
+/// Returns the changes that the receipts prove, given the entries as they are now.
 async fn proven(office: &Office, replay: &ReplayId, receipts: &[&Read]) -> Result<Vec<Change>, OfficeError> {
     let ids: Vec<LetterId> = receipts.iter().map(|read| read.marker.letter.clone()).collect();
     let letters: BTreeMap<LetterId, Letter> =
@@ -97,7 +97,7 @@ async fn proven(office: &Office, replay: &ReplayId, receipts: &[&Read]) -> Resul
         let id = &marker.letter;
         let (letter, entry) = (letters.get(id), office.store.entry(replay, id).await?);
         let Some((letter, entry)) = letter.zip(entry) else {
-            tracing::warn!(letter = %id, %replay, "a receipt names a sending that was none of ours");
+            tracing::warn!(letter = %id, %replay, "a receipt names a letter that no replay of this office sent; it is ignored");
             continue;
         };
         let now = office.now();
@@ -106,7 +106,7 @@ async fn proven(office: &Office, replay: &ReplayId, receipts: &[&Read]) -> Resul
                 let state = LetterState::Delivered { replay: replay.clone(), at: now };
                 changes.insert(id.clone(), Change { entry, after, letter: Some(state) });
             }
-            Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt changes nothing"),
+            Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt proves nothing; it is ignored"),
         }
     }
     Ok(changes.into_values().collect())

@@ -53,7 +53,7 @@ async fn intake_survives(call: i64, after: bool) -> bool {
     let group = world.only_group().await;
     let counts = world.counters_are_exact(&group).await;
     assert_eq!((counts.open().letters, counts.deaths, counts.customers), (7, 7, 7), "call {call}, after: {after}");
-    world.faults.has_struck()
+    world.faults.has_failed()
 }
 
 #[tokio::test]
@@ -104,8 +104,8 @@ async fn replay_delivers_every_letter() {
     let declare = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &declare).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = world.plans(&group).await;
-    world.approves(&plan).await;
+    let plan = world.plan(&group).await;
+    world.approve(&plan).await;
     let replay = world.run(&plan.id, &works, "v2").await;
     assert!(replay.is_finished());
     assert_eq!(world.ledger(&plan.id).await.total().delivered, 25);
@@ -144,9 +144,9 @@ async fn letters_whose_payload_is_gone_are_left_out_of_a_plan() {
     let group = world.only_group().await;
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.expect("a fix");
-    let plan = world.plans(&group).await;
+    let plan = world.plan(&group).await;
     let left_out: Vec<_> = plan.left_out.iter().map(|left| (left.letters, &*left.reason)).collect();
-    assert_eq!((plan.letters.letters, left_out), (2, vec![(2, "whose payload is gone from S3")]));
+    assert_eq!((plan.letters.letters, left_out), (2, vec![(2, "with a payload missing from S3")]));
     assert_eq!(plan.unchecked, []);
 }
 
@@ -191,7 +191,7 @@ async fn alerts_are_events_that_a_rule_brings_to_its_target() {
         advice: "Open the replay.".into(),
     };
     alerts.raise(&alert(Severity::Info, "not for the pager")).await.expect("it is told");
-    alerts.raise(&alert(Severity::Critical, "Replay stopped: \u{1F4EE}")).await.expect("it is told");
+    alerts.raise(&alert(Severity::Critical, "Replay paused: \u{1F4EE}")).await.expect("it is told");
     let mut received = Vec::new();
     while received.is_empty() {
         received = queue.receive(&arn, 10, Span::from_secs(5), None).await.expect("a receive");
@@ -199,10 +199,10 @@ async fn alerts_are_events_that_a_rule_brings_to_its_target() {
     let events: Vec<Value> =
         received.iter().map(|m| serde_json::from_str(&m.content.body).expect("an event")).collect();
     let [event] = events.as_slice() else { panic!("one event fits the rule: {events:?}") };
-    assert_eq!((&event["source"], &event["detail-type"]), (&json!(SOURCE), &json!("Replay stopped")));
-    assert_eq!(event["detail"]["title"], "Replay stopped: \u{1F4EE}");
+    assert_eq!((&event["source"], &event["detail-type"]), (&json!(SOURCE), &json!("Replay paused")));
+    assert_eq!(event["detail"]["title"], "Replay paused: \u{1F4EE}");
     assert_eq!(event["detail"]["url"], "https://office.example/groups/3fa9");
-    assert_eq!((&event["detail"]["kind"], &event["detail"]["replay"]), (&json!("replay_stopped"), &json!("r-1")));
+    assert_eq!((&event["detail"]["kind"], &event["detail"]["replay"]), (&json!("replay_paused"), &json!("r-1")));
 
     let nowhere = EventBridgeAlerts::new(&config, "arn:aws:events:us-east-1:000000000000:rule/no-bus", None);
     nowhere.raise(&alert(Severity::Critical, "lost")).await.expect_err("what the bus does not take is an error");

@@ -120,7 +120,7 @@ async fn history_comes_whole_in_as_many_files_as_it_takes() {
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = world.plans(&group).await;
+    let plan = world.plan(&group).await;
     let approve = ApproveRequest { plan_hash: plan.hash(), reason: "=tested".into(), waivers: Vec::new() };
     let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
 

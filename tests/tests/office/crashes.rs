@@ -37,8 +37,8 @@ async fn replay_survives(call: i64, after: bool) -> bool {
     let declare = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &declare).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = world.plans(&group).await;
-    world.approves(&plan).await;
+    let plan = world.plan(&group).await;
+    world.approve(&plan).await;
 
     world.faults.arm(call, after);
     let replay = world.run(&plan.id, &works, "v2").await;
@@ -57,7 +57,7 @@ async fn replay_survives(call: i64, after: bool) -> bool {
     assert_eq!(times.len() as u64, LETTERS, "{place}: every letter was processed");
     let twice: u64 = times.values().map(|n| n - 1).sum();
     assert!(twice <= total.sent_twice, "{place}: {twice} doubles, {} counted", total.sent_twice);
-    world.faults.has_struck()
+    world.faults.has_failed()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -86,7 +86,7 @@ async fn intake_survives(call: i64, after: bool) -> bool {
     let counts = world.counters_are_exact(&group).await;
     assert_eq!(counts.open().letters, LETTERS as i64, "call {call}, after: {after}");
     assert_eq!(counts.deaths, LETTERS);
-    world.faults.has_struck()
+    world.faults.has_failed()
 }
 
 #[tokio::test]

@@ -107,7 +107,7 @@ async fn what_the_list_shows_is_what_the_plan_freezes_and_what_is_sent() {
     let expected: BTreeSet<u64> =
         listed(&world, &group, filter, PAGE_MAX).await.iter().map(|letter| number_of(&letter.content.body)).collect();
     let plan = planned(&world, &group, filter).await.unwrap();
-    world.approves(&plan).await;
+    world.approve(&plan).await;
     assert!(world.run(&plan.id, &everything_works, "v2").await.is_finished());
     let sent: BTreeSet<u64> = world.processed.lock().unwrap().iter().map(|body| number_of(body)).collect();
     assert_eq!((sent.len(), sent), (30, expected));

@@ -17,11 +17,11 @@ fn works(_: &Received) -> Option<&'static str> {
 async fn two_of_four_delivered(kept: Option<Span>) -> World {
     let mut world = World::new().await;
     world.office.policy = Arc::new(Policy { delivered_kept_ms: kept, ..(*world.office.policy).clone() });
-    let group = world.one_cause(2).await;
-    world.declares(&group, "v2").await;
+    let group = world.one_group(2).await;
+    world.declare_fix(&group, "v2").await;
     world.advance(Span::from_secs(11));
-    let plan = world.plans(&group).await;
-    let id = world.approves(&plan).await.id().clone();
+    let plan = world.plan(&group).await;
+    let id = world.approve(&plan).await.id().clone();
     assert!(world.run(&id, &works, "v2").await.is_finished());
     for n in [2, 3] {
         world.die(n, "orders::pricing::Overflow", world.office.now()).await;

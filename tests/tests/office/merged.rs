@@ -151,12 +151,12 @@ async fn a_plan_takes_the_letters_of_all_and_a_fix_covers_them() {
     assert!(matches!(refused, Err(OfficeError::NotNow(_))), "people act on the whole cause");
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = world.plans(&head).await;
+    let plan = world.plan(&head).await;
     assert_eq!((plan.letters.letters, plan.oldest_sent_at), (6, Some(START)));
     let order: Vec<_> = world.entries(&plan.id).await.into_iter().map(|entry| entry.letter).collect();
     let letters = world.store.letters(&order).await.unwrap();
     assert!(letters.is_sorted_by_key(|letter| letter.sent_at), "oldest first, whichever fingerprint");
-    world.approves(&plan).await;
+    world.approve(&plan).await;
     assert!(world.run(&plan.id, &works, "v2").await.is_finished());
     let state = world.store.group(&head).await.unwrap().unwrap().state;
     assert!(matches!(state, GroupState::Resolved { .. }), "{state:?}");
@@ -179,13 +179,13 @@ async fn a_cause_is_not_resolved_while_a_letter_of_another_fingerprint_waits() {
     let head = id_of(&world, "/srv/a").await;
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = world.plans(&head).await;
-    world.approves(&plan).await;
+    let plan = world.plan(&head).await;
+    world.approve(&plan).await;
     world.die(50, &message("/srv/b"), at_s(50)).await;
     assert!(world.run(&plan.id, &works, "v2").await.is_finished());
     let state = world.store.group(&head).await.unwrap().unwrap().state;
     assert!(matches!(state, GroupState::FixDeclared { .. }), "it died before the fix and may follow: {state:?}");
-    let next = world.plans(&head).await;
+    let next = world.plan(&head).await;
     assert_eq!(next.letters.letters, 1);
 }
 
@@ -196,8 +196,8 @@ async fn a_new_fingerprint_of_a_resolved_cause_makes_it_regress() {
     let head = id_of(&world, "/srv/a").await;
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = world.plans(&head).await;
-    world.approves(&plan).await;
+    let plan = world.plan(&head).await;
+    world.approve(&plan).await;
     world.run(&plan.id, &works, "v2").await;
     world.advance(Span::from_secs(60));
     world.die(50, &message("/srv/d"), world.office.now()).await;
@@ -217,8 +217,8 @@ async fn a_letter_that_comes_back_with_another_fingerprint_of_its_cause_has_the_
     let head = id_of(&world, "/srv/a").await;
     act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = world.plans(&head).await;
-    world.approves(&plan).await;
+    let plan = world.plan(&head).await;
+    world.approve(&plan).await;
     world.steps().await;
     let back = world.queue.receive(&world.main, 1, Span::ZERO, None).await.unwrap().remove(0);
     world.fail(&back, &message("/srv/c")).await;
@@ -307,7 +307,7 @@ async fn a_sweep_that_is_cut_off_at_any_call_leaves_a_table_that_the_next_comple
             world.faults.arm(call, after);
             let _ = sweep::run(&world.office).await;
             table(&world).await;
-            if !world.faults.has_struck() {
+            if !world.faults.has_failed() {
                 assert_eq!(call, 9, "two lists, two reads and a commit for each step, and what is to be forgotten");
                 break;
             }

@@ -26,7 +26,7 @@ fn only_the_first_works(message: &Received) -> Option<&'static str> {
 }
 
 async fn planned(world: &World, group: &GroupId) -> Result<Plan, OfficeError> {
-    world.declares(group, "v2").await;
+    world.declare_fix(group, "v2").await;
     world.advance(Span::from_secs(11));
     act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await
 }
@@ -34,7 +34,7 @@ async fn planned(world: &World, group: &GroupId) -> Result<Plan, OfficeError> {
 /// Replays what can be replayed, to its end.
 async fn replayed(world: &World, group: &GroupId, verdict: fn(&Received) -> Option<&'static str>) -> Plan {
     let plan = planned(world, group).await.unwrap();
-    world.approves(&plan).await;
+    world.approve(&plan).await;
     while !world.run(&plan.id, &verdict, "v2").await.is_finished() {
         let _ = act::abort(&world.office, &world.anna(), &plan.id, "enough").await;
         world.steps().await;
@@ -112,7 +112,7 @@ async fn a_person_lets_letters_out_with_a_reason_and_their_replays_count_anew() 
     let audit = world.store.audit(&group, None, 100).await.unwrap().items;
     let of: Vec<_> = audit.iter().filter(|record| record.act == Act::LettersReleased).collect();
     assert_eq!((of.len(), of[0].reason.as_deref()), (2, Some("all of them")));
-    assert!(of.iter().all(|record| record.actor == anna && record.detail == "1 letter let out of quarantine"));
+    assert!(of.iter().all(|record| record.actor == anna && record.detail == "1 letter released from quarantine"));
 
     // One of them works now; the other comes back, and three more times before it is held again.
     let mut replays = 0;

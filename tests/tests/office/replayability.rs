@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use domain::fix::FixKind;
 use domain::message::{Attribute, Content};
 use domain::policy::Policy;
-use domain::read::PayloadPlace;
+use domain::read::PayloadLocation;
 use domain::reading::Replayability;
 use domain::replay::{OutcomeKind, PlanOptions, SkipReason};
 use domain::time::Span;
@@ -47,23 +47,23 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let truncated =
         letters.iter().find(|l| matches!(l.diagnosis.replayability, Replayability::Truncated { .. })).unwrap();
     let page = LetterDetail::of(truncated.clone(), Vec::new());
-    assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("cut the payload off")));
+    assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("truncated the payload")));
 
     world.advance(Span::from_secs(1));
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
-    let plan = world.plans(&group).await;
+    let plan = world.plan(&group).await;
     let mut words: Vec<_> = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
     words.sort();
     assert_eq!(plan.letters.letters, 2);
-    assert_eq!(words, ["1 cut off on the way", "1 whose payload lies in S3, where it may have expired"]);
+    assert_eq!(words, ["1 truncated on the way", "1 with a payload in S3 that may have expired"]);
 
     let mut policy = Policy::clone(&world.office.policy);
     policy.replay.send_pointers = true;
     world.office.policy = Arc::new(policy);
     world.advance(Span::from_secs(1));
-    let plan = world.plans(&group).await;
+    let plan = world.plan(&group).await;
     assert_eq!(plan.letters.letters, 3, "the policy lets pointers go");
     let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
     let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
@@ -75,7 +75,7 @@ struct Expires(AtomicBool);
 
 #[async_trait]
 impl Payloads for Expires {
-    async fn look(&self, _: &PayloadPlace) -> Presence {
+    async fn look(&self, _: &PayloadLocation) -> Presence {
         if self.0.load(Ordering::SeqCst) { Presence::Gone } else { Presence::There }
     }
 }
@@ -98,11 +98,11 @@ async fn a_letter_whose_payload_expires_between_plan_and_send_is_not_sent() {
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(2), ..PlanOptions::default() };
-    let plan = world.plans_with(&group, &options).await;
+    let plan = world.plan_with(&group, &options).await;
     assert_eq!(plan.letters.letters, 2, "it was still there");
 
     bucket.0.store(true, Ordering::SeqCst);
-    let replay = world.approves(&plan).await;
+    let replay = world.approve(&plan).await;
     while !world.replay(replay.id()).await.is_finished() {
         world.steps().await;
         world.consume(&|_| None, "v2").await;

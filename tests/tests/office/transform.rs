@@ -46,7 +46,7 @@ fn declare(version: &str) -> DeclareFixRequest {
 
 async fn world_with_letters(count: u64) -> (World, GroupId) {
     let world = World::new().await;
-    let group = world.one_cause(count).await;
+    let group = world.one_group(count).await;
     world.advance(Span::from_secs(1));
     (world, group)
 }
@@ -71,7 +71,7 @@ async fn dry_run(world: &World, group: &GroupId, version: u32) -> DryRun {
 
 async fn planned(world: &World, group: &GroupId, version: &str) -> ApproveRequest {
     act::declare_fix(&world.office, &world.otto(), group, &declare(version)).await.unwrap();
-    let plan = world.plans(group).await;
+    let plan = world.plan(group).await;
     approval(&plan)
 }
 
