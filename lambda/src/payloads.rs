@@ -22,7 +22,7 @@ impl S3Payloads {
 
 #[async_trait]
 impl Payloads for S3Payloads {
-    async fn look(&self, place: &PayloadLocation) -> Presence {
+    async fn check(&self, location: &PayloadLocation) -> Presence {
         let response = self.client.head_object().bucket(&place.bucket).key(&place.key).send().await;
         match response {
             Ok(_) => Presence::There,

@@ -62,6 +62,13 @@ pub struct Api {
 }
 
 /// Builds the router of these endpoints under [`wire::API_ROOT`], with their OpenAPI document at `/openapi.json`.
+///
+/// ```
+/// use office::api::{Api, endpoints, router};
+/// # fn example(api: Api) -> axum::Router {
+/// router(api, &endpoints())
+/// # }
+/// ```
 pub fn router(api: Api, endpoints: &[Endpoint]) -> Router {
     let mut routes = Router::new();
     for endpoint in endpoints {

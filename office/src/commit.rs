@@ -41,7 +41,7 @@ pub(crate) async fn commit(office: &Office, writes: Vec<Write>) -> Result<Commit
     }
 }
 
-/// Counts the tries of one change. Call [`Tries::begin`] at the head of a loop that ends when its commit is made.
+/// Counts the tries of one change. Call [`Tries::begin`] at the start of a loop that ends when its commit is made.
 pub(crate) struct Tries {
     left: usize,
     subject: String,

@@ -54,7 +54,7 @@ pub enum OfficeError {
     #[error("the plan has changed since you saw it; review it again before you approve")]
     PlanChanged,
     /// A record has changed since the caller read it.
-    #[error("somebody else has just changed this; reload and try again")]
+    #[error("someone else has just changed this; reload and try again")]
     OutOfDate,
     /// The state of the group or replay does not allow this now.
     #[error("{0}")]

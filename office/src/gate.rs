@@ -87,7 +87,7 @@ fn with_reasons(left_out: &[LeftOut]) -> Vec<String> {
 
 /// When the gate is judged.
 pub(crate) enum Moment<'a> {
-    /// Somebody approves or resumes, or only looks at the gate.
+    /// A person approves or resumes, or only views the gate.
     Approval {
         /// Who would approve; `None` if the caller may not.
         approver: Option<&'a Actor>,

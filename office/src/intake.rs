@@ -44,6 +44,16 @@ pub(crate) struct ReadMessage {
 }
 
 /// Stores a batch of dead messages as letters.
+///
+/// ```
+/// # use domain::message::DeadMessage;
+/// # use office::office::Office;
+/// # async fn example(office: &Office, messages: Vec<DeadMessage>) {
+/// let report = office::intake::keep(office, messages).await;
+/// // The caller now deletes every message from its queue, except those in `report.failed`.
+/// println!("{} new letters, {} duplicates, {} failed", report.kept, report.duplicates, report.failed.len());
+/// # }
+/// ```
 pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
     let mut report = Report::default();
     let mut seen = BTreeSet::new();

@@ -22,28 +22,28 @@ pub(crate) struct PayloadChecks(usize);
 
 impl PayloadChecks {
     /// Checks the payloads of those letters that point to one.
-    pub(crate) async fn look(
+    pub(crate) async fn check(
         &mut self,
         payloads: &dyn Payloads,
         letters: Vec<&Letter>,
     ) -> BTreeMap<LetterId, Presence> {
-        let (mut known, mut places) = (BTreeMap::new(), Vec::new());
+        let (mut known, mut locations) = (BTreeMap::new(), Vec::new());
         for letter in letters {
-            let place = match letter.diagnosis.replayability {
+            let location = match letter.diagnosis.replayability {
                 Replayability::Pointer { .. } => PayloadLocation::from_body(&letter.content.body).ok_or(NESTED),
                 _ => continue,
             };
-            match place {
-                Ok(place) if self.0 < CHECKS_MAX => {
+            match location {
+                Ok(location) if self.0 < CHECKS_MAX => {
                     self.0 += 1;
-                    places.push((letter.id.clone(), place));
+                    locations.push((letter.id.clone(), location));
                 }
                 Ok(_) => drop(known.insert(letter.id.clone(), Presence::Unknown(TOO_MANY))),
                 Err(why) => drop(known.insert(letter.id.clone(), Presence::Unknown(why))),
             }
         }
-        for chunk in places.chunks(AT_ONCE) {
-            let found = join_all(chunk.iter().map(|(_, place)| payloads.look(place))).await;
+        for chunk in locations.chunks(AT_ONCE) {
+            let found = join_all(chunk.iter().map(|(_, location)| payloads.check(location))).await;
             known.extend(chunk.iter().map(|(id, _)| id.clone()).zip(found));
         }
         known

@@ -47,7 +47,18 @@ enum Did {
     Lost,
 }
 
-/// Handles one step message: does what can be done now, and schedules the next step.
+/// Handles one step message: does what can be done now, and schedules the next step. `executor` names the process in
+/// its leases and must be unique. After an error the message must come again.
+///
+/// ```
+/// # use domain::id::ReplayId;
+/// # use office::error::OfficeError;
+/// # use office::office::{Office, StepMessage};
+/// # async fn example(office: &Office, replay: ReplayId) -> Result<(), OfficeError> {
+/// let message = StepMessage { replay, nudge: false };
+/// office::replay::handle(office, &message, "process 7").await
+/// # }
+/// ```
 pub async fn handle(office: &Office, message: &StepMessage, executor: &str) -> Result<(), OfficeError> {
     let (next, progressed) = run(office, &message.replay, executor).await?;
     match next {
@@ -83,7 +94,7 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
                 }
                 send::send(office, &replay, (wave, letters_max), executor, until).await?
             }
-            Step::LookAtQueue => backlog::look(office, &replay).await?,
+            Step::LookAtQueue => backlog::check(office, &replay).await?,
             Step::Settle { sent_until } => settle::settle(office, &replay, sent_until).await?,
             Step::SkipUnsent => settle::skip_unsent(office, &replay).await?,
             Step::Enter { wave, phase } => transition::enter(office, &replay, &ledger, wave, phase).await?,

@@ -25,7 +25,17 @@ struct Gauges {
     customers: BTreeMap<Severity, u64>,
 }
 
-/// Runs one sweep.
+/// Runs one sweep. Call it each minute; two at once do no harm.
+///
+/// ```
+/// # use office::error::{OfficeError, chain};
+/// # use office::office::Office;
+/// # async fn example(office: &Office) {
+/// if let Err(error) = office::sweep::run(office).await {
+///     eprintln!("the sweep failed; the next one tries again: {}", chain(&error));
+/// }
+/// # }
+/// ```
 pub async fn run(office: &Office) -> Result<(), OfficeError> {
     for replay in office.store.unfinished_replays().await? {
         // Each step schedules the next one. This restarts a replay whose chain of steps was cut.

@@ -178,7 +178,7 @@ impl Selection {
             let page = office.store.letters_of(id, Some(state), cursor.as_ref(), PAGE_MAX).await?;
             let goes = |letter: &&Letter| criteria.why_not(letter, office).is_none();
             let letters: Vec<_> = page.items.iter().filter(goes).collect();
-            let presences = self.payloads.look(&*office.payloads, letters).await;
+            let presences = self.payloads.check(&*office.payloads, letters).await;
             for letter in &page.items {
                 let presence = presences.get(&letter.id);
                 let gone = || (presence == Some(&Presence::Gone)).then(|| GONE.into());

@@ -165,7 +165,7 @@ async fn replay_and_group(office: &Office, id: &ReplayId) -> Result<(Replay, Gro
     Ok((replay, facts))
 }
 
-/// Judges the gate for somebody who approves or resumes.
+/// Judges the gate for a person who approves or resumes.
 async fn judge_approval(
     office: &Office,
     facts: &GroupFacts,

@@ -39,11 +39,11 @@ pub struct Endpoint {
     /// The query parameters.
     pub query: &'static [Query],
     /// The schema of the request body.
-    pub takes: Option<SchemaOf>,
+    pub request: Option<SchemaOf>,
     /// The schema of the response.
-    pub gives: SchemaOf,
+    pub response: SchemaOf,
     /// The media types of the response.
-    pub gives_as: &'static [&'static str],
+    pub media_types: &'static [&'static str],
     route: MethodRouter<Api>,
 }
 
@@ -61,16 +61,16 @@ impl Endpoint {
             summary,
             deprecated: false,
             query: &[],
-            takes: None,
-            gives: |generator| generator.subschema_for::<G>(),
-            gives_as: JSON,
+            request: None,
+            response: |generator| generator.subschema_for::<G>(),
+            media_types: JSON,
             route: on(MethodFilter::GET, handler),
         }
     }
 
     /// Returns an endpoint that responds with a file.
     pub fn file<T: 'static>(path: &'static str, summary: &'static str, handler: impl Handler<T, Api>) -> Self {
-        Self { gives_as: &["application/x-ndjson", "text/csv"], ..Self::get::<String, _>(path, summary, handler) }
+        Self { media_types: &["application/x-ndjson", "text/csv"], ..Self::get::<String, _>(path, summary, handler) }
     }
 
     /// Returns an endpoint that changes something, with a request `A` and a response `G`.
@@ -87,9 +87,9 @@ impl Endpoint {
             summary,
             deprecated: false,
             query: &[],
-            takes: Some(|generator| generator.subschema_for::<A>()),
-            gives: |generator| generator.subschema_for::<G>(),
-            gives_as: JSON,
+            request: Some(|generator| generator.subschema_for::<A>()),
+            response: |generator| generator.subschema_for::<G>(),
+            media_types: JSON,
             route: on(MethodFilter::POST, handler),
         }
     }

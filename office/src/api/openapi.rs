@@ -63,22 +63,22 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         "description": "An error",
         "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorBody" } } },
     });
-    let schema = (endpoint.gives)(generator);
+    let schema = (endpoint.response)(generator);
     let content: Map<String, Value> =
-        endpoint.gives_as.iter().map(|kind| ((*kind).to_string(), json!({ "schema": schema }))).collect();
-    let gives = json!({ "description": "Done", "content": content });
+        endpoint.media_types.iter().map(|kind| ((*kind).to_string(), json!({ "schema": schema }))).collect();
+    let response = json!({ "description": "Done", "content": content });
     let mut operation = json!({
         "summary": endpoint.summary,
         "parameters": parameters,
-        "responses": { "200": gives, "default": error },
+        "responses": { "200": response, "default": error },
     });
     if endpoint.deprecated {
         operation["deprecated"] = json!(true);
     }
-    if let Some(takes) = endpoint.takes {
+    if let Some(request) = endpoint.request {
         operation["requestBody"] = json!({
             "required": true,
-            "content": { "application/json": { "schema": takes(generator) } },
+            "content": { "application/json": { "schema": request(generator) } },
         });
     }
     if let Some(permission) = endpoint.permission {

@@ -18,7 +18,7 @@ pub enum Presence {
 #[async_trait]
 pub trait Payloads: Send + Sync {
     /// Checks one payload.
-    async fn look(&self, place: &PayloadLocation) -> Presence;
+    async fn check(&self, location: &PayloadLocation) -> Presence;
 }
 
 /// The payloads of an office without access to S3: none can be checked.
@@ -26,7 +26,7 @@ pub struct NoPayloads;
 
 #[async_trait]
 impl Payloads for NoPayloads {
-    async fn look(&self, _: &PayloadLocation) -> Presence {
+    async fn check(&self, _: &PayloadLocation) -> Presence {
         Presence::Unknown("with payloads in S3 that this office cannot check")
     }
 }

@@ -16,7 +16,7 @@ const CHECK_MS_MIN: i64 = 1_000;
 const CHECK_MS_MAX: i64 = 60_000;
 
 /// Asks the main queue for its backlog and records the answer.
-pub(super) async fn look(office: &Office, replay: &Replay) -> Result<Did, OfficeError> {
+pub(super) async fn check(office: &Office, replay: &Replay) -> Result<Did, OfficeError> {
     let attributes = match office.queue.attributes(&replay.plan().main_queue).await {
         Ok(attributes) => attributes,
         Err(error @ (QueueError::Missing { .. } | QueueError::Denied { .. })) if !replay.is_paused() => {

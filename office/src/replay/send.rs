@@ -192,7 +192,7 @@ impl Run<'_> {
     async fn skip_gone(&self, judged: Vec<Change>, letters: &[Letter]) -> Vec<Change> {
         let sent: BTreeSet<_> = judged.iter().filter(|c| c.letter.is_some()).map(|c| &c.entry.letter).collect();
         let letters = letters.iter().filter(|letter| sent.contains(&letter.id)).collect();
-        let presences = PayloadChecks::default().look(&*self.office.payloads, letters).await;
+        let presences = PayloadChecks::default().check(&*self.office.payloads, letters).await;
         let is_gone = |change: &Change| presences.get(&change.entry.letter) == Some(&Presence::Gone);
         let checked = judged
             .into_iter()

@@ -75,7 +75,7 @@ struct Expires(AtomicBool);
 
 #[async_trait]
 impl Payloads for Expires {
-    async fn look(&self, _: &PayloadLocation) -> Presence {
+    async fn check(&self, _: &PayloadLocation) -> Presence {
         if self.0.load(Ordering::SeqCst) { Presence::Gone } else { Presence::There }
     }
 }
