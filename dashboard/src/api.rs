@@ -16,9 +16,9 @@ use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
 use http::{delete, file, get, path, post};
 use wire::{
-    ApproveRequest, AuditPage, ComeBack, DeclareFixRequest, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
-    LetterDetail, LettersPage, Me, Note, PlanRequest, PlanView, PreviewTransformRequest, ReasonRequest, ReleaseRequest,
-    ReplayView, ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session, SignIn, TransformPreview,
+    ApproveRequest, AuditPage, IssuerSignInRequest, DeclareFixRequest, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
+    LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewTransformRequest, ReasonRequest, ReleaseRequest,
+    ReplayView, ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session, SignInRequest, TransformPreview,
     TransformsAnswer, UnmergeRequest,
 };
 
@@ -32,11 +32,11 @@ pub async fn way_in() -> Done<Option<String>> {
 
 /// Exchanges a one-time code for a session.
 pub async fn sign_in(code: String) -> Done<Session> {
-    post("/session", &SignIn { code }).await
+    post("/session", &SignInRequest { code }).await
 }
 
 /// Exchanges an issuer's code for a session.
-pub async fn come_back(ask: ComeBack) -> Done<Session> {
+pub async fn come_back(ask: IssuerSignInRequest) -> Done<Session> {
     post("/session/code", &ask).await
 }
 
@@ -131,7 +131,7 @@ pub async fn dry_run(id: GroupId, ask: DryRunRequest) -> Done<DryRun> {
 }
 
 /// Writes or removes the note.
-pub async fn note(id: GroupId, ask: Note) -> Done<GroupDetail> {
+pub async fn note(id: GroupId, ask: NoteRequest) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "note"]), &ask).await
 }
 

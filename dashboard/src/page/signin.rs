@@ -10,7 +10,7 @@ use dashboard_model::code::{Outside, Pending, brought, stray};
 use dashboard_model::route::Route;
 use leptos::task::spawn_local;
 use std::pin::Pin;
-use wire::{ComeBack, Session};
+use wire::{IssuerSignInRequest, Session};
 
 /// A sign-in under way: whoever comes in, and the page that they wanted.
 type Entering = Pin<Box<dyn Future<Output = Result<(Session, Route), Outside>>>>;
@@ -78,7 +78,7 @@ fn by_issuer(query: &str) -> Option<Entering> {
     let brought = brought(query, pending.as_ref())?;
     Some(Box::pin(async move {
         let (code, Pending { verifier, nonce, back, .. }) = (brought?, pending.ok_or_else(stray)?);
-        let ask = ComeBack { code, page: issuer::page(), verifier, nonce };
+        let ask = IssuerSignInRequest { code, page: issuer::page(), verifier, nonce };
         let session = api::come_back(ask).await.map_err(outside("You were not let in"))?;
         let (path, query) = back.split_once('?').unwrap_or((&back, ""));
         Ok((session, Route::parse(path, query)))

@@ -9,16 +9,16 @@ use domain::time::Timestamp;
 use office::api::{Api, ApiError, Endpoint};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use wire::{ComeBack, ErrorCode, Me, Session, SignIn, WayIn};
+use wire::{IssuerSignInRequest, ErrorCode, Me, Session, SignInRequest, SignInOptions};
 
 type Asked<T> = Result<Json<T>, JsonRejection>;
 type Answer<T> = Result<Json<T>, ApiError>;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get::<WayIn, _>("/session", "How people sign in here", way_in).for_everybody(),
-        Endpoint::post::<SignIn, Session, _>("/session", None, "Say who a token of the issuer is for", sign_in),
-        Endpoint::post::<ComeBack, Session, _>(
+        Endpoint::get::<SignInOptions, _>("/session", "How people sign in here", way_in).for_everybody(),
+        Endpoint::post::<SignInRequest, Session, _>("/session", None, "Say who a token of the issuer is for", sign_in),
+        Endpoint::post::<IssuerSignInRequest, Session, _>(
             "/session/code",
             None,
             "Exchange the issuer's code for a token, and say who it is for",
@@ -39,15 +39,15 @@ async fn sign_out() -> Json<Ended> {
     Json(Ended { ended: false })
 }
 
-async fn way_in(State(api): State<Api>, Extension(tokens): Extension<Arc<Tokens>>) -> Answer<WayIn> {
+async fn way_in(State(api): State<Api>, Extension(tokens): Extension<Arc<Tokens>>) -> Answer<SignInOptions> {
     let issuer = tokens.documents.way_in(&tokens.client_id, &tokens.scope, api.office.now()).await;
-    Ok(Json(WayIn { issuer: Some(issuer.map_err(away)?) }))
+    Ok(Json(SignInOptions { issuer: Some(issuer.map_err(away)?) }))
 }
 
 async fn sign_in(
     State(api): State<Api>,
     Extension(tokens): Extension<Arc<Tokens>>,
-    ask: Asked<SignIn>,
+    ask: Asked<SignInRequest>,
 ) -> Answer<Session> {
     let Json(ask) = ask?;
     let token = ask.code.trim().to_owned();
@@ -61,7 +61,7 @@ async fn sign_in(
 async fn come_back(
     State(api): State<Api>,
     Extension(tokens): Extension<Arc<Tokens>>,
-    ask: Asked<ComeBack>,
+    ask: Asked<IssuerSignInRequest>,
 ) -> Answer<Session> {
     let (Json(ask), now) = (ask?, api.office.now());
     let form = [

@@ -119,7 +119,7 @@ async fn one_cause_is_one_group_with_all_its_letters() {
     assert_eq!((row.open.letters, row.arrivals.iter().sum::<u64>()), (6, 6));
 
     let detail: GroupDetail = ask(&router, &format!("/groups/{head}"), None).await;
-    let also: Vec<_> = detail.also.iter().map(|also| (also.title.as_str(), also.open_letters)).collect();
+    let also: Vec<_> = detail.merged.iter().map(|also| (also.title.as_str(), also.open_letters)).collect();
     assert_eq!(
         also,
         [
@@ -128,7 +128,7 @@ async fn one_cause_is_one_group_with_all_its_letters() {
         ]
     );
     assert_eq!(detail.counts.open().letters, 6);
-    let member: GroupDetail = ask(&router, &format!("/groups/{}", detail.also[0].id), None).await;
+    let member: GroupDetail = ask(&router, &format!("/groups/{}", detail.merged[0].id), None).await;
     assert_eq!(member.merged_into.map(|head| head.id), Some(head.clone()));
 
     let (mut sent, mut cursor) = (Vec::new(), String::new());
@@ -244,7 +244,7 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     let router = router(&world);
     let body = format!(r#"{{"fingerprint":"{member}","reason":"that volume was unplugged"}}"#);
     let detail: GroupDetail = ask(&router, &format!("/groups/{head}/part"), Some(body)).await;
-    assert_eq!((detail.also.len(), detail.counts.open().letters), (1, 4));
+    assert_eq!((detail.merged.len(), detail.counts.open().letters), (1, 4));
     sweep::run(&world.office).await.unwrap();
     let listed: GroupsAnswer = ask(&router, "/groups", None).await;
     assert_eq!(listed.groups.len(), 3, "no sweep takes it in again");
@@ -259,10 +259,10 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     act::withdraw_fix(&world.office, &world.otto(), &member, "it was the wrong one").await.unwrap();
     let body = r#"{"reason":"it was the same disk after all"}"#;
     let detail: GroupDetail = ask(&router, &format!("/groups/{member}/rejoin"), Some(body.into())).await;
-    assert!(!detail.apart);
+    assert!(!detail.unmerged);
     sweep::run(&world.office).await.unwrap();
     let detail: GroupDetail = ask(&router, &format!("/groups/{head}"), None).await;
-    assert_eq!((detail.also.len(), detail.counts.open().letters), (2, 6), "it is merged again");
+    assert_eq!((detail.merged.len(), detail.counts.open().letters), (2, 6), "it is merged again");
     let twice = ReasonRequest { reason: "twice".into() };
     assert!(matches!(
         act::allow_merge(&world.office, &world.otto(), &member, &twice).await,

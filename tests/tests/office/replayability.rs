@@ -45,7 +45,7 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let letters = world.letters(&group, None).await;
     let truncated =
         letters.iter().find(|l| matches!(l.diagnosis.replayability, Replayability::Truncated { .. })).unwrap();
-    let page = LetterDetail::of(truncated.clone(), Vec::new());
+    let page = LetterDetail::new(truncated.clone(), Vec::new());
     assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("truncated the payload")));
 
     world.advance(Span::from_secs(1));

@@ -19,7 +19,7 @@ fn link(id: &GroupId) -> String {
 /// What else the group was seen as; nothing where it is the only fingerprint of its cause.
 #[component]
 pub(super) fn AlsoCard(here: Here) -> impl IntoView {
-    let also = here.part(|detail| detail.also.clone());
+    let also = here.part(|detail| detail.merged.clone());
     let open = RwSignal::new(false);
     let chosen = RwSignal::new(None::<GroupName>);
     let may = here.why_not(Permission::Triage, |_| None);
@@ -113,7 +113,7 @@ pub(super) fn MergedNotice(here: Here) -> impl IntoView {
 /// On the page of a fingerprint that a person took out: how it may come back.
 #[component]
 pub(super) fn ApartNotice(here: Here) -> impl IntoView {
-    let apart = here.part(|detail| detail.apart);
+    let apart = here.part(|detail| detail.unmerged);
     let open = RwSignal::new(false);
     let may = here.why_not(Permission::Triage, |_| None);
     view! {

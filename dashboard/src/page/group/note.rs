@@ -7,7 +7,7 @@ use crate::ask::Ask;
 use crate::component::{Button, Dialog, Field, Kind, toasts};
 use crate::reactive::prelude::*;
 use domain::role::Permission;
-use wire::Note;
+use wire::NoteRequest;
 
 /// The note, and the way to change it.
 #[component]
@@ -27,7 +27,7 @@ pub(super) fn NoteCard(here: Here, asks: Asks) -> impl IntoView {
     };
     asks.on(Press::Note, edit);
     let send = move |()| {
-        let note = Note { note: text.get_untracked() };
+        let note = NoteRequest { note: text.get_untracked() };
         ask.run(api::note(here.id(), note), move |detail| {
             here.put(detail);
             open.try_set(false);
