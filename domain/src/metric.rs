@@ -121,8 +121,8 @@ pub const RETURNED: Metric = Metric {
     meaning: "replayed letters that returned to the dead-letter queue",
 };
 /// Paused replays.
-pub const REPLAYS_STOPPED: Metric =
-    Metric { name: "ReplaysStopped", unit: Unit::Count, dimensions: &[], meaning: "replays that the office paused" };
+pub const REPLAYS_PAUSED: Metric =
+    Metric { name: "ReplaysPaused", unit: Unit::Count, dimensions: &[], meaning: "replays that paused themselves" };
 
 /// The whole catalogue.
 pub const CATALOGUE: &[&Metric] = &[
@@ -138,7 +138,7 @@ pub const CATALOGUE: &[&Metric] = &[
     &CUSTOMERS_AFFECTED,
     &DELIVERED,
     &RETURNED,
-    &REPLAYS_STOPPED,
+    &REPLAYS_PAUSED,
 ];
 
 /// Values of one metric with one set of dimensions, ready to send as CloudWatch's Values and Counts. These preserve

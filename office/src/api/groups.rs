@@ -21,8 +21,8 @@ use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use wire::{
     AuditPage, DeclareFixRequest, DeploymentRequest, GroupDetail, GroupName, GroupRow, GroupsAnswer, Me, MergedVariant,
-    NoteRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview, Summary,
-    UnmergeRequest, attention,
+    NoteRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview,
+    Summary, UnmergeRequest, attention,
 };
 
 type Answer<T> = Result<Json<T>, ApiError>;
