@@ -40,7 +40,7 @@ fn plan(letters: u64, hash: &str) -> PlanView {
         "letters": { "letters": letters, "priced": 0, "money": [] },
         "message_types": [], "letters_digest": "", "oldest_sent_at": null, "left_out": [{ "reason": "past their deadline", "letters": 3 }],
         "waves": [1, letters - 1], "rounds": 2, "pace_per_s": 20, "stop_share_pct": 50, "sample_letters_min": 5,
-        "window_ms": 8000, "slack_ms": 2000, "backlog_ms_max": 3600000, "rest_ms": 1000, "rest_ms_max": 9000,
+        "window_ms": 8000, "slack_ms": 2000, "backlog_ms_max": 3600000, "wave_delay_ms": 1000, "wave_delay_ms_max": 9000,
     } }))
     .unwrap()
 }

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_receipt_of_the_message_that_is_on_its_way_confirms_it() {
+    fn only_a_receipt_of_the_message_in_flight_confirms_it() {
         use Unproven::{NotInFlight, OtherAttempt, OtherMessage};
         let sending = || Outcome::Sending { since: AT };
         let in_flight = || Outcome::InFlight { sent_at: AT, message_id: "m".into() };
