@@ -145,7 +145,7 @@ impl Classifier {
             let why = serde_json::from_str::<serde::de::IgnoredAny>(text).err().map(|e| e.to_string());
             return self.refuse(None, &format!("not JSON: {}", why.unwrap_or_default()));
         }
-        let line = Raw::of(text);
+        let line = Raw::new(text);
         if !line.is_object() {
             self.refuse(None, "not a JSON object");
         } else if let Some(messages) = line.get("Messages") {

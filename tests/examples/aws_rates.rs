@@ -1,6 +1,9 @@
-//! Letters a second through a replay with the adapters for SQS and DynamoDB, and through a plain loop on the same
-//! endpoint in the same run: MiniStack, one Python process beside this one.
-//! `cargo run --profile demo -p dlo-tests --features aws --example aws_rates [letters …]`; 1,000 and 5,000 when not said.
+//! Measures letters per second through a replay with the adapters for SQS and DynamoDB, and through a plain loop on the
+//! same endpoint in the same run. The endpoint is MiniStack, one Python process beside this one; `cargo ci --only aws`
+//! installs it.
+//!
+//! `cargo run --profile demo -p dlo-tests --example aws_rates -- 1000 5000`; 1,000 and 5,000 letters
+//! are the default.
 
 use dlo_tests::endpoint::Endpoint;
 use domain::id::{QueueArn, ReplayId};

@@ -1,6 +1,8 @@
-//! Letters a second through intake and through a replay on the embedded office, and through a plain loop on the same
-//! queues: one process, one run, real store on disk, queues in memory.
-//! `cargo run --profile demo -p dlo-tests --example office_rates [letters …]`; 1,000 and 100,000 when not said.
+//! Measures letters per second through intake and through a replay of the embedded office, and through a plain loop on
+//! the same queues: one process, one run, the real store on disk, queues in memory.
+//!
+//! `cargo run --profile demo -p dlo-tests --example office_rates -- 1000 100000`; 1,000 and 100,000
+//! letters are the default.
 
 use harness::rates::{self, Took};
 use harness::world::World;

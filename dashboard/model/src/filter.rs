@@ -10,13 +10,12 @@ use domain::time::{Span, Timestamp};
 use wire::GroupRow;
 
 /// The keys, for the help and for completion, with an example of each.
-pub const KEYS: [(&str, &str); 12] = [
+pub const KEYS: [(&str, &str); 11] = [
     ("queue", "queue:payments"),
     ("consumer", "consumer:orders"),
     ("class", "class:transient"),
     ("category", "category:timeout"),
     ("step", "step:growing"),
-    ("owner", "owner:ana"),
     ("id", "id:3f9c"),
     ("letters", "letters:>100"),
     ("at-risk", "at-risk:>1000"),
@@ -68,7 +67,6 @@ pub enum Field {
     /// The next step.
     Step,
     /// Who looks after it.
-    Owner,
     /// The group's id.
     Id,
 }
@@ -172,7 +170,6 @@ fn test(text: &str) -> Option<Test> {
         "class" => field(Field::Class),
         "category" => field(Field::Category),
         "step" | "next" => field(Field::Step),
-        "owner" => field(Field::Owner),
         "id" => field(Field::Id),
         "letters" => figure(Figure::Letters, &value),
         "at-risk" | "risk" => figure(Figure::AtRisk, &value),
@@ -253,7 +250,6 @@ fn field_has(field: Field, row: &GroupRow, text: &str) -> bool {
         Field::Class => has(words::class(row.class()), text),
         Field::Category => has_words(words::category(row.classification.category), text),
         Field::Step => has_words(&row.next.label(), text),
-        Field::Owner => row.owner.as_ref().is_some_and(|owner| has(owner.as_str(), text)),
         Field::Id => row.id.as_str().starts_with(text),
     }
 }
@@ -324,7 +320,6 @@ mod tests {
             "at-risk:>1501",
             "age:>4h",
             "loss:>24h",
-            "owner:ana",
             "-queue:pay",
             "-declined",
             "id:zz",

@@ -48,12 +48,12 @@ pub struct Node {
 
 /// The root, if the text is JSON.
 pub fn root(text: &str) -> Option<Node> {
-    is_valid(text).then(|| node(None, String::new(), Raw::of(text.trim())))
+    is_valid(text).then(|| node(None, String::new(), Raw::new(text.trim())))
 }
 
 /// The children of a node, and whether there are more than are shown.
 pub fn children(parent: &Node) -> (Vec<Node>, bool) {
-    let raw = Raw::of(&parent.text);
+    let raw = Raw::new(&parent.text);
     let mut nodes: Vec<Node> = match parent.kind {
         Kind::Object => raw
             .members()

@@ -47,7 +47,6 @@ pub fn row(
         last_died_at: Some(NOW.minus(hours(1))),
         arrivals: vec![0, 1, last_hour],
         arrivals_last_hour: last_hour,
-        owner: None,
     }
 }
 

@@ -51,6 +51,6 @@ impl Pending {
     /// Returns the group of each merged fingerprint.
     pub fn aliases(&self) -> BTreeMap<GroupId, GroupId> {
         let known = self.skeletons.iter().filter_map(|(id, skeleton)| Some((id.clone(), skeleton.clone()?)));
-        merge::join(&known.collect(), &BTreeSet::new()).aliases(&self.first_seen)
+        merge::find_groups(&known.collect(), &BTreeSet::new()).aliases(&self.first_seen)
     }
 }

@@ -216,7 +216,7 @@ async fn stops_by_itself(story: &Story, group: &GroupRow) -> ReplayId {
     };
     assert!(returned * 2 > sent && view.total.pending > 0, "{:?}", view.total);
     // Sweep and intake measure; the alarm on it is CloudWatch's.
-    until("the alarm on stopped replays", async || (story.stack.alarm("ReplayStopped").await == "ALARM").then_some(()))
+    until("the alarm on paused replays", async || (story.stack.alarm("ReplayPaused").await == "ALARM").then_some(()))
         .await;
     id
 }

@@ -59,7 +59,7 @@ fn look(state: &State, me: usize) -> At {
     let Some(replay) = state.replay() else { return At::Idle };
     let (now, replay) = (state.now(), replay.clone());
     match next_step(&replay, &state.ledger.0, now, 0) {
-        Step::Rest | Step::Wait { .. } => At::Idle,
+        Step::Idle | Step::Wait { .. } => At::Idle,
         Step::Send { .. } if replay.is_held_by_another(NAMES[me], now) => At::Idle,
         step => At::Knows(Stored(replay), Shown(step)),
     }
@@ -100,7 +100,7 @@ fn does(state: &mut State, me: usize, replay: Replay, step: Step) -> At {
         Step::Finish(ending) => {
             state.put(replay.finished(ending, now), version);
         }
-        Step::Rest | Step::Wait { .. } => {}
+        Step::Idle | Step::Wait { .. } => {}
     }
     At::Idle
 }

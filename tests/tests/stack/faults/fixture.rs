@@ -54,7 +54,7 @@ impl Rig {
                 new[format!("AWS_ENDPOINT_URL_{service}")] = proxy.url.as_str().into();
             }
             // Letters here say their main queue themselves.
-            new["DLO_MAIN_OF_SILENT"] = "".into();
+            new["DLO_DEFAULT_MAIN_QUEUE"] = "".into();
             stack.set_variables(&name, &new).await;
             before.push((name, old));
         }

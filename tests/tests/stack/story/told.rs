@@ -22,7 +22,7 @@ impl Told {
     pub async fn listen(stack: &Deployed, sqs: &SqsQueue, run: i64) -> Self {
         let rule = format!("told-{run}");
         let queue = sqs.create(&rule, &[]).await.expect("a queue");
-        let pattern = json!({ "source": [SOURCE], "detail-type": ["Replay stopped"] }).to_string();
+        let pattern = json!({ "source": [SOURCE], "detail-type": ["Replay paused"] }).to_string();
         let asked = json!({ "Name": rule, "EventBusName": BUS, "EventPattern": pattern });
         stack.call("events", "AWSEvents.PutRule", &asked).await;
         let target = json!([{ "Id": "told", "Arn": queue.as_str() }]);
