@@ -87,7 +87,10 @@ async fn a_version_that_is_seen_is_the_fixs_evidence() {
     let (world, group, ask) = planned(5).await;
     saw_function(&world.office, &function(&world, "v1")).await.unwrap();
     let closed = unmet(&world, &group, &ask).await;
-    assert_eq!(closed, [(ConditionKind::FixIsLive, "orders runs v1, but the fix is in v2. Deploy the fix.".to_string())]);
+    assert_eq!(
+        closed,
+        [(ConditionKind::FixIsLive, "orders runs v1, but the fix is in v2. Deploy the fix.".to_string())]
+    );
     world.advance(Span::from_secs(1));
     let seen = function(&world, "v2");
     saw_function(&world.office, &seen).await.unwrap();
