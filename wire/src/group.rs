@@ -199,7 +199,7 @@ impl NextStep {
     pub fn label(&self) -> String {
         match self {
             Self::Regressed => "Regressed".to_string(),
-            Self::ReplayPaused => "Replay stopped".to_string(),
+            Self::ReplayPaused => "Replay paused".to_string(),
             Self::Growing => "Growing".to_string(),
             Self::ReplayReady => "Replay ready".to_string(),
             Self::FindCause => "Find the cause".to_string(),

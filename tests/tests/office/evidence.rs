@@ -35,8 +35,8 @@ fn function(world: &World, version: &str) -> Function {
 /// Letters of one cause whose fix is declared and planned for.
 async fn planned(letters: u64) -> (World, GroupId, ApproveRequest) {
     let world = World::new().await;
-    let group = world.one_cause(letters).await;
-    world.declares(&group, "v2").await;
+    let group = world.one_group(letters).await;
+    world.declare_fix(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
     (world, group, ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() })

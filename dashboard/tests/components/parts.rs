@@ -1,18 +1,13 @@
 //! The parts of pages in a real browser: what they show, what they say to a screen reader, what a press does.
-#![cfg(target_arch = "wasm32")]
 
-mod fixture;
-
+use crate::fixture::{frame, show};
 use dashboard::component::{Bar, Button, Dialog, JsonView, LiveBadge, MoneyText, Part, Spark, StepPill, Tab, Tabs};
 use dashboard::poll::{Live, Pace};
 use dashboard::reactive::prelude::*;
 use domain::group::Tally;
 use domain::money::{Currency, Money, Purse};
-use fixture::{frame, show};
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use wasm_bindgen_test::wasm_bindgen_test;
 use wire::NextStep;
-
-wasm_bindgen_test_configure!(run_in_browser);
 
 #[wasm_bindgen_test]
 async fn disabled_button_says_why_and_does_nothing() {

@@ -1,0 +1,11 @@
+//! The dashboard's components in a real browser, as one program: each further one would link and load everything again.
+#![cfg(target_arch = "wasm32")]
+
+mod fixture;
+mod live;
+mod parts;
+mod reading;
+mod replaying;
+mod transforming;
+
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
