@@ -2,7 +2,6 @@
 
 mod error;
 mod http;
-pub mod json;
 
 pub use error::ApiError;
 pub use http::{Answer, Seen};
@@ -27,7 +26,7 @@ type Done<T> = Result<T, ApiError>;
 
 /// Returns the issuer's sign-in URL, or `None` if the office uses one-time links.
 pub async fn issuer() -> Done<Option<String>> {
-    Ok(json::text(&file("/session").await?, "issuer"))
+    Ok(crate::json::text(&file("/session").await?, "issuer"))
 }
 
 /// Exchanges a one-time code for a session.
