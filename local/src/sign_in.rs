@@ -132,7 +132,7 @@ fn hash(secret: &str) -> String {
 /// Returns the sign-in endpoints of an office on one machine.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get::<WayIn, _>("/session", "How people sign in here", way_in).for_everybody(),
+        Endpoint::get::<WayIn, _>("/session", "Describe how to sign in", way_in).for_everybody(),
         Endpoint::post::<SignIn, Session, _>("/session", None, "Exchange a one-time code for a session", sign_in),
         Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session", sign_out),
     ]
