@@ -132,7 +132,7 @@ fn hash(secret: &str) -> String {
 /// Returns the sign-in endpoints of an office on one machine.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get::<SignInOptions, _>("/session", "How people sign in here", way_in).for_everybody(),
+        Endpoint::get::<SignInOptions, _>("/session", "Describe how to sign in", way_in).for_everybody(),
         Endpoint::post::<SignInRequest, Session, _>(
             "/session",
             None,
