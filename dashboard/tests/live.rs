@@ -37,12 +37,12 @@ fn show_live(answers: Vec<Reply>) -> (Fixture, Live<String>) {
     let out = Rc::new(RefCell::new(None));
     let inner = Rc::clone(&out);
     let fixture = show(move || {
-        let ask = move |_| {
+        let call = move |_| {
             let mut answers = answers.borrow_mut();
             let next = if answers.len() > 1 { answers.remove(0) } else { answers[0].clone() };
             async move { next }
         };
-        let live = Live::new(ask, |_: &String| Pace::Calm);
+        let live = Live::new(call, |_: &String| Pace::Calm);
         inner.replace(Some(live));
         view! { <Loaded live><p>{move || live.get()}</p></Loaded> }
     });

@@ -33,9 +33,9 @@ use wire::{GroupDetail, NextStep};
 /// A group's page.
 #[component]
 pub fn GroupPage(id: GroupId) -> impl IntoView {
-    let asked = id.clone();
+    let fetched_id = id.clone();
     let live = Live::new(
-        move |seen| api::group(asked.clone(), seen),
+        move |seen| api::group(fetched_id.clone(), seen),
         |detail: &GroupDetail| {
             if detail.row.state.replay().is_some() { Pace::Busy } else { Pace::Calm }
         },

@@ -27,9 +27,9 @@ use wire::{GroupDetail, ReplayView};
 /// A replay's page.
 #[component]
 pub fn ReplayPage(id: ReplayId) -> impl IntoView {
-    let asked = id.clone();
+    let fetched_id = id.clone();
     let live = Live::new(
-        move |seen| api::replay(asked.clone(), seen),
+        move |seen| api::replay(fetched_id.clone(), seen),
         |view: &ReplayView| {
             if view.replay.is_finished() { Pace::Calm } else { Pace::Busy }
         },

@@ -11,7 +11,7 @@ use crate::nav::{Nav, nav};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::{blocked, letters, waivable};
 use dashboard_model::letters::line;
-use dashboard_model::options::{CANARY, Fields, GROWTH, PACE, STOP, WINDOW, error};
+use dashboard_model::options::{CANARY, Fields, GROWTH, PACE, PAUSE_ABOVE, WINDOW, error};
 use domain::filter::LetterFilter;
 use domain::group::GroupState;
 use domain::letter::LetterStateKind;
@@ -303,7 +303,7 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
                 {field("Canary size", "Letters in the first wave", CANARY, |f| &mut f.canary, true)}
                 {field("Growth", "Times larger than the previous wave", GROWTH, |f| &mut f.growth, false)}
                 {field("Pace", "Maximum letters per second", PACE, |f| &mut f.pace, false)}
-                {field("Pause above", "Percent of a wave that returned", STOP, |f| &mut f.stop, false)}
+                {field("Pause above", "Percent of a wave that returned", PAUSE_ABOVE, |f| &mut f.pause_above, false)}
                 {field("Observe", "Seconds after a wave's last letter", WINDOW, |f| &mut f.window, false)}
             </div>
         </Dialog>
