@@ -9,7 +9,7 @@ use dlo_tests::endpoint::Endpoint;
 use domain::id::{QueueArn, ReplayId};
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::time::{Span, Timestamp};
-use harness::rates::{self, Took};
+use harness::rates::{self, Durations};
 use harness::world::World;
 use lambda::connect;
 use lambda::queue::SqsQueue;
@@ -48,8 +48,8 @@ async fn main() {
 }
 
 /// Runs until all letters are delivered; the world's clock does the waiting.
-async fn replay(world: &World, id: &ReplayId, letters: u64) -> Took {
-    let mut took = Took::default();
+async fn replay(world: &World, id: &ReplayId, letters: u64) -> Durations {
+    let mut took = Durations::default();
     loop {
         let sent_before = world.ledger(id).await.total().sent();
         let started = Instant::now();

@@ -54,7 +54,7 @@ async fn intake_survives(call: i64, after: bool) -> bool {
     let group = world.only_group().await;
     let counts = world.counters_are_exact(&group).await;
     assert_eq!((counts.open().letters, counts.deaths, counts.customers), (7, 7, 7), "call {call}, after: {after}");
-    world.faults.has_struck()
+    world.faults.has_failed()
 }
 
 #[tokio::test]

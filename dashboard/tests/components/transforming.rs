@@ -1,18 +1,13 @@
 //! The editor of a payload transform in a real browser: the program, its errors, and its preview.
-#![cfg(target_arch = "wasm32")]
 
-mod fixture;
-
+use crate::fixture::{frame, show};
 use dashboard::component::{PreviewList, ProgramField};
 use dashboard::reactive::prelude::*;
-use fixture::{frame, show};
 use serde_json::json;
 use wasm_bindgen::JsCast;
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{Event, EventInit, HtmlTextAreaElement};
 use wire::TransformPreview;
-
-wasm_bindgen_test_configure!(run_in_browser);
 
 fn preview(value: serde_json::Value) -> Option<TransformPreview> {
     let mut whole = json!({

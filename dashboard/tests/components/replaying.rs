@@ -1,19 +1,13 @@
 //! The components of a replay in a real browser: gate, approval, waves and ledger.
-#![cfg(target_arch = "wasm32")]
 
-mod fixture;
-
+use crate::fixture::{Fixture, frame, show};
 use dashboard::component::{ApproveDialog, GateList, LedgerTable, People, WaveRows};
 use dashboard::reactive::prelude::*;
-use fixture::{Fixture, frame, show};
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{Event, EventInit, HtmlInputElement, HtmlTextAreaElement};
-use wire::GateView;
-use wire::{ApproveRequest, PlanView, ReplayView};
-
-wasm_bindgen_test_configure!(run_in_browser);
+use wire::{ApproveRequest, GateView, PlanView, ReplayView};
 
 fn gate(quiet: Value, approval: Value) -> GateView {
     let condition = |kind: &str, status: &Value, evidence: &str| {

@@ -1,13 +1,10 @@
 //! The JSON reader accepts and rejects the same texts as serde_json.
-#![cfg(target_arch = "wasm32")]
 
 use dashboard::api::json::{read, text};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
-
-wasm_bindgen_test_configure!(run_in_browser);
+use wasm_bindgen_test::wasm_bindgen_test;
 
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]

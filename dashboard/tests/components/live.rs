@@ -1,8 +1,6 @@
 //! Live values, commands, shortcuts and navigation in a real browser.
-#![cfg(target_arch = "wasm32")]
 
-mod fixture;
-
+use crate::fixture::{Fixture, frame, show};
 use dashboard::api::{Answer, ApiError};
 use dashboard::command::Command;
 use dashboard::component::Loaded;
@@ -11,14 +9,11 @@ use dashboard::nav::nav;
 use dashboard::poll::{Live, Pace};
 use dashboard::reactive::prelude::*;
 use dashboard_model::route::{PageKey, Route};
-use fixture::{Fixture, frame, show};
 use std::cell::RefCell;
 use std::rc::Rc;
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{KeyboardEvent, KeyboardEventInit};
 use wire::{ErrorBody, ErrorCode};
-
-wasm_bindgen_test_configure!(run_in_browser);
 
 type Reply = Result<Answer<String>, ApiError>;
 

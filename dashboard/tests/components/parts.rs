@@ -1,18 +1,13 @@
 //! Components in a real browser: what they show, what screen readers announce, and what a click does.
-#![cfg(target_arch = "wasm32")]
 
-mod fixture;
-
+use crate::fixture::{frame, show};
 use dashboard::component::{Bar, Button, Dialog, JsonView, LiveBadge, MoneyText, Segment, Spark, StepPill, Tab, Tabs};
 use dashboard::poll::{Live, Pace};
 use dashboard::reactive::prelude::*;
 use domain::group::Tally;
 use domain::money::{Currency, Money, Purse};
-use fixture::{frame, show};
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use wasm_bindgen_test::wasm_bindgen_test;
 use wire::NextStep;
-
-wasm_bindgen_test_configure!(run_in_browser);
 
 #[wasm_bindgen_test]
 async fn a_disabled_button_shows_the_reason_and_does_nothing() {
