@@ -2,11 +2,11 @@
 
 mod error;
 mod http;
-pub mod json;
 
 pub use error::ApiError;
 pub use http::{Answer, Seen};
 
+use crate::json;
 use dashboard_model::route::encode;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId, ReplayId};

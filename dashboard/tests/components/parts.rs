@@ -99,13 +99,13 @@ fn tally(letters: i64, priced: i64, amount: Option<&str>) -> Tally {
 
 #[wasm_bindgen_test]
 async fn money_is_exact_and_marked_if_partial() {
-    let of = RwSignal::new(tally(3, 0, None));
-    let fixture = show(move || view! { <MoneyText of /> });
+    let shown = RwSignal::new(tally(3, 0, None));
+    let fixture = show(move || view! { <MoneyText tally=shown /> });
     assert_eq!(fixture.text(), "—");
-    of.set(tally(3, 3, Some("1234.5")));
+    shown.set(tally(3, 3, Some("1234.5")));
     frame().await;
     assert_eq!(fixture.text(), "€1,234.50");
-    of.set(tally(3, 2, Some("1234.5")));
+    shown.set(tally(3, 2, Some("1234.5")));
     frame().await;
     assert_eq!(fixture.text(), "≥ €1,234.50");
 }

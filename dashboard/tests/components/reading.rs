@@ -1,6 +1,6 @@
 //! The JSON reader accepts and rejects the same texts as serde_json.
 
-use dashboard::api::json::{read, text};
+use dashboard::json::{read, text};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;

@@ -83,7 +83,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     view! {
         <div class="figures">
             <Stat label=letters>{part(move || open.with(|open| count_signed(open.letters)))}</Stat>
-            <Stat label="at risk"><MoneyText of=open /></Stat>
+            <Stat label="at risk"><MoneyText tally=open /></Stat>
             <Stat label=people>{part(move || count(customers.get()))}</Stat>
             <Stat label="oldest"><Age since=oldest /></Stat>
             <Stat label="to expiry"><Loss at=loss /></Stat>
