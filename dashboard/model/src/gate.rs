@@ -216,6 +216,14 @@ mod tests {
     }
 
     #[test]
+    fn a_possible_approval_addresses_the_reader() {
+        let open =
+            gate(&[(ConditionKind::Quiet, Status::Met, "quiet"), (ConditionKind::Approval, Status::Met, "ana can")]);
+        let texts: Vec<_> = open.conditions.iter().map(evidence).collect();
+        assert_eq!(texts, ["quiet", "You can approve."]);
+    }
+
+    #[test]
     fn consent_is_complete_or_names_what_is_missing() {
         use ConditionKind::*;
         let open = gate(&[(Quiet, Status::Met, ""), (Approval, Status::Met, "")]);

@@ -82,9 +82,9 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
     keys::bind(
         "This replay",
         vec![
-            key("p", "Pause", move || controls.pause()),
-            key("v", "Resume", move || controls.ask_resume()),
-            key("S", "Abort", move || controls.ask_abort()),
+            key("p", "Pause replay", move || controls.pause()),
+            key("v", "Resume replay", move || controls.ask_resume()),
+            key("S", "Abort replay", move || controls.ask_abort()),
         ],
     );
     let announced = view.map(announcement);

@@ -124,7 +124,7 @@ pub(super) fn UnmergedNotice(current: CurrentGroup) -> impl IntoView {
                         <span>"This fingerprint was unmerged from another group and does not merge automatically. "</span>
                         <Show when=move || may.with(Option::is_none)>
                             <button type="button" class="button button-quiet" on:click=on(move |_| open.set(true))>
-                                "Allow merging…"
+                                "Allow merging again…"
                             </button>
                         </Show>
                     </p>
@@ -153,11 +153,11 @@ fn AllowMergeDialog(current: CurrentGroup, open: RwSignal<bool>) -> impl IntoVie
         command.run(api::allow_merge(current.id(), request), move |detail| {
             current.put(detail);
             open.try_set(false);
-            toaster.show("Merging allowed. It takes effect within a minute.");
+            toaster.show("Merging allowed again. It takes effect within a minute.");
         });
     };
     view! {
-        <Dialog open title="Allow merging again?" confirm="Allow merging" busy=command.busy() error=command.error()
+        <Dialog open title="Allow merging again?" confirm="Allow merging again" busy=command.busy() error=command.error()
             why_not on_confirm=Callback::new(send)>
             <p>"The fingerprint merges into a group whose messages differ only in variable data."</p>
             <Field label="Reason" lines=true first=true value=reason on_input=move |text| reason.set(text) />

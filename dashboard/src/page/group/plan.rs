@@ -292,7 +292,7 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
             .into_any()
         };
     view! {
-        <Dialog open title="Change plan" confirm="Plan again" kind=Kind::Primary busy=planning.command.busy()
+        <Dialog open title="Change plan" confirm="Change plan" kind=Kind::Primary busy=planning.command.busy()
             error=planning.command.error() why_not on_confirm=Callback::new(send)>
             <p class="muted">"A blank field uses the policy's default. The new plan includes the letters that wait now."</p>
             <Show when=move || filter.with(|filter| !filter.is_none())>

@@ -75,7 +75,7 @@ async fn the_wrong_fix_is_planned(fixture: &Fixture, otto: &Person) {
     for (field, value) in [("Canary size", "10"), ("Growth", "1"), ("Pause above", "10")] {
         otto.writes(field, value).await;
     }
-    otto.clicks("button", "Plan again").await;
+    otto.clicks("button", "Change plan").await;
     otto.find("image", "3 waves of 10, 10, 10").await;
     otto.shows("group-plan").await;
 }
@@ -121,11 +121,11 @@ async fn the_right_fix_resumes_it(fixture: &Fixture, otto: &Person, anna: &Perso
     otto.shows("group-declare-dialog").await;
     otto.clicks("button", "Declare fix").await;
     otto.sees(QUIET).await;
-    anna.clicks("button", "Resume…").await;
-    anna.find("dialog", "Resume with 20 letters to orders?").await;
+    anna.clicks("button", "Resume replay…").await;
+    anna.find("dialog", "Resume replay of 20 letters to orders?").await;
     anna.writes("Why will it work now?", "v3 was tested with a returned letter.").await;
     anna.shows("replay-resume-dialog").await;
-    anna.clicks("button", "Resume").await;
+    anna.clicks("button", "Resume replay").await;
     // Its duration depends on the consumer's receipts.
     anna.shows("replay-running").await;
     otto.shows("group-running").await;
