@@ -6,6 +6,7 @@ mod http;
 pub use error::ApiError;
 pub use http::{Answer, Seen};
 
+use crate::json;
 use dashboard_model::route::encode;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId, ReplayId};
@@ -26,7 +27,7 @@ type Done<T> = Result<T, ApiError>;
 
 /// Returns the issuer's sign-in URL, or `None` if the office uses one-time links.
 pub async fn issuer() -> Done<Option<String>> {
-    Ok(crate::json::text(&file("/session").await?, "issuer"))
+    Ok(json::text(&file("/session").await?, "issuer"))
 }
 
 /// Exchanges a one-time code for a session.
