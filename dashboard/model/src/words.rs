@@ -223,8 +223,8 @@ pub fn permission(permission: Permission) -> &'static str {
         Permission::Triage => "declare fixes or write notes",
         Permission::Plan => "plan replays",
         Permission::Stop => "pause or abort replays",
-        Permission::ApproveRequest => "approve or resume replays",
-        Permission::DeploymentRequest => "report deployments",
+        Permission::Approve => "approve or resume replays",
+        Permission::ReportDeployment => "report deployments",
     }
 }
 
@@ -258,16 +258,16 @@ mod tests {
             (Role::Viewer, Permission::View, None),
             (
                 Role::Viewer,
-                Permission::ApproveRequest,
+                Permission::Approve,
                 Some("Viewers cannot approve or resume replays. Ask an approver."),
             ),
             (Role::Operator, Permission::Plan, None),
             (
                 Role::Operator,
-                Permission::ApproveRequest,
+                Permission::Approve,
                 Some("Operators cannot approve or resume replays. Ask an approver."),
             ),
-            (Role::Admin, Permission::ApproveRequest, None),
+            (Role::Admin, Permission::Approve, None),
         ];
         for (role, asked, words) in rows {
             assert_eq!(why_not(role, asked).as_deref(), words);

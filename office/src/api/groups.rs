@@ -124,7 +124,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     let read = merged::read(&*office.store, id, first_bucket(now)).await?;
     let MergedGroup { whole: facts, also } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
     let would_be_sent = act::would_be_sent(office, &facts).await?;
-    let approver = caller.role.may(Permission::ApproveRequest).then_some(&caller.actor);
+    let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
     let occasion = Occasion {
         fix: facts.group.state.fix(),
         letters: &would_be_sent.letters,

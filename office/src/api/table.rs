@@ -127,13 +127,13 @@ fn on_groups() -> Vec<Endpoint> {
         ),
         Endpoint::post::<ApproveRequest, ReplayView, _>(
             "/groups/{group}/approve",
-            Some(Permission::ApproveRequest),
+            Some(Permission::Approve),
             "Approve the plan through the gate, and start its replay",
             replays::approve,
         ),
         Endpoint::post::<ReleaseRequest, GroupDetail, _>(
             "/groups/{group}/release",
-            Some(Permission::ApproveRequest),
+            Some(Permission::Approve),
             "Let letters out of quarantine, so that a plan may take them again",
             groups::release,
         ),
@@ -151,7 +151,7 @@ fn on_replays() -> Vec<Endpoint> {
         ),
         Endpoint::post::<ResumeRequest, ReplayView, _>(
             "/replays/{replay}/resume",
-            Some(Permission::ApproveRequest),
+            Some(Permission::Approve),
             "Go on through the gate, with another canary",
             replays::resume,
         ),
@@ -169,7 +169,7 @@ fn on_replays() -> Vec<Endpoint> {
         ),
         Endpoint::post::<DeploymentRequest, Deployment, _>(
             "/deployments",
-            Some(Permission::DeploymentRequest),
+            Some(Permission::ReportDeployment),
             "Report that a version of a consumer went live",
             groups::report_deployment,
         ),

@@ -210,7 +210,7 @@ pub(super) fn ApproveButton(current: CurrentGroup, actions: Actions) -> impl Int
     let people = current.people();
     let me = Memo::new(move |_| people.get().me);
     let why_not =
-        current.why_not(Permission::ApproveRequest, move |detail| me.with(|me| why_not_approve(detail, me.as_deref())));
+        current.why_not(Permission::Approve, move |detail| me.with(|me| why_not_approve(detail, me.as_deref())));
     let show_dialog = move || match why_not.get_untracked() {
         None => {
             command.clear();

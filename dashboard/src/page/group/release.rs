@@ -14,7 +14,7 @@ use wire::ReleaseRequest;
 pub(super) fn ReleaseCard(current: CurrentGroup) -> impl IntoView {
     let (command, toaster) = (Command::new(), toaster());
     let (open, reason) = (RwSignal::new(false), RwSignal::new(String::new()));
-    let may = current.why_not(Permission::ApproveRequest, |detail| {
+    let may = current.why_not(Permission::Approve, |detail| {
         let is_empty = detail.counts.of(LetterStateKind::Quarantined).letters == 0;
         is_empty.then(|| "No letters in quarantine.".to_string())
     });

@@ -88,7 +88,7 @@ impl Controls {
             let blocked = |gate: &GateView| blocked(gate, people.declarer.as_deref(), people.me.as_deref());
             self.gate.with(|gate| gate.as_ref().and_then(blocked))
         };
-        self.why_not(Permission::ApproveRequest).or_else(not_ready).or_else(gate)
+        self.why_not(Permission::Approve).or_else(not_ready).or_else(gate)
     }
 
     fn people(self) -> People {
