@@ -2,11 +2,11 @@
 
 mod error;
 mod http;
-pub mod json;
 
 pub use error::ApiError;
 pub use http::{Answer, Seen};
 
+use crate::json;
 use dashboard_model::route::encode;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId, ReplayId};
@@ -16,10 +16,10 @@ use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
 use http::{delete, file, get, path, post};
 use wire::{
-    ApproveRequest, AuditPage, ComeBack, DeclareFixRequest, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
-    LetterDetail, LettersPage, Me, Note, PlanRequest, PlanView, PreviewTransformRequest, ReasonRequest, ReleaseRequest,
-    ReplayView, ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session, SignIn, TransformPreview,
-    TransformsAnswer, UnmergeRequest,
+    ApproveRequest, AuditPage, DeclareFixRequest, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
+    IssuerSignInRequest, LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewTransformRequest,
+    ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session,
+    SignInRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
@@ -32,11 +32,11 @@ pub async fn issuer() -> Done<Option<String>> {
 
 /// Exchanges a one-time code for a session.
 pub async fn sign_in(code: String) -> Done<Session> {
-    post("/session", &SignIn { code }).await
+    post("/session", &SignInRequest { code }).await
 }
 
 /// Exchanges an issuer's code for a session.
-pub async fn exchange_code(request: ComeBack) -> Done<Session> {
+pub async fn exchange_code(request: IssuerSignInRequest) -> Done<Session> {
     post("/session/code", &request).await
 }
 
@@ -131,7 +131,7 @@ pub async fn dry_run(id: GroupId, request: DryRunRequest) -> Done<DryRun> {
 }
 
 /// Saves or removes the note.
-pub async fn note(id: GroupId, request: Note) -> Done<GroupDetail> {
+pub async fn note(id: GroupId, request: NoteRequest) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "note"]), &request).await
 }
 

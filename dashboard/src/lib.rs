@@ -10,6 +10,7 @@ pub mod clock;
 pub mod command;
 pub mod component;
 pub mod issuer;
+pub mod json;
 pub mod keys;
 pub mod nav;
 pub mod page;

@@ -1,7 +1,7 @@
 //! The session: one per tab (`sessionStorage`), so that a person can be operator in one tab and approver in another. It
 //! survives a reload and ends with the tab.
 
-use crate::api::json;
+use crate::json;
 use crate::reactive::prelude::*;
 use dashboard_model::words;
 use domain::role::Permission;

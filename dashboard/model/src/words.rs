@@ -4,7 +4,7 @@ use domain::audit::Act;
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::reading::{Category, Class, EnvelopeKind, Replayability};
-use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason, Verdict};
+use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason};
 use domain::role::{Permission, Role};
 use wire::NextStep;
 
@@ -148,15 +148,6 @@ pub fn outcome(kind: OutcomeKind) -> &'static str {
         OutcomeKind::Returned => "Returned",
         OutcomeKind::Expired => "Expired",
         OutcomeKind::Skipped => "Skipped",
-    }
-}
-
-/// What a return says of the fix.
-pub fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::SameCause => "Same cause: the fix did not work for it",
-        Verdict::NewCause => "Another cause: the fix uncovered it",
-        Verdict::Transient => "Transient: says nothing against the fix",
     }
 }
 

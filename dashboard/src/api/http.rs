@@ -1,7 +1,7 @@
 //! HTTP requests: authorization, conditional reads, timeouts and errors.
 
 use super::error::ApiError;
-use super::json;
+use crate::json;
 use crate::session;
 use dashboard_model::route::encode;
 use gloo_net::http::{Method, RequestBuilder, Response};

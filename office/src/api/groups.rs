@@ -21,8 +21,8 @@ use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use wire::{
     AuditPage, DeclareFixRequest, DeploymentRequest, GroupDetail, GroupName, GroupRow, GroupsAnswer, Me, MergedVariant,
-    Note, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview, Summary,
-    UnmergeRequest, attention,
+    NoteRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview,
+    Summary, UnmergeRequest, attention,
 };
 
 pub(super) async fn me(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Json<Me> {
@@ -59,7 +59,7 @@ pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
         rows.push(row(&api, &facts, now).await?);
     }
     rows.sort_by_cached_key(attention);
-    let summary = Summary::of(&rows);
+    let summary = Summary::new(&rows);
     let watching = api.watching.iter().map(|queue| queue.name().to_string()).collect();
     Ok(Json(GroupsAnswer { groups: rows, summary, cut, watching }))
 }
@@ -98,7 +98,7 @@ async fn row(api: &Api, facts: &GroupFacts, now: Timestamp) -> Result<GroupRow, 
         arrivals_last_hour: last_hour,
         wave,
     };
-    let row = GroupRow::of(&facts.group, &facts.counts, more);
+    let row = GroupRow::new(&facts.group, &facts.counts, more);
     let title = name(&facts.group, &api.office.policy.groups).to_string();
     Ok(GroupRow { title, ..row })
 }
@@ -139,8 +139,8 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         replay,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),
         deployment: judged.deployment,
-        also: members.into_iter().map(merged_variant).collect(),
-        apart: facts.group.merge.unmerged,
+        merged: members.into_iter().map(merged_variant).collect(),
+        unmerged: facts.group.merge.unmerged,
         merged_into: match &facts.group.merge.into {
             Some(group) => office.store.group(group).await?.map(|group| named(office, &group)),
             None => None,
@@ -200,7 +200,7 @@ pub(super) async fn note(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    request: Result<Json<Note>, JsonRejection>,
+    request: Result<Json<NoteRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::change_note(&api.office, &caller.actor, &id, &body(request)?.note).await?;
     detail(&api, &caller, &id).await.map(Json)

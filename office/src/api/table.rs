@@ -7,7 +7,7 @@ use domain::role::Permission;
 use domain::transform::{DryRun, Transform};
 use wire::{
     ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DryRunRequest, EntriesPage, GroupDetail,
-    GroupsAnswer, LetterDetail, LettersPage, Me, Note, PlanRequest, PlanView, PreviewRulesRequest,
+    GroupsAnswer, LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewRulesRequest,
     PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview,
     SaveTransformRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
@@ -90,7 +90,7 @@ fn on_groups() -> Vec<Endpoint> {
             "Withdraw the fix",
             groups::withdraw_fix,
         ),
-        Endpoint::post::<Note, GroupDetail, _>(
+        Endpoint::post::<NoteRequest, GroupDetail, _>(
             "/groups/{group}/note",
             Some(Permission::Triage),
             "Save the note of a group",
