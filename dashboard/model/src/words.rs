@@ -256,17 +256,9 @@ mod tests {
     fn refusals_name_who_can() {
         let rows = [
             (Role::Viewer, Permission::View, None),
-            (
-                Role::Viewer,
-                Permission::Approve,
-                Some("Viewers cannot approve or resume replays. Ask an approver."),
-            ),
+            (Role::Viewer, Permission::Approve, Some("Viewers cannot approve or resume replays. Ask an approver.")),
             (Role::Operator, Permission::Plan, None),
-            (
-                Role::Operator,
-                Permission::Approve,
-                Some("Operators cannot approve or resume replays. Ask an approver."),
-            ),
+            (Role::Operator, Permission::Approve, Some("Operators cannot approve or resume replays. Ask an approver.")),
             (Role::Admin, Permission::Approve, None),
         ];
         for (role, asked, words) in rows {
