@@ -64,7 +64,7 @@ impl Driver {
         stream.write_all(b"GET /shutdown HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")?;
         // It responds when the browsers are closed.
         let _ = stream.read_to_end(&mut Vec::new());
-        let until = Instant::now() + STOP_MAX;
+        let until = Instant::now() + SHUTDOWN_MAX;
         while self.lines.recv_timeout(until.saturating_duration_since(Instant::now())).is_ok() {}
         Ok(())
     }
