@@ -50,7 +50,7 @@ async fn unmet(world: &World, group: &GroupId, request: &ApproveRequest) -> Vec<
 async fn a_disabled_consumer_keeps_the_gate_closed() {
     let (world, group, request) = planned(5).await;
     saw_queue(&world.office, &world.main, consumer("Disabled")).await.unwrap();
-    let words = "Nobody takes messages from orders: orders is attached to it, and that is disabled.";
+    let words = "No consumer receives messages from orders: its consumer orders is disabled.";
     assert_eq!(unmet(&world, &group, &request).await, [(ConditionKind::QueueReady, words.to_string())]);
     saw_queue(&world.office, &world.main, consumer("Enabled")).await.unwrap();
     act::approve(&world.office, &world.anna(), &group, &request).await.unwrap();

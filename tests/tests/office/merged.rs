@@ -118,7 +118,7 @@ async fn fingerprints_of_one_cause_are_one_group() {
     assert_eq!((row.open.letters, row.arrivals.iter().sum::<u64>()), (6, 6));
 
     let detail: GroupDetail = ask(&router, &format!("/groups/{representative}"), None).await;
-    let others: Vec<_> = detail.also.iter().map(|other| (other.title.as_str(), other.open_letters)).collect();
+    let others: Vec<_> = detail.merged.iter().map(|other| (other.title.as_str(), other.open_letters)).collect();
     assert_eq!(
         others,
         [
@@ -127,7 +127,7 @@ async fn fingerprints_of_one_cause_are_one_group() {
         ]
     );
     assert_eq!(detail.counts.open().letters, 6);
-    let member: GroupDetail = ask(&router, &format!("/groups/{}", detail.also[0].id), None).await;
+    let member: GroupDetail = ask(&router, &format!("/groups/{}", detail.merged[0].id), None).await;
     assert_eq!(member.merged_into.map(|into| into.id), Some(representative.clone()));
 
     let (mut sent, mut cursor) = (Vec::new(), String::new());
@@ -238,8 +238,8 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     ));
     let router = router(&world);
     let body = format!(r#"{{"fingerprint":"{member}","reason":"that volume was unplugged"}}"#);
-    let detail: GroupDetail = ask(&router, &format!("/groups/{representative}/part"), Some(body)).await;
-    assert_eq!((detail.also.len(), detail.counts.open().letters), (1, 4));
+    let detail: GroupDetail = ask(&router, &format!("/groups/{representative}/unmerge"), Some(body)).await;
+    assert_eq!((detail.merged.len(), detail.counts.open().letters), (1, 4));
     sweep::run(&world.office).await.unwrap();
     let listed: GroupsAnswer = ask(&router, "/groups", None).await;
     assert_eq!(listed.groups.len(), 3, "no sweep merges it again");
@@ -256,11 +256,11 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     world.declare_fix(&member, "v2").await;
     act::withdraw_fix(&world.office, &world.otto(), &member, "wrong fix").await.unwrap();
     let body = r#"{"reason":"it is the same disk"}"#;
-    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/rejoin"), Some(body.into())).await;
-    assert!(!detail.apart);
+    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/allow-merge"), Some(body.into())).await;
+    assert!(!detail.unmerged);
     sweep::run(&world.office).await.unwrap();
     let detail: GroupDetail = ask(&router, &format!("/groups/{representative}"), None).await;
-    assert_eq!((detail.also.len(), detail.counts.open().letters), (2, 6), "merged again");
+    assert_eq!((detail.merged.len(), detail.counts.open().letters), (2, 6), "merged again");
     let twice = ReasonRequest { reason: "twice".into() };
     assert!(matches!(
         act::allow_merge(&world.office, &world.otto(), &member, &twice).await,
