@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         Err(Fault::NotJson(self.at))
     }
 
-    fn expect(&mut self, byte: u8) -> Result<(), Fault> {
+    fn require(&mut self, byte: u8) -> Result<(), Fault> {
         self.skip_blanks();
         if self.peek() != Some(byte) {
             return self.not_json();
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
             let start = self.at;
             let key = self.string()?;
             let key_text = &self.text[start..self.at];
-            self.expect(b':')?;
+            self.require(b':')?;
             members.push(Member { key_text, key, value: self.value(depth + 1)? });
             self.skip_blanks();
             match self.peek() {

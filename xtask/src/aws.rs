@@ -7,15 +7,17 @@
 mod endpoint;
 mod stack;
 
-use crate::ci::Tally;
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::tools::browser::Browser;
-use crate::{disk, function, run, say};
+use crate::{disk, function, native, run, say};
 use endpoint::Endpoint;
-use stack::Stack;
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+pub use stack::Stack;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The commands of the table below, for checking what documents name.
+pub const COMMANDS: &[&str] = &["up", "demo", "deploy", "token", "test", "down", "help"];
 
 const HELP: &str = "\
 usage: cargo aws <command>
@@ -33,37 +35,38 @@ The endpoint is MiniStack, installed from PyPI into target/tools and started on 
 that is free; or the one that AWS_ENDPOINT_URL names. It needs Python 3.10 or newer.
 ";
 
-/// The tests of a deployed stack.
-const STORIES: &[&str] = &["aws_faults", "aws_stack", "browser_stack"];
-
-pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
+pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let folder = place.target.join("aws");
+    let folder = paths.target.join("aws");
     match words.as_slice() {
-        ["up"] => up(place)?,
-        ["demo", rest @ ..] if rest.len() < 3 => demo(place, rest)?,
+        ["up"] => up(paths)?,
+        ["demo", rest @ ..] if rest.len() < 3 => demo(paths, rest)?,
         ["deploy", version] => {
             let endpoint = Endpoint::find(&folder)?;
-            stack::deploy_version(place, &endpoint, version)?;
+            stack::deploy_version(paths, &endpoint, version)?;
             println!("The consumer runs {version}.");
         }
-        ["token", name] => println!("{}", Stack::find(place, &Endpoint::find(&folder)?)?.token(name)?),
+        ["token", name] => println!("{}", Stack::find(paths, &Endpoint::find(&folder)?)?.token(name)?),
         ["test"] => {
             let endpoint = Endpoint::find(&folder)?;
-            run::open(&mut story(place, &Stack::find(place, &endpoint)?)?)?;
+            let mut test = native::cargo(paths, "test");
+            Browser::ensure(paths)?.export(&mut test);
+            Stack::find(paths, &endpoint)?.tell(&mut test)?;
+            // Both packages with a test target of this name: the API's story and the browser's.
+            run::open(test.args(["--test", "stack"]))?;
         }
-        ["down"] => down(place)?,
+        ["down"] => down(paths)?,
         [] | ["help"] => print!("{HELP}"),
         _ => return Err(Failure::new("There is no such command.").remedy(HELP)),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn up(place: &Place) -> Outcome<()> {
-    disk::check(&place.root, disk::AGAIN_BYTES)?;
-    let endpoint = Endpoint::ensure(place, &place.target.join("aws"))?;
-    let functions = say::phase("building the functions", || function::build_here(place))?;
-    let stack = stack::deploy(place, &endpoint, &functions)?;
+fn up(paths: &Paths) -> Outcome<()> {
+    disk::check(&paths.root, disk::AGAIN_BYTES)?;
+    let endpoint = Endpoint::ensure(paths, &paths.target.join("aws"))?;
+    let functions = say::phase("building the functions", || function::build_here(paths))?;
+    let stack = stack::deploy(paths, &endpoint, &functions)?;
     println!("\nThe office is at {}", stack.dashboard());
     println!("\nOpen one of these links; each is good for eight hours. Open two of them to be two people.\n");
     for (name, role) in stack::PEOPLE {
@@ -76,49 +79,27 @@ fn up(place: &Place) -> Outcome<()> {
     Ok(())
 }
 
-fn demo(place: &Place, words: &[&str]) -> Outcome<()> {
-    let endpoint = Endpoint::find(&place.target.join("aws"))?;
-    // `cargo run` takes one package.
-    let mut run = run::cargo(place);
-    run.args(["run", "--quiet", "--package", "dlo-tests", "--features", "aws", "--example", "aws_orders", "--"]);
-    run.arg(stack::ORDERS).args(words).env("CARGO_TARGET_DIR", &place.target);
+fn demo(paths: &Paths, words: &[&str]) -> Outcome<()> {
+    let endpoint = Endpoint::find(&paths.target.join("aws"))?;
+    let mut run = native::plain(paths, "run");
+    run.args(["--quiet", "--package", "dlo-tests", "--example", "aws_orders", "--"]).arg(stack::ORDERS).args(words);
     run::open(endpoint.named_to(&mut run))
 }
 
-fn down(place: &Place) -> Outcome<()> {
-    let folder = place.target.join("aws");
+fn down(paths: &Paths) -> Outcome<()> {
+    let folder = paths.target.join("aws");
     match Endpoint::find(&folder) {
-        Ok(endpoint) if !endpoint.is_ours() => stack::delete(place, &endpoint),
+        Ok(endpoint) if !endpoint.is_ours() => stack::delete(paths, &endpoint),
         _ => endpoint::stop(&folder),
     }
 }
 
-/// The stories' tests, told where the stack is.
-fn story(place: &Place, stack: &Stack<'_>) -> Outcome<Command> {
-    let mut test = cargo(place, "test");
-    for story in STORIES {
-        test.args(["--test", story]);
-    }
-    Browser::ensure(place)?.export(&mut test);
-    stack.tell(&mut test)?;
-    Ok(test)
-}
-
-/// For `cargo ci`: a stack of its own, and nothing left of it.
-pub fn check(place: &Place, tally: impl FnOnce(&mut Command) -> Outcome<Tally>) -> Outcome<Tally> {
-    let functions = say::phase("building the functions", || function::build_for_tests(place, STORIES))?;
-    let folder: PathBuf = place.target.join("aws-ci");
-    let endpoint = Endpoint::ensure(place, &folder)?;
-    let result = stack::deploy(place, &endpoint, &functions).and_then(|stack| tally(&mut story(place, &stack)?));
-    if endpoint.is_ours() { endpoint::stop(&folder) } else { stack::delete(place, &endpoint) }?;
+/// Runs tests against a stack of their own at an endpoint, for `cargo ci`, and leaves nothing of it behind.
+/// `functions` is the folder of the functions to deploy.
+pub fn check<T>(paths: &Paths, functions: &Path, tests: impl FnOnce(&Stack<'_>) -> Outcome<T>) -> Outcome<T> {
+    let folder: PathBuf = paths.target.join("aws-ci");
+    let endpoint = Endpoint::ensure(paths, &folder)?;
+    let result = stack::deploy(paths, &endpoint, functions).and_then(|stack| tests(&stack));
+    if endpoint.is_ours() { endpoint::stop(&folder) } else { stack::delete(paths, &endpoint) }?;
     result
-}
-
-/// Cargo on all that speaks AWS. One selection of crates and features for checks, tests and functions: another would
-/// compile much of the SDK again. The lock file decides.
-pub fn cargo(place: &Place, subcommand: &str) -> Command {
-    let mut cargo = run::cargo(place);
-    cargo.args([subcommand, "--locked", "--package", "dlo-tests", "--package", "dlo-lambda", "--package", "dlo-local"]);
-    cargo.args(["--features", "dlo-tests/aws,dlo-lambda/aws,dlo-local/aws"]).env("CARGO_TARGET_DIR", &place.target);
-    cargo
 }

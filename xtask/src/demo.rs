@@ -3,32 +3,34 @@
 use crate::dashboard::{self, budget};
 use crate::disk;
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
-use crate::{progress, run, say, tools};
+use crate::paths::Paths;
+use crate::{native, progress, run, say, tools};
 use std::process::{Command, ExitCode};
 
-pub fn start(place: &Place, args: &[String]) -> Outcome<ExitCode> {
-    let fresh = !place.dlo().is_file();
-    disk::check(&place.root, if fresh { disk::FRESH_BYTES } else { disk::AGAIN_BYTES })?;
+pub fn start(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
+    let fresh = !paths.dlo().is_file();
+    disk::check(&paths.root, if fresh { disk::FRESH_BYTES } else { disk::AGAIN_BYTES })?;
     if fresh {
         say::note(
             "The first start installs what is missing and compiles everything: 5 to 12 minutes. Later ones take seconds.",
         );
     }
-    dashboard::ensure(place)?;
-    budget::measure(&place.dist())?.print();
-    build_office(place)?;
-    become_office(Command::new(place.dlo()).arg("demo").args(args).current_dir(&place.root))
+    dashboard::ensure(paths)?;
+    budget::measure(&paths.dist())?.print();
+    build_office(paths)?;
+    become_office(Command::new(paths.dlo()).arg("demo").args(args).current_dir(&paths.root))
 }
 
-/// The office with the dashboard inside.
-pub fn build_office(place: &Place) -> Outcome<()> {
-    say::phase("building the office (the program `dlo`)", || {
-        let mut cargo = run::cargo(place);
-        cargo.args(["build", "--profile", "demo", "--package", "dlo-local", "--bin", "dlo"]);
-        cargo.env("CARGO_TARGET_DIR", &place.target);
-        progress::watched(&mut cargo).map_err(|failure| tools::no_network(failure, "the office's crates"))
-    })
+/// Builds the office with the dashboard inside.
+pub fn build_office(paths: &Paths) -> Outcome<()> {
+    say::phase("building the office (the program `dlo`)", || build(paths, &["--package", "dlo", "--bin", "dlo"]))
+}
+
+/// Builds programs in the profile that `cargo demo` uses: without the AWS SDK.
+pub fn build(paths: &Paths, selection: &[&str]) -> Outcome<()> {
+    let mut cargo = native::plain(paths, "build");
+    cargo.args(["--profile", "demo"]).args(selection);
+    progress::watched(&mut cargo).map_err(|failure| tools::no_network(failure, "the office's crates"))
 }
 
 /// Turns this process into the office. So Ctrl-C, a signal and the exit status are the office's own

@@ -20,6 +20,14 @@ impl Failure {
         self
     }
 
+    /// Returns what failed and what to do, without the log.
+    pub fn sentences(&self) -> String {
+        match &self.remedy {
+            Some(remedy) => format!("{}\n{remedy}", self.what),
+            None => self.what.clone(),
+        }
+    }
+
     pub fn log(mut self, log: impl Into<String>) -> Failure {
         self.log = Some(log.into());
         self

@@ -1,10 +1,9 @@
 //! `cargo xtask function Intake <folder>`: builds the functions and puts one of them where `sam build` wants it.
 
-use crate::aws;
 use crate::failure::{Failure, Outcome, at};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::tools::aws::ensure_cargo_lambda;
-use crate::{dashboard, progress, run};
+use crate::{dashboard, native, progress, run};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -16,7 +15,7 @@ const HELLO: &str = "hello";
 /// The folder of functions that are built already: those for an endpoint on this machine, where they run.
 pub const BUILT: &str = "DLO_FUNCTIONS_BUILT";
 
-pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
+pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     let [id, folder] = args else {
         return Err(Failure::new("Usage: cargo xtask function <id in the template> <folder>."));
     };
@@ -26,7 +25,7 @@ pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
     };
     let built = match std::env::var_os(BUILT) {
         Some(folder) => PathBuf::from(folder).join(name),
-        None => for_lambda(place, name)?,
+        None => for_lambda(paths, name)?,
     };
     let target = PathBuf::from(folder).join("bootstrap");
     std::fs::copy(&built, &target)
@@ -35,18 +34,18 @@ pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
 }
 
 /// All of the office at once: they share nearly all of what is compiled, and the next call finds its own done.
-const OFFICE: &[&str] = &["--package", "dlo-lambda", "--features", "aws", "--bins"];
+const OFFICE: &[&str] = &["--package", "dlo-functions", "--bins"];
 
-fn for_lambda(place: &Place, name: &str) -> Outcome<PathBuf> {
-    let mut cargo = cargo_lambda(place, if name == DEMO { "infra/demo.yaml" } else { "infra/template.yaml" })?;
+fn for_lambda(paths: &Paths, name: &str) -> Outcome<PathBuf> {
+    let mut cargo = cargo_lambda(paths, if name == DEMO { "infra/demo.yaml" } else { "infra/template.yaml" })?;
     if name == DEMO {
-        cargo.args(["--package", "dlo-local", "--features", "aws", "--bin", DEMO]);
+        cargo.args(["--package", "dlo", "--features", "aws", "--bin", DEMO]);
     } else {
-        dashboard::ensure(place)?;
+        dashboard::ensure(paths)?;
         cargo.args(OFFICE);
     }
     run::open(&mut cargo)?;
-    Ok(place.target.join("lambda").join(name).join("bootstrap"))
+    Ok(paths.target.join("lambda").join(name).join("bootstrap"))
 }
 
 /// As cargo-lambda takes it: what is built is what the template says that it runs on.
@@ -59,55 +58,57 @@ fn architecture(template: &str) -> Option<&'static str> {
 }
 
 /// Cargo as it builds for the functions of a template.
-fn cargo_lambda(place: &Place, template: &str) -> Outcome<Command> {
-    let file = place.root.join(template);
+fn cargo_lambda(paths: &Paths, template: &str) -> Outcome<Command> {
+    let file = paths.root.join(template);
     let text = at("read", &file, std::fs::read_to_string(&file))?;
     let architecture = architecture(&text)
         .ok_or_else(|| Failure::new(format!("{template} says neither `Architectures: [x86_64]` nor `[arm64]`.")))?;
-    let programs = ensure_cargo_lambda(place)?;
-    let mut cargo = run::cargo(place);
+    let programs = ensure_cargo_lambda(paths)?;
+    let mut cargo = run::cargo(paths);
     let inherited = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&inherited)));
-    cargo.env("PATH", path.unwrap_or(inherited)).env("CARGO_TARGET_DIR", &place.target);
+    cargo.env("PATH", path.unwrap_or(inherited)).env("CARGO_TARGET_DIR", &paths.target);
     cargo.args(["lambda", "build", "--locked", "--release", architecture]);
     Ok(cargo)
 }
 
 /// The office's functions as they are deployed, and the smallest function there is: their names and files.
-pub fn build_all(place: &Place) -> Outcome<Vec<(&'static str, PathBuf)>> {
-    for_lambda(place, "intake")?;
-    let hello = ["--package", "dlo-lambda", "--features", "aws", "--example", HELLO];
-    run::open(cargo_lambda(place, "infra/template.yaml")?.args(hello))?;
+pub fn build_all(paths: &Paths) -> Outcome<Vec<(&'static str, PathBuf)>> {
+    for_lambda(paths, "intake")?;
+    let hello = ["--package", "dlo-functions", "--example", HELLO];
+    run::open(cargo_lambda(paths, "infra/template.yaml")?.args(hello))?;
     let names = FUNCTIONS.iter().map(|(_, name)| *name).filter(|name| *name != DEMO);
-    let file = |name: &'static str| (name, place.target.join("lambda").join(name).join("bootstrap"));
+    let file = |name: &'static str| (name, paths.target.join("lambda").join(name).join("bootstrap"));
     Ok(std::iter::once(HELLO).chain(names).map(file).collect())
 }
 
-/// All functions for this machine, the demo's too, in one call: two would compile what they share twice, with other
-/// features each. Gives their folder.
-pub fn build_here(place: &Place) -> Outcome<PathBuf> {
-    dashboard::ensure(place)?;
-    let mut build = run::cargo(place);
-    build.args(["build", "--locked", "--profile", "demo", "--package", "dlo-lambda", "--package", "dlo-local"]);
-    build.args(["--features", "dlo-lambda/aws,dlo-local/aws", "--bins"]).env("CARGO_TARGET_DIR", &place.target);
+/// Builds all functions for this machine, the demo's too, in one call: two would compile what they share twice, with
+/// other features each. Returns their folder.
+pub fn build_here(paths: &Paths) -> Outcome<PathBuf> {
+    dashboard::ensure(paths)?;
+    let mut build = native::plain(paths, "build");
+    build.args([
+        "--profile",
+        "demo",
+        "--package",
+        "dlo-functions",
+        "--package",
+        "dlo",
+        "--features",
+        "dlo/aws",
+        "--bins",
+    ]);
     progress::watched(&mut build)?;
-    Ok(place.target.join("demo"))
+    Ok(paths.target.join("demo"))
 }
 
-/// The same as the tests for AWS are built, which have compiled nearly all of it. They are slower, and would be four
-/// times as large with what a debugger wants to know.
-pub fn build_for_tests(place: &Place, tests: &[&str]) -> Outcome<PathBuf> {
-    dashboard::ensure(place)?;
-    let mut build = aws::cargo(place, "build");
-    build.arg("--bins");
-    for test in tests {
-        build.args(["--test", test]);
-    }
-    progress::watched(&mut build)?;
-    let folder = place.target.join("aws-functions");
+/// Copies the functions that the step `build` of `cargo ci` has compiled, without debug information: they would be
+/// four times as large with it. Returns their folder.
+pub fn strip_built(paths: &Paths) -> Outcome<PathBuf> {
+    let folder = paths.target.join("aws-functions");
     at("create", &folder, std::fs::create_dir_all(&folder))?;
     for (_, name) in FUNCTIONS {
-        let (built, stripped) = (place.target.join("debug").join(name), folder.join(name));
+        let (built, stripped) = (paths.target.join("debug").join(name), folder.join(name));
         let mut strip = Command::new("strip");
         if run::captured(strip.arg("-o").arg(&stripped).arg(&built)).is_err() {
             at("copy", &built, std::fs::copy(&built, &stripped))?;

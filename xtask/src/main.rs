@@ -1,17 +1,19 @@
-//! The project's own commands: `cargo demo`, `cargo ci`, `cargo xtask dashboard`, `cargo xtask tidy`.
+//! The project's own commands: `cargo demo`, `cargo ci`, `cargo aws`, `cargo xtask help`.
 //!
-//! Everything here may talk to the machine (install tools, start processes). Nothing of it ships.
+//! This program may change the machine: it installs tools and starts processes. It is never deployed.
 
 mod aws;
 mod ci;
 mod dashboard;
 mod demo;
 mod disk;
+mod docs;
 mod failure;
 mod function;
 mod hash;
 mod lockfile;
-mod place;
+mod native;
+mod paths;
 mod progress;
 mod run;
 mod say;
@@ -21,24 +23,30 @@ mod tidy;
 mod tools;
 
 use failure::Outcome;
-use place::Place;
+use paths::Paths;
 use std::process::ExitCode;
+
+/// The commands of the table below, for checking what documents name.
+const COMMANDS: &[&str] =
+    &["demo", "ci", "aws", "dashboard", "simulate", "fuzz", "tidy", "book", "function", "starts", "help"];
 
 const HELP: &str = "\
 usage: cargo xtask <command>
 
   demo [args]        build everything and start the office on this machine; args go to `dlo demo`
                      (also `cargo demo`)
-  ci [--list]        every check, in order, stopping at the first that fails (also `cargo ci`)
+  ci [--list]        every check; the end lists all failures and the time of each step (also `cargo ci`)
   ci --only <step>   one step of it; may be given more than once
   aws <command>      the office deployed at an endpoint on this machine (also `cargo aws`)
   dashboard          build the dashboard into dashboard/dist
-  simulate [args]    the office in bad weather: --seeds N, --from N; --seed N for one story again;
-                     --model for every state of a small replay
+  simulate [args]    the office under simulated faults: --seeds N, --from N; --seed N runs one seed again;
+                     --model checks every state of a small replay
+  fuzz [--minutes N] search for letters that break a reader; 5 minutes for each target when not said
   tidy               check the rules of this repository that a machine can check
+  book               build docs/ into target/book
   function <id> <folder>
                      build a Lambda function, for `sam build`
-  starts             size and cold start of each function, built as for Lambda, beside the smallest there is
+  starts             size and cold start of each function, built as for Lambda, beside the smallest possible one
   help               this table
 ";
 
@@ -55,16 +63,18 @@ fn main() -> ExitCode {
 
 fn dispatch(args: &[String]) -> Outcome<ExitCode> {
     let (command, rest) = args.split_first().map_or(("help", args), |(c, r)| (c.as_str(), r));
-    let place = Place::find()?;
+    let paths = Paths::find()?;
     match command {
-        "demo" => demo::start(&place, rest),
-        "aws" => aws::command(&place, rest),
-        "ci" => ci::command(&place, rest),
-        "dashboard" => dashboard::command(&place),
-        "simulate" => simulate::command(&place, rest),
-        "function" => function::command(&place, rest),
-        "starts" => starts::command(&place),
-        "tidy" => tidy::command(&place),
+        "demo" => demo::start(&paths, rest),
+        "aws" => aws::command(&paths, rest),
+        "ci" => ci::command(&paths, rest),
+        "dashboard" => dashboard::command(&paths),
+        "simulate" => simulate::command(&paths, rest),
+        "function" => function::command(&paths, rest),
+        "starts" => starts::command(&paths),
+        "book" => docs::book(&paths),
+        "fuzz" => ci::search(&paths, rest),
+        "tidy" => tidy::command(&paths),
         "help" | "-h" | "--help" => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)
@@ -72,6 +82,16 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         other => {
             print!("{HELP}");
             failure::fail(format!("There is no command `{other}`."))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_help_shows_every_command() {
+        for command in super::COMMANDS {
+            assert!(super::HELP.contains(&format!("\n  {command} ")), "{command}");
         }
     }
 }

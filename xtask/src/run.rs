@@ -1,33 +1,39 @@
 //! Starting other programs: with a clean cargo environment, captured, shown, or watched.
 
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
+use crate::paths::Paths;
 use std::process::{Command, Stdio};
 
 /// A cargo call as if the user had typed it. `cargo xtask` itself runs under cargo, which exports
 /// variables about the xtask package that would make the inner cargo rebuild what depends on them.
-pub fn cargo(place: &Place) -> Command {
-    cleaned(Command::new("cargo"), place)
+pub fn cargo(paths: &Paths) -> Command {
+    cleaned(Command::new("cargo"), paths)
 }
 
-pub fn cleaned(mut command: Command, place: &Place) -> Command {
+pub fn cleaned(mut command: Command, paths: &Paths) -> Command {
+    without_cargo(&mut command);
+    command.current_dir(&paths.root);
+    if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
+        command.env("LD_LIBRARY_PATH", without_cargo_entries(&path, paths));
+    }
+    command
+}
+
+/// Removes the variables that cargo sets about xtask itself.
+pub fn without_cargo(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let Some(name) = name.to_str() else { continue };
         if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|p| name.starts_with(p)) {
             command.env_remove(name);
         }
     }
-    command.env_remove("CARGO").env_remove("OUT_DIR").current_dir(&place.root);
-    if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
-        command.env("LD_LIBRARY_PATH", without_cargo_entries(&path, place));
-    }
-    command
+    command.env_remove("CARGO").env_remove("OUT_DIR");
 }
 
 /// `cargo run` puts the compiler's own libraries first; a compiler from elsewhere must not find them.
-fn without_cargo_entries(path: &std::ffi::OsStr, place: &Place) -> std::ffi::OsString {
+fn without_cargo_entries(path: &std::ffi::OsStr, paths: &Paths) -> std::ffi::OsString {
     let kept = std::env::split_paths(path)
-        .filter(|entry| !entry.starts_with(&place.target) && !entry.iter().any(|part| part == "toolchains"));
+        .filter(|entry| !entry.starts_with(&paths.target) && !entry.iter().any(|part| part == "toolchains"));
     std::env::join_paths(kept).unwrap_or_default()
 }
 
@@ -43,6 +49,19 @@ pub fn captured(command: &mut Command) -> Outcome<String> {
     }
     let log = format!("{text}{}", String::from_utf8_lossy(&output.stderr));
     Err(Failure::new(format!("{} failed ({}).", shown(command), output.status)).log(log))
+}
+
+/// Returns what a program prints on stdout; its stderr goes to the terminal.
+pub fn stdout_of(command: &mut Command) -> Outcome<String> {
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", shown(command))))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(Failure::new(format!("{} failed ({}).", shown(command), output.status)))
 }
 
 /// Runs a program that writes to the terminal itself.

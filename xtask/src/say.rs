@@ -14,6 +14,13 @@ pub fn phase<T>(name: &str, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     Ok(result)
 }
 
+/// How a line starts that `cargo ci` shows even where its step passes.
+pub const WARNING: &str = "    warning: ";
+
+pub fn warning(text: &str) {
+    println!("{WARNING}{text}");
+}
+
 pub fn note(text: &str) {
     println!("    {text}");
 }

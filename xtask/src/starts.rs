@@ -6,7 +6,7 @@
 
 use crate::failure::{Failure, Outcome, at};
 use crate::function;
-use crate::place::Place;
+use crate::paths::Paths;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -36,8 +36,8 @@ fn event(name: &str) -> &'static str {
     }
 }
 
-pub fn command(place: &Place) -> Outcome<ExitCode> {
-    let functions = function::build_all(place)?;
+pub fn command(paths: &Paths) -> Outcome<ExitCode> {
+    let functions = function::build_all(paths)?;
     let failed = |cause: std::io::Error| Failure::new(format!("The runtime API cannot be played: {cause}."));
     println!(
         "function   file MB   zipped MB   start to first poll ms   start to first answer ms   (medians of {STARTS})"

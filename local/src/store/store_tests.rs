@@ -109,7 +109,7 @@ async fn full_disk_fails_the_commit_and_changes_nothing() {
     let db = schema::open_writer(&path).unwrap();
     // SQLite reports this limit in the same way as a full disk.
     db.pragma_update(None, "max_page_count", 200).unwrap();
-    let store = SqliteStore::over(&path, db).unwrap();
+    let store = SqliteStore::with_file(&path, db).unwrap();
     store.commit(vec![deployment("before", 10_000)]).await.unwrap();
     let big = vec![deployment("small", 10), deployment("big", 2_000_000)];
     let Err(CommitError::Store(error)) = store.commit(big).await else { panic!("expected a fault") };
@@ -125,7 +125,7 @@ async fn full_disk_fails_every_commit_of_its_transaction() {
     let (path, _folder) = new_path();
     let db = schema::open_writer(&path).unwrap();
     db.pragma_update(None, "max_page_count", 200).unwrap();
-    let store = SqliteStore::over(&path, db).unwrap();
+    let store = SqliteStore::with_file(&path, db).unwrap();
     for round in 0..20 {
         // Chance decides which commits share a transaction. Acknowledged commits are stored, all others are not.
         let small = [format!("a{round}"), format!("b{round}")];

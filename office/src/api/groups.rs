@@ -21,8 +21,8 @@ use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use wire::{
     AuditPage, DeclareFixRequest, DeploymentRequest, GroupDetail, GroupName, GroupRow, GroupsAnswer, Me, MergedVariant,
-    Note, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview, Summary,
-    UnmergeRequest, attention,
+    NoteRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview,
+    Summary, UnmergeRequest, attention,
 };
 
 type Answer<T> = Result<Json<T>, ApiError>;
@@ -66,7 +66,7 @@ pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
         rows.push(row(&api, &facts, now).await?);
     }
     rows.sort_by_cached_key(attention);
-    let summary = Summary::of(&rows);
+    let summary = Summary::new(&rows);
     let watching = api.watching.iter().map(|queue| queue.name().to_string()).collect();
     Ok(Json(GroupsAnswer { groups: rows, summary, cut, watching }))
 }
@@ -105,7 +105,7 @@ async fn row(api: &Api, facts: &GroupFacts, now: Timestamp) -> Result<GroupRow, 
         arrivals_last_hour: last_hour,
         wave,
     };
-    let row = GroupRow::of(&facts.group, &facts.counts, more);
+    let row = GroupRow::new(&facts.group, &facts.counts, more);
     let title = name(&facts.group, &api.office.policy.groups).to_string();
     Ok(GroupRow { title, ..row })
 }
@@ -124,7 +124,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     let read = merged::read(&*office.store, id, first_bucket(now)).await?;
     let MergedGroup { whole: facts, also } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
     let would_be_sent = act::would_be_sent(office, &facts).await?;
-    let approver = caller.role.may(Permission::ApproveRequest).then_some(&caller.actor);
+    let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
     let occasion = Occasion {
         fix: facts.group.state.fix(),
         letters: &would_be_sent.letters,
@@ -158,8 +158,8 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         replay,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),
         deployment: deployment_of(office, &facts.group).await?,
-        also: also.into_iter().map(also_seen_as).collect(),
-        apart: facts.group.merge.unmerged,
+        merged: also.into_iter().map(also_seen_as).collect(),
+        unmerged: facts.group.merge.unmerged,
         merged_into: match &facts.group.merge.into {
             Some(head) => office.store.group(head).await?.map(|head| called(office, &head)),
             None => None,
@@ -219,7 +219,7 @@ pub(super) async fn note(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<Note>, JsonRejection>,
+    ask: Result<Json<NoteRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::change_note(&api.office, &caller.actor, &id, &body(ask)?.note).await?;
     detail(&api, &caller, &id).await.map(Json)

@@ -55,7 +55,7 @@ pub(super) async fn of_group(
     let limit = page.limit().min(PAGE_MAX);
     let letters = letters::list(store, &group, query.state, &filter, page.cursor().as_ref(), limit).await?;
     let next = next_of(&letters);
-    Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::of).collect(), next }))
+    Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::new).collect(), next }))
 }
 
 pub(super) async fn show(State(api): State<Api>, Path(id): Path<LetterId>) -> Result<Json<LetterDetail>, ApiError> {
@@ -64,5 +64,5 @@ pub(super) async fn show(State(api): State<Api>, Path(id): Path<LetterId>) -> Re
     if deaths.is_empty() {
         deaths.push(letter.latest_death(&letter.original_message_id, None));
     }
-    Ok(Json(LetterDetail::of(letter, deaths)))
+    Ok(Json(LetterDetail::new(letter, deaths)))
 }

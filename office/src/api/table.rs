@@ -7,7 +7,7 @@ use domain::role::Permission;
 use domain::transform::{DryRun, Transform};
 use wire::{
     ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DryRunRequest, EntriesPage, GroupDetail,
-    GroupsAnswer, LetterDetail, LettersPage, Me, Note, PlanRequest, PlanView, PreviewRulesRequest,
+    GroupsAnswer, LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewRulesRequest,
     PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview,
     SaveTransformRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
@@ -83,7 +83,7 @@ fn on_groups() -> Vec<Endpoint> {
             "Say that it was not",
             groups::withdraw_fix,
         ),
-        Endpoint::post::<Note, GroupDetail, _>(
+        Endpoint::post::<NoteRequest, GroupDetail, _>(
             "/groups/{group}/note",
             Some(Permission::Triage),
             "Write the note of a group",
@@ -127,13 +127,13 @@ fn on_groups() -> Vec<Endpoint> {
         ),
         Endpoint::post::<ApproveRequest, ReplayView, _>(
             "/groups/{group}/approve",
-            Some(Permission::ApproveRequest),
+            Some(Permission::Approve),
             "Approve the plan through the gate, and start its replay",
             replays::approve,
         ),
         Endpoint::post::<ReleaseRequest, GroupDetail, _>(
             "/groups/{group}/release",
-            Some(Permission::ApproveRequest),
+            Some(Permission::Approve),
             "Let letters out of quarantine, so that a plan may take them again",
             groups::release,
         ),
@@ -151,7 +151,7 @@ fn on_replays() -> Vec<Endpoint> {
         ),
         Endpoint::post::<ResumeRequest, ReplayView, _>(
             "/replays/{replay}/resume",
-            Some(Permission::ApproveRequest),
+            Some(Permission::Approve),
             "Go on through the gate, with another canary",
             replays::resume,
         ),
@@ -169,7 +169,7 @@ fn on_replays() -> Vec<Endpoint> {
         ),
         Endpoint::post::<DeploymentRequest, Deployment, _>(
             "/deployments",
-            Some(Permission::DeploymentRequest),
+            Some(Permission::ReportDeployment),
             "Report that a version of a consumer went live",
             groups::report_deployment,
         ),

@@ -1,7 +1,7 @@
 //! The endpoint: a MiniStack of ours on a free port, or whatever `AWS_ENDPOINT_URL` names.
 
 use crate::failure::{Failure, Outcome, at};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::tools::aws;
 use crate::{run, say};
 use std::fs::{self, File};
@@ -39,7 +39,7 @@ impl Endpoint {
     }
 
     /// The same; starts our own where none is running.
-    pub fn ensure(place: &Place, folder: &Path) -> Outcome<Endpoint> {
+    pub fn ensure(paths: &Paths, folder: &Path) -> Outcome<Endpoint> {
         if named().is_some() {
             return Self::find(folder);
         }
@@ -49,9 +49,9 @@ impl Endpoint {
             Some(_) => stop(folder)?,
             None => {}
         }
-        let programs = aws::ensure_ministack(place)?;
+        let programs = aws::ensure_ministack(paths)?;
         let port = free_port()?;
-        say::phase(&format!("starting MiniStack on port {port}"), || start(place, folder, &programs, port))?;
+        say::phase(&format!("starting MiniStack on port {port}"), || start(paths, folder, &programs, port))?;
         Ok(ours(folder, port))
     }
 
@@ -106,10 +106,10 @@ fn free_port() -> Outcome<u16> {
         .map_err(|cause| Failure::new(format!("No port of this machine is free: {cause}.")))
 }
 
-fn start(place: &Place, folder: &Path, programs: &Path, port: u16) -> Outcome<()> {
+fn start(paths: &Paths, folder: &Path, programs: &Path, port: u16) -> Outcome<()> {
     at("create", folder, fs::create_dir_all(folder))?;
     let log = at("write", &log_file(folder), File::create(log_file(folder)))?;
-    let mut ministack = run::cleaned(Command::new(programs.join("ministack")), place);
+    let mut ministack = run::cleaned(Command::new(programs.join("ministack")), paths);
     // Functions must call this endpoint, not AWS.
     ministack.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}"));
     ministack.env("GATEWAY_PORT", port.to_string()).env("BIND_HOST", "127.0.0.1");

@@ -2,7 +2,7 @@
 
 use super::endpoint::Endpoint;
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::tools::aws;
 use crate::{function, progress, run, say};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const CONSUMER: &str = "arn:aws:lambda:us-east-1:000000000000:function:orders";
 /// As short as a visitor's patience: the gate opens after seconds, and a replay takes less than a minute.
 const DEMO_PARAMETERS: [&str; 2] = ["VisibilitySeconds=2", "TimeoutSeconds=2"];
 const POLICY: &str =
-    r#"{"gate":{"quiet_ms":3000},"replay":{"window_slack_ms":1000,"rest_ms":1000,"rest_ms_max":2000}}"#;
+    r#"{"gate":{"quiet_ms":3000},"replay":{"window_slack_ms":1000,"wave_delay_ms":1000,"wave_delay_ms_max":2000}}"#;
 
 pub struct Stack<'a> {
     endpoint: &'a Endpoint,
@@ -33,9 +33,9 @@ pub struct Stack<'a> {
 }
 
 /// Deploys the demo service and the office with functions from a folder, as `sam deploy` does on AWS.
-pub fn deploy<'a>(place: &Place, endpoint: &'a Endpoint, functions: &Path) -> Outcome<Stack<'a>> {
-    let programs = aws::ensure_sam(place)?;
-    let sam = Sam { place, endpoint, programs, functions };
+pub fn deploy<'a>(paths: &Paths, endpoint: &'a Endpoint, functions: &Path) -> Outcome<Stack<'a>> {
+    let programs = aws::ensure_sam(paths)?;
+    let sam = Sam { paths, endpoint, programs, functions };
     say::phase("deploying the demo service (sam build, sam deploy)", || {
         sam.build("demo.yaml", DEMO)?;
         sam.deploy(DEMO, &DEMO_PARAMETERS)
@@ -54,7 +54,7 @@ pub fn deploy<'a>(place: &Place, endpoint: &'a Endpoint, functions: &Path) -> Ou
         ];
         sam.deploy(OFFICE, &parameters.each_ref().map(String::as_str))
     })?;
-    let stack = Stack::find(place, endpoint)?;
+    let stack = Stack::find(paths, endpoint)?;
     say::phase("telling the demo service where receipts go (sam deploy)", || {
         let receipts = format!("ReceiptsQueueArn={}", stack.receipts);
         sam.deploy(DEMO, &[&DEMO_PARAMETERS[..], &[&receipts]].concat())
@@ -68,7 +68,7 @@ pub fn deploy<'a>(place: &Place, endpoint: &'a Endpoint, functions: &Path) -> Ou
 
 /// The SAM CLI at an endpoint.
 struct Sam<'a> {
-    place: &'a Place,
+    paths: &'a Paths,
     endpoint: &'a Endpoint,
     programs: PathBuf,
     functions: &'a Path,
@@ -77,25 +77,25 @@ struct Sam<'a> {
 impl Sam<'_> {
     /// Not `.aws-sam`: what was built for this machine must not be what a later `sam deploy` sends to AWS.
     fn built(&self, stack: &str) -> PathBuf {
-        self.place.target.join("aws-build").join(stack)
+        self.paths.target.join("aws-build").join(stack)
     }
 
     fn command(&self, verb: &str) -> Command {
         let inherited = std::env::var_os("PATH").unwrap_or_default();
         let path =
             std::env::join_paths(std::iter::once(self.programs.clone()).chain(std::env::split_paths(&inherited)));
-        let mut sam = run::cleaned(Command::new(self.programs.join("sam")), self.place);
+        let mut sam = run::cleaned(Command::new(self.programs.join("sam")), self.paths);
         sam.env("PATH", path.unwrap_or(inherited));
-        sam.arg(verb).arg("--config-file").arg(self.place.root.join("samconfig.toml"));
+        sam.arg(verb).arg("--config-file").arg(self.paths.root.join("samconfig.toml"));
         self.endpoint.named_to(&mut sam);
         sam
     }
 
     fn build(&self, template: &str, stack: &str) -> Outcome<()> {
         let mut build = self.command("build");
-        build.arg("--template-file").arg(self.place.root.join("infra").join(template));
+        build.arg("--template-file").arg(self.paths.root.join("infra").join(template));
         build.arg("--build-dir").arg(self.built(stack));
-        progress::watched(build.env(function::BUILT, self.functions).env("CARGO_TARGET_DIR", &self.place.target))
+        progress::watched(build.env(function::BUILT, self.functions).env("CARGO_TARGET_DIR", &self.paths.target))
     }
 
     fn deploy(&self, stack: &str, parameters: &[&str]) -> Outcome<()> {
@@ -107,8 +107,8 @@ impl Sam<'_> {
 }
 
 /// Another version of the demo's consumer.
-pub fn deploy_version(place: &Place, endpoint: &Endpoint, version: &str) -> Outcome<()> {
-    let stack = Stack::find(place, endpoint)?;
+pub fn deploy_version(paths: &Paths, endpoint: &Endpoint, version: &str) -> Outcome<()> {
+    let stack = Stack::find(paths, endpoint)?;
     let receipts = &stack.receipts;
     let variables = format!("Variables={{SERVICE_VERSION={version},ORDERS_QUEUE={ORDERS},ORDERS_RECEIPTS={receipts}}}");
     let update = ["lambda", "update-function-configuration", "--function-name", "orders", "--environment", &variables];
@@ -118,8 +118,8 @@ pub fn deploy_version(place: &Place, endpoint: &Endpoint, version: &str) -> Outc
 }
 
 /// Deletes both stacks; the office's table stays, as the template says.
-pub fn delete(place: &Place, endpoint: &Endpoint) -> Outcome<()> {
-    let programs = aws::ensure_sam(place)?;
+pub fn delete(paths: &Paths, endpoint: &Endpoint) -> Outcome<()> {
+    let programs = aws::ensure_sam(paths)?;
     for stack in [OFFICE, DEMO] {
         say::phase(&format!("deleting the stack {stack}"), || {
             ask(endpoint, &programs, &["cloudformation", "delete-stack", "--stack-name", stack])?;
@@ -131,8 +131,8 @@ pub fn delete(place: &Place, endpoint: &Endpoint) -> Outcome<()> {
 }
 
 impl<'a> Stack<'a> {
-    pub fn find(place: &Place, endpoint: &'a Endpoint) -> Outcome<Self> {
-        let programs = aws::ensure_sam(place)?;
+    pub fn find(paths: &Paths, endpoint: &'a Endpoint) -> Outcome<Self> {
+        let programs = aws::ensure_sam(paths)?;
         let output = |key: &str| -> Outcome<String> {
             let query = format!("Stacks[0].Outputs[?OutputKey=='{key}'].OutputValue");
             let asked = ["cloudformation", "describe-stacks", "--stack-name", OFFICE, "--query", &query];

@@ -1,46 +1,47 @@
-//! The step for the adapters for AWS: clippy and conformance suites, on servers that are started for each run.
+//! The steps for AWS: templates, and tests on endpoints of this machine that are started for each run.
 
-use super::tally::{self, Tally};
-use crate::aws::cargo;
+use super::tally::Tally;
+use super::{built, rust};
 use crate::failure::Outcome;
-use crate::place::Place;
-use crate::run;
+use crate::paths::Paths;
 use crate::tools::aws;
+use crate::tools::browser::Browser;
+use crate::{dashboard, function, run};
 use std::process::Command;
 
-/// The test targets that need the feature `aws`.
-const TARGETS: &[&str] = &["aws_consumers", "aws_office", "aws_open", "aws_queue", "aws_store"];
-
-/// What the templates are.
+/// The templates that are deployed.
 const TEMPLATES: &[&str] = &["infra/template.yaml", "infra/demo.yaml"];
 
-pub fn templates(place: &Place) -> Outcome<Tally> {
-    let programs = aws::ensure_sam(place)?;
+pub fn templates(paths: &Paths) -> Outcome<Tally> {
+    let programs = aws::ensure_sam(paths)?;
     for template in TEMPLATES {
-        let mut lint = run::cleaned(Command::new(programs.join("cfn-lint")), place);
+        let mut lint = run::cleaned(Command::new(programs.join("cfn-lint")), paths);
         run::open(lint.arg(template))?;
-        let mut validate = run::cleaned(Command::new(programs.join("sam")), place);
-        // A region decides which resources exist; nothing is asked of it.
+        let mut validate = run::cleaned(Command::new(programs.join("sam")), paths);
+        // The region decides which resources exist. Nothing is sent there.
         validate.env("AWS_REGION", "us-east-1").env("SAM_CLI_TELEMETRY", "0");
         run::open(validate.args(["validate", "--lint", "--template-file", template]))?;
     }
     Ok(Tally::default())
 }
 
-pub fn test(place: &Place) -> Outcome<Tally> {
-    aws::ensure_endpoints(place)?;
-    run::open(cargo(place, "clippy").args(["--all-targets", "--", "-D", "warnings"]))?;
-    let mut total =
-        tally::tests(cargo(place, "test").args(["--no-fail-fast", "--package", "dlo-lambda", "--lib", "aws"]))?;
-    let mut suites = cargo(place, "test");
-    suites.arg("--no-fail-fast");
-    for target in TARGETS {
-        suites.args(["--test", target]);
-    }
-    total.add(tally::tests(&mut suites)?);
-    Ok(total)
+/// The conformance suites of the adapters.
+pub fn adapters(paths: &Paths) -> Outcome<Tally> {
+    aws::ensure_endpoints(paths)?;
+    let programs = built::ensure(paths)?;
+    built::run_all(&built::chosen(&programs, rust::AWS)?, |_| Ok(()))
 }
 
-pub fn stack(place: &Place) -> Outcome<Tally> {
-    crate::aws::check(place, tally::tests)
+/// The office as it is deployed.
+pub fn stack(paths: &Paths) -> Outcome<Tally> {
+    dashboard::ensure(paths)?;
+    let browser = Browser::ensure(paths)?;
+    let programs = built::ensure(paths)?;
+    let functions = function::strip_built(paths)?;
+    crate::aws::check(paths, &functions, |stack| {
+        built::run_all(&built::chosen(&programs, rust::STACK)?, |command| {
+            browser.export(command);
+            stack.tell(command)
+        })
+    })
 }

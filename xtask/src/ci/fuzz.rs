@@ -1,55 +1,88 @@
-//! The step that fuzzes the readers of letters for a short time, where a nightly compiler is; libFuzzer needs one.
+//! The fuzzers of the readers of letters. libFuzzer needs a nightly compiler.
 //!
-//! What was found before is checked on any compiler: the step `test` replays the corpus.
+//! `cargo ci` searches on a fixed seed for a fixed number of inputs, so that a run is red or green by the code alone.
+//! `cargo xtask fuzz` searches for new inputs. The step `test` replays the corpus on every compiler.
 
 use super::tally::Tally;
 use crate::failure::{Failure, Outcome, at};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::tools::fuzzer;
 use crate::{run, say};
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, ExitCode};
 
-/// How long each target runs: enough to run a few ten thousand inputs, short enough for every change.
-const SECONDS: &str = "-max_total_time=20";
+/// About 20 s for each target.
+const FIXED: &[&str] = &["-seed=1", "-runs=20000"];
 /// A letter that takes longer, or more memory, is a finding: a usual one takes microseconds.
 const LIMITS: [&str; 3] = ["-timeout=5", "-rss_limit_mb=1024", "-max_len=65536"];
+const NO_NIGHTLY: &str = "There is no nightly compiler here, and libFuzzer needs one.";
+const MINUTES: u64 = 5;
 
-pub fn short(place: &Place) -> Outcome<Tally> {
-    if !has_nightly(place) {
-        say::note("skipped, as there is no nightly compiler here: rustup toolchain install nightly");
-        say::note("the fuzzers' corpus was replayed by the step `test`, on the compiler that is here");
-        return Ok(Tally::default());
+/// The step of `cargo ci`.
+pub fn fixed(paths: &Paths) -> Outcome<Tally> {
+    let targets = targets(paths)?;
+    if !has_nightly(paths) {
+        let mut total = Tally::default();
+        for target in targets {
+            total.add(Tally::skipped(&format!("fuzz {target}"), "no nightly compiler here, and libFuzzer needs one"));
+        }
+        return Ok(total);
     }
-    let fuzzer = fuzzer::ensure(place)?;
-    let mut passed = 0;
-    for target in targets(place)? {
-        // What is found new stays out of the repository: the corpus there is chosen by hand.
-        let scratch = place.target.join("fuzz-corpus").join(&target);
-        at("make", &scratch, std::fs::create_dir_all(&scratch))?;
-        let mut command = run::cleaned(Command::new(&fuzzer.path), place);
-        command.args(["run", "--fuzz-dir", "fuzz", &target]).arg(&scratch).arg(format!("fuzz/corpus/{target}"));
-        command.args(["--", SECONDS, "-verbosity=0"]).args(LIMITS);
-        command.env("RUSTUP_TOOLCHAIN", "nightly").env("CARGO_TARGET_DIR", place.target.join("fuzz"));
-        // libFuzzer is talkative; what it says matters when it finds something.
-        run::captured(&mut command).map_err(|failure| {
-            failure.remedy(format!(
-                "What it found lies in fuzz/artifacts/{target}. When it is fixed, put it into fuzz/corpus/{target}."
-            ))
-        })?;
-        say::note(&format!("{target}: nothing found"));
-        passed += 1;
+    for target in &targets {
+        // The same inputs in every run: nothing is kept from one to the next.
+        let scratch = paths.target.join("fuzz-fixed").join(target);
+        if scratch.is_dir() {
+            at("empty", &scratch, std::fs::remove_dir_all(&scratch))?;
+        }
+        fuzz(paths, target, &scratch, FIXED)?;
     }
-    Ok(Tally { passed, failed: 0 })
+    Ok(Tally::passed(targets.len() as u64))
 }
 
-fn has_nightly(place: &Place) -> bool {
-    let mut rustc = run::cleaned(Command::new("rustc"), place);
+/// `cargo xtask fuzz [--minutes N]`: searches each target for some minutes, beginning where the last search ended.
+pub fn search(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
+    let usage = || Failure::new("Usage: cargo xtask fuzz [--minutes N]");
+    let minutes = match args {
+        [] => MINUTES,
+        [flag, minutes] if flag == "--minutes" => minutes.parse().map_err(|_| usage())?,
+        _ => return Err(usage()),
+    };
+    if !has_nightly(paths) {
+        return Err(Failure::new(NO_NIGHTLY).remedy("Install one with: rustup toolchain install nightly"));
+    }
+    for target in targets(paths)? {
+        let scratch = paths.target.join("fuzz-corpus").join(&target);
+        fuzz(paths, &target, &scratch, &[&format!("-max_total_time={}", minutes * 60)])?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs one fuzzer. New inputs go to `scratch`: the corpus in the repository is chosen by hand.
+fn fuzz(paths: &Paths, target: &str, scratch: &Path, how_long: &[&str]) -> Outcome<()> {
+    let fuzzer = fuzzer::ensure(paths)?;
+    at("create", scratch, std::fs::create_dir_all(scratch))?;
+    let mut command = run::cleaned(Command::new(&fuzzer.path), paths);
+    command.args(["run", "--fuzz-dir", "fuzz", target]).arg(scratch).arg(format!("fuzz/corpus/{target}"));
+    command.arg("--").args(how_long).arg("-verbosity=0").args(LIMITS);
+    command.env("RUSTUP_TOOLCHAIN", "nightly").env("CARGO_TARGET_DIR", paths.target.join("fuzz"));
+    // libFuzzer prints a lot; it matters only where it finds something.
+    run::captured(&mut command).map_err(|failure| {
+        failure.remedy(format!(
+            "The input is in fuzz/artifacts/{target}. When the reader is fixed, move it into fuzz/corpus/{target}."
+        ))
+    })?;
+    say::note(&format!("{target}: nothing found"));
+    Ok(())
+}
+
+fn has_nightly(paths: &Paths) -> bool {
+    let mut rustc = run::cleaned(Command::new("rustc"), paths);
     run::captured(rustc.arg("--version").env("RUSTUP_TOOLCHAIN", "nightly")).is_ok_and(|said| said.contains("nightly"))
 }
 
 /// The targets, which are the files in fuzz/targets.
-fn targets(place: &Place) -> Outcome<Vec<String>> {
-    let folder = place.root.join("fuzz/targets");
+fn targets(paths: &Paths) -> Outcome<Vec<String>> {
+    let folder = paths.root.join("fuzz/targets");
     let mut names = Vec::new();
     for entry in at("read", &folder, std::fs::read_dir(&folder))? {
         let path = at("read", &folder, entry)?.path();
@@ -62,14 +95,13 @@ fn targets(place: &Place) -> Outcome<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn every_target_has_a_corpus() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a root").to_path_buf();
-        let place = Place { target: root.clone(), tools: root.clone(), root };
-        let targets = targets(&place).expect("targets");
+        let paths = Paths { target: root.clone(), tools: root.clone(), root };
+        let targets = targets(&paths).expect("targets");
         assert_eq!(targets, ["envelope", "frames", "template"]);
-        assert!(targets.iter().all(|name| place.root.join("fuzz/corpus").join(name).is_dir()));
+        assert!(targets.iter().all(|name| paths.root.join("fuzz/corpus").join(name).is_dir()));
     }
 }

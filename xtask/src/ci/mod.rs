@@ -1,136 +1,115 @@
-//! `cargo ci`: every check in order, each with its time; the first that fails says how to run it again.
+//! `cargo ci`: every check. A step that fails keeps no other from running, unless that one needs it; the end lists all
+//! failures and the time of each step.
 
 mod aws;
+mod built;
 mod fuzz;
+mod report;
+mod runner;
 mod rust;
+mod steps;
 mod tally;
-mod targets;
+mod times;
 mod web;
 
-use crate::failure::{Failure, Outcome, fail};
-use crate::place::Place;
-use crate::{disk, say, simulate, tidy};
+use crate::failure::{Failure, Outcome, at, fail};
+use crate::paths::Paths;
+use crate::{disk, say};
+pub use fuzz::search;
+use report::{Ended, Ending};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
+use steps::{STEPS, Step};
 pub use tally::Tally;
 
-struct Step {
-    name: &'static str,
-    what: &'static str,
-    run: fn(&Place) -> Outcome<Tally>,
-}
+/// For the process of one step: the steps of this run that have passed, separated by commas.
+const DONE: &str = "DLO_CI_DONE";
+/// How the runner starts the process of one step: `ci --step <name> <result file>`.
+const ONE_STEP: &str = "--step";
 
-/// Cheap ones first. Each step builds or installs what it needs, so that it also runs alone.
-const STEPS: &[Step] = &[
-    Step { name: "format", what: "cargo fmt --check", run: rust::format },
-    Step { name: "tidy", what: "the rules that a machine can check", run: run_tidy },
-    Step { name: "clippy", what: "clippy on everything native, warnings are errors", run: rust::clippy },
-    Step { name: "clippy-web", what: "clippy on the dashboard", run: web::clippy },
-    Step { name: "dashboard", what: "the dashboard's release build", run: web::build },
-    Step { name: "budget", what: "its first-load bytes", run: web::budget },
-    Step { name: "test", what: "unit, property, conformance and process tests", run: rust::test },
-    Step {
-        name: "simulation",
-        what: "every state of the replay's model, and 10,000 seeds of bad weather",
-        run: simulate::ci,
-    },
-    Step {
-        name: "fuzz",
-        what: "the readers of letters, fuzzed for 20 s each where there is a nightly",
-        run: fuzz::short,
-    },
-    Step { name: "doc-test", what: "the examples in the documentation", run: rust::doc_test },
-    Step {
-        name: "components",
-        what: "the dashboard's own tests, natively and in headless Chromium",
-        run: web::components,
-    },
-    Step { name: "template", what: "cfn-lint and sam validate on what is deployed", run: aws::templates },
-    Step { name: "aws", what: "the adapters for AWS, on endpoints of this machine", run: aws::test },
-    Step {
-        name: "stack",
-        what: "the story through the deployed stack, on an endpoint of this machine",
-        run: aws::stack,
-    },
-    Step { name: "browser", what: "the story in a real browser, one test at a time", run: rust::browser },
-];
-
-pub fn command(place: &Place, args: &[String]) -> Outcome<ExitCode> {
+pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     if args == ["--list"] {
         for step in STEPS {
             println!("{:<12} {}", step.name, step.what);
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let chosen = choose(args)?;
-    // Whatever was checked here before has left most of its bulk.
-    let checked_before = place.target.join("demo").is_dir();
-    let room = if checked_before || !args.is_empty() { disk::FRESH_BYTES } else { disk::EVERY_CHECK_BYTES };
-    disk::check(&place.root, room)?;
-    let started = Instant::now();
-    let (tally, result) = run_all(place, &chosen);
-    if let Err(failure) = &result {
-        say::failure(failure);
-    } else {
-        println!("==> every step passed in {}", say::seconds(started.elapsed()));
+    if let [flag, name, file] = args
+        && flag == ONE_STEP
+    {
+        return as_process(paths, find(name)?, Path::new(file));
     }
-    // The last line, alone, is for machines.
-    println!("{} passed, {} failed", tally.passed, tally.failed);
-    Ok(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let chosen = choose(args)?;
+    // A target directory that was checked before has most of its bulk already.
+    let checked_before = paths.target.join("demo").is_dir();
+    let room = if checked_before || !args.is_empty() { disk::FRESH_BYTES } else { disk::EVERY_CHECK_BYTES };
+    disk::check(&paths.root, room)?;
+    let started = Instant::now();
+    let ended = match chosen.as_slice() {
+        [step] => vec![alone(paths, step)],
+        steps => runner::run(paths, steps)?,
+    };
+    let table = times::kept(paths, &ended, started.elapsed(), args.is_empty())?;
+    report::print(&ended, &table);
+    let passed = ended.iter().all(|ended| matches!(ended.ending, Ending::Passed));
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn choose(args: &[String]) -> Outcome<Vec<&'static Step>> {
+/// Whether a step has passed earlier in this run, so that its product need not be made again.
+fn is_done(name: &str) -> bool {
+    std::env::var(DONE).is_ok_and(|done| done.split(',').any(|step| step == name))
+}
+
+fn find(name: &str) -> Outcome<&'static Step> {
+    STEPS.iter().find(|step| step.name == name).ok_or_else(|| {
+        Failure::new(format!("There is no step `{name}`.")).remedy("List the steps with: cargo ci --list")
+    })
+}
+
+/// Reads the steps that the arguments name.
+pub fn choose(args: &[String]) -> Outcome<Vec<&'static Step>> {
     if args.is_empty() {
         return Ok(STEPS.iter().collect());
     }
     let mut chosen = Vec::new();
     for pair in args.chunks(2) {
-        let [flag, name] = pair else {
-            return fail("Usage: cargo ci [--list | --only <step>]");
-        };
-        let step = STEPS.iter().find(|step| flag == "--only" && step.name == name);
-        chosen.push(step.ok_or_else(|| {
-            Failure::new(format!("`{flag} {name}` is not a step.")).remedy("`cargo ci --list` shows them.")
-        })?);
+        match pair {
+            [flag, name] if flag == "--only" => chosen.push(find(name)?),
+            _ => return fail("Usage: cargo ci [--list | --only <step>]"),
+        }
     }
     Ok(chosen)
 }
 
-fn run_all(place: &Place, steps: &[&Step]) -> (Tally, Outcome<()>) {
-    let mut total = Tally::default();
-    for step in steps {
-        println!("\n==> {}: {}", step.name, step.what);
-        let started = Instant::now();
-        let result = (step.run)(place);
-        let took = say::seconds(started.elapsed());
-        let tally = match result {
-            Ok(tally) => tally,
-            Err(failure) => {
-                // A step that is no test still counts: nobody may read "0 failed" under a red run.
-                total.failed += 1;
-                return (total, Err(again(failure, step, &took)));
-            }
-        };
-        total.add(tally);
-        if tally.failed > 0 {
-            let failure = Failure::new(format!("{} of its tests failed.", tally.failed));
-            return (total, Err(again(failure, step, &took)));
+/// Runs one step in this process, with its output on the terminal.
+fn alone(paths: &Paths, step: &'static Step) -> Ended {
+    println!("==> {}: {}", step.name, step.what);
+    let started = Instant::now();
+    let (tally, ending) = match (step.run)(paths) {
+        Ok(tally) if tally.failed > 0 => {
+            let what = format!("{} of its tests failed.", tally.failed);
+            (tally, Ending::Failed(what))
         }
-        println!("    {} passed in {took}{}", step.name, tally.note());
-    }
-    (total, Ok(()))
+        Ok(tally) => (tally, Ending::Passed),
+        Err(failure) => {
+            say::failure(&failure);
+            // A step without tests still counts: a red run must not end with "0 failed".
+            (Tally::failed(1), Ending::Failed(failure.sentences()))
+        }
+    };
+    Ended { step, tally, ending, took: started.elapsed() }
 }
 
-fn again(mut failure: Failure, step: &Step, took: &str) -> Failure {
-    failure.what = format!("The step `{}` failed after {took}. {}", step.name, failure.what);
-    let rerun = format!("Run it again with: cargo ci --only {}", step.name);
-    failure.remedy = Some(failure.remedy.map_or(rerun.clone(), |remedy| format!("{remedy}\n{rerun}")));
-    failure
-}
-
-fn run_tidy(place: &Place) -> Outcome<Tally> {
-    tidy::check(place)?;
-    Ok(Tally::default())
+/// Runs one step for the runner, which reads the result from a file.
+fn as_process(paths: &Paths, step: &'static Step, result: &Path) -> Outcome<ExitCode> {
+    let ended = alone(paths, step);
+    let failure = match &ended.ending {
+        Ending::Failed(what) => what.as_str(),
+        _ => "",
+    };
+    at("write", result, std::fs::write(result, format!("{}\n{failure}", ended.tally.written())))?;
+    Ok(if failure.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 #[cfg(test)]
@@ -149,16 +128,5 @@ mod tests {
         for wrong in [&["--only"][..], &["--only", "nothing"], &["tidy"]] {
             assert!(names(wrong).is_err(), "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn a_failing_step_stops_the_run_and_counts() {
-        let red = Step { name: "red", what: "fails", run: |_| fail("No.") };
-        let never = Step { name: "never", what: "must not run", run: |_| panic!("ran") };
-        let place = Place { root: "/".into(), target: "/".into(), tools: "/".into() };
-        let (tally, result) = run_all(&place, &[&red, &never]);
-        assert_eq!(tally, Tally { passed: 0, failed: 1 });
-        let failure = result.expect_err("red");
-        assert_eq!(failure.remedy.as_deref(), Some("Run it again with: cargo ci --only red"));
     }
 }

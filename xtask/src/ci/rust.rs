@@ -1,75 +1,109 @@
-//! The steps for native crates: format, clippy, tests, browser tests.
+//! The steps for native crates: format, clippy, tests, the simulation.
 
+use super::built::{self, Program};
 use super::tally::{self, Tally};
-use super::targets::Targets;
 use crate::failure::Outcome;
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::tools::axe;
 use crate::tools::browser::Browser;
-use crate::{dashboard, demo, run};
+use crate::{dashboard, demo, docs, native, run};
 use std::process::Command;
 
-pub fn format(place: &Place) -> Outcome<Tally> {
-    run::open(run::cargo(place).args(["fmt", "--all", "--", "--check"]))?;
+/// Test programs with a step of their own: they start processes, endpoints or a browser, and mostly wait for them.
+const PROCESS: &[(&str, &str)] = &[("dlo-tests", "process")];
+pub const AWS: &[(&str, &str)] = &[("dlo-tests", "aws")];
+pub const STACK: &[(&str, &str)] = &[("dlo-tests", "stack"), ("dlo-browser", "stack")];
+const BROWSER: &[(&str, &str)] = &[("dlo-browser", "story"), ("dlo-browser", "issuer")];
+/// Seeds that every run of `cargo ci` simulates.
+const SEEDS: &str = "10000";
+
+pub fn format(paths: &Paths) -> Outcome<Tally> {
+    run::open(run::cargo(paths).args(["fmt", "--all", "--", "--check"]))?;
     Ok(Tally::default())
 }
 
-pub fn clippy(place: &Place) -> Outcome<Tally> {
-    run::open(cargo(place, "clippy").args(["--all-targets", "--", "-D", "warnings"]))?;
+pub fn clippy(paths: &Paths) -> Outcome<Tally> {
+    run::open(native::cargo(paths, "clippy").args(["--all-targets", "--keep-going", "--", "-D", "warnings"]))?;
     Ok(Tally::default())
 }
 
-/// Everything but the browser tests. One call for all crates: another selection of crates would
-/// have other features, and compile the dependencies again.
-pub fn test(place: &Place) -> Outcome<Tally> {
-    let targets = Targets::find(place)?;
-    let mut cargo = test_command(place)?;
-    cargo.args(["--lib", "--bins"]);
-    named(&mut cargo, &targets.other);
-    tally::tests(&mut cargo)
+pub fn build(paths: &Paths) -> Outcome<Tally> {
+    dashboard::ensure(paths)?;
+    built::build(paths)?;
+    Ok(Tally::default())
 }
 
-pub fn doc_test(place: &Place) -> Outcome<Tally> {
-    tally::tests(cargo(place, "test").args(["--no-fail-fast", "--doc"]))
+/// The programs that run without AWS. One call: two would compile what they share with other features.
+pub fn one_machine(paths: &Paths) -> Outcome<Tally> {
+    native::refuse_sdk_in_dlo(paths)?;
+    dashboard::ensure(paths)?;
+    demo::build(paths, &["--package", "dlo", "--package", "dlo-simulation", "--bins"])?;
+    Ok(Tally::default())
 }
 
-pub fn browser(place: &Place) -> Outcome<Tally> {
-    let targets = Targets::find(place)?;
-    if targets.browser.is_empty() {
-        return Ok(Tally::default());
-    }
-    let browser = Browser::ensure(place)?;
-    axe::ensure(place)?;
-    let mut cargo = test_command(place)?;
-    browser.export(&mut cargo);
-    named(&mut cargo, &targets.browser);
-    // Two Chromiums on two cores miss each other's deadlines.
-    let mut total = tally::tests(cargo.env("RUST_TEST_THREADS", "1"))?;
-    // Issuers are a matter of the office on AWS.
-    let mut cargo = crate::aws::cargo(place, "test");
-    browser.export(&mut cargo);
-    total.add(tally::tests(cargo.args(["--test", "browser_issuer"]).env("RUST_TEST_THREADS", "1"))?);
-    Ok(total)
+/// Every test program without a step of its own.
+pub fn test(paths: &Paths) -> Outcome<Tally> {
+    let programs = built::ensure(paths)?;
+    let has_step = |program: &Program| {
+        let steps = [PROCESS, AWS, STACK, BROWSER].into_iter().flatten();
+        steps.into_iter().any(|(package, target)| program.package == *package && program.target == *target)
+    };
+    let own: Vec<&Program> = programs.iter().filter(|program| !has_step(program)).collect();
+    built::run_all(&own, |_| Ok(()))
 }
 
-/// `cargo test`, with the office that the process tests start.
-fn test_command(place: &Place) -> Outcome<Command> {
-    dashboard::ensure(place)?;
-    demo::build_office(place)?;
-    let mut cargo = cargo(place, "test");
-    cargo.arg("--no-fail-fast").env("DLO_BIN", place.dlo());
-    Ok(cargo)
+pub fn doc_test(paths: &Paths) -> Outcome<Tally> {
+    tally::tests(native::cargo(paths, "test").args(["--no-fail-fast", "--doc"]))
 }
 
-fn named(cargo: &mut Command, targets: &[String]) {
-    for target in targets {
-        cargo.args(["--test", target]);
-    }
+/// The documents' links and commands; the cheap commands are run.
+pub fn docs(paths: &Paths) -> Outcome<Tally> {
+    built::ensure(paths)?;
+    let folder = paths.target.join("debug");
+    let steps: Vec<&str> = super::STEPS.iter().map(|step| step.name).collect();
+    let (xtask, aws, dlo) = (crate::COMMANDS, crate::aws::COMMANDS, folder.join("dlo"));
+    docs::check(paths, &docs::Known { xtask, aws, steps: &steps, dlo: &dlo })?;
+    docs::run_cheap(paths, &folder).map(Tally::passed)
 }
 
-/// In ci the lock file decides: a change that forgot it must fail.
-fn cargo(place: &Place, subcommand: &str) -> Command {
-    let mut cargo = run::cargo(place);
-    cargo.args([subcommand, "--locked"]).env("CARGO_TARGET_DIR", &place.target);
-    cargo
+/// Tests that start and kill the real program.
+pub fn process(paths: &Paths) -> Outcome<Tally> {
+    let programs = built::ensure(paths)?;
+    ensure_one_machine(paths)?;
+    built::run_all(&built::chosen(&programs, PROCESS)?, |command| {
+        command.env("DLO_BIN", paths.dlo());
+        Ok(())
+    })
+}
+
+pub fn browser(paths: &Paths) -> Outcome<Tally> {
+    let browser = Browser::ensure(paths)?;
+    axe::ensure(paths)?;
+    let programs = built::ensure(paths)?;
+    ensure_one_machine(paths)?;
+    built::run_all(&built::chosen(&programs, BROWSER)?, |command| {
+        browser.export(command);
+        // Two Chromiums on two cores miss each other's deadlines.
+        command.env("DLO_BIN", paths.dlo()).env("RUST_TEST_THREADS", "1");
+        Ok(())
+    })
+}
+
+pub fn model(paths: &Paths) -> Outcome<Tally> {
+    simulate(paths, &["--model"])
+}
+
+pub fn simulation(paths: &Paths) -> Outcome<Tally> {
+    simulate(paths, &["--seeds", SEEDS])
+}
+
+fn simulate(paths: &Paths, args: &[&str]) -> Outcome<Tally> {
+    ensure_one_machine(paths)?;
+    let mut simulate = run::cleaned(Command::new(paths.demo_program("simulate")), paths);
+    run::open(simulate.args(args))?;
+    Ok(Tally::passed(1))
+}
+
+fn ensure_one_machine(paths: &Paths) -> Outcome<()> {
+    if super::is_done("one-machine") { Ok(()) } else { one_machine(paths).map(drop) }
 }

@@ -7,30 +7,83 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a step counts: tests that passed, tests that failed, and the names of those that could not run here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub passed: u64,
     pub failed: u64,
+    /// Each with its reason: `name: reason`.
+    pub skipped: Vec<String>,
 }
 
+/// What a test prints about a case that cannot run here: `SKIPPED <name>: <reason>`.
+const SKIPPED: &str = "SKIPPED ";
+
 impl Tally {
+    pub fn passed(passed: u64) -> Tally {
+        Tally { passed, ..Tally::default() }
+    }
+
+    pub fn failed(failed: u64) -> Tally {
+        Tally { failed, ..Tally::default() }
+    }
+
+    pub fn skipped(name: &str, reason: &str) -> Tally {
+        Tally { skipped: vec![format!("{name}: {reason}")], ..Tally::default() }
+    }
+
     pub fn add(&mut self, other: Tally) {
         self.passed += other.passed;
         self.failed += other.failed;
+        self.skipped.extend(other.skipped);
     }
 
-    pub fn note(self) -> String {
-        if self == Tally::default() { String::new() } else { format!(", {} tests", self.passed) }
+    /// The last line of a run, which machines read.
+    pub fn line(&self) -> String {
+        format!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped.len())
+    }
+
+    pub fn note(&self) -> String {
+        if *self == Tally::default() { String::new() } else { format!(", {}", self.line()) }
+    }
+
+    /// Reads one line of the test harness, or one that names a skipped case.
+    fn read(line: &str) -> Option<Tally> {
+        match line.trim_start().strip_prefix(SKIPPED) {
+            Some(case) => Some(Tally { skipped: vec![case.trim_end().to_owned()], ..Tally::default() }),
+            None => Tally::read_result(line),
+        }
     }
 
     /// `test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s`
-    fn read(line: &str) -> Option<Tally> {
+    fn read_result(line: &str) -> Option<Tally> {
         let counts = line.trim_start().strip_prefix("test result: ")?;
         let number_before = |word: &str| {
             let (before, _) = counts.split_once(word)?;
             before.split_whitespace().next_back()?.parse().ok()
         };
-        Some(Tally { passed: number_before(" passed")?, failed: number_before(" failed")? })
+        Some(Tally { passed: number_before(" passed")?, failed: number_before(" failed")?, skipped: Vec::new() })
+    }
+
+    /// The harness counts a test that skips its case as passed: it is counted once, as skipped.
+    fn corrected(mut self) -> Tally {
+        self.skipped.sort();
+        self.skipped.dedup();
+        self.passed = self.passed.saturating_sub(self.skipped.len() as u64);
+        self
+    }
+
+    /// One fact per line, for the process that runs the steps.
+    pub fn written(&self) -> String {
+        let skipped: String = self.skipped.iter().map(|case| format!("{SKIPPED}{case}\n")).collect();
+        format!("test result: {} passed; {} failed;\n{skipped}", self.passed, self.failed)
+    }
+
+    /// Reads what `written` returned.
+    pub fn parse(text: &str) -> Tally {
+        let mut total = Tally::default();
+        text.lines().filter_map(Tally::read).for_each(|tally| total.add(tally));
+        total
     }
 }
 
@@ -50,15 +103,17 @@ pub fn tests(command: &mut Command) -> Outcome<Tally> {
     let mut child = spawned.map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", shown(command))))?;
     let (total, status) = follow(&mut child, &lines(reader))
         .map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", shown(command))))?;
-    match (status.success(), total) {
-        (false, Tally { passed: 0, failed: 0 }) => {
-            // It did not even compile.
-            Err(Failure::new(format!("{} failed ({status}).", shown(command))))
-        }
-        // A test process died without a word.
-        (false, Tally { passed, failed: 0 }) => Ok(Tally { passed, failed: 1 }),
-        (_, total) => Ok(total),
+    let mut total = total.corrected();
+    if status.success() || total.failed > 0 {
+        return Ok(total);
     }
+    if total.passed == 0 {
+        // It did not even compile.
+        return Err(Failure::new(format!("{} failed ({status}).", shown(command))));
+    }
+    // A test process died without a result.
+    total.failed = 1;
+    Ok(total)
 }
 
 fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
@@ -98,17 +153,19 @@ fn follow(child: &mut Child, lines: &Receiver<String>) -> std::io::Result<(Tally
 mod tests {
     use super::*;
 
+    fn counts(passed: u64, failed: u64) -> Tally {
+        Tally { passed, failed, ..Tally::default() }
+    }
+
     #[test]
     fn reads_the_harness_and_nothing_else() {
         for (line, tally) in [
             (
                 "test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out; finished in 0.01s",
-                Some(Tally { passed: 12, failed: 0 }),
+                Some(counts(12, 0)),
             ),
-            (
-                "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 filtered out",
-                Some(Tally { passed: 1, failed: 2 }),
-            ),
+            ("test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 filtered out", Some(counts(1, 2))),
+            ("SKIPPED store::fifo: no FIFO here", Some(Tally::skipped("store::fifo", "no FIFO here"))),
             ("test result_of_a_name ... ok", None),
             ("running 3 tests", None),
         ] {
@@ -117,16 +174,32 @@ mod tests {
     }
 
     #[test]
+    fn a_tally_survives_a_file() {
+        let mut tally = counts(3, 1);
+        tally.add(Tally::skipped("fuzz", "no nightly compiler"));
+        assert_eq!(Tally::parse(&tally.written()), tally);
+        assert_eq!(tally.line(), "3 passed, 1 failed, 1 skipped");
+    }
+
+    #[test]
     fn a_crash_without_a_result_is_a_failure() {
         let run = |script: &str| tests(Command::new("sh").args(["-c", script])).ok();
         for (script, tally) in [
             ("echo running; exit 101", None),
-            ("echo 'test result: FAILED. 1 passed; 1 failed;'; exit 101", Some(Tally { passed: 1, failed: 1 })),
-            ("echo 'test result: ok. 3 passed; 0 failed;'; exit 101", Some(Tally { passed: 3, failed: 1 })),
-            ("echo 'test result: ok. 3 passed; 0 failed;' >&2", Some(Tally { passed: 3, failed: 0 })),
+            ("echo 'test result: FAILED. 1 passed; 1 failed;'; exit 101", Some(counts(1, 1))),
+            ("echo 'test result: ok. 3 passed; 0 failed;'; exit 101", Some(counts(3, 1))),
+            ("echo 'test result: ok. 3 passed; 0 failed;' >&2", Some(counts(3, 0))),
         ] {
             assert_eq!(run(script), tally, "{script}");
         }
+    }
+
+    #[test]
+    fn a_skipped_case_counts_once_and_not_as_passed() {
+        let script =
+            "echo 'SKIPPED a: not here'; echo 'SKIPPED a: not here'; echo 'test result: ok. 3 passed; 0 failed;'";
+        let tally = tests(Command::new("sh").args(["-c", script])).expect("counted");
+        assert_eq!(tally.line(), "2 passed, 0 failed, 1 skipped");
     }
 
     #[test]
@@ -134,7 +207,7 @@ mod tests {
         let started = Instant::now();
         let mut command = Command::new("sh");
         command.args(["-c", "sleep 8 & echo 'test result: ok. 1 passed; 0 failed;'"]);
-        assert_eq!(tests(&mut command).ok(), Some(Tally { passed: 1, failed: 0 }));
+        assert_eq!(tests(&mut command).ok(), Some(counts(1, 0)));
         assert!(started.elapsed() < Duration::from_secs(7));
     }
 }

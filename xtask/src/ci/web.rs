@@ -1,73 +1,91 @@
 //! The steps for the dashboard: clippy and tests on wasm32, release build, budget.
 
 use super::tally::{self, Tally};
-use crate::dashboard::{self, budget};
+use crate::dashboard::{self, PACKAGE, TARGET, budget};
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::run;
 use crate::tools::WebTools;
 use crate::tools::browser::Browser;
+use crate::tools::{self, aws, axe};
 use std::process::Command;
 
-const TARGET: &str = "wasm32-unknown-unknown";
-const PACKAGE: &str = "dlo-dashboard";
 /// Seconds. The runner's own limit of 20 is short for a cold Chromium on two busy cores.
 const RUNNER_TIMEOUT: &str = "120";
 
-pub fn clippy(place: &Place) -> Outcome<Tally> {
-    let tools = WebTools::ensure(place)?;
-    let mut cargo = if tools.rust.has_clippy(place) {
-        let mut cargo = tools.cargo(place);
+pub fn clippy(paths: &Paths) -> Outcome<Tally> {
+    let tools = WebTools::ensure(paths)?;
+    let mut cargo = if tools.rust.has_clippy(paths) {
+        let mut cargo = tools.cargo(paths);
         cargo.args(["clippy", "--locked", "--package", PACKAGE, "--target", TARGET]);
         cargo
     } else {
         // A toolchain without clippy: the same sources, checked for this machine.
-        let mut cargo = run::cargo(place);
+        let mut cargo = run::cargo(paths);
         cargo.args(["clippy", "--locked", "--package", PACKAGE]);
-        cargo.env("CARGO_TARGET_DIR", place.dashboard_target());
+        cargo.env("CARGO_TARGET_DIR", paths.dashboard_target());
         cargo
     };
     run::open(cargo.args(["--all-targets", "--", "-D", "warnings"]))?;
+    let mut bundler = run::cargo(paths);
+    bundler.args(["clippy", "--locked", "--package", "dlo-bundler", "--features", "test-runner"]);
+    bundler.env("CARGO_TARGET_DIR", paths.bundler_target());
+    run::open(bundler.args(["--", "-D", "warnings"]))?;
     Ok(Tally::default())
 }
 
-pub fn build(place: &Place) -> Outcome<Tally> {
-    dashboard::ensure(place)?;
+pub fn build(paths: &Paths) -> Outcome<Tally> {
+    dashboard::ensure(paths)?;
     Ok(Tally::default())
 }
 
-pub fn budget(place: &Place) -> Outcome<Tally> {
-    dashboard::ensure(place)?;
-    let sizes = budget::measure(&place.dist())?;
+/// Installs what steps of the waiting lane need, while others compile.
+pub fn tools(paths: &Paths) -> Outcome<Tally> {
+    Browser::ensure(paths)?;
+    aws::ensure_sam(paths)?;
+    aws::ensure_endpoints(paths)?;
+    axe::ensure(paths)?;
+    Ok(Tally::default())
+}
+
+pub fn budget(paths: &Paths) -> Outcome<Tally> {
+    if !super::is_done("dashboard") {
+        dashboard::ensure(paths)?;
+    }
+    if !tools::wasm_opt_is_there(paths) {
+        return Err(Failure::new("The budget cannot be checked without wasm-opt, which comes from npm.")
+            .remedy("Install Node.js 18 or newer with npm, then start again."));
+    }
+    let sizes = budget::measure(&paths.dist())?;
     sizes.print();
     sizes.within()?;
     Ok(Tally::default())
 }
 
-/// The logic runs natively, the components in Chromium.
-pub fn components(place: &Place) -> Outcome<Tally> {
-    let mut total = Tally::default();
-    if place.root.join("dashboard/src/lib.rs").is_file() {
-        let mut native = run::cargo(place);
-        native.args(["test", "--locked", "--no-fail-fast", "--package", PACKAGE, "--lib"]);
-        total.add(tally::tests(native.env("CARGO_TARGET_DIR", &place.target))?);
-    }
-    total.add(tally::tests(&mut in_chromium(place)?)?);
-    Ok(total)
+/// `trunk serve` is for people who write pages; this shows that Trunk.toml still works, where Trunk is installed.
+pub fn trunk(paths: &Paths) -> Outcome<Tally> {
+    let Some(trunk) = tools::on_path("trunk") else {
+        return Ok(Tally::skipped("trunk build", "Trunk is not installed here"));
+    };
+    let tools = WebTools::ensure(paths)?;
+    let mut build = tools.prepared(run::cleaned(Command::new(trunk), paths), paths);
+    run::open(build.args(["build", "--dist"]).arg(paths.dashboard_target().join("trunk")))?;
+    Ok(Tally::passed(1))
 }
 
-fn in_chromium(place: &Place) -> Outcome<Command> {
-    let tools = WebTools::ensure(place)?;
-    let browser = Browser::ensure(place)?;
-    let runner = tools.bindgen.path.with_file_name("wasm-bindgen-test-runner");
-    if !runner.is_file() {
-        return Err(Failure::new(format!("{} is missing; it comes with wasm-bindgen-cli.", runner.display()))
-            .remedy("Remove that wasm-bindgen, or run `cargo install wasm-bindgen-cli` again."));
-    }
-    let mut cargo = tools.cargo(place);
+/// The dashboard's components, in Chromium. The model behind them is tested with the native crates.
+pub fn components(paths: &Paths) -> Outcome<Tally> {
+    tally::tests(&mut in_chromium(paths)?)
+}
+
+fn in_chromium(paths: &Paths) -> Outcome<Command> {
+    let tools = WebTools::ensure(paths)?;
+    let browser = Browser::ensure(paths)?;
+    let bundler = dashboard::bundler_for_tests(paths)?;
+    let mut cargo = tools.cargo(paths);
     cargo
         .args(["test", "--locked", "--no-fail-fast", "--package", PACKAGE, "--target", TARGET, "--tests"])
-        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", runner)
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", format!("{} test", bundler.display()))
         .env("WASM_BINDGEN_TEST_TIMEOUT", RUNNER_TIMEOUT)
         .env("WASM_BINDGEN_TEST_ONLY_WEB", "1");
     browser.export(&mut cargo);

@@ -6,10 +6,12 @@ use crate::failure::{Failure, Outcome};
 use crate::say;
 use std::path::Path;
 
-/// A ratchet: what the dashboard ships now and a little room. It should come down: the design's target is 300 kB gzip,
+/// What the dashboard shipped when it was last measured. Lower these when it shrinks; the design's target is 300 kB gzip,
 /// which is three quarters of what comparable dashboards ship.
-const GZIP_BYTES_MAX: u64 = 499_000;
-const BROTLI_BYTES_MAX: u64 = 387_000;
+const GZIP_BYTES: u64 = 499_000;
+const BROTLI_BYTES: u64 = 387_000;
+/// Another build of the same compiler, or of the standard library for wasm32, moves the bytes by half a percent.
+const NOISE_PERCENT: u64 = 3;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
@@ -42,6 +44,15 @@ fn size(path: &Path) -> Option<u64> {
     path.metadata().ok().map(|metadata| metadata.len())
 }
 
+/// How the sizes stand to the budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    Within,
+    /// Over the measured figure by no more than noise: a warning.
+    Near(String),
+    Over(String),
+}
+
 impl Sizes {
     /// Shows the sizes; over the budget is a warning here.
     pub fn print(self) {
@@ -52,23 +63,47 @@ impl Sizes {
             say::kilobytes(self.gzip_bytes),
             say::kilobytes(self.brotli_bytes)
         ));
-        if let Err(over) = self.within() {
-            say::note(&format!("warning: {}", over.what));
+        if let Report::Near(text) | Report::Over(text) = self.report() {
+            say::warning(&text);
         }
     }
 
+    /// Fails where the sizes are over the budget by more than noise.
     pub fn within(self) -> Outcome<()> {
-        if self.gzip_bytes <= GZIP_BYTES_MAX && self.brotli_bytes <= BROTLI_BYTES_MAX {
-            return Ok(());
+        match self.report() {
+            Report::Within | Report::Near(_) => Ok(()),
+            Report::Over(text) => Err(Failure::new(text).remedy(
+                "Find out what grew with: cargo xtask dashboard. Then make it smaller, or raise the figures in \
+                 xtask/src/dashboard/budget.rs and say why.",
+            )),
         }
-        Err(Failure::new(format!(
-            "The dashboard's first load is over its budget: {} gzip (at most {}), {} brotli (at most {}).",
-            say::kilobytes(self.gzip_bytes),
-            say::kilobytes(GZIP_BYTES_MAX),
-            say::kilobytes(self.brotli_bytes),
-            say::kilobytes(BROTLI_BYTES_MAX)
-        )))
     }
+
+    fn report(self) -> Report {
+        let beside = |name: &str, now: u64, measured: u64| {
+            let (now, measured, most) =
+                (say::kilobytes(now), say::kilobytes(measured), say::kilobytes(with_noise(measured)));
+            format!("{now} {name} (measured {measured}, at most {most})")
+        };
+        let figures = format!(
+            "{}, {}",
+            beside("gzip", self.gzip_bytes, GZIP_BYTES),
+            beside("brotli", self.brotli_bytes, BROTLI_BYTES)
+        );
+        if self.gzip_bytes > with_noise(GZIP_BYTES) || self.brotli_bytes > with_noise(BROTLI_BYTES) {
+            return Report::Over(format!("The dashboard's first load is over its budget: {figures}."));
+        }
+        if self.gzip_bytes > GZIP_BYTES || self.brotli_bytes > BROTLI_BYTES {
+            return Report::Near(format!(
+                "The dashboard's first load has grown, within {NOISE_PERCENT}% of noise: {figures}."
+            ));
+        }
+        Report::Within
+    }
+}
+
+const fn with_noise(bytes: u64) -> u64 {
+    bytes + bytes * NOISE_PERCENT / 100
 }
 
 #[cfg(test)]
@@ -76,10 +111,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn over_either_limit_is_over() {
+    fn growth_warns_within_the_noise_and_fails_beyond() {
         let sizes = |gzip_bytes, brotli_bytes| Sizes { gzip_bytes, brotli_bytes, ..Sizes::default() };
-        assert!(sizes(GZIP_BYTES_MAX, BROTLI_BYTES_MAX).within().is_ok());
-        assert!(sizes(GZIP_BYTES_MAX + 1, 1).within().is_err());
-        assert!(sizes(1, BROTLI_BYTES_MAX + 1).within().is_err());
+        assert_eq!(sizes(GZIP_BYTES, BROTLI_BYTES).report(), Report::Within);
+        for near in [sizes(GZIP_BYTES + 1, 1), sizes(1, BROTLI_BYTES + 1), sizes(with_noise(GZIP_BYTES), 1)] {
+            assert!(matches!(near.report(), Report::Near(_)), "{near:?}");
+            assert!(near.within().is_ok());
+        }
+        for over in [sizes(with_noise(GZIP_BYTES) + 1, 1), sizes(1, with_noise(BROTLI_BYTES) + 1)] {
+            assert!(over.within().is_err(), "{over:?}");
+        }
     }
 }

@@ -1,67 +1,36 @@
-//! From what Trunk bundled to what is served: optimised wasm, one stylesheet, a loader without
-//! inline script, and names that are hashes of the final contents, so that they can be cached for ever.
+//! From what wasm-bindgen wrote to what is served: optimised wasm, one stylesheet, a loader without inline script, and
+//! names that are hashes of the final contents, so that browsers can cache them for ever.
 
-use super::{loader, page, styles};
-use crate::failure::{Failure, Outcome, at};
-use crate::place::Place;
+use super::{PACKAGE, assets, loader, page};
+use crate::failure::{Outcome, at};
+use crate::paths::Paths;
 use crate::tools::WebTools;
-use crate::{hash, progress, say};
-use std::path::{Path, PathBuf};
+use crate::{hash, progress, run};
+use std::path::Path;
+use std::process::Command;
 
-pub fn finish(place: &Place, tools: &WebTools, stage: &Path) -> Outcome<()> {
-    let bundle = Bundle::find(stage)?;
-    shrink(place, tools, &bundle.wasm)?;
-    let wasm_name = renamed(&bundle, &bundle.wasm, "_bg.wasm")?;
-    let glue = read(&bundle.glue)?;
-    let glue = loader::self_starting(&glue, &format!("/{wasm_name}"))?;
-    at("write", &bundle.glue, std::fs::write(&bundle.glue, glue))?;
-    let glue_name = renamed(&bundle, &bundle.glue, ".js")?;
+/// Completes the bundle in `stage`, which holds `dlo-dashboard.js` and `dlo-dashboard_bg.wasm`.
+pub fn finish(paths: &Paths, tools: &WebTools, stage: &Path) -> Outcome<()> {
+    let (wasm, glue) = (stage.join(format!("{PACKAGE}_bg.wasm")), stage.join(format!("{PACKAGE}.js")));
+    shrink(paths, tools, &wasm)?;
+    let wasm_name = renamed(&wasm, "_bg.wasm")?;
+    let started = loader::self_starting(&read(&glue)?, &format!("/{wasm_name}"))?;
+    at("write", &glue, std::fs::write(&glue, started))?;
+    let glue_name = renamed(&glue, ".js")?;
 
-    let index = stage.join("index.html");
-    let html = page::external_loader(&read(&index)?, &bundle.stem, &format!("/{glue_name}"))?;
-    let html = html
-        .replace(&format!("{}_bg.wasm", bundle.stem), &wasm_name)
-        .replace(&format!("{}.js", bundle.stem), &glue_name);
-    let html = styles::joined(&html, stage)?;
+    let source = paths.root.join("dashboard");
+    let html = assets::placed(&read(&source.join("index.html"))?, &source, stage)?;
+    let html = page::minified(&page::with_program(&html, &glue_name, &wasm_name)?);
     page::refuse_inline(&html)?;
+    let index = stage.join("index.html");
     at("write", &index, std::fs::write(&index, html))
 }
 
-/// The two files that belong together: `<stem>.js` and `<stem>_bg.wasm`.
-struct Bundle {
-    stem: String,
-    glue: PathBuf,
-    wasm: PathBuf,
-}
-
-impl Bundle {
-    fn find(stage: &Path) -> Outcome<Bundle> {
-        let names = at("read", stage, std::fs::read_dir(stage))?.flatten().map(|entry| entry.file_name());
-        let stems: Vec<String> = names
-            .filter_map(|name| name.to_str().and_then(|name| name.strip_suffix("_bg.wasm")).map(str::to_owned))
-            .collect();
-        let [stem] = stems.as_slice() else {
-            return Err(Failure::new(format!("Trunk made {} WebAssembly files, not one.", stems.len())));
-        };
-        Ok(Bundle {
-            stem: stem.clone(),
-            glue: stage.join(format!("{stem}.js")),
-            wasm: stage.join(format!("{stem}_bg.wasm")),
-        })
-    }
-
-    /// `dlo-dashboard-4f…` without Trunk's hash.
-    fn base(&self) -> &str {
-        self.stem.rsplit_once('-').map_or(self.stem.as_str(), |(base, _)| base)
-    }
-}
-
 /// Gives a file the name of its contents.
-fn renamed(bundle: &Bundle, path: &Path, ending: &str) -> Outcome<String> {
+fn renamed(path: &Path, ending: &str) -> Outcome<String> {
     let bytes = at("read", path, std::fs::read(path))?;
-    let name = format!("{}-{}{ending}", bundle.base(), hash::hex(&bytes));
-    let to = path.with_file_name(&name);
-    at("rename", path, std::fs::rename(path, to))?;
+    let name = format!("{PACKAGE}-{}{ending}", hash::hex(&bytes));
+    at("rename", path, std::fs::rename(path, path.with_file_name(&name)))?;
     Ok(name)
 }
 
@@ -69,25 +38,18 @@ fn read(path: &Path) -> Outcome<String> {
     at("read", path, std::fs::read_to_string(path))
 }
 
-fn shrink(place: &Place, tools: &WebTools, wasm: &Path) -> Outcome<()> {
+fn shrink(paths: &Paths, tools: &WebTools, wasm: &Path) -> Outcome<()> {
     let Some(wasm_opt) = &tools.wasm_opt else {
         return Ok(());
     };
     let small = wasm.with_extension("small");
-    let mut command = tools.command(place, wasm_opt);
+    let mut command = run::cleaned(Command::new(wasm_opt), paths);
     command.args(["-Oz", "--strip-debug", "--strip-producers", "--strip-target-features"]);
     // Rust puts nothing below address 1024, which lets offsets fold: half a percent.
     command.arg("--low-memory-unused");
     // What rustc emits for wasm32 today. Named here because the section that lists it may be stripped.
     command.args(["--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext"]);
     command.args(["--enable-mutable-globals", "--enable-reference-types", "--enable-multivalue"]);
-    command.arg(wasm).arg("-o").arg(&small);
-    match progress::watched(&mut command) {
-        Ok(()) => at("rename", &small, std::fs::rename(&small, wasm)),
-        Err(failure) => {
-            say::note(&format!("{} The dashboard works, and its download is bigger.", failure.what));
-            let _ = std::fs::remove_file(&small);
-            Ok(())
-        }
-    }
+    progress::watched(command.arg(wasm).arg("-o").arg(&small))?;
+    at("rename", &small, std::fs::rename(&small, wasm))
 }

@@ -1,7 +1,7 @@
 //! Makes wasm-bindgen's JavaScript start the dashboard by itself.
 //!
-//! Trunk starts it from an inline script, which a strict CSP forbids. A file of its own would cost a
-//! request; so the start goes to the end of the file that is loaded anyway.
+//! An inline script would do it, but a strict CSP forbids one, and a file of its own would cost a request. So the start
+//! goes to the end of the file that is loaded anyway.
 
 use crate::failure::{Failure, Outcome};
 
@@ -19,8 +19,7 @@ pub fn self_starting(glue: &str, wasm_url: &str) -> Outcome<String> {
     ))
 }
 
-/// Without doc comments and indentation: a sixth of the file. Trunk's minifier cannot read what wasm-bindgen
-/// writes, and real minifying would need another tool. wasm-bindgen writes no text over several lines.
+/// Without doc comments and indentation: a sixth of the file. Real minifying would need another tool. wasm-bindgen writes no text over several lines.
 fn lean(glue: &str) -> String {
     let mut inside_comment = false;
     let kept = glue.lines().map(str::trim).filter(|line| {

@@ -1,5 +1,6 @@
 //! Builds the dashboard into `dashboard/dist`: ready to be embedded, precompressed, fit for a strict CSP.
 
+mod assets;
 pub mod budget;
 mod compress;
 mod finish;
@@ -7,56 +8,84 @@ mod loader;
 mod page;
 mod publish;
 mod stamp;
-mod styles;
 
 use crate::failure::{Outcome, at};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::tools::WebTools;
-use crate::{progress, say};
+use crate::{progress, run, say};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-pub fn command(place: &Place) -> Outcome<ExitCode> {
-    ensure(place)?;
-    budget::measure(&place.dist())?.print();
+pub const PACKAGE: &str = "dlo-dashboard";
+pub const TARGET: &str = "wasm32-unknown-unknown";
+
+pub fn command(paths: &Paths) -> Outcome<ExitCode> {
+    ensure(paths)?;
+    budget::measure(&paths.dist())?.print();
     Ok(ExitCode::SUCCESS)
 }
 
 /// Builds only if an input or a tool changed since the last build.
-pub fn ensure(place: &Place) -> Outcome<WebTools> {
-    let tools = WebTools::ensure(place)?;
-    let stamp = stamp::of(place, &tools.versions())?;
-    if stamp::read(&place.dist()).as_deref() == Some(stamp.as_str()) {
+pub fn ensure(paths: &Paths) -> Outcome<WebTools> {
+    let tools = WebTools::ensure(paths)?;
+    let stamp = stamp::of(paths, &tools.versions())?;
+    if stamp::read(&paths.dist()).as_deref() == Some(stamp.as_str()) {
         say::note("dashboard: nothing changed since it was built");
         return Ok(tools);
     }
-    let stage = stage(place);
-    say::phase("building the dashboard (WebAssembly, optimised for size)", || bundle(place, &tools, &stage))?;
-    say::phase("finishing it: wasm-opt, loader, styles, names", || finish::finish(place, &tools, &stage))?;
+    let stage = stage(paths);
+    say::phase("building the dashboard (WebAssembly, optimised for size)", || compile(paths, &tools))?;
+    say::phase("binding it to the browser: wasm-bindgen, wasm-opt, styles, names", || {
+        empty(&stage)?;
+        bind(paths, &stage)?;
+        finish::finish(paths, &tools, &stage)
+    })?;
     say::phase("compressing it: brotli and gzip", || compress::all(&stage))?;
     stamp::write(&stage, &stamp)?;
-    publish::replace(&stage, &place.dist())?;
+    publish::replace(&stage, &paths.dist())?;
     Ok(tools)
 }
 
 /// Not in `dashboard/dist`: that folder must never hold half a build.
-fn stage(place: &Place) -> PathBuf {
-    place.dashboard_target().join("stage")
+fn stage(paths: &Paths) -> PathBuf {
+    paths.dashboard_target().join("stage")
 }
 
-fn bundle(place: &Place, tools: &WebTools, stage: &Path) -> Outcome<()> {
-    at("create", stage, std::fs::create_dir_all(stage))?;
-    let mut fetch = tools.cargo(place);
-    fetch.args(["fetch", "--target", "wasm32-unknown-unknown"]);
-    progress::watched(&mut fetch).map_err(|failure| crate::tools::no_network(failure, "the dashboard's crates"))?;
-    let mut trunk = tools.command(place, &tools.trunk);
-    // Offline: trunk would otherwise download tools that we already chose. Not --release: it would run a
-    // wasm-opt of its own choice, before the names are final.
-    trunk
-        .args(["build", "--offline", "--minify", "--no-sri", "--cargo-profile", "wasm", "--dist"])
-        .arg(stage)
-        .env("RUSTFLAGS", "--cfg erase_components")
-        // A compile error is not a fault of trunk: its own stack would bury it.
-        .env("RUST_BACKTRACE", "0");
-    progress::watched(&mut trunk)
+fn empty(stage: &Path) -> Outcome<()> {
+    if stage.is_dir() {
+        at("empty", stage, std::fs::remove_dir_all(stage))?;
+    }
+    at("create", stage, std::fs::create_dir_all(stage))
+}
+
+fn compile(paths: &Paths, tools: &WebTools) -> Outcome<()> {
+    let mut cargo = tools.cargo(paths);
+    cargo.args(["build", "--locked", "--profile", "wasm", "--package", PACKAGE, "--bin", PACKAGE, "--target", TARGET]);
+    progress::watched(&mut cargo).map_err(|failure| crate::tools::no_network(failure, "the dashboard's crates"))
+}
+
+fn bind(paths: &Paths, stage: &Path) -> Outcome<()> {
+    let bundler = bundler(paths)?;
+    let wasm = paths.dashboard_target().join(TARGET).join("wasm").join(format!("{PACKAGE}.wasm"));
+    let mut bind = run::cleaned(Command::new(bundler), paths);
+    progress::watched(bind.arg("bind").arg(wasm).arg(stage).arg(PACKAGE))
+}
+
+/// Compiles the bundler and returns its path. It has a target directory of its own: so it can be compiled while cargo
+/// has locked the one of the native crates.
+pub fn bundler(paths: &Paths) -> Outcome<PathBuf> {
+    bundler_with(paths, &[])
+}
+
+/// The same with the runner for tests in a browser, which takes a few more crates.
+pub fn bundler_for_tests(paths: &Paths) -> Outcome<PathBuf> {
+    bundler_with(paths, &["--features", "test-runner"])
+}
+
+fn bundler_with(paths: &Paths, features: &[&str]) -> Outcome<PathBuf> {
+    let target = paths.bundler_target();
+    let mut cargo = run::cargo(paths);
+    cargo.args(["build", "--locked", "--package", "dlo-bundler"]).args(features).env("CARGO_TARGET_DIR", &target);
+    progress::watched(&mut cargo).map_err(|failure| crate::tools::no_network(failure, "the crates of wasm-bindgen"))?;
+    Ok(target.join("debug").join(format!("dlo-bundler{}", std::env::consts::EXE_SUFFIX)))
 }

@@ -1,22 +1,26 @@
-//! Edits index.html: the inline loader becomes a reference, and nothing inline is left that the CSP would block.
+//! Edits index.html: names the program's files, and refuses everything inline that the CSP would block.
 
 use crate::failure::{Failure, Outcome};
 
-/// Replaces the one inline script that loads `stem` by a reference to `script_url`.
-pub fn external_loader(page: &str, stem: &str, script_url: &str) -> Outcome<String> {
-    let missing = || {
-        Failure::new(
-            "Trunk's index.html has no inline loader any more; xtask/src/dashboard/page.rs must learn its new form.",
-        )
-    };
-    let inline = scripts(page).find(|script| !script.external && script.text.contains(stem)).ok_or_else(missing)?;
-    let reference = format!("<script type=\"module\" src=\"{script_url}\"></script>");
-    Ok(page.replacen(inline.text, &reference, 1))
+/// Adds the program's files to the head: the browser fetches both at once, before it has read either.
+pub fn with_program(page: &str, glue: &str, wasm: &str) -> Outcome<String> {
+    let (head, body) =
+        page.split_once("</head>").ok_or_else(|| Failure::new("dashboard/index.html has no `</head>`."))?;
+    Ok(format!(
+        "{head}<link rel=\"modulepreload\" href=\"/{glue}\" crossorigin=\"anonymous\">\
+         <link rel=\"preload\" href=\"/{wasm}\" crossorigin=\"anonymous\" as=\"fetch\" type=\"application/wasm\">\
+         <script type=\"module\" src=\"/{glue}\"></script></head>{body}"
+    ))
+}
+
+/// Removes the white space between tags at line ends.
+pub fn minified(page: &str) -> String {
+    page.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n").replace(">\n<", "><")
 }
 
 /// The page must not need what `default-src 'none'; script-src 'self'; style-src 'self'` forbids.
 pub fn refuse_inline(page: &str) -> Outcome<()> {
-    let inline_script = scripts(page).find(|script| !script.external).map(|_| "an inline script");
+    let inline_script = has_inline_script(page).then_some("an inline script");
     let inline_style = page.contains("<style").then_some("a <style> element");
     let attribute = tags(page).find_map(forbidden_attribute);
     match inline_script.or(inline_style).or(attribute) {
@@ -26,19 +30,8 @@ pub fn refuse_inline(page: &str) -> Outcome<()> {
     }
 }
 
-struct Script<'a> {
-    /// From `<script` to `</script>`.
-    text: &'a str,
-    external: bool,
-}
-
-fn scripts(page: &str) -> impl Iterator<Item = Script<'_>> {
-    const END: &str = "</script>";
-    page.match_indices("<script").filter_map(move |(start, _)| {
-        let text = &page[start..start + page[start..].find(END)? + END.len()];
-        let opening = &text[..text.find('>')?];
-        Some(Script { text, external: opening.contains(" src=") })
-    })
+fn has_inline_script(page: &str) -> bool {
+    tags(page).any(|tag| tag.starts_with("script") && !tag.contains(" src="))
 }
 
 /// The value of an attribute in an opening tag, quoted or not.
@@ -69,18 +62,16 @@ fn forbidden_attribute(tag: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    const LOADER: &str = "<script type=module>import i from '/app-1.js';await i('/app-1_bg.wasm')</script>";
-
     #[test]
-    fn the_inline_loader_becomes_a_reference() {
-        let page = format!("<script src=\"/theme-1.js\"></script>{LOADER}<main></main>");
-        let edited = external_loader(&page, "app-1", "/app-2.js").expect("edited");
-        assert_eq!(
-            edited,
-            "<script src=\"/theme-1.js\"></script><script type=\"module\" src=\"/app-2.js\"></script><main></main>"
-        );
-        assert!(refuse_inline(&edited).is_ok());
-        assert!(external_loader("<main></main>", "app-1", "/app-2.js").is_err());
+    fn the_program_goes_into_the_head() {
+        let page =
+            with_program("<head>\n  <title>t</title>\n</head>\n<p>\na</p>\n", "a-1.js", "a-1_bg.wasm").expect("edited");
+        assert!(page.contains("<script type=\"module\" src=\"/a-1.js\"></script></head>"), "{page}");
+        assert!(page.contains("href=\"/a-1_bg.wasm\""), "{page}");
+        assert!(refuse_inline(&page).is_ok());
+        assert!(minified(&page).starts_with("<head><title>t</title><link "), "{}", minified(&page));
+        assert!(minified(&page).ends_with("</head><p>\na</p>"), "{}", minified(&page));
+        assert!(with_program("<main></main>", "a", "b").is_err());
     }
 
     #[test]
@@ -99,7 +90,7 @@ mod tests {
     fn what_the_csp_blocks_is_refused() {
         for (page, fine) in [
             ("<p class=\"a\" hidden>on = style</p>", true),
-            (LOADER, false),
+            ("<script type=module>import i from '/app-1.js'</script>", false),
             ("<style>p{}</style>", false),
             ("<p style=\"color:red\">", false),
             ("<body onload=\"go()\">", false),

@@ -2,19 +2,19 @@
 
 use crate::failure::{Outcome, at};
 use crate::hash::Fnv;
-use crate::place::Place;
+use crate::paths::Paths;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = ".stamp";
 /// Relative to the root. The last one is how the files are finished.
-const INPUTS: &[&str] = &["dashboard", "domain", "Cargo.lock", "Cargo.toml", "Trunk.toml", "xtask/src/dashboard"];
+const INPUTS: &[&str] = &["dashboard", "domain", "wire", "Cargo.lock", "Cargo.toml", "xtask/src/dashboard"];
 
-pub fn of(place: &Place, tools: &str) -> Outcome<String> {
+pub fn of(paths: &Paths, tools: &str) -> Outcome<String> {
     let mut fnv = Fnv::new();
     fnv.add(tools.as_bytes());
-    for file in inputs(place)? {
+    for file in inputs(paths)? {
         let bytes = at("read", &file, std::fs::read(&file))?;
-        fnv.add(file.strip_prefix(&place.root).unwrap_or(&file).to_string_lossy().as_bytes());
+        fnv.add(file.strip_prefix(&paths.root).unwrap_or(&file).to_string_lossy().as_bytes());
         fnv.add(&(bytes.len() as u64).to_le_bytes());
         fnv.add(&bytes);
     }
@@ -30,12 +30,12 @@ pub fn write(folder: &Path, stamp: &str) -> Outcome<()> {
     at("write", &path, std::fs::write(&path, stamp))
 }
 
-fn inputs(place: &Place) -> Outcome<Vec<PathBuf>> {
+fn inputs(paths: &Paths) -> Outcome<Vec<PathBuf>> {
     let mut files = Vec::new();
     for input in INPUTS {
-        let path = place.root.join(input);
+        let path = paths.root.join(input);
         if path.is_dir() {
-            collect(&path, &place.dist(), &mut files)?;
+            collect(&path, &paths.dist(), &mut files)?;
         } else if path.is_file() {
             files.push(path);
         }
@@ -66,17 +66,17 @@ mod tests {
     #[test]
     fn changes_with_sources_and_tools_but_not_with_its_own_product() {
         let root = std::env::temp_dir().join(format!("xtask-stamp-{}", std::process::id()));
-        let place = Place { root: root.clone(), target: root.clone(), tools: root.clone() };
+        let paths = Paths { root: root.clone(), target: root.clone(), tools: root.clone() };
         std::fs::create_dir_all(root.join("dashboard/src")).expect("folders");
-        std::fs::create_dir_all(place.dist()).expect("folders");
+        std::fs::create_dir_all(paths.dist()).expect("folders");
         let source = root.join("dashboard/src/main.rs");
         std::fs::write(&source, "one").expect("written");
-        let first = of(&place, "tools 1").expect("a stamp");
-        std::fs::write(place.dist().join("index.html"), "product").expect("written");
-        assert_eq!(of(&place, "tools 1").expect("a stamp"), first);
-        assert_ne!(of(&place, "tools 2").expect("a stamp"), first);
+        let first = of(&paths, "tools 1").expect("a stamp");
+        std::fs::write(paths.dist().join("index.html"), "product").expect("written");
+        assert_eq!(of(&paths, "tools 1").expect("a stamp"), first);
+        assert_ne!(of(&paths, "tools 2").expect("a stamp"), first);
         std::fs::write(&source, "two").expect("written");
-        assert_ne!(of(&place, "tools 1").expect("a stamp"), first);
+        assert_ne!(of(&paths, "tools 1").expect("a stamp"), first);
         std::fs::remove_dir_all(&root).expect("removed");
     }
 }

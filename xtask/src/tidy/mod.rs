@@ -2,6 +2,7 @@
 //!
 //! Every rule has rows in its tests that show that it bites, and rows that show what it leaves alone.
 
+mod circles;
 mod domain;
 mod functions;
 mod layers;
@@ -13,7 +14,7 @@ mod web;
 mod words;
 
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::say;
 use source::Source;
 use std::process::ExitCode;
@@ -44,13 +45,13 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
         .flatten()
 }
 
-pub fn command(place: &Place) -> Outcome<ExitCode> {
-    check(place)?;
+pub fn command(paths: &Paths) -> Outcome<ExitCode> {
+    check(paths)?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn check(place: &Place) -> Outcome<()> {
-    let sources = source::all(&place.root)?;
+pub fn check(paths: &Paths) -> Outcome<()> {
+    let sources = source::all(&paths.root)?;
     let mut broken = 0;
     for source in &sources {
         for rule in rules() {
@@ -61,10 +62,19 @@ pub fn check(place: &Place) -> Outcome<()> {
             }
         }
     }
+    let circles = circles::find(&sources);
+    if !circles.is_empty() {
+        circles::steps(&sources).iter().for_each(|step| println!("    {step}"));
+    }
+    for (file, finding) in circles {
+        println!("{file}:{}: {}: {}", finding.line, circles::NAME, finding.what);
+        println!("    {}", circles::INSTEAD);
+        broken += 1;
+    }
     if broken > 0 {
         return Err(Failure::new(format!("{broken} places break the rules of this repository.")));
     }
-    say::note(&format!("{} rules hold in {} files", rules().count(), sources.len()));
+    say::note(&format!("{} rules hold in {} files", rules().count() + 1, sources.len()));
     Ok(())
 }
 

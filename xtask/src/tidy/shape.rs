@@ -17,11 +17,6 @@ pub const RULES: &[Rule] = &[
     Rule { name: "file-length", instead: "Split it: a file holds one idea, in at most 400 lines.", find: file_length },
     Rule { name: "thin-main", instead: "A Lambda main only wires, in fewer than 40 lines.", find: thin_main },
     Rule { name: "module-name", instead: "Name the module after the idea that it holds.", find: module_name },
-    Rule {
-        name: "browser-tests",
-        instead: "Call the file `browser*.rs`: such tests run one at a time.",
-        find: browser_tests,
-    },
 ];
 
 fn module_header(source: &Source) -> Vec<Finding> {
@@ -36,7 +31,7 @@ fn file_length(source: &Source) -> Vec<Finding> {
 }
 
 fn thin_main(source: &Source) -> Vec<Finding> {
-    too_long(source, source.under("lambda/src/bin") && source.is_rust(), MAIN_LINES_MAX - 1)
+    too_long(source, source.under("lambda/functions/src/bin") && source.is_rust(), MAIN_LINES_MAX - 1)
 }
 
 fn too_long(source: &Source, applies: bool, max: usize) -> Vec<Finding> {
@@ -60,17 +55,6 @@ fn module_name(source: &Source) -> Vec<Finding> {
         found.extend(declared.map(|name| Finding::new(line, format!("`mod {name}`"))));
     }
     found
-}
-
-fn browser_tests(source: &Source) -> Vec<Finding> {
-    let Some(file) = source.path.strip_prefix("tests/tests/") else {
-        return Vec::new();
-    };
-    if file.starts_with("browser") {
-        return Vec::new();
-    }
-    let drives = lines(&source.code).find(|(_, code)| has_word(code, "thirtyfour"));
-    drives.map(|(line, _)| Finding::new(line, "drives a browser")).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -109,9 +93,9 @@ mod tests {
             RULES,
             "thin-main",
             &[
-                ("lambda/src/bin/api.rs", &"\n".repeat(40), &[40]),
-                ("lambda/src/bin/api.rs", &"\n".repeat(39), &[]),
-                ("lambda/src/api.rs", &"\n".repeat(99), &[]),
+                ("lambda/functions/src/bin/api.rs", &"\n".repeat(40), &[40]),
+                ("lambda/functions/src/bin/api.rs", &"\n".repeat(39), &[]),
+                ("lambda/functions/src/api.rs", &"\n".repeat(99), &[]),
             ],
         );
     }
@@ -127,20 +111,6 @@ mod tests {
                 ("a/src/lib.rs", "pub mod gate;\npub(crate) mod helpers;\n", &[2]),
                 ("a/src/lib.rs", "mod common {\n}\n", &[1]),
                 ("dashboard/src/model.rs", "mod commonplace;\n// mod utils;\n", &[]),
-            ],
-        );
-    }
-
-    #[test]
-    fn browser_tests_are_named_so() {
-        rows(
-            RULES,
-            "browser-tests",
-            &[
-                ("tests/tests/story.rs", "\nuse thirtyfour::By;\n", &[2]),
-                ("tests/tests/browser_story.rs", "use thirtyfour::By;\n", &[]),
-                ("tests/tests/browser/main.rs", "use thirtyfour::By;\n", &[]),
-                ("tests/tests/api.rs", "// thirtyfour\n", &[]),
             ],
         );
     }

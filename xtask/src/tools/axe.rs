@@ -2,35 +2,11 @@
 
 use super::npm;
 use crate::failure::Outcome;
-use crate::place::Place;
-use crate::say;
+use crate::paths::Paths;
 
 const VERSION: &str = "4.14.1";
 
-/// Installs it where it is missing or another version; the tests read it from there.
-pub fn ensure(place: &Place) -> Outcome<()> {
-    let manifest = place.tools.join("npm/node_modules/axe-core/package.json");
-    let present = std::fs::read_to_string(manifest).is_ok_and(|text| is_version(&text, VERSION));
-    if present {
-        return Ok(());
-    }
-    say::phase("installing axe-core: the browser tests look for what not everybody can read or reach", || {
-        say::note("from npm into target/tools, once; a few seconds");
-        npm::install(place, "axe-core", VERSION)
-    })
-}
-
-fn is_version(manifest: &str, version: &str) -> bool {
-    manifest.contains(&format!("\"version\": \"{version}\""))
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn another_version_is_not_taken() {
-        let manifest = "{\n  \"name\": \"axe-core\",\n  \"version\": \"4.14.1\"\n}";
-        assert!(super::is_version(manifest, "4.14.1"));
-        assert!(!super::is_version(manifest, "4.14.10"));
-        assert!(!super::is_version(manifest, "4.14"));
-    }
+/// Installs it where it is missing or another version. The tests read it from there.
+pub fn ensure(paths: &Paths) -> Outcome<()> {
+    npm::ensure(paths, "axe-core", VERSION, "axe-core: the browser tests check accessibility with it").map(drop)
 }

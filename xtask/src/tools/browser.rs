@@ -2,7 +2,7 @@
 
 use super::{find, network};
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::{progress, run, say};
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,7 +13,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    pub fn ensure(place: &Place) -> Outcome<Browser> {
+    pub fn ensure(paths: &Paths) -> Outcome<Browser> {
         if let Some(found) = present() {
             return Ok(found);
         }
@@ -24,9 +24,9 @@ impl Browser {
         }
         say::phase("installing Debian's chromium and chromium-driver: the tests drive a real browser", || {
             say::note("once; 100 MB, about a minute");
-            apt(place, &["update", "-q"])?;
+            apt(paths, &["update", "-q"])?;
             apt(
-                place,
+                paths,
                 &["install", "-y", "-q", "--no-install-recommends", "chromium", "chromium-driver", "fonts-liberation"],
             )
         })?;
@@ -44,8 +44,8 @@ fn present() -> Option<Browser> {
     Some(Browser { chromium, driver: find::on_path("chromedriver")? })
 }
 
-fn apt(place: &Place, args: &[&str]) -> Outcome<()> {
-    let mut command = run::cleaned(Command::new("apt-get"), place);
+fn apt(paths: &Paths, args: &[&str]) -> Outcome<()> {
+    let mut command = run::cleaned(Command::new("apt-get"), paths);
     command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
     progress::watched(&mut command).map_err(|failure| network::explain(failure, "chromium from Debian"))
 }

@@ -1,6 +1,6 @@
 //! Looks a program up among our own tools, then on PATH, and asks it for its version.
 
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,13 +8,12 @@ use std::process::Command;
 #[derive(Clone, Debug)]
 pub struct Found {
     pub path: PathBuf,
-    pub version: String,
 }
 
 /// The first program of that name whose version is acceptable.
-pub fn program(place: &Place, name: &str, acceptable: impl Fn(&str) -> bool) -> Option<Found> {
+pub fn program(paths: &Paths, name: &str, acceptable: impl Fn(&str) -> bool) -> Option<Found> {
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let own = [place.tools.join("bin"), place.tools.join("npm/node_modules/.bin")];
+    let own = [paths.tools.join("bin")];
     let inherited = std::env::var_os("PATH").unwrap_or_default();
     own.into_iter()
         .chain(std::env::split_paths(&inherited))
@@ -22,7 +21,7 @@ pub fn program(place: &Place, name: &str, acceptable: impl Fn(&str) -> bool) -> 
         .filter(|path| path.is_file())
         .find_map(|path| {
             let version = version_of(&path)?;
-            acceptable(&version).then_some(Found { path, version })
+            acceptable(&version).then_some(Found { path })
         })
 }
 
@@ -62,13 +61,13 @@ mod tests {
     #[test]
     fn refuses_a_program_of_another_version() {
         let folder = std::env::temp_dir().join(format!("xtask-find-{}", std::process::id()));
-        let place = Place { root: folder.clone(), target: folder.clone(), tools: folder.clone() };
+        let paths = Paths { root: folder.clone(), target: folder.clone(), tools: folder.clone() };
         let script = folder.join("bin/some-tool");
         std::fs::create_dir_all(folder.join("bin")).expect("a folder");
         std::fs::write(&script, "#!/bin/sh\necho some-tool 1.2.3\n").expect("a script");
         run::captured(Command::new("chmod").arg("+x").arg(&script)).expect("chmod");
-        assert!(program(&place, "some-tool", |v| v == "1.2.3").is_some());
-        assert!(program(&place, "some-tool", |v| v == "1.2.4").is_none());
+        assert!(program(&paths, "some-tool", |v| v == "1.2.3").is_some());
+        assert!(program(&paths, "some-tool", |v| v == "1.2.4").is_none());
         std::fs::remove_dir_all(&folder).expect("removed");
     }
 }

@@ -3,7 +3,7 @@
 use super::find::Found;
 use super::install::{self, Recipe};
 use crate::failure::Outcome;
-use crate::place::Place;
+use crate::paths::Paths;
 
 const VERSION: &str = "0.13.2";
 
@@ -15,8 +15,8 @@ const RECIPE: Recipe = Recipe {
     features: &[],
 };
 
-pub fn ensure(place: &Place) -> Outcome<Found> {
-    let found = install::ensure(place, &RECIPE, VERSION)?;
-    install::remove_leftovers(place);
+pub fn ensure(paths: &Paths) -> Outcome<Found> {
+    let found = install::ensure(paths, &RECIPE, VERSION)?;
+    install::remove_leftovers(paths);
     Ok(found)
 }

@@ -1,4 +1,4 @@
-//! The tools that a build of the dashboard needs: found where they are, installed where they are missing.
+//! The programs that builds and checks need: found where they are, installed in one exact version where they are missing.
 
 pub mod aws;
 pub mod axe;
@@ -6,89 +6,57 @@ pub mod browser;
 mod find;
 pub mod fuzzer;
 mod install;
+pub mod mdbook;
 mod network;
 mod npm;
 mod wasm_opt;
 pub mod wasm_rust;
 
 use crate::failure::Outcome;
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::{lockfile, run};
-pub use find::Found;
+pub use find::on_path;
 pub use network::explain as no_network;
-use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Command;
 use wasm_rust::WasmRust;
 
-/// The last release of the 0.21 line; 0.22 changes its configuration.
-const TRUNK: &str = "0.21.14";
-
+/// What a build of the dashboard needs.
 pub struct WebTools {
     pub rust: WasmRust,
-    pub trunk: Found,
-    pub bindgen: Found,
-    /// Without it the dashboard works and its download is bigger.
-    pub wasm_opt: Option<Found>,
+    /// Without it the dashboard works and its download is a tenth bigger.
+    pub wasm_opt: Option<PathBuf>,
+    bindgen_version: String,
+}
+
+pub fn wasm_opt_is_there(paths: &Paths) -> bool {
+    wasm_opt::ensure(paths).is_some()
 }
 
 impl WebTools {
     /// Finds every tool, and installs what is missing, saying what, why and for how long.
-    pub fn ensure(place: &Place) -> Outcome<WebTools> {
-        let rust = wasm_rust::ensure(place)?;
-        let trunk = install::ensure(place, &TRUNK_RECIPE, TRUNK)?;
-        let bindgen = install::ensure(place, &BINDGEN_RECIPE, &lockfile::version_of(&place.root, "wasm-bindgen")?)?;
-        let wasm_opt = wasm_opt::ensure(place);
-        install::remove_leftovers(place);
-        Ok(WebTools { rust, trunk, bindgen, wasm_opt })
-    }
-
-    /// A command that finds these very tools first, and the compiler that knows wasm32.
-    pub fn command(&self, place: &Place, program: &Found) -> Command {
-        self.prepared(run::cleaned(Command::new(&program.path), place), place)
+    pub fn ensure(paths: &Paths) -> Outcome<WebTools> {
+        let rust = wasm_rust::ensure(paths)?;
+        let bindgen_version = lockfile::version_of(&paths.root, "wasm-bindgen")?;
+        Ok(WebTools { rust, wasm_opt: wasm_opt::ensure(paths), bindgen_version })
     }
 
     /// The cargo that builds for wasm32.
-    pub fn cargo(&self, place: &Place) -> Command {
-        self.prepared(run::cargo(place), place)
+    pub fn cargo(&self, paths: &Paths) -> Command {
+        self.prepared(run::cargo(paths), paths)
     }
 
-    fn prepared(&self, mut command: Command, place: &Place) -> Command {
+    /// A command that finds the compiler that knows wasm32.
+    pub fn prepared(&self, mut command: Command, paths: &Paths) -> Command {
         self.rust.select(&mut command);
-        command.env("PATH", self.path()).env("CARGO_TARGET_DIR", place.dashboard_target());
+        // The flags for wasm32 are in .cargo/config.toml; this variable would replace them.
+        command.env_remove("RUSTFLAGS").env("CARGO_TARGET_DIR", paths.dashboard_target());
         command
-    }
-
-    fn path(&self) -> OsString {
-        let own = [&self.bindgen, &self.trunk].into_iter().filter_map(|tool| tool.path.parent());
-        let inherited = std::env::var_os("PATH").unwrap_or_default();
-        let all = own.map(Into::into).chain(std::env::split_paths(&inherited));
-        std::env::join_paths(all).unwrap_or(inherited)
     }
 
     /// One line that changes when any tool does.
     pub fn versions(&self) -> String {
-        let wasm_opt = self.wasm_opt.as_ref().map_or("none", |tool| tool.version.as_str());
-        format!(
-            "{} | trunk {} | wasm-bindgen {} | wasm-opt {wasm_opt}",
-            self.rust.version, self.trunk.version, self.bindgen.version
-        )
+        let wasm_opt = if self.wasm_opt.is_some() { wasm_opt::VERSION } else { "none" };
+        format!("{} | wasm-bindgen {} | wasm-opt {wasm_opt}", self.rust.version, self.bindgen_version)
     }
 }
-
-const TRUNK_RECIPE: install::Recipe = install::Recipe {
-    package: "trunk",
-    binary: "trunk",
-    why: "bundles the dashboard",
-    minutes: "2 to 4 minutes on two cores",
-    // Its TLS is for downloading tools and for `trunk serve --tls`: we do neither.
-    features: &["--no-default-features"],
-};
-
-const BINDGEN_RECIPE: install::Recipe = install::Recipe {
-    package: "wasm-bindgen-cli",
-    binary: "wasm-bindgen",
-    why: "joins WebAssembly to the browser, in exactly the version that Cargo.lock names",
-    minutes: "1 to 2 minutes on two cores",
-    // Its TLS is for drivers on other machines.
-    features: &["--no-default-features"],
-};

@@ -1,11 +1,11 @@
 //! A Rust compiler that can build for wasm32-unknown-unknown: the active one, or the toolchain `wasm`.
 //!
-//! There is no rust-toolchain.toml that lists the target: where rustup cannot download it, such a file
-//! makes every cargo call in the checkout fail.
+//! rust-toolchain.toml does not list the target: where rustup cannot download it, such a file makes every cargo call in
+//! the checkout fail.
 
 use super::find;
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
+use crate::paths::Paths;
 use crate::{progress, run, say};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ const FALLBACK: &str = "wasm";
 const DEBIAN: &str = include_str!("wasm_debian.sh");
 
 pub struct WasmRust {
-    /// None: the active toolchain can do it.
+    /// `None` where the active toolchain has the target.
     toolchain: Option<&'static str>,
     pub version: String,
 }
@@ -28,43 +28,43 @@ impl WasmRust {
         }
     }
 
-    pub fn has_clippy(&self, place: &Place) -> bool {
-        let mut command = run::cargo(place);
+    pub fn has_clippy(&self, paths: &Paths) -> bool {
+        let mut command = run::cargo(paths);
         self.select(&mut command);
         run::captured(command.args(["clippy", "--version"])).is_ok()
     }
 }
 
-pub fn ensure(place: &Place) -> Outcome<WasmRust> {
-    if let Some(found) = present(place) {
+pub fn ensure(paths: &Paths) -> Outcome<WasmRust> {
+    if let Some(found) = present(paths) {
         return Ok(found);
     }
     let added = say::phase(&format!("adding the target {TARGET}: the dashboard is WebAssembly"), || {
         say::note("by `rustup target add`, once; about 20 MB");
-        progress::watched(run::cleaned(Command::new("rustup"), place).args(["target", "add", TARGET]))
+        progress::watched(run::cleaned(Command::new("rustup"), paths).args(["target", "add", TARGET]))
     });
     let Err(refused) = added else {
-        return present(place)
+        return present(paths)
             .ok_or_else(|| fallback_impossible("rustup added the target, but the compiler lacks it."));
     };
     say::note("rustup could not download it; building it from Debian's Rust sources instead");
-    build_from_debian(place).map_err(|failure| merge(failure, refused))?;
-    present(place).ok_or_else(|| fallback_impossible("The toolchain `wasm` was built, but does not work."))
+    build_from_debian(paths).map_err(|failure| merge(failure, refused))?;
+    present(paths).ok_or_else(|| fallback_impossible("The toolchain `wasm` was built, but does not work."))
 }
 
-fn present(place: &Place) -> Option<WasmRust> {
+fn present(paths: &Paths) -> Option<WasmRust> {
     [None, Some(FALLBACK)].into_iter().find_map(|toolchain| {
-        let found = WasmRust { toolchain, version: asked(place, toolchain, &["--version"])? };
-        has_std(&sysroot(place, toolchain)?).then_some(found)
+        let found = WasmRust { toolchain, version: asked(paths, toolchain, &["--version"])? };
+        has_std(&sysroot(paths, toolchain)?).then_some(found)
     })
 }
 
-fn sysroot(place: &Place, toolchain: Option<&'static str>) -> Option<PathBuf> {
-    asked(place, toolchain, &["--print", "sysroot"]).map(PathBuf::from)
+fn sysroot(paths: &Paths, toolchain: Option<&'static str>) -> Option<PathBuf> {
+    asked(paths, toolchain, &["--print", "sysroot"]).map(PathBuf::from)
 }
 
-fn asked(place: &Place, toolchain: Option<&'static str>, args: &[&str]) -> Option<String> {
-    let mut rustc = run::cleaned(Command::new("rustc"), place);
+fn asked(paths: &Paths, toolchain: Option<&'static str>, args: &[&str]) -> Option<String> {
+    let mut rustc = run::cleaned(Command::new("rustc"), paths);
     WasmRust { toolchain, version: String::new() }.select(&mut rustc);
     run::captured(rustc.args(args)).ok().map(|text| text.trim().to_owned())
 }
@@ -81,16 +81,16 @@ fn has_std(sysroot: &Path) -> bool {
     })
 }
 
-/// What the project's notes call the offline way: Debian carries the sources of the standard library.
-fn build_from_debian(place: &Place) -> Outcome<()> {
+/// Debian carries the sources of the standard library, and a compiler of the same version.
+fn build_from_debian(paths: &Paths) -> Outcome<()> {
     let root = run::captured(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
     if find::on_path("apt-get").is_none() || !root {
         return Err(fallback_impossible("That needs Debian's apt-get and root."));
     }
     say::phase(&format!("building {TARGET} from Debian's packages rustc-web and rust-web-src"), || {
         say::note("once; 200 MB of packages and 1 to 2 minutes on two cores");
-        let mut bash = run::cleaned(Command::new("bash"), place);
-        if let Some(sysroot) = sysroot(place, None) {
+        let mut bash = run::cleaned(Command::new("bash"), paths);
+        if let Some(sysroot) = sysroot(paths, None) {
             bash.env("RUSTUP_SYSROOT", sysroot);
         }
         progress::watched(bash.args(["-c", DEBIAN]))

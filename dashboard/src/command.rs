@@ -1,4 +1,4 @@
-//! A write that a person asked for: runs once at a time, says what came of it.
+//! A command: a request that changes something, or loads more on demand. It runs once at a time and keeps its error.
 
 use crate::api::ApiError;
 use crate::reactive::prelude::*;
@@ -7,45 +7,45 @@ use leptos::task::spawn_local;
 use std::future::Future;
 use std::pin::Pin;
 
-/// What is done with an answer.
-type Done = Box<dyn FnOnce()>;
+/// Applies a successful response.
+type Apply = Box<dyn FnOnce()>;
 
-/// A write under way, or its last failure.
+/// A command's state: whether it runs, and its last error.
 #[derive(Clone, Copy)]
-pub struct Ask {
+pub struct Command {
     busy: RwSignal<bool>,
     error: RwSignal<Option<ApiError>>,
     tab: session::Tab,
 }
 
-impl Default for Ask {
+impl Default for Command {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Ask {
-    /// Nothing asked yet. Made in a component's body: event handlers have no context.
+impl Command {
+    /// Returns an idle command. Call it in a component's body: event handlers have no context.
     pub fn new() -> Self {
         Self { busy: RwSignal::new(false), error: RwSignal::new(None), tab: session::tab() }
     }
 
-    /// Whether it is under way.
+    /// Returns whether the command runs.
     pub fn busy(self) -> Signal<bool> {
         self.busy.into()
     }
 
-    /// Why it failed.
+    /// Returns the last error.
     pub fn error(self) -> Signal<Option<ApiError>> {
         self.error.into()
     }
 
-    /// Forgets the last failure.
+    /// Clears the last error.
     pub fn clear(self) {
         self.error.set(None);
     }
 
-    /// Starts it, unless it is under way: pressed twice, it is sent once.
+    /// Runs the command, unless it already runs: a double click sends one request.
     pub fn run<T: 'static>(
         self,
         call: impl Future<Output = Result<T, ApiError>> + 'static,
@@ -56,16 +56,16 @@ impl Ask {
         }
         self.busy.set(true);
         self.error.set(None);
-        self.settle(Box::pin(async move { call.await.map(|value| Box::new(move || done(value)) as Done) }));
+        self.settle(Box::pin(async move { call.await.map(|value| Box::new(move || done(value)) as Apply) }));
     }
 
-    fn settle(self, call: Pin<Box<dyn Future<Output = Result<Done, ApiError>>>>) {
+    fn settle(self, call: Pin<Box<dyn Future<Output = Result<Apply, ApiError>>>>) {
         spawn_local(async move {
             let result = call.await;
-            // The page may be gone by now; what was asked has happened all the same.
+            // The page may be gone, but the command has run.
             self.busy.try_set(false);
             match result {
-                Ok(done) => done(),
+                Ok(apply) => apply(),
                 Err(err) => {
                     if err.is_signed_out() {
                         self.tab.leave(true);

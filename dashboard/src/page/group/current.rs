@@ -1,6 +1,6 @@
-//! The group that a page is about: its value, and what may be done with it by the person here.
+//! The group of the page, and what the signed-in person may do with it.
 
-use crate::component::Asker;
+use crate::component::People;
 use crate::poll::{Live, Pulse};
 use crate::reactive::prelude::*;
 use crate::session;
@@ -9,20 +9,20 @@ use domain::role::Permission;
 use std::sync::Arc;
 use wire::{GroupDetail, ReplayView};
 
-/// Why nothing can be done on the page of a fingerprint that is merged.
-const MERGED: &str = "This is seen as one cause with another group: act there.";
+/// Why every action is disabled on the page of a merged fingerprint.
+const MERGED: &str = "This fingerprint is merged into another group. Act there.";
 
 /// The group of the page.
 #[derive(Clone, Copy)]
-pub(super) struct Here {
+pub(super) struct CurrentGroup {
     live: Live<GroupDetail>,
     detail: Memo<Arc<GroupDetail>>,
     id: StoredValue<GroupId>,
     tab: session::Tab,
 }
 
-impl Here {
-    /// The group, once it is known.
+impl CurrentGroup {
+    /// Returns the group once it is loaded.
     pub(super) fn new(live: Live<GroupDetail>, id: GroupId) -> Option<Self> {
         let first = Arc::new(live.data().get_untracked()?);
         let detail = Memo::new(move |before: Option<&Arc<GroupDetail>>| match live.get() {
@@ -32,30 +32,30 @@ impl Here {
         Some(Self { live, detail, id: StoredValue::new(id), tab: session::tab() })
     }
 
-    /// Its id.
+    /// Returns the group's ID.
     pub(super) fn id(self) -> GroupId {
         self.id.get_value()
     }
 
-    /// The whole value. Not tracked.
+    /// Returns the group. Not tracked.
     pub(super) fn now(self) -> Arc<GroupDetail> {
         self.detail.get_untracked()
     }
 
-    /// Part of the value; its readers run again only when that part changes.
+    /// Returns a part of the group. Readers run again only when that part changes.
     pub(super) fn part<U: Clone + PartialEq + Send + Sync + 'static>(
         self,
-        of: impl Fn(&GroupDetail) -> U + Send + Sync + 'static,
+        select: impl Fn(&GroupDetail) -> U + Send + Sync + 'static,
     ) -> Memo<U> {
-        self.detail.map(move |detail| of(detail))
+        self.detail.map(move |detail| select(detail))
     }
 
-    /// Takes the answer to something that the person did.
+    /// Sets the group to the response of a command.
     pub(super) fn put(self, detail: GroupDetail) {
         self.live.put(detail);
     }
 
-    /// Changes the value at once as the person's act has changed it, and asks for the whole.
+    /// Applies the expected effect of a command at once, and fetches the group.
     pub(super) fn patch(self, change: impl FnOnce(&mut GroupDetail)) {
         let mut detail = GroupDetail::clone(&self.now());
         change(&mut detail);
@@ -63,22 +63,22 @@ impl Here {
         self.live.refresh();
     }
 
-    /// Takes a replay as it is now.
+    /// Sets the group's replay.
     pub(super) fn put_replay(self, view: ReplayView) {
         self.patch(|detail| detail.replay = Some(view));
     }
 
-    /// How fresh the value is.
+    /// Returns the group's freshness.
     pub(super) fn pulse(self) -> Pulse {
         self.live.pulse()
     }
 
-    /// Asks for the value now.
+    /// Fetches the group now, and more often for a while.
     pub(super) fn hurry(self) {
         self.live.hurry();
     }
 
-    /// Why the person here may not do something now; none if they may.
+    /// Explains why the person cannot do something now. Returns `None` if they can. `more` adds a condition.
     pub(super) fn why_not(
         self,
         permission: Permission,
@@ -92,9 +92,9 @@ impl Here {
         })
     }
 
-    /// Who asks for a consent.
-    pub(super) fn asker(self) -> Signal<Asker> {
-        Signal::derive(move || Asker {
+    /// Returns the people involved in an approval.
+    pub(super) fn people(self) -> Signal<People> {
+        Signal::derive(move || People {
             me: self.tab.me().map(|me| me.name.to_string()),
             declarer: self.detail.with(|d| d.row.state.fix().map(|fix| fix.declared_by.to_string())),
         })

@@ -1,34 +1,34 @@
-//! What broke, how bad it is, and what to do next: the first five seconds.
+//! The header: what the group is, how bad it is, and what to do next.
 
-use super::here::Here;
+use super::current::CurrentGroup;
 use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
 use crate::reactive::prelude::*;
-use dashboard_model::money::{count, count_of};
+use dashboard_model::money::{count, count_signed};
 use dashboard_model::words;
 use domain::letter::LetterStateKind;
 use wire::NextStep;
 
-/// Below the title.
+/// Shows the facts and figures below the title.
 #[component]
-pub(super) fn Head(here: Here) -> impl IntoView {
+pub(super) fn Header(current: CurrentGroup) -> impl IntoView {
     view! {
         <div class="group-head">
-            <Facts here />
-            <Stats here />
+            <Facts current />
+            <Stats current />
         </div>
     }
 }
 
 #[component]
-fn Facts(here: Here) -> impl IntoView {
-    let row = here.part(|detail| {
+fn Facts(current: CurrentGroup) -> impl IntoView {
+    let row = current.part(|detail| {
         let row = &detail.row;
         (row.queue.clone(), row.classification.clone(), row.consumer.clone(), row.culprit.clone(), row.severity)
     });
-    let version = here.part(|detail| detail.deployment.as_ref().map(|d| d.version.clone()));
-    let next = here.part(|detail| detail.row.next.clone());
-    let first = here.part(|detail| detail.row.first_died_at);
-    let last = here.part(|detail| detail.row.last_died_at);
+    let version = current.part(|detail| detail.deployment.as_ref().map(|d| d.version.clone()));
+    let next = current.part(|detail| detail.row.next.clone());
+    let first = current.part(|detail| detail.row.first_died_at);
+    let last = current.part(|detail| detail.row.last_died_at);
     view! {
         <p class="facts">
             <StepPill step=next />
@@ -46,30 +46,33 @@ fn Facts(here: Here) -> impl IntoView {
                     </span>
                     {consumer}
                     {culprit}
-                    <span class="fact">{words::severity(severity)}</span>
+                    <span class="fact">"severity "<b>{words::severity(severity)}</b></span>
                 }.into_any()
             })}
-            <span class="fact">"first "<At at=first /></span>
-            {part(move || last.get().map(|last| view! { <span class="fact">"last "<At at=Signal::stored(last) /></span> }.into_any()))}
+            <span class="fact">"first failure "<At at=first /></span>
+            {part(move || last.get().map(|last| view! { <span class="fact">"last failure "<At at=Signal::stored(last) /></span> }.into_any()))}
         </p>
         <p class="facts-why">
             {part(move || row.with(|(_, class, ..)| {
-                format!("{} % sure: {}", class.confidence.as_pct(), class.reason)
+                match class.confidence.as_pct() {
+                    0 => "Unclassified".to_string(),
+                    pct => format!("{pct}% confidence: {}", class.reason),
+                }
             }))}
         </p>
     }
 }
 
 #[component]
-fn Stats(here: Here) -> impl IntoView {
-    let open = here.part(|detail| detail.row.open.clone());
-    let customers = here.part(|detail| detail.row.customers);
-    let oldest = here.part(|detail| detail.row.oldest_sent_at);
-    let loss = here.part(|detail| detail.row.loss_at);
-    let last_hour = here.part(|detail| detail.row.arrivals_last_hour);
-    let delivered = here.part(|detail| detail.row.delivered);
-    let held = here.part(|detail| detail.counts.of(LetterStateKind::Quarantined).letters);
-    let growing = here.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
+fn Stats(current: CurrentGroup) -> impl IntoView {
+    let open = current.part(|detail| detail.row.open.clone());
+    let customers = current.part(|detail| detail.row.customers);
+    let oldest = current.part(|detail| detail.row.oldest_sent_at);
+    let loss = current.part(|detail| detail.row.loss_at);
+    let last_hour = current.part(|detail| detail.row.arrivals_last_hour);
+    let delivered = current.part(|detail| detail.row.delivered);
+    let quarantined = current.part(|detail| detail.counts.of(LetterStateKind::Quarantined).letters);
+    let growing = current.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
     let letters = Signal::derive(move || {
         if open.with(|open| open.letters) == 1 { "letter open" } else { "letters open" }.to_string()
     });
@@ -79,17 +82,17 @@ fn Stats(here: Here) -> impl IntoView {
     let tone = Signal::derive(move || if growing.get() && last_hour.get() > 0 { "danger" } else { "" });
     view! {
         <div class="figures">
-            <Stat label=letters>{part(move || open.with(|open| count_of(open.letters)))}</Stat>
-            <Stat label="at risk"><MoneyText of=open /></Stat>
+            <Stat label=letters>{part(move || open.with(|open| count_signed(open.letters)))}</Stat>
+            <Stat label="at risk"><MoneyText tally=open /></Stat>
             <Stat label=people>{part(move || count(customers.get()))}</Stat>
             <Stat label="oldest"><Age since=oldest /></Stat>
-            <Stat label="to loss"><Loss at=loss /></Stat>
+            <Stat label="to expiry"><Loss at=loss /></Stat>
             <Stat label="last hour" tone>{part(move || format!("+{}", count(last_hour.get())))}</Stat>
-            <Show when=move || { held.get() > 0 }>
-                <Stat label="in quarantine" tone="warn">{part(move || count_of(held.get()))}</Stat>
+            <Show when=move || { quarantined.get() > 0 }>
+                <Stat label="in quarantine" tone="warn">{part(move || count_signed(quarantined.get()))}</Stat>
             </Show>
             <Show when=move || { delivered.get() > 0 }>
-                <Stat label="delivered">{part(move || count_of(delivered.get()))}</Stat>
+                <Stat label="delivered">{part(move || count_signed(delivered.get()))}</Stat>
             </Show>
         </div>
     }

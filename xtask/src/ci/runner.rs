@@ -1,0 +1,205 @@
+//! Runs steps side by side, one per lane, each in a process of its own with its output in `target/ci/<step>.log`.
+//!
+//! Steps that compile run at a low priority, so that tests beside them meet their deadlines on two cores.
+
+use super::report::{self, Ended, Ending};
+use super::steps::{Lane, Step};
+use super::tally::Tally;
+use super::{DONE, ONE_STEP};
+use crate::failure::{Failure, Outcome, at};
+use crate::paths::Paths;
+use crate::say;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+/// How often the steps that run are named.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+/// The priority of steps that compile or compute.
+const NICE: &str = "15";
+
+/// Runs the steps to their end and returns how each ended, in the order in which they ended.
+pub fn run(paths: &Paths, steps: &[&'static Step]) -> Outcome<Vec<Ended>> {
+    let mut run =
+        Run { paths, program: own_copy(paths)?, waiting: steps.to_vec(), running: Vec::new(), ended: Vec::new() };
+    let (tell, ends) = mpsc::channel();
+    loop {
+        run.start_all(&tell)?;
+        if run.running.is_empty() {
+            return Ok(run.ended);
+        }
+        match ends.recv_timeout(HEARTBEAT) {
+            Ok(name) => run.end(name),
+            Err(RecvTimeoutError::Timeout) => run.show(),
+            // `tell` lives as long as this loop.
+            Err(RecvTimeoutError::Disconnected) => return Ok(run.ended),
+        }
+    }
+}
+
+/// Compiling the tests may replace this very program while it runs.
+fn own_copy(paths: &Paths) -> Outcome<PathBuf> {
+    let own = std::env::current_exe().map_err(|cause| Failure::new(format!("This program has no path: {cause}.")))?;
+    at("create", &paths.ci(), std::fs::create_dir_all(paths.ci()))?;
+    let copy = paths.ci().join("xtask");
+    at("copy", &own, std::fs::copy(&own, &copy))?;
+    Ok(copy)
+}
+
+struct Run<'a> {
+    paths: &'a Paths,
+    program: PathBuf,
+    waiting: Vec<&'static Step>,
+    running: Vec<Running>,
+    ended: Vec<Ended>,
+}
+
+struct Running {
+    step: &'static Step,
+    started: Instant,
+}
+
+/// What may happen to a step that waits.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Start,
+    Wait,
+    /// It needs a step that failed or did not run.
+    GiveUp(&'static str),
+}
+
+impl Run<'_> {
+    fn start_all(&mut self, tell: &Sender<&'static str>) -> Outcome<()> {
+        let mut at = 0;
+        while at < self.waiting.len() {
+            let step = self.waiting[at];
+            match self.next(step) {
+                Next::Wait => at += 1,
+                Next::Start => {
+                    self.waiting.remove(at);
+                    self.start(step, tell.clone())?;
+                }
+                Next::GiveUp(need) => {
+                    self.waiting.remove(at);
+                    let ended =
+                        Ended { step, tally: Tally::default(), ending: Ending::NotRun(need), took: Duration::ZERO };
+                    report::step(&ended, None);
+                    self.ended.push(ended);
+                    // Those that need this one may stand earlier in the list only by mistake; look again anyway.
+                    at = 0;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&self, step: &Step) -> Next {
+        let ending = |need: &str| self.ended.iter().find(|ended| ended.step.name == need).map(|ended| &ended.ending);
+        let is_open = |need: &str| {
+            let waits = self.waiting.iter().any(|step| step.name == need);
+            waits || self.running.iter().any(|running| running.step.name == need)
+        };
+        let failed = |need: &&&'static str| ending(need).is_some_and(|ending| *ending != Ending::Passed);
+        if let Some(need) = step.needs.iter().find(failed) {
+            return Next::GiveUp(need);
+        }
+        let lane_is_busy = self.running.iter().any(|running| running.step.lane == step.lane);
+        if lane_is_busy || step.needs.iter().any(|need| is_open(need)) { Next::Wait } else { Next::Start }
+    }
+
+    fn start(&mut self, step: &'static Step, tell: Sender<&'static str>) -> Outcome<()> {
+        println!("    {} has started: {}", step.name, step.what);
+        let (log, result) = (log_file(self.paths, step), result_file(self.paths, step));
+        // A result of an earlier run must not pass for this one's.
+        let _ = std::fs::remove_file(&result);
+        let output = at("write", &log, File::create(&log))?;
+        let errors = at("write", &log, output.try_clone())?;
+        let mut command = match step.lane {
+            Lane::Wait => Command::new(&self.program),
+            Lane::Native | Lane::Web => {
+                let mut nice = Command::new("nice");
+                nice.args(["-n", NICE]).arg(&self.program);
+                nice
+            }
+        };
+        command.args(["ci", ONE_STEP, step.name]).arg(&result).env(DONE, self.done());
+        let spawned = command.stdin(Stdio::null()).stdout(output).stderr(errors).spawn();
+        let mut child = spawned.map_err(|cause| Failure::new(format!("Could not start a step: {cause}.")))?;
+        self.running.push(Running { step, started: Instant::now() });
+        std::thread::spawn(move || {
+            let _ = child.wait();
+            let _ = tell.send(step.name);
+        });
+        Ok(())
+    }
+
+    fn done(&self) -> String {
+        let passed = self.ended.iter().filter(|ended| ended.ending == Ending::Passed);
+        passed.map(|ended| ended.step.name).collect::<Vec<_>>().join(",")
+    }
+
+    fn end(&mut self, name: &str) {
+        let Some(at) = self.running.iter().position(|running| running.step.name == name) else { return };
+        let Running { step, started } = self.running.remove(at);
+        let (tally, ending) = match std::fs::read_to_string(result_file(self.paths, step)) {
+            Ok(text) => {
+                let (tally, failure) = text.split_once("\n\n").unwrap_or((&text, ""));
+                let ending = if failure.is_empty() { Ending::Passed } else { Ending::Failed(failure.to_owned()) };
+                (Tally::parse(tally), ending)
+            }
+            Err(_) => (Tally::failed(1), Ending::Failed("Its process ended without a result.".to_owned())),
+        };
+        let ended = Ended { step, tally, ending, took: started.elapsed() };
+        report::step(&ended, std::fs::read_to_string(log_file(self.paths, step)).ok().as_deref());
+        self.ended.push(ended);
+    }
+
+    fn show(&self) {
+        let names = self.running.iter().map(|r| format!("{} ({})", r.step.name, say::seconds(r.started.elapsed())));
+        println!("    running: {}", names.collect::<Vec<_>>().join(", "));
+    }
+}
+
+fn log_file(paths: &Paths, step: &Step) -> PathBuf {
+    paths.ci().join(format!("{}.log", step.name))
+}
+
+fn result_file(paths: &Paths, step: &Step) -> PathBuf {
+    paths.ci().join(format!("{}.result", step.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn step(name: &'static str, needs: &'static [&'static str], lane: Lane) -> Step {
+        Step { name, what: "", run: |_| Ok(Tally { passed: 0, failed: 0, skipped: Vec::new() }), needs, lane }
+    }
+
+    static BUILD: Step = step("build", &[], Lane::Native);
+    static CLIPPY: Step = step("clippy", &[], Lane::Native);
+    static STACK: Step = step("stack", &["build"], Lane::Wait);
+
+    fn run<'a>(paths: &'a Paths, waiting: &[&'static Step], running: &[&'static Step]) -> Run<'a> {
+        let running = running.iter().map(|step| Running { step, started: Instant::now() });
+        let (program, running) = (PathBuf::new(), running.collect());
+        Run { paths, program, waiting: waiting.to_vec(), running, ended: Vec::new() }
+    }
+
+    #[test]
+    fn a_step_starts_when_its_lane_is_free_and_its_needs_have_passed() {
+        let paths = Paths { root: "/".into(), target: "/".into(), tools: "/".into() };
+        let mut all = run(&paths, &[&CLIPPY, &STACK], &[&BUILD]);
+        assert_eq!((all.next(&CLIPPY), all.next(&STACK)), (Next::Wait, Next::Wait));
+        all.running.clear();
+        let took = Duration::ZERO;
+        all.ended.push(Ended { step: &BUILD, tally: Tally::default(), ending: Ending::Passed, took });
+        assert_eq!((all.next(&CLIPPY), all.next(&STACK)), (Next::Start, Next::Start));
+        all.ended[0].ending = Ending::Failed("no".to_owned());
+        assert_eq!((all.next(&CLIPPY), all.next(&STACK)), (Next::Start, Next::GiveUp("build")));
+        // A step that was not chosen is not waited for: the one that needs it makes what it lacks.
+        assert_eq!(run(&paths, &[&STACK], &[]).next(&STACK), Next::Start);
+    }
+}

@@ -1,0 +1,89 @@
+//! The steps of `cargo ci`, in the order in which they start.
+
+use super::tally::Tally;
+use super::{aws, fuzz, rust, web};
+use crate::failure::Outcome;
+use crate::paths::Paths;
+use crate::tidy;
+
+pub struct Step {
+    pub name: &'static str,
+    pub what: &'static str,
+    pub run: fn(&Paths) -> Outcome<Tally>,
+    /// Steps that must have passed before.
+    pub needs: &'static [&'static str],
+    pub lane: Lane,
+}
+
+/// One step of each lane runs at a time, beside those of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Compiles in cargo's target directory, which cargo locks, or computes on all cores.
+    Native,
+    /// Compiles for wasm32 in the dashboard's own target directory.
+    Web,
+    /// Installs, or starts programs and mostly waits for them.
+    Wait,
+}
+
+/// Each step builds or installs what it needs, so that it also runs alone.
+pub const STEPS: &[Step] = &[
+    step("format", "cargo fmt --check", rust::format, &[], Lane::Native),
+    step("tidy", "the rules of this repository that a machine can check", run_tidy, &[], Lane::Native),
+    step("dashboard", "the dashboard's release build", web::build, &[], Lane::Web),
+    step("tools", "installs what the later steps need", web::tools, &[], Lane::Wait),
+    step("clippy", "clippy on everything native, warnings are errors", rust::clippy, &[], Lane::Native),
+    step("budget", "the dashboard's first-load bytes", web::budget, &["dashboard"], Lane::Web),
+    step("clippy-web", "clippy on the dashboard", web::clippy, &[], Lane::Web),
+    step("trunk", "Trunk.toml, where Trunk is installed", web::trunk, &[], Lane::Web),
+    step("template", "cfn-lint and sam validate on the templates", aws::templates, &["tools"], Lane::Wait),
+    step("build", "compiles all native tests and functions", rust::build, &["dashboard"], Lane::Native),
+    step(
+        "one-machine",
+        "compiles `dlo` without AWS, and the simulation",
+        rust::one_machine,
+        &["dashboard"],
+        Lane::Native,
+    ),
+    step("components", "the dashboard's components in headless Chromium", web::components, &["tools"], Lane::Web),
+    step("aws", "the adapters for AWS, on endpoints of this machine", aws::adapters, &["build", "tools"], Lane::Wait),
+    step("test", "unit, property and conformance tests", rust::test, &["build"], Lane::Native),
+    step("stack", "the deployed stack, on an endpoint of this machine", aws::stack, &["build", "tools"], Lane::Wait),
+    step("docs", "links and commands that documents name", rust::docs, &["build"], Lane::Native),
+    step("doc-test", "the examples in the documentation", rust::doc_test, &["build"], Lane::Native),
+    step("process", "the real program, killed at any moment", rust::process, &["build", "one-machine"], Lane::Wait),
+    step("fuzz", "the readers of letters, on a fixed seed", fuzz::fixed, &[], Lane::Native),
+    step("browser", "the story in a real browser", rust::browser, &["build", "one-machine", "tools"], Lane::Wait),
+    step("model", "every state of the replay's model", rust::model, &["one-machine"], Lane::Native),
+    step("simulation", "10,000 seeds of simulated faults", rust::simulation, &["one-machine"], Lane::Native),
+];
+
+const fn step(
+    name: &'static str,
+    what: &'static str,
+    run: fn(&Paths) -> Outcome<Tally>,
+    needs: &'static [&'static str],
+    lane: Lane,
+) -> Step {
+    Step { name, what, run, needs, lane }
+}
+
+fn run_tidy(paths: &Paths) -> Outcome<Tally> {
+    tidy::check(paths)?;
+    Ok(Tally::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_needs_only_earlier_ones() {
+        for (at, step) in STEPS.iter().enumerate() {
+            for need in step.needs {
+                assert!(STEPS[..at].iter().any(|earlier| earlier.name == *need), "{} needs {need}", step.name);
+            }
+            assert_eq!(STEPS.iter().filter(|other| other.name == step.name).count(), 1, "{}", step.name);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Every command that a document or a file's head names exists: its package, program, example, step or subcommand.
+
+use super::markdown::{Line, lines, spans};
+use super::workspace::Workspace;
+use super::{Fault, File};
+use crate::failure::{Failure, Outcome};
+use crate::paths::Paths;
+use crate::{run, say};
+use std::path::Path;
+use std::process::Command;
+
+/// A command as it is written, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Named {
+    pub at: String,
+    pub text: String,
+    /// It stands in a block of commands, to be copied as it is.
+    pub is_block: bool,
+}
+
+/// Subcommands of cargo that are not the project's own.
+const CARGO: &[&str] = &["bench", "build", "check", "clippy", "doc", "fmt", "install", "run", "test", "tree"];
+const PROFILES: &[&str] = &["dev", "release", "demo", "wasm"];
+
+/// Collects the commands of all pages, and of the heads of all Rust files.
+pub fn named(pages: &[File], sources: &[File]) -> Vec<Named> {
+    let mut found = Vec::new();
+    for page in pages {
+        let mut continued = String::new();
+        for (line, text) in lines(&page.text) {
+            let at = format!("{}:{line}", page.path.display());
+            match text {
+                Line::Code("sh", text) => match text.trim_end().strip_suffix('\\') {
+                    Some(start) => continued.push_str(start),
+                    None => {
+                        let whole = std::mem::take(&mut continued) + text;
+                        found.extend(pieces(&whole).map(|text| Named { at: at.clone(), text, is_block: true }));
+                    }
+                },
+                Line::Code(..) => {}
+                Line::Prose(text) => {
+                    found.extend(spans(text).filter(|text| is_ours(text)).map(|text| named_in_prose(&at, text)))
+                }
+            }
+        }
+    }
+    for source in sources {
+        let head = source.text.lines().enumerate().take_while(|(_, line)| line.starts_with("//!"));
+        for (line, text) in head {
+            let at = format!("{}:{}", source.path.display(), line + 1);
+            found.extend(spans(text).filter(|text| is_ours(text)).map(|text| named_in_prose(&at, text)));
+        }
+    }
+    found
+}
+
+fn named_in_prose(at: &str, text: &str) -> Named {
+    Named { at: at.to_owned(), text: text.to_owned(), is_block: false }
+}
+
+/// The commands of a line of a block, without its comment.
+fn pieces(line: &str) -> impl Iterator<Item = String> + '_ {
+    let code = line.split(" #").next().unwrap_or_default();
+    let code = if line.trim_start().starts_with('#') { "" } else { code };
+    code.split(['|', ';', '&']).map(|piece| piece.trim().to_owned()).filter(|piece| is_ours(piece))
+}
+
+fn is_ours(text: &str) -> bool {
+    ["cargo ", "dlo ", "target/demo/dlo "].iter().any(|start| text.starts_with(start))
+}
+
+/// The project's own commands.
+pub struct Known<'a> {
+    /// Of `cargo xtask`.
+    pub xtask: &'a [&'a str],
+    /// Of `cargo aws`.
+    pub aws: &'a [&'a str],
+    /// Of `cargo ci --only`.
+    pub steps: &'a [&'a str],
+    /// The program that is asked which commands it has.
+    pub dlo: &'a Path,
+}
+
+/// Says what is wrong with the commands.
+pub fn faults(paths: &Paths, named: &[Named], known: &Known<'_>) -> Outcome<Vec<Fault>> {
+    let workspace = Workspace::read(paths)?;
+    let mut found = Vec::new();
+    for command in named {
+        let words: Vec<&str> = command.text.split_whitespace().collect();
+        let fault = match words.as_slice() {
+            ["cargo", words @ ..] => cargo_fault(known, &workspace, words),
+            [_, words @ ..] => dlo_fault(words, &|words| help(known.dlo, words)),
+            [] => None,
+        };
+        found.extend(fault.map(|what| format!("{}: `{}`: {what}", command.at, command.text)));
+    }
+    Ok(found)
+}
+
+fn cargo_fault(known: &Known<'_>, workspace: &Workspace, words: &[&str]) -> Option<String> {
+    let unknown = |what: &str, word: &str| Some(format!("there is no {what} `{word}`"));
+    match words {
+        ["demo" | "aws" | "xtask" | "ci"] | [] => None,
+        ["ci", "--only", step] if step.starts_with('<') || known.steps.contains(step) => None,
+        ["ci", "--list"] => None,
+        ["ci", flags @ ..] => Some(format!("`{}` names no step", flags.join(" "))),
+        ["xtask", command, ..] if !known.xtask.contains(command) => unknown("command of xtask", command),
+        ["aws", command, ..] if !known.aws.contains(command) => unknown("command of `cargo aws`", command),
+        ["demo" | "xtask" | "aws", ..] => None,
+        [command, flags @ ..] if CARGO.contains(command) => flags_fault(workspace, flags),
+        [command, ..] => unknown("cargo command", command),
+    }
+}
+
+fn flags_fault(workspace: &Workspace, flags: &[&str]) -> Option<String> {
+    let own = flags.iter().position(|flag| *flag == "--").map_or(flags, |end| &flags[..end]);
+    let value = |names: &[&str]| {
+        let at = own.iter().position(|flag| names.contains(flag))?;
+        own.get(at + 1).copied()
+    };
+    let package = value(&["-p", "--package"]);
+    if let Some(package) = package
+        && workspace.package(package).is_none()
+    {
+        return Some(format!("there is no package `{package}`"));
+    }
+    for kind in ["bin", "example", "test", "bench"] {
+        if let Some(name) = value(&[&format!("--{kind}")])
+            && !workspace.has_target(package, kind, name)
+        {
+            return Some(format!("there is no {kind} `{name}`"));
+        }
+    }
+    if let (Some(package), Some(features)) = (package, value(&["--features"]))
+        && let Some(feature) = features.split(',').find(|feature| !workspace.has_feature(package, feature))
+    {
+        return Some(format!("the package `{package}` has no feature `{feature}`"));
+    }
+    let profile = value(&["--profile"])?;
+    (!PROFILES.contains(&profile)).then(|| format!("there is no profile `{profile}`"))
+}
+
+/// Follows subcommands as far as `dlo` has them, then asks whether its help names the flags.
+fn dlo_fault(words: &[&str], help: &dyn Fn(&[&str]) -> Option<String>) -> Option<String> {
+    let commands: Vec<&str> =
+        words.iter().copied().take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).collect();
+    let first = commands.first()?;
+    let known = (1..=commands.len()).rev().find_map(|end| help(&commands[..end]));
+    let Some(text) = known else { return Some(format!("`dlo` has no command `{first}`")) };
+    let flags = words.iter().filter(|word| word.starts_with("--")).map(|flag| flag.split('=').next().unwrap_or(flag));
+    let unknown = flags.into_iter().find(|flag| *flag != "--help" && !text.contains(*flag));
+    unknown.map(|flag| format!("`dlo {first}` has no option `{flag}`"))
+}
+
+fn help(dlo: &Path, words: &[&str]) -> Option<String> {
+    let mut command = Command::new(dlo);
+    run::captured(command.args(words).arg("--help")).ok()
+}
+
+/// Examples that end within seconds, with arguments that make them short.
+const CHEAP_EXAMPLES: &[(&str, &[&str])] = &[("office_rates", &["20"])];
+
+/// Really runs the commands of the documents that are cheap: reading commands of `dlo`, and short examples. `folder`
+/// holds the programs, compiled. Returns how many it ran.
+pub fn run_cheap(paths: &Paths, folder: &Path) -> Outcome<u64> {
+    let (pages, _) = super::files(paths)?;
+    let mut count = 0;
+    for page in &pages {
+        for (line, text) in lines(&page.text) {
+            let Line::Code("sh", text) = text else { continue };
+            if !text.contains("target/demo/dlo classify") && !text.contains("target/demo/dlo openapi") {
+                continue;
+            }
+            let dlo = folder.join("dlo");
+            let script = text.replace("target/demo/dlo", &dlo.to_string_lossy());
+            let mut shell = run::cleaned(Command::new("sh"), paths);
+            run::captured(shell.args(["-c", &script])).map_err(|failure| Failure {
+                what: format!("{}:{line}: {}", page.path.display(), failure.what),
+                ..failure
+            })?;
+            say::note(&format!("{}:{line} works", page.path.display()));
+            count += 1;
+        }
+    }
+    for (name, args) in CHEAP_EXAMPLES {
+        let mut example = run::cleaned(Command::new(folder.join("examples").join(name)), paths);
+        run::captured(example.args(*args))?;
+        say::note(&format!("the example {name} works"));
+        count += 1;
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METADATA: &str = r#"{"packages":[{"name":"dlo","features":{"aws":[]},"targets":[
+        {"name":"dlo","kind":["bin"]},{"name":"rates","kind":["example"]}]}]}"#;
+
+    #[test]
+    fn commands_are_found_where_they_stand() {
+        let file = |path: &str, text: &str| File { path: path.into(), text: text.to_owned() };
+        let page = file(
+            "a.md",
+            "Run `cargo ci`, not `git`.\n```sh\n# cargo no\ncargo demo   # starts\necho x | target/demo/dlo classify\n\
+             cargo run \\\n  -p dlo\n```\n",
+        );
+        let source = file("b.rs", "//! Run `cargo xtask tidy`.\n\n// `cargo nothing`\n");
+        let found: Vec<String> =
+            named(&[page], &[source]).into_iter().map(|named| format!("{} {}", named.at, named.text)).collect();
+        let expected =
+            ["a.md:1 cargo ci", "a.md:4 cargo demo", "a.md:5 target/demo/dlo classify", "a.md:7 cargo run   -p dlo"];
+        assert_eq!(found, [&expected[..], &["b.rs:1 cargo xtask tidy"]].concat());
+    }
+
+    #[test]
+    fn cargo_commands_name_what_exists() {
+        let workspace = Workspace::parse(METADATA).expect("packages");
+        let known = Known { xtask: &["tidy"], aws: &["up"], steps: &["tidy"], dlo: Path::new("dlo") };
+        for (command, fine) in [
+            ("run --profile demo -p dlo --features aws --bin dlo -- open --queue x", true),
+            ("run --release -p dlo --example rates", true),
+            ("run -p dlo --example other", false),
+            ("run -p dlo-local --bin dlo", false),
+            ("run -p dlo --features gone --bin dlo", false),
+            ("run --profile fast -p dlo", false),
+            ("ci --only tidy", true),
+            ("ci --only nothing", false),
+            ("xtask tidy", true),
+            ("xtask nothing", false),
+            ("aws up", true),
+            ("aws nothing", false),
+            ("nothing", false),
+        ] {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            assert_eq!(cargo_fault(&known, &workspace, &words).is_none(), fine, "{command}");
+        }
+    }
+
+    #[test]
+    fn commands_of_dlo_are_in_its_help() {
+        let help = |words: &[&str]| match words {
+            ["orders"] => Some("Usage: dlo orders".to_owned()),
+            ["orders", "place"] => Some("--kind <KIND>".to_owned()),
+            _ => None,
+        };
+        for (command, fine) in [
+            ("orders status", true),
+            ("orders place 20 --kind gift-card", true),
+            ("orders place 20 --color red", false),
+            ("nothing", false),
+            ("orders …", true),
+        ] {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            assert_eq!(dlo_fault(&words, &help).is_none(), fine, "{command}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The project's Markdown files and the commands that they name: `cargo xtask book`, and the step `docs` of `cargo ci`.
+
+mod commands;
+mod links;
+mod markdown;
+mod workspace;
+
+use crate::failure::{Failure, Outcome, at};
+use crate::paths::Paths;
+use crate::tools::mdbook;
+use crate::{run, say};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// What a document, or a file's head, says wrongly: `file:line: what`.
+pub type Fault = String;
+
+/// `cargo xtask book`: builds `docs/` into `target/book`.
+pub fn book(paths: &Paths) -> Outcome<ExitCode> {
+    let mdbook = mdbook::ensure(paths)?;
+    let mut build = run::cleaned(Command::new(mdbook.path), paths);
+    build.args(["build", "docs", "--dest-dir"]).arg(paths.target.join("book"));
+    run::open(&mut build)?;
+    println!("The book is at {}", paths.target.join("book/index.html").display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Checks every link of every Markdown file, and every command that a document or a file's head names.
+pub fn check(paths: &Paths, known: &Known<'_>) -> Outcome<()> {
+    let (pages, sources) = files(paths)?;
+    let mut faults = links::faults(&pages);
+    let named = commands::named(&pages, &sources);
+    faults.extend(commands::faults(paths, &named, known)?);
+    if faults.is_empty() {
+        say::note(&format!("the links of {} Markdown files hold, and {} commands exist", pages.len(), named.len()));
+        return Ok(());
+    }
+    faults.iter().for_each(|fault| println!("{fault}"));
+    Err(Failure::new(format!("The documents are wrong in {} places.", faults.len())))
+}
+
+pub use commands::{Known, run_cheap};
+
+/// A file of the repository, by its path from the root.
+pub struct File {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+const SKIPPED: &[&str] = &["target", "dist", "node_modules"];
+
+/// All Markdown files, and all Rust files.
+fn files(paths: &Paths) -> Outcome<(Vec<File>, Vec<File>)> {
+    let (mut pages, mut sources) = (Vec::new(), Vec::new());
+    let mut folders = vec![paths.root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in at("read", &folder, std::fs::read_dir(&folder))? {
+            let path = at("read", &folder, entry)?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with('.') || SKIPPED.contains(&name.as_str()) {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let list = match path.extension().and_then(|extension| extension.to_str()) {
+                Some("md") => &mut pages,
+                Some("rs") => &mut sources,
+                _ => continue,
+            };
+            let text = at("read", &path, std::fs::read_to_string(&path))?;
+            list.push(File { path: path.strip_prefix(&paths.root).unwrap_or(&path).to_path_buf(), text });
+        }
+    }
+    pages.sort_by(|a, b| a.path.cmp(&b.path));
+    sources.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok((pages, sources))
+}
