@@ -137,12 +137,12 @@ pub async fn note(id: GroupId, request: NoteRequest) -> Done<GroupDetail> {
 
 /// Unmerges a fingerprint from the group.
 pub async fn unmerge(id: GroupId, request: UnmergeRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "part"]), &request).await
+    post(&path(&["groups", id.as_str(), "unmerge"]), &request).await
 }
 
 /// Allows an unmerged fingerprint to be merged again.
 pub async fn allow_merge(id: GroupId, request: ReasonRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "rejoin"]), &request).await
+    post(&path(&["groups", id.as_str(), "allow-merge"]), &request).await
 }
 
 /// Releases all letters of a group from quarantine.

@@ -182,7 +182,7 @@ fn log_to_stderr() {
     } else {
         subscriber.json().init();
     }
-    office::guard::log_places_of_panics();
+    office::guard::log_locations_of_panics();
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ async fn letters_with_a_missing_payload_are_left_out_of_a_plan() {
     world.declare_fix(&group, "v2").await;
     let plan = world.plan(&group, &PlanOptions::default()).await;
     let left_out: Vec<_> = plan.left_out.iter().map(|row| (row.letters, &*row.reason)).collect();
-    assert_eq!((plan.letters.letters, left_out), (2, vec![(2, "whose payload is gone from S3")]));
+    assert_eq!((plan.letters.letters, left_out), (2, vec![(2, "with a payload missing from S3")]));
     assert_eq!(plan.unchecked, []);
 }
 

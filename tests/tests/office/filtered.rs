@@ -14,6 +14,7 @@ use harness::samples;
 use harness::world::{World, approve_request, number_of};
 use office::act;
 use office::error::OfficeError;
+use office::gate::LettersToSend;
 use queue::{Outgoing, Queue, Received};
 use std::collections::BTreeSet;
 use wire::{DeclareFixRequest, DryRunRequest, PlanRequest, PreviewTransformRequest, SaveTransformRequest};
@@ -157,8 +158,8 @@ async fn a_dry_run_opens_the_gate_only_for_plans_of_its_letters() {
         for filter in [&all, &refunds, &placed] {
             planned(&world, &group, filter).await.unwrap();
             let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
-            let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
-            assert_eq!(&would_be_sent.filter, filter);
+            let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
+            assert_eq!(&to_send.filter, filter);
             let plan = world.store.plan(&group).await.unwrap().unwrap();
             let approve = approve_request(&plan);
             // The declarer of the fix cannot approve; with a matching dry run this is the only unmet condition.

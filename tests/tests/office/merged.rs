@@ -238,7 +238,7 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     ));
     let router = router(&world);
     let body = format!(r#"{{"fingerprint":"{member}","reason":"that volume was unplugged"}}"#);
-    let detail: GroupDetail = ask(&router, &format!("/groups/{representative}/part"), Some(body)).await;
+    let detail: GroupDetail = ask(&router, &format!("/groups/{representative}/unmerge"), Some(body)).await;
     assert_eq!((detail.merged.len(), detail.counts.open().letters), (1, 4));
     sweep::run(&world.office).await.unwrap();
     let listed: GroupsAnswer = ask(&router, "/groups", None).await;
@@ -256,7 +256,7 @@ async fn a_merge_is_undone_by_a_person_and_stays_so() {
     world.declare_fix(&member, "v2").await;
     act::withdraw_fix(&world.office, &world.otto(), &member, "wrong fix").await.unwrap();
     let body = r#"{"reason":"it is the same disk"}"#;
-    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/rejoin"), Some(body.into())).await;
+    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/allow-merge"), Some(body.into())).await;
     assert!(!detail.unmerged);
     sweep::run(&world.office).await.unwrap();
     let detail: GroupDetail = ask(&router, &format!("/groups/{representative}"), None).await;

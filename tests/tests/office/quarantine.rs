@@ -12,6 +12,7 @@ use harness::samples::{self, group_id};
 use harness::world::{World, approve_request, number_of};
 use office::act;
 use office::error::OfficeError;
+use office::gate::LettersToSend;
 use queue::Received;
 use wire::ReleaseRequest;
 
@@ -80,8 +81,8 @@ async fn a_letter_that_returned_from_three_replays_is_quarantined_and_counted() 
     let refused = planned(&world, &group).await.unwrap_err();
     assert!(matches!(refused, OfficeError::Plan(PlanError::NoLetters)), "{refused}");
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
-    let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
-    assert_eq!((would_be_sent.letters.letters, would_be_sent.left_out), (0, vec!["2 in quarantine".to_string()]));
+    let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
+    assert_eq!((to_send.letters.letters, to_send.left_out), (0, vec!["2 in quarantine".to_string()]));
 
     // A new letter of the group is planned without them.
     world.place(2, 1).await;
@@ -115,7 +116,7 @@ async fn a_person_releases_letters_with_a_reason_and_their_count_starts_again() 
     let audit = world.store.audit(&group, None, 100).await.unwrap().items;
     let released: Vec<_> = audit.iter().filter(|record| record.act == Act::LettersReleased).collect();
     assert_eq!((released.len(), released[0].reason.as_deref()), (2, Some("all of them")));
-    assert!(released.iter().all(|record| record.actor == anna && record.detail == "1 letter let out of quarantine"));
+    assert!(released.iter().all(|record| record.actor == anna && record.detail == "1 letter released from quarantine"));
 
     // One of them now works; the other returns three more times before it is quarantined again.
     let mut replays = 0;

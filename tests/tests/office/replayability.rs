@@ -11,6 +11,7 @@ use domain::replay::{OutcomeKind, PlanOptions, SkipReason};
 use domain::time::Span;
 use harness::world::World;
 use office::act;
+use office::gate::LettersToSend;
 use office::port::{Payloads, Presence};
 use queue::{Outgoing, Queue as _};
 use std::sync::Arc;
@@ -61,8 +62,8 @@ async fn letters_that_cannot_be_sent_back_are_left_out_with_a_reason() {
     let plan = world.plan(&group, &PlanOptions::default()).await;
     assert_eq!(plan.letters.letters, 3, "the policy allows pointers");
     let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
-    let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
-    assert_eq!(would_be_sent.unchecked, ["1 whose payloads in S3 this office cannot see"]);
+    let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
+    assert_eq!(to_send.unchecked, ["1 with payloads in S3 that this office cannot check"]);
 }
 
 /// A bucket whose objects all expire at once.
@@ -70,7 +71,7 @@ struct Expires(AtomicBool);
 
 #[async_trait]
 impl Payloads for Expires {
-    async fn look(&self, _: &PayloadLocation) -> Presence {
+    async fn check(&self, _: &PayloadLocation) -> Presence {
         if self.0.load(Ordering::SeqCst) { Presence::Gone } else { Presence::There }
     }
 }

@@ -12,6 +12,7 @@ use domain::time::Span;
 use harness::world::{World, approve_request, kinds, number_of};
 use office::act;
 use office::error::OfficeError;
+use office::gate::LettersToSend;
 use queue::{Queue as _, Received};
 use std::sync::Arc;
 use wire::{ApproveRequest, DeclareFixRequest, ResumeRequest, WaiverRequest};
@@ -195,7 +196,7 @@ async fn the_gate_of_a_paused_replay_covers_its_remaining_letters() {
     let remaining = world.ledger(&id).await.total().pending;
     assert!(remaining > 0);
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
-    let act::WouldBeSent { letters, left_out, .. } = act::would_be_sent(&world.office, &facts).await.unwrap();
+    let LettersToSend { letters, left_out, .. } = LettersToSend::now(&world.office, &facts).await.unwrap();
     assert_eq!((letters.letters as u64, left_out), (remaining, Vec::new()));
 }
 

@@ -21,7 +21,7 @@ fn of_each_kind(from: Option<u64>) -> Vec<Write> {
     let replay = (first.version()..version).fold(first, |replay, _| replay.saw(seen));
     vec![
         Write::Letter { letter: Box::new(Letter { version, ..letter(&id, 1) }), expect },
-        Write::Variant { group: Box::new(domain::group::Variant { version, ..group(&id) }), expect },
+        Write::Variant { variant: Box::new(domain::group::Variant { version, ..group(&id) }), expect },
         Write::Replay { replay: Box::new(replay), expect },
     ]
 }

@@ -200,7 +200,7 @@ pub async fn variant_keeps_its_skeleton_and_its_members(store: &dyn Store) {
     commit(store, vec![samples::open(&variant)]).await;
     let merge = MergeState { into: None, members: ids[1..].iter().cloned().collect(), unmerged: true };
     let after = Variant { merge, ..variant.moved(variant.state.clone()) };
-    commit(store, vec![Write::Variant { group: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
+    commit(store, vec![Write::Variant { variant: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
     assert_eq!(store.group(&ids[0]).await.unwrap(), Some(after.clone()));
     assert_eq!(facts(store, &ids[0]).await.group, after);
 }

@@ -116,7 +116,7 @@ pub async fn fence_refuses_an_old_version(store: &dyn Store) {
     commit(store, vec![new(&running), harness::samples::open(&variant)]).await;
     let send = |version: u64, group_version: u64| {
         let next = Variant { version: group_version, note: Some(format!("sent under {version}")), ..variant.clone() };
-        let write = Write::Variant { group: Box::new(next), expect: Expect::Version(group_version - 1) };
+        let write = Write::Variant { variant: Box::new(next), expect: Expect::Version(group_version - 1) };
         vec![write, fence(version)]
     };
     commit(store, send(1, 2)).await;
