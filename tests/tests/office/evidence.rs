@@ -76,7 +76,7 @@ async fn a_consumer_disabled_between_two_waves_pauses_the_replay() {
     let ReplayState::Paused { why: PauseReason::GateClosed { unmet }, .. } = replay.state() else {
         panic!("it is paused: {:?}", replay.state())
     };
-    assert!(unmet[0].contains("that is disabled"), "{unmet:?}");
+    assert!(unmet[0].contains("orders is disabled"), "{unmet:?}");
 }
 
 #[tokio::test]
