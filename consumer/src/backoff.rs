@@ -1,20 +1,31 @@
-//! How long to wait before the next try: exponential, with full jitter.
+//! How long to wait before the next attempt: exponential backoff with full jitter.
 //!
-//! Full jitter (any moment between now and the ceiling, not "the ceiling plus or minus a bit") spreads the retries of
-//! messages that failed together over the whole span, so that they do not meet again at the recovering service.
+//! Full jitter picks any moment between now and the ceiling, not "the ceiling plus or minus a bit". It spreads the
+//! retries of messages that failed together over the whole span, so they do not hit the recovering service at once.
 
 use domain::time::Span;
 
-/// The wait after failed try number `attempt` (1 is the first): evenly between zero and
-/// `min(cap, base * 2^(attempt - 1))`, both ends included. `entropy` is where in that range, 0 to `u64::MAX`.
+/// Returns the wait after failed attempt number `attempt` (1 is the first): uniform between zero and
+/// `min(cap, base * 2^(attempt - 1))`, both ends included.
+///
+/// `entropy`, 0 to `u64::MAX`, picks the point in that range.
+///
+/// ```
+/// use consumer::backoff::backoff;
+/// use domain::time::Span;
+///
+/// let (base, cap) = (Span::from_secs(1), Span::from_mins(5));
+/// assert_eq!(backoff(3, base, cap, 0), Span::ZERO);
+/// assert_eq!(backoff(3, base, cap, u64::MAX), Span::from_secs(4));
+/// ```
 pub fn backoff(attempt: u32, base: Span, cap: Span, entropy: u64) -> Span {
     let ceiling_ms = ceiling(attempt, base, cap).as_ms();
-    let moments = u128::from(ceiling_ms.unsigned_abs()) + 1;
-    let ms = (moments * u128::from(entropy)) >> 64;
+    let choices = u128::from(ceiling_ms.unsigned_abs()) + 1;
+    let ms = (choices * u128::from(entropy)) >> 64;
     Span::from_ms(i64::try_from(ms).unwrap_or(ceiling_ms))
 }
 
-/// The longest wait that [`backoff`] can give.
+/// Returns the longest wait that [`backoff`] can return for this attempt.
 pub fn ceiling(attempt: u32, base: Span, cap: Span) -> Span {
     let doublings = attempt.saturating_sub(1).min(62);
     base.max(Span::ZERO).times(1_i64 << doublings).min(cap.max(Span::ZERO))

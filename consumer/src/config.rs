@@ -1,4 +1,4 @@
-//! How a consumer is set up, and what it tells of each message.
+//! A consumer's settings, and the outcomes it reports.
 
 use crate::failure::Failure;
 use domain::id::QueueArn;
@@ -8,65 +8,75 @@ use queue::Received;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What became of a received message.
+/// What happened to a received message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The handler succeeded; the message is being deleted.
+    /// The handler succeeded; the message is about to be deleted.
     Handled,
-    /// It failed and becomes visible again after a while.
+    /// The handler failed; the message becomes visible again after a wait.
     Retried {
         /// Why it failed.
         failure: Failure,
-        /// The wait.
+        /// How long the message stays invisible.
         after: Span,
     },
-    /// It failed for good: a stamped copy is in the dead-letter queue.
+    /// The handler failed for good; a stamped copy is in the dead-letter queue.
     DeadLettered {
         /// Why it failed.
         failure: Failure,
     },
-    /// It failed, and the dead-letter queue did not take the copy: the queue's own redrive has it now.
-    Left {
+    /// The handler failed, and the queues accepted neither the retry nor the stamped copy. The message returns when its
+    /// visibility timeout ends, and the queue's redrive policy moves it after its last receive.
+    Unsettled {
         /// Why it failed.
         failure: Failure,
     },
 }
 
-type Tell = dyn Fn(&Received, &Outcome) + Send + Sync;
+type OnOutcome = dyn Fn(&Received, &Outcome) + Send + Sync;
 
-/// A consumer's settings. [`ConsumerConfig::new`] gives values that suit most; change what does not.
+/// A consumer's settings. [`ConsumerConfig::new`] fills in defaults; change the fields that need other values.
+///
+/// ```
+/// use consumer::ConsumerConfig;
+///
+/// let orders = "arn:aws:sqs:eu-west-1:111122223333:orders".into();
+/// let mut config = ConsumerConfig::new(orders, "orders", || "2025.11.3".into());
+/// config.concurrency = 4;
+/// config.receipts = Some("arn:aws:sqs:eu-west-1:111122223333:dlo-receipts".into());
+/// ```
 #[derive(Clone)]
 pub struct ConsumerConfig {
-    /// The main queue. Visibility timeout, maxReceiveCount and dead-letter queue are read from it.
+    /// The main queue. Its attributes supply the visibility timeout, `maxReceiveCount` and the dead-letter queue.
     pub queue: QueueArn,
-    /// The service's name as the office shows it.
+    /// The consumer's name, as the office shows it.
     pub consumer: String,
-    /// The service's version at this moment: asked for each message, since a deployment may change it.
+    /// Returns the running version. Called for each message, because a deployment may change it.
     pub version: Arc<dyn Fn() -> String + Send + Sync>,
-    /// Messages handled at a time, at least 1. 10, one full receive.
+    /// Messages handled concurrently, at least 1. Default: 10, one full receive.
     pub concurrency: usize,
-    /// How long a receive waits for the first message. 20 s, the longest that SQS allows: empty receives cost money.
-    /// Shutting down waits for the receive under way, since breaking it off would use up one of a message's receives.
+    /// How long a receive waits for the first message. Default: 20 s, the most that SQS allows, because empty receives
+    /// cost money. Shutdown waits for a receive in progress: cancelling it would use up one receive of its messages.
     pub wait: Span,
-    /// The ceiling of the first backoff. 1 s.
+    /// The longest wait before the first retry; doubles with each receive. Default: 1 s.
     pub backoff_base: Span,
-    /// The highest ceiling of a backoff; also limited by what is left of the visibility timeout. 5 min.
+    /// The longest wait before any retry; the remaining visibility timeout limits it too. Default: 5 min.
     pub backoff_cap: Span,
-    /// Where receipts go for messages that a replay of the office sent: the office then need not wait for its window
-    /// to know that they were processed. None by default.
+    /// The queue for receipts of handled messages that a replay had sent. With receipts the office knows at once that
+    /// a letter was processed; without, it waits for the end of the letter's window. Default: `None`.
     pub receipts: Option<QueueArn>,
-    /// What kind of message this is. By default nothing is said and the office reads it from the body.
+    /// Returns the message's type for the stamp. Default: always `None`; the office then derives the type from the body.
     pub message_type: fn(&Content) -> Option<String>,
-    /// The clock.
+    /// Returns the current time. Default: the system clock.
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    /// Even random numbers, for the jitter.
+    /// Returns uniform random numbers for the jitter. Default: the system's random numbers.
     pub entropy: Arc<dyn Fn() -> u64 + Send + Sync>,
-    /// Told of each message's outcome, for counters. Must not block.
-    pub tell: Arc<Tell>,
+    /// Called with each message's outcome, for example to count. Must not block. Default: does nothing.
+    pub on_outcome: Arc<OnOutcome>,
 }
 
 impl ConsumerConfig {
-    /// Settings for a consumer of `queue` called `consumer`, whose version `version` tells.
+    /// Returns default settings for the consumer `consumer` of `queue`; `version` returns its running version.
     pub fn new(
         queue: QueueArn,
         consumer: impl Into<String>,
@@ -84,7 +94,7 @@ impl ConsumerConfig {
             message_type: |_| None,
             now: Arc::new(system_now),
             entropy: Arc::new(system_entropy),
-            tell: Arc::new(|_, _| {}),
+            on_outcome: Arc::new(|_, _| {}),
         }
     }
 }
@@ -94,7 +104,7 @@ fn system_now() -> Timestamp {
     Timestamp::from_ms(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Jitter only keeps retries apart; where the system gives no random numbers, half of the ceiling does as well.
+/// Without random numbers from the system, waits half of the ceiling: jitter only spreads retries.
 fn system_entropy() -> u64 {
     getrandom::u64().unwrap_or(u64::MAX / 2)
 }

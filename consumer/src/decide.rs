@@ -1,45 +1,47 @@
-//! What becomes of a message that failed: pure.
+//! Decides what to do with a failed message. Pure: no clock, no queue.
 
 use crate::backoff::backoff;
 use domain::reading::Class;
 use domain::time::Span;
 
-/// What is known of a failed message and its queue.
+/// A failed message and the settings of its queue, as far as the decision needs them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Failed {
     pub class: Class,
-    /// How often the message was received, this time included.
+    /// How often the message has been received, including this time.
     pub receive_count: u32,
-    /// The redrive policy's maxReceiveCount; none without a dead-letter queue.
+    /// The redrive policy's `maxReceiveCount`; `None` without a dead-letter queue.
     pub receives_max: Option<u32>,
-    /// What is left of the visibility timeout.
+    /// The remaining visibility timeout.
     pub visibility_left: Span,
-    /// Whether the stamp finds room on the message.
+    /// Whether the message has room for the stamp.
     pub room: bool,
 }
 
-/// What to do with it.
+/// What to do with a failed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// Send a stamped copy to the dead-letter queue, then delete.
+pub(crate) enum Decision {
+    /// Send a stamped copy to the dead-letter queue, then delete the message.
     DeadLetter,
-    /// Make it visible again after so long.
+    /// Make the message visible again after this wait.
     Retry(Span),
 }
 
-/// A retry never comes later than the visibility timeout would have brought it: the office derives how long to
-/// observe a replayed letter from visibility timeout x maxReceiveCount, and a longer pause here would make it call a
-/// letter delivered that is still to come back.
-pub(crate) fn decide(failed: &Failed, base: Span, cap: Span, entropy: u64) -> Verdict {
-    let retry = || Verdict::Retry(backoff(failed.receive_count, base, cap.min(failed.visibility_left), entropy));
+/// Chooses between retry and dead-letter.
+///
+/// A retry is never later than the visibility timeout would have made it. The office observes a replayed letter for
+/// visibility timeout x `maxReceiveCount`; a longer wait here would make it count a letter as delivered that is still
+/// going to return.
+pub(crate) fn decide(failed: &Failed, base: Span, cap: Span, entropy: u64) -> Decision {
+    let retry = || Decision::Retry(backoff(failed.receive_count, base, cap.min(failed.visibility_left), entropy));
     let Some(receives_max) = failed.receives_max else { return retry() };
     match (failed.class, failed.room) {
-        // Without room the queue's own redrive takes it after its last receive. Handling it again is of no use, so
-        // the receives that are left are spent at once.
-        (Class::Permanent, false) => Verdict::Retry(Span::ZERO),
+        // Without room for a stamp, the queue's own redrive policy dead-letters the message after its last receive.
+        // Handling it again cannot succeed, so use up the remaining receives at once.
+        (Class::Permanent, false) => Decision::Retry(Span::ZERO),
         (_, false) => retry(),
-        (Class::Permanent, true) => Verdict::DeadLetter,
-        (Class::Transient | Class::Unknown, true) if failed.receive_count >= receives_max => Verdict::DeadLetter,
+        (Class::Permanent, true) => Decision::DeadLetter,
+        (Class::Transient | Class::Unknown, true) if failed.receive_count >= receives_max => Decision::DeadLetter,
         (Class::Transient | Class::Unknown, true) => retry(),
     }
 }
@@ -48,19 +50,19 @@ pub(crate) fn decide(failed: &Failed, base: Span, cap: Span, entropy: u64) -> Ve
 mod tests {
     use super::*;
     use Class::{Permanent, Transient, Unknown};
-    use Verdict::{DeadLetter, Retry};
+    use Decision::{DeadLetter, Retry};
 
-    fn check(class: Class, receives: (u32, Option<u32>), left_s: i64, room: bool, expected: Verdict) {
+    fn check(class: Class, receives: (u32, Option<u32>), left_s: i64, room: bool, expected: Decision) {
         let (receive_count, receives_max) = receives;
         let failed = Failed { class, receive_count, receives_max, visibility_left: Span::from_secs(left_s), room };
-        let verdict = decide(&failed, Span::from_secs(2), Span::from_secs(60), u64::MAX);
-        assert_eq!(verdict, expected, "{failed:?}");
+        let decision = decide(&failed, Span::from_secs(2), Span::from_secs(60), u64::MAX);
+        assert_eq!(decision, expected, "{failed:?}");
     }
 
     #[test]
     fn class_receives_and_room_decide() {
         let after = |s| Retry(Span::from_secs(s));
-        //    class      receives      left  room   verdict
+        //    class      receives      left  room   decision
         check(Permanent, (1, Some(5)), 30, true, DeadLetter);
         check(Permanent, (5, Some(5)), 30, true, DeadLetter);
         check(Permanent, (1, Some(5)), 30, false, after(0));

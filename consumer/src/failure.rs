@@ -1,68 +1,82 @@
-//! Why a handler could not handle a message: what goes onto the stamp.
+//! A handler's failure: class, error and frames, as the stamp records them.
 
 use crate::frame::{self, Frame};
 use domain::reading::Class;
 use std::error::Error;
 
-/// A handler's failure on one message.
+/// A handler's failure to process one message.
 ///
-/// It is no `std::error::Error`, so that every error can become one by `?` (class unknown, type, message with its
-/// causes, and the place of the `?`). [`Judge`] says the class as well: `parse(body).permanent(here!())?`.
+/// `?` converts every `std::error::Error` into a failure of class unknown. It records the error's type, its message
+/// with its causes, and the location of the `?`. Use [`Classify`] to set the class: `parse(body).permanent(here!())?`.
+/// (`Failure` itself does not implement `std::error::Error`, because that would rule out this conversion.)
+///
+/// ```
+/// use consumer::{At, Class, Classify, Failure, here};
+///
+/// fn quantity(body: &str) -> Result<u32, Failure> {
+///     body.parse::<u32>().permanent(here!())
+/// }
+///
+/// let failure = quantity("two").at(here!()).unwrap_err();
+/// assert_eq!(failure.class, Class::Permanent);
+/// assert_eq!(failure.message, "invalid digit found in string");
+/// assert_eq!(failure.frames.len(), 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Is a retry worth it?
+    /// Whether a retry can help.
     pub class: Class,
     /// The error's type, for example `serde_json::error::Error`.
     pub error_type: String,
-    /// The error's message, its causes after colons.
+    /// The error's message and its causes, separated by colons.
     pub message: String,
-    /// Where it was made, innermost first, and which way it took.
+    /// The error's origin and the callers that passed it on, innermost first.
     pub frames: Vec<Frame>,
-    /// A stack trace in the words of another language or tool; printed instead of the frames.
+    /// A stack trace in the format of another language or tool; replaces the frames on the stamp.
     pub foreign_stack: Option<String>,
 }
 
 impl Failure {
-    /// A failure of this class.
+    /// Returns a failure of this class, without frames.
     pub fn new(class: Class, error_type: impl Into<String>, message: impl Into<String>) -> Self {
         Self { class, error_type: error_type.into(), message: message.into(), frames: Vec::new(), foreign_stack: None }
     }
 
-    /// The same message may pass later.
+    /// Returns a transient failure: the same message may succeed later.
     pub fn transient(error_type: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Class::Transient, error_type, message)
     }
 
-    /// The same message will fail again until something changes: dead-letter it now.
+    /// Returns a permanent failure: the same message fails again until something changes, so dead-letter it now.
     pub fn permanent(error_type: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Class::Permanent, error_type, message)
     }
 
-    /// Not known; retried like a transient one.
+    /// Returns a failure of class unknown, which is retried like a transient one.
     pub fn unknown(error_type: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Class::Unknown, error_type, message)
     }
 
-    /// What an error says of itself: its type's name, and its message with all its causes.
+    /// Converts an error: its type's name, and its message with all its causes.
     pub fn capture<E: Error>(class: Class, error: &E) -> Self {
         Self::new(class, std::any::type_name::<E>(), message_with_causes(error))
     }
 
-    /// This failure with one frame more, further out.
+    /// Adds the frame of the next caller.
     #[must_use]
     pub fn at(mut self, frame: Frame) -> Self {
         self.frames.push(frame);
         self
     }
 
-    /// This failure with a stack trace that was captured otherwise.
+    /// Sets a stack trace that another tool captured.
     #[must_use]
     pub fn with_stack(mut self, stack: impl Into<String>) -> Self {
         self.foreign_stack = Some(stack.into());
         self
     }
 
-    /// The stack as the stamp carries it; none when nothing is known of it.
+    /// Returns the stack as the stamp carries it; `None` without frames and foreign stack.
     pub fn stack(&self) -> Option<String> {
         match &self.foreign_stack {
             Some(stack) => Some(stack.clone()),
@@ -74,19 +88,19 @@ impl Failure {
 impl<E: Error> From<E> for Failure {
     #[track_caller]
     fn from(error: E) -> Self {
-        Self::capture(Class::Unknown, &error).at(Frame::of_location(std::panic::Location::caller()))
+        Self::capture(Class::Unknown, &error).at(Frame::from_location(std::panic::Location::caller()))
     }
 }
 
-/// Says of an error whether a retry is worth it, and where it was made.
-pub trait Judge<T> {
-    /// The same message may pass later.
+/// Converts an error into a [`Failure`] with a class and a frame.
+pub trait Classify<T> {
+    /// Marks the error as transient: the same message may succeed later.
     fn transient(self, frame: Frame) -> Result<T, Failure>;
-    /// The same message will fail again until something changes.
+    /// Marks the error as permanent: the same message fails again until something changes.
     fn permanent(self, frame: Frame) -> Result<T, Failure>;
 }
 
-impl<T, E: Error> Judge<T> for Result<T, E> {
+impl<T, E: Error> Classify<T> for Result<T, E> {
     fn transient(self, frame: Frame) -> Result<T, Failure> {
         self.map_err(|error| Failure::capture(Class::Transient, &error).at(frame))
     }
@@ -96,9 +110,9 @@ impl<T, E: Error> Judge<T> for Result<T, E> {
     }
 }
 
-/// Notes the way that a failure takes outwards: `price(order).at(here!())?`.
+/// Adds the caller's frame to a failure: `price(order).at(here!())?`.
 pub trait At {
-    /// The same, with one frame more on a failure.
+    /// Adds `frame` to the failure; leaves a success as it is.
     #[must_use]
     fn at(self, frame: Frame) -> Self;
 }
@@ -109,16 +123,16 @@ impl<T> At for Result<T, Failure> {
     }
 }
 
-/// An error's message and its causes'. A cause whose words already stand there is not said twice: many libraries
-/// print their cause themselves.
+/// Joins an error's message and its causes'. Leaves out a cause that the message already contains, because many
+/// libraries print their cause themselves.
 fn message_with_causes(error: &dyn Error) -> String {
     let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        let words = error.to_string();
-        if !message.contains(&words) {
+        let text = error.to_string();
+        if !message.contains(&text) {
             message.push_str(": ");
-            message.push_str(&words);
+            message.push_str(&text);
         }
         cause = error.source();
     }
@@ -142,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn question_mark_keeps_type_message_causes_and_place() {
+    fn question_mark_keeps_type_message_causes_and_location() {
         fn handle() -> Result<(), Failure> {
             number("x").map_err(|source| Unreadable { source })?;
             Ok(())
@@ -155,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn judged_errors_carry_class_and_frames_outwards() {
+    fn classified_errors_collect_the_frames_of_their_callers() {
         fn inner() -> Result<u8, Failure> {
             number("x").permanent(here!())
         }
@@ -163,12 +177,12 @@ mod tests {
         assert_eq!(failure.class, Class::Permanent);
         assert_eq!(failure.error_type, "core::num::error::ParseIntError");
         let names: Vec<_> = failure.frames.iter().map(|f| f.function.rsplit("::").next().unwrap()).collect();
-        assert_eq!(names, ["inner", "judged_errors_carry_class_and_frames_outwards"]);
+        assert_eq!(names, ["inner", "classified_errors_collect_the_frames_of_their_callers"]);
         assert_eq!(number("x").transient(here!()).unwrap_err().class, Class::Transient);
     }
 
     #[test]
-    fn a_cause_is_not_said_twice() {
+    fn a_cause_is_not_repeated() {
         #[derive(Debug, thiserror::Error)]
         #[error("while reading: {source}")]
         struct Chatty {

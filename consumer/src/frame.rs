@@ -1,7 +1,8 @@
-//! Where an error was made and which way it took: frames that name function, file and line.
+//! Stack frames of an error: function, file and line of its origin and of the callers that passed it on.
 //!
-//! Not a backtrace: those need debug symbols, which releases strip, and they change with the optimiser. These frames
-//! are written where [`here!`](crate::here) stands, so one cause gives one stack in every build of the same source.
+//! These are not backtraces. A backtrace needs debug symbols, which releases strip, and changes with the optimiser.
+//! [`here!`](crate::here) records a frame at its own source position, so the same cause yields the same stack in every
+//! build of the same source.
 
 use std::fmt;
 use std::panic::Location;
@@ -9,7 +10,7 @@ use std::panic::Location;
 /// One frame of a failure's stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The function, with its module path; `<unknown>` where only the place is known.
+    /// The function with its module path; `<unknown>` if only the location is known.
     pub function: String,
     /// The source file.
     pub file: String,
@@ -20,15 +21,15 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame that [`here!`](crate::here) makes. `marker` is the type name of a function declared inside the
-    /// function meant: the only way to learn the name of the latter.
-    pub fn of_marker(marker: &str, file: &str, line: u32, column: u32) -> Self {
+    /// Returns the frame that [`here!`](crate::here) records. `marker` is the type name of a function declared inside
+    /// the function that the frame is for: a macro cannot learn that function's name in another way.
+    pub fn from_marker(marker: &str, file: &str, line: u32, column: u32) -> Self {
         let function = marker.strip_suffix("::marker").unwrap_or(marker);
         Self { function: plain_name(function), file: file.into(), line, column }
     }
 
-    /// The place of a caller whose function's name is not known.
-    pub fn of_location(location: &Location<'_>) -> Self {
+    /// Returns a frame with a known location and an unknown function.
+    pub fn from_location(location: &Location<'_>) -> Self {
         Self {
             function: "<unknown>".into(),
             file: location.file().into(),
@@ -39,29 +40,36 @@ impl Frame {
 }
 
 impl fmt::Display for Frame {
-    /// As Rust's own backtraces print a frame, without its number.
+    /// Formats like a frame of a Rust backtrace, without the number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\n             at {}:{}:{}", self.function, self.file, self.line, self.column)
     }
 }
 
-/// A function's name without the closures that `async` adds.
+/// Removes the closures that `async` adds to a function's name.
 pub(crate) fn plain_name(name: &str) -> String {
     name.replace("::{{closure}}", "")
 }
 
-/// Frames as Rust's own backtraces print them, innermost first.
+/// Formats frames like a Rust backtrace, innermost first.
 pub(crate) fn print(frames: &[Frame]) -> String {
     let lines: Vec<String> = frames.iter().enumerate().map(|(n, frame)| format!("{n:4}: {frame}")).collect();
     lines.join("\n")
 }
 
-/// The [`Frame`] of the line it stands on.
+/// Returns the [`Frame`] of its own source line.
+///
+/// ```
+/// fn price() -> consumer::Frame {
+///     consumer::here!()
+/// }
+/// assert!(price().function.ends_with("price"));
+/// ```
 #[macro_export]
 macro_rules! here {
     () => {{
         fn marker() {}
-        $crate::Frame::of_marker(::core::any::type_name_of_val(&marker), file!(), line!(), column!())
+        $crate::Frame::from_marker(::core::any::type_name_of_val(&marker), file!(), line!(), column!())
     }};
 }
 
@@ -70,9 +78,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_names_its_function_and_place() {
+    fn a_frame_names_its_function_and_location() {
         let frame = crate::here!();
-        assert_eq!(frame.function, "consumer::frame::tests::a_frame_names_its_function_and_place");
+        assert_eq!(frame.function, "consumer::frame::tests::a_frame_names_its_function_and_location");
         assert!(frame.file.ends_with("frame.rs") && frame.line > 1);
     }
 
@@ -86,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn closures_of_async_functions_are_not_named() {
+    fn async_closures_are_removed_from_function_names() {
         assert_eq!(plain_name("orders::handle::{{closure}}::{{closure}}"), "orders::handle");
     }
 }

@@ -1,20 +1,31 @@
-//! What a queue consumer uses: failure envelopes, retry with full jitter, early dead-lettering.
+//! A library for SQS consumers: error stamps on dead letters, retries with full jitter, early dead-lettering.
 //!
-//! A team writes a [`Handler`]; [`Consumer::run`] receives, handles, deletes, retries and dead-letters:
+//! Implement [`Handler`] for one message. [`Consumer::run`] receives messages, calls the handler, and then:
 //!
-//! * success: the message is deleted;
-//! * a [`Class::Permanent`] failure: a copy with the failure stamped on it goes to the dead-letter queue at once, then
-//!   the message is deleted;
-//! * a [`Class::Transient`] or [`Class::Unknown`] failure: it becomes visible again after a backoff with full jitter;
-//!   on the last receive that the queue's redrive policy allows it is dead-lettered with its stamp, so that the letter
-//!   says why it died;
-//! * a panic is a failure of its message, never of the loop;
-//! * a message that a replay of the office sent, and that was handled, is told to the office with a receipt, where
-//!   [`ConsumerConfig::receipts`] names a queue for that.
+//! * deletes the message on success;
+//! * on a [`Class::Permanent`] failure sends a copy with an error stamp to the dead-letter queue, then deletes the
+//!   message;
+//! * on a [`Class::Transient`] or [`Class::Unknown`] failure makes the message visible again after a backoff with full
+//!   jitter. On the last receive that the queue's redrive policy allows, it dead-letters the message with a stamp
+//!   instead, so that every dead letter carries its error;
+//! * treats a panic as a failure of that message; the loop keeps running;
+//! * sends a receipt to the Dead Letter Office for each handled message that a replay had sent, if
+//!   [`ConsumerConfig::receipts`] names a queue.
+//!
+//! On AWS Lambda the event source mapping receives and deletes; use [`Consumer::handle_batch`] there.
+//!
+//! # The stamp
+//!
+//! The stamp is the message attribute `dlo.failure`: JSON with the error's type, message and stack, its class, the
+//! consumer's name and version, the number of attempts, and the times of the first receive and of the failure. The
+//! body and all other attributes stay as they were. A message with ten attributes, or of nearly 1 MiB, has no room
+//! for a stamp: the queue's own redrive policy then dead-letters it without one.
+//!
+//! # Example
 //!
 //! ```no_run
+//! use consumer::{At, Classify, Consumer, ConsumerConfig, Failure, Handler, here};
 //! use queue::{Queue, Received};
-//! use consumer::{At, Consumer, ConsumerConfig, Failure, Handler, Judge, here};
 //! use std::sync::Arc;
 //!
 //! struct Doubler;
@@ -29,7 +40,7 @@
 //! }
 //!
 //! fn parse(body: &str) -> Result<u32, Failure> {
-//!     // The same body will not parse the next time either: dead-letter it now, with error and place on the stamp.
+//!     // The same body will fail again, so dead-letter it now, with the error and its location on the stamp.
 //!     body.trim().parse::<u32>().permanent(here!())
 //! }
 //!
@@ -40,10 +51,15 @@
 //! }
 //! ```
 //!
-//! What it does not do yet: extend the visibility timeout of a handler that needs longer than the queue allows.
+//! # Limits
+//!
+//! A handler must finish within nine tenths of the queue's visibility timeout. The consumer does not extend the
+//! timeout for slow handlers.
 #![deny(missing_docs)]
 
 pub mod backoff;
+mod call;
+mod case;
 mod config;
 mod decide;
 mod failure;
@@ -56,7 +72,7 @@ mod stamp;
 
 pub use config::{ConsumerConfig, Outcome};
 pub use domain::reading::Class;
-pub use failure::{At, Failure, Judge};
+pub use failure::{At, Classify, Failure};
 pub use frame::Frame;
 pub use panic::guard;
 pub use run::{Consumer, Handler};

@@ -1,4 +1,4 @@
-//! A panic is a failure of its message: caught, with its words and its place.
+//! Turns a panic into a failure of its message, with the panic's text and location.
 
 use crate::failure::Failure;
 use crate::frame::{Frame, plain_name};
@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::Once;
 use std::task::{Context, Poll};
 
-/// A panic that was caught.
+/// A caught panic.
 #[derive(Debug)]
 pub(crate) struct Panicked {
     message: String,
@@ -28,47 +28,55 @@ impl Panicked {
 
 thread_local! {
     static CATCHING: Cell<bool> = const { Cell::new(false) };
-    static PLACE: RefCell<Option<Frame>> = const { RefCell::new(None) };
+    static LOCATION: RefCell<Option<Frame>> = const { RefCell::new(None) };
 }
 
-/// The place of a panic is told to the panic hook alone, so a hook of ours notes it for the panics that we catch, and
-/// leaves all others to the hook that was there before.
-fn note_places() {
+/// Installs a panic hook that records the location of the panics that we catch, and passes all others to the previous
+/// hook. Only the hook learns a panic's location.
+fn record_locations() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        let before = take_hook();
+        let previous = take_hook();
         set_hook(Box::new(move |info| {
             if CATCHING.get() {
-                PLACE.set(info.location().map(Frame::of_location));
+                LOCATION.set(info.location().map(Frame::from_location));
             } else {
-                before(info);
+                previous(info);
             }
         }));
     });
 }
 
-/// Runs `work`; a panic in it is an answer.
+/// Runs `work` and returns a panic as an error.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
-    note_places();
+    record_locations();
     let outer = CATCHING.replace(true);
-    let answer = catch_unwind(AssertUnwindSafe(work));
+    let result = catch_unwind(AssertUnwindSafe(work));
     CATCHING.set(outer);
-    answer.map_err(|payload| Panicked { message: words(&*payload), frame: PLACE.take() })
+    result.map_err(|payload| Panicked { message: text(&*payload), frame: LOCATION.take() })
 }
 
-fn words(payload: &(dyn Any + Send)) -> String {
+fn text(payload: &(dyn Any + Send)) -> String {
     match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => (*text).into(),
         (_, Some(text)) => text.clone(),
-        _ => "a panic without words".into(),
+        _ => "a panic without a message".into(),
     }
 }
 
-/// Runs pure work whose panic says something of the message, and gives the panic as a failure of `class`.
+/// Runs a pure calculation and returns a panic in it as a failure of `class`.
 ///
-/// A panic that reaches the consumer is of class unknown. Where the same input must panic again, as in a calculation,
-/// the handler knows more: `guard(Class::Permanent, "shop::pricing::total", || total(&order))`. `function` names the
-/// innermost frame. Nothing that `work` changed may be used after a panic.
+/// A panic that reaches the consumer is of class unknown. If the same input always panics, as in a calculation, the
+/// handler can say so here. `function` names the innermost frame. Do not use data that `work` changed after a panic.
+///
+/// ```
+/// use consumer::{Class, guard};
+///
+/// let parcels: Vec<u32> = Vec::new();
+/// let failure = guard(Class::Permanent, "shop::first_parcel", || parcels[0]).unwrap_err();
+/// assert_eq!(failure.class, Class::Permanent);
+/// assert_eq!(failure.message, "index out of bounds: the len is 0 but the index is 0");
+/// ```
 pub fn guard<T>(class: Class, function: &str, work: impl FnOnce() -> T) -> Result<T, Failure> {
     caught(work).map_err(|panicked| {
         let mut failure = panicked.into_failure(class);
@@ -79,7 +87,7 @@ pub fn guard<T>(class: Class, function: &str, work: impl FnOnce() -> T) -> Resul
     })
 }
 
-/// A future whose panics are answers.
+/// A future that returns a panic as an error.
 pub(crate) struct Caught<'a, T>(pub(crate) Pin<Box<dyn Future<Output = T> + Send + 'a>>);
 
 impl<T> Future for Caught<'_, T> {
@@ -99,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guarded_panic_keeps_words_and_place() {
+    fn a_guarded_panic_keeps_message_and_location() {
         let parcels: Vec<u8> = Vec::new();
         let failure = guard(Class::Permanent, "shop::pack", || parcels[std::hint::black_box(0)]).unwrap_err();
         assert_eq!(failure.error_type, "panic");

@@ -1,12 +1,13 @@
-//! Receipts: telling the office that a message which it had sent back was processed.
+//! Receipts: tell the office that the consumer processed a message that a replay had sent.
 //!
-//! A receipt goes out after its message was deleted: whoever fails before that gets the message again, and nothing was
-//! claimed. (Lambda deletes when the function has ended and nothing of ours runs any more, so there it goes out just
-//! before.) It is the least important thing here. It never makes a message wait or fail, and one that is lost costs
-//! only time: the office then judges the letter by its window.
+//! A receipt is sent after its message was deleted. A consumer that fails before that receives the message again and
+//! has claimed nothing. (On Lambda the receipt is sent just before the delete, because Lambda deletes after the
+//! function has ended.) Receipts are best effort: they never delay or fail a message. A lost receipt costs only time,
+//! because the office then waits for the end of the letter's window.
 
+use crate::call::{chain, pause};
+use crate::case::Case;
 use crate::config::ConsumerConfig;
-use crate::settle::{Case, chain, pause};
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::marker::MARKER_ATTRIBUTE;
 use domain::message::Content;
@@ -16,15 +17,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Receipts that may wait to be sent; when there are more, the queue of receipts is out of order and they are dropped.
+/// The most receipts that may wait to be sent. More means that the receipts queue is out of order; they are dropped.
 pub(crate) const WAITING_MAX: usize = 1_000;
-/// Tries of one call.
-const CALLS_MAX: u32 = 2;
-/// How long the end of a consumer, or of a batch of Lambda's, waits for receipts that are still to be sent.
-pub(crate) const LAST_MAX: Duration = Duration::from_secs(3);
+/// Attempts at one call.
+const ATTEMPTS_MAX: u32 = 2;
+/// How long a consumer that shuts down, or a Lambda batch that ends, waits for unsent receipts.
+pub(crate) const FLUSH_MAX: Duration = Duration::from_secs(3);
 
-/// The receipt of a message that was processed; none where nobody asks for one or the message is no replay's.
-pub(crate) fn of(config: &ConsumerConfig, case: &Case) -> Option<Receipt> {
+/// Returns the receipt for a processed message; `None` if no receipts queue is configured or no replay sent the message.
+pub(crate) fn for_case(config: &ConsumerConfig, case: &Case) -> Option<Receipt> {
     config.receipts.as_ref()?;
     let marker = case.received.content.attributes.get(MARKER_ATTRIBUTE)?.as_text()?;
     let receipt = Receipt {
@@ -38,7 +39,8 @@ pub(crate) fn of(config: &ConsumerConfig, case: &Case) -> Option<Receipt> {
     receipt.sending().map(|_| receipt)
 }
 
-/// Sends receipts, as many at a time as have come together: one call for ten costs what one for one costs.
+/// Sends receipts until the channel closes, in batches of whatever is waiting: a call for ten costs as much as a call for
+/// one.
 pub(crate) async fn send_all(
     config: Arc<ConsumerConfig>,
     queue: Arc<dyn Queue>,
@@ -51,28 +53,29 @@ pub(crate) async fn send_all(
     }
 }
 
-/// Sends up to ten receipts. What cannot be sent is given up.
+/// Sends up to ten receipts. Gives up on those that the queue refuses.
 pub(crate) async fn send(config: &ConsumerConfig, queue: &dyn Queue, receipts: &[Receipt]) {
     let Some(to) = &config.receipts else { return };
-    let mut left: Vec<Outgoing> = receipts.iter().map(outgoing).collect();
-    for call in 1..=CALLS_MAX {
-        match queue.send_batch(to, &left).await {
-            Ok(answers) => {
-                let refused = answers.iter().map(|answer| answer.as_ref().is_err_and(|refused| !refused.sender_fault));
-                left = left.into_iter().zip(refused).filter(|(_, refused)| *refused).map(|(one, _)| one).collect();
+    let mut unsent: Vec<Outgoing> = receipts.iter().map(outgoing).collect();
+    for attempt in 1..=ATTEMPTS_MAX {
+        match queue.send_batch(to, &unsent).await {
+            Ok(results) => {
+                let retryable =
+                    results.iter().map(|result| result.as_ref().is_err_and(|refused| !refused.sender_fault));
+                unsent = unsent.into_iter().zip(retryable).filter(|(_, retry)| *retry).map(|(one, _)| one).collect();
             }
             Err(error) => {
-                tracing::warn!(queue = %to, call, error = chain(&error), "receipts could not be sent");
+                tracing::warn!(queue = %to, attempt, error = chain(&error), "sending receipts failed");
             }
         }
-        if left.is_empty() {
+        if unsent.is_empty() {
             return;
         }
-        if call < CALLS_MAX {
-            pause(config, call).await;
+        if attempt < ATTEMPTS_MAX {
+            pause(config, attempt).await;
         }
     }
-    tracing::warn!(queue = %to, count = left.len(), "receipts are given up; the office waits for the windows instead");
+    tracing::warn!(queue = %to, count = unsent.len(), "gave up on receipts; the office waits for the letters' windows instead");
 }
 
 fn outgoing(receipt: &Receipt) -> Outgoing {

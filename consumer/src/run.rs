@@ -1,10 +1,12 @@
-//! The loop: receive, handle, settle, until told to stop.
+//! The consumer's loop: receive, handle, settle, until shutdown.
 
+use crate::call::{chain, pause, to_duration};
+use crate::case::Case;
 use crate::config::ConsumerConfig;
 use crate::failure::Failure;
 use crate::panic::Caught;
-use crate::receipt::{self, LAST_MAX, WAITING_MAX};
-use crate::settle::{Case, Settler, chain, delete_all, pause, to_duration};
+use crate::receipt::{self, FLUSH_MAX, WAITING_MAX};
+use crate::settle::{Settler, delete_all};
 use async_trait::async_trait;
 use domain::id::MessageId;
 use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
@@ -18,18 +20,34 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 
-/// After so long the queue's attributes are read again: someone may have changed its redrive policy.
+/// The age at which the queue's attributes are read again, in case its redrive policy was changed.
 const ATTRIBUTES_AGE_MAX: Duration = Duration::from_secs(60);
 
-/// What a team writes: the handling of one message. The same message may come more than once, as always with SQS.
+/// Processes one message. Must tolerate duplicates: SQS may deliver the same message more than once.
+///
+/// ```
+/// use consumer::{Classify, Failure, Handler, here};
+/// use queue::Received;
+///
+/// struct Shipping;
+///
+/// #[async_trait::async_trait]
+/// impl Handler for Shipping {
+///     async fn handle(&self, received: &Received) -> Result<(), Failure> {
+///         let order_id: u64 = received.content.body.parse().permanent(here!())?;
+///         tracing::info!(order_id, "shipped");
+///         Ok(())
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Handler: Send + Sync {
-    /// Handles a message, or says why not. Takes at most nine tenths of the queue's visibility timeout, then it is
-    /// broken off as a transient failure: soon somebody else would receive the message.
+    /// Handles a message, or returns why it failed. The consumer cancels a handler after nine tenths of the queue's
+    /// visibility timeout and records a transient failure, because another consumer would soon receive the message.
     async fn handle(&self, received: &Received) -> Result<(), Failure>;
 }
 
-/// A consumer of one queue.
+/// A consumer of one queue. The crate's documentation has an example.
 #[derive(Clone)]
 pub struct Consumer {
     config: Arc<ConsumerConfig>,
@@ -38,17 +56,17 @@ pub struct Consumer {
 }
 
 impl Consumer {
-    /// A consumer that gives the messages of `config.queue` to `handler`.
+    /// Creates a consumer that passes the messages of `config.queue` to `handler`.
     pub fn new(config: ConsumerConfig, queue: Arc<dyn Queue>, handler: Arc<dyn Handler>) -> Self {
         Self { config: Arc::new(config), queue, handler }
     }
 
-    /// Runs until `shutdown` becomes true or its sender is gone; then finishes what was received, and returns. No
-    /// error ends it: a queue that fails is asked again with backoff.
+    /// Runs until `shutdown` becomes true or its sender is dropped, then finishes the received messages and returns.
+    /// Errors never end it: calls to a failing queue are repeated with backoff.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let (deletes, to_delete) = mpsc::channel(self.config.concurrency.max(BATCH_ENTRIES_MAX));
-        let (receipts, to_tell) = mpsc::channel(WAITING_MAX);
-        let mut teller = tokio::spawn(receipt::send_all(self.config.clone(), self.queue.clone(), to_tell));
+        let (receipts, to_send) = mpsc::channel(WAITING_MAX);
+        let mut sender = tokio::spawn(receipt::send_all(self.config.clone(), self.queue.clone(), to_send));
         let deleter = tokio::spawn(delete_all(self.config.clone(), self.queue.clone(), to_delete, receipts));
         let settler = Arc::new(Settler { config: self.config.clone(), queue: self.queue.clone(), deletes });
         let mut rounds = Rounds {
@@ -56,55 +74,68 @@ impl Consumer {
             settler,
             permits: Arc::new(Semaphore::new(self.config.concurrency.max(1))),
             working: JoinSet::new(),
-            known: None,
+            attributes: None,
         };
         let mut failures = 0;
         while !*shutdown.borrow() {
             tokio::select! {
-                () = rounds.free() => {}
-                _ = shutdown.wait_for(|stop| *stop) => break,
+                () = rounds.wait_for_capacity() => {}
+                _ = shutdown.wait_for(|shutdown| *shutdown) => break,
             }
             match rounds.round().await {
                 Ok(()) => failures = 0,
                 Err(error) => {
                     failures += 1;
-                    tracing::warn!(queue = %self.config.queue, failures, error = chain(&error), "the queue failed");
+                    tracing::warn!(queue = %self.config.queue, failures, error = chain(&error), "receiving failed");
                     tokio::select! {
                         () = pause(&self.config, failures) => {}
-                        _ = shutdown.wait_for(|stop| *stop) => break,
+                        _ = shutdown.wait_for(|shutdown| *shutdown) => break,
                     }
                 }
             }
         }
         while rounds.working.join_next().await.is_some() {}
-        // The last sender of deletes goes with it, which ends the deleter once it has deleted all.
+        // Drops the last sender of deletes, so the deleter ends once it has deleted everything.
         drop(rounds);
         if let Err(error) = deleter.await {
-            tracing::error!(queue = %self.config.queue, %error, "the deleter ended early");
+            tracing::error!(queue = %self.config.queue, %error, "the delete task ended early");
         }
-        if tokio::time::timeout(LAST_MAX, &mut teller).await.is_err() {
-            teller.abort();
+        if tokio::time::timeout(FLUSH_MAX, &mut sender).await.is_err() {
+            sender.abort();
         }
     }
 }
 
 impl Consumer {
-    /// Handles messages that somebody else receives and deletes, as Lambda's event source mapping does, and settles
-    /// failures as [`Consumer::run`] does. Gives the messages that must not be deleted, for the mapping's answer
-    /// (`batchItemFailures`); after an error that is all of them.
+    /// Handles messages that another process receives and deletes, such as Lambda's event source mapping. Settles
+    /// failures as [`Consumer::run`] does.
+    ///
+    /// Returns the ids of the messages that must not be deleted, for the response to the mapping
+    /// (`batchItemFailures`). After an error, no message of the batch may be deleted.
+    ///
+    /// ```no_run
+    /// # use consumer::Consumer;
+    /// # use domain::id::MessageId;
+    /// # use queue::{QueueError, Received};
+    /// async fn on_event(consumer: &Consumer, messages: Vec<Received>) -> Result<Vec<MessageId>, QueueError> {
+    ///     let failed = consumer.handle_batch(messages).await?;
+    ///     tracing::info!(count = failed.len(), "messages to receive again");
+    ///     Ok(failed)
+    /// }
+    /// ```
     pub async fn handle_batch(&self, messages: Vec<Received>) -> Result<Vec<MessageId>, QueueError> {
         let received_at = Instant::now();
         let attributes = self.queue.attributes(&self.config.queue).await?;
         let at_a_time = if attributes.fifo { 1 } else { self.config.concurrency.max(1) };
         let mut working = JoinSet::new();
-        // What is not in here comes again, whatever happened to it.
+        // Messages that are not in here are received again, whatever happened to them.
         let mut settled = HashMap::new();
         let ids: Vec<MessageId> = messages.iter().map(|received| received.message_id.clone()).collect();
         for (before, received) in messages.into_iter().enumerate() {
             while working.len() >= at_a_time {
                 settled.extend(working.join_next().await.and_then(Result::ok).flatten());
             }
-            // Nothing of a FIFO queue may overtake what comes again.
+            // On a FIFO queue nothing may overtake a message that is received again.
             if attributes.fifo && settled.len() < before {
                 break;
             }
@@ -114,18 +145,18 @@ impl Consumer {
         while let Some(done) = working.join_next().await {
             settled.extend(done.ok().flatten());
         }
-        let telling = async {
+        let send_receipts = async {
             let receipts: Vec<Receipt> = settled.values().flatten().cloned().collect();
-            for some in receipts.chunks(BATCH_ENTRIES_MAX) {
-                receipt::send(&self.config, &*self.queue, some).await;
+            for batch in receipts.chunks(BATCH_ENTRIES_MAX) {
+                receipt::send(&self.config, &*self.queue, batch).await;
             }
         };
-        // Lambda deletes the messages when this has ended.
-        let _ = tokio::time::timeout(LAST_MAX, telling).await;
+        // Lambda deletes the messages only after this returns, so the wait is limited.
+        let _ = tokio::time::timeout(FLUSH_MAX, send_receipts).await;
         Ok(ids.into_iter().filter(|id| !settled.contains_key(id)).collect())
     }
 
-    /// The message's id if it may be deleted, and its receipt.
+    /// Returns the message's id and receipt if it may be deleted.
     async fn handle_one(self, case: Case, attributes: QueueAttributes) -> Option<(MessageId, Option<Receipt>)> {
         let (deletes, mut to_delete) = mpsc::channel(1);
         let settler = Settler { config: self.config, queue: self.queue, deletes };
@@ -134,38 +165,38 @@ impl Consumer {
     }
 }
 
-/// The state of the loop.
+/// The loop's state.
 struct Rounds<'a> {
     consumer: &'a Consumer,
     settler: Arc<Settler>,
     permits: Arc<Semaphore>,
     working: JoinSet<()>,
-    known: Option<(QueueAttributes, Instant)>,
+    attributes: Option<(QueueAttributes, Instant)>,
 }
 
 impl Rounds<'_> {
-    /// Returns when at least one more message may be handled.
-    async fn free(&mut self) {
+    /// Waits until at least one more message may be handled.
+    async fn wait_for_capacity(&mut self) {
         while self.permits.available_permits() == 0 {
             self.working.join_next().await;
         }
         while self.working.try_join_next().is_some() {}
     }
 
-    /// One receive, and the start of all that it brings.
+    /// Receives once and starts a handler for each message.
     async fn round(&mut self) -> Result<(), QueueError> {
         let config = &self.consumer.config;
         let attributes = self.attributes().await?;
         let max = match attributes.fifo {
-            // Behind a message that is retried its group must wait. Two of one group in one receive would use up
-            // receives of the second while the first is in the way, so FIFO queues are read one by one.
+            // A message group waits behind a message that is retried. If one receive returned two messages of a group,
+            // the second would use up its receives while the first blocks it, so FIFO queues are read one by one.
             true => 1,
             false => self.permits.available_permits().clamp(1, BATCH_ENTRIES_MAX),
         };
         let messages = self.consumer.queue.receive(&config.queue, max, config.wait, None).await?;
         let received_at = Instant::now();
         for received in messages {
-            // The loop alone takes permits, and asked for no more messages than there were.
+            // Only this loop takes permits, and it received no more messages than there are permits.
             let Ok(permit) = self.permits.clone().acquire_owned().await else { return Ok(()) };
             let case = Case { received, received_at, consumer_version: (config.version)() };
             let (settler, handler) = (self.settler.clone(), self.consumer.handler.clone());
@@ -181,18 +212,18 @@ impl Rounds<'_> {
     async fn attributes(&mut self) -> Result<QueueAttributes, QueueError> {
         let queue = &self.consumer.config.queue;
         let fresh = |read_at: &Instant| read_at.elapsed() < ATTRIBUTES_AGE_MAX;
-        match &self.known {
+        match &self.attributes {
             Some((attributes, read_at)) if fresh(read_at) => Ok(attributes.clone()),
-            known => {
-                let attributes = match (self.consumer.queue.attributes(queue).await, known) {
+            cached => {
+                let attributes = match (self.consumer.queue.attributes(queue).await, cached) {
                     (Ok(attributes), _) => attributes,
                     (Err(error), Some((old, _))) => {
-                        tracing::warn!(%queue, error = chain(&error), "the old attributes stay in use");
+                        tracing::warn!(%queue, error = chain(&error), "reading the queue's attributes failed; the old ones stay in use");
                         old.clone()
                     }
                     (Err(error), None) => return Err(error),
                 };
-                self.known = Some((attributes.clone(), Instant::now()));
+                self.attributes = Some((attributes.clone(), Instant::now()));
                 Ok(attributes)
             }
         }
@@ -201,9 +232,9 @@ impl Rounds<'_> {
 
 async fn handle(settler: &Settler, handler: &dyn Handler, case: &Case, attributes: &QueueAttributes) {
     let limit = match attributes.visibility_timeout {
-        // A queue that never hides its messages sets no limit by that.
+        // A visibility timeout of zero sets no limit for the handler.
         Span::ZERO => Span::from_secs(VISIBILITY_S_MAX),
-        visible_again => Span::from_ms(visible_again.as_ms() / 10 * 9),
+        timeout => Span::from_ms(timeout.as_ms() / 10 * 9),
     };
     let handling = Caught(handler.handle(&case.received));
     let failure = match tokio::time::timeout(to_duration(limit), handling).await {

@@ -1,4 +1,4 @@
-//! Putting the stamp onto the copy that goes to the dead-letter queue.
+//! Adds the error stamp to the copy for the dead-letter queue.
 
 use crate::failure::Failure;
 use domain::id::QueueArn;
@@ -10,7 +10,7 @@ use domain::reading::Class;
 use domain::time::Timestamp;
 use queue::Received;
 
-/// Who failed, and when.
+/// Who failed, on which queue, and when.
 pub(crate) struct Circumstances<'a> {
     pub consumer: &'a str,
     pub consumer_version: &'a str,
@@ -19,8 +19,8 @@ pub(crate) struct Circumstances<'a> {
     pub failed_at: Timestamp,
 }
 
-/// The message as it was received, and the stamp beside its own attributes. None when there is no room: ten attributes
-/// or 1 MiB are full. A stamp without its stack is tried before giving up.
+/// Returns the message as received, plus the stamp attribute. Drops the stack if the stamp is too large with it.
+/// Returns `None` if there is no room even then: a message has at most ten attributes and 1 MiB.
 pub(crate) fn stamped(received: &Received, failure: &Failure, circumstances: &Circumstances<'_>) -> Option<Content> {
     let stamp = stamp(received, failure, circumstances);
     let content = &received.content;
@@ -29,7 +29,7 @@ pub(crate) fn stamped(received: &Received, failure: &Failure, circumstances: &Ci
 
 fn with_stamp(content: &Content, stamp: &Stamp) -> Option<Content> {
     let mut content = content.clone();
-    // A stamp of an earlier death, which AWS's redrive would have left on the message, gives way to this one.
+    // Replaces the stamp of an earlier failure, which an AWS redrive leaves on the message.
     content.attributes.insert(FAILURE_ATTRIBUTE.into(), Attribute::text(stamp.print()));
     let fits = content.attributes.len() <= ATTRIBUTES_MAX && content.size_bytes() <= MESSAGE_BYTES_MAX;
     fits.then_some(content)
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_copy_is_the_message_and_its_stamp() {
+    fn the_copy_is_the_message_plus_its_stamp() {
         let message = received(9, 100);
         let mut copy = stamped_copy(&message, "s").expect("room");
         let stamp = read(&copy);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stack_gives_way_to_the_message() {
+    fn a_stack_without_room_is_dropped() {
         let copy = stamped_copy(&received(0, MESSAGE_BYTES_MAX - 2_000), &"frame\n".repeat(1_000)).expect("room");
         assert_eq!(read(&copy).stack, None);
         assert_eq!(read(&copy).message.as_deref(), Some("m"));

@@ -1,8 +1,7 @@
-//! The office's API: one function per endpoint, errors kept as the server gave them.
+//! The office's API: one function per endpoint. Errors keep the server's code and message.
 
 mod error;
 mod http;
-pub mod json;
 
 pub use error::ApiError;
 pub use http::{Answer, Seen};
@@ -25,9 +24,9 @@ use wire::{
 type Fetched<T> = Result<Answer<T>, ApiError>;
 type Done<T> = Result<T, ApiError>;
 
-/// The issuer that people sign in at; none where they come by links.
-pub async fn way_in() -> Done<Option<String>> {
-    Ok(json::text(&file("/session").await?, "issuer"))
+/// Returns the issuer's sign-in URL, or `None` if the office uses one-time links.
+pub async fn issuer() -> Done<Option<String>> {
+    Ok(crate::json::text(&file("/session").await?, "issuer"))
 }
 
 /// Exchanges a one-time code for a session.
@@ -36,8 +35,8 @@ pub async fn sign_in(code: String) -> Done<Session> {
 }
 
 /// Exchanges an issuer's code for a session.
-pub async fn come_back(ask: ComeBack) -> Done<Session> {
-    post("/session/code", &ask).await
+pub async fn exchange_code(request: ComeBack) -> Done<Session> {
+    post("/session/code", &request).await
 }
 
 /// Ends the session.
@@ -45,22 +44,22 @@ pub async fn sign_out() -> Done<()> {
     delete("/session").await
 }
 
-/// Who is asking.
+/// Returns the signed-in person.
 pub async fn me(seen: Seen) -> Fetched<Me> {
     get("/me", &seen).await
 }
 
-/// The list of groups, in the order of attention.
+/// Returns the groups in attention order.
 pub async fn groups(seen: Seen) -> Fetched<GroupsAnswer> {
     get("/groups", &seen).await
 }
 
-/// One group.
+/// Returns one group.
 pub async fn group(id: GroupId, seen: Seen) -> Fetched<GroupDetail> {
     get(&path(&["groups", id.as_str()]), &seen).await
 }
 
-/// A page of a group's letters that fit.
+/// Returns a page of a group's letters that match the state and the filter.
 pub async fn letters(
     id: GroupId,
     state: Option<LetterStateKind>,
@@ -69,108 +68,108 @@ pub async fn letters(
     seen: Seen,
 ) -> Fetched<LettersPage> {
     let LetterFilter { message_type, tenant, died_from, died_before, replays_max } = filter;
-    let moment = |at: Option<Timestamp>| at.map(|at| at.as_ms().to_string());
+    let ms = |at: Option<Timestamp>| at.map(|at| at.as_ms().to_string());
     let query = query(&[
         ("state", state.map(|state| state.as_str().to_string())),
         ("message_type", message_type),
         ("tenant", tenant),
-        ("died_from", moment(died_from)),
-        ("died_before", moment(died_before)),
+        ("died_from", ms(died_from)),
+        ("died_before", ms(died_before)),
         ("replays_max", replays_max.map(|max| max.to_string())),
         ("cursor", cursor),
     ]);
     get(&format!("{}{query}", path(&["groups", id.as_str(), "letters"])), &seen).await
 }
 
-/// One letter.
+/// Returns one letter.
 pub async fn letter(id: LetterId, seen: Seen) -> Fetched<LetterDetail> {
     get(&path(&["letters", id.as_str()]), &seen).await
 }
 
-/// A page of a group's audit, newest first.
+/// Returns a page of a group's audit log, newest first.
 pub async fn audit(id: GroupId, cursor: Option<String>, seen: Seen) -> Fetched<AuditPage> {
     let query = query(&[("cursor", cursor)]);
     get(&format!("{}{query}", path(&["groups", id.as_str(), "audit"])), &seen).await
 }
 
-/// A history as a file; the form is `csv` or `jsonl`.
-pub async fn history(path: String, form: &'static str) -> Done<String> {
-    file(&format!("{path}?form={form}")).await
+/// Downloads a history as a file. The format is `csv` or `jsonl`.
+pub async fn history(path: String, format: &'static str) -> Done<String> {
+    file(&format!("{path}?form={format}")).await
 }
 
-/// Says that the cause is gone.
-pub async fn declare_fix(id: GroupId, ask: DeclareFixRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "fix"]), &ask).await
+/// Declares a fix.
+pub async fn declare_fix(id: GroupId, request: DeclareFixRequest) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "fix"]), &request).await
 }
 
-/// Takes that back.
-pub async fn withdraw_fix(id: GroupId, ask: ReasonRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "fix", "withdraw"]), &ask).await
+/// Withdraws the fix.
+pub async fn withdraw_fix(id: GroupId, request: ReasonRequest) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "fix", "withdraw"]), &request).await
 }
 
-/// The versions of a group's payload transform, newest first.
+/// Returns the versions of a group's payload transform, newest first.
 pub async fn transforms(id: GroupId) -> Done<TransformsAnswer> {
     let answer = get(&path(&["groups", id.as_str(), "transform"]), &Seen::default()).await?;
-    // Nothing was seen before, so something is always told.
+    // Without an `ETag` the server never answers 304.
     Ok(answer.into_new().unwrap_or_else(|| TransformsAnswer { versions: Vec::new() }))
 }
 
-/// Saves another version of it.
-pub async fn save_transform(id: GroupId, ask: SaveTransformRequest) -> Done<Transform> {
-    post(&path(&["groups", id.as_str(), "transform"]), &ask).await
+/// Saves a new version of a group's payload transform.
+pub async fn save_transform(id: GroupId, request: SaveTransformRequest) -> Done<Transform> {
+    post(&path(&["groups", id.as_str(), "transform"]), &request).await
 }
 
-/// What a program would change.
-pub async fn try_transform(id: GroupId, ask: PreviewTransformRequest) -> Done<TransformPreview> {
-    post(&path(&["groups", id.as_str(), "transform", "preview"]), &ask).await
+/// Runs a program on some waiting letters without saving or sending anything.
+pub async fn preview_transform(id: GroupId, request: PreviewTransformRequest) -> Done<TransformPreview> {
+    post(&path(&["groups", id.as_str(), "transform", "preview"]), &request).await
 }
 
-/// Tries a version over another page of the letters that wait.
-pub async fn dry_run(id: GroupId, ask: DryRunRequest) -> Done<DryRun> {
-    post(&path(&["groups", id.as_str(), "transform", "dry-run"]), &ask).await
+/// Continues a dry run with the next page of waiting letters.
+pub async fn dry_run(id: GroupId, request: DryRunRequest) -> Done<DryRun> {
+    post(&path(&["groups", id.as_str(), "transform", "dry-run"]), &request).await
 }
 
-/// Writes or removes the note.
-pub async fn note(id: GroupId, ask: Note) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "note"]), &ask).await
+/// Saves or removes the note.
+pub async fn note(id: GroupId, request: Note) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "note"]), &request).await
 }
 
-/// Takes a fingerprint out of the group.
-pub async fn take_out(id: GroupId, ask: UnmergeRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "part"]), &ask).await
+/// Unmerges a fingerprint from the group.
+pub async fn unmerge(id: GroupId, request: UnmergeRequest) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "part"]), &request).await
 }
 
-/// Lets a fingerprint that was taken out be merged again.
-pub async fn rejoin(id: GroupId, ask: ReasonRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "rejoin"]), &ask).await
+/// Allows an unmerged fingerprint to be merged again.
+pub async fn allow_merge(id: GroupId, request: ReasonRequest) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "rejoin"]), &request).await
 }
 
-/// Lets all letters of a group out of quarantine.
-pub async fn release(id: GroupId, ask: ReleaseRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "release"]), &ask).await
+/// Releases all letters of a group from quarantine.
+pub async fn release(id: GroupId, request: ReleaseRequest) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "release"]), &request).await
 }
 
-/// Makes a plan of the letters that wait.
-pub async fn plan(id: GroupId, ask: PlanRequest) -> Done<PlanView> {
-    post(&path(&["groups", id.as_str(), "plan"]), &ask).await
+/// Plans a replay of the waiting letters.
+pub async fn plan(id: GroupId, request: PlanRequest) -> Done<PlanView> {
+    post(&path(&["groups", id.as_str(), "plan"]), &request).await
 }
 
 /// Approves the group's plan and starts its replay.
-pub async fn approve(id: GroupId, ask: ApproveRequest) -> Done<ReplayView> {
-    post(&path(&["groups", id.as_str(), "approve"]), &ask).await
+pub async fn approve(id: GroupId, request: ApproveRequest) -> Done<ReplayView> {
+    post(&path(&["groups", id.as_str(), "approve"]), &request).await
 }
 
-/// The replays, newest first.
+/// Returns the replays, newest first.
 pub async fn replays(cursor: Option<String>, seen: Seen) -> Fetched<ReplaysAnswer> {
     get(&format!("/replays{}", query(&[("cursor", cursor)])), &seen).await
 }
 
-/// One replay.
+/// Returns one replay.
 pub async fn replay(id: ReplayId, seen: Seen) -> Fetched<ReplayView> {
     get(&path(&["replays", id.as_str()]), &seen).await
 }
 
-/// A page of a replay's letters.
+/// Returns a page of a replay's letters.
 pub async fn entries(
     id: ReplayId,
     outcome: Option<OutcomeKind>,
@@ -186,19 +185,19 @@ pub async fn entries(
     get(&format!("{}{query}", path(&["replays", id.as_str(), "entries"])), &seen).await
 }
 
-/// Pauses a replay: what is in flight is still observed.
-pub async fn pause(id: ReplayId, ask: ReasonRequest) -> Done<ReplayView> {
-    post(&path(&["replays", id.as_str(), "pause"]), &ask).await
+/// Pauses a replay. Letters in flight are still observed.
+pub async fn pause(id: ReplayId, request: ReasonRequest) -> Done<ReplayView> {
+    post(&path(&["replays", id.as_str(), "pause"]), &request).await
 }
 
-/// Ends a replay.
-pub async fn abort(id: ReplayId, ask: ReasonRequest) -> Done<ReplayView> {
-    post(&path(&["replays", id.as_str(), "abort"]), &ask).await
+/// Aborts a replay.
+pub async fn abort(id: ReplayId, request: ReasonRequest) -> Done<ReplayView> {
+    post(&path(&["replays", id.as_str(), "abort"]), &request).await
 }
 
-/// Lets a paused replay go on.
-pub async fn resume(id: ReplayId, ask: ResumeRequest) -> Done<ReplayView> {
-    post(&path(&["replays", id.as_str(), "resume"]), &ask).await
+/// Resumes a paused replay.
+pub async fn resume(id: ReplayId, request: ResumeRequest) -> Done<ReplayView> {
+    post(&path(&["replays", id.as_str(), "resume"]), &request).await
 }
 
 fn query(pairs: &[(&str, Option<String>)]) -> String {

@@ -1,8 +1,7 @@
-//! The application: what everything shares, the keys of every page, and which page is shown.
+//! The application: shared contexts, global keyboard shortcuts, and the current page.
 
 use crate::clock::Clock;
-use crate::component::Say;
-use crate::component::{Help, Rail, Toasts};
+use crate::component::{Help, HelpOpen, Rail, Toaster, Toasts};
 use crate::keys::{self, Keys, key};
 use crate::nav::Nav;
 use crate::page::{GroupPage, GroupsPage, Memory, ReplayPage, ReplaysPage, SignInPage, SignedOut, UnknownPage};
@@ -13,10 +12,6 @@ use dashboard_model::route::{PageKey, Route};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-/// Whether the help is open.
-#[derive(Clone, Copy)]
-pub struct HelpOpen(pub RwSignal<bool>);
-
 /// The application.
 #[component]
 pub fn App() -> impl IntoView {
@@ -25,7 +20,7 @@ pub fn App() -> impl IntoView {
     let tab = Tab::provide();
     let nav = Nav::provide();
     Keys::provide();
-    Say::provide();
+    Toaster::provide();
     Memory::provide();
     let help = RwSignal::new(false);
     provide_context(HelpOpen(help));
@@ -36,11 +31,11 @@ pub fn App() -> impl IntoView {
     let memory: Memory = expect_context();
     Effect::new(move || {
         if !inside.get() {
-            memory.forget();
+            memory.clear();
         }
     });
     view! {
-        <a class="skip" href="#main">"Skip to the content"</a>
+        <a class="skip" href="#main">"Skip to content"</a>
         <div class="shell">
             <Show when=move || inside.get()>
                 <Rail />
@@ -66,17 +61,17 @@ fn bind_keys(prefs: Prefs, nav: Nav, help: RwSignal<bool>) {
     keys::bind(
         "Everywhere",
         vec![
-            key("?", "This list", move || help.set(true)),
-            key("g g", "Groups", move || nav.go(Route::home())),
-            key("g p", "Replays", move || nav.go(Route::Replays)),
-            key("t", "Light or dark", move || prefs.turn_theme()),
-            key("d", "Low or high rows", move || prefs.dense.update(|dense| *dense = !*dense)),
-            key("u", "Local time or UTC", move || prefs.utc.update(|utc| *utc = !*utc)),
+            key("?", "Show keyboard shortcuts", move || help.set(true)),
+            key("g g", "Go to groups", move || nav.go(Route::home())),
+            key("g p", "Go to replays", move || nav.go(Route::Replays)),
+            key("t", "Switch theme", move || prefs.toggle_theme()),
+            key("d", "Row density", move || prefs.dense.update(|dense| *dense = !*dense)),
+            key("u", "Switch local time and UTC", move || prefs.utc.update(|utc| *utc = !*utc)),
         ],
     );
 }
 
-/// A new page takes the focus to its heading, as a page that the browser loads would; unless it took it itself.
+/// Focuses the heading of each new page, as a page load would, unless the page has set the focus itself.
 fn focus_new_pages(page: Memo<PageKey>) {
     Effect::new(move |before: Option<PageKey>| {
         let page = page.get();

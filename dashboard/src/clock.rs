@@ -1,4 +1,4 @@
-//! The time now, ticking once a second while somebody looks, and the zone.
+//! The current time, updated every second while the page is visible, and the time zone.
 
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
@@ -11,11 +11,11 @@ use std::time::Duration;
 pub struct Clock(RwSignal<Timestamp>);
 
 impl Clock {
-    /// Starts it and provides it to everything below.
+    /// Starts the clock and provides it to all components below.
     pub fn provide() -> Self {
         let clock = Self(RwSignal::new(now()));
         let tick = move || {
-            // A hidden page has nobody to tick for; it catches up with the first tick after it is seen again.
+            // A hidden page needs no ticks. It catches up with the first tick after it becomes visible.
             if !document().hidden() {
                 clock.0.set(now());
             }
@@ -28,17 +28,17 @@ impl Clock {
     }
 }
 
-/// The time at this moment, not tracked.
+/// Returns the current time. Not tracked.
 pub fn now() -> Timestamp {
     Timestamp::from_ms(js_sys::Date::now() as i64)
 }
 
-/// The ticking time: whoever reads it runs again each second.
+/// Returns the current time. Tracked: readers run again every second.
 pub fn ticking() -> Timestamp {
     expect_context::<Clock>().0.get()
 }
 
-/// Minutes east of UTC at a moment, in the zone that the person prefers. Tracked.
+/// Returns the preferred zone's offset at a time, in minutes east of UTC. Tracked.
 pub fn zone_min(at: Timestamp) -> i64 {
     if prefs().utc.get() {
         return 0;
@@ -47,12 +47,12 @@ pub fn zone_min(at: Timestamp) -> i64 {
     -(date.get_timezone_offset() as i64)
 }
 
-/// Date, time and zone of a moment. Tracked.
+/// Formats date, time and zone. Tracked.
 pub fn absolute(at: Timestamp) -> String {
     when::absolute(at, zone_min(at))
 }
 
-/// The time of day of a moment. Tracked.
+/// Formats the time of day. Tracked.
 pub fn time_of_day(at: Timestamp) -> String {
     when::clock(at, zone_min(at))
 }

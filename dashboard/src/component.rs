@@ -1,4 +1,4 @@
-//! Parts of pages: they take values and signals and never fetch.
+//! Components: they take values and signals, and never fetch.
 
 mod arrivals;
 mod audit;
@@ -30,26 +30,26 @@ mod when;
 pub use arrivals::Arrivals;
 pub use audit::AuditList;
 pub use badge::LiveBadge;
-pub use bar::{Bar, Part};
+pub use bar::{Bar, Segment};
 pub use button::{Button, Kind};
 pub use chip::{chip, chips};
-pub use consent::{ApproveDialog, Asker, ResumeDialog};
+pub use consent::{ApproveDialog, People, ResumeDialog};
 pub use copy::Copy;
 pub use dialog::Dialog;
 pub use field::{Field, next_id};
 pub use frame::{Frame, Rail};
 pub use gate::GateList;
-pub use help::Help;
+pub use help::{Help, HelpOpen};
 pub use icon::{Glyph, Icon};
 pub use json::JsonView;
-pub use ledger::{LedgerTable, WaveRows, parts};
+pub use ledger::{LedgerTable, WaveRows, segments};
 pub use money::MoneyText;
 pub use pill::{Pill, StepPill};
 pub use plan::{PlanText, WaveSizes};
 pub use spark::Spark;
 pub use stat::Stat;
 pub use tabs::{Tab, Tabs};
-pub use toast::{Say, Toasts, toasts};
-pub use transform::{PreviewList, ProgramField, item, list, words};
-pub use trouble::{Empty, Problem, Skeleton, Unless};
+pub use toast::{Toaster, Toasts, toaster};
+pub use transform::{PreviewList, ProgramField, item, list, span};
+pub use trouble::{Empty, Loaded, Problem, Skeleton};
 pub use when::{Age, At, Countdown, Loss};

@@ -1,4 +1,4 @@
-//! Signing in at an issuer: sends a person there, with secrets that stay in this tab.
+//! Signing in at an issuer: redirects the person, with secrets that stay in this tab.
 
 use crate::reactive::prelude::*;
 use crate::session::keep_pending;
@@ -7,19 +7,19 @@ use domain::id::to_hex;
 use js_sys::Uint8Array;
 use wasm_bindgen_futures::JsFuture;
 
-/// Bytes of each secret: RFC 7636 wants 256 bits for the verifier.
+/// The size of each secret: RFC 7636 recommends 256 bits for the verifier.
 const SECRET_BYTES: usize = 32;
 
-/// Sends the person in this tab to the issuer; they come back for the page `back`. None where the browser gives no
-/// means to do it safely.
-pub async fn send_away(issuer: String, back: String, again: bool) -> Option<()> {
+/// Redirects this tab to the issuer, to return to the page `back`. Returns `None` if the browser lacks the needed
+/// cryptography, which it offers only over HTTPS.
+pub async fn redirect(issuer: String, back: String, again: bool) -> Option<()> {
     let pending = Pending { state: random()?, nonce: random()?, verifier: random()?, back };
     let challenge = challenge(&pending.verifier).await?;
     keep_pending(&pending.print());
     window().location().assign(&address(&issuer, &page(), &challenge, &pending, again)).ok()
 }
 
-/// The page that people come back to, as the issuer knows it.
+/// Returns the redirect URI that is registered at the issuer.
 pub fn page() -> String {
     format!("{}/signin", window().location().origin().unwrap_or_default())
 }
@@ -32,7 +32,7 @@ fn random() -> Option<String> {
 
 /// The verifier's SHA-256 in base64url (RFC 7636, S256).
 async fn challenge(verifier: &str) -> Option<String> {
-    // Elsewhere there is no `subtle`.
+    // `crypto.subtle` exists only in secure contexts.
     if !window().is_secure_context() {
         return None;
     }

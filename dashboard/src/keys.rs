@@ -1,4 +1,4 @@
-//! Keys that work everywhere but in text fields and dialogs, and the list of them for the help.
+//! Keyboard shortcuts, active outside text fields and dialogs, and their list for the help.
 
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
@@ -7,20 +7,20 @@ use std::time::Duration;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
-/// How long after `g` the second key counts.
+/// The time within which the second key of a sequence such as `g p` counts.
 const PREFIX: Duration = Duration::from_millis(1500);
 
-/// A key and what it does.
+/// A key with its action.
 #[derive(Clone)]
 pub struct Binding {
-    /// As `KeyboardEvent.key` names it (`j`, `?`, `S` for Shift S), or two of them with a blank between (`g r`).
+    /// The key as in `KeyboardEvent.key` (`j`, `?`, `S` for Shift S), or two keys separated by a space (`g r`).
     pub keys: &'static str,
-    /// What it does, for the help.
+    /// The action's description for the help.
     pub what: &'static str,
     act: Callback<()>,
 }
 
-/// A key that does something.
+/// Returns a binding of a key to an action.
 pub fn key(keys: &'static str, what: &'static str, act: impl Fn() + Send + Sync + 'static) -> Binding {
     Binding { keys, what, act: Callback::new(move |()| act()) }
 }
@@ -32,23 +32,23 @@ struct Layer {
     bindings: Vec<Binding>,
 }
 
-/// What is done, and the keys that do it.
-pub type Told = (&'static str, Vec<&'static str>);
+/// A description of an action, and its keys.
+pub type Shortcut = (&'static str, Vec<&'static str>);
 
 impl Layer {
-    fn told(&self) -> Vec<Told> {
-        let mut told: Vec<Told> = Vec::new();
+    fn shortcuts(&self) -> Vec<Shortcut> {
+        let mut shortcuts: Vec<Shortcut> = Vec::new();
         for binding in &self.bindings {
-            match told.iter_mut().find(|(what, _)| *what == binding.what) {
+            match shortcuts.iter_mut().find(|(what, _)| *what == binding.what) {
                 Some((_, keys)) => keys.push(binding.keys),
-                None => told.push((binding.what, vec![binding.keys])),
+                None => shortcuts.push((binding.what, vec![binding.keys])),
             }
         }
-        told
+        shortcuts
     }
 }
 
-/// All keys that work now.
+/// All active shortcuts.
 #[derive(Clone, Copy)]
 pub struct Keys {
     layers: RwSignal<Vec<Layer>>,
@@ -56,7 +56,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Listens, and provides itself to everything below.
+    /// Listens for keys, and provides itself to all components below.
     pub fn provide() -> Self {
         let keys = Self { layers: RwSignal::new(Vec::new()), prefix: StoredValue::new(None) };
         let prefs = prefs();
@@ -70,13 +70,13 @@ impl Keys {
         keys
     }
 
-    /// The keys by layer, the page's own first: title, then what is done and the keys that do it.
-    pub fn list(self) -> Vec<(&'static str, Vec<Told>)> {
-        self.layers.with(|layers| layers.iter().rev().map(|layer| (layer.title, layer.told())).collect())
+    /// Returns the shortcuts by layer, the page's own first.
+    pub fn list(self) -> Vec<(&'static str, Vec<Shortcut>)> {
+        self.layers.with(|layers| layers.iter().rev().map(|layer| (layer.title, layer.shortcuts())).collect())
     }
 
     fn pressed(self, event: &KeyboardEvent) {
-        if event.default_prevented() || event.is_composing() || is_elsewhere(event) {
+        if event.default_prevented() || event.is_composing() || is_for_others(event) {
             return;
         }
         let key = event.key();
@@ -96,7 +96,7 @@ impl Keys {
     }
 }
 
-/// Adds keys for as long as the caller's component lives.
+/// Adds shortcuts until the calling component is removed.
 pub fn bind(title: &'static str, bindings: Vec<Binding>) {
     let keys: Keys = expect_context();
     let id = keys.layers.with_untracked(|layers| layers.iter().map(|layer| layer.id).max().unwrap_or(0) + 1);
@@ -106,8 +106,8 @@ pub fn bind(title: &'static str, bindings: Vec<Binding>) {
     });
 }
 
-/// Whether the key belongs to somebody else: the browser, a text field, an open dialog, a control that it would press.
-fn is_elsewhere(event: &KeyboardEvent) -> bool {
+/// Returns whether the key is meant for the browser, a text field, an open dialog, or the focused control.
+fn is_for_others(event: &KeyboardEvent) -> bool {
     if event.ctrl_key() || event.meta_key() || event.alt_key() {
         return true;
     }

@@ -1,15 +1,16 @@
-//! The dashboard: what a person sees of the office, in the browser.
+//! The dashboard: the office's user interface in the browser.
 //!
-//! [`dashboard_model`] computes, [`api`] asks, [`poll`] keeps answers fresh, [`component`] shows parts, [`page`] puts them
-//! together, written with [`reactive`]. [`dashboard_model::route`] is the URL as a value; the URL is all the state that a person would
-//! share.
+//! [`dashboard_model`] holds the logic, [`api`] calls the office, [`poll`] keeps values up to date, [`component`] renders
+//! values, and [`page`] combines them. All of them use [`reactive`]. All state worth sharing is in the URL; see
+//! [`dashboard_model::route`].
 
 pub mod api;
 pub mod app;
-pub mod ask;
 pub mod clock;
+pub mod command;
 pub mod component;
 pub mod issuer;
+pub mod json;
 pub mod keys;
 pub mod nav;
 pub mod page;
@@ -18,7 +19,7 @@ pub mod prefs;
 pub mod reactive;
 pub mod session;
 
-/// Mounts the dashboard into the document's body.
+/// Mounts the dashboard in the document's body.
 pub fn start() {
     console_error_panic_hook::set_once();
     leptos::mount::mount_to_body(app::App);

@@ -1,4 +1,4 @@
-//! The way between pages: History API, and every ordinary link inside the dashboard.
+//! Navigation by the History API, including ordinary links inside the dashboard.
 
 use crate::reactive::prelude::*;
 use dashboard_model::route::Route;
@@ -6,12 +6,12 @@ use leptos::ev;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, MouseEvent};
 
-/// Where the dashboard is.
+/// The current route.
 #[derive(Clone, Copy)]
 pub struct Nav(RwSignal<Route>);
 
 impl Nav {
-    /// Reads the URL, follows links and the browser's own buttons, and provides itself to everything below.
+    /// Reads the URL, follows links and the browser's buttons, and provides itself to all components below.
     pub fn provide() -> Self {
         let nav = Self(RwSignal::new(current()));
         let back = window_event_listener(ev::popstate, move |_| nav.0.set(current()));
@@ -24,17 +24,17 @@ impl Nav {
         nav
     }
 
-    /// Where it is. Tracked.
+    /// Returns the current route. Tracked.
     pub fn route(self) -> Route {
         self.0.get()
     }
 
-    /// Where it is, not tracked.
+    /// Returns the current route. Not tracked.
     pub fn route_untracked(self) -> Route {
         self.0.get_untracked()
     }
 
-    /// Goes there; the browser's back button returns.
+    /// Navigates to a route and adds it to the history.
     pub fn go(self, route: Route) {
         if let Ok(history) = window().history()
             && history.push_state_with_url(&JsValue::NULL, "", Some(&route.to_string())).is_ok()
@@ -43,7 +43,7 @@ impl Nav {
         }
     }
 
-    /// Goes there in place of where it is: for what is typed or chosen on a page.
+    /// Navigates to a route and replaces the current history entry, for changes within a page.
     pub fn replace(self, route: Route) {
         if let Ok(history) = window().history()
             && history.replace_state_with_url(&JsValue::NULL, "", Some(&route.to_string())).is_ok()
@@ -52,7 +52,7 @@ impl Nav {
         }
     }
 
-    /// A click on a link of ours goes there without loading the page anew; anything else is the browser's.
+    /// Handles clicks on the dashboard's own links without a page load. The browser handles all others.
     fn follow(self, event: &MouseEvent) {
         let modified = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
         if event.default_prevented() || event.button() != 0 || modified {
@@ -61,7 +61,7 @@ impl Nav {
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let Some(link) = target.and_then(|element| element.closest("a[href]").ok().flatten()) else { return };
         let href = link.get_attribute("href").unwrap_or_default();
-        // Only what starts with one slash is ours: not other hosts, not the skip link, not the API.
+        // The dashboard's own links start with a single slash. Other hosts, the skip link and the API do not count.
         let ours = href.starts_with('/') && !href.starts_with("//") && !href.starts_with("/api/");
         if !ours || link.has_attribute("download") || link.has_attribute("target") {
             return;
@@ -72,12 +72,12 @@ impl Nav {
     }
 }
 
-/// Where the dashboard is.
+/// Returns the navigation context.
 pub fn nav() -> Nav {
     expect_context()
 }
 
-/// Shows a title in the browser's tab.
+/// Sets the title of the browser tab.
 pub fn set_title(title: &str) {
     document().set_title(&if title.is_empty() {
         "Dead Letter Office".to_string()
@@ -86,13 +86,14 @@ pub fn set_title(title: &str) {
     });
 }
 
-/// Takes query and fragment out of the URL, so that a code stays neither in the history nor on the screen.
+/// Removes query and fragment from the URL and returns them, so that a code stays neither in the history nor on the
+/// screen.
 pub fn take_codes() -> (String, Option<String>) {
     let location = window().location();
     let query = location.search().unwrap_or_default();
     let fragment = location.hash().unwrap_or_default().trim_start_matches('#').to_string();
     if let (Ok(path), Ok(history)) = (location.pathname(), window().history()) {
-        // A history that cannot be written shows a code that is used up by then.
+        // If this fails, the URL keeps a code that is already used up.
         let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&path));
     }
     (query, Some(fragment).filter(|fragment| !fragment.is_empty()))

@@ -1,4 +1,4 @@
-//! The pages: they own what is fetched and what is asked, and put the parts together.
+//! The pages: they fetch values, send requests, and combine components.
 
 mod download;
 mod group;

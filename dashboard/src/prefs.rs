@@ -1,12 +1,12 @@
-//! What a person prefers on this machine: theme, density, zone, letter keys. Kept in `localStorage`; `boot.js` sets
-//! theme and density before the first paint from the same names.
+//! Preferences for this browser: theme, density, time zone, single-key shortcuts. They are stored in `localStorage`.
+//! `boot.js` applies theme and density from the same keys before the first paint.
 
 use crate::reactive::prelude::*;
 
-/// Light, dark, or whatever the system says.
+/// The theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// The system's.
+    /// Follows the system.
     #[default]
     System,
     /// Always light.
@@ -30,16 +30,16 @@ impl Theme {
 pub struct Prefs {
     /// The theme.
     pub theme: RwSignal<Theme>,
-    /// Whether rows are low.
+    /// Whether rows are dense.
     pub dense: RwSignal<bool>,
-    /// Whether moments are shown in UTC.
+    /// Whether times are shown in UTC.
     pub utc: RwSignal<bool>,
-    /// Whether single letters do something (WCAG 2.1.4 wants a way to turn them off).
+    /// Whether single-key shortcuts are enabled. WCAG 2.1.4 requires a way to disable them.
     pub letter_keys: RwSignal<bool>,
 }
 
 impl Prefs {
-    /// Reads them and provides them to everything below.
+    /// Reads the preferences and provides them to all components below.
     pub fn provide() -> Self {
         let theme = match stored("theme").as_deref() {
             Some("light") => Theme::Light,
@@ -57,7 +57,7 @@ impl Prefs {
             let theme = prefs.theme.get();
             store("theme", theme.as_str());
             if let Some(root) = root() {
-                // Failing to set an attribute leaves the theme as it was.
+                // On failure the theme stays as it was.
                 let _ = match theme {
                     Theme::System => root.remove_attribute("data-theme"),
                     _ => root.set_attribute("data-theme", theme.as_str()),
@@ -77,12 +77,12 @@ impl Prefs {
         prefs
     }
 
-    /// The other theme than the one that is seen now.
-    pub fn turn_theme(self) {
+    /// Switches between light and dark.
+    pub fn toggle_theme(self) {
         self.theme.set(if self.is_dark() { Theme::Light } else { Theme::Dark });
     }
 
-    /// Whether what is seen now is dark. Tracks the preference, not the system.
+    /// Returns whether the current theme is dark. Tracks the preference, not the system.
     pub fn is_dark(self) -> bool {
         match self.theme.get() {
             Theme::Light => false,
@@ -94,7 +94,7 @@ impl Prefs {
     }
 }
 
-/// The preferences.
+/// Returns the preferences.
 pub fn prefs() -> Prefs {
     expect_context()
 }
@@ -107,7 +107,7 @@ fn key(name: &str) -> String {
     format!("dlo.{name}")
 }
 
-// Storage may be forbidden (private windows, policies): preferences then last as long as the page.
+// Storage may be blocked (private windows, policies). Preferences then last until the page is closed.
 fn stored(name: &str) -> Option<String> {
     window().local_storage().ok().flatten()?.get_item(&key(name)).ok().flatten()
 }

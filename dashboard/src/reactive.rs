@@ -1,9 +1,11 @@
-//! Leptos with its types erased. Leptos compiles its machinery anew for each type of value in a signal and for each
-//! closure in a view, and that was most of what a browser had to load. Here every signal holds one type of value, and
-//! every closure of a view stands behind one boxed type, so that the machinery is compiled once. It is used like
-//! Leptos: what these modules name stands in for what Leptos names so. In views, what follows a signal is written
-//! `{part(move || …)}`, `name=attr(move || …)` and `on:click=on(move |_| …)`; a piece of a view that may be there, or
-//! is one of many, ends in `.into_any()`, so that it too is one type.
+//! Leptos with erased types, to keep the download small.
+//!
+//! Leptos compiles its internals once per type of signal value and per view closure; that was most of the download. Here
+//! every signal holds the same erased type and every view closure is boxed behind the same type, so the internals are
+//! compiled once. The names match Leptos's and replace them.
+//!
+//! In views, write reactive content as `{part(move || …)}`, attributes as `name=attr(move || …)`, and handlers as
+//! `on:click=on(move |_| …)`. End optional or repeated content with `.into_any()`, so that it has one type too.
 
 mod control;
 mod effect;
@@ -12,7 +14,7 @@ mod signal;
 mod stored;
 mod view;
 
-/// Leptos's prelude, with what is erased in place of its own.
+/// Leptos's prelude, with the erased types in place of Leptos's own.
 pub mod prelude {
     pub use super::control::{For, Show};
     pub use super::effect::Effect;

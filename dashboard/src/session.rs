@@ -1,7 +1,7 @@
-//! Who is signed in: one identity per tab (`sessionStorage`), so that a person can be operator in one tab and
-//! approver in the next. Survives a reload, ends with the tab.
+//! The session: one per tab (`sessionStorage`), so that a person can be operator in one tab and approver in another. It
+//! survives a reload and ends with the tab.
 
-use crate::api::json;
+use crate::json;
 use crate::reactive::prelude::*;
 use dashboard_model::words;
 use domain::role::Permission;
@@ -9,26 +9,26 @@ use wire::{Me, Session};
 
 const TOKEN: &str = "dlo.token";
 const ME: &str = "dlo.me";
-/// What a sign-in at an issuer has to remember until the person comes back to this tab.
+/// The key of a sign-in that is in progress at an issuer.
 const PENDING: &str = "dlo.pending";
 
-/// Whether somebody is signed in.
+/// The sign-in state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignedIn {
-    /// As this person.
+    /// Signed in as this person.
     As(Box<Me>),
-    /// Nobody yet in this tab.
+    /// Not signed in, or signed out by the person.
     No,
-    /// The office no longer takes this tab's session.
+    /// The office ended the session.
     Ended,
 }
 
-/// The session of this tab.
+/// This tab's session.
 #[derive(Clone, Copy)]
 pub struct Tab(RwSignal<SignedIn>);
 
 impl Tab {
-    /// Reads it and provides it to everything below.
+    /// Reads the session and provides it to all components below.
     pub fn provide() -> Self {
         let me = token().and_then(|_| stored(ME)).and_then(|text| json::read(&text).ok());
         let tab = Self(RwSignal::new(me.map_or(SignedIn::No, |me| SignedIn::As(Box::new(me)))));
@@ -36,12 +36,12 @@ impl Tab {
         tab
     }
 
-    /// Whether somebody is signed in. Tracked.
+    /// Returns the sign-in state. Tracked.
     pub fn state(self) -> SignedIn {
         self.0.get()
     }
 
-    /// Who is signed in. Tracked.
+    /// Returns the signed-in person. Tracked.
     pub fn me(self) -> Option<Me> {
         match self.0.get() {
             SignedIn::As(me) => Some(*me),
@@ -49,7 +49,7 @@ impl Tab {
         }
     }
 
-    /// Why the person here may not do something; none if they may. Tracked.
+    /// Explains why the person may not do something. Returns `None` if they may. Tracked.
     pub fn why_not(self, permission: Permission) -> Option<String> {
         match self.me() {
             Some(me) => words::why_not(me.role, permission),
@@ -57,14 +57,14 @@ impl Tab {
         }
     }
 
-    /// Somebody signed in.
+    /// Starts a session.
     pub fn enter(self, session: &Session) {
         store(TOKEN, Some(&session.token));
         store(ME, serde_json::to_string(&session.me).ok().as_deref());
         self.0.set(SignedIn::As(Box::new(session.me.clone())));
     }
 
-    /// Nobody is signed in any more: they asked for it, or (`ended`) the office says so.
+    /// Ends the session: by the person, or (`ended`) by the office.
     pub fn leave(self, ended: bool) {
         store(TOKEN, None);
         store(ME, None);
@@ -75,22 +75,22 @@ impl Tab {
     }
 }
 
-/// The session of this tab.
+/// Returns this tab's session.
 pub fn tab() -> Tab {
     expect_context()
 }
 
-/// The token of this tab, for the header of each request.
+/// Returns this tab's token, for the header of each request.
 pub fn token() -> Option<String> {
     stored(TOKEN)
 }
 
-/// Remembers a sign-in that is under way.
+/// Stores a sign-in that is in progress.
 pub fn keep_pending(text: &str) {
     store(PENDING, Some(text));
 }
 
-/// Takes what was remembered: a second use finds nothing.
+/// Removes and returns the stored sign-in, so that it cannot be used twice.
 pub fn take_pending() -> Option<String> {
     let text = stored(PENDING);
     store(PENDING, None);
@@ -103,7 +103,7 @@ fn stored(name: &str) -> Option<String> {
 
 fn store(name: &str, value: Option<&str>) {
     if let Ok(Some(storage)) = window().session_storage() {
-        // A storage that is full or forbidden ends the session with the page; nothing better can be done.
+        // If storage is full or blocked, the session ends with the page.
         let _ = match value {
             Some(value) => storage.set_item(name, value),
             None => storage.remove_item(name),

@@ -1,4 +1,4 @@
-//! Alerts: what people are told, by level. Not mere depth: each says what happened and what to do.
+//! Alerts: urgent news for people. Each one states what happened and what to do.
 
 use crate::id::{GroupId, ReplayId};
 use crate::impact::Severity;
@@ -6,33 +6,33 @@ use crate::time::Timestamp;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// Why somebody is told.
+/// The reason for an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AlertKind {
-    /// A cause that was not seen before.
+    /// A new group: a cause that was not seen before.
     NewCause,
-    /// A resolved cause is back.
+    /// A letter of a resolved group died again after the fix.
     Regression,
-    /// A replay stopped by itself.
+    /// The office paused a replay.
     ReplayPaused,
 }
 
 /// One alert.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alert {
-    /// Why.
+    /// The reason.
     pub kind: AlertKind,
-    /// How urgent: the level of the message type.
+    /// How urgent: the severity of the message type.
     pub level: Severity,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
     /// The group.
     pub group: GroupId,
-    /// The replay, where there is one.
+    /// The replay, if the alert is about one.
     pub replay: Option<ReplayId>,
-    /// What happened, one line.
+    /// What happened, in one line.
     pub title: String,
-    /// What to do, a sentence.
+    /// What to do, in one sentence.
     pub advice: String,
 }

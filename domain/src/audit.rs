@@ -1,22 +1,22 @@
-//! The audit: who did what, when and why. Append-only.
+//! The audit log: who did what, when and why. Append-only.
 
 use crate::id::{Actor, GroupId, ReplayId};
 use crate::time::Timestamp;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// What happened, in a closed set of words.
+/// What happened, as a closed set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Act {
-    /// The first letter of a cause arrived.
+    /// The first letter of a new group arrived.
     GroupOpened,
     /// A fix was declared.
     FixDeclared,
     /// A version of the payload transform was saved.
     TransformSaved,
-    /// A version of the payload transform was tried over every letter that waits.
+    /// A version of the payload transform was tried on every waiting letter.
     TransformTried,
     /// A fix was withdrawn.
     FixWithdrawn,
@@ -26,58 +26,58 @@ pub enum Act {
     ReplayPlanned,
     /// A condition of the gate was waived.
     ConditionWaived,
-    /// A plan was approved and its replay started.
+    /// A plan was approved, which started its replay.
     ReplayApproved,
-    /// A wave began.
+    /// A wave started.
     WaveStarted,
-    /// A wave's outcome is known.
+    /// The outcome of a wave is known.
     WaveSettled,
-    /// The replay stopped by itself.
+    /// The office paused the replay.
     #[serde(alias = "replay_stopped_itself")]
     ReplayPausedItself,
-    /// A person paused it.
+    /// A person paused the replay.
     ReplayPaused,
-    /// A person let it go on.
+    /// A person resumed the replay.
     ReplayResumed,
-    /// A person ended it.
+    /// A person aborted the replay.
     ReplayAborted,
     /// Every letter of the replay has its outcome.
     ReplayFinished,
-    /// The group has no open letter left.
+    /// The group has no open letters left.
     GroupResolved,
-    /// A letter died of a resolved cause after its fix.
+    /// A letter of a resolved group died after the fix.
     GroupRegressed,
-    /// A letter came back after it had been counted as delivered.
+    /// A letter returned after it had been counted as delivered.
     LateReturn,
-    /// A letter died again after its last replay that the policy allows.
+    /// A letter died again after the last replay that the policy allows.
     LetterQuarantined,
-    /// A person let letters out of quarantine.
+    /// A person released letters from quarantine.
     LettersReleased,
-    /// Groups were found to be one cause.
+    /// Variants were merged because they share a cause.
     GroupsMerged,
-    /// A group was taken out of a merge.
+    /// A variant was unmerged from its group.
     #[serde(alias = "groups_parted")]
     GroupsUnmerged,
-    /// A group that was taken out may be merged again.
+    /// Merging was allowed again for an unmerged variant.
     MergeAllowed,
 }
 
-/// One entry of the audit.
+/// One record of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuditRecord {
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// Who.
+    /// Who did it.
     pub actor: Actor,
-    /// What.
+    /// What was done.
     pub act: Act,
-    /// On which group.
+    /// The group that it was done to.
     pub group: GroupId,
-    /// In which replay, where it was in one.
+    /// The replay, if it was part of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayId>,
-    /// The particulars, in a sentence.
+    /// Details, in one sentence.
     pub detail: String,
     /// The reason that the person gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! A deployment of a consumer, as a CI pipeline (or a demo) reports it: the gate's evidence for a deployed fix.
+//! A deployment of a consumer, reported by a CI pipeline or a demo: the gate's evidence that a fix is live.
 
 use crate::id::QueueArn;
 use crate::time::{Span, Timestamp};
@@ -11,49 +11,49 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Deployment {
-    /// The service's name, as letters have it in `consumer`.
+    /// The service's name, equal to `consumer` in its letters.
     pub service: String,
     /// The version.
     pub version: String,
-    /// The commit, where known.
+    /// The commit, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// When it went live.
     pub at: Timestamp,
 }
 
-/// What the platform has attached to a main queue to take its messages, as it was seen last. Consumers that run elsewhere
-/// are not in it.
+/// The consumers that the platform had attached to a main queue when it was last checked. Consumers that run outside
+/// the platform are not included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attached {
     /// The main queue.
     pub queue: QueueArn,
-    /// When it was looked at.
+    /// When it was checked.
     pub seen_at: Timestamp,
-    /// What was attached.
+    /// The attached consumers.
     pub consumers: Vec<AttachedConsumer>,
 }
 
 /// A consumer that the platform runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachedConsumer {
-    /// The service's name, as its deployments have it.
+    /// The service's name, equal to the name in its deployments.
     pub service: String,
-    /// Whether it is given messages.
+    /// Whether the platform delivers messages to it.
     pub enabled: bool,
-    /// The platform's word for that.
+    /// The platform's word for that state.
     pub state: String,
 }
 
-/// A look that is older says nothing: who looks each minute has stopped.
-const LOOK_AGE_MAX: Span = Span::from_mins(30);
+/// A check older than this is ignored: the checker, which runs every minute, has failed.
+const CHECK_AGE_MAX: Span = Span::from_mins(30);
 
 impl Attached {
-    /// Why nobody takes messages from the queue, if that is known.
-    pub fn why_nobody(&self, now: Timestamp) -> Option<String> {
+    /// Explains why no consumer receives messages from the queue. Returns `None` if one does, or if it is unknown.
+    pub fn why_unattended(&self, now: Timestamp) -> Option<String> {
         let first = self.consumers.first()?;
         let is_known =
-            now.since(self.seen_at) <= LOOK_AGE_MAX && self.consumers.iter().all(|consumer| !consumer.enabled);
+            now.since(self.seen_at) <= CHECK_AGE_MAX && self.consumers.iter().all(|consumer| !consumer.enabled);
         is_known.then(|| {
             format!(
                 "Nobody takes messages from {}: {} is attached to it, and that is {}.",
@@ -64,7 +64,7 @@ impl Attached {
         })
     }
 
-    /// The service that takes its messages, where there is one.
+    /// Returns the service that consumes the queue, if there is exactly one.
     pub fn only_service(&self) -> Option<&str> {
         match self.consumers.as_slice() {
             [one] => Some(&one.service),
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_is_off_only_when_all_that_is_attached_is_off_and_was_seen_lately() {
+    fn a_queue_is_unattended_only_if_every_consumer_is_off_and_the_check_is_recent() {
         let consumer = |service: &str, state: &str| AttachedConsumer {
             service: service.into(),
             enabled: state == "Enabled",
@@ -98,7 +98,7 @@ mod tests {
         ] {
             let consumers = states.iter().map(|state| consumer("orders", state)).collect();
             let attached = Attached { queue: "arn:aws:sqs:r:1:orders".into(), seen_at: at, consumers };
-            let why = attached.why_nobody(at.plus(Span::from_mins(minutes)));
+            let why = attached.why_unattended(at.plus(Span::from_mins(minutes)));
             assert_eq!(why.is_some(), off, "{states:?} {minutes}");
             assert_eq!(attached.only_service(), (states.len() == 1).then_some("orders"));
         }
@@ -108,6 +108,6 @@ mod tests {
             consumers: [consumer("orders", "Disabled")].into(),
         };
         let words = "Nobody takes messages from main: orders is attached to it, and that is disabled.";
-        assert_eq!(attached.why_nobody(at).as_deref(), Some(words));
+        assert_eq!(attached.why_unattended(at).as_deref(), Some(words));
     }
 }

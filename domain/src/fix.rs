@@ -1,4 +1,4 @@
-//! A fix: somebody's claim that the cause is gone.
+//! A fix: a person's claim that the cause is removed.
 
 use crate::id::Actor;
 use crate::time::Timestamp;
@@ -6,7 +6,7 @@ use crate::transform::TransformRef;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// What kind of fix it is.
+/// The kind of a fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -15,20 +15,20 @@ pub enum FixKind {
     Deploy,
     /// A setting was changed.
     Config,
-    /// Data that was missing or wrong was put right.
+    /// Missing or wrong data was corrected.
     DataRepair,
-    /// What the consumer depends on works again.
+    /// A dependency of the consumer has recovered.
     DependencyRecovered,
-    /// The letters are changed as they are sent ([`crate::transform`]).
+    /// The letters are changed on sending ([`crate::transform`]).
     PayloadTransform,
 }
 
 impl FixKind {
-    /// All kinds, in the order a person is asked.
+    /// All kinds, in the order of the form.
     pub const ALL: [Self; 5] =
         [Self::Deploy, Self::Config, Self::DataRepair, Self::DependencyRecovered, Self::PayloadTransform];
 
-    /// The kind in words.
+    /// Returns the kind in words.
     pub fn label(self) -> &'static str {
         match self {
             Self::Deploy => "Deploy",
@@ -40,25 +40,26 @@ impl FixKind {
     }
 }
 
-/// The claim.
+/// A declared fix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fix {
-    /// What kind.
+    /// The kind.
     pub kind: FixKind,
-    /// A version, commit, ticket or link: what a colleague would look at.
+    /// A version, commit, ticket or link for colleagues to look at.
     pub reference: String,
     /// What was done, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Who says so.
+    /// Who declared it.
     pub declared_by: Actor,
     /// When it was declared.
     pub declared_at: Timestamp,
-    /// Since when it works: the deployment's time where one was reported, else when it was declared. What died
-    /// before does not speak against it.
+    /// When it took effect: the deployment's time if one was reported, else the time of declaration. Failures before
+    /// this moment do not count against the fix.
     pub effective_at: Timestamp,
-    /// The program that changes the letters, where that is the fix: so a plan, its hash and its approval name it.
+    /// The program that changes the letters, if the fix is a transform. The plan, its hash and its approval refer to
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transform: Option<TransformRef>,
 }

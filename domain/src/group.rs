@@ -1,15 +1,15 @@
-//! An error group: all letters with one cause, its life, and its counters.
+//! Groups of letters that share a cause: the record of each variant, its state, and its counters.
 
 use crate::fix::Fix;
-use crate::id::{Actor, GroupId, QueueArn, ReplayId};
+use crate::id::{GroupId, QueueArn, ReplayId};
 use crate::impact::Severity;
 use crate::tagged::need;
 pub mod merging;
 
 use crate::letter::{Letter, LetterStateKind};
 use crate::limits::ARRIVAL_BUCKET_MS;
-use crate::merge::Skeleton;
 use crate::money::Purse;
+use crate::read::Skeleton;
 use crate::reading::{Classification, Failure, Reading};
 use crate::time::Timestamp;
 use alloc::collections::BTreeMap;
@@ -19,59 +19,59 @@ use merging::MergeState;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Where a group is in its life. Each state owns what belongs to it.
+/// The state of a group. Each state carries its own data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum GroupState {
-    /// Letters wait; nobody has claimed that the cause is gone.
+    /// Letters are waiting; no fix is declared.
     Open,
-    /// Somebody says that the cause is gone.
+    /// A fix is declared.
     FixDeclared {
-        /// The claim.
+        /// The declared fix.
         fix: Fix,
     },
-    /// A replay is under way.
+    /// A replay is running.
     Replaying {
         /// The replay.
         replay: ReplayId,
-        /// The fix it was approved for.
+        /// The fix of its approval.
         fix: Fix,
     },
-    /// A replay stopped itself or was paused.
+    /// The replay is paused, by the office or by a person.
     Paused {
         /// The replay.
         replay: ReplayId,
-        /// The fix that counts now; none when letters came back and it no longer counts.
+        /// The fix that counts now; `None` if returned letters disproved it.
         fix: Option<Fix>,
     },
-    /// Everything is sent; the last wave is being observed.
+    /// All letters are sent; the last wave is being observed.
     Verifying {
         /// The replay.
         replay: ReplayId,
-        /// The fix it was approved for.
+        /// The fix of its approval.
         fix: Fix,
     },
-    /// No letter of the group is open, and a replay or a person showed that the fix works.
+    /// No letter of the group is open, and a replay or a person confirmed the fix.
     Resolved {
-        /// Since when.
+        /// When it was resolved.
         at: Timestamp,
         /// The fix that worked.
         fix: Fix,
-        /// The replay that proved it.
+        /// The replay that confirmed it.
         replay: ReplayId,
     },
-    /// It was resolved, and a letter died of the same cause after the fix.
+    /// The group was resolved, and a letter died of the same cause after the fix.
     Regressed {
-        /// Since when.
+        /// When it regressed.
         at: Timestamp,
-        /// The fix that did not hold.
+        /// The fix that failed.
         was: Fix,
     },
 }
 
 impl GroupState {
-    /// The fix that counts now.
+    /// Returns the fix that counts now.
     pub fn fix(&self) -> Option<&Fix> {
         match self {
             Self::Open | Self::Regressed { .. } => None,
@@ -81,7 +81,7 @@ impl GroupState {
         }
     }
 
-    /// The replay under way (paused ones too).
+    /// Returns the current replay, including a paused one.
     pub fn replay(&self) -> Option<&ReplayId> {
         match self {
             Self::Replaying { replay, .. } | Self::Paused { replay, .. } | Self::Verifying { replay, .. } => {
@@ -91,7 +91,7 @@ impl GroupState {
         }
     }
 
-    /// The word of the state, as in JSON.
+    /// Returns the state's name, as in JSON.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -105,7 +105,7 @@ impl GroupState {
     }
 }
 
-/// What a state may carry.
+/// The fields that any state may carry.
 #[derive(Deserialize)]
 struct Carried {
     state: String,
@@ -132,54 +132,52 @@ impl<'de> Deserialize<'de> for GroupState {
     }
 }
 
-/// What stays with a cause. Small, as each change writes it whole.
+/// The record of a single fingerprint. Small, because each change writes it whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
-    /// Its identity: the fingerprint.
+    /// The fingerprint.
     pub id: GroupId,
-    /// Grows by one with each change.
+    /// Increments with each change.
     pub version: u64,
-    /// The main queue; none where nobody could tell.
+    /// The main queue; `None` if it cannot be determined.
     pub main_queue: Option<QueueArn>,
     /// The dead-letter queue of its first letter.
     pub dlq: QueueArn,
-    /// What a person calls it.
+    /// The title for people.
     pub title: String,
-    /// Where it was thrown.
+    /// Where the error was thrown.
     pub culprit: Option<String>,
-    /// Class, category, confidence, reason: of its first letter.
+    /// The classification of its first letter.
     pub classification: Classification,
     /// The failure of its first letter, the stack cut to [`crate::limits::STACK_BYTES_MAX`].
     pub failure: Failure,
     /// The service that fails.
     pub consumer: Option<String>,
-    /// The kind of message of its first letter.
+    /// The message type of its first letter.
     pub message_type: Option<String>,
-    /// The worst severity that its first letter's type has by policy.
+    /// The severity of its first letter's message type, by policy.
     pub severity: Severity,
-    /// When the first of its letters died, in whatever order they came.
+    /// When the earliest of its letters died, regardless of their order of arrival.
     pub first_died_at: Timestamp,
-    /// A note that people keep; it outlives replays.
+    /// A note by people; replays do not change it.
     pub note: Option<String>,
-    /// Who looks after it.
-    pub owner: Option<Actor>,
-    /// What a merge sees of its fingerprint; none where frames or the body say all there is.
+    /// What merging compares of its fingerprint; `None` if frames or the body decide the fingerprint alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skeleton: Option<Skeleton>,
-    /// How it stands to those that are one cause with it.
-    #[serde(default, alias = "kin", skip_serializing_if = "MergeState::is_none")]
+    /// Its place among merged variants.
+    #[serde(default, alias = "kin", skip_serializing_if = "MergeState::is_empty")]
     pub merge: MergeState,
-    /// Where it is in its life.
+    /// The state of its group.
     #[serde(flatten)]
     pub state: GroupState,
 }
 
 impl Variant {
-    /// The group that a first letter opens.
+    /// Creates the variant for the first letter of a fingerprint.
     pub fn opened_by(letter: &Letter, reading: &Reading) -> Self {
         let mut failure = reading.diagnosis.failure.clone();
         if let Some(stack) = &mut failure.stack {
-            truncate_on_char(stack, crate::limits::STACK_BYTES_MAX);
+            crate::text::truncate_on_char(stack, crate::limits::STACK_BYTES_MAX);
         }
         Self {
             id: letter.group.clone(),
@@ -195,27 +193,26 @@ impl Variant {
             severity: reading.diagnosis.impact.severity,
             first_died_at: letter.died_at,
             note: None,
-            owner: None,
             skeleton: crate::read::skeleton(&reading.diagnosis.failure, reading.main_queue.as_ref()),
             merge: MergeState::default(),
             state: GroupState::Open,
         }
     }
 
-    /// The same group in another state, one version on.
+    /// Returns the variant in another state, with the next version.
     pub fn moved(&self, state: GroupState) -> Self {
         Self { version: self.version + 1, state, ..self.clone() }
     }
 
-    /// The same group after a letter came that had died before all others; none where it had not.
+    /// Returns the variant with an earlier first death. `None` if `died_at` is not earlier.
     pub fn aged(&self, died_at: Timestamp) -> Option<Self> {
         let is_older = died_at < self.first_died_at;
         is_older.then(|| Self { first_died_at: died_at, ..self.moved(self.state.clone()) })
     }
 
-    /// What a death in this group does to its life, if anything. A resolved group whose letter was **processed** after
-    /// the fix took effect has regressed; one that failed before the fix and arrives late waits for a replay under
-    /// the same fix (field.md F).
+    /// Returns the variant after a death, if the death changes its state. A resolved group regresses if the letter was
+    /// **processed** after the fix took effect. If it failed before the fix and arrives late, it waits for a replay
+    /// with the same fix.
     pub fn after_death(&self, died_at: Timestamp, now: Timestamp) -> Option<Self> {
         let GroupState::Resolved { fix, .. } = &self.state else { return None };
         Some(self.moved(if died_at > fix.effective_at {
@@ -226,24 +223,13 @@ impl Variant {
     }
 }
 
-/// Cuts a text to at most `max` bytes, on a character boundary.
-pub fn truncate_on_char(text: &mut String, max: usize) {
-    if text.len() > max {
-        let mut end = max;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
-    }
-}
-
-/// How many letters are in one state, and what they are worth.
+/// How many letters are in one state, and their impact.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tally {
-    /// Letters. Signed, as a delta is a tally too; a stored one is never negative.
+    /// The number of letters. Signed because a delta is a tally too; a stored tally is never negative.
     pub letters: i64,
-    /// Letters that carry a price.
+    /// The number of letters with an amount.
     pub priced: i64,
     /// Their money.
     pub money: Purse,
@@ -270,27 +256,28 @@ impl Tally {
     }
 }
 
-/// The counters of a group: exactly the fold of its letters, kept so that a list costs the same at any size.
+/// The counters of a variant: exactly the sum over its letters, maintained so that a list has a constant cost per
+/// variant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupCounts {
-    /// By state of the letters.
+    /// By letter state.
     pub by_state: BTreeMap<LetterStateKind, Tally>,
-    /// Deaths, those of returned letters included.
+    /// Deaths, including those of returned letters.
     pub deaths: u64,
-    /// Different customers whose letters died here.
+    /// Distinct customers whose letters died in this variant.
     pub customers: u64,
-    /// When a letter of the group died last.
+    /// When a letter of the variant last died.
     pub last_died_at: Option<Timestamp>,
 }
 
 impl GroupCounts {
-    /// The tally of one state.
+    /// Returns the tally of one state.
     pub fn of(&self, kind: LetterStateKind) -> Tally {
         self.by_state.get(&kind).cloned().unwrap_or_default()
     }
 
-    /// The tally of all letters that are not delivered.
+    /// Returns the tally of all letters that are not delivered.
     pub fn open(&self) -> Tally {
         let mut open = Tally::default();
         for (_, tally) in self.by_state.iter().filter(|(kind, _)| kind.is_open()) {
@@ -299,8 +286,8 @@ impl GroupCounts {
         open
     }
 
-    /// Adds the counters of a group that is one cause with this. Somebody whose letters died in both counts twice: the
-    /// sets of customers are kept by fingerprint.
+    /// Adds the counters of a merged variant. A customer with letters in both counts twice: the sets of customers are
+    /// stored per fingerprint.
     pub fn add(&mut self, other: &Self) {
         for (kind, tally) in &other.by_state {
             self.by_state.entry(*kind).or_default().add(tally);
@@ -310,7 +297,7 @@ impl GroupCounts {
         self.last_died_at = self.last_died_at.max(other.last_died_at);
     }
 
-    /// Adds a delta, customers aside (the store knows which of them are new).
+    /// Adds a delta, except for customers: only the store knows which of them are new.
     pub fn apply(&mut self, delta: &CountsDelta) {
         for (kind, tally) in &delta.by_state {
             let sum = self.by_state.entry(*kind).or_default();
@@ -324,27 +311,27 @@ impl GroupCounts {
     }
 }
 
-/// What a change of letters does to the counters of one group.
+/// The effect of changed letters on the counters of one variant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountsDelta {
     /// Change of each state's tally.
     pub by_state: BTreeMap<LetterStateKind, Tally>,
     /// New deaths.
     pub deaths: u64,
-    /// When the latest of them was.
+    /// Time of the latest of them.
     pub last_died_at: Option<Timestamp>,
-    /// New deaths by bucket of [`ARRIVAL_BUCKET_MS`], by the bucket's number since the epoch.
+    /// New deaths by arrivals bucket ([`ARRIVAL_BUCKET_MS`]), keyed by the bucket's number since the epoch.
     pub arrivals: BTreeMap<i64, u64>,
-    /// Customers that were seen; the store adds them to a set.
+    /// Customers of these letters; the store adds them to a set.
     pub customers: Vec<String>,
 }
 
-/// Deltas by group: what goes into the same commit as the letters that cause them.
+/// Deltas by variant, for the same commit as the letters that cause them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CountsDeltas(pub BTreeMap<GroupId, CountsDelta>);
 
 impl CountsDeltas {
-    /// A letter moved from one state (or group) to another, or is new when `before` is none.
+    /// Records that a letter moved from one state or variant to another, or is new if `before` is `None`.
     pub fn moved(&mut self, before: Option<&Letter>, after: &Letter) {
         if let Some(before) = before {
             let delta = self.0.entry(before.group.clone()).or_default();
@@ -354,7 +341,7 @@ impl CountsDeltas {
         delta.by_state.entry(after.state.kind()).or_default().count(after, 1);
     }
 
-    /// A letter died in the group it is in now.
+    /// Records that a letter died in its current variant.
     pub fn died(&mut self, letter: &Letter) {
         let delta = self.0.entry(letter.group.clone()).or_default();
         delta.deaths += 1;
@@ -368,7 +355,7 @@ impl CountsDeltas {
     }
 }
 
-/// The number of the arrivals bucket that a moment falls into.
+/// Returns the number of the arrivals bucket that contains a moment.
 pub fn arrival_bucket(at: Timestamp) -> i64 {
     at.as_ms().div_euclid(ARRIVAL_BUCKET_MS)
 }

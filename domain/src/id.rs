@@ -1,7 +1,7 @@
-//! Identities: every id is a type of its own, printed as lower-case hex or as the name AWS gave it.
+//! Identities: each kind of id is a type of its own, printed as lower-case hex or as AWS's own name.
 //!
-//! Ids that the office makes are hashes of what they identify, never random: two functions that meet the same
-//! dead message give it the same [`LetterId`], which is what makes "counted once" hold without coordination.
+//! Ids made by the office are hashes of what they identify, never random. Two functions that receive the same dead
+//! message compute the same [`LetterId`], so it is counted once without coordination.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -17,7 +17,7 @@ macro_rules! text_id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes the text as it is.
+            /// Wraps the text unchanged.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
@@ -43,19 +43,19 @@ macro_rules! text_id {
 }
 
 text_id!(
-    /// One letter: the first 128 bits of SHA-256 over main queue and original message id, in hex.
+    /// A letter: the first 128 bits of SHA-256 over main queue and original message id, in hex.
     LetterId
 );
 text_id!(
-    /// One death of a letter: hash over the dead-letter queue and the id of the dead message.
+    /// A death of a letter: a hash over the dead-letter queue and the id of the dead message.
     DeathId
 );
 text_id!(
-    /// One error group: the fingerprint of its first letters. See [`crate::read`].
+    /// A variant: the fingerprint of its letters. Also identifies the group that it represents. See [`crate::read`].
     GroupId
 );
 text_id!(
-    /// One replay (and its plan): hash over group, maker and moment.
+    /// A replay and its plan: a hash over group, author and time.
     ReplayId
 );
 text_id!(
@@ -63,64 +63,65 @@ text_id!(
     QueueArn
 );
 text_id!(
-    /// The id that SQS gave a message. Kept when SQS moves it to the dead-letter queue (facts.md 1.1).
+    /// The message id assigned by SQS. The move to a dead-letter queue keeps it (SQS developer guide, "Using
+    /// dead-letter queues").
     MessageId
 );
 text_id!(
-    /// A person, or the office itself (`office`), as the audit shows it.
+    /// A person, a policy rule, or the office itself (`office`), as shown in the audit log.
     Actor
 );
 
 impl Actor {
-    /// The name under which the office itself acts (intake, replay, sweep).
+    /// The name of the office itself for intake, replays and sweeps.
     pub const OFFICE: &'static str = "office";
 
-    /// The office itself.
+    /// Returns the office itself.
     pub fn office() -> Self {
         Self::from(Self::OFFICE)
     }
 
-    /// What a rule of the policy's name begins with.
+    /// The prefix of a policy rule's name.
     const RULE: &'static str = "rule ";
 
-    /// A rule of the policy, under which nobody in person acts.
+    /// Returns the actor for a policy rule, which acts in place of a person.
     pub fn rule(name: &str) -> Self {
         Self::new(alloc::format!("{}{name}", Self::RULE))
     }
 
-    /// Whether a rule acts, and not a person.
+    /// Whether the actor is a policy rule rather than a person.
     pub fn is_rule(&self) -> bool {
         self.as_str().starts_with(Self::RULE)
     }
 }
 
 impl QueueArn {
-    /// The queue's name: what stands after the last colon.
+    /// Returns the queue's name: the text after the last colon.
     pub fn name(&self) -> &str {
         self.0.rsplit(':').next().unwrap_or(&self.0)
     }
 
-    /// Whether the name says FIFO: AWS requires the suffix `.fifo` for FIFO queues and forbids it for others.
+    /// Whether the queue is FIFO: AWS requires the suffix `.fifo` for FIFO queues and forbids it for others.
     pub fn is_fifo(&self) -> bool {
         self.0.ends_with(".fifo")
     }
 }
 
 impl LetterId {
-    /// The letter that a message of this main queue becomes.
+    /// Returns the letter's id for a message of this main queue.
     pub fn of(main_queue: &QueueArn, original: &MessageId) -> Self {
         Self(hash_hex(&["letter", main_queue.as_str(), original.as_str()]))
     }
 }
 
 impl DeathId {
-    /// The death that this dead message is.
+    /// Returns the death's id for this dead message.
     pub fn of(main_queue: &QueueArn, message: &MessageId) -> Self {
         Self(hash_hex(&["death", main_queue.as_str(), message.as_str()]))
     }
 }
 
-/// 128 bits of SHA-256 over the parts, in hex; a length before each part keeps `ab|c` and `a|bc` apart.
+/// Returns 128 bits of SHA-256 over the parts, in hex. A length before each part distinguishes `ab|c` from `a|bc`.
 pub fn hash_hex(parts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -130,7 +131,7 @@ pub fn hash_hex(parts: &[&str]) -> String {
     to_hex(&hasher.finalize()[..16])
 }
 
-/// Lower-case hex of some bytes.
+/// Returns bytes as lower-case hex.
 pub fn to_hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes.iter().flat_map(|b| [DIGITS[usize::from(b >> 4)], DIGITS[usize::from(b & 15)]]).map(char::from).collect()

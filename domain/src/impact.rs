@@ -1,21 +1,21 @@
-//! What a letter costs: money, the customer behind it, and when it becomes worthless.
+//! The impact of a letter: money, the affected customer, and the time until it is lost.
 
 use crate::money::Money;
 use crate::time::{Span, Timestamp};
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// How much it hurts a customer when this message is not processed. Set by policy per message type.
+/// How badly an unprocessed message affects a customer. Set by policy per message type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Nobody outside notices.
+    /// Not noticeable outside the team.
     Info,
-    /// A customer notices.
+    /// Noticeable for a customer.
     #[default]
     Warning,
-    /// A customer is harmed: wrong money, missing goods.
+    /// Harms a customer: wrong money, missing goods.
     Critical,
 }
 
@@ -26,26 +26,26 @@ pub struct Impact {
     /// The money that the message moves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
-    /// The customer's id, as the message has it. Shown on the letter's page, never logged, never a metric dimension.
+    /// The customer's id from the message. Shown on the letter's page, never logged, never a metric dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub customer: Option<String>,
-    /// How much it hurts.
+    /// The severity.
     #[serde(default)]
     pub severity: Severity,
     /// The message's own deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// Whether money, customer or deadline was found by a common name rather than by a pointer of the policy.
+    /// Whether money, customer or deadline was found by a common name rather than a policy pointer.
     #[serde(default)]
     pub guessed: bool,
 }
 
-/// When a letter would be lost: at its own deadline, or when the queue's retention ends, whichever comes first.
+/// Returns when a letter will be lost: at its own deadline or at the end of the queue's retention, whichever is first.
 ///
-/// `enqueued_at` is the `SentTimestamp` that the message has **in the dead-letter queue**, and the retention is that
-/// queue's. The same call is right for every kind of queue, because SQS moves the timestamp, not the rule: on a standard
-/// queue a redrive keeps the time of the first send, whatever queue the message lies in now; on FIFO the move sets it
-/// anew; what a consumer or a service put there itself counts from that put (facts.md 1.1).
+/// `enqueued_at` is the message's `SentTimestamp` **in the dead-letter queue**, and `retention` is that queue's. This
+/// is correct for every kind of queue, because only the timestamp differs: on a standard queue a redrive keeps the
+/// time of the first send; on FIFO the move sets a new time; messages that a consumer or service put there count from
+/// that put (SQS developer guide, "Using dead-letter queues").
 pub fn loss_at(enqueued_at: Timestamp, retention: Span, deadline: Option<Timestamp>) -> Timestamp {
     let retained_until = enqueued_at.plus(retention);
     deadline.map_or(retained_until, |deadline| deadline.min(retained_until))

@@ -1,4 +1,4 @@
-//! A letter: one dead message as we keep it, and each of its deaths.
+//! A letter: one dead message in the office's custody, and each of its deaths.
 
 use crate::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use crate::impact::loss_at;
@@ -9,33 +9,33 @@ use crate::time::{Span, Timestamp};
 use alloc::string::String;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Where a letter is.
+/// The state of a letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum LetterState {
-    /// In our custody, not on its way anywhere.
+    /// In custody, not part of a replay.
     Waiting,
-    /// A replay means to send it, is sending it, or has sent it and waits for what becomes of it.
+    /// A replay is about to send it, is sending it, or has sent it and awaits its outcome.
     InReplay {
         /// The replay.
         replay: ReplayId,
     },
-    /// It died again after as many replays as the policy allows: no plan takes it until a person releases it.
+    /// It died again after the last replay that the policy allows. No plan includes it until a person releases it.
     Quarantined {
-        /// Since when.
+        /// When it was quarantined.
         at: Timestamp,
     },
-    /// Sent back, and confirmed or not returned within its observation window.
+    /// Sent back, and confirmed by a receipt or not returned within its observation window.
     Delivered {
         /// The replay that sent it.
         replay: ReplayId,
-        /// When that was judged.
+        /// When that was determined.
         at: Timestamp,
     },
 }
 
-/// What a state may carry.
+/// The fields that any state may carry.
 #[derive(Deserialize)]
 struct Carried {
     state: LetterStateKind,
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for LetterState {
     }
 }
 
-/// [`LetterState`] without what belongs to it: what lists are filtered by and counters are kept for.
+/// [`LetterState`] without its data: for list filters and counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -75,7 +75,7 @@ impl LetterStateKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Waiting, Self::InReplay, Self::Quarantined, Self::Delivered];
 
-    /// The word of the kind, as in JSON.
+    /// Returns the kind's name, as in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -85,14 +85,14 @@ impl LetterStateKind {
         }
     }
 
-    /// Whether a letter in this state still waits to be processed by somebody.
+    /// Whether a letter in this state is not delivered yet.
     pub fn is_open(self) -> bool {
         !matches!(self, Self::Delivered)
     }
 }
 
 impl LetterState {
-    /// The kind of the state.
+    /// Returns the kind of the state.
     pub fn kind(&self) -> LetterStateKind {
         match self {
             Self::Waiting => LetterStateKind::Waiting,
@@ -102,7 +102,7 @@ impl LetterState {
         }
     }
 
-    /// When it was judged delivered; none where it is not.
+    /// Returns when it was delivered; `None` in other states.
     pub fn delivered_at(&self) -> Option<Timestamp> {
         match self {
             Self::Delivered { at, .. } => Some(*at),
@@ -111,45 +111,46 @@ impl LetterState {
     }
 }
 
-/// One dead message as we keep it. `content` never changes; the rest tells of its latest death.
+/// One dead message in custody. `content` never changes; the other fields describe the latest death.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Letter {
     /// Its identity.
     pub id: LetterId,
-    /// Grows by one with each change; what a conditional write compares.
+    /// Increments with each change; conditional writes compare it.
     pub version: u64,
-    /// The error group of its latest death.
+    /// The fingerprint of its latest death: the variant that it belongs to.
     pub group: GroupId,
-    /// Where it goes back to; none where nobody could tell.
+    /// The main queue, where a replay sends it; `None` if it cannot be determined.
     pub main_queue: Option<QueueArn>,
-    /// Where it was found.
+    /// The dead-letter queue where it was found.
     pub dlq: QueueArn,
     /// Its id on the main queue.
     pub original_message_id: MessageId,
-    /// Its place in the dead-letter queue when it first died, on FIFO: within a message group the order of sending.
+    /// On FIFO queues, its sequence number in the dead-letter queue when it first died: the sending order within its
+    /// message group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence_number: Option<String>,
     /// Body and attributes as they were on the main queue, verbatim.
     pub content: Content,
-    /// What its latest death says. Impact, type, tenant and producer stay as the first death said.
+    /// The diagnosis of its latest death. Impact, type, tenant and producer stay those of the first death.
     #[serde(flatten)]
     pub diagnosis: Diagnosis,
-    /// When it was first sent by its producer.
+    /// When its producer first sent it.
     pub sent_at: Timestamp,
     /// When its queue's retention or its own deadline ends.
     pub loss_at: Timestamp,
-    /// When its consumer failed on it for the last time.
+    /// When its consumer last failed on it.
     pub died_at: Timestamp,
-    /// When the office took it into custody first.
+    /// When the office first took it into custody.
     pub kept_at: Timestamp,
-    /// How often it has died, the first time included.
+    /// The number of its deaths, including the first.
     pub deaths: u32,
-    /// How often we have sent it back.
+    /// The number of its replays.
     pub replays: u32,
-    /// How many of these no longer count, because a person released it from quarantine after them.
+    /// How many of these replays no longer count against the cap, because a person released it from quarantine later.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replays_forgiven: u32,
-    /// Where it is.
+    /// The state.
     #[serde(flatten)]
     pub state: LetterState,
 }
@@ -158,7 +159,7 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
-/// One death of one letter; never changed, never removed while the letter is kept.
+/// One death of one letter. Never changed, and stored as long as the letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Death {
@@ -170,20 +171,20 @@ pub struct Death {
     pub number: u32,
     /// When the consumer failed.
     pub died_at: Timestamp,
-    /// The group of this death.
+    /// The fingerprint of this death.
     pub group: GroupId,
     /// The failure's title.
     pub title: String,
     /// The consumer's version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumer_version: Option<String>,
-    /// The replay that it came back from; none for the first death.
+    /// The replay that it returned from; `None` for the first death.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayId>,
 }
 
 impl Letter {
-    /// The letter that a first reading makes. `retention` is the dead-letter queue's.
+    /// Creates the letter from its first reading. `retention` is the dead-letter queue's.
     pub fn first(message: &DeadMessage, reading: Reading, retention: Span, now: Timestamp) -> Self {
         let identity_queue = reading.main_queue.as_ref().unwrap_or(&message.dlq);
         let sent_at = reading.sent_at.unwrap_or(now);
@@ -199,7 +200,7 @@ impl Letter {
             loss_at: loss_at(message.system.sent_at.unwrap_or(sent_at), retention, reading.diagnosis.impact.deadline),
             diagnosis: reading.diagnosis,
             sent_at,
-            // A clock ahead of ours must not make a death of the future: it would hold the gate shut .
+            // A sender's clock that runs fast must not yield a death in the future: that would keep the gate closed.
             died_at: reading.failed_at.unwrap_or(now).min(now),
             kept_at: now,
             deaths: 1,
@@ -209,8 +210,8 @@ impl Letter {
         }
     }
 
-    /// The letter after it died again: a message of ours came back. What it was when it first died stays: content,
-    /// impact, times of sending and loss. After `replays_max` replays it goes into quarantine.
+    /// Returns the letter after it died again, when a replayed message returned. Content, impact, send time and loss
+    /// stay those of the first death. After `replays_max` replays the letter is quarantined.
     pub fn died_again(&self, reading: Reading, replays_max: u32, now: Timestamp) -> Self {
         let is_capped = self.is_capped(replays_max);
         Self {
@@ -224,12 +225,13 @@ impl Letter {
         }
     }
 
-    /// The identity of a death of this letter, by the message's id on the main queue.
+    /// Returns the id of a death of this letter, from the message's id on the main queue.
     pub fn death_id(&self, message: &MessageId) -> DeathId {
         DeathId::of(self.main_queue.as_ref().unwrap_or(&self.dlq), message)
     }
 
-    /// The record of its latest death. A first death needs none while it is the only one: the letter itself tells it.
+    /// Returns the record of its latest death. A letter with only one death needs no record: the letter itself
+    /// describes it.
     pub fn latest_death(&self, message: &MessageId, replay: Option<ReplayId>) -> Death {
         Death {
             id: self.death_id(message),
@@ -243,28 +245,28 @@ impl Letter {
         }
     }
 
-    /// The same letter in another state, one version on.
+    /// Returns the letter in another state, with the next version.
     pub fn moved(&self, state: LetterState) -> Self {
         Self { version: self.version + 1, state, ..self.clone() }
     }
 
-    /// Whether it was replayed as often as it may be, since a person has released it.
+    /// Whether it has used up its replays since a person last released it.
     pub fn is_capped(&self, replays_max: u32) -> bool {
         self.replays.saturating_sub(self.replays_forgiven) >= replays_max
     }
 
-    /// The letter once a person lets it be replayed again; none where nothing holds it back.
+    /// Returns the letter with its replays allowed again; `None` if nothing blocks it.
     pub fn released(&self, replays_max: u32) -> Option<Self> {
         let is_held = match &self.state {
             LetterState::Quarantined { .. } => true,
-            // The cap was lowered, or the letter is older than quarantines.
+            // The cap was lowered, or the letter predates quarantines.
             LetterState::Waiting => self.is_capped(replays_max),
             LetterState::InReplay { .. } | LetterState::Delivered { .. } => false,
         };
         is_held.then(|| Self { replays_forgiven: self.replays, ..self.moved(LetterState::Waiting) })
     }
 
-    /// Whether its deadline has passed: sending it back would do what nobody wants any more.
+    /// Whether its deadline has passed, so that a replay would come too late.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.diagnosis.impact.deadline.is_some_and(|deadline| deadline <= now)
     }

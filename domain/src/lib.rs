@@ -1,11 +1,13 @@
 //! The pure rules of Dead Letter Office.
 //!
-//! Nothing in here does I/O, reads a clock, draws a random number or looks at the environment: time and chance
-//! are arguments, the answer is a value. The same crate runs in the Lambda functions, in `dlo` and in the browser.
+//! Nothing in this crate performs I/O, reads a clock, draws a random number or inspects the environment: time and
+//! randomness are arguments, and the answer is a value. The same crate runs in the Lambda functions, in `dlo` and in
+//! the browser.
 //!
-//! The way of a letter: [`message::DeadMessage`] is read into a [`reading::Reading`], kept as a
-//! [`letter::Letter`] in a [`group::Group`], selected into a [`replay::Plan`], and sent back by a
-//! [`replay::Replay`] whose [`replay::Ledger`] closes at every moment.
+//! A letter's path: [`read::read`] turns a [`message::DeadMessage`] into a [`reading::Reading`]. It is stored as a
+//! [`letter::Letter`] in the [`group::Variant`] of its fingerprint, and [`merge`] finds the variants that form one
+//! group. A [`replay::Plan`] selects letters, the [`gate`] decides whether it may be approved, and a
+//! [`replay::Replay`] sends them back. Its [`replay::Ledger`] accounts for every letter at every moment.
 #![no_std]
 #![deny(missing_docs)]
 
@@ -33,5 +35,6 @@ pub mod reading;
 pub mod replay;
 pub mod role;
 pub mod tagged;
+mod text;
 pub mod time;
 pub mod transform;

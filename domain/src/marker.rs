@@ -1,4 +1,4 @@
-//! The marker that a replayed message carries, so that its return is recognised.
+//! The marker on a replayed message, by which the office recognises its return.
 
 use crate::id::{LetterId, ReplayId};
 use alloc::format;
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 /// The name of the message attribute that carries the marker.
 pub const MARKER_ATTRIBUTE: &str = "dlo.replay";
 
-/// The name of the message attribute in which the consumer crate stamps a failure.
+/// The name of the message attribute with the consumer crate's failure stamp.
 pub const FAILURE_ATTRIBUTE: &str = "dlo.failure";
 
-/// Which sending of which letter this message is.
+/// Which send of which letter a message is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
     /// The letter.
     pub letter: LetterId,
     /// The replay that sent it.
     pub replay: ReplayId,
-    /// How many times the letter has been replayed, this one included; 1 for the first.
+    /// The number of the letter's replays including this one; 1 for the first.
     pub attempt: u32,
 }
 
 impl Marker {
-    /// The attribute's value: `1.<letter>.<replay>.<attempt>`; the leading 1 is the format's version.
+    /// Returns the attribute's value: `1.<letter>.<replay>.<attempt>`. The leading 1 is the format's version.
     pub fn print(&self) -> String {
         format!("1.{}.{}.{}", self.letter, self.replay, self.attempt)
     }
 
-    /// Reads what [`Marker::print`] wrote; anything else is none.
+    /// Parses the output of [`Marker::print`]. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
         let (Some("1"), Some(letter), Some(replay), Some(attempt), None) =

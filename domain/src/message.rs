@@ -1,4 +1,4 @@
-//! A message as SQS hands it over, verbatim. Nothing here rejects anything: a body nobody can parse is a letter too.
+//! A message as SQS delivers it, verbatim. Nothing is rejected here: an unparsable body is a letter too.
 
 use crate::id::{MessageId, QueueArn};
 use crate::time::Timestamp;
@@ -6,7 +6,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// A message attribute's value. SQS knows strings, numbers (sent as text, to be kept digit by digit) and bytes.
+/// A message attribute's value. SQS has strings, numbers (as text, preserved digit by digit) and bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -17,7 +17,7 @@ pub enum AttributeValue {
     Binary(String),
 }
 
-/// A message attribute: its data type label exactly as it was sent, and its value.
+/// A message attribute: its data type label exactly as sent, and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attribute {
@@ -28,17 +28,17 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// An attribute of type `String`.
+    /// Creates an attribute of type `String`.
     pub fn text(value: impl Into<String>) -> Self {
         Self { data_type: "String".into(), value: AttributeValue::Text(value.into()) }
     }
 
-    /// An attribute of type `Number`, its digits as text.
+    /// Creates an attribute of type `Number` from its digits.
     pub fn number(value: impl Into<String>) -> Self {
         Self { data_type: "Number".into(), value: AttributeValue::Text(value.into()) }
     }
 
-    /// The text of a text-valued attribute.
+    /// Returns the text of a text-valued attribute; `None` for bytes.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             AttributeValue::Text(text) => Some(text),
@@ -50,7 +50,7 @@ impl Attribute {
 /// Message attributes by name.
 pub type Attributes = BTreeMap<String, Attribute>;
 
-/// What is sent and kept byte for byte: body, attributes, group id and trace header.
+/// Everything that a replay sends and the office stores byte for byte: body, attributes, group id and trace header.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Content {
@@ -62,13 +62,13 @@ pub struct Content {
     /// `MessageGroupId`: the order key on FIFO queues, the fairness key on standard ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_group_id: Option<String>,
-    /// `AWSTraceHeader`, the only system attribute that may be set on sending.
+    /// `AWSTraceHeader`, the only system attribute that senders may set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_header: Option<String>,
 }
 
 impl Content {
-    /// Bytes as SQS counts them for its 1 MiB limit: body, plus name, type and value of each attribute.
+    /// Returns the size as SQS counts it for its 1 MiB limit: the body plus name, type and value of each attribute.
     pub fn size_bytes(&self) -> usize {
         self.body.len()
             + self.attributes.iter().map(|(name, attribute)| attribute_bytes(name, attribute)).sum::<usize>()
@@ -87,33 +87,34 @@ fn attribute_bytes(name: &str, attribute: &Attribute) -> usize {
 /// A message taken from a dead-letter queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadMessage {
-    /// The dead-letter queue it lay in.
+    /// The dead-letter queue where it was.
     pub dlq: QueueArn,
-    /// Its id there. The automatic move of a redrive policy keeps the id of the main queue.
+    /// Its id there. A move by a redrive policy keeps the id from the main queue.
     pub message_id: MessageId,
-    /// What it carries.
+    /// Its content.
     pub content: Content,
     /// The system attributes.
     pub system: SystemAttributes,
 }
 
 impl DeadMessage {
-    /// Whether it lies in a FIFO queue, which is told by the queue's name.
+    /// Whether it is in a FIFO queue, according to the queue's name.
     pub fn is_fifo(&self) -> bool {
         self.dlq.as_str().ends_with(".fifo")
     }
 }
 
-/// The system attributes that matter to us, all optional: other producers than SQS's own redrive set only some.
+/// The system attributes that matter to the office. All are optional: only SQS's own redrive sets all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemAttributes {
-    /// `SentTimestamp`. On a standard queue the original send, on FIFO the move to the DLQ (facts.md 1.1).
+    /// `SentTimestamp`. The original send on a standard queue, the move to the DLQ on FIFO (SQS developer guide,
+    /// "Using dead-letter queues").
     pub sent_at: Option<Timestamp>,
     /// `ApproximateFirstReceiveTimestamp`.
     pub first_received_at: Option<Timestamp>,
     /// `ApproximateReceiveCount`, for display only.
     pub receive_count: Option<u32>,
-    /// `DeadLetterQueueSourceArn`: present exactly on messages that a redrive policy moved.
+    /// `DeadLetterQueueSourceArn`: present on messages that a redrive policy moved, and only on those.
     pub source_queue: Option<QueueArn>,
     /// `MessageDeduplicationId`.
     pub deduplication_id: Option<String>,

@@ -1,13 +1,13 @@
-//! The catalogue of metrics: name, unit, dimensions, meaning. What is sent, the docs and the alarms are checked
-//! against it. Never an id, a tenant or a message's text as a dimension: each value of a dimension costs money
-//! (facts.md 3.2) and would leak what a letter says.
+//! The catalogue of metrics: name, unit, dimensions, meaning. Tests compare it with the emitted metrics, the docs and
+//! the alarms. An id, tenant or message text is never a dimension: each distinct value costs money (CloudWatch charges
+//! per custom metric) and would leak content.
 
 use crate::time::Timestamp;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// CloudWatch's namespace for all of them.
+/// The CloudWatch namespace of all metrics.
 pub const NAMESPACE: &str = "DeadLetterOffice";
 
 /// A unit of CloudWatch's closed set.
@@ -17,7 +17,7 @@ pub enum Unit {
     Count,
     /// Seconds.
     Seconds,
-    /// No unit CloudWatch knows, such as money.
+    /// Quantities that have no unit in CloudWatch, such as money.
     None,
     /// Percent.
     Percent,
@@ -30,32 +30,40 @@ pub struct Metric {
     pub name: &'static str,
     /// The unit.
     pub unit: Unit,
-    /// The names of its dimensions, a closed set of values each.
+    /// The names of its dimensions, each with a closed set of values.
     pub dimensions: &'static [&'static str],
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
-/// Letters that arrived.
+/// Arrived letters.
 pub const ARRIVALS: Metric = Metric {
     name: "Arrivals",
     unit: Unit::Count,
     dimensions: &["Class", "Category"],
-    meaning: "letters taken into custody, returned ones included, by class and category",
+    meaning: "letters taken into custody, including returned ones, by class and category",
 };
 /// New groups.
-pub const NEW_GROUPS: Metric =
-    Metric { name: "NewGroups", unit: Unit::Count, dimensions: &[], meaning: "causes that were not seen before" };
-/// Messages that could not be kept.
+pub const NEW_GROUPS: Metric = Metric {
+    name: "NewGroups",
+    unit: Unit::Count,
+    dimensions: &[],
+    meaning: "new groups: causes that were not seen before",
+};
+/// Messages that could not be stored.
 pub const NOT_KEPT: Metric = Metric {
     name: "NotKept",
     unit: Unit::Count,
     dimensions: &[],
-    meaning: "dead messages that the store did not take, counted each time: they stay in their queue, and come again",
+    meaning: "dead messages that could not be stored, counted on each attempt; they stay in their queue and are retried",
 };
 /// Regressions.
-pub const REGRESSIONS: Metric =
-    Metric { name: "Regressions", unit: Unit::Count, dimensions: &[], meaning: "resolved causes that came back" };
+pub const REGRESSIONS: Metric = Metric {
+    name: "Regressions",
+    unit: Unit::Count,
+    dimensions: &[],
+    meaning: "resolved groups with a new failure after their fix",
+};
 /// Age at death.
 pub const AGE_AT_DEATH: Metric = Metric {
     name: "AgeAtDeath",
@@ -82,7 +90,7 @@ pub const TIME_TO_LOSS: Metric = Metric {
     name: "TimeToLoss",
     unit: Unit::Seconds,
     dimensions: &[],
-    meaning: "until the first open letter passes its deadline or its queue's retention; 0 when it has (gauge)",
+    meaning: "time until the first open letter reaches its deadline or its queue's retention; 0 once it has (gauge)",
 };
 /// Revenue at risk.
 pub const REVENUE_AT_RISK: Metric = Metric {
@@ -96,29 +104,25 @@ pub const CUSTOMERS_AFFECTED: Metric = Metric {
     name: "CustomersAffected",
     unit: Unit::Count,
     dimensions: &["Severity"],
-    meaning: "different customers per group whose letters died, summed over open groups by severity (gauge)",
+    meaning: "distinct customers per group whose letters died, summed over open groups by severity (gauge)",
 };
 /// Delivered letters.
 pub const DELIVERED: Metric = Metric {
     name: "Delivered",
     unit: Unit::Count,
     dimensions: &[],
-    meaning: "replayed letters that were confirmed or did not return within their observation window",
+    meaning: "replayed letters that a receipt confirmed or that did not return within their observation window",
 };
 /// Returned letters.
 pub const RETURNED: Metric = Metric {
     name: "Returned",
     unit: Unit::Count,
     dimensions: &[],
-    meaning: "replayed letters that came back to the dead-letter queue",
+    meaning: "replayed letters that returned to the dead-letter queue",
 };
 /// Paused replays.
-pub const REPLAYS_STOPPED: Metric = Metric {
-    name: "ReplaysStopped",
-    unit: Unit::Count,
-    dimensions: &[],
-    meaning: "replays that stopped by themselves",
-};
+pub const REPLAYS_PAUSED: Metric =
+    Metric { name: "ReplaysPaused", unit: Unit::Count, dimensions: &[], meaning: "replays that paused themselves" };
 
 /// The whole catalogue.
 pub const CATALOGUE: &[&Metric] = &[
@@ -134,26 +138,26 @@ pub const CATALOGUE: &[&Metric] = &[
     &CUSTOMERS_AFFECTED,
     &DELIVERED,
     &RETURNED,
-    &REPLAYS_STOPPED,
+    &REPLAYS_PAUSED,
 ];
 
-/// Values of one metric with one set of dimensions, ready to be sent: CloudWatch's Values and Counts, which keep
-/// percentiles, where a statistic set would lose them (facts.md 3.2).
+/// Values of one metric with one set of dimensions, ready to send as CloudWatch's Values and Counts. These preserve
+/// percentiles, unlike a statistic set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Datum {
     /// The metric's name.
     pub name: String,
-    /// The dimensions' values, in the order of the catalogue.
+    /// The dimensions' values, in the catalogue's order.
     pub dimensions: Vec<String>,
     /// When.
     pub at: Timestamp,
-    /// Different values and how often each occurred. A float, because CloudWatch knows nothing else; nothing is
-    /// decided by it.
+    /// Distinct values and how often each occurred. Floats because CloudWatch supports nothing else; no decision
+    /// depends on them.
     pub values: Vec<(f64, u32)>,
 }
 
 impl Datum {
-    /// One value of a metric.
+    /// Creates a datum with one value.
     pub fn one(metric: &Metric, dimensions: &[&str], at: Timestamp, value: f64) -> Self {
         Self {
             name: metric.name.into(),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct Currency([u8; 3]);
 
 impl Currency {
-    /// Reads a code in either case; anything but three ASCII letters is none.
+    /// Parses a code in either case. Returns `None` unless it is three ASCII letters.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes: [u8; 3] = text.trim().as_bytes().try_into().ok()?;
         bytes.iter().all(u8::is_ascii_alphabetic).then(|| Self(bytes.map(|b| b.to_ascii_uppercase())))
@@ -47,7 +47,7 @@ impl From<Currency> for String {
 impl TryFrom<String> for Currency {
     type Error = &'static str;
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("a currency is three letters, for example EUR (ISO 4217)")
+        Self::parse(&text).ok_or("a currency must have three letters, for example EUR (ISO 4217)")
     }
 }
 
@@ -55,7 +55,7 @@ impl TryFrom<String> for Currency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Money {
-    /// The amount in the currency's major unit, for example `12.50`; a string in JSON, so that no reader rounds it.
+    /// The amount in the currency's major unit, for example `12.50`; a string in JSON, so that no parser rounds it.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     #[serde(deserialize_with = "exact")]
     pub amount: Decimal,
@@ -63,36 +63,36 @@ pub struct Money {
     pub currency: Currency,
 }
 
-/// The only form in which an amount is written. What `Decimal` reads by itself includes floats.
+/// Parses the only accepted form of an amount. `Decimal`'s own deserializer also accepts floats.
 fn exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
     let text = String::deserialize(deserializer)?;
     Decimal::from_str_exact(&text)
-        .map_err(|_| D::Error::custom("an amount is a decimal in a string, for example \"12.50\""))
+        .map_err(|_| D::Error::custom("an amount must be a decimal in a string, for example \"12.50\""))
 }
 
-/// Sums of money, at most one per currency, ordered by code, never a zero entry.
+/// Sums of money, at most one per currency, ordered by code, never zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Purse(Vec<Money>);
 
 impl Purse {
-    /// Nothing.
+    /// Returns an empty purse.
     pub const fn empty() -> Self {
         Self(Vec::new())
     }
 
-    /// The sums, ordered by currency.
+    /// Returns the sums, ordered by currency.
     pub fn sums(&self) -> &[Money] {
         &self.0
     }
 
-    /// Whether there is no money in it.
+    /// Whether it contains no money.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds an amount; amounts too large for 28 digits stop at the largest one instead of wrapping.
+    /// Adds an amount. A sum beyond 28 digits saturates instead of overflowing.
     pub fn add(&mut self, money: Money) {
         match self.0.binary_search_by(|m| m.currency.cmp(&money.currency)) {
             Ok(at) => {
@@ -106,7 +106,7 @@ impl Purse {
         }
     }
 
-    /// Takes an amount out; may leave a negative sum, as a difference of purses is one too.
+    /// Subtracts an amount. The result may be negative, because a difference of purses is a purse too.
     pub fn subtract(&mut self, money: Money) {
         self.add(Money { amount: -money.amount, ..money });
     }

@@ -1,4 +1,4 @@
-//! The policy: what a team decides. Everything has a safe default.
+//! The policy: a team's decisions. Everything has a safe default.
 
 use crate::id::GroupId;
 use crate::impact::Severity;
@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// The whole policy, as the policy file has it (JSON).
+/// The whole policy, in the form of the policy file (JSON).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -19,20 +19,20 @@ pub struct Policy {
     pub gate: GatePolicy,
     /// Replays.
     pub replay: ReplayPolicy,
-    /// How messages of a type are read; the first rule whose `message_type` matches wins.
+    /// How messages of each type are read; the first rule with a matching `message_type` wins.
     pub message_types: Vec<MessageTypeRule>,
-    /// Classification rules; they come before every table. The first that matches wins.
+    /// Classification rules, which override every table. The first match wins.
     pub class_rules: Vec<ClassRule>,
-    /// Names of groups, and which are one cause or never are. The first rule that is about a group wins.
+    /// Names of groups, and which variants are merged or split. The first rule that matches a group wins.
     pub groups: Vec<GroupRule>,
-    /// What may be replayed without a person's approval. Nothing by default.
+    /// Which plans are approved without a person. None by default.
     pub auto_approvals: Vec<AutoApproval>,
-    /// The retention of the dead-letter queues, where it cannot be read from the queue, milliseconds. 14 days, as
-    /// facts.md 8 advises.
+    /// The retention of dead-letter queues if it cannot be read from the queue, milliseconds. Default: 14 days, the
+    /// maximum, which AWS recommends for dead-letter queues.
     pub retention_ms: Span,
-    /// How long a delivered letter is kept, milliseconds; null for ever. 90 days. At least
-    /// [`DELIVERED_KEPT_MIN`](crate::limits::DELIVERED_KEPT_MIN), whatever is written here. What is not delivered is
-    /// kept until it is. On AWS a change may count for what is delivered after it only.
+    /// How long a delivered letter is kept, milliseconds; null for ever. Default: 90 days. The minimum is
+    /// [`DELIVERED_KEPT_MIN`](crate::limits::DELIVERED_KEPT_MIN), even if a lower value is given. Letters that are not
+    /// delivered are kept until they are. On AWS a change may apply only to letters delivered after it.
     pub delivered_kept_ms: Option<Span>,
 }
 
@@ -52,35 +52,42 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// How long delivered letters are kept; none for ever.
+    /// Returns how long delivered letters are kept; `None` for ever.
     pub fn delivered_kept(&self) -> Option<Span> {
         self.delivered_kept_ms.map(|kept| kept.max(DELIVERED_KEPT_MIN))
     }
 
-    /// Whether a replay of letters of these types must be approved by another person than the declarer of its fix: as
-    /// soon as one of the types asks for it. Unknown types are as the gate's default says.
+    /// Returns the rule for a message type: the first rule that names the type or is `*`.
+    pub fn message_type_rule(&self, message_type: Option<&str>) -> Option<&MessageTypeRule> {
+        self.message_types
+            .iter()
+            .find(|rule| rule.message_type == "*" || Some(rule.message_type.as_str()) == message_type)
+    }
+
+    /// Whether a second person must approve a replay of letters of these types: if any of the types requires it. A
+    /// type without a rule follows the gate's default.
     pub fn four_eyes(&self, message_types: &[Option<String>]) -> bool {
         let asks = |message_type: &Option<String>| {
-            let rule = crate::read::costs::rule_for(self, message_type.as_deref());
+            let rule = self.message_type_rule(message_type.as_deref());
             rule.and_then(|rule| rule.four_eyes).unwrap_or(self.gate.four_eyes)
         };
         if message_types.is_empty() { self.gate.four_eyes } else { message_types.iter().any(asks) }
     }
 }
 
-/// What the gate asks for.
+/// The gate's requirements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GatePolicy {
-    /// No new letter of the group for so long since the fix, milliseconds. 5 minutes.
+    /// How long no new letter may arrive after the fix, milliseconds. Default: 5 minutes.
     pub quiet_ms: Span,
-    /// Whether the approver must be another person than the declarer of the fix, where the rule of a message type does
-    /// not say otherwise.
+    /// Whether the approver must differ from the person who declared the fix, unless the rule of a message type
+    /// overrides it.
     pub four_eyes: bool,
-    /// From this sum on, four eyes are asked for even when `four_eyes` is off, per currency.
+    /// Sums per currency at or above which a second person must approve even if `four_eyes` is off.
     pub four_eyes_from: Vec<Money>,
-    /// A letter that dies again after this many replays goes into quarantine. 3.
+    /// A letter that dies again after this many replays is quarantined. Default: 3.
     pub replays_max: u32,
 }
 
@@ -90,67 +97,69 @@ impl Default for GatePolicy {
     }
 }
 
-/// A rule that approves plans: in place of a person, never in place of a second one, so only where the policy does not
-/// ask for four eyes. The fix is still a person's claim, the gate must be open, and the canary goes first.
+/// A rule that approves plans in place of a person. It never replaces the second approver, so it applies only if the
+/// policy does not require one. A person must still declare the fix, the gate must be open, and the canary goes first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AutoApproval {
-    /// The rule's name: who approved, in the audit.
+    /// The rule's name, which the audit log shows as approver.
     pub name: String,
-    /// The classes that it covers; a class that is not named needs a person.
+    /// The covered classes; a class that is not listed needs a person.
     pub classes: Vec<Class>,
-    /// The categories; all of those classes when empty.
+    /// The covered categories; empty for all categories of those classes.
     #[serde(default)]
     pub categories: Vec<Category>,
-    /// A plan of more letters needs a person.
+    /// The maximum number of letters; larger plans need a person.
     pub letters_max: u64,
 }
 
 impl AutoApproval {
-    /// Whether it covers a group of this class and category.
+    /// Whether the rule covers a group of this class and category.
     pub fn covers(&self, class: Class, category: Category) -> bool {
         self.classes.contains(&class) && (self.categories.is_empty() || self.categories.contains(&category))
     }
 
-    /// Whether a plan of so many letters may go without a person.
-    pub fn lets_go(&self, letters: i64) -> bool {
+    /// Whether the rule may approve a plan of this many letters.
+    pub fn allows(&self, letters: i64) -> bool {
         u64::try_from(letters).is_ok_and(|letters| letters <= self.letters_max)
     }
 }
 
-/// How replays go by default; a plan may choose other values within the limits.
+/// The defaults of replays; a plan may choose other values within the limits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ReplayPolicy {
-    /// The share of the letters that the canary takes, percent, rounded up. 5.
+    /// The canary's share of the letters, percent, rounded up. Default: 5.
     pub canary_pct: u8,
-    /// The most letters of the canary. 10.
+    /// The maximum number of letters in the canary. Default: 10.
     pub canary_letters_max: u64,
-    /// How much larger each wave is than the one before. 5.
+    /// The growth factor from each wave to the next. Default: 5.
     pub growth_factor: u64,
-    /// The most letters of one wave. 5,000.
+    /// The maximum number of letters in one wave. Default: 5,000.
     pub wave_letters_max: u64,
-    /// Letters a second. 50.
+    /// Letters per second. Default: 50.
     pub pace_per_s: u32,
-    /// Above this share of returned letters a replay stops itself, percent. 50.
+    /// A replay pauses if more than this share of a wave's letters return, percent. Default: 50.
     pub stop_share_pct: u8,
-    /// Letters of a wave that must have been sent before the share counts; a smaller wave counts whole. 5.
+    /// The number of letters of a wave that must be sent before the share counts; a smaller wave counts as a whole.
+    /// Default: 5.
     pub sample_letters_min: u64,
-    /// Added to visibility timeout x maxReceiveCount to make the observation window, milliseconds. 30 s.
+    /// Added to visibility timeout × maxReceiveCount to get the observation window, milliseconds. Default: 30 s.
     pub window_slack_ms: Span,
-    /// How long past its observation window a replay waits for a main queue whose backlog is not drained before it
-    /// stops itself, milliseconds. 1 h.
+    /// How long after the observation window a replay waits for the main queue's backlog to drain before it pauses,
+    /// milliseconds. Default: 1 h.
     pub backlog_ms_max: Span,
-    /// The mean rest between two waves, milliseconds; doubles with each wave, with full jitter. 10 s.
+    /// The mean delay before the second wave, milliseconds; doubles with each further wave, with full jitter. Default:
+    /// 10 s.
     #[serde(alias = "rest_ms")]
     pub wave_delay_ms: Span,
-    /// The longest rest between two waves, milliseconds. 5 minutes.
+    /// The longest delay between two waves, milliseconds. Default: 5 minutes.
     #[serde(alias = "rest_ms_max")]
     pub wave_delay_ms_max: Span,
-    /// Whether letters that only point to a payload in S3 are sent back. Off, as nobody has looked whether the payload
-    /// is still there.
+    /// Whether a letter that is only a pointer to a payload in S3 is sent back even if the payload's presence cannot
+    /// be checked. Default: off.
     pub send_pointers: bool,
 }
 
@@ -178,71 +187,71 @@ impl Default for ReplayPolicy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct MessageTypeRule {
-    /// The message type, exactly, or `*` for all.
+    /// The message type, exactly, or `*` for all types.
     pub message_type: String,
-    /// Where the amount is, in the currency's major unit.
+    /// Pointer to the amount in the currency's major unit.
     pub amount: Option<String>,
-    /// Where the amount is, in the minor unit (cents); used when `amount` is not set.
+    /// Pointer to the amount in the minor unit (cents); used if `amount` is missing.
     pub amount_minor: Option<String>,
-    /// Where the currency is, or `=EUR` for a fixed one.
+    /// Pointer to the currency, or `=EUR` for a fixed one.
     pub currency: Option<String>,
-    /// Where the customer's id is.
+    /// Pointer to the customer's id.
     pub customer: Option<String>,
-    /// Where the deadline is: RFC 3339 or milliseconds or seconds since the epoch.
+    /// Pointer to the deadline: RFC 3339, or milliseconds or seconds since the epoch.
     pub deadline: Option<String>,
-    /// How much a dead letter of this type hurts.
+    /// The severity of a dead letter of this type.
     pub severity: Option<Severity>,
-    /// Whether a replay with letters of this type needs a second person; as the gate's `four_eyes` when not given.
+    /// Whether a replay with letters of this type needs a second approver; the gate's `four_eyes` if missing.
     pub four_eyes: Option<bool>,
 }
 
-/// A classification by the team's own rule: all parts that are given must match.
+/// A classification rule of the team: all given conditions must match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ClassRule {
     /// The rule's name, shown as the reason.
     pub name: String,
-    /// The error type ends with this.
+    /// The error type ends with this text.
     #[serde(default)]
     pub error_type: Option<String>,
-    /// The error message contains this.
+    /// The error message contains this text.
     #[serde(default)]
     pub message_contains: Option<String>,
-    /// The class to give.
+    /// The class to assign.
     pub class: Class,
-    /// The category to give.
+    /// The category to assign.
     pub category: Category,
 }
 
-/// What the team decided about error groups.
+/// A decision of the team about groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GroupRule {
-    /// What the group is called; for a split only why.
+    /// The name of the group; for a split, only the reason.
     pub name: String,
-    /// The fingerprints that it is about.
+    /// The fingerprints that the rule matches.
     #[serde(default)]
     pub fingerprints: Vec<GroupId>,
-    /// The titles that it is about; `*` stands for any text.
+    /// The titles that the rule matches; `*` stands for any text.
     #[serde(default)]
     pub titles: Vec<String>,
-    /// What it does.
+    /// What the rule does.
     #[serde(default)]
     pub act: GroupAct,
 }
 
-/// What a rule about groups does.
+/// The effect of a group rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GroupAct {
-    /// It gives a name.
+    /// Names a group.
     #[default]
     Name,
-    /// All groups of one main queue that it is about are one cause, which bears the name.
+    /// Merges all matching variants of one main queue into one group with this name.
     Merge,
-    /// Each group that it is about stands for itself.
+    /// Keeps each matching variant a group of its own.
     Split,
 }

@@ -1,7 +1,7 @@
-//! Reading a dead message: envelope, failure, class and category, fingerprint, impact.
+//! Reads a dead message: envelope, failure, class and category, fingerprint, impact.
 //!
-//! [`read`] is total: whatever the body is, it gives a reading, in work that is bounded by the message's size. It
-//! is deterministic and knows no clock, so the same message reads the same everywhere.
+//! [`read`] is total: it returns a reading for any body, and its work is bounded by the message's size. It is
+//! deterministic and takes no clock, so the same message gives the same reading on every machine.
 
 pub mod frames;
 pub mod json;
@@ -18,15 +18,14 @@ mod when;
 
 pub(crate) use template::is_file_path;
 
-pub use envelope::PayloadPlace;
-pub use fingerprint::FINGERPRINT_VERSION;
+pub use envelope::PayloadLocation;
+pub use fingerprint::{FINGERPRINT_VERSION, Skeleton};
 pub use stamp::{STAMP_VERSION, Stamp};
 pub use unread::unread;
 
 use crate::id::{GroupId, MessageId, QueueArn};
 use crate::impact::Impact;
 use crate::marker::{MARKER_ATTRIBUTE, Marker};
-use crate::merge::Skeleton;
 use crate::message::DeadMessage;
 use crate::policy::Policy;
 use crate::reading::{Classification, Diagnosis, EnvelopeKind, Failure, Reading, Replayability};
@@ -37,63 +36,63 @@ use envelope::{Facts, Layer, Opened};
 use frames::Stack;
 use json::Raw;
 
-/// The names under which messages tell their type, in attributes and in bodies; the first that is there wins.
+/// The names under which messages state their type, in attributes and in bodies. The first name that is present wins.
 const MESSAGE_TYPE_NAMES: [&str; 6] = ["message_type", "messageType", "type", "eventType", "event_type", "detail-type"];
 
-/// What is judged of one failure.
+/// The group, classification, title and location of one failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Assessment {
     /// The group: the fingerprint.
     pub group: GroupId,
     /// Class, category, confidence and reason.
     pub classification: Classification,
-    /// A title that a person understands.
+    /// A title for people.
     pub title: String,
-    /// Where it was thrown.
+    /// Where the error was thrown.
     pub culprit: Option<String>,
 }
 
-/// All that bears on a failure's verdict.
+/// Everything that the assessment of a failure depends on.
 #[derive(Clone, Copy)]
 struct Case<'a> {
     failure: &'a Failure,
-    /// Part of the fingerprint: one error on two queues is two causes to fix.
+    /// Part of the fingerprint: the same error on two queues is two things to fix.
     main_queue: Option<&'a QueueArn>,
     stack: &'a Stack,
-    /// What is wrong with the body as such, looked at only where no error is carried.
+    /// What is wrong with the body itself; checked only if the message carries no error.
     payload_problem: Option<&'static str>,
     message_type: Option<&'a str>,
-    /// Its own deadline had passed when the consumer failed on it.
+    /// Whether the message's own deadline had passed when the consumer failed.
     expired: bool,
 }
 
-/// Judges a failure by itself, with the body of the message where it is known.
-pub fn classify_failure(failure: &Failure, body: Option<&str>, policy: &Policy) -> Verdict {
+/// Assesses a failure without its message. `body`, if known, is checked for malformed JSON when the failure is empty.
+pub fn classify_failure(failure: &Failure, body: Option<&str>, policy: &Policy) -> Assessment {
     let (stack, payload_problem) = evidence(failure, body);
-    judge(
+    assess(
         Case { failure, main_queue: None, stack: &stack, payload_problem, message_type: None, expired: false },
         policy,
     )
 }
 
-/// What a merge above the fingerprint sees of a failure: asked for once, when its fingerprint is first met. Nothing
-/// where the fingerprint does not depend on the message.
+/// Returns what merging compares of a failure. Called once, when its fingerprint is first seen. Returns `None` if the
+/// fingerprint does not depend on the error message.
 pub fn skeleton(failure: &Failure, main_queue: Option<&QueueArn>) -> Option<Skeleton> {
     let stack = frames::parse(failure.stack.as_deref().unwrap_or_default());
     let case = Case { failure, main_queue, stack: &stack, payload_problem: None, message_type: None, expired: false };
     fingerprint::skeleton(case)
 }
 
-/// What is read once for both fingerprint and class.
+/// Parses what both the fingerprint and the class need.
 fn evidence(failure: &Failure, body: Option<&str>) -> (Stack, Option<&'static str>) {
     let problem = || classify::payload_problem(body);
     let stack = frames::parse(failure.stack.as_deref().unwrap_or_default());
     (stack, failure.is_empty().then(problem).flatten())
 }
 
-fn judge(case: Case<'_>, policy: &Policy) -> Verdict {
-    let found = fingerprint::of(case);
-    Verdict {
+fn assess(case: Case<'_>, policy: &Policy) -> Assessment {
+    let found = fingerprint::compute(case);
+    Assessment {
         group: found.group,
         classification: classify::classify(case, policy),
         title: found.title,
@@ -101,14 +100,14 @@ fn judge(case: Case<'_>, policy: &Policy) -> Verdict {
     }
 }
 
-/// What is read from the innermost layer of a letter.
+/// The results that come from the innermost layer of a letter.
 #[derive(Default)]
 struct Inside {
     impact: Impact,
     payload_problem: Option<&'static str>,
 }
 
-/// Reads a dead message. Total: content never makes it fail.
+/// Reads a dead message. Never fails: every message gives a reading, whatever it contains.
 pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
     let system = &message.system;
     let mut inside = Inside::default();
@@ -125,7 +124,7 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
     }
     facts.bound_remarks();
     let stack = frames::parse(facts.failure.stack.as_deref().unwrap_or_default());
-    let verdict = judge(
+    let assessment = assess(
         Case {
             failure: &facts.failure,
             main_queue: main_queue.as_ref(),
@@ -144,8 +143,8 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
         marker: marker_of(message),
         main_queue,
         original,
-        group: verdict.group,
-        culprit: verdict.culprit,
+        group: assessment.group,
+        culprit: assessment.culprit,
         sent_at,
         failed_at: facts.failed_at,
         diagnosis: Diagnosis {
@@ -158,8 +157,8 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
             tenant: facts.tenant,
             attempts: facts.attempts,
             failure: facts.failure,
-            classification: classify::after_replays(verdict.classification, marker_of(message).as_ref()),
-            title: verdict.title,
+            classification: classify::after_replays(assessment.classification, marker_of(message).as_ref()),
+            title: assessment.title,
             message_type: facts.message_type,
             impact: inside.impact,
             first_tried_at: facts.first_tried_at.or(system.first_received_at.filter(|_| redriven)),
@@ -168,19 +167,19 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
     }
 }
 
-/// Type, tenant, producer and impact, from where a consumer would read them.
+/// Reads type, tenant, producer and impact from where a consumer would read them.
 fn read_inside(message: &DeadMessage, payload: &Layer<'_>, facts: &mut Facts, policy: &Policy) -> Inside {
-    let told = |names: &[&str]| told(message, payload, names);
+    let stated = |names: &[&str]| named_value(message, payload, names);
     facts.bound_names();
-    facts.message_type = facts.message_type.take().or_else(|| told(&MESSAGE_TYPE_NAMES));
-    let tenant = || told(envelope::TENANTS).or_else(|| beside(payload, envelope::TENANTS));
+    facts.message_type = facts.message_type.take().or_else(|| stated(&MESSAGE_TYPE_NAMES));
+    let tenant = || stated(envelope::TENANTS).or_else(|| nested(payload, envelope::TENANTS));
     facts.tenant = facts.tenant.take().or_else(tenant).or_else(|| fair_queue_tenant(message));
-    let producer = || told(envelope::PRODUCERS).or_else(|| beside(payload, envelope::PRODUCERS));
+    let producer = || stated(envelope::PRODUCERS).or_else(|| nested(payload, envelope::PRODUCERS));
     facts.producer = facts.producer.take().or_else(producer);
-    facts.producer_version = facts.producer_version.take().or_else(|| told(envelope::PRODUCER_VERSIONS));
-    let raw = Raw::of(payload.text);
+    facts.producer_version = facts.producer_version.take().or_else(|| stated(envelope::PRODUCER_VERSIONS));
+    let raw = Raw::new(payload.text);
     let message_type = facts.message_type.as_deref();
-    let payload_of = costs::Payload { raw, members: &payload.body, message_type, told_deadline: facts.deadline };
+    let payload_of = costs::Payload { raw, members: &payload.body, message_type, stated_deadline: facts.deadline };
     let unread = facts.failure.is_empty() && payload.whole;
     Inside {
         impact: costs::impact(payload_of, policy, &mut facts.remarks),
@@ -192,8 +191,8 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= envelope::NAME_BYTES_MAX
 }
 
-/// What the message says under one of these names: in its attributes, in the headers of its wrapping, in its body.
-fn told(message: &DeadMessage, payload: &Layer<'_>, names: &[&str]) -> Option<String> {
+/// Looks a value up by name: first in the message's attributes, then in the headers of its wrapping, then in its body.
+fn named_value(message: &DeadMessage, payload: &Layer<'_>, names: &[&str]) -> Option<String> {
     let attributes = &message.content.attributes;
     let attribute = |name: &&str| attributes.get(*name)?.as_text().filter(|text| is_name(text)).map(String::from);
     let header = || payload.headers.first(names).filter(|text| is_name(text));
@@ -202,48 +201,52 @@ fn told(message: &DeadMessage, payload: &Layer<'_>, names: &[&str]) -> Option<St
     named.or_else(|| if payload.outermost { None } else { header() }).or_else(field)
 }
 
-/// What stands one level down, where events have their data and their metadata.
-fn beside(payload: &Layer<'_>, names: &[&str]) -> Option<String> {
-    const PLACES: [&str; 5] = ["metadata", "meta", "data", "detail", "message"];
+/// Looks one level down, where events keep their data and metadata.
+fn nested(payload: &Layer<'_>, names: &[&str]) -> Option<String> {
+    const CONTAINERS: [&str; 5] = ["metadata", "meta", "data", "detail", "message"];
     let inside = |place: &&str| payload.body.get(place).filter(|raw| raw.is_object())?.first(names)?.as_scalar();
-    PLACES.iter().find_map(inside).filter(|text| is_name(text))
+    CONTAINERS.iter().find_map(inside).filter(|text| is_name(text))
 }
 
-/// On a standard queue the group id is the tenant, for fairness' sake (SQS developer guide, "Fair queues").
+/// On standard queues the message group id is the tenant, used for fairness (SQS developer guide, "Fair queues").
 fn fair_queue_tenant(message: &DeadMessage) -> Option<String> {
     message.content.message_group_id.clone().filter(|_| !message.is_fifo())
 }
 
-/// When the message was first sent, as far as anybody knows.
+/// Returns the best known time of the first send.
 fn sent_at(
     message: &DeadMessage,
     stamped: bool,
-    told: Option<Timestamp>,
+    stated: Option<Timestamp>,
     remarks: &mut Vec<String>,
 ) -> Option<Timestamp> {
-    let lies_since = message.system.sent_at;
+    let enqueued_at = message.system.sent_at;
     match (message.system.source_queue.is_some() && !stamped, message.is_fifo()) {
-        // The move to the dead-letter queue keeps the time on standard queues, and sets it anew on FIFO (facts 1.1).
-        (true, false) => lies_since.or(told),
-        (true, true) if told.is_none() => {
-            remarks
-                .push("On FIFO queues the time of sending is that of the move to the dead-letter queue.".to_string());
-            lies_since
+        // The move to the dead-letter queue keeps the send time on standard queues and resets it on FIFO queues (SQS
+        // developer guide, "Using dead-letter queues").
+        (true, false) => enqueued_at.or(stated),
+        (true, true) if stated.is_none() => {
+            remarks.push(
+                "The send time is the time of the move to the dead-letter queue, as on every FIFO queue.".to_string(),
+            );
+            enqueued_at
         }
-        _ => told.or(lies_since),
+        _ => stated.or(enqueued_at),
     }
 }
 
-/// The marker of an earlier replay of ours.
+/// Returns the marker that one of our replays attached.
 fn marker_of(message: &DeadMessage) -> Option<Marker> {
     message.content.attributes.get(MARKER_ATTRIBUTE).and_then(|attribute| Marker::parse(attribute.as_text()?))
 }
 
 fn no_error_remark(kind: EnvelopeKind) -> &'static str {
     match kind {
-        EnvelopeKind::SqsRedrive => "SQS moved this message by its redrive policy, which does not say why it failed.",
-        EnvelopeKind::Consumer => "The consumer's stamp names no error.",
-        _ => "The message carries no error.",
+        EnvelopeKind::SqsRedrive => {
+            "SQS moved this message under its redrive policy, which does not record why it failed."
+        }
+        EnvelopeKind::Consumer => "The consumer's stamp contains no error details.",
+        _ => "The message contains no error details.",
     }
 }
 

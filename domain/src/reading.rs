@@ -1,4 +1,4 @@
-//! What the office reads from a dead message.
+//! The result of reading a dead message.
 
 use crate::id::{GroupId, MessageId, QueueArn};
 use crate::impact::Impact;
@@ -8,77 +8,77 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// Is a retry without a change worth it?
+/// Whether a retry without a change is worthwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// The world was in the way: the same message may pass later.
+    /// The environment failed: the same message may succeed later.
     Transient,
     /// The same message will fail again until something changes.
     Permanent,
-    /// Not known. Never a guess dressed as knowledge.
+    /// Unknown. Never replaced by a guess.
     Unknown,
 }
 
-/// What went wrong: a closed set.
+/// What went wrong, as a closed set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
-    /// Somebody did not answer in time.
+    /// A dependency did not respond in time.
     Timeout,
-    /// Told to slow down.
+    /// A rate limit was exceeded.
     Throttled,
-    /// A service, database or broker that is down or unreachable (including broken connections).
+    /// A service, database or broker is down or unreachable, including broken connections.
     DependencyUnavailable,
-    /// The body cannot be parsed at all.
+    /// The body cannot be parsed.
     MalformedPayload,
-    /// The body parses but is not what the consumer expects.
+    /// The body can be parsed but does not match the consumer's expectations.
     SchemaViolation,
-    /// A rule of the business says no.
+    /// A business rule forbids it.
     BusinessRule,
-    /// Something that the message names does not exist.
+    /// A referenced object does not exist.
     MissingReference,
-    /// Not authenticated or not allowed.
+    /// Not authenticated or not authorised.
     Auth,
     /// A concurrent change, lock or version conflict.
     Conflict,
-    /// It exists already.
+    /// The object exists already.
     Duplicate,
     /// A quota, size, memory or disk limit.
     ResourceLimit,
-    /// A fault in the consumer's own code.
+    /// A bug in the consumer's own code.
     ConsumerBug,
-    /// The consumer is configured wrongly.
+    /// The consumer is misconfigured.
     Configuration,
     /// The message was too late: its deadline or time to live had passed.
     Expired,
-    /// The tenant or account that the message belongs to does not exist or is closed.
+    /// The message's tenant or account does not exist or is closed.
     InvalidTenant,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
-/// How sure the classification is, in percent. A figure of rank, not a probability.
+/// The confidence of a classification in percent. A ranking, not a probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// A confidence of `pct` percent; above 100 counts as 100.
+    /// Creates a confidence of `pct` percent; values above 100 count as 100.
     pub const fn from_pct(pct: u8) -> Self {
         Self(if pct > 100 { 100 } else { pct })
     }
 
-    /// Percent, 0 to 100.
+    /// Returns percent, 0 to 100.
     pub const fn as_pct(self) -> u8 {
         self.0
     }
 }
 
-/// Class, category and why.
+/// Class, category, confidence and reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Classification {
@@ -86,13 +86,13 @@ pub struct Classification {
     pub class: Class,
     /// What went wrong.
     pub category: Category,
-    /// How sure.
+    /// The confidence.
     pub confidence: Confidence,
     /// The reason in words, for example `matched: PostgreSQL 40001, serialization failure`.
     pub reason: String,
 }
 
-/// The failure that a letter carries. Every part may be missing: a plain redrive carries none.
+/// The failure that a letter carries. Every part may be missing: a plain redrive carries no failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
@@ -102,16 +102,16 @@ pub struct Failure {
     /// The error's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The stack trace, as it came.
+    /// The stack trace, unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// What the consumer itself says: transient or permanent.
+    /// The consumer's own statement: transient or permanent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_class: Option<Class>,
 }
 
 impl Failure {
-    /// Whether nothing at all is known of the failure.
+    /// Whether nothing is known about the failure.
     pub fn is_empty(&self) -> bool {
         self.error_type.is_none() && self.message.is_none() && self.stack.is_none()
     }
@@ -122,9 +122,9 @@ impl Failure {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EnvelopeKind {
-    /// Stamped by our consumer crate.
+    /// Stamped by the consumer crate.
     Consumer,
-    /// SQS's own redrive: no word of why.
+    /// SQS's own redrive, which records no reason.
     SqsRedrive,
     /// A Lambda function's asynchronous dead-letter queue.
     LambdaAsync,
@@ -136,15 +136,15 @@ pub enum EnvelopeKind {
     Scheduler,
     /// An SNS subscription's dead-letter queue.
     Sns,
-    /// An error envelope in the body, as teams write it.
+    /// An error envelope in the body, written by the team's own code.
     BodyEnvelope,
-    /// The failed batch of a Kinesis or DynamoDB stream: where it lay, not what was in it.
+    /// The failed batch of a Kinesis or DynamoDB stream: its position without its records.
     Stream,
     /// The failed batch of an EventBridge pipe.
     Pipes,
-    /// An event of EventBridge.
+    /// An EventBridge event.
     EventBridgeEvent,
-    /// An event of another AWS service, S3's notifications among them.
+    /// An event of another AWS service, for example an S3 notification.
     AwsEvent,
     /// A pointer to a payload in S3.
     S3Pointer,
@@ -175,7 +175,7 @@ pub enum EnvelopeKind {
     /// Google Cloud Pub/Sub.
     #[serde(rename = "pubsub")]
     PubSub,
-    /// None of the forms we know.
+    /// None of the known forms.
     Plain,
 }
 
@@ -184,24 +184,24 @@ pub enum EnvelopeKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Replayability {
-    /// It can.
+    /// It can be sent back.
     Replayable,
-    /// It cannot: part of it was cut off on the way.
+    /// It cannot be sent back: it was truncated on the way.
     Truncated {
         /// The reason, a sentence.
         reason: String,
     },
-    /// It cannot: only where the message lay was kept, not the message.
+    /// It cannot be sent back: only the message's position was kept, not the message.
     MetadataOnly {
         /// The reason, a sentence.
         reason: String,
     },
-    /// It only points to its payload, which may be gone: sent back if the policy says so.
+    /// It is only a pointer to its payload, which may be gone. The policy decides whether it is sent back.
     Pointer {
         /// The reason, a sentence.
         reason: String,
     },
-    /// It cannot, for another reason.
+    /// It cannot be sent back for another reason.
     NotReplayable {
         /// The reason, a sentence.
         reason: String,
@@ -209,7 +209,7 @@ pub enum Replayability {
 }
 
 impl Replayability {
-    /// Why it should not be sent back as it is, where there is such a reason.
+    /// Returns why it should not be sent back as it is; `None` if it can be sent back.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Replayable => None,
@@ -220,7 +220,7 @@ impl Replayability {
         }
     }
 
-    /// The reason, to be cut where it is too long.
+    /// Returns the reason for shortening.
     pub(crate) fn reason_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Replayable => None,
@@ -231,27 +231,25 @@ impl Replayability {
         }
     }
 
-    /// The same for many letters, after their number: what a plan says of those that it leaves out. It names the kind
-    /// only, as a plan must not grow with the letters' own words.
+    /// Returns the reason for many letters at once, to follow their number in a plan's list of excluded letters. Names
+    /// only the kind, so that a plan does not grow with the letters' own texts.
     pub fn left_out(&self) -> Option<&'static str> {
         match self {
             Self::Replayable => None,
-            Self::Truncated { .. } => Some("cut off on the way"),
-            Self::MetadataOnly { .. } => {
-                Some("without the message itself, only where it lay or why it failed was kept")
-            }
-            Self::Pointer { .. } => Some("whose payload lies in S3, where it may have expired"),
-            Self::NotReplayable { .. } => Some("that cannot be sent back as they are"),
+            Self::Truncated { .. } => Some("truncated on the way"),
+            Self::MetadataOnly { .. } => Some("with metadata only (the message itself is missing)"),
+            Self::Pointer { .. } => Some("with a payload in S3 that may have expired"),
+            Self::NotReplayable { .. } => Some("not replayable in their current form"),
         }
     }
 }
 
-/// What a death says: the failure, how it was classified, what it costs, who was involved. A reading makes it, a letter
-/// keeps it, the letter's page shows it.
+/// The description of a death: the failure, its classification, its impact, and the parties involved. A reading
+/// creates it, a letter stores it, the letter's page shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diagnosis {
-    /// A title that a person understands: error type and message template.
+    /// A title for people: error type and message template.
     pub title: String,
     /// How the message carried its failure.
     pub envelope: EnvelopeKind,
@@ -259,7 +257,7 @@ pub struct Diagnosis {
     pub failure: Failure,
     /// Class, category, confidence and reason.
     pub classification: Classification,
-    /// What the letter costs.
+    /// The letter's impact.
     pub impact: Impact,
     /// The message's type (`order.placed`), if it names one.
     pub message_type: Option<String>,
@@ -288,33 +286,33 @@ pub struct Diagnosis {
     pub remarks: Vec<String>,
 }
 
-/// Everything that was read from one dead message. The same message gives the same reading, on any machine.
+/// Everything that was read from one dead message. The same message gives the same reading on every machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
-    /// What the death says.
+    /// The diagnosis of the death.
     #[serde(flatten)]
     pub diagnosis: Diagnosis,
-    /// The queue it died on, where that can be told.
+    /// The queue that it died on, if known.
     pub main_queue: Option<QueueArn>,
     /// The message's id on the main queue.
     pub original_message_id: MessageId,
-    /// What was on the main queue, byte for byte: the envelope taken off.
+    /// The content on the main queue, byte for byte, without the envelope.
     pub original: Content,
-    /// The group it belongs to.
+    /// The fingerprint.
     pub group: GroupId,
-    /// Where it was thrown, for example `orders::invoice::total (invoice.rs)`.
+    /// Where the error was thrown, for example `orders::invoice::total (invoice.rs)`.
     pub culprit: Option<String>,
-    /// When it was first sent, where that is known.
+    /// When it was first sent, if known.
     pub sent_at: Option<Timestamp>,
-    /// When the consumer failed on it for the last time, where that is known.
+    /// When the consumer last failed on it, if known.
     pub failed_at: Option<Timestamp>,
-    /// The marker of an earlier replay of ours, where it carries one.
+    /// The marker of one of our earlier replays, if present.
     pub marker: Option<crate::marker::Marker>,
 }
 
 impl Diagnosis {
-    /// The diagnosis after another death. Impact, message type, producer, tenant and first attempt stay as the first
-    /// death said: a replayed message may have lost them, and money must not change with it.
+    /// Returns the diagnosis after another death. Impact, message type, producer, tenant and first attempt stay those
+    /// of the first death: a replayed message may have lost them, and its amount must not change.
     pub fn renewed_by(&self, later: Self) -> Self {
         Self {
             consumer: later.consumer.or_else(|| self.consumer.clone()),

@@ -1,8 +1,10 @@
-//! Replays: a frozen plan, waves, outcomes judged by what the consumer did, and a ledger that closes.
+//! Replays: an immutable plan, waves, outcomes that follow from the consumer's behaviour, and a ledger that accounts
+//! for every letter.
 //!
-//! A [`Plan`] cannot be executed. Only an approval with an open gate makes a [`Replay`] of it, and only a replay has
-//! a next [`Step`]. The executor does what the step says and records it; it decides nothing.
+//! A [`Plan`] cannot be executed. Only an approval through an open gate turns it into a [`Replay`], and only a replay
+//! has a next [`Step`]. The executor performs the step and records it; it makes no decisions.
 
+mod approved;
 mod entry;
 mod ledger;
 mod message_groups;
@@ -12,10 +14,12 @@ mod state;
 mod step;
 mod tagged;
 
+pub use crate::gate::Waiver;
+pub use approved::Replay;
 pub use entry::{Confirmation, Entry, Outcome, OutcomeKind, SkipReason, Verdict};
 pub use ledger::{Ledger, LedgerMove, WaveLedger};
-pub use message_groups::{MessageGroups, Turn, rounds};
+pub use message_groups::{Clearance, MessageGroups, rounds};
 pub use plan::{LeftOut, Plan, PlanError, PlanHash, PlanOptions, letters_digest, plan_waves};
 pub use receipt::{RECEIPT_VERSION, Receipt, Unproven};
-pub use state::{Approval, Backlog, Ending, Lease, PauseReason, Phase, Replay, ReplayState, Resumed, Waiver};
+pub use state::{Approval, Backlog, Ending, Lease, PauseReason, Phase, ReplayState, Resumed};
 pub use step::{Step, next_step, tripped, wave_delay};

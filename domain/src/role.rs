@@ -1,9 +1,9 @@
-//! Who may do what. Checked on the server for every call; shown by the dashboard.
+//! Roles and permissions. The server checks every call; the dashboard shows the result.
 
 use serde::{Deserialize, Serialize};
 
-/// A role. Each one may do what the ones before it may, except that nobody's role lets them approve their own fix
-/// where four eyes are asked for.
+/// A role. Each role includes the permissions of the roles before it. No role may approve its own fix if a second
+/// approver is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -14,15 +14,15 @@ pub enum Role {
     Operator,
     /// Approves, waives and resumes.
     Approver,
-    /// Reports deployments by hand, and whatever else the office lets people change.
+    /// Reports deployments by hand and manages everything else that people may change.
     Admin,
 }
 
 impl Role {
-    /// All roles, least first.
+    /// All roles, in ascending order.
     pub const ALL: [Self; 4] = [Self::Viewer, Self::Operator, Self::Approver, Self::Admin];
 
-    /// The role's name.
+    /// Returns the role's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",
@@ -32,18 +32,18 @@ impl Role {
         }
     }
 
-    /// Whether a person of this role may do something.
+    /// Whether the role has a permission.
     pub fn may(self, permission: Permission) -> bool {
         self >= permission.least_role()
     }
 }
 
-/// Something that a person may or may not do.
+/// A permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
-    /// Look at groups, letters (payloads too), replays and the audit.
+    /// View groups, letters (including payloads), replays and the audit log.
     View,
     /// Declare or withdraw a fix, write a note.
     Triage,
@@ -62,7 +62,7 @@ impl Permission {
     pub const ALL: [Self; 6] =
         [Self::View, Self::Triage, Self::Plan, Self::Stop, Self::ApproveRequest, Self::DeploymentRequest];
 
-    /// The least role that has it.
+    /// Returns the lowest role with this permission.
     pub fn least_role(self) -> Role {
         match self {
             Self::View => Role::Viewer,

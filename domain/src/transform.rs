@@ -1,7 +1,6 @@
-//! Payload transforms: versioned programs in the jq language that change what is sent, never what is kept.
+//! Payload transforms: versioned programs in the jq language that change what is sent, never what is stored.
 //!
-//! Nothing here runs a program: that is done outside, in a process of its own. Here are the facts about one, and what
-//! a dry run says of it.
+//! This module runs no programs; a separate process does. It defines the records of programs and dry runs.
 
 use crate::filter::LetterFilter;
 use crate::id::{Actor, GroupId, LetterId, hash_hex};
@@ -12,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// One version of a group's program. Never changed once it is saved.
+/// One version of a group's program. Immutable once saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Transform {
@@ -27,28 +26,28 @@ pub struct Transform {
     pub note: Option<String>,
     /// Who saved it.
     pub saved_by: Actor,
-    /// When.
+    /// When it was saved.
     pub saved_at: Timestamp,
 }
 
 impl Transform {
-    /// What names exactly this program.
+    /// Returns the exact identity of this program.
     pub fn named(&self) -> TransformRef {
         TransformRef { version: self.version, program_hash: program_hash(&self.program) }
     }
 }
 
-/// What names a program's text exactly.
+/// Returns the hash that identifies a program's text.
 pub fn program_hash(program: &str) -> String {
     hash_hex(&["program", "1", program])
 }
 
-/// What names a body exactly, so that a history can tell what was sent without keeping it twice.
+/// Returns the hash that identifies a body, so that the history can record what was sent without storing it twice.
 pub fn body_hash(body: &str) -> String {
     hash_hex(&["body", "1", body])
 }
 
-/// A version and the hash of its program: what a fix, and so a plan and its approval, name.
+/// A version and the hash of its program: the identity that a fix, its plan and its approval refer to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransformRef {
@@ -59,13 +58,13 @@ pub struct TransformRef {
 }
 
 impl TransformRef {
-    /// The version as people call it.
+    /// Returns the version's label for people.
     pub fn label(&self) -> String {
         format!("transform v{}", self.version)
     }
 }
 
-/// How a letter was sent when a transform changed it.
+/// Records that a transform changed a letter on sending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedBy {
@@ -75,21 +74,21 @@ pub struct ChangedBy {
     pub body_hash: String,
 }
 
-/// One field that a program changes. Values are JSON, with their digits as they stand, cut where they are long.
+/// One field that a program changes. Values are JSON with their digits unchanged, shortened if long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FieldChange {
-    /// Where: a JSON pointer; in the original for what is removed, else in what would be sent.
+    /// The JSON pointer: into the original for a removed field, else into the result.
     pub pointer: String,
-    /// The value before; none for a field that is added.
+    /// The value before; `None` for an added field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// The value after; none for a field that is removed.
+    /// The value after; `None` for a removed field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// What is wrong with a program, and where.
+/// An error in a program, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramFault {
@@ -101,66 +100,66 @@ pub struct ProgramFault {
     pub message: String,
 }
 
-/// A letter that a program fails on.
+/// A letter on which a program fails.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LetterFailure {
     /// The letter.
     pub letter: LetterId,
-    /// Why, in a sentence.
+    /// The reason, in one sentence.
     pub reason: String,
 }
 
-/// How many letters a program changes, leaves as they are, and fails on.
+/// How many letters a program changes, leaves unchanged, and fails on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DryCounts {
-    /// Letters that it would change.
+    /// Letters that the program would change.
     pub changed: u64,
-    /// Letters that it would leave as they are.
+    /// Letters that it would leave unchanged.
     pub unchanged: u64,
-    /// Letters that it fails on: they would be skipped.
+    /// Letters that it fails on: a replay would skip them.
     pub failed: u64,
 }
 
 impl DryCounts {
-    /// All letters that were tried.
+    /// Returns the number of letters that were tried.
     pub fn total(self) -> u64 {
         self.changed + self.unchanged + self.failed
     }
 }
 
-/// A dry run of one version over the letters that a plan would take: kept page by page, so that no call has to do all of
-/// it, and so that the gate judges what the office itself has counted.
+/// A dry run of one version on the letters of a plan. Stored page by page, so that no call has to process all letters,
+/// and so that the gate relies on the office's own counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DryRun {
     /// The group.
     pub group: GroupId,
-    /// The version, and its program.
+    /// The version and its program's hash.
     pub transform: TransformRef,
-    /// Which of the letters that wait; all when it asks for nothing.
+    /// The filter over the waiting letters; empty for all.
     #[serde(default, skip_serializing_if = "LetterFilter::is_none")]
     pub filter: LetterFilter,
-    /// Grows by one with each page; what a conditional write compares.
+    /// Increments with each page; conditional writes compare it.
     pub revision: u64,
-    /// Who began it.
+    /// Who started it.
     pub by: Actor,
-    /// When it began.
+    /// When it started.
     pub began_at: Timestamp,
-    /// When its latest page was done.
+    /// When its latest page was completed.
     pub at: Timestamp,
-    /// What it has counted.
+    /// The counts so far.
     pub counts: DryCounts,
-    /// The first letters that it fails on.
+    /// The first letters that the program fails on.
     pub failures: Vec<LetterFailure>,
-    /// Where it goes on; none when every letter was tried.
+    /// The cursor to continue from; `None` once every letter was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 impl DryRun {
-    /// A run that begins, or begins again: `revision` is what the stored one has, if there is one.
+    /// Starts or restarts a run. `revision` is the stored run's revision, if there is one.
     pub fn begun(transform: &Transform, filter: &LetterFilter, by: &Actor, at: Timestamp, revision: u64) -> Self {
         Self {
             group: transform.group.clone(),
@@ -176,7 +175,7 @@ impl DryRun {
         }
     }
 
-    /// With another page counted, one revision on.
+    /// Returns the run with another page counted and the next revision.
     pub fn counted(self, page: DryCounts, failures: Vec<LetterFailure>, next: Option<String>, at: Timestamp) -> Self {
         let counts = DryCounts {
             changed: self.counts.changed + page.changed,
@@ -189,7 +188,7 @@ impl DryRun {
         Self { revision: self.revision + 1, at, counts, failures: all, next, ..self }
     }
 
-    /// Whether it says something about a plan with this filter: it was over the same letters, or over all.
+    /// Whether the run applies to a plan with this filter: it used the same filter, or none.
     pub fn is_about(&self, filter: &LetterFilter) -> bool {
         self.filter.is_none() || self.filter == *filter
     }

@@ -1,4 +1,4 @@
-//! Alerts on AWS: one SNS topic. Level and kind are message attributes, for the filters of its subscriptions.
+//! Alerts through an SNS topic. Level and kind are message attributes, so subscriptions can filter on them.
 
 use async_trait::async_trait;
 use aws_config::SdkConfig;
@@ -7,10 +7,10 @@ use aws_sdk_sns::types::MessageAttributeValue;
 use domain::alert::Alert;
 use office::port::{Alerts, SinkError};
 
-/// The longest subject (SNS: under 100 characters, ASCII, no line breaks).
+/// Longest subject, in characters. SNS requires fewer than 100, all ASCII, without line breaks.
 const SUBJECT_CHARS_MAX: usize = 99;
 
-/// SNS.
+/// Publishes alerts to an SNS topic.
 pub struct SnsAlerts {
     client: Client,
     topic: String,
@@ -18,7 +18,7 @@ pub struct SnsAlerts {
 }
 
 impl SnsAlerts {
-    /// To this topic. Alerts link to the dashboard where its address is known.
+    /// Creates an adapter for the topic with this ARN. Alerts link to the dashboard if its URL is given.
     pub fn new(config: &SdkConfig, topic: impl Into<String>, dashboard: Option<String>) -> Self {
         Self { client: Client::new(config), topic: topic.into(), dashboard }
     }
@@ -28,36 +28,36 @@ impl SnsAlerts {
 impl Alerts for SnsAlerts {
     async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| SinkError { what: "an alert", source };
-        let mut asked = self.client.publish().topic_arn(&self.topic).subject(subject(alert));
-        asked = asked.message(words(alert, self.dashboard.as_deref()));
+        let mut request = self.client.publish().topic_arn(&self.topic).subject(subject(alert));
+        request = request.message(message(alert, self.dashboard.as_deref()));
         let (level, kind) = (office::intake::word(&alert.level), office::intake::word(&alert.kind));
         for (name, value) in [("level", level), ("kind", kind)] {
             let value = MessageAttributeValue::builder().data_type("String").string_value(value).build();
-            asked = asked.message_attributes(name, value.map_err(|error| failed(Box::new(error)))?);
+            request = request.message_attributes(name, value.map_err(|error| failed(Box::new(error)))?);
         }
-        asked.send().await.map_err(|error| failed(Box::new(error)))?;
+        request.send().await.map_err(|error| failed(Box::new(error)))?;
         Ok(())
     }
 }
 
-/// The title, as far as a subject can hold it.
+/// Returns the level and the title, shortened to what an SNS subject can hold.
 fn subject(alert: &Alert) -> String {
     let level = office::intake::word(&alert.level).to_uppercase();
     let printable = |c: char| if c.is_ascii_graphic() { c } else { ' ' };
     format!("[{level}] {}", alert.title).chars().map(printable).take(SUBJECT_CHARS_MAX).collect()
 }
 
-/// Where an alert's group is shown.
-pub(super) fn place(dashboard: &str, alert: &Alert) -> String {
+/// Returns the URL of the alert's group in the dashboard.
+pub(super) fn group_url(dashboard: &str, alert: &Alert) -> String {
     format!("{}/groups/{}", dashboard.trim_end_matches('/'), alert.group)
 }
 
-fn words(alert: &Alert, dashboard: Option<&str>) -> String {
-    let place = match dashboard {
-        Some(dashboard) => place(dashboard, alert),
+fn message(alert: &Alert, dashboard: Option<&str>) -> String {
+    let group = match dashboard {
+        Some(dashboard) => group_url(dashboard, alert),
         None => format!("Group {}", alert.group),
     };
-    format!("{}\n\n{}\n\n{place}\n", alert.title, alert.advice)
+    format!("{}\n\n{}\n\n{group}\n", alert.title, alert.advice)
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn subject_holds_what_sns_takes() {
+    fn subject_is_made_acceptable_to_sns() {
         for (title, expected) in [
             ("New cause: Overflow", "[CRITICAL] New cause: Overflow"),
             ("two\r\nlines \u{1F4EE}", "[CRITICAL] two  lines  "),
@@ -91,8 +91,8 @@ mod tests {
     }
 
     #[test]
-    fn words_lead_to_the_group() {
-        let words = words(&alert("New cause"), Some("https://office.example/"));
-        assert_eq!(words, "New cause\n\nOpen the group.\n\nhttps://office.example/groups/3fa9\n");
+    fn message_links_to_the_group() {
+        let message = message(&alert("New cause"), Some("https://office.example/"));
+        assert_eq!(message, "New cause\n\nOpen the group.\n\nhttps://office.example/groups/3fa9\n");
     }
 }

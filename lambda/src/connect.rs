@@ -1,4 +1,4 @@
-//! How AWS is reached: region and credentials from the environment, time limits, retries. Once per process.
+//! The SDK configuration: region, credentials, time limits and retries. Each process loads it once.
 
 pub use aws_config::SdkConfig;
 use aws_config::retry::RetryConfig;
@@ -9,39 +9,42 @@ use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::{Builder, tls::Provider};
 use std::time::Duration;
 
-/// The longest that one attempt may take. A receive may wait 20 s for its first message (SQS).
+/// Time limit of one attempt. Long polling may wait up to 20 s for a message (SQS `ReceiveMessage`).
 const ATTEMPT_MAX: Duration = Duration::from_secs(25);
-/// The longest that a connection may take.
+/// Time limit for opening a connection.
 const CONNECT_MAX: Duration = Duration::from_secs(3);
-/// Attempts of one call, the first included; between them the SDK waits with full jitter.
+/// Attempts per call, including the first. The SDK waits between attempts with full jitter.
 const ATTEMPTS_MAX: u32 = 4;
 
-/// As the environment says: `AWS_REGION`, `AWS_ENDPOINT_URL`, and credentials where AWS's own tools look for them.
+/// Loads the configuration from the environment: `AWS_REGION`, `AWS_ENDPOINT_URL`, and credentials from the default
+/// provider chain that AWS's own tools use.
 pub async fn from_env() -> SdkConfig {
     loader().load().await
 }
 
-/// As the environment says, in the region that a queue's address names.
+/// Loads the configuration from the environment, but takes the region from the queue URL if the URL names one.
 pub async fn for_queue(url: &str) -> SdkConfig {
     let region = region(url).map(|region| Region::new(region.to_owned()));
     region.into_iter().fold(loader(), aws_config::ConfigLoader::region).load().await
 }
 
-/// `eu-west-1` in `https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq`.
+/// Returns the region in a queue URL: `eu-west-1` for `https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq`.
+/// Returns `None` if the host does not belong to AWS.
 fn region(url: &str) -> Option<&str> {
-    let (region, rest) = url.split_once("://sqs.")?.1.split_once('.')?;
-    rest.starts_with("amazonaws.com").then_some(region)
+    let (region, domain) = url.split_once("://sqs.")?.1.split_once('.')?;
+    domain.starts_with("amazonaws.com").then_some(region)
 }
 
-/// An endpoint on this machine that checks no signature.
+/// Returns the configuration for a local endpoint that ignores signatures.
 pub async fn to_endpoint(url: &str) -> SdkConfig {
-    let nobody = Credentials::from_keys("local", "local", None);
-    loader().endpoint_url(url).region(Region::new("us-east-1")).credentials_provider(nobody).load().await
+    let placeholder = Credentials::from_keys("local", "local", None);
+    loader().endpoint_url(url).region(Region::new("us-east-1")).credentials_provider(placeholder).load().await
 }
 
-/// TLS for every HTTP client of the process: they are built without one of their own. Call it before the first.
+/// Installs the TLS provider that every HTTP client of the process uses. Call this before building the first client:
+/// the clients come without a provider of their own.
 pub fn provide_tls() {
-    // A second call finds the first's, which is as good.
+    // Installing fails only if a provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
@@ -59,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn region_is_read_from_addresses_of_aws_only() {
+    fn region_is_read_only_from_queue_urls_of_aws() {
         for (url, expected) in [
             ("https://sqs.eu-west-1.amazonaws.com/111122223333/orders-dlq", Some("eu-west-1")),
             ("https://sqs.cn-north-1.amazonaws.com.cn/111122223333/orders-dlq", Some("cn-north-1")),

@@ -1,7 +1,7 @@
-//! What consumes the main queues, as Lambda says: event source mappings, and the functions behind them.
+//! The consumers of the main queues, as Lambda reports them: event source mappings, and the functions behind them.
 //!
-//! Two signed GETs, not Lambda's SDK: that crate is larger than the rest of the office, and would have to be loaded with
-//! each start of sweep.
+//! This module signs two GET requests itself instead of using the SDK for Lambda. That crate is larger than the rest of
+//! the office, and would slow down every cold start of `sweep`.
 
 use super::{connect, settings};
 use aws_config::SdkConfig;
@@ -23,36 +23,36 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// Main queues that are looked at; a stack names a handful.
+/// Main queues that one run reads. A stack names a handful.
 const QUEUES_MAX: usize = 20;
-/// Mappings of one queue that are looked at; each function is a call of its own.
+/// Event source mappings per queue that one run reads. Each function costs a call of its own.
 const MAPPINGS_MAX: usize = 10;
-/// How long one call may take.
-const CALL_MAX: Duration = Duration::from_secs(3);
-/// How long a look may take: sweep has other things to do in its minute.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// Time limit of one call.
+const CALL_TIME_MAX: Duration = Duration::from_secs(3);
+/// Time limit of one run: `sweep` has other work to do within its minute.
+const RUN_TIME_MAX: Duration = Duration::from_secs(15);
 
-/// Lambda.
+/// Client for Lambda's API.
 #[derive(Clone)]
 pub struct Lambda {
     client: Client,
     config: SdkConfig,
     queues: Vec<QueueArn>,
-    /// Whether functions may be looked at, or their mappings only.
-    functions: bool,
+    /// Whether the stack may read the configurations of functions, in addition to the mappings.
+    reads_functions: bool,
 }
 
-/// A call that gave nothing.
+/// A call to Lambda failed.
 #[derive(Debug, thiserror::Error)]
-enum Unseen {
-    #[error("neither region nor credentials are known")]
+enum CallError {
+    #[error("the environment names no AWS region or no credentials")]
     Unconfigured,
-    #[error("the credentials cannot be had")]
+    #[error("the AWS credentials could not be loaded")]
     Credentials(#[source] aws_credential_types::provider::error::CredentialsError),
-    #[error("the call cannot be signed")]
-    Unsigned(#[source] Box<dyn Error + Send + Sync>),
-    #[error("Lambda does not answer, or refuses")]
-    Answer(#[source] reqwest::Error),
+    #[error("the request could not be signed")]
+    Signing(#[source] Box<dyn Error + Send + Sync>),
+    #[error("Lambda did not respond, or rejected the request")]
+    Response(#[source] reqwest::Error),
 }
 
 #[derive(Deserialize)]
@@ -88,122 +88,134 @@ struct Environment {
 }
 
 impl Lambda {
-    /// Over Lambda as it is reached by this configuration.
-    pub fn new(config: &SdkConfig, queues: Vec<QueueArn>, functions: bool) -> Result<Self, reqwest::Error> {
+    /// Creates a client for the consumers of these queues. If `reads_functions` is false, it reads only the mappings,
+    /// and the names of the functions stand in for their services.
+    pub fn new(config: &SdkConfig, queues: Vec<QueueArn>, reads_functions: bool) -> Result<Self, reqwest::Error> {
         connect::provide_tls();
-        let client = Client::builder().timeout(CALL_MAX).build()?;
-        Ok(Self { client, config: config.clone(), queues, functions })
+        let client = Client::builder().timeout(CALL_TIME_MAX).build()?;
+        Ok(Self { client, config: config.clone(), queues, reads_functions })
     }
 
-    /// As the stack says.
+    /// Creates the client from the stack's settings: `DLO_MAIN_QUEUES` and `DLO_CONSUMER_FUNCTIONS`.
     pub async fn from_env() -> Result<Self, reqwest::Error> {
         let queues = settings::optional("DLO_MAIN_QUEUES").map(|list| settings::queues(&list)).unwrap_or_default();
-        let functions = settings::optional("DLO_CONSUMER_FUNCTIONS").is_some();
-        Self::new(&connect::from_env().await, queues, functions)
+        let reads_functions = settings::optional("DLO_CONSUMER_FUNCTIONS").is_some();
+        Self::new(&connect::from_env().await, queues, reads_functions)
     }
 
-    /// Looks at everything once. What cannot be seen is logged, and seen by the next look.
+    /// Reads all mappings and functions once, and stores what changed. A failed call is logged, and the next run
+    /// repeats it.
     pub async fn look(&self, office: &Office) {
         if self.queues.len() > QUEUES_MAX {
-            tracing::warn!(queues = self.queues.len(), QUEUES_MAX, "not every main queue's consumers are looked at");
+            tracing::warn!(
+                queues = self.queues.len(),
+                QUEUES_MAX,
+                "too many main queues; only the consumers of the first ones are read"
+            );
         }
-        let look = async {
+        let run = async {
             for queue in self.queues.iter().take(QUEUES_MAX) {
-                self.look_at(office, queue).await;
+                self.read_queue(office, queue).await;
             }
         };
-        if tokio::time::timeout(PATIENCE, look).await.is_err() {
-            tracing::warn!("the look at consumers took too long; the next minute goes on");
+        if tokio::time::timeout(RUN_TIME_MAX, run).await.is_err() {
+            tracing::warn!("reading the consumers took too long; the next run tries again");
         }
     }
 
-    async fn look_at(&self, office: &Office, queue: &QueueArn) {
-        // An ARN has no other character that a query would have to hide.
+    async fn read_queue(&self, office: &Office, queue: &QueueArn) {
+        // The colon is the only character of an ARN that a query string must escape.
         let source = queue.as_str().replace(':', "%3A");
         let path = format!("/2015-03-31/event-source-mappings?EventSourceArn={source}&MaxItems={MAPPINGS_MAX}");
         let mappings = match self.get::<Mappings>(&path).await {
-            Ok(answer) => answer.event_source_mappings,
+            Ok(mappings) => mappings.event_source_mappings,
             Err(error) => {
                 let error = chain(&error);
-                return tracing::warn!(%queue, error, "the event source mappings of a main queue cannot be seen");
+                return tracing::warn!(%queue, error, "the event source mappings of a main queue could not be read");
             }
         };
         let mut consumers = Vec::new();
         for mapping in mappings.into_iter().take(MAPPINGS_MAX) {
             consumers.push(self.consumer(office, mapping).await);
         }
-        logged("what is attached to a main queue", saw_queue(office, queue, consumers).await);
+        logged("the consumers of a main queue", saw_queue(office, queue, consumers).await);
     }
 
     async fn consumer(&self, office: &Office, mapping: Mapping) -> AttachedConsumer {
         let Mapping { function_arn, state } = mapping;
-        let (name, qualifier) = name_of(&function_arn);
-        // One that is being updated goes on as it was.
+        let (name, qualifier) = name_and_qualifier(&function_arn);
+        // A mapping keeps polling while it is being updated.
         let enabled = matches!(state.as_str(), "Enabled" | "Updating");
         let mut service = name.to_owned();
-        if self.functions {
+        if self.reads_functions {
             let qualifier = qualifier.map(|qualifier| format!("?Qualifier={qualifier}")).unwrap_or_default();
             match self.get::<Configuration>(&format!("/2015-03-31/functions/{name}/configuration{qualifier}")).await {
                 Ok(configuration) => {
                     let function = function(configuration);
                     function.service().clone_into(&mut service);
-                    logged("a function", saw_function(office, &function).await);
+                    logged("a function's version", saw_function(office, &function).await);
                 }
                 Err(error) => {
                     let error = chain(&error);
-                    tracing::warn!(function = name, error, "a function cannot be seen; report its deployments");
+                    tracing::warn!(
+                        function = name,
+                        error,
+                        "a function's configuration could not be read; report its deployments through the API"
+                    );
                 }
             }
         }
         AttachedConsumer { service, enabled, state }
     }
 
-    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Unseen> {
-        let region = self.config.region().ok_or(Unseen::Unconfigured)?.as_ref();
-        let credentials = self.config.credentials_provider().ok_or(Unseen::Unconfigured)?;
-        let identity = credentials.provide_credentials().await.map_err(Unseen::Credentials)?.into();
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {
+        let region = self.config.region().ok_or(CallError::Unconfigured)?.as_ref();
+        let credentials = self.config.credentials_provider().ok_or(CallError::Unconfigured)?;
+        let identity = credentials.provide_credentials().await.map_err(CallError::Credentials)?.into();
         let url = match self.config.endpoint_url() {
             Some(endpoint) => format!("{}{path}", endpoint.trim_end_matches('/')),
-            None => format!("https://lambda.{region}.{}{path}", domain_of(region)),
+            None => format!("https://lambda.{region}.{}{path}", dns_suffix(region)),
         };
         let mut request = self.client.get(&url);
         let params = v4::SigningParams::builder().identity(&identity).region(region).name("lambda");
         let params = params.time(SystemTime::now()).settings(SigningSettings::default());
-        let params = params.build().map_err(|error| Unseen::Unsigned(error.into()))?.into();
+        let params = params.build().map_err(|error| CallError::Signing(error.into()))?.into();
         let unsigned = SignableRequest::new("GET", url.as_str(), std::iter::empty(), SignableBody::Bytes(&[]));
-        let unsigned = unsigned.map_err(|error| Unseen::Unsigned(error.into()))?;
-        let (signature, _) = sign(unsigned, &params).map_err(|error| Unseen::Unsigned(error.into()))?.into_parts();
+        let unsigned = unsigned.map_err(|error| CallError::Signing(error.into()))?;
+        let (signature, _) = sign(unsigned, &params).map_err(|error| CallError::Signing(error.into()))?.into_parts();
         for (name, value) in signature.headers() {
             request = request.header(name, value);
         }
-        let answer = request.send().await.and_then(reqwest::Response::error_for_status).map_err(Unseen::Answer)?;
-        answer.json().await.map_err(Unseen::Answer)
+        let response =
+            request.send().await.and_then(reqwest::Response::error_for_status).map_err(CallError::Response)?;
+        response.json().await.map_err(CallError::Response)
     }
 }
 
-fn function(of: Configuration) -> Function {
+fn function(configuration: Configuration) -> Function {
     Function {
-        name: of.function_name,
-        version: of.version,
-        modified_at: of.last_modified.as_deref().and_then(moment),
-        code_hash: of.code_sha256,
-        variables: of.environment.map(|environment| environment.variables).unwrap_or_default(),
+        name: configuration.function_name,
+        version: configuration.version,
+        modified_at: configuration.last_modified.as_deref().and_then(timestamp),
+        code_hash: configuration.code_sha256,
+        variables: configuration.environment.map(|environment| environment.variables).unwrap_or_default(),
     }
 }
 
-/// `orders` and `live` in `arn:aws:lambda:eu-west-1:111122223333:function:orders:live`.
-fn name_of(arn: &str) -> (&str, Option<&str>) {
+/// Returns name and qualifier of a function ARN: `orders` and `live` for
+/// `arn:aws:lambda:eu-west-1:111122223333:function:orders:live`.
+fn name_and_qualifier(arn: &str) -> (&str, Option<&str>) {
     let mut parts = arn.split(':').skip(6);
     (parts.next().unwrap_or(arn), parts.next().filter(|qualifier| *qualifier != "$LATEST"))
 }
 
-/// Where a region's services are.
-fn domain_of(region: &str) -> &'static str {
+/// Returns the DNS suffix of a region's service endpoints.
+fn dns_suffix(region: &str) -> &'static str {
     if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" }
 }
 
-/// Lambda writes times as RFC 3339 but for the colon in the offset, which is always zero.
-fn moment(text: &str) -> Option<Timestamp> {
+/// Parses a time as Lambda writes it: RFC 3339, but with the offset `+0000` instead of `+00:00`.
+fn timestamp(text: &str) -> Option<Timestamp> {
     let text = text.strip_suffix("+0000").map_or(text.to_owned(), |utc| format!("{utc}Z"));
     let at = OffsetDateTime::parse(&text, &Rfc3339).ok()?;
     i64::try_from(at.unix_timestamp_nanos() / 1_000_000).ok().map(Timestamp::from_ms)
@@ -221,12 +233,12 @@ mod tests {
             ("2026-01-15T10:00:00.000+02:00", Some(1_768_464_000_000)),
             ("yesterday", None),
         ] {
-            assert_eq!(moment(text), ms.map(Timestamp::from_ms), "{text}");
+            assert_eq!(timestamp(text), ms.map(Timestamp::from_ms), "{text}");
         }
         let arn = "arn:aws:lambda:eu-west-1:111122223333:function:orders";
-        assert_eq!(name_of(arn), ("orders", None));
-        assert_eq!(name_of(&format!("{arn}:live")), ("orders", Some("live")));
-        assert_eq!(name_of(&format!("{arn}:$LATEST")), ("orders", None));
+        assert_eq!(name_and_qualifier(arn), ("orders", None));
+        assert_eq!(name_and_qualifier(&format!("{arn}:live")), ("orders", Some("live")));
+        assert_eq!(name_and_qualifier(&format!("{arn}:$LATEST")), ("orders", None));
     }
 
     #[test]

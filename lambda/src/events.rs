@@ -1,4 +1,4 @@
-//! Alerts as events on a bus of EventBridge, for rules that bring them where people look: a chat, a pager, a ticket.
+//! Alerts as events on an EventBridge bus. Rules on the bus forward them to a chat, a pager or a ticket system.
 
 use async_trait::async_trait;
 use aws_config::SdkConfig;
@@ -10,17 +10,17 @@ use office::port::{Alerts, SinkError};
 use serde::Serialize;
 use std::io;
 
-/// The source that rules match.
+/// The `source` of all events, for rules to match.
 pub const SOURCE: &str = "dead-letter-office";
 
-/// EventBridge.
+/// Puts alerts on an EventBridge bus.
 pub struct EventBridgeAlerts {
     client: Client,
     bus: String,
     dashboard: Option<String>,
 }
 
-/// The detail of an event: the alert, and where its group is shown.
+/// The `detail` of an event: the alert, and the URL of its group in the dashboard.
 #[derive(Serialize)]
 struct Detail<'a> {
     #[serde(flatten)]
@@ -30,7 +30,7 @@ struct Detail<'a> {
 }
 
 impl EventBridgeAlerts {
-    /// To this bus, by its name or ARN. Events link to the dashboard where its address is known.
+    /// Creates an adapter for the bus with this name or ARN. Events link to the dashboard if its URL is given.
     pub fn new(config: &SdkConfig, bus: impl Into<String>, dashboard: Option<String>) -> Self {
         Self { client: Client::new(config), bus: bus.into(), dashboard }
     }
@@ -40,31 +40,31 @@ impl EventBridgeAlerts {
 impl Alerts for EventBridgeAlerts {
     async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| SinkError { what: "an alert", source };
-        let url = self.dashboard.as_deref().map(|dashboard| super::alerts::place(dashboard, alert));
+        let url = self.dashboard.as_deref().map(|dashboard| super::alerts::group_url(dashboard, alert));
         let detail = serde_json::to_string(&Detail { alert, url }).map_err(|error| failed(Box::new(error)))?;
         let entry = PutEventsRequestEntry::builder()
             .event_bus_name(&self.bus)
             .source(SOURCE)
-            .detail_type(kind(alert.kind))
+            .detail_type(detail_type(alert.kind))
             .time(DateTime::from_millis(alert.at.as_ms()))
             .detail(detail);
-        let answer = self.client.put_events().entries(entry.build()).send().await;
-        let answer = answer.map_err(|error| failed(Box::new(error)))?;
-        // What a bus does not take is told of in an answer that is not an error.
-        match answer.entries().iter().find_map(|entry| entry.error_code().map(|code| (code, entry.error_message()))) {
-            Some((code, said)) => {
-                Err(failed(Box::new(io::Error::other(format!("{code}: {}", said.unwrap_or_default())))))
+        let response = self.client.put_events().entries(entry.build()).send().await;
+        let response = response.map_err(|error| failed(Box::new(error)))?;
+        // A rejected entry is reported in a successful response.
+        match response.entries().iter().find_map(|entry| entry.error_code().map(|code| (code, entry.error_message()))) {
+            Some((code, message)) => {
+                Err(failed(Box::new(io::Error::other(format!("{code}: {}", message.unwrap_or_default())))))
             }
             None => Ok(()),
         }
     }
 }
 
-/// The kind in words, as rules match it.
-fn kind(kind: AlertKind) -> &'static str {
+/// Returns the `detail-type` of an alert kind, for rules to match.
+fn detail_type(kind: AlertKind) -> &'static str {
     match kind {
         AlertKind::NewCause => "New cause",
         AlertKind::Regression => "Regression",
-        AlertKind::ReplayPaused => "Replay stopped",
+        AlertKind::ReplayPaused => "Replay paused",
     }
 }

@@ -1,13 +1,15 @@
-//! The adapters for AWS: the only place that knows its SDK. And what the functions' mains share.
+//! AWS adapters for the office's ports, and the code that the Lambda functions' `main`s share.
+//!
+//! Only this crate names the AWS SDK.
 //!
 //! | port | adapter |
 //! |---|---|
 //! | metrics | [`metrics::CloudWatchMetrics`] |
 //! | alerts | [`alerts::SnsAlerts`] and [`events::EventBridgeAlerts`] |
 //! | queue | [`queue::SqsQueue`] |
-//! | (evidence) | [`consumers::Lambda`]: what consumes the main queues, and which version |
+//! | none: evidence for the gate | [`consumers::Lambda`]: which functions consume the main queues, in which version |
 //! | payloads | [`payloads::S3Payloads`] |
-//! | store | [`store::DynamoStore`]: one table |
+//! | store | [`store::DynamoStore`]: one DynamoDB table, and a bucket for large content |
 
 pub mod alerts;
 pub mod connect;

@@ -1,4 +1,4 @@
-//! Metrics on AWS: CloudWatch, as values and how often each occurred, which keeps percentiles.
+//! Metrics in CloudWatch, sent as `Values` and `Counts`. Unlike statistic sets, these keep percentiles.
 
 use async_trait::async_trait;
 use aws_config::SdkConfig;
@@ -11,23 +11,23 @@ use domain::metric::{CATALOGUE, Datum, NAMESPACE, Unit};
 use office::port::{Metrics, SinkError};
 use std::time::Duration;
 
-/// Different values of one datum (botocore, PutMetricData).
+/// Distinct values per datum (limit of `PutMetricData` in botocore's service model).
 const VALUES_MAX: usize = 150;
-/// Data of one call (botocore).
+/// Data per `PutMetricData` call (limit in botocore's service model).
 const DATA_MAX: usize = 1_000;
-/// How long a call may take: letters wait for its end, and may be counted without it.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Time limit of one call, retries included. Intake waits for the call, so a slow CloudWatch must not delay letters.
+const CALL_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// CloudWatch.
+/// Sends metrics to CloudWatch.
 pub struct CloudWatchMetrics {
     client: Client,
 }
 
 impl CloudWatchMetrics {
-    /// Over CloudWatch as it is reached by this configuration.
+    /// Creates an adapter that calls CloudWatch with this configuration.
     pub fn new(config: &SdkConfig) -> Self {
         let config = aws_sdk_cloudwatch::config::Builder::from(config)
-            .timeout_config(TimeoutConfig::builder().operation_timeout(PATIENCE).build())
+            .timeout_config(TimeoutConfig::builder().operation_timeout(CALL_TIME_MAX).build())
             .retry_config(RetryConfig::standard().with_max_attempts(2));
         Self { client: Client::from_conf(config.build()) }
     }
@@ -38,16 +38,16 @@ impl Metrics for CloudWatchMetrics {
     async fn put(&self, data: &[Datum]) -> Result<(), SinkError> {
         let data: Vec<MetricDatum> = data.iter().flat_map(converted).collect();
         for chunk in data.chunks(DATA_MAX) {
-            let asked = self.client.put_metric_data().namespace(NAMESPACE).set_metric_data(Some(chunk.to_vec()));
-            let answer = asked.send().await;
-            answer.map_err(|error| SinkError { what: "metrics", source: Box::new(error) })?;
+            let request = self.client.put_metric_data().namespace(NAMESPACE).set_metric_data(Some(chunk.to_vec()));
+            request.send().await.map_err(|error| SinkError { what: "metrics", source: Box::new(error) })?;
         }
         Ok(())
     }
 }
 
-/// A datum as CloudWatch takes it; in several where it has too many values. One that is not in the catalogue, or whose
-/// numbers are none, is left out: it would fail all others of the call.
+/// Converts a datum for CloudWatch, and splits it if it has more than [`VALUES_MAX`] values.
+///
+/// Metrics outside the catalogue and values that are not finite are dropped: CloudWatch would reject the whole call.
 fn converted(datum: &Datum) -> Vec<MetricDatum> {
     let Some(metric) = CATALOGUE.iter().find(|metric| metric.name == datum.name) else { return Vec::new() };
     let dimensions: Vec<Dimension> = metric
@@ -63,17 +63,17 @@ fn converted(datum: &Datum) -> Vec<MetricDatum> {
         Unit::None => StandardUnit::None,
     };
     let values: Vec<_> = datum.values.iter().filter(|(value, _)| value.is_finite()).collect();
-    let part = |part: &[&(f64, u32)]| {
+    let metric_datum = |values: &[&(f64, u32)]| {
         MetricDatum::builder()
             .metric_name(metric.name)
             .set_dimensions(Some(dimensions.clone()))
             .unit(unit.clone())
             .timestamp(DateTime::from_millis(datum.at.as_ms()))
-            .set_values(Some(part.iter().map(|(value, _)| *value).collect()))
-            .set_counts(Some(part.iter().map(|(_, count)| f64::from(*count)).collect()))
+            .set_values(Some(values.iter().map(|(value, _)| *value).collect()))
+            .set_counts(Some(values.iter().map(|(_, count)| f64::from(*count)).collect()))
             .build()
     };
-    values.chunks(VALUES_MAX).map(part).collect()
+    values.chunks(VALUES_MAX).map(metric_datum).collect()
 }
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_ms(1_763_600_000_000);
 
     #[test]
-    fn values_keep_their_counts_and_come_in_parts() {
+    fn many_values_are_split_and_keep_their_counts() {
         let values: Vec<_> = (0..400).map(|n| (f64::from(n), n as u32 % 3 + 1)).collect();
         let datum = Datum { values, ..Datum::one(&AGE_AT_DEATH, &[], NOW, 0.0) };
         let parts = converted(&datum);
@@ -95,16 +95,28 @@ mod tests {
     }
 
     #[test]
-    fn dimensions_have_the_names_of_the_catalogue() {
+    fn alarms_of_the_template_name_metrics_of_the_catalogue() {
+        let template = include_str!("../../infra/template.yaml");
+        let alarm = |text: &'static str| text.split_once("MetricName: ").and_then(|(_, text)| text.lines().next());
+        let ours = template.split("      Namespace: ").filter(|text| text.starts_with("DeadLetterOffice\n"));
+        let named: Vec<_> = ours.filter_map(alarm).collect();
+        assert_eq!(named.len(), 5, "{named:?}");
+        for name in named {
+            assert!(CATALOGUE.iter().any(|metric| metric.name == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn dimensions_have_their_names_from_the_catalogue() {
         let parts = converted(&Datum::one(&ARRIVALS, &["transient", "timeout"], NOW, 3.0));
         let names: Vec<_> = parts[0].dimensions().iter().map(|d| (d.name().unwrap(), d.value().unwrap())).collect();
         assert_eq!(names, [("Class", "transient"), ("Category", "timeout")]);
     }
 
     #[test]
-    fn what_would_fail_a_whole_call_is_left_out() {
+    fn data_that_would_fail_the_whole_call_are_dropped() {
         let unknown = Datum { name: "Other".into(), ..Datum::one(&ARRIVALS, &[], NOW, 1.0) };
-        let no_number = Datum::one(&ARRIVALS, &["transient", "timeout"], NOW, f64::NAN);
-        assert!(converted(&unknown).is_empty() && converted(&no_number).is_empty());
+        let not_finite = Datum::one(&ARRIVALS, &["transient", "timeout"], NOW, f64::NAN);
+        assert!(converted(&unknown).is_empty() && converted(&not_finite).is_empty());
     }
 }

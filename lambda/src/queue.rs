@@ -1,10 +1,10 @@
-//! The queue on AWS: SQS.
+//! The queue port over SQS.
 //!
-//! A send is never repeated by the SDK: an answer that was lost is the caller's to judge, because the messages may
-//! have gone out (the port's `Unanswered`). Only a send that SQS says it has not looked at is tried again.
+//! The SDK never retries a send. If the response is lost, SQS may have accepted the messages, so the adapter returns
+//! [`QueueError::Unanswered`] and lets the caller decide. Only a throttled send is retried: SQS did not process it.
 
 mod convert;
-mod refusal;
+mod error;
 
 use async_trait::async_trait;
 use aws_config::SdkConfig;
@@ -13,74 +13,75 @@ use aws_sdk_sqs::Client;
 use aws_sdk_sqs::types::{
     DeleteMessageBatchRequestEntry, MessageSystemAttributeName, QueueAttributeName, SendMessageBatchResultEntry,
 };
+use convert::seconds;
 use domain::id::{MessageId, QueueArn};
 use domain::time::Span;
+use error::{entry_failure, is_throttled, queue_error};
 use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
-use refusal::{Throttled, failure, refusal};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// Tries of a send that SQS has no room for.
-const SENDS_MAX: u32 = 5;
+/// Retries of a throttled send.
+const RETRIES_MAX: u32 = 5;
 
-/// SQS. Queues are named by their ARN; their addresses are asked for once.
+/// Queue adapter for SQS. Callers name queues by their ARNs; the adapter looks each URL up once.
 pub struct SqsQueue {
     client: Client,
     urls: Mutex<HashMap<QueueArn, String>>,
 }
 
 impl SqsQueue {
-    /// Over SQS as it is reached by this configuration.
+    /// Creates an adapter that calls SQS with this configuration.
     pub fn new(config: &SdkConfig) -> Self {
         Self { client: Client::new(config), urls: Mutex::default() }
     }
 
-    /// Makes a queue with attributes in SQS's own words, for endpoints on one machine; on AWS a stack makes it.
+    /// Creates a queue on a local endpoint, with attributes as SQS names them. On AWS, a stack creates the queues.
     pub async fn create(&self, name: &str, attributes: &[(&str, String)]) -> Result<QueueArn, QueueError> {
         let queue = QueueArn::from(name);
-        let mut asked = self.client.create_queue().queue_name(name);
+        let mut request = self.client.create_queue().queue_name(name);
         for (attribute, value) in attributes {
-            asked = asked.attributes(QueueAttributeName::from(*attribute), value);
+            request = request.attributes(QueueAttributeName::from(*attribute), value);
         }
-        let made = asked.send().await.map_err(|error| refusal(&queue, error))?;
-        self.at(&made.queue_url.unwrap_or_default()).await
+        let created = request.send().await.map_err(|error| queue_error(&queue, error))?;
+        self.at(&created.queue_url.unwrap_or_default()).await
     }
 
-    /// The queue at an address.
+    /// Returns the ARN of the queue with this URL.
     pub async fn at(&self, url: &str) -> Result<QueueArn, QueueError> {
         let queue = QueueArn::from(url);
-        let asked = self.client.get_queue_attributes().queue_url(url);
-        let about = asked.attribute_names(QueueAttributeName::QueueArn).send().await;
-        let about = about.map_err(|error| refusal(&queue, error))?;
-        let arn = about.attributes.and_then(|mut all| all.remove(&QueueAttributeName::QueueArn));
-        let arn = arn.map(QueueArn::new).ok_or_else(|| convert::senseless(&queue, "it gave no ARN"))?;
+        let request = self.client.get_queue_attributes().queue_url(url);
+        let response = request.attribute_names(QueueAttributeName::QueueArn).send().await;
+        let response = response.map_err(|error| queue_error(&queue, error))?;
+        let arn = response.attributes.and_then(|mut all| all.remove(&QueueAttributeName::QueueArn));
+        let arn = arn.map(QueueArn::new).ok_or_else(|| convert::unexpected(&queue, "SQS returned no ARN"))?;
         if let Ok(mut urls) = self.urls.lock() {
             urls.insert(arn.clone(), url.to_owned());
         }
         Ok(arn)
     }
 
-    /// The queues whose redrive policies name this one.
+    /// Returns the queues that name this one in their redrive policies.
     pub async fn sources(&self, dlq: &QueueArn) -> Result<Vec<QueueArn>, QueueError> {
-        let asked = self.client.list_dead_letter_source_queues().queue_url(self.url(dlq).await?);
-        let answer = asked.send().await.map_err(|error| refusal(dlq, error))?;
-        let mut sources = Vec::with_capacity(answer.queue_urls.len());
-        for url in answer.queue_urls {
+        let request = self.client.list_dead_letter_source_queues().queue_url(self.url(dlq).await?);
+        let response = request.send().await.map_err(|error| queue_error(dlq, error))?;
+        let mut sources = Vec::with_capacity(response.queue_urls.len());
+        for url in response.queue_urls {
             sources.push(self.at(&url).await?);
         }
         Ok(sources)
     }
 
-    /// The address of a queue.
+    /// Returns the URL of a queue.
     pub async fn url(&self, queue: &QueueArn) -> Result<String, QueueError> {
         if let Some(url) = self.urls.lock().ok().and_then(|urls| urls.get(queue).cloned()) {
             return Ok(url);
         }
         let owner = queue.as_str().rsplit(':').nth(1).filter(|account| !account.is_empty());
-        let asked =
+        let request =
             self.client.get_queue_url().queue_name(queue.name()).set_queue_owner_aws_account_id(owner.map(Into::into));
-        let url = asked.send().await.map_err(|error| refusal(queue, error))?.queue_url;
-        let url = url.ok_or_else(|| convert::senseless(queue, "it gave no address"))?;
+        let url = request.send().await.map_err(|error| queue_error(queue, error))?.queue_url;
+        let url = url.ok_or_else(|| convert::unexpected(queue, "SQS returned no URL"))?;
         if let Ok(mut urls) = self.urls.lock() {
             urls.insert(queue.clone(), url.clone());
         }
@@ -97,13 +98,13 @@ impl Queue for SqsQueue {
         wait: Span,
         visibility: Option<Span>,
     ) -> Result<Vec<Received>, QueueError> {
-        let asked = self.client.receive_message().queue_url(self.url(queue).await?);
-        let asked = asked.max_number_of_messages(i32::try_from(max).unwrap_or(i32::MAX));
-        let asked = asked.wait_time_seconds(seconds(wait)).set_visibility_timeout(visibility.map(seconds));
-        let asked =
-            asked.message_attribute_names("All").message_system_attribute_names(MessageSystemAttributeName::All);
-        let answer = asked.send().await.map_err(|error| refusal(queue, error))?;
-        let messages = answer.messages.unwrap_or_default().into_iter();
+        let request = self.client.receive_message().queue_url(self.url(queue).await?);
+        let request = request.max_number_of_messages(i32::try_from(max).unwrap_or(i32::MAX));
+        let request = request.wait_time_seconds(seconds(wait)).set_visibility_timeout(visibility.map(seconds));
+        let request =
+            request.message_attribute_names("All").message_system_attribute_names(MessageSystemAttributeName::All);
+        let response = request.send().await.map_err(|error| queue_error(queue, error))?;
+        let messages = response.messages.unwrap_or_default().into_iter();
         messages.map(|message| convert::received(queue, message)).collect()
     }
 
@@ -113,21 +114,21 @@ impl Queue for SqsQueue {
         messages: &[Outgoing],
     ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
         let url = self.url(queue).await?;
-        let entries = messages.iter().enumerate().map(|(at, message)| convert::entry(queue, at, message));
+        let entries = messages.iter().enumerate().map(|(index, message)| convert::entry(queue, index, message));
         let entries: Vec<_> = entries.collect::<Result<_, _>>()?;
-        let once = aws_sdk_sqs::config::Config::builder().retry_config(RetryConfig::disabled());
-        let mut tries = 0;
-        let answer = loop {
-            let asked = self.client.send_message_batch().queue_url(&url).set_entries(Some(entries.clone()));
-            match asked.customize().config_override(once.clone()).send().await {
-                Ok(answer) => break answer,
-                Err(error) if tries < SENDS_MAX && Throttled::is(&error) => super::retry::back_off(tries).await,
-                Err(error) => return Err(refusal(queue, error)),
+        let no_retries = aws_sdk_sqs::config::Config::builder().retry_config(RetryConfig::disabled());
+        let mut retries = 0;
+        let response = loop {
+            let request = self.client.send_message_batch().queue_url(&url).set_entries(Some(entries.clone()));
+            match request.customize().config_override(no_retries.clone()).send().await {
+                Ok(response) => break response,
+                Err(error) if retries < RETRIES_MAX && is_throttled(&error) => super::retry::back_off(retries).await,
+                Err(error) => return Err(queue_error(queue, error)),
             }
-            tries += 1;
+            retries += 1;
         };
-        let sent = |done: &SendMessageBatchResultEntry| (done.id.clone(), Ok(MessageId::new(&done.message_id)));
-        let results = answer.successful.iter().map(sent).chain(answer.failed.iter().map(failure));
+        let sent = |entry: &SendMessageBatchResultEntry| (entry.id.clone(), Ok(MessageId::new(&entry.message_id)));
+        let results = response.successful.iter().map(sent).chain(response.failed.iter().map(entry_failure));
         in_order(queue, messages.len(), results.collect())
     }
 
@@ -136,15 +137,15 @@ impl Queue for SqsQueue {
         queue: &QueueArn,
         receipt_handles: &[String],
     ) -> Result<Vec<Result<(), EntryFailure>>, QueueError> {
-        let entry = |(at, handle): (usize, &String)| {
-            DeleteMessageBatchRequestEntry::builder().id(at.to_string()).receipt_handle(handle).build()
+        let entry = |(index, handle): (usize, &String)| {
+            DeleteMessageBatchRequestEntry::builder().id(index.to_string()).receipt_handle(handle).build()
         };
         let entries: Result<Vec<_>, _> = receipt_handles.iter().enumerate().map(entry).collect();
-        let entries = entries.map_err(|error| convert::senseless(queue, &error.to_string()))?;
-        let asked = self.client.delete_message_batch().queue_url(self.url(queue).await?).set_entries(Some(entries));
-        let answer = asked.send().await.map_err(|error| refusal(queue, error))?;
-        let deleted = answer.successful.iter().map(|done| (done.id.clone(), Ok(())));
-        in_order(queue, receipt_handles.len(), deleted.chain(answer.failed.iter().map(failure)).collect())
+        let entries = entries.map_err(|error| convert::unexpected(queue, &error.to_string()))?;
+        let request = self.client.delete_message_batch().queue_url(self.url(queue).await?).set_entries(Some(entries));
+        let response = request.send().await.map_err(|error| queue_error(queue, error))?;
+        let deleted = response.successful.iter().map(|entry| (entry.id.clone(), Ok(())));
+        in_order(queue, receipt_handles.len(), deleted.chain(response.failed.iter().map(entry_failure)).collect())
     }
 
     async fn change_visibility(
@@ -153,34 +154,29 @@ impl Queue for SqsQueue {
         receipt_handle: &str,
         visibility: Span,
     ) -> Result<(), QueueError> {
-        let asked = self.client.change_message_visibility().queue_url(self.url(queue).await?);
-        let asked = asked.receipt_handle(receipt_handle).visibility_timeout(seconds(visibility));
-        asked.send().await.map_err(|error| refusal(queue, error))?;
+        let request = self.client.change_message_visibility().queue_url(self.url(queue).await?);
+        let request = request.receipt_handle(receipt_handle).visibility_timeout(seconds(visibility));
+        request.send().await.map_err(|error| queue_error(queue, error))?;
         Ok(())
     }
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
-        let asked = self.client.get_queue_attributes().queue_url(self.url(queue).await?);
-        let answer = asked.attribute_names(QueueAttributeName::All).send().await;
-        let answer = answer.map_err(|error| refusal(queue, error))?;
-        convert::attributes(queue, &answer.attributes.unwrap_or_default())
+        let request = self.client.get_queue_attributes().queue_url(self.url(queue).await?);
+        let response = request.attribute_names(QueueAttributeName::All).send().await;
+        let response = response.map_err(|error| queue_error(queue, error))?;
+        convert::attributes(queue, &response.attributes.unwrap_or_default())
     }
 }
 
-/// Whole seconds as SQS takes them. Spans below zero stay below, for SQS to refuse.
-fn seconds(span: Span) -> i32 {
-    let whole = if span < Span::ZERO { span.as_ms().div_euclid(1000) } else { span.as_secs_up() };
-    i32::try_from(whole).unwrap_or(i32::MAX)
-}
-
-/// Results by their entries' ids, which are their places in the batch.
+/// Sorts the results of a batch by their entries' ids, which are the indexes of the entries.
 fn in_order<T>(
     queue: &QueueArn,
     count: usize,
     mut results: HashMap<String, Result<T, EntryFailure>>,
 ) -> Result<Vec<Result<T, EntryFailure>>, QueueError> {
-    let result = |at: usize| {
-        results.remove(&at.to_string()).ok_or_else(|| convert::senseless(queue, "a message of a batch has no result"))
+    let result = |index: usize| {
+        let result = results.remove(&index.to_string());
+        result.ok_or_else(|| convert::unexpected(queue, "SQS returned no result for a message of a batch"))
     };
     (0..count).map(result).collect()
 }

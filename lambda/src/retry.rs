@@ -1,21 +1,22 @@
-//! Waiting between tries.
+//! Backoff between attempts.
 
 use std::time::Duration;
 
-/// The first wait of a backoff with full jitter, milliseconds, and the longest.
+/// Longest wait after the first attempt, in milliseconds. It doubles with each attempt.
 const BACKOFF_MS: u64 = 10;
+/// Longest wait after any attempt, in milliseconds.
 const BACKOFF_MS_MAX: u64 = 1_000;
 
-/// Waits before another try: full jitter, longer with each.
-pub(super) async fn back_off(tries: u32) {
-    let ceiling = BACKOFF_MS.saturating_mul(1 << tries.min(16)).min(BACKOFF_MS_MAX);
-    tokio::time::sleep(Duration::from_millis(chance(ceiling + 1))).await;
+/// Waits before the next attempt: exponential backoff with full jitter.
+pub(super) async fn back_off(attempt: u32) {
+    let ceiling = BACKOFF_MS.saturating_mul(1 << attempt.min(16)).min(BACKOFF_MS_MAX);
+    tokio::time::sleep(Duration::from_millis(random_below(ceiling + 1))).await;
 }
 
-/// A random number below `n`; only how load is spread depends on it.
-pub(super) fn chance(n: u64) -> u64 {
+/// Returns a random number below `n`. It only spreads load, so it need not be unpredictable.
+pub(super) fn random_below(n: u64) -> u64 {
     let mut bytes = [0; 8];
-    // Without random numbers everybody takes the same: slower, not wrong.
+    // If the system has no random numbers, every process picks 0: slower, but still correct.
     let _ = getrandom::fill(&mut bytes);
     u64::from_le_bytes(bytes) % n.max(1)
 }

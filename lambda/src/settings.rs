@@ -1,4 +1,4 @@
-//! What a stack tells its functions: the environment, read once.
+//! Settings that the stack passes to its functions in environment variables. Each process reads them once.
 
 use super::alerts::SnsAlerts;
 use super::connect;
@@ -19,33 +19,33 @@ use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 use transform::Transforms;
 
-/// A setting is missing or cannot be read.
+/// A setting is missing or invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// It is not there.
-    #[error("the environment variable {0} is not set; the stack sets it")]
+    /// A required environment variable is not set.
+    #[error("the environment variable {0} is not set; deploy the function with infra/template.yaml, which sets it")]
     Missing(&'static str),
-    /// The policy is not one.
-    #[error("DLO_POLICY is not a policy")]
+    /// The policy is not valid.
+    #[error("DLO_POLICY is not a valid policy; check the stack's parameter Policy")]
     Policy(#[source] serde_json::Error),
 }
 
-/// A variable that must be there.
+/// Returns a required variable.
 pub fn required(name: &'static str) -> Result<String, SettingsError> {
     optional(name).ok_or(SettingsError::Missing(name))
 }
 
-/// A variable that may be there; empty counts as not.
+/// Returns an optional variable. An empty value counts as missing.
 pub fn optional(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Queues by their ARNs, separated by commas.
+/// Parses a comma-separated list of queue ARNs.
 pub fn queues(list: &str) -> Vec<QueueArn> {
     list.split(',').map(str::trim).filter(|arn| !arn.is_empty()).map(QueueArn::from).collect()
 }
 
-/// The office as the stack describes it; its clients are made here, once per process.
+/// Builds the office from the stack's settings, with its SDK clients. Call this once per process.
 pub async fn office() -> Result<Office, SettingsError> {
     let config = connect::from_env().await;
     let policy: Policy = match optional("DLO_POLICY") {
@@ -68,15 +68,15 @@ pub async fn office() -> Result<Office, SettingsError> {
         store: Arc::new(store),
         queue: Arc::new(SqsQueue::new(&config)),
         metrics: Arc::new(CloudWatchMetrics::new(&config)),
-        alerts: Arc::new(Everywhere(alerts)),
+        alerts: Arc::new(AlertFanout(alerts)),
         payloads: Arc::new(S3Payloads::new(&config)),
         policy: Arc::new(policy),
         steps: QueueArn::new(required("DLO_STEPS")?),
         clock: Arc::new(now),
-        // Only waits are drawn by chance.
+        // Randomness only chooses delays, so a failing generator does no harm.
         entropy: Arc::new(|| getrandom::u64().unwrap_or_default()),
         retentions: Arc::new(Mutex::new(HashMap::new())),
-        transforms: Arc::new(Transforms::by_this_executable()),
+        transforms: Arc::new(Transforms::with_this_executable()),
     })
 }
 
@@ -85,21 +85,22 @@ fn now() -> Timestamp {
     Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// All places that are told. Where there is none, an alert is a line of the log: without its title, which says what a
-/// letter says.
-struct Everywhere(Vec<Box<dyn Alerts>>);
+/// Sends each alert to all sinks. Without a sink, an alert becomes a log line. The line omits the alert's title,
+/// because the title quotes the letter's error message.
+struct AlertFanout(Vec<Box<dyn Alerts>>);
 
 #[async_trait]
-impl Alerts for Everywhere {
+impl Alerts for AlertFanout {
     async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
         if self.0.is_empty() {
-            tracing::warn!(kind = ?alert.kind, level = ?alert.level, group = %alert.group, "an alert that nobody hears");
+            let Alert { kind, level, group, .. } = alert;
+            tracing::warn!(?kind, ?level, %group, "an alert was raised, but no alert sink is configured");
         }
-        // One place that cannot be told must not keep the others from it.
-        let mut told = Ok(());
-        for place in &self.0 {
-            told = told.and(place.raise(alert).await);
+        // A failing sink must not keep the alert from the others.
+        let mut outcome = Ok(());
+        for sink in &self.0 {
+            outcome = outcome.and(sink.raise(alert).await);
         }
-        told
+        outcome
     }
 }

@@ -1,19 +1,20 @@
-//! The store on AWS: one DynamoDB table with one secondary index.
+//! The store port over one DynamoDB table with one secondary index, and a bucket for large blobs.
 //!
-//! | module | holds |
+//! | module | task |
 //! |---|---|
-//! | `key` | what records are called |
-//! | `actions`, `commit` | writing |
+//! | `key` | keys of all records |
+//! | `commit`, `transaction`, `action`, `learned` | writing |
 //! | `read`, `list` | reading |
 //! | `counts` | counters in shards |
-//! | `pack`, `large` | records as bytes |
-//! | `forget` | what was delivered long ago |
-//! | `bucket` | S3's calls, for what is large |
-//! | `table` | DynamoDB's calls |
+//! | `pack`, `large` | packing records, storing large ones |
+//! | `forget` | deleting letters that were delivered long ago |
+//! | `bucket` | calls to S3 |
+//! | `table` | calls to DynamoDB |
 //!
-//! Counters move in the transaction that moves what they count. Lists come from an index, which follows by moments.
+//! The transaction that changes a letter also changes the counters. Lists come from the index, which lags behind the
+//! records by moments.
 
-mod actions;
+mod action;
 mod bucket;
 mod commit;
 mod counts;
@@ -22,11 +23,13 @@ mod forget;
 mod item;
 mod key;
 mod large;
+mod learned;
 mod list;
 mod meter;
 mod pack;
 mod read;
 mod table;
+mod transaction;
 
 pub use meter::Usage;
 
@@ -47,58 +50,61 @@ use office::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, Tra
 use std::collections::BTreeMap;
 use table::Table;
 
-/// Deaths of one letter that are given at once, as the port says.
+/// Deaths that [`Store::deaths`] returns at most.
 const DEATHS_MAX: usize = 100;
 
-/// What has so many bytes or more, compressed, goes to the bucket where there is one (DESIGN: bodies over 300 KB). A
-/// part in DynamoDB of this size costs 300 write units, as much as 37 objects; below it one call fewer is worth more.
+/// Blobs of this many compressed bytes or more go to the bucket if there is one. Writing 300 KB to DynamoDB costs 300
+/// write units, as much as writing 37 objects to S3. For smaller blobs, saving one call is worth more.
 pub const BUCKET_FROM_BYTES: usize = 300 * 1024;
 
-/// The store.
+/// The store in DynamoDB.
 pub struct DynamoStore {
     table: Table,
     committer: Committer,
 }
 
 impl DynamoStore {
-    /// Over a table that exists.
+    /// Creates a store over an existing table.
     pub fn new(config: &SdkConfig, table: impl Into<String>) -> Self {
         let client = aws_sdk_dynamodb::Client::new(config);
         Self { table: Table::new(client, table.into()), committer: Committer::new() }
     }
 
-    /// The same with a bucket for what has so many bytes or more, compressed; on AWS [`BUCKET_FROM_BYTES`].
+    /// Stores blobs of `from_bytes` compressed bytes or more in this bucket. On AWS, `from_bytes` is
+    /// [`BUCKET_FROM_BYTES`].
     pub fn with_bucket(mut self, config: &SdkConfig, bucket: impl Into<String>, from_bytes: usize) -> Self {
         self.table.bucket = Some(Bucket::new(config, bucket.into(), from_bytes));
         self
     }
 
-    /// The same, forgetting what was delivered so long ago; none for ever. Where the table has no TTL (see the template)
-    /// only letters with something beside their record go.
+    /// Deletes letters when their delivery is this long ago. `None` keeps them forever.
+    ///
+    /// DynamoDB deletes letters without blobs if the table has a TTL setting, as in `infra/template.yaml`.
+    /// [`Store::forget`] deletes letters with blobs.
     pub fn keeping_delivered(mut self, kept: Option<Span>) -> Self {
         self.table.delivered_kept = kept;
         self
     }
 
-    /// Makes the bucket, if the store has one, for endpoints on one machine; on AWS the stack makes it.
+    /// Creates the bucket, if the store has one, on a local endpoint. On AWS, the stack creates it.
     pub async fn create_bucket(&self) -> Result<(), StoreError> {
         match &self.table.bucket {
-            Some(bucket) => bucket.create().await.map_err(|fault| fault.of("make the bucket")),
+            Some(bucket) => bucket.create().await.map_err(|fault| fault.during("create the bucket")),
             None => Ok(()),
         }
     }
 
-    /// Makes the table, for endpoints on one machine; on AWS the stack makes it.
+    /// Creates the table on a local endpoint. On AWS, the stack creates it.
     pub async fn create_table(&self) -> Result<(), StoreError> {
-        self.table.create().await.map_err(|fault| fault.of("create the table"))
+        self.table.create().await.map_err(|fault| fault.during("create the table"))
     }
 
-    /// The table's name.
+    /// Returns the table's name.
     pub fn table_name(&self) -> &str {
         self.table.name()
     }
 
-    /// What this process has used of DynamoDB.
+    /// Returns this process's usage of DynamoDB so far.
     pub fn usage(&self) -> Usage {
         self.table.meter.usage()
     }
@@ -110,21 +116,21 @@ impl Store for DynamoStore {
         match writes.iter().map(Write::records).sum() {
             0 => Ok(()),
             1..=COMMIT_RECORDS_MAX => self.committer.commit(&self.table, &writes).await,
-            count => Err(Fault::TooMany { what: "records", count, max: COMMIT_RECORDS_MAX }.of("commit").into()),
+            count => Err(Fault::TooMany { what: "records", count, max: COMMIT_RECORDS_MAX }.during("commit").into()),
         }
     }
 
     async fn letter(&self, id: &LetterId) -> Result<Option<Letter>, StoreError> {
         let found = read::letters(&self.table, std::slice::from_ref(id)).await;
-        found.map(|mut found| found.pop()).map_err(|fault| fault.of(format!("read letter {id}")))
+        found.map(|mut found| found.pop()).map_err(|fault| fault.during(format!("read letter {id}")))
     }
 
     async fn letters(&self, ids: &[LetterId]) -> Result<Vec<Letter>, StoreError> {
         let count = ids.len();
         if count > PAGE_MAX {
-            return Err(Fault::TooMany { what: "letters", count, max: PAGE_MAX }.of("read letters"));
+            return Err(Fault::TooMany { what: "letters", count, max: PAGE_MAX }.during("read letters"));
         }
-        read::letters(&self.table, ids).await.map_err(|fault| fault.of(format!("read {count} letters")))
+        read::letters(&self.table, ids).await.map_err(|fault| fault.during(format!("read {count} letters")))
     }
 
     async fn letters_of(
@@ -135,27 +141,27 @@ impl Store for DynamoStore {
         limit: usize,
     ) -> Result<Page<Letter>, StoreError> {
         let page = list::letters(&self.table, group, state, after, limit).await;
-        page.map_err(|fault| fault.of(format!("list letters of group {group}")))
+        page.map_err(|fault| fault.during(format!("list letters of group {group}")))
     }
 
     async fn has_death(&self, id: &DeathId) -> Result<bool, StoreError> {
         let found = self.table.get(&key::death(id)).await;
-        found.map(|item| item.is_some()).map_err(|fault| fault.of(format!("look for death {id}")))
+        found.map(|item| item.is_some()).map_err(|fault| fault.during(format!("read death {id}")))
     }
 
     async fn deaths(&self, letter: &LetterId) -> Result<Vec<Death>, StoreError> {
         let found = list::deaths(&self.table, letter, DEATHS_MAX).await;
-        found.map_err(|fault| fault.of(format!("list deaths of letter {letter}")))
+        found.map_err(|fault| fault.during(format!("list deaths of letter {letter}")))
     }
 
     async fn group(&self, id: &GroupId) -> Result<Option<Variant>, StoreError> {
-        let found = read::one(&self.table, "group", key::group(id)).await;
-        found.map_err(|fault| fault.of(format!("read group {id}")))
+        let found = read::one(&self.table, "variant", key::variant(id)).await;
+        found.map_err(|fault| fault.during(format!("read group {id}")))
     }
 
     async fn group_facts(&self, id: &GroupId, arrivals_from: i64) -> Result<Option<GroupFacts>, StoreError> {
         let found = read::facts(&self.table, id, arrivals_from).await;
-        found.map_err(|fault| fault.of(format!("read facts of group {id}")))
+        found.map_err(|fault| fault.during(format!("read facts of group {id}")))
     }
 
     async fn groups(
@@ -164,17 +170,17 @@ impl Store for DynamoStore {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<GroupFacts>, StoreError> {
-        list::groups(&self.table, arrivals_from, after, limit).await.map_err(|fault| fault.of("list groups"))
+        list::groups(&self.table, arrivals_from, after, limit).await.map_err(|fault| fault.during("list groups"))
     }
 
     async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError> {
         let found = read::one(&self.table, "plan", key::plan(group)).await;
-        found.map_err(|fault| fault.of(format!("read the plan of group {group}")))
+        found.map_err(|fault| fault.during(format!("read the plan of group {group}")))
     }
 
     async fn replay(&self, id: &ReplayId) -> Result<Option<Replay>, StoreError> {
         let found = read::one(&self.table, "replay", key::replay(id)).await;
-        found.map_err(|fault| fault.of(format!("read replay {id}")))
+        found.map_err(|fault| fault.during(format!("read replay {id}")))
     }
 
     async fn replays(
@@ -183,16 +189,16 @@ impl Store for DynamoStore {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<Replay>, StoreError> {
-        list::replays(&self.table, group, after, limit).await.map_err(|fault| fault.of("list replays"))
+        list::replays(&self.table, group, after, limit).await.map_err(|fault| fault.during("list replays"))
     }
 
     async fn unfinished_replays(&self) -> Result<Vec<ReplayId>, StoreError> {
-        list::unfinished(&self.table).await.map_err(|fault| fault.of("list unfinished replays"))
+        list::unfinished(&self.table).await.map_err(|fault| fault.during("list unfinished replays"))
     }
 
     async fn ledger(&self, replay: &ReplayId) -> Result<Ledger, StoreError> {
         let found = read::ledger(&self.table, replay).await;
-        found.map_err(|fault| fault.of(format!("read the ledger of replay {replay}")))
+        found.map_err(|fault| fault.during(format!("read the ledger of replay {replay}")))
     }
 
     async fn entries(
@@ -204,41 +210,41 @@ impl Store for DynamoStore {
         limit: usize,
     ) -> Result<Page<Entry>, StoreError> {
         let page = list::entries(&self.table, replay, wave, outcome, after, limit).await;
-        page.map_err(|fault| fault.of(format!("list entries of replay {replay}")))
+        page.map_err(|fault| fault.during(format!("list entries of replay {replay}")))
     }
 
     async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError> {
         let found = read::one(&self.table, "entry", key::entry(replay, letter)).await;
-        found.map_err(|fault| fault.of(format!("read letter {letter} in replay {replay}")))
+        found.map_err(|fault| fault.during(format!("read the entry of letter {letter} in replay {replay}")))
     }
 
     async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, StoreError> {
         let count = messages.len();
         if count > PAGE_MAX {
-            return Err(Fault::TooMany { what: "messages", count, max: PAGE_MAX }.of("look for sent messages"));
+            return Err(Fault::TooMany { what: "messages", count, max: PAGE_MAX }.during("find sent messages"));
         }
         let found = read::sent(&self.table, messages).await;
-        found.map_err(|fault| fault.of(format!("look for {count} sent messages")))
+        found.map_err(|fault| fault.during(format!("find {count} sent messages")))
     }
 
     async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError> {
         let found = read::one(&self.table, "deployment", key::deployment(service)).await;
-        found.map_err(|fault| fault.of(format!("read the deployment of {service}")))
+        found.map_err(|fault| fault.during(format!("read the deployment of {service}")))
     }
 
     async fn transform(&self, group: &GroupId, version: u32) -> Result<Option<TransformFacts>, StoreError> {
         let found = read::transform(&self.table, group, version).await;
-        found.map_err(|fault| fault.of(format!("read transform {version} of group {group}")))
+        found.map_err(|fault| fault.during(format!("read transform {version} of group {group}")))
     }
 
     async fn transforms(&self, group: &GroupId) -> Result<Vec<TransformFacts>, StoreError> {
         let found = read::transforms(&self.table, group).await;
-        found.map_err(|fault| fault.of(format!("list the transforms of group {group}")))
+        found.map_err(|fault| fault.during(format!("list the transforms of group {group}")))
     }
 
     async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError> {
-        let found = read::one(&self.table, "attached", key::attached(queue)).await;
-        found.map_err(|fault| fault.of(format!("read what is attached to {queue}")))
+        let found = read::one(&self.table, "list of consumers", key::attached(queue)).await;
+        found.map_err(|fault| fault.during(format!("read the consumers of {queue}")))
     }
 
     async fn audit(
@@ -248,10 +254,12 @@ impl Store for DynamoStore {
         limit: usize,
     ) -> Result<Page<AuditRecord>, StoreError> {
         let page = list::audit(&self.table, group, after, limit).await;
-        page.map_err(|fault| fault.of(format!("list the audit of group {group}")))
+        page.map_err(|fault| fault.during(format!("list the audit records of group {group}")))
     }
 
     async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
-        forget::forget(&self.table, delivered_before, limit).await.map_err(|fault| fault.of("forget letters"))
+        forget::forget(&self.table, delivered_before, limit)
+            .await
+            .map_err(|fault| fault.during("delete delivered letters"))
     }
 }

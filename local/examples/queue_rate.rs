@@ -1,5 +1,5 @@
-//! How many messages a second the embedded queue carries (send, receive and delete, ten at a time), and whether the
-//! number of stored messages matters. `cargo run --release -p dlo-local --example queue_rate`
+//! Measures how many messages per second the embedded queue handles (send, receive and delete in batches of ten), at
+//! several numbers of stored messages. Run it with `cargo run --release -p dlo-local --example queue_rate`.
 
 use domain::id::QueueArn;
 use domain::message::{Attribute, Content};
@@ -49,7 +49,7 @@ async fn measure(queues: &EmbeddedQueue, queue: &QueueArn, stored: usize, held: 
     for first in (0..MEASURED_COUNT).step_by(10) {
         send(queues, queue, first + 1_000_000).await?;
         let received = queues.receive(queue, 10, Span::ZERO, None).await?;
-        assert_eq!(received.len(), 10, "all that was sent is received");
+        assert_eq!(received.len(), 10, "all sent messages are received");
         let handles: Vec<String> = received.into_iter().map(|message| message.receipt_handle).collect();
         queues.delete_batch(queue, &handles).await?;
     }
@@ -74,7 +74,7 @@ async fn send(queues: &EmbeddedQueue, queue: &QueueArn, first: usize) -> Result<
     };
     let batch: Vec<Outgoing> = (first..first + 10).map(message).collect();
     for sent in queues.send_batch(queue, &batch).await? {
-        sent.expect("the queue takes the bench's messages");
+        sent.expect("the queue accepts the messages");
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! How many letters a second the embedded store keeps, in commits as intake makes them (10 letters, counters, a group's
-//! head), and whether the number of stored letters matters; then what a replay's commits and the dashboard's reads cost. `cargo run --release -p dlo-local --example store_rate`
+//! Measures how many letters per second the embedded store commits, at several numbers of stored letters. A commit is
+//! like one of intake: 10 letters, their counters and a variant. Then measures a replay's commits and the dashboard's
+//! reads. Run it with `cargo run --release -p dlo-local --example store_rate`.
 
 use domain::group::merging::MergeState;
 use domain::group::{CountsDeltas, GroupState, Variant};
@@ -27,46 +28,46 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("office.db");
     let store = Arc::new(SqliteStore::open(&path)?);
-    println!("{:>9} {:>10} {:>14} {:>14}", "stored", "at once", "commits/s", "letters/s");
+    println!("{:>9} {:>10} {:>14} {:>14}", "stored", "callers", "commits/s", "letters/s");
     let mut stored = 0;
     for target in [0, 1_000, 10_000, 100_000] {
         while stored < target {
             store.commit(intake(stored)).await?;
             stored += BATCH;
         }
-        for at_once in [1, 8] {
+        for callers in [1, 8] {
             let before = stored;
             let began = Instant::now();
-            stored = keep(&store, stored, at_once).await?;
+            stored = commit_letters(&store, stored, callers).await?;
             let per_s = (stored - before) as f64 / began.elapsed().as_secs_f64();
-            println!("{before:>9} {at_once:>10} {:>14.0} {per_s:>14.0}", per_s / BATCH as f64);
+            println!("{before:>9} {callers:>10} {:>14.0} {per_s:>14.0}", per_s / BATCH as f64);
         }
     }
     replay(&store).await?;
     reads(&store).await?;
     let bytes = std::fs::metadata(&path)?.len();
-    println!("{stored} letters, {} bytes of file each", bytes / stored);
+    println!("{stored} letters, {} bytes of file per letter", bytes / stored);
     Ok(())
 }
 
-async fn keep(store: &Arc<SqliteStore>, from: u64, at_once: u64) -> Result<u64, Box<dyn Error>> {
-    let mut callers = tokio::task::JoinSet::new();
-    for caller in 0..at_once {
+async fn commit_letters(store: &Arc<SqliteStore>, from: u64, callers: u64) -> Result<u64, Box<dyn Error>> {
+    let mut tasks = tokio::task::JoinSet::new();
+    for caller in 0..callers {
         let store = store.clone();
-        callers.spawn(async move {
-            for n in (0..MEASURED / BATCH / at_once).map(|n| from + (n * at_once + caller) * BATCH) {
-                // A caller that is ahead of the others waits for the version of its group's head.
+        tasks.spawn(async move {
+            for n in (0..MEASURED / BATCH / callers).map(|n| from + (n * callers + caller) * BATCH) {
+                // A conflict means that another caller has not committed the previous version of the variant yet.
                 while let Err(CommitError::Conflict(_)) = store.commit(intake(n)).await {}
             }
         });
     }
-    while let Some(outcome) = callers.join_next().await {
+    while let Some(outcome) = tasks.join_next().await {
         outcome?;
     }
-    Ok(from + MEASURED / BATCH / at_once * at_once * BATCH)
+    Ok(from + MEASURED / BATCH / callers * callers * BATCH)
 }
 
-/// Three commits for each ten letters: the intent, what the queue said, and the settlement.
+/// Measures two commits per ten letters: the intent to send, and the queue's response.
 async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
     let (id, steps) = (ReplayId::new(hash_hex(&["replay"])), [OutcomeKind::Sending, OutcomeKind::InFlight]);
     let entry = |n: u64, kind: Option<OutcomeKind>| Entry {
@@ -90,7 +91,7 @@ async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
         let ledger = Write::Ledger { replay: id.clone(), moves: vec![to] };
         store.commit((n..n + 50).map(write).chain([ledger]).collect()).await?;
     }
-    println!("a plan's list: {:.0} entries/s", MEASURED as f64 / began.elapsed().as_secs_f64());
+    println!("a plan's entries: {:.0} per second", MEASURED as f64 / began.elapsed().as_secs_f64());
     let began = Instant::now();
     for first in (0..MEASURED).step_by(BATCH as usize) {
         let mut from = (OutcomeKind::Pending, 0);
@@ -112,7 +113,7 @@ async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
             from = (kind, 1);
         }
     }
-    println!("a replay's two commits: {:.0} letters/s", MEASURED as f64 / began.elapsed().as_secs_f64());
+    println!("a replay's two commits: {:.0} letters per second", MEASURED as f64 / began.elapsed().as_secs_f64());
     Ok(())
 }
 
@@ -197,7 +198,7 @@ fn letter(n: u64) -> Letter {
     }
 }
 
-/// Ten letters of one group, whose head changes with them.
+/// Returns the writes for ten letters of one variant, which changes with them.
 fn intake(first: u64) -> Vec<Write> {
     let mut writes = Vec::new();
     let mut deltas = CountsDeltas::default();
@@ -209,12 +210,12 @@ fn intake(first: u64) -> Vec<Write> {
     writes.extend(deltas.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) }));
     let version = first / BATCH / GROUPS;
     let expect = if version == 0 { Expect::Absent } else { Expect::Version(version) };
-    let head = Variant { version: version + 1, ..group(&letter(first)) };
-    writes.push(Write::Variant { group: Box::new(head), expect });
+    let variant = Variant { version: version + 1, ..variant(&letter(first)) };
+    writes.push(Write::Variant { group: Box::new(variant), expect });
     writes
 }
 
-fn group(letter: &Letter) -> Variant {
+fn variant(letter: &Letter) -> Variant {
     Variant {
         id: letter.group.clone(),
         version: 1,
@@ -229,7 +230,6 @@ fn group(letter: &Letter) -> Variant {
         severity: Severity::Warning,
         first_died_at: letter.died_at,
         note: None,
-        owner: None,
         skeleton: None,
         merge: MergeState::default(),
         state: GroupState::Open,

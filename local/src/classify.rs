@@ -1,10 +1,10 @@
-//! `dlo classify`: error records or SQS messages on lines of JSON in, verdicts on lines of JSON out.
+//! `dlo classify`: reads error records or SQS messages as lines of JSON, and writes classifications as lines of JSON.
 //!
-//! Order is kept, every line gets an answer, and a bad line never stops the rest. Answers are flushed with each
-//! chunk of input, so it works in a pipe that a person types into. With `--merge` they wait for the end of the input,
-//! because only all fingerprints together tell which of them are one group.
+//! Output keeps the order of the input, and every input line has an output line. After an invalid line it continues with
+//! the next. Output is flushed with each chunk of input, so it works interactively in a pipe. With `--merge` all output
+//! waits for the end of the input, because merging needs all fingerprints.
 
-mod held;
+mod pending;
 
 use domain::id::GroupId;
 use domain::message::{Attribute, AttributeValue, Attributes, Content, DeadMessage, SystemAttributes};
@@ -13,20 +13,20 @@ use domain::read::json::{self, Raw};
 use domain::read::{classify_failure, read, skeleton};
 use domain::reading::{Category, Class, Classification, Failure};
 use domain::time::Timestamp;
-use held::{Held, Line, Verdict};
+use pending::{Classified, Line, Pending};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, BufRead, Write};
 
-/// The longest line that is read: an SQS message of 1 MiB fits several times, with all its JSON escapes.
+/// The longest line that is parsed. Fits an SQS message of 1 MiB several times, with all its JSON escapes.
 const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// An answer that has a verdict.
+/// The output for a classified letter.
 #[derive(Serialize)]
 struct Answer<'a> {
     id: Option<&'a Value>,
     fingerprint: &'a str,
-    /// The letter's own fingerprint, where `fingerprint` is that of the group it was merged into.
+    /// The letter's own fingerprint, if `fingerprint` is that of the group it was merged into.
     #[serde(skip_serializing_if = "Option::is_none")]
     own_fingerprint: Option<&'a str>,
     class: Class,
@@ -36,7 +36,7 @@ struct Answer<'a> {
     title: &'a str,
 }
 
-/// An answer to a line that could not be read.
+/// The output for an invalid line.
 #[derive(Serialize)]
 struct Refusal<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,59 +45,61 @@ struct Refusal<'a> {
     error: &'a str,
 }
 
-/// When an answer is given.
+/// When output is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// At once, by the letter alone.
+    /// At once, from each letter by itself.
     Stream,
-    /// When all is read, with the fingerprint of the group that it was merged into. About 0.5 kB a line is kept.
+    /// After all input is read, with the fingerprint of the group that the letter was merged into. Keeps about 0.5 kB
+    /// per line in memory.
     Merge,
 }
 
-/// Answers every line. True when all of them could be read.
+/// Classifies every line. Returns whether all lines were valid.
 pub fn run(mut input: impl BufRead, mut output: impl Write, mode: Mode) -> io::Result<bool> {
-    let held = (mode == Mode::Merge).then(Held::default);
-    let mut office = Office { policy: Policy::default(), answers: Vec::new(), held, line: 0, all_good: true };
-    let mut pending = Pending::default();
+    let pending = (mode == Mode::Merge).then(Pending::default);
+    let mut classifier =
+        Classifier { policy: Policy::default(), output: Vec::new(), pending, line: 0, all_valid: true };
+    let mut buffer = LineBuffer::default();
     loop {
         let chunk = match input.fill_buf() {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             chunk => chunk?,
         };
         let length = chunk.len();
-        let mut rest = chunk;
-        while let Some(end) = rest.iter().position(|b| *b == b'\n') {
-            pending.add(&rest[..end]);
-            office.answer(&mut pending);
-            rest = &rest[end + 1..];
+        let mut unread = chunk;
+        while let Some(end) = unread.iter().position(|b| *b == b'\n') {
+            buffer.add(&unread[..end]);
+            classifier.line(&mut buffer);
+            unread = &unread[end + 1..];
         }
-        pending.add(rest);
-        if length == 0 && !pending.is_empty() {
-            office.answer(&mut pending);
+        buffer.add(unread);
+        if length == 0 && !buffer.is_empty() {
+            classifier.line(&mut buffer);
         }
         if length == 0 {
-            office.release();
+            classifier.release();
         }
         input.consume(length);
-        if !office.answers.is_empty() {
-            output.write_all(&office.answers)?;
+        if !classifier.output.is_empty() {
+            output.write_all(&classifier.output)?;
             output.flush()?;
-            office.answers.clear();
+            classifier.output.clear();
         }
         if length == 0 {
-            return Ok(office.all_good);
+            return Ok(classifier.all_valid);
         }
     }
 }
 
-/// The line that is being put together, never longer than it may be.
+/// The current input line, dropped once it is longer than allowed.
 #[derive(Default)]
-struct Pending {
+struct LineBuffer {
     bytes: Vec<u8>,
     too_long: bool,
 }
 
-impl Pending {
+impl LineBuffer {
     fn add(&mut self, part: &[u8]) {
         self.too_long |= self.bytes.len() + part.len() > LINE_BYTES_MAX;
         if self.too_long {
@@ -112,38 +114,38 @@ impl Pending {
     }
 }
 
-struct Office {
+struct Classifier {
     policy: Policy,
-    answers: Vec<u8>,
-    held: Option<Held>,
+    output: Vec<u8>,
+    pending: Option<Pending>,
     line: u64,
-    all_good: bool,
+    all_valid: bool,
 }
 
-impl Office {
-    fn answer(&mut self, pending: &mut Pending) {
+impl Classifier {
+    fn line(&mut self, buffer: &mut LineBuffer) {
         self.line += 1;
-        let bytes = std::mem::take(&mut pending.bytes);
-        if std::mem::take(&mut pending.too_long) {
+        let bytes = std::mem::take(&mut buffer.bytes);
+        if std::mem::take(&mut buffer.too_long) {
             self.refuse(None, &format!("the line is longer than {LINE_BYTES_MAX} bytes"));
         } else {
             match std::str::from_utf8(&bytes) {
                 Ok(text) if text.trim().is_empty() => {}
-                Ok(text) => self.answer_text(text),
+                Ok(text) => self.text(text),
                 Err(e) => self.refuse(None, &format!("not UTF-8: {e}")),
             }
         }
-        // The buffer is kept for the next line.
-        pending.bytes = bytes;
-        pending.bytes.clear();
+        // Reuses the allocation for the next line.
+        buffer.bytes = bytes;
+        buffer.bytes.clear();
     }
 
-    fn answer_text(&mut self, text: &str) {
+    fn text(&mut self, text: &str) {
         if !json::is_valid(text) {
             let why = serde_json::from_str::<serde::de::IgnoredAny>(text).err().map(|e| e.to_string());
             return self.refuse(None, &format!("not JSON: {}", why.unwrap_or_default()));
         }
-        let line = Raw::of(text);
+        let line = Raw::new(text);
         if !line.is_object() {
             self.refuse(None, "not a JSON object");
         } else if let Some(messages) = line.get("Messages") {
@@ -155,9 +157,9 @@ impl Office {
         }
     }
 
-    /// An error record.
+    /// Classifies an error record.
     fn record(&mut self, line: Raw<'_>) {
-        let id = line.get("id").map(as_it_came);
+        let id = line.get("id").map(original_id);
         let mut wrong = None;
         let mut text = |name: &'static str| {
             let raw = line.get(name).filter(|raw| raw.text() != "null")?;
@@ -175,27 +177,32 @@ impl Office {
         };
         let body = text("body");
         if let Some(name) = wrong {
-            return self.refuse(id.as_ref(), &format!("`{name}` is not a text"));
+            return self.refuse(id.as_ref(), &format!("`{name}` is not a string"));
         }
         let found = classify_failure(&failure, body.as_deref(), &self.policy);
-        if let Some(held) = &mut self.held {
-            held.meet(&found.group, None, || skeleton(&failure, None));
+        if let Some(pending) = &mut self.pending {
+            pending.add_fingerprint(&found.group, None, || skeleton(&failure, None));
         }
-        self.give(Verdict { id, group: found.group, classification: found.classification, title: found.title });
+        self.write_or_keep(Classified {
+            id,
+            group: found.group,
+            classification: found.classification,
+            title: found.title,
+        });
     }
 
-    /// A message as `aws sqs receive-message` prints it.
+    /// Classifies a message as `aws sqs receive-message` prints it.
     fn message(&mut self, raw: Raw<'_>) {
-        let id = raw.get("MessageId").map(as_it_came);
+        let id = raw.get("MessageId").map(original_id);
         match dead_message(raw) {
             Ok(message) => {
                 let found = read(&message, &self.policy);
-                if let Some(held) = &mut self.held {
-                    held.meet(&found.group, found.sent_at, || {
+                if let Some(pending) = &mut self.pending {
+                    pending.add_fingerprint(&found.group, found.sent_at, || {
                         skeleton(&found.diagnosis.failure, found.main_queue.as_ref())
                     });
                 }
-                self.give(Verdict {
+                self.write_or_keep(Classified {
                     id,
                     group: found.group,
                     classification: found.diagnosis.classification,
@@ -206,31 +213,31 @@ impl Office {
         }
     }
 
-    fn give(&mut self, verdict: Verdict) {
-        match &mut self.held {
-            Some(held) => held.lines.push(Line::Verdict(verdict)),
-            None => self.write(&verdict, &verdict.group, None),
+    fn write_or_keep(&mut self, classified: Classified) {
+        match &mut self.pending {
+            Some(pending) => pending.lines.push(Line::Classified(classified)),
+            None => self.write(&classified, &classified.group, None),
         }
     }
 
     fn refuse(&mut self, id: Option<&Value>, error: &str) {
-        self.all_good = false;
+        self.all_valid = false;
         let line = self.line;
-        match &mut self.held {
-            Some(held) => held.lines.push(Line::Refusal { id: id.cloned(), line, error: error.to_owned() }),
+        match &mut self.pending {
+            Some(pending) => pending.lines.push(Line::Refusal { id: id.cloned(), line, error: error.to_owned() }),
             None => self.write_line(&Refusal { id, line, error }),
         }
     }
 
-    /// Writes what was held, with the fingerprints of the groups.
+    /// Writes the pending output, with the fingerprints of the groups.
     fn release(&mut self) {
-        let Some(held) = self.held.take() else { return };
-        let aliases = held.aliases();
-        for line in &held.lines {
+        let Some(pending) = self.pending.take() else { return };
+        let aliases = pending.aliases();
+        for line in &pending.lines {
             match line {
-                Line::Verdict(verdict) => {
-                    let group = aliases.get(&verdict.group).unwrap_or(&verdict.group);
-                    self.write(verdict, group, Some(verdict.group.as_str()));
+                Line::Classified(classified) => {
+                    let group = aliases.get(&classified.group).unwrap_or(&classified.group);
+                    self.write(classified, group, Some(classified.group.as_str()));
                 }
                 Line::Refusal { id, line, error } => {
                     self.write_line(&Refusal { id: id.as_ref(), line: *line, error });
@@ -239,27 +246,27 @@ impl Office {
         }
     }
 
-    fn write(&mut self, verdict: &Verdict, group: &GroupId, own_fingerprint: Option<&str>) {
-        let Classification { class, category, confidence, reason } = &verdict.classification;
-        let (id, fingerprint, title) = (verdict.id.as_ref(), group.as_str(), verdict.title.as_str());
+    fn write(&mut self, classified: &Classified, group: &GroupId, own_fingerprint: Option<&str>) {
+        let Classification { class, category, confidence, reason } = &classified.classification;
+        let (id, fingerprint, title) = (classified.id.as_ref(), group.as_str(), classified.title.as_str());
         let (class, category, confidence) = (*class, *category, confidence.as_pct());
         self.write_line(&Answer { id, fingerprint, own_fingerprint, class, category, confidence, reason, title });
     }
 
     fn write_line(&mut self, answer: &impl Serialize) {
-        // Texts and numbers into memory: there is nothing that could fail.
-        let _ = serde_json::to_writer(&mut self.answers, answer);
-        self.answers.push(b'\n');
+        // Writing strings and numbers to memory cannot fail.
+        let _ = serde_json::to_writer(&mut self.output, answer);
+        self.output.push(b'\n');
     }
 }
 
-/// An id goes back as it came: a number stays a number.
-fn as_it_came(raw: Raw<'_>) -> Value {
+/// Returns an id in its original JSON type: a number stays a number.
+fn original_id(raw: Raw<'_>) -> Value {
     serde_json::from_str(raw.text()).ok().or_else(|| raw.as_string().map(Value::String)).unwrap_or_default()
 }
 
 fn dead_message(raw: Raw<'_>) -> Result<DeadMessage, String> {
-    let body = raw.string("Body").ok_or("`Body` is missing or not a text")?;
+    let body = raw.string("Body").ok_or("`Body` is missing or not a string")?;
     let system = raw.get("Attributes");
     let text = |name: &str| system.and_then(|s| s.get(name)).and_then(Raw::as_scalar);
     let moment = |name: &str| text(name).and_then(|ms| ms.parse().ok()).map(Timestamp::from_ms);

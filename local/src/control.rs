@@ -1,5 +1,5 @@
-//! How a second `dlo` talks to the office that runs: a file in its folder names the address and a secret, readable by
-//! its owner only.
+//! Lets a second `dlo` process talk to the running office: a file in the office's folder holds its address and a secret.
+//! Only the file's owner can read it.
 
 use crate::sign_in::{Link, Sessions};
 use axum::extract::State;
@@ -14,37 +14,37 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The header that carries the secret.
+/// The HTTP header with the secret.
 const SECRET_HEADER: &str = "x-dlo-control";
 const FILE: &str = "running.json";
 
-/// Where the running office is, and the secret that shows that one may read its folder.
+/// The running office's address, and the secret that proves access to its folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Control {
-    /// `http://127.0.0.1:8118`.
+    /// The address, for example `http://127.0.0.1:8118`.
     pub url: String,
     secret: String,
 }
 
-/// No office runs there, or it does not answer.
+/// No office is running, or it does not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// No office has written its address.
-    #[error("no office runs with the folder {}; start one with `dlo demo`", .0.display())]
+    /// The folder holds no address.
+    #[error("no office is running with the folder {}. Start one with `dlo demo`, or name its folder with --data", .0.display())]
     NotRunning(PathBuf),
-    /// It does not answer.
-    #[error("the office at {url} does not answer; is it still running?")]
+    /// The office does not answer.
+    #[error("the office at {url} does not answer. Is it still running?")]
     NoAnswer {
-        /// Where it was.
+        /// Its address.
         url: String,
-        /// The fault.
+        /// The error.
         #[source]
         source: reqwest::Error,
     },
 }
 
 impl Control {
-    /// For an office that starts.
+    /// Creates the address and a new secret for an office that starts.
     pub fn new(url: String) -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
@@ -62,13 +62,13 @@ impl Control {
         options.open(path)?.write_all(serde_json::to_string(self)?.as_bytes())
     }
 
-    /// Removes the file, when the office ends.
+    /// Removes the file when the office closes.
     pub fn remove(folder: &Path) {
-        // A file that stays names an address that does not answer, which the next reader is told.
+        // If the file remains, the next reader gets the error that the office does not answer.
         let _ = fs::remove_file(folder.join(FILE));
     }
 
-    /// Reads the file of an office that runs.
+    /// Reads the file of the running office.
     pub fn read(folder: &Path) -> Result<Self, ControlError> {
         let text = fs::read_to_string(folder.join(FILE)).ok();
         text.and_then(|text| serde_json::from_str(&text).ok()).ok_or_else(|| ControlError::NotRunning(folder.into()))
@@ -83,7 +83,7 @@ impl Control {
     }
 }
 
-/// What the route needs.
+/// Creates sign-in links; the state of the route.
 #[derive(Clone)]
 pub struct Links {
     /// The sessions.
@@ -95,23 +95,23 @@ pub struct Links {
 }
 
 impl Links {
-    /// New links, as text for a terminal.
+    /// Returns new links as text for a terminal.
     pub fn print(&self) -> Result<String, crate::sign_in::NoRandomness> {
         let links = self.sessions.new_links((self.clock)())?;
-        Ok(as_text(&self.control.url, &links))
+        Ok(link_lines(&self.control.url, &links))
     }
 }
 
-fn as_text(url: &str, links: &[Link]) -> String {
+fn link_lines(url: &str, links: &[Link]) -> String {
     let mut text = String::new();
     for Link { code, caller } in links {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "  {:<9} {:<5} {url}/signin#{code}", caller.role.as_str(), caller.actor.as_str());
     }
     text
 }
 
-/// `POST /local/links`, for whoever can read the office's folder.
+/// Serves `POST /local/links` for everyone who can read the office's folder.
 pub fn router(links: Links) -> Router {
     Router::new().route("/local/links", post(new_links)).with_state(links)
 }
@@ -119,7 +119,9 @@ pub fn router(links: Links) -> Router {
 async fn new_links(State(links): State<Links>, headers: HeaderMap) -> Result<String, (StatusCode, Json<&'static str>)> {
     let given = headers.get(SECRET_HEADER).map(|value| value.as_bytes()).unwrap_or_default();
     if domain::id::hash_hex(&[&String::from_utf8_lossy(given)]) != domain::id::hash_hex(&[&links.control.secret]) {
-        return Err((StatusCode::FORBIDDEN, Json("only the owner of the office's folder may ask for links")));
+        return Err((StatusCode::FORBIDDEN, Json("only someone who can read the office's folder can request links")));
     }
-    links.print().map_err(|_| (StatusCode::INTERNAL_SERVER_ERROR, Json("this machine gives no random numbers")))
+    links.print().map_err(|_| {
+        (StatusCode::INTERNAL_SERVER_ERROR, Json("this machine provides no random numbers, so no link can be created"))
+    })
 }

@@ -31,63 +31,63 @@ use wire::DeploymentRequest;
 /// The settings of a demo.
 #[derive(Clone, Debug)]
 pub struct DemoConfig {
-    /// Where its files are.
+    /// The folder for the demo's files.
     pub folder: PathBuf,
-    /// Where it listens.
+    /// The port to listen on; 0 takes any free port.
     pub port: u16,
-    /// Start with nothing.
+    /// Whether to delete the files of earlier runs.
     pub fresh: bool,
-    /// Orders a second; 0 for none until somebody asks for some.
+    /// Orders per second; 0 places none until a person does.
     pub orders_per_s: u32,
     /// The files of the dashboard.
     pub dashboard: Files,
 }
 
-/// The demo could not start, or had to end.
+/// The demo could not start, or had to close.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// The folder.
+    /// The folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The store.
-    #[error("the office's store cannot be opened")]
+    /// The store cannot be opened.
+    #[error("cannot open the office's store")]
     Store(#[source] crate::store::OpenError),
-    /// The metrics.
-    #[error("the office's metrics cannot be opened")]
+    /// The metrics file cannot be opened.
+    #[error("cannot open the office's metrics")]
     Metrics(#[source] crate::sinks::SeriesError),
-    /// The queues.
-    #[error("the embedded queues cannot be opened")]
+    /// The embedded queues cannot be opened.
+    #[error("cannot open the embedded queues")]
     Queues(#[source] crate::queue::OpenError),
-    /// A queue.
+    /// A queue failed.
     #[error(transparent)]
     Queue(#[from] QueueError),
-    /// The port.
+    /// The port cannot be used.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// The demo service.
+    /// The demo service failed.
     #[error(transparent)]
     Orders(#[from] OrdersError),
-    /// No secrets.
+    /// The machine provides no random numbers.
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
-    /// The server.
-    #[error("the server failed")]
+    /// The HTTP server failed.
+    #[error("the HTTP server failed")]
     Serve(#[source] io::Error),
 }
 
 const ACCOUNT: &str = "arn:aws:sqs:local:000000000000";
-/// How often the demo sweeps. A minute on AWS; nobody wants to wait that long for a first gauge.
+/// How often the demo sweeps. On AWS it is once a minute, which is too long to wait for the first gauge.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
-/// The main queue's: short, so that an observation window is seconds.
+/// The main queue's visibility timeout: short, so that an observation window takes seconds.
 const VISIBILITY: Span = Span::from_secs(2);
 const RECEIVES_MAX: u32 = 3;
-/// What a fresh start forgets.
+/// The files that a fresh start deletes.
 const FILES: &[&str] = &["office.db", "queues.db", "metrics.db", "orders.json"];
 
-/// Runs until Ctrl-C (or the end of the process that asked for it).
+/// Runs until Ctrl-C or SIGTERM.
 pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
-    let forgotten: &[&str] = if config.fresh { FILES } else { &[] };
-    let _lock = machine::open_folder(&config.folder, forgotten)?;
+    let outdated: &[&str] = if config.fresh { FILES } else { &[] };
+    let _lock = machine::open_folder(&config.folder, outdated)?;
     let listener = serve::listen(config.port).await?;
     let url = format!("http://127.0.0.1:{}", listener.local_addr().map_err(DemoError::Serve)?.port());
     let queues = Queues::new();
@@ -95,7 +95,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let orders = start_orders(&config, &queues, &office, embedded).await?;
 
     let sessions = Arc::new(Sessions::default());
-    let unusable = |source: io::Error| FolderError::of(&config.folder, source);
+    let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
     let control = Control::new(url.clone()).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
     control.write(&config.folder).map_err(unusable)?;
     let links = Links { sessions: sessions.clone(), control, clock: office.clock.clone() };
@@ -108,28 +108,28 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let more = panel::mounted(orders.clone()).merge(crate::control::router(links.clone()));
     let router = serve::router(api, sessions, more, config.dashboard);
 
-    let (stop, stopping) = watch::channel(false);
+    let (close, shutdown) = watch::channel(false);
     let executor = machine::executor_name();
     let feeds = [
-        tokio::spawn(feed::letters(office.clone(), queues.dlq.clone(), stopping.clone())),
-        tokio::spawn(feed::steps(office.clone(), executor, stopping.clone())),
-        tokio::spawn(feed::receipts(office.clone(), queues.receipts.clone(), stopping.clone())),
-        tokio::spawn(feed::minutes(office.clone(), SWEEP_EVERY, stopping.clone())),
+        tokio::spawn(feed::letters(office.clone(), queues.dlq.clone(), shutdown.clone())),
+        tokio::spawn(feed::steps(office.clone(), executor, shutdown.clone())),
+        tokio::spawn(feed::receipts(office.clone(), queues.receipts.clone(), shutdown.clone())),
+        tokio::spawn(feed::minutes(office.clone(), SWEEP_EVERY, shutdown.clone())),
     ];
-    let server = tokio::spawn(serve::serve(listener, router, stopping));
+    let server = tokio::spawn(serve::serve(listener, router, shutdown));
     crate::screen::welcome(&url, &links.print()?, &config.folder);
     crate::screen::links_on_enter(links);
-    crate::screen::until_told_to_stop().await;
+    crate::screen::until_shutdown().await;
 
-    eprintln!("\nClosing the office; everything is kept in {}.", config.folder.display());
+    eprintln!("\nClosing the office. All data stays in {}.", config.folder.display());
     Control::remove(&config.folder);
-    // Nobody listens any more only if all of them have ended by themselves.
-    let _ = stop.send(true);
-    orders.stop().await;
+    // Fails only if all receivers have ended already.
+    let _ = close.send(true);
+    orders.shut_down().await;
     for feed in feeds {
         let _ = feed.await;
     }
-    // A browser may hold its connection open; what it asked for has been answered.
+    // A browser may keep its connection open although all its requests have been answered.
     let _ = tokio::time::timeout(Duration::from_secs(2), server).await;
     Ok(())
 }
@@ -161,14 +161,14 @@ impl Queues {
         queue.create_queue(&self.quarantine, fortnight).await?;
         let main = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
         queue.create_queue(&self.main, main.dead_letters_to(&self.dlq, RECEIVES_MAX)).await?;
-        // A step that fails ten times is none that could work; sweep starts its replay's chain anew.
+        // A step that fails ten times cannot succeed; the sweep restarts its replay's chain of steps.
         let steps = QueueSettings::default().dead_letters_to(&self.quarantine, 10);
         queue.create_queue(&self.steps, steps.clone()).await?;
         queue.create_queue(&self.receipts, steps).await
     }
 }
 
-/// The office on its embedded store and queues.
+/// Creates the office on its embedded store and queues.
 async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQueue>), DemoError> {
     let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> = Arc::new(machine::now);
     let store = SqliteStore::open(&folder.join("office.db")).map_err(DemoError::Store)?;
@@ -187,12 +187,12 @@ async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQ
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
-        transforms: Arc::new(Transforms::by_this_executable()),
+        transforms: Arc::new(Transforms::with_this_executable()),
     };
     Ok((office, queue))
 }
 
-/// The demo's policy: AWS's defaults, made as short as a visitor's patience.
+/// Returns the demo's policy: the defaults, with waits of seconds.
 fn policy() -> Policy {
     Policy {
         gate: GatePolicy { quiet_ms: Span::from_secs(10), ..GatePolicy::default() },
@@ -219,7 +219,7 @@ async fn start_orders(
     let (office, runtime) = (office.clone(), tokio::runtime::Handle::current());
     let on_deploy = move |deployment: Deployment| {
         let office = office.clone();
-        // A deployment is reported as a CI pipeline would do it.
+        // Reports the deployment as a CI pipeline would.
         runtime.spawn(async move {
             let report = DeploymentRequest {
                 service: deployment.service,
@@ -228,7 +228,7 @@ async fn start_orders(
                 at: Some(deployment.at),
             };
             if let Err(error) = office::act::report_deployment(&office, &report).await {
-                tracing::error!(error = office::error::chain(&error), "a deployment could not be reported");
+                tracing::error!(error = office::error::chain(&error), "reporting a deployment failed");
             }
         });
     };

@@ -1,5 +1,6 @@
-//! The office on one machine: embedded queues and store, the demo, and `dlo classify`. It wires the handlers of
-//! `lambda`; it has no rule and no handler of its own.
+//! The office on one machine: embedded queues and store, the demo service, and the commands of `dlo`.
+//!
+//! This crate only wires the handlers of the crate `office`; it contains no rules and no handlers of its own.
 
 pub mod classify;
 pub mod control;

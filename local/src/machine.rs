@@ -1,4 +1,4 @@
-//! What this machine gives an office: a clock, random numbers, a folder of its own.
+//! What an office needs from its machine: clock, random numbers, and a locked folder.
 
 use domain::time::Timestamp;
 use std::fs::{self, File, TryLockError};
@@ -6,34 +6,36 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// A folder cannot be an office's.
+/// The folder cannot be used for an office.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It cannot be written to.
-    #[error("the folder {} cannot be used", folder.display())]
+    /// The folder or a file in it cannot be written.
+    #[error("cannot use the folder {}; choose another folder with --data", folder.display())]
     Unusable {
-        /// Which.
+        /// The folder.
         folder: PathBuf,
-        /// The fault.
+        /// The error.
         #[source]
         source: io::Error,
     },
-    /// Another office has it.
-    #[error("another office is running with the folder {}; stop it, or choose another folder with --data", .0.display())]
+    /// Another office uses the folder.
+    #[error("another office is running with the folder {}. Close that office, or choose another folder with --data", .0.display())]
     InUse(PathBuf),
 }
 
 impl FolderError {
-    /// A fault of a folder.
-    pub fn of(folder: &Path, source: impl Into<io::Error>) -> Self {
+    /// Returns the error for an unusable folder.
+    pub fn unusable(folder: &Path, source: impl Into<io::Error>) -> Self {
         Self::Unusable { folder: folder.into(), source: source.into() }
     }
 }
 
-/// Makes the folder, forgets these files in it, and locks it: two offices on one store would each think that what is
-/// stuck belongs to a dead one.
-pub fn open_folder(folder: &Path, forgotten: &[&str]) -> Result<File, FolderError> {
-    let failed = |source| FolderError::of(folder, source);
+/// Creates and locks the folder, then deletes the files `outdated` in it.
+///
+/// The lock matters because two offices on one store would each take over the other's unfinished work as if that office
+/// had died.
+pub fn open_folder(folder: &Path, outdated: &[&str]) -> Result<File, FolderError> {
+    let failed = |source| FolderError::unusable(folder, source);
     fs::create_dir_all(folder).map_err(failed)?;
     let lock = File::create(folder.join("lock")).map_err(failed)?;
     match lock.try_lock() {
@@ -41,7 +43,7 @@ pub fn open_folder(folder: &Path, forgotten: &[&str]) -> Result<File, FolderErro
         Err(TryLockError::WouldBlock) => return Err(FolderError::InUse(folder.into())),
         Err(TryLockError::Error(source)) => return Err(failed(source)),
     }
-    for name in forgotten {
+    for name in outdated {
         for suffix in ["", "-wal", "-shm"] {
             match fs::remove_file(folder.join(format!("{name}{suffix}"))) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
@@ -52,18 +54,18 @@ pub fn open_folder(folder: &Path, forgotten: &[&str]) -> Result<File, FolderErro
     Ok(lock)
 }
 
-/// The clock.
+/// Returns the time of the system clock.
 pub fn now() -> Timestamp {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_ms(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Only waits are drawn by it.
+/// Returns random bits, used only to vary waits; zero if the system has none.
 pub fn entropy() -> u64 {
     getrandom::u64().unwrap_or_default()
 }
 
-/// A name for this process among executors: a lease of a dead one must not look like ours.
+/// Returns a unique name for this process as an executor, so that the lease of a dead process never looks like ours.
 pub fn executor_name() -> String {
     format!("dlo-{:016x}", entropy())
 }

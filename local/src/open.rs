@@ -1,7 +1,7 @@
-//! `dlo open --queue …`: the office on one machine against a real dead-letter queue, nothing deployed.
+//! `dlo open --queue …`: an office on one machine for a real dead-letter queue, without any deployment.
 //!
-//! By default it only looks: each letter is received once and put back. With custody it takes letters off the queue,
-//! each only after it is kept in the folder, and replays for real.
+//! By default the office is read-only: it receives each letter once and puts it back. With custody it deletes each
+//! letter from the queue after storing it in the folder, and replays to the real main queue.
 
 mod peek;
 mod queues;
@@ -36,22 +36,22 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use transform::Transforms;
 
-/// The settings of an office against a real queue.
+/// The settings of an office for a real queue.
 #[derive(Clone, Debug)]
 pub struct OpenConfig {
-    /// How AWS is reached.
+    /// The AWS SDK's configuration.
     pub aws: SdkConfig,
-    /// The address of the dead-letter queue.
+    /// The URL of the dead-letter queue.
     pub queue: String,
-    /// The main queue of letters that do not say theirs.
+    /// The main queue for letters that do not name theirs.
     pub main: Option<QueueArn>,
-    /// The address of the queue of receipts; with custody only.
+    /// The URL of the receipts queue; with custody only.
     pub receipts: Option<String>,
-    /// Whether letters are taken off the queue.
+    /// Whether the office takes custody of the letters.
     pub custody: bool,
-    /// Where its files are.
+    /// The folder for the office's files.
     pub folder: PathBuf,
-    /// Where it listens.
+    /// The port to listen on; 0 takes any free port.
     pub port: u16,
     /// The team's policy.
     pub policy: Policy,
@@ -59,48 +59,50 @@ pub struct OpenConfig {
     pub dashboard: Files,
 }
 
-/// The office could not open, or had to end.
+/// The office could not open, or had to close.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The folder.
+    /// The folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The store.
-    #[error("the office's store cannot be opened")]
+    /// The store cannot be opened.
+    #[error("cannot open the office's store")]
     Store(#[source] crate::store::OpenError),
-    /// The metrics.
-    #[error("the office's metrics cannot be opened")]
+    /// The metrics file cannot be opened.
+    #[error("cannot open the office's metrics")]
     Metrics(#[source] crate::sinks::SeriesError),
-    /// The queue of steps.
-    #[error("the office's own queue cannot be opened")]
+    /// The embedded queue for replay steps cannot be opened.
+    #[error("cannot open the office's own queue")]
     Steps(#[source] crate::queue::OpenError),
-    /// A queue.
+    /// A queue failed.
     #[error(transparent)]
     Queue(#[from] QueueError),
-    /// The queue dead-letters, too: receiving could move its letters.
+    /// The queue has a redrive policy itself, so that receiving could move its letters.
     #[error(
-        "{queue} has a dead-letter queue of its own, to which looking could move letters ({receives_max} receives at most); nothing was received"
+        "{queue} has a dead-letter queue itself: a letter moves there after {receives_max} receives, so reading it could move it. Nothing was received. Remove the redrive policy, or use --custody"
     )]
     MovesOn {
         /// The queue.
         queue: QueueArn,
-        /// After so many receives.
+        /// The `maxReceiveCount` of its redrive policy.
         receives_max: u32,
     },
-    /// Messages are taken off a queue of receipts, so it must be none that letters are on.
-    #[error("{queue} is no queue of receipts: letters come from it or go to it; nothing was received")]
+    /// The receipts queue is also a queue of letters. The office deletes messages from a receipts queue.
+    #[error(
+        "{queue} cannot be the receipts queue, because letters are sent to it or come from it. Nothing was received. Name a separate queue with --receipts"
+    )]
     NotForReceipts {
         /// The queue.
         queue: QueueArn,
     },
-    /// The port.
+    /// The port cannot be used.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// No secrets.
+    /// The machine provides no random numbers.
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
-    /// The server.
-    #[error("the server failed")]
+    /// The HTTP server failed.
+    #[error("the HTTP server failed")]
     Serve(#[source] io::Error),
 }
 
@@ -110,97 +112,100 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// Runs until Ctrl-C.
 pub async fn run(config: OpenConfig) -> Result<(), OpenError> {
     let opened = Opened::start(config).await?;
-    match opened.looked_at {
-        Some(count) => screen::looked(&opened.dlq, count, peek::LETTERS_MAX),
+    match opened.peeked_count {
+        Some(count) => screen::peeked(&opened.dlq, count, peek::LETTERS_MAX),
         None => screen::in_custody(&opened.dlq, &opened.folder),
     }
     screen::links(&opened.links.print()?);
     screen::links_on_enter(opened.links.clone());
-    screen::until_told_to_stop().await;
+    screen::until_shutdown().await;
     opened.close().await;
     Ok(())
 }
 
-/// An office that is open.
+/// An open office.
 pub struct Opened {
     /// The office.
     pub office: Office,
     /// The dead-letter queue.
     pub dlq: QueueArn,
-    /// How many letters were looked at; none with custody.
-    pub looked_at: Option<usize>,
-    /// How people come in.
+    /// How many letters a read-only office has read; `None` with custody.
+    pub peeked_count: Option<usize>,
+    /// Creates sign-in links.
     pub links: Links,
     folder: PathBuf,
-    stop: watch::Sender<bool>,
-    running: Vec<JoinHandle<()>>,
+    close: watch::Sender<bool>,
+    feeds: Vec<JoinHandle<()>>,
     server: JoinHandle<io::Result<()>>,
     _lock: File,
 }
 
 impl Opened {
-    /// Opens it; one that only looks has looked when this returns.
+    /// Opens the office. A read-only office has read all letters when this returns.
     pub async fn start(config: OpenConfig) -> Result<Self, OpenError> {
-        // What was only looked at may be gone from the queue by now; it must never pass for what is in custody.
-        let peeking = ["office.db", "queues.db", "metrics.db"];
-        let (folder, forgotten) =
-            if config.custody { (config.folder.clone(), &[][..]) } else { (config.folder.join("peek"), &peeking[..]) };
-        let lock = machine::open_folder(&folder, forgotten)?;
+        // Letters from an earlier read-only run may no longer be in the queue; they must not look like letters in custody.
+        let peek_files = ["office.db", "queues.db", "metrics.db"];
+        let (folder, outdated) = if config.custody {
+            (config.folder.clone(), &[][..])
+        } else {
+            (config.folder.join("peek"), &peek_files[..])
+        };
+        let lock = machine::open_folder(&folder, outdated)?;
         let config = OpenConfig { folder, ..config };
         let (office, RealQueues { dlq, receipts }) = office(&config).await?;
         let listener = serve::listen(config.port).await?;
         let url = format!("http://127.0.0.1:{}", listener.local_addr().map_err(OpenError::Serve)?.port());
         let links = links(&config, &office, url)?;
-        let looked_at = if config.custody { None } else { Some(peek::peek(&office, &dlq).await?) };
+        let peeked_count = if config.custody { None } else { Some(peek::peek(&office, &dlq).await?) };
 
-        let (stop, stopping) = watch::channel(false);
-        let mut running = vec![tokio::spawn(feed::minutes(office.clone(), SWEEP_EVERY, stopping.clone()))];
+        let (close, shutdown) = watch::channel(false);
+        let mut feeds = vec![tokio::spawn(feed::minutes(office.clone(), SWEEP_EVERY, shutdown.clone()))];
         if config.custody {
-            running.push(tokio::spawn(feed::letters(office.clone(), dlq.clone(), stopping.clone())));
-            running.push(tokio::spawn(feed::steps(office.clone(), machine::executor_name(), stopping.clone())));
-            running.extend(receipts.map(|queue| tokio::spawn(feed::receipts(office.clone(), queue, stopping.clone()))));
+            feeds.push(tokio::spawn(feed::letters(office.clone(), dlq.clone(), shutdown.clone())));
+            feeds.push(tokio::spawn(feed::steps(office.clone(), machine::executor_name(), shutdown.clone())));
+            feeds.extend(receipts.map(|queue| tokio::spawn(feed::receipts(office.clone(), queue, shutdown.clone()))));
         }
         let api = Api {
             office: office.clone(),
             identify: links.sessions.clone(),
-            name: format!("{}{}", dlq.name(), if config.custody { "" } else { " (only looking)" }).into(),
+            name: format!("{}{}", dlq.name(), if config.custody { "" } else { " (read-only)" }).into(),
             watching: [dlq.clone()].into(),
         };
         let router =
             serve::router(api, links.sessions.clone(), crate::control::router(links.clone()), config.dashboard);
-        let server = tokio::spawn(serve::serve(listener, router, stopping));
-        Ok(Self { office, dlq, looked_at, links, folder: config.folder, stop, running, server, _lock: lock })
+        let server = tokio::spawn(serve::serve(listener, router, shutdown));
+        Ok(Self { office, dlq, peeked_count, links, folder: config.folder, close, feeds, server, _lock: lock })
     }
 
-    /// Finishes what is under way. Everything is kept in the folder.
+    /// Finishes the work in progress and closes the office. All data stays in the folder.
     pub async fn close(self) {
         Control::remove(&self.folder);
-        // Nobody listens any more only if all of them have ended by themselves.
-        let _ = self.stop.send(true);
-        for feed in self.running {
+        // Fails only if all receivers have ended already.
+        let _ = self.close.send(true);
+        for feed in self.feeds {
             let _ = feed.await;
         }
-        // A browser may hold its connection open; what it asked for has been answered.
+        // A browser may keep its connection open although all its requests have been answered.
         let _ = tokio::time::timeout(Duration::from_secs(2), self.server).await;
     }
 }
 
-/// Who only looks gets a link that only shows: a letter that is still in its queue must not be sent from here.
+/// Creates the links. A read-only office offers only a viewer's: letters that are still in their queue must not be replayed.
 fn links(config: &OpenConfig, office: &Office, url: String) -> Result<Links, OpenError> {
     let roles: &[Role] = if config.custody { &Role::ALL } else { &[Role::Viewer] };
-    let unusable = |source: io::Error| FolderError::of(&config.folder, source);
+    let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
     let control = Control::new(url).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
     control.write(&config.folder).map_err(unusable)?;
     Ok(Links { sessions: Arc::new(Sessions::for_roles(roles)), control, clock: office.clock.clone() })
 }
 
-/// The queues on AWS that messages are taken off.
+/// The queues on AWS from which the office receives.
 struct RealQueues {
     dlq: QueueArn,
     receipts: Option<QueueArn>,
 }
 
-/// The office on its embedded store, over the real queues.
+/// Creates the office: embedded store, real queues.
 async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> {
     let clock: Arc<dyn Fn() -> domain::time::Timestamp + Send + Sync> = Arc::new(machine::now);
     let sqs = Arc::new(SqsQueue::new(&config.aws));
@@ -213,19 +218,20 @@ async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> 
         Some(url) => Some(sqs.at(url).await?),
         None => None,
     };
-    let is_asked = config.main.is_none() || receipts.is_some();
-    let sources = if is_asked { sources(&sqs, &dlq).await } else { Vec::new() };
-    let lettered = |queue: &QueueArn| *queue == dlq || config.main.as_ref() == Some(queue) || sources.contains(queue);
-    if let Some(queue) = receipts.iter().find(|queue| lettered(queue)) {
+    let needs_sources = config.main.is_none() || receipts.is_some();
+    let sources = if needs_sources { sources(&sqs, &dlq).await } else { Vec::new() };
+    let holds_letters =
+        |queue: &QueueArn| *queue == dlq || config.main.as_ref() == Some(queue) || sources.contains(queue);
+    if let Some(queue) = receipts.iter().find(|queue| holds_letters(queue)) {
         return Err(OpenError::NotForReceipts { queue: queue.clone() });
     }
-    // With several sources, letters that do not say theirs can be seen but not replayed.
+    // With several source queues, letters that do not name theirs can be seen but not replayed.
     let only_source = if let [only] = sources.as_slice() { Some(only.clone()) } else { None };
-    let main_of_silent = config.main.clone().or(only_source);
+    let default_main = config.main.clone().or(only_source);
     let embedded = EmbeddedQueue::open(&config.folder.join("queues.db"), clock.clone()).map_err(OpenError::Steps)?;
     let steps = QueueArn::from(STEPS);
     embedded.create_queue(&steps, QueueSettings::default()).await?;
-    let queues = Queues { steps: steps.clone(), embedded, sqs, dlq: dlq.clone(), main_of_silent };
+    let queues = Queues { steps: steps.clone(), embedded, sqs, dlq: dlq.clone(), default_main };
     let store = SqliteStore::open(&config.folder.join("office.db")).map_err(OpenError::Store)?;
     let metrics = SeriesMetrics::open(&config.folder.join("metrics.db")).map_err(OpenError::Metrics)?;
     let office = Office {
@@ -239,15 +245,15 @@ async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> 
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
-        transforms: Arc::new(Transforms::by_this_executable()),
+        transforms: Arc::new(Transforms::with_this_executable()),
     };
     Ok((office, RealQueues { dlq, receipts }))
 }
 
-/// The queues whose redrive policies name this one, as far as somebody tells.
+/// Returns the queues whose redrive policies name this one; an empty list if AWS does not answer.
 async fn sources(sqs: &SqsQueue, dlq: &QueueArn) -> Vec<QueueArn> {
     sqs.sources(dlq).await.unwrap_or_else(|error| {
-        tracing::warn!(queue = %dlq, error = chain(&error), "the queue's sources are not known; name one with --main");
+        tracing::warn!(queue = %dlq, error = chain(&error), "reading the source queues failed; name the main queue with --main");
         Vec::new()
     })
 }

@@ -1,7 +1,7 @@
-//! The demo service `orders`: producers that place orders, and a consumer that really fails on some of them.
+//! The demo service `orders`: a producer that places orders, and a consumer that really fails on some of them.
 //!
-//! Nothing here is told to fail. Bodies are cut off, a product is missing from the catalogue, a payment service hangs,
-//! a deadline has passed, a tenant is gone, and version 1 has a bug: the stamps tell what the code ran into.
+//! No failure is simulated. Bodies are truncated, a product is missing from the catalogue, the payment service hangs, a
+//! deadline has passed, a tenant was deleted, and version 1 has a bug. The stamps carry the errors that result.
 
 mod catalogue;
 mod chance;
@@ -44,43 +44,43 @@ use tokio::time::MissedTickBehavior;
 
 /// The service's name on stamps and deployments.
 pub const SERVICE: &str = "orders";
-/// The most orders of one burst: two hundred batches, a second or two of sending.
+/// The most orders in one burst: 200 batches, which take a second or two to send.
 pub const BURST_MAX: u32 = 2_000;
 
-/// How long a receive waits: also the longest that stopping takes.
+/// How long a receive waits, which is also the longest that a shutdown takes.
 const RECEIVE_WAIT: Span = Span::from_secs(1);
 
 /// The settings of the demo service.
 #[derive(Clone)]
 pub struct OrdersConfig {
-    /// The queue that orders are placed on. Its redrive policy names `dlq`.
+    /// The main queue. Its redrive policy names `dlq`.
     pub main: QueueArn,
-    /// Its dead-letter queue.
+    /// The dead-letter queue.
     pub dlq: QueueArn,
-    /// Where its consumer sends receipts for orders that a replay brought back.
+    /// The queue for receipts of orders that a replay sent.
     pub receipts: Option<QueueArn>,
-    /// Orders that the producer places each second; 0 for none.
+    /// Orders that the producer places per second; 0 for none.
     pub orders_per_s: u32,
-    /// After so many the producer pauses by itself, so that the demo's file does not grow for ever.
+    /// The number of orders after which the producer pauses itself, so that the demo's files do not grow without limit.
     pub orders_max: u64,
-    /// Messages handled at a time.
+    /// Messages handled concurrently.
     pub concurrency: usize,
-    /// The ceiling of the first backoff.
+    /// The longest wait before the first retry.
     pub backoff_base: Span,
-    /// What the orders are made from.
+    /// The seed from which orders are generated.
     pub seed: u64,
     /// How long the consumer waits for the payment service.
     pub payments_patience: Span,
-    /// Where the state is kept.
+    /// The file for the state.
     pub state_file: PathBuf,
     /// The clock.
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    /// Told of each deployment, after it has taken effect.
+    /// Called with each deployment, after it took effect.
     pub on_deploy: Arc<dyn Fn(Deployment) + Send + Sync>,
 }
 
 impl OrdersConfig {
-    /// Settings for a demo: three orders a second, 3,000 of them.
+    /// Returns the demo's settings: three orders per second, up to 3,000.
     pub fn new(main: QueueArn, dlq: QueueArn, state_file: PathBuf) -> Self {
         let now = ConsumerConfig::new(main.clone(), SERVICE, String::new).now;
         Self {
@@ -100,27 +100,27 @@ impl OrdersConfig {
     }
 }
 
-/// The demo service could not do what it was asked to.
+/// A request to the demo service failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OrdersError {
-    /// The state file.
+    /// The state file cannot be read.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The demo's payment service found no port.
-    #[error("the demo's payment service could not take a port of the loopback")]
+    /// The demo's payment service has no port.
+    #[error("the demo's payment service found no free port on the loopback")]
     PaymentsPort(#[source] std::io::Error),
-    /// The payment service's client could not be made.
-    #[error("the client of the demo's payment service could not be made")]
+    /// The payment service's client could not be created.
+    #[error("the HTTP client for the demo's payment service could not be created")]
     PaymentsClient(#[source] reqwest::Error),
-    /// The queue did not take the orders.
-    #[error("the orders could not be placed")]
+    /// The queue did not accept the orders.
+    #[error("placing the orders failed")]
     Queue(#[from] QueueError),
     /// The queue refused an order.
-    #[error("an order was refused")]
+    #[error("the queue refused an order")]
     Refused(#[from] EntryFailure),
 }
 
-/// How to read the messages of the demo service: the policy's part.
+/// Returns the policy's rules for the messages of the demo service.
 pub fn message_type_rules() -> Vec<MessageTypeRule> {
     let rule = |message_type: &str, severity| MessageTypeRule {
         message_type: message_type.into(),
@@ -139,7 +139,7 @@ pub fn message_type_rules() -> Vec<MessageTypeRule> {
     ]
 }
 
-/// The demo service, running.
+/// The running demo service.
 #[derive(Clone)]
 pub struct OrdersHandle {
     shared: Arc<Shared>,
@@ -147,8 +147,8 @@ pub struct OrdersHandle {
 }
 
 struct Running {
-    stop: watch::Sender<bool>,
-    stop_payments: watch::Sender<bool>,
+    close: watch::Sender<bool>,
+    close_payments: watch::Sender<bool>,
     workers: Mutex<Vec<JoinHandle<()>>>,
     payments: Mutex<Option<JoinHandle<()>>>,
 }
@@ -157,12 +157,12 @@ struct Running {
 pub struct Orders;
 
 impl Orders {
-    /// Starts payment service, consumer and producer where they stopped the last time.
+    /// Starts payment service, consumer and producer with the state of the last run.
     pub async fn start(queue: Arc<dyn Queue>, config: OrdersConfig) -> Result<OrdersHandle, OrdersError> {
-        let afresh = State { allowance_count: config.orders_max, ..State::default() };
-        let state = State::read(&config.state_file)?.unwrap_or(afresh);
-        let (stop, stopping) = watch::channel(false);
-        let (stop_payments, payments_stopping) = watch::channel(false);
+        let initial = State { allowance_count: config.orders_max, ..State::default() };
+        let state = State::read(&config.state_file)?.unwrap_or(initial);
+        let (close, shutdown) = watch::channel(false);
+        let (close_payments, payments_shutdown) = watch::channel(false);
         let shared = Arc::new(Shared::new(queue.clone(), config, state));
         let (payments, address) = Payments::bind(shared.watch()).await.map_err(OrdersError::PaymentsPort)?;
         let patience = shared.config.payments_patience;
@@ -170,10 +170,10 @@ impl Orders {
 
         let consumer = Consumer::new(consumer_config(&shared), queue, Arc::new(service(&shared, client)));
         let workers =
-            vec![tokio::spawn(consumer.run(stopping.clone())), tokio::spawn(produce(shared.clone(), stopping))];
-        let payments = tokio::spawn(payments.serve(payments_stopping));
+            vec![tokio::spawn(consumer.run(shutdown.clone())), tokio::spawn(produce(shared.clone(), shutdown))];
+        let payments = tokio::spawn(payments.serve(payments_shutdown));
         let running =
-            Running { stop, stop_payments, workers: Mutex::new(workers), payments: Mutex::new(Some(payments)) };
+            Running { close, close_payments, workers: Mutex::new(workers), payments: Mutex::new(Some(payments)) };
         Ok(OrdersHandle { shared, running: Arc::new(running) })
     }
 }
@@ -194,31 +194,31 @@ fn consumer_config(shared: &Arc<Shared>) -> ConsumerConfig {
         message_type: service::message_type,
         receipts: config.receipts.clone(),
         now: config.now.clone(),
-        tell: Arc::new(move |_, outcome| counters.count(outcome)),
+        on_outcome: Arc::new(move |_, outcome| counters.count(outcome)),
         ..ConsumerConfig::new(config.main.clone(), SERVICE, move || version.state().version.to_string())
     }
 }
 
-/// Places orders at the set rate for as long as it may.
-async fn produce(shared: Arc<Shared>, mut stopping: watch::Receiver<bool>) {
+/// Places orders at the configured rate until shutdown, as long as the producer runs.
+async fn produce(shared: Arc<Shared>, mut shutdown: watch::Receiver<bool>) {
     let Some(period) = Duration::from_secs(1).checked_div(shared.config.orders_per_s) else { return };
     let mut tick = tokio::time::interval(period);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = tick.tick() => {}
-            _ = stopping.wait_for(|stop| *stop) => return,
+            _ = shutdown.wait_for(|shutdown| *shutdown) => return,
         }
         if shared.may_produce()
             && let Err(error) = shared.place(1, Mix::Usual).await
         {
-            tracing::warn!(%error, "an order could not be placed");
+            tracing::warn!(%error, "placing an order failed");
         }
     }
 }
 
 impl OrdersHandle {
-    /// Deploys a version: messages received from now on are handled by it.
+    /// Deploys a version, which handles all messages received from now on.
     pub fn deploy(&self, version: Version) {
         self.shared.change(|state| state.version = version);
         (self.shared.config.on_deploy)(Deployment {
@@ -229,22 +229,22 @@ impl OrdersHandle {
         });
     }
 
-    /// Takes the payment service down, or brings it back.
+    /// Takes the payment service down, or brings it back up.
     pub fn set_payments(&self, up: bool) {
         self.shared.change(|state| state.payments_up = up);
     }
 
-    /// Puts the missing product into the catalogue, or takes it out again.
+    /// Adds the missing product to the catalogue, or removes it.
     pub fn set_product(&self, added: bool) {
         self.shared.change(|state| state.product_added = added);
     }
 
-    /// Puts the missing product into the catalogue.
+    /// Adds the missing product to the catalogue.
     pub fn add_product(&self) {
         self.set_product(true);
     }
 
-    /// Lets the producer place orders, or makes it pause. One that has paused by itself gets a new allowance.
+    /// Resumes or pauses the producer. A producer that paused itself gets a new allowance.
     pub fn set_producing(&self, producing: bool) {
         let allowance_count = self.shared.config.orders_max;
         self.shared.change(|state| {
@@ -255,31 +255,31 @@ impl OrdersHandle {
         });
     }
 
-    /// Places `count` orders at once, at most [`BURST_MAX`]; how many were placed.
+    /// Places `count` orders at once, at most [`BURST_MAX`]. Returns how many were placed.
     pub async fn place(&self, count: u32, mix: Mix) -> Result<u64, OrdersError> {
         self.shared.place(count.min(BURST_MAX), mix).await
     }
 
-    /// Waits until the state is as described.
+    /// Waits until the state meets the condition.
     pub async fn wait_for(&self, condition: impl FnMut(&State) -> bool) {
-        // We hold the sender, so the wait cannot end by its loss.
+        // Cannot fail: we hold the sender.
         let _ = self.shared.watch().wait_for(condition).await;
     }
 
-    /// What runs, what was done, and what waits in the queues.
+    /// Returns the state, the counters and the depth of the queues.
     pub async fn status(&self) -> Status {
         self.shared.status().await
     }
 
-    /// Stops: nothing is placed or received any more, what was received is handled, the state is written.
-    pub async fn stop(&self) {
-        self.running.stop.send_replace(true);
+    /// Shuts down: places and receives no more messages, handles the received ones, and writes the state.
+    pub async fn shut_down(&self) {
+        self.running.close.send_replace(true);
         let workers = std::mem::take(&mut *locked(&self.running.workers));
         for worker in workers {
             let _ = worker.await;
         }
-        // Only now: the consumer's last orders are still to be paid.
-        self.running.stop_payments.send_replace(true);
+        // Only now, because the consumer's last orders need the payment service.
+        self.running.close_payments.send_replace(true);
         let payments = locked(&self.running.payments).take();
         if let Some(payments) = payments {
             let _ = payments.await;

@@ -1,6 +1,6 @@
-//! The control panel of the demo service: a small page, the routes behind it, and a client for the command line.
+//! The demo service's control panel: a small page, its routes, and a client for the command line.
 //!
-//! It is no part of the office: it plays the team that deploys `orders`, and the world around it.
+//! The panel is not part of the office. It plays the team that deploys `orders`, and the systems around it.
 
 mod cli;
 mod guard;
@@ -21,56 +21,56 @@ const STYLE: &str = include_str!("panel/panel.css");
 const SCRIPT: &str = include_str!("panel/panel.js");
 const ICON: &str = include_str!("panel/icon.svg");
 
-/// Deploys a version.
+/// The request to deploy a version.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Deploy {
+pub struct DeployRequest {
     /// The version.
     pub version: Version,
 }
 
-/// Takes the payment service down, or brings it back.
+/// The request to take the payment service down or to bring it back.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Payments {
-    /// Whether it shall answer.
+pub struct PaymentsRequest {
+    /// Whether it answers.
     pub up: bool,
 }
 
-/// Puts the missing product into the catalogue, or takes it out again.
+/// The request to add the missing product to the catalogue, or to remove it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Product {
-    /// Whether it shall be there.
+pub struct ProductRequest {
+    /// Whether it is in the catalogue.
     pub added: bool,
 }
 
-/// Places a burst of orders.
+/// The request to place a burst of orders.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
-    /// How many.
+pub struct PlaceRequest {
+    /// The number of orders.
     pub count: u32,
-    /// Only of this kind; the usual mix when absent.
+    /// The kind of all orders; the usual mix if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
 }
 
-/// Lets the producer run, or makes it pause.
+/// The request to pause or resume the producer.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Producer {
-    /// Whether it shall run.
+pub struct ProducerRequest {
+    /// Whether it runs.
     pub running: bool,
 }
 
-/// The panel at `/panel`, to be merged into the office's router.
+/// Returns the panel's routes under `/panel`, to merge into the office's router.
 pub fn mounted(handle: OrdersHandle) -> Router {
-    // `nest` answers no trailing slash, which people type.
+    // `nest` does not match a trailing slash, which people type.
     Router::new().nest("/panel", router(handle)).route("/panel/", get(|| async { Redirect::permanent("/panel") }))
 }
 
-/// The panel, to be nested at `/panel`: the page names its files from there.
+/// Returns the panel's routes, to nest at `/panel`: the page refers to its files by that path.
 pub fn router(handle: OrdersHandle) -> Router {
     Router::new()
         .route("/", get(|| async { file("text/html; charset=utf-8", PAGE) }))
@@ -95,41 +95,41 @@ async fn state(State(orders): State<OrdersHandle>) -> Json<Status> {
     Json(orders.status().await)
 }
 
-async fn deploy(State(orders): State<OrdersHandle>, Json(asked): Json<Deploy>) -> Json<Status> {
-    orders.deploy(asked.version);
+async fn deploy(State(orders): State<OrdersHandle>, Json(request): Json<DeployRequest>) -> Json<Status> {
+    orders.deploy(request.version);
     Json(orders.status().await)
 }
 
-async fn payments(State(orders): State<OrdersHandle>, Json(asked): Json<Payments>) -> Json<Status> {
-    orders.set_payments(asked.up);
+async fn payments(State(orders): State<OrdersHandle>, Json(request): Json<PaymentsRequest>) -> Json<Status> {
+    orders.set_payments(request.up);
     Json(orders.status().await)
 }
 
-async fn product(State(orders): State<OrdersHandle>, Json(asked): Json<Product>) -> Json<Status> {
-    orders.set_product(asked.added);
+async fn product(State(orders): State<OrdersHandle>, Json(request): Json<ProductRequest>) -> Json<Status> {
+    orders.set_product(request.added);
     Json(orders.status().await)
 }
 
-async fn producer(State(orders): State<OrdersHandle>, Json(asked): Json<Producer>) -> Json<Status> {
-    orders.set_producing(asked.running);
+async fn producer(State(orders): State<OrdersHandle>, Json(request): Json<ProducerRequest>) -> Json<Status> {
+    orders.set_producing(request.running);
     Json(orders.status().await)
 }
 
-async fn place(State(orders): State<OrdersHandle>, Json(asked): Json<Place>) -> Response {
-    if !(1..=BURST_MAX).contains(&asked.count) {
-        let words = format!("A burst has 1 to {BURST_MAX} orders.");
-        return refusal(StatusCode::UNPROCESSABLE_ENTITY, "burst_size", &words);
+async fn place(State(orders): State<OrdersHandle>, Json(request): Json<PlaceRequest>) -> Response {
+    if !(1..=BURST_MAX).contains(&request.count) {
+        let message = format!("Place 1 to {BURST_MAX} orders at a time.");
+        return refusal(StatusCode::UNPROCESSABLE_ENTITY, "burst_size", &message);
     }
-    match orders.place(asked.count, asked.kind.map_or(Mix::Usual, Mix::Only)).await {
+    match orders.place(request.count, request.kind.map_or(Mix::Usual, Mix::Only)).await {
         Ok(_) => Json(orders.status().await).into_response(),
         Err(error) => {
-            tracing::error!(%error, cause = ?std::error::Error::source(&error), "a burst could not be placed");
-            refusal(StatusCode::BAD_GATEWAY, "queue_failed", "The queue did not take all orders. Try again.")
+            tracing::error!(%error, cause = ?std::error::Error::source(&error), "placing a burst failed");
+            refusal(StatusCode::BAD_GATEWAY, "queue_failed", "The queue did not accept all orders. Try again.")
         }
     }
 }
 
-/// An error as the panel answers it.
+/// An error response of the panel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Refusal {
     code: String,

@@ -1,19 +1,18 @@
 //! The embedded queue: SQS on one machine, in one SQLite file.
 //!
-//! It does what SQS was seen or is documented to do, limits included, so that a consumer, the office and their tests
-//! meet the same refusals here as there. Where SQS gives a range ("about", "sometimes"), this queue gives the
-//! strictest answer in it: counts are exact, order is kept, nothing is delivered twice.
+//! It behaves as SQS is documented or was observed to behave, including limits, so that a consumer, the office and their
+//! tests get the same refusals from both. Where SQS allows a range ("about", "sometimes"), this queue is strict: counts
+//! are exact, order is preserved, and no message is delivered twice.
 //!
-//! **Durability.** An answer is given after the commit. The write-ahead log with `synchronous = NORMAL` hands every
-//! commit to the operating system: a process killed at any point loses nothing it acknowledged. A power cut or a
-//! crash of the machine may lose the last commits, and leaves the file whole.
+//! **Durability.** Every call returns after its commit. The write-ahead log with `synchronous = NORMAL` hands each commit
+//! to the operating system, so a process killed at any point loses no acknowledged call. A power cut or a crash of the
+//! machine may lose the last commits, but does not corrupt the file.
 //!
-//! **Time** comes from the clock given at opening. Receivers that wait sleep until the next message is due, a message
-//! is sent, or a visibility timeout is changed; a clock that jumps is announced by [`EmbeddedQueue::clock_moved`].
+//! **Time** comes from the clock given at opening. Waiting receivers sleep until the next message is due, a message is
+//! sent, or a visibility timeout changes. After a clock jump, call [`EmbeddedQueue::clock_moved`].
 //!
-//! Not here: high-throughput FIFO (deduplication per group), permissions, encryption, `StartMessageMoveTask`.
+//! Not supported: high-throughput FIFO (deduplication per group), permissions, encryption, `StartMessageMoveTask`.
 
-mod bells;
 mod check;
 mod handle;
 mod manage;
@@ -25,6 +24,7 @@ mod settings;
 mod take;
 #[cfg(test)]
 mod tests;
+mod wakers;
 mod writer;
 
 pub use manage::Peeked;
@@ -32,7 +32,6 @@ pub use schema::OpenError;
 pub use settings::QueueSettings;
 
 use async_trait::async_trait;
-use bells::Bells;
 use domain::id::{MessageId, QueueArn};
 use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
 use domain::time::{Span, Timestamp};
@@ -43,44 +42,45 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use take::{IN_FLIGHT_MAX, ReceiveRequest, Taken};
 use tokio::time::Instant;
-use writer::{Workshop, Writer};
+use wakers::Wakers;
+use writer::{Database, Writer};
 
-/// Tells the time.
+/// Returns the current time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// The longest wait of a receive, seconds (botocore, ReceiveMessage).
+/// The longest wait of a receive, in seconds (botocore, ReceiveMessage).
 const WAIT_S_MAX: i64 = 20;
-/// How long a waiting receiver rests when messages are due that it may not have yet.
-const REST: Duration = Duration::from_millis(50);
+/// How long a waiting receiver sleeps if messages are due that it cannot receive yet.
+const RETRY_AFTER: Duration = Duration::from_millis(50);
 
-/// Queues in one SQLite file. Share it as an `Arc`; it may be called from many tasks at once.
+/// Queues in one SQLite file. Share it as an `Arc`; many tasks may call it concurrently.
 pub struct EmbeddedQueue {
     writer: Writer,
-    bells: Arc<Bells>,
+    wakers: Arc<Wakers>,
     clock: Clock,
     in_flight_max: i64,
 }
 
 impl EmbeddedQueue {
-    /// Opens the queues kept in this file, or makes the file. One process at a time may have it open.
+    /// Opens the queues in this file, or creates the file. Only one process at a time may have it open.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, OpenError> {
-        let bells = Arc::new(Bells::default());
-        let writer = Writer::start(Workshop::new(schema::open(path)?, clock.clone(), bells.clone()))
+        let wakers = Arc::new(Wakers::default());
+        let writer = Writer::start(Database::new(schema::open(path)?, clock.clone(), wakers.clone()))
             .map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
-        Ok(Self { writer, bells, clock, in_flight_max: IN_FLIGHT_MAX })
+        Ok(Self { writer, wakers, clock, in_flight_max: IN_FLIGHT_MAX })
     }
 
-    /// Queues that live as long as this value. Every call is done at once, by whoever asks, and the same calls at the
-    /// same times give the same ids.
+    /// Creates queues in memory, which live as long as this value. Each call runs on the caller's thread. The same calls
+    /// at the same times result in the same ids.
     pub fn open_in_memory(clock: Clock) -> Result<Self, OpenError> {
-        let bells = Arc::new(Bells::default());
-        let workshop = Workshop::new(schema::open_in_memory()?, clock.clone(), bells.clone());
-        let writer = Writer::Asker(Mutex::new(workshop));
-        Ok(Self { writer, bells, clock, in_flight_max: IN_FLIGHT_MAX })
+        let wakers = Arc::new(Wakers::default());
+        let database = Database::new(schema::open_in_memory()?, clock.clone(), wakers.clone());
+        let writer = Writer::Inline(Mutex::new(database));
+        Ok(Self { writer, wakers, clock, in_flight_max: IN_FLIGHT_MAX })
     }
 
-    /// Creates a queue; FIFO if its name ends in `.fifo`. A queue that exists with these very settings is left as it
-    /// is; with others the call is refused ([`EmbeddedQueue::configure`] changes them).
+    /// Creates a queue; FIFO if its name ends in `.fifo`. Does nothing if the queue exists with the same settings. Refuses
+    /// the call if it exists with other settings ([`EmbeddedQueue::configure`] changes them).
     pub async fn create_queue(&self, queue: &QueueArn, settings: QueueSettings) -> Result<(), QueueError> {
         self.call(queue, move |request, queue| manage::create(request, queue, &settings)).await
     }
@@ -90,23 +90,23 @@ impl EmbeddedQueue {
         self.call(queue, move |request, queue| manage::configure(request, queue, &settings)).await
     }
 
-    /// The settings of a queue.
+    /// Returns the settings of a queue.
     pub async fn settings(&self, queue: &QueueArn) -> Result<QueueSettings, QueueError> {
         self.call(queue, |request, queue| Ok(request.queue(queue)?.settings)).await
     }
 
-    /// Deletes a queue and what is in it. At once; SQS takes up to a minute.
+    /// Deletes a queue and its messages. Takes effect at once; SQS takes up to a minute.
     pub async fn delete_queue(&self, queue: &QueueArn) -> Result<(), QueueError> {
         self.call(queue, manage::delete).await
     }
 
-    /// All queues, by name.
+    /// Returns all queues, sorted by name.
     pub async fn queues(&self) -> Result<Vec<QueueArn>, QueueError> {
         let all = QueueArn::from("*");
         self.call(&all, |request, _| Ok(request.queues()?.into_iter().map(|queue| queue.arn).collect())).await
     }
 
-    /// The queues whose redrive policy names this one.
+    /// Returns the queues whose redrive policy names this one.
     pub async fn dead_letter_sources(&self, dlq: &QueueArn) -> Result<Vec<QueueArn>, QueueError> {
         self.call(dlq, |request, dlq| {
             request.queue(dlq)?;
@@ -117,19 +117,19 @@ impl EmbeddedQueue {
         .await
     }
 
-    /// The oldest messages of a queue, in flight or not, without receiving them.
+    /// Returns the oldest messages of a queue, including those in flight, without receiving them.
     pub async fn peek(&self, queue: &QueueArn, limit: usize) -> Result<Vec<Peeked>, QueueError> {
         self.call(queue, move |request, queue| manage::peek(request, queue, limit)).await
     }
 
-    /// Deletes all messages of a queue, also those in flight, and answers how many there were.
+    /// Deletes all messages of a queue, including those in flight. Returns their number.
     pub async fn purge(&self, queue: &QueueArn) -> Result<usize, QueueError> {
         self.call(queue, |request, queue| manage::purge(request, queue)).await
     }
 
-    /// Has all waiting receivers look again: to be called after a clock made for tests was moved.
+    /// Wakes all waiting receivers. Call it after moving a test clock.
     pub fn clock_moved(&self) {
-        self.bells.ring_all();
+        self.wakers.wake_all();
     }
 
     async fn call<T, W>(&self, queue: &QueueArn, work: W) -> Result<T, QueueError>
@@ -138,7 +138,7 @@ impl EmbeddedQueue {
         W: FnOnce(&mut Request<'_>, &QueueArn) -> Result<T, Fault> + Send + 'static,
     {
         let arn = queue.clone();
-        self.writer.call(move |request| work(request, &arn)).await.map_err(|fault| fault.about(queue))
+        self.writer.call(move |request| work(request, &arn)).await.map_err(|fault| fault.for_queue(queue))
     }
 }
 
@@ -154,14 +154,14 @@ impl Queue for EmbeddedQueue {
         check_receive(queue, max, wait, visibility)?;
         let receive_request =
             ReceiveRequest { max, visibility, waits: wait > Span::ZERO, in_flight_max: self.in_flight_max };
-        let bell = self.bells.of(queue);
-        // The wait ends by whichever clock gets there first: a clock made for tests may stand still.
-        let (ends_at, ends) = ((self.clock)().plus(wait), Instant::now() + real(wait));
+        let waker = self.wakers.for_queue(queue);
+        // The wait ends by the earlier of the two clocks, because a test clock may stand still.
+        let (ends_at, ends) = ((self.clock)().plus(wait), Instant::now() + to_duration(wait));
         loop {
-            // Listening starts before looking: what arrives in between is heard.
-            let rung = bell.notified();
-            tokio::pin!(rung);
-            rung.as_mut().enable();
+            // Subscribes before it looks, so that a message that arrives in between wakes it.
+            let woken = waker.notified();
+            tokio::pin!(woken);
+            woken.as_mut().enable();
             let Taken { messages, next_due } =
                 self.call(queue, move |request, queue| take::take(request, queue, receive_request)).await?;
             let now = (self.clock)();
@@ -169,10 +169,10 @@ impl Queue for EmbeddedQueue {
                 return Ok(messages);
             }
             let next = next_due.map_or(ends_at, |due| due.min(ends_at));
-            let nap = if next > now { real(next.since(now)) } else { REST };
+            let sleep = if next > now { to_duration(next.since(now)) } else { RETRY_AFTER };
             tokio::select! {
-                () = rung => {}
-                () = tokio::time::sleep_until(ends.min(Instant::now() + nap)) => {}
+                () = woken => {}
+                () = tokio::time::sleep_until(ends.min(Instant::now() + sleep)) => {}
             }
         }
     }
@@ -224,6 +224,6 @@ fn check_receive(queue: &QueueArn, max: usize, wait: Span, visibility: Option<Sp
     Err(QueueError::Invalid { queue: queue.clone(), reason })
 }
 
-fn real(span: Span) -> Duration {
+fn to_duration(span: Span) -> Duration {
     Duration::from_millis(u64::try_from(span.as_ms()).unwrap_or(0))
 }

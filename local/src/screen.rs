@@ -1,4 +1,4 @@
-//! What the demo says on the terminal, and how it is told to stop.
+//! The office's terminal output, and its wait for Ctrl-C.
 
 use crate::control::Links;
 #[cfg(feature = "aws")]
@@ -6,69 +6,70 @@ use domain::id::QueueArn;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
-/// The first screen.
+/// Prints the demo's first screen.
 pub fn welcome(url: &str, links: &str, folder: &Path) {
     println!(
         "
-Dead Letter Office is open.
+Dead Letter Office is running.
 
-Open one of these links. Each works once and signs in one tab; open two of them
-to be two people, because whoever declares a fix may not approve it.
+Open one of these links to sign in. Each link works once, in one browser tab.
+Open two of them to play two people: the person who declares a fix cannot
+approve its replay.
 
 {links}
-  The demo's control panel (deploys versions of `orders`):
+  Control panel of the demo service (deploys versions of `orders`):
   panel            {url}/panel
 
-Enter prints new links. Ctrl-C closes the office. Its files: {}
+Press Enter for new links, Ctrl-C to quit. Data folder: {}
 ",
         folder.display()
     );
 }
 
-/// What an office says that takes letters off a real queue.
+/// Prints the notice of an office that takes letters into custody.
 #[cfg(feature = "aws")]
 pub fn in_custody(dlq: &QueueArn, folder: &Path) {
     println!(
         "
-Dead Letter Office takes letters off {dlq}.
+Dead Letter Office takes letters from {dlq} into custody.
 
-Each is deleted there only after it is kept in {}.
-That folder is the only copy from then on: back it up, and do not delete it.
-Replays send to the real main queue.",
+It deletes each letter from the queue only after storing it in {}.
+From then on that folder holds the only copy: back it up, and do not delete it.
+Replays send letters to the real main queue.",
         folder.display()
     );
 }
 
-/// What an office says that only looks.
+/// Prints the notice of a read-only office.
 #[cfg(feature = "aws")]
-pub fn looked(dlq: &QueueArn, count: usize, letters_max: usize) {
+pub fn peeked(dlq: &QueueArn, count: usize, letters_max: usize) {
     println!(
         "
-Dead Letter Office has looked at {count} letters of {dlq}.
+Dead Letter Office read {count} letters from {dlq}.
 
-All of them are still there and can be seen again. What looking did: each was received once more
-(its ApproximateReceiveCount grew by one), and was out of sight for others meanwhile, two minutes
-at most. Nothing was sent or deleted, and nothing can be from here: replays need `--custody`."
+All of them are still in the queue, and visible again. Reading received each letter once, so its
+ApproximateReceiveCount grew by one, and hid it from other consumers for two minutes at most.
+This office is read-only: it cannot send or delete letters. To replay, start it with `--custody`."
     );
     if count >= letters_max {
-        println!("There may be more: it stops at {letters_max}.");
+        println!("There may be more letters: at most {letters_max} are read.");
     }
 }
 
-/// How people come in.
+/// Prints the sign-in links.
 #[cfg(feature = "aws")]
 pub fn links(links: &str) {
     println!(
-        "\nOpen one of these links. Each works once and signs in one tab.\n\n{links}\nEnter prints new links. Ctrl-C closes the office.\n"
+        "\nOpen one of these links to sign in. Each link works once, in one browser tab.\n\n{links}\nPress Enter for new links, Ctrl-C to quit.\n"
     );
 }
 
-/// Prints new links each time somebody presses Enter, where there is a terminal to press it on.
+/// Prints new links each time Enter is pressed. Does nothing without a terminal.
 pub fn links_on_enter(links: Links) {
     if !std::io::stdin().is_terminal() {
         return;
     }
-    // A thread of its own, because a read of the terminal cannot be cancelled; it ends with the process.
+    // A separate thread, because a terminal read cannot be cancelled. It ends with the process.
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
             if line.is_err() {
@@ -82,8 +83,8 @@ pub fn links_on_enter(links: Links) {
     });
 }
 
-/// Waits for Ctrl-C or, on Unix, for the polite signal to end.
-pub async fn until_told_to_stop() {
+/// Waits for Ctrl-C or, on Unix, for SIGTERM.
+pub async fn until_shutdown() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -96,7 +97,7 @@ pub async fn until_told_to_stop() {
         }
     }
     if tokio::signal::ctrl_c().await.is_err() {
-        // Without a way to be told, it runs until it is killed, which it survives.
+        // Without signal handling the office runs until it is killed, which loses no data.
         std::future::pending::<()>().await;
     }
 }

@@ -1,4 +1,4 @@
-//! The HTTP server of an office on one machine: loopback only, api, dashboard and whatever the demo adds.
+//! The HTTP server of an office on one machine: API, dashboard and additional routes, on the loopback only.
 
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
@@ -15,24 +15,26 @@ use tokio::net::TcpListener;
 use crate::feed::Stop;
 use crate::sign_in::{self, Sessions};
 
-/// The port cannot be had.
+/// The port cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Somebody else listens there.
-    #[error("port {0} is in use; stop what listens there, or choose another with --port (0 takes any free one)")]
+    /// Another program uses the port.
+    #[error(
+        "port {0} is in use. Stop the program that uses it, or choose another port with --port (0 takes any free port)"
+    )]
     InUse(u16),
-    /// Something else.
-    #[error("port {port} of this machine cannot be listened on")]
+    /// Any other reason.
+    #[error("cannot listen on port {port} of this machine; choose another port with --port")]
     Other {
         /// The port.
         port: u16,
-        /// The fault.
+        /// The error.
         #[source]
         source: io::Error,
     },
 }
 
-/// Listens on loopback; port 0 takes any that is free.
+/// Listens on the loopback; port 0 takes any free port.
 pub async fn listen(port: u16) -> Result<TcpListener, ListenError> {
     TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(|source| match source.kind() {
         io::ErrorKind::AddrInUse => ListenError::InUse(port),
@@ -40,7 +42,7 @@ pub async fn listen(port: u16) -> Result<TcpListener, ListenError> {
     })
 }
 
-/// The whole router: the api with its sign-in, `more`, and the dashboard for every other path.
+/// Returns the whole router: the API with its sign-in, `more`, and the dashboard for every other path.
 pub fn router(api: Api, sessions: Arc<Sessions>, more: Router, dashboard: Files) -> Router {
     let mut endpoints = api::endpoints();
     endpoints.extend(sign_in::endpoints());
@@ -52,23 +54,23 @@ pub fn router(api: Api, sessions: Arc<Sessions>, more: Router, dashboard: Files)
         .layer(from_fn(loopback_only))
 }
 
-/// Every endpoint of an office on one machine, for its OpenAPI document.
+/// Returns every endpoint of an office on one machine, for its OpenAPI document.
 pub fn endpoints() -> Vec<api::Endpoint> {
     api::endpoints().into_iter().chain(sign_in::endpoints()).collect()
 }
 
-/// Serves until the office stops; requests under way are finished.
-pub async fn serve(listener: TcpListener, router: Router, mut stop: Stop) -> io::Result<()> {
+/// Serves until shutdown; requests in progress are finished.
+pub async fn serve(listener: TcpListener, router: Router, mut shutdown: Stop) -> io::Result<()> {
     axum::serve(listener, router)
         .with_graceful_shutdown(async move {
-            // An error means that the sender is gone, which is a stop too.
-            let _ = stop.wait_for(|stop| *stop).await;
+            // An error means that the sender was dropped, which is a shutdown too.
+            let _ = shutdown.wait_for(|shutdown| *shutdown).await;
         })
         .await
 }
 
-/// Refuses requests that name another host: a page elsewhere that makes its own name point to this machine (DNS
-/// rebinding) would otherwise reach an office that trusts whoever can reach it.
+/// Refuses requests whose Host header names another host. Otherwise a web page could point its own domain at this machine
+/// (DNS rebinding) and reach an office that trusts everyone who can reach it.
 async fn loopback_only(request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(
@@ -80,5 +82,5 @@ async fn loopback_only(request: Request, next: Next) -> Response {
     if matches!(name, "127.0.0.1" | "localhost" | "[::1]") {
         return next.run(request).await;
     }
-    (StatusCode::MISDIRECTED_REQUEST, "This office answers to 127.0.0.1 and localhost only.\n").into_response()
+    (StatusCode::MISDIRECTED_REQUEST, "This office accepts requests to 127.0.0.1 and localhost only.\n").into_response()
 }

@@ -1,7 +1,7 @@
-//! Signing in on one machine: one-time links, one role each, exchanged for a session of this tab.
+//! Sign-in on one machine: one-time links, one per role, exchanged for a session in one browser tab.
 //!
-//! Links are printed on the terminal of the person who started the office, which listens on loopback only. Codes and
-//! tokens live in memory: a restart signs everybody out and prints new links.
+//! The office listens on the loopback only and prints the links on the terminal of the person who started it. Codes and
+//! tokens exist only in memory: a restart signs everyone out and prints new links.
 
 use async_trait::async_trait;
 use axum::extract::rejection::JsonRejection;
@@ -17,12 +17,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wire::{ErrorCode, Me, Session, SignIn, WayIn};
 
-/// How long a link may wait to be opened.
+/// How long an unused link is valid.
 const LINK_LASTS: Span = Span::from_mins(24 * 60);
-/// How long a session lasts: a working day.
+/// How long a session is valid: a working day.
 const SESSION_LASTS: Span = Span::from_mins(12 * 60);
-/// Links and sessions that are kept at most; the oldest go first, so that nothing grows for ever.
-const KEPT_MAX: usize = 1_000;
+/// The most links, and the most sessions, in memory. Above that the oldest are removed.
+const GRANTS_MAX: usize = 1_000;
 
 /// The people of the demo, one for each role.
 const PEOPLE: [(Role, &str); 4] =
@@ -33,25 +33,25 @@ struct Grant {
     until: Timestamp,
 }
 
-/// Links that wait and sessions that run, by the hash of their secret.
+/// Unused links and valid sessions, by the hash of their secret.
 pub struct Sessions {
     roles: Vec<Role>,
     links: Mutex<HashMap<String, Grant>>,
     sessions: Mutex<HashMap<String, Grant>>,
 }
 
-/// A link's code and who it signs in.
+/// A link's code and the person it signs in.
 #[derive(Debug)]
 pub struct Link {
     /// The code.
     pub code: String,
-    /// Who.
+    /// The person.
     pub caller: Caller,
 }
 
-/// The machine gave no random numbers: no secret can be made.
+/// The machine provides no random numbers, so no secret can be created.
 #[derive(Debug, thiserror::Error)]
-#[error("this machine gives no random numbers, so nobody can be signed in safely")]
+#[error("this machine provides no random numbers, so sign-in would not be safe")]
 pub struct NoRandomness(#[source] getrandom::Error);
 
 impl Default for Sessions {
@@ -61,12 +61,12 @@ impl Default for Sessions {
 }
 
 impl Sessions {
-    /// For an office that gives links to these roles only.
+    /// Creates sessions for an office that offers links for these roles only.
     pub fn for_roles(roles: &[Role]) -> Self {
         Self { roles: roles.to_vec(), links: Mutex::default(), sessions: Mutex::default() }
     }
 
-    /// A new link for each role.
+    /// Creates a new link for each role.
     pub fn new_links(&self, now: Timestamp) -> Result<Vec<Link>, NoRandomness> {
         let people = PEOPLE.iter().filter(|(role, _)| self.roles.contains(role));
         people.map(|(role, name)| self.new_link(*role, name, now)).collect()
@@ -75,18 +75,18 @@ impl Sessions {
     fn new_link(&self, role: Role, name: &str, now: Timestamp) -> Result<Link, NoRandomness> {
         let code = secret()?;
         let caller = Caller { actor: Actor::from(name), role };
-        keep(&mut lock(&self.links), &code, Grant { caller: caller.clone(), until: now.plus(LINK_LASTS) }, now);
+        insert(&mut lock(&self.links), &code, Grant { caller: caller.clone(), until: now.plus(LINK_LASTS) }, now);
         Ok(Link { code, caller })
     }
 
-    /// Takes a link's code: it works once.
+    /// Exchanges a link's code for a session. A code works once.
     fn redeem(&self, code: &str, now: Timestamp) -> Result<Option<(String, Grant)>, NoRandomness> {
         let Some(link) = lock(&self.links).remove(&hash(code)).filter(|grant| grant.until > now) else {
             return Ok(None);
         };
         let token = secret()?;
         let grant = || Grant { caller: link.caller.clone(), until: now.plus(SESSION_LASTS) };
-        keep(&mut lock(&self.sessions), &token, grant(), now);
+        insert(&mut lock(&self.sessions), &token, grant(), now);
         Ok(Some((token, grant())))
     }
 
@@ -104,32 +104,32 @@ impl Identify for Sessions {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds one of these locks; and if it did, the map would still be whole.
+    // No code panics while it holds one of these locks, and the map would be valid even then.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn keep(grants: &mut HashMap<String, Grant>, secret: &str, grant: Grant, now: Timestamp) {
+fn insert(grants: &mut HashMap<String, Grant>, secret: &str, grant: Grant, now: Timestamp) {
     grants.retain(|_, grant| grant.until > now);
-    while grants.len() >= KEPT_MAX {
+    while grants.len() >= GRANTS_MAX {
         let Some(oldest) = grants.iter().min_by_key(|(_, g)| g.until).map(|(key, _)| key.clone()) else { break };
         grants.remove(&oldest);
     }
     grants.insert(hash(secret), grant);
 }
 
-/// 128 random bits in hex.
+/// Returns 128 random bits in hex.
 fn secret() -> Result<String, NoRandomness> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(NoRandomness)?;
     Ok(to_hex(&bytes))
 }
 
-/// Looking up by hash gives away nothing through the time that a comparison takes.
+/// Hashes a secret. Looking up by hash leaks nothing through the duration of a comparison.
 fn hash(secret: &str) -> String {
     to_hex(&Sha256::digest(secret.as_bytes()))
 }
 
-/// The endpoints of signing in on one machine.
+/// Returns the sign-in endpoints of an office on one machine.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::get::<WayIn, _>("/session", "How people sign in here", way_in).for_everybody(),
@@ -138,7 +138,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// The session has ended.
+/// The response to signing out.
 #[derive(serde::Serialize, schemars::JsonSchema)]
 struct Ended {
     ended: bool,
@@ -151,16 +151,16 @@ async fn way_in() -> Json<WayIn> {
 async fn sign_in(
     State(api): State<Api>,
     Extension(sessions): Extension<Arc<Sessions>>,
-    ask: Result<Json<SignIn>, JsonRejection>,
+    request: Result<Json<SignIn>, JsonRejection>,
 ) -> Result<Json<Session>, ApiError> {
-    let Json(ask) = ask?;
-    let redeemed = sessions.redeem(ask.code.trim(), api.office.now()).map_err(|error| ApiError {
+    let Json(request) = request?;
+    let redeemed = sessions.redeem(request.code.trim(), api.office.now()).map_err(|error| ApiError {
         log: Some(office::error::chain(&error)),
-        ..ApiError::new(ErrorCode::Internal, "This machine cannot make a safe session now.")
+        ..ApiError::new(ErrorCode::Internal, "This machine cannot create a safe session now. Try again.")
     })?;
     let Some((token, grant)) = redeemed else {
-        let words = "This link was used before or is too old. Each link works once: press Enter in the terminal of the office, or run `dlo links`, for new ones.";
-        return Err(ApiError::new(ErrorCode::SignedOut, words));
+        let message = "This link was already used or has expired. For a new link, press Enter in the office's terminal, or run `dlo links`.";
+        return Err(ApiError::new(ErrorCode::SignedOut, message));
     };
     let permissions = Permission::ALL.into_iter().filter(|p| grant.caller.role.may(*p)).collect();
     let me = Me { name: grant.caller.actor, role: grant.caller.role, permissions, office: api.name.to_string() };
@@ -211,11 +211,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn the_number_of_links_is_limited() {
         let sessions = Sessions::default();
-        for at in 0..(KEPT_MAX as i64 / 4 + 10) {
+        for at in 0..(GRANTS_MAX as i64 / 4 + 10) {
             sessions.new_links(NOW.plus(Span::from_ms(at))).unwrap();
         }
-        assert!(lock(&sessions.links).len() <= KEPT_MAX);
+        assert!(lock(&sessions.links).len() <= GRANTS_MAX);
     }
 }

@@ -1,4 +1,4 @@
-//! Where the office on one machine sends its metrics and alerts: a small file of series, and the log.
+//! The metrics and alerts ports of the office on one machine: a file of time series, and the log.
 
 mod alerts;
 mod series;

@@ -1,11 +1,11 @@
 //! The embedded store: the port [`Store`] on one SQLite file.
 //!
-//! One thread writes, a few connections read, and the write-ahead log lets both go on at once. A commit is handed to
-//! the operating system before it is acknowledged: killing the process with `kill -9` at any point loses nothing that
-//! was committed and leaves nothing half done. A power cut may lose the last moments, but never breaks the file.
+//! One thread writes and a few connections read; the write-ahead log allows both at the same time. Each commit is handed
+//! to the operating system before it is acknowledged. Killing the process with `kill -9` at any point loses no
+//! acknowledged commit and leaves none half done. A power cut may lose the last commits, but never corrupts the file.
 //!
-//! Lists are answered from indexes, counters are kept with the letters that they count, so nothing gets slower as
-//! letters pile up.
+//! Lists are read from indexes, and counters are updated together with their letters. So the speed does not depend on the
+//! number of letters.
 
 mod apply;
 mod fault;
@@ -38,31 +38,31 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use writer::Writer;
 
-/// Connections that read: more than the cores of a laptop keep busy at once.
+/// The number of reading connections; enough to keep the cores of a laptop busy.
 const READERS: usize = 4;
-/// Deaths of one letter that are given at once, as the port says.
+/// The most deaths of one letter per call, as the port defines.
 const DEATHS_MAX: i64 = 100;
 
-/// The store. Dropping it finishes what was asked of it and closes the file.
+/// The store. Dropping it finishes all requests and closes the file.
 pub struct SqliteStore {
-    // Closed before the writer, whose connection is the last one and therefore folds the log into the file.
+    // Closed before the writer: the last connection to close copies the log into the file.
     readers: Readers,
     writer: Writer,
 }
 
 impl SqliteStore {
-    /// Opens the file, makes it where there is none, and brings one of an older version to the newest.
+    /// Opens the file, or creates it. Migrates a file of an older version.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        Self::over(path, schema::open_writer(path)?)
+        Self::with_file(path, schema::open_writer(path)?)
     }
 
-    /// A store that lives as long as this value. Every call is done at once, by whoever asks.
+    /// Creates a store in memory, which lives as long as this value. Each call runs on the caller's thread.
     pub fn open_in_memory() -> Result<Self, OpenError> {
         let db = Arc::new(Mutex::new(schema::open_writer(Path::new(":memory:"))?));
-        Ok(Self { readers: Readers::Asker(db.clone()), writer: Writer::Asker(db) })
+        Ok(Self { readers: Readers::Inline(db.clone()), writer: Writer::Inline(db) })
     }
 
-    fn over(path: &Path, db: rusqlite::Connection) -> Result<Self, OpenError> {
+    fn with_file(path: &Path, db: rusqlite::Connection) -> Result<Self, OpenError> {
         let readers = Readers::open(path, READERS)?;
         let writer = Writer::start(db).map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
         Ok(Self { readers, writer })
@@ -75,7 +75,7 @@ impl Store for SqliteStore {
         match writes.iter().map(Write::records).sum() {
             0 => Ok(()),
             1..=COMMIT_RECORDS_MAX => self.writer.commit(writes).await,
-            count => Err(too_many("records", count, COMMIT_RECORDS_MAX).of("commit").into()),
+            count => Err(too_many("records", count, COMMIT_RECORDS_MAX).during("commit").into()),
         }
     }
 
@@ -86,7 +86,7 @@ impl Store for SqliteStore {
 
     async fn letters(&self, ids: &[LetterId]) -> Result<Vec<Letter>, StoreError> {
         if ids.len() > PAGE_MAX {
-            return Err(too_many("letters", ids.len(), PAGE_MAX).of("read letters"));
+            return Err(too_many("letters", ids.len(), PAGE_MAX).during("read letters"));
         }
         let keys = ids.to_vec();
         let work = move |db: &rusqlite::Transaction<'_>| {
@@ -112,7 +112,7 @@ impl Store for SqliteStore {
         let key = id.clone();
         let work =
             move |db: &rusqlite::Transaction<'_>| Ok(db.prepare_cached(sql::HAS_DEATH)?.exists([key.as_str()])?);
-        self.readers.read(|| format!("look for death {id}"), work).await
+        self.readers.read(|| format!("look up death {id}"), work).await
     }
 
     async fn deaths(&self, letter: &LetterId) -> Result<Vec<Death>, StoreError> {
@@ -132,8 +132,8 @@ impl Store for SqliteStore {
     async fn group_facts(&self, id: &GroupId, arrivals_from: i64) -> Result<Option<GroupFacts>, StoreError> {
         let key = id.clone();
         let work = move |db: &rusqlite::Transaction<'_>| {
-            let head: Option<Variant> = read::one(db, "group", sql::GROUP, [key.as_str()])?;
-            head.map(|group| read::facts(db, group, arrivals_from)).transpose()
+            let variant: Option<Variant> = read::one(db, "group", sql::GROUP, [key.as_str()])?;
+            variant.map(|variant| read::facts(db, variant, arrivals_from)).transpose()
         };
         self.readers.read(|| format!("read facts of group {id}"), work).await
     }
@@ -197,15 +197,16 @@ impl Store for SqliteStore {
     }
 
     async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError> {
-        let (book, key) = (replay.clone(), letter.clone());
-        let work =
-            move |db: &rusqlite::Transaction<'_>| read::one(db, "entry", sql::ENTRY, [book.as_str(), key.as_str()]);
+        let (replay_id, letter_id) = (replay.clone(), letter.clone());
+        let work = move |db: &rusqlite::Transaction<'_>| {
+            read::one(db, "entry", sql::ENTRY, [replay_id.as_str(), letter_id.as_str()])
+        };
         self.readers.read(|| format!("read letter {letter} in replay {replay}"), work).await
     }
 
     async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, StoreError> {
         if messages.len() > PAGE_MAX {
-            return Err(too_many("messages", messages.len(), PAGE_MAX).of("look for sent messages"));
+            return Err(too_many("messages", messages.len(), PAGE_MAX).during("look up sent messages"));
         }
         let keys = messages.to_vec();
         let work = move |db: &rusqlite::Transaction<'_>| {
@@ -213,7 +214,7 @@ impl Store for SqliteStore {
                 .filter_map(|key| Some(read::sent(db, key.as_str()).transpose()?.map(|sent| (key, sent))))
                 .collect()
         };
-        self.readers.read(|| format!("look for {} sent messages", messages.len()), work).await
+        self.readers.read(|| format!("look up {} sent messages", messages.len()), work).await
     }
 
     async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError> {
@@ -239,7 +240,7 @@ impl Store for SqliteStore {
     async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError> {
         let key = queue.as_str().to_owned();
         let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "attached", sql::ATTACHED, [key.as_str()]);
-        self.readers.read(|| format!("read what is attached to {queue}"), work).await
+        self.readers.read(|| format!("read the attachment of {queue}"), work).await
     }
 
     async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {

@@ -54,7 +54,7 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
         Some(plan) if plan.fix == *fix => plan,
         _ => act::make_plan(office, &actor, id, &PlanOptions::default()).await?,
     };
-    if !rule.lets_go(plan.letters.letters) {
+    if !rule.allows(plan.letters.letters) {
         return Ok(None);
     }
     approved(office, &actor, id, &plan, rule).await.map(Some)
@@ -83,7 +83,7 @@ async fn would_open(
         deaths_count: true,
     };
     let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;
-    Ok(rule.lets_go(would_be_sent.letters.letters) && gate.open().is_ok())
+    Ok(rule.allows(would_be_sent.letters.letters) && gate.open().is_ok())
 }
 
 async fn approved(

@@ -146,12 +146,13 @@ pub(crate) async fn merge(office: &Office, groups: &BTreeMap<GroupId, Variant>) 
 }
 
 async fn take(office: &Office, step: &Step) -> Result<(), OfficeError> {
-    let (Step::Join { group, head } | Step::Leave { group, head }) = step;
+    let (Step::Merge { variant: group, representative: head } | Step::Unmerge { variant: group, representative: head }) =
+        step;
     let (group, head) = (office.store.group(group).await?, office.store.group(head).await?);
     let Some((group, head)) = group.zip(head) else { return Ok(()) };
     let (done, act, detail) = match step {
-        Step::Join { .. } => (group.joined(&head), Act::GroupsMerged, "Also seen as"),
-        Step::Leave { .. } => (group.left(&head), Act::GroupsUnmerged, "No longer seen as"),
+        Step::Merge { .. } => (group.merged_into(&head), Act::GroupsMerged, "Also seen as"),
+        Step::Unmerge { .. } => (group.unmerged_from(&head), Act::GroupsUnmerged, "No longer seen as"),
     };
     let Some((group_after, head_after)) = done else { return Ok(()) };
     let record = |of: &Variant, other: &Variant| {

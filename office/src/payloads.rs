@@ -3,7 +3,7 @@
 use crate::port::{Payloads, Presence};
 use domain::id::LetterId;
 use domain::letter::Letter;
-use domain::read::PayloadPlace;
+use domain::read::PayloadLocation;
 use domain::reading::Replayability;
 use futures_util::future::join_all;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ impl Looks {
         let (mut known, mut places) = (BTreeMap::new(), Vec::new());
         for letter in letters {
             let place = match letter.diagnosis.replayability {
-                Replayability::Pointer { .. } => PayloadPlace::of(&letter.content.body).ok_or(DEEPER),
+                Replayability::Pointer { .. } => PayloadLocation::from_body(&letter.content.body).ok_or(DEEPER),
                 _ => continue,
             };
             match place {

@@ -78,7 +78,7 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
         }
         let step = next_step(&replay, &ledger, now, (office.entropy)());
         let did = match step {
-            Step::Rest => return Ok((Next::Nothing, progressed)),
+            Step::Idle => return Ok((Next::Nothing, progressed)),
             Step::Wait { until } => return Ok((Next::At(until), progressed)),
             Step::Send { wave, letters_max } => {
                 if is_anothers_turn(&replay, executor, now) {

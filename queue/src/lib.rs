@@ -1,87 +1,87 @@
 //! The queue port: SQS as the office and its consumers see it.
 //!
-//! Two real implementations exist: SQS itself, and the embedded queue that `dlo` runs on. Both pass one
-//! conformance suite. The office is a consumer too (of the dead-letter queue), so the port lives here.
+//! Two real implementations exist: SQS itself, and the embedded queue of `dlo`. Both pass the same conformance suite.
+//! The office is a consumer too (of the dead-letter queue), so both use this port.
 
 use async_trait::async_trait;
 use domain::id::{MessageId, QueueArn};
 use domain::message::{Content, SystemAttributes};
 use domain::time::Span;
 
-/// A message in our hands for as long as its visibility timeout runs.
+/// A received message, invisible to others until its visibility timeout ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Received {
-    /// The message's id, the same at each receive.
+    /// The message's id, the same for each receive.
     pub message_id: MessageId,
-    /// The handle of this receive: what delete and change of visibility name.
+    /// The handle of this receive, for deleting the message or changing its visibility.
     pub receipt_handle: String,
-    /// What it carries.
+    /// Its content.
     pub content: Content,
-    /// What SQS says of it.
+    /// Its system attributes.
     pub system: SystemAttributes,
 }
 
 /// A message to send.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outgoing {
-    /// What it carries.
+    /// Its content.
     pub content: Content,
-    /// `MessageDeduplicationId`; required on FIFO queues without content-based deduplication, forbidden on others.
+    /// `MessageDeduplicationId`: required on FIFO queues without content-based deduplication, forbidden on others.
     pub deduplication_id: Option<String>,
-    /// How long it stays invisible at first, in whole seconds, at most 15 minutes; not allowed on FIFO queues.
+    /// The initial delay in whole seconds, at most 15 minutes; not allowed on FIFO queues.
     pub delay: Span,
 }
 
-/// Why one message of a batch was not sent, while others were.
+/// Why one message of a batch was not sent, although others were.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("the queue refused the message: {code}: {reason}")]
+#[error("the queue rejected the message: {code}: {reason}")]
 pub struct EntryFailure {
     /// SQS's error code, for example `InvalidMessageContents`.
     pub code: String,
-    /// SQS's words.
+    /// SQS's message.
     pub reason: String,
-    /// Whether the message itself is at fault (true: sending it again as it is cannot work).
+    /// Whether the message itself is at fault, so that sending it again unchanged cannot succeed.
     pub sender_fault: bool,
 }
 
 /// Why a call failed as a whole.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
-    /// There is no such queue.
+    /// The queue does not exist.
     #[error("the queue {queue} does not exist")]
     Missing {
         /// The queue.
         queue: QueueArn,
     },
-    /// We may not do this.
+    /// Access was denied.
     #[error("access to the queue {queue} was denied")]
     Denied {
         /// The queue.
         queue: QueueArn,
-        /// What SQS said.
+        /// SQS's message.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The request was not well-formed; nothing was done.
-    #[error("the request to the queue {queue} was not valid: {reason}")]
+    /// The request was invalid and had no effect.
+    #[error("the request to the queue {queue} was invalid: {reason}")]
     Invalid {
         /// The queue.
         queue: QueueArn,
-        /// What was wrong.
+        /// The reason.
         reason: String,
     },
-    /// No answer came, or an answer that says nothing: **the request may have taken effect**.
-    #[error("the queue {queue} did not answer")]
+    /// No conclusive answer arrived: **the request may have taken effect**.
+    #[error("the queue {queue} did not answer; the request may have taken effect")]
     Unanswered {
         /// The queue.
         queue: QueueArn,
-        /// The fault.
+        /// The underlying error.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// What a queue says of itself.
+/// A queue's attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueAttributes {
     /// Whether it is a FIFO queue.
@@ -90,13 +90,13 @@ pub struct QueueAttributes {
     pub visibility_timeout: Span,
     /// How long a message is kept.
     pub retention: Span,
-    /// Where messages go after too many receives.
+    /// The redrive policy, if there is one.
     pub redrive: Option<Redrive>,
-    /// Messages that can be received now, about.
+    /// The approximate number of messages that can be received now.
     pub visible_count: u64,
-    /// Messages in a consumer's hands, about.
+    /// The approximate number of messages that consumers hold.
     pub in_flight_count: u64,
-    /// Messages that wait for their delay, about.
+    /// The approximate number of delayed messages.
     pub delayed_count: u64,
 }
 
@@ -105,15 +105,15 @@ pub struct QueueAttributes {
 pub struct Redrive {
     /// The dead-letter queue.
     pub dlq: QueueArn,
-    /// After so many receives without a delete the next receive moves the message instead.
+    /// The number of receives without a delete after which the next receive moves the message.
     pub receives_max: u32,
 }
 
-/// SQS, or something that behaves like it.
+/// SQS, or an implementation with the same behaviour.
 #[async_trait]
 pub trait Queue: Send + Sync {
-    /// Receives up to `max` (1 to 10) messages, waiting up to `wait` (at most 20 s) for the first.
-    /// `visibility` overrides the queue's own visibility timeout.
+    /// Receives up to `max` (1 to 10) messages and waits up to `wait` (at most 20 s) for the first. `visibility`
+    /// overrides the queue's visibility timeout.
     async fn receive(
         &self,
         queue: &QueueArn,
@@ -122,22 +122,22 @@ pub trait Queue: Send + Sync {
         visibility: Option<Span>,
     ) -> Result<Vec<Received>, QueueError>;
 
-    /// Sends up to 10 messages, at most 1 MiB together. The answer has one result per message, in order: HTTP 200
-    /// may contain failures.
+    /// Sends up to 10 messages of at most 1 MiB in total. Returns one result per message, in order: a successful call
+    /// may contain failed messages.
     async fn send_batch(
         &self,
         queue: &QueueArn,
         messages: &[Outgoing],
     ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError>;
 
-    /// Deletes received messages by their handles, up to 10; one result each.
+    /// Deletes up to 10 received messages by their handles. Returns one result per message.
     async fn delete_batch(
         &self,
         queue: &QueueArn,
         receipt_handles: &[String],
     ) -> Result<Vec<Result<(), EntryFailure>>, QueueError>;
 
-    /// Makes a received message visible again after `visibility`, counted from now; zero means at once.
+    /// Makes a received message visible again after `visibility` from now; zero for immediately.
     async fn change_visibility(
         &self,
         queue: &QueueArn,
@@ -145,6 +145,6 @@ pub trait Queue: Send + Sync {
         visibility: Span,
     ) -> Result<(), QueueError>;
 
-    /// What the queue says of itself.
+    /// Returns the queue's attributes.
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError>;
 }

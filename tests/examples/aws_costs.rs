@@ -1,6 +1,8 @@
-//! What the office asks of AWS for a thousand letters kept and a thousand replayed: DynamoDB's calls and units, measured
-//! on MiniStack, which counts them as AWS documents them, and the requests of SQS, CloudWatch and Lambda that go with
-//! them. `cargo run -p dlo-tests --features aws --example aws_costs [letters of a batch]`; 100 when not said.
+//! Measures what the office asks of AWS for a thousand letters kept and a thousand replayed: DynamoDB's calls and units,
+//! and the requests of SQS, CloudWatch and Lambda that go with them. MiniStack counts the units as AWS documents them;
+//! `cargo ci --only aws` installs it.
+//!
+//! `cargo run -p dlo-tests --example aws_costs -- 100`: letters of a batch, 100 by default.
 
 use async_trait::async_trait;
 use dlo_tests::endpoint::Endpoint;

@@ -1,5 +1,7 @@
-//! Orders for the demo service at the endpoint that `AWS_ENDPOINT_URL` names:
-//! `cargo run -p dlo-tests --features aws --example aws_orders -- <main queue arn> [count] [kind]`.
+//! Places orders on the demo service's queue at the endpoint that `AWS_ENDPOINT_URL` names: 100 of the usual mix, or as
+//! many and of the kind that the arguments say. `cargo aws demo` calls it for the stack of `cargo aws up`.
+//!
+//! `cargo run -p dlo-tests --example aws_orders -- arn:aws:sqs:us-east-1:000000000000:orders 100 gift-card`
 
 use domain::id::QueueArn;
 use domain::time::Timestamp;

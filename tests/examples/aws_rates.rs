@@ -1,12 +1,15 @@
-//! Letters a second through a replay with the adapters for SQS and DynamoDB, and through a plain loop on the same
-//! endpoint in the same run: MiniStack, one Python process beside this one.
-//! `cargo run --profile demo -p dlo-tests --features aws --example aws_rates [letters …]`; 1,000 and 5,000 when not said.
+//! Measures letters per second through a replay with the adapters for SQS and DynamoDB, and through a plain loop on the
+//! same endpoint in the same run. The endpoint is MiniStack, one Python process beside this one; `cargo ci --only aws`
+//! installs it.
+//!
+//! `cargo run --profile demo -p dlo-tests --example aws_rates -- 1000 5000`; 1,000 and 5,000 letters
+//! are the default.
 
 use dlo_tests::endpoint::Endpoint;
 use domain::id::{QueueArn, ReplayId};
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::time::{Span, Timestamp};
-use harness::rates::{self, Took};
+use harness::rates::{self, Durations};
 use harness::world::World;
 use lambda::connect;
 use lambda::queue::SqsQueue;
@@ -45,8 +48,8 @@ async fn main() {
 }
 
 /// Runs until all letters are delivered; the world's clock does the waiting.
-async fn replay(world: &World, id: &ReplayId, letters: u64) -> Took {
-    let mut took = Took::default();
+async fn replay(world: &World, id: &ReplayId, letters: u64) -> Durations {
+    let mut took = Durations::default();
     loop {
         let sent_before = world.ledger(id).await.total().sent();
         let started = Instant::now();

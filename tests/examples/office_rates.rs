@@ -1,8 +1,10 @@
-//! Letters a second through intake and through a replay on the embedded office, and through a plain loop on the same
-//! queues: one process, one run, real store on disk, queues in memory.
-//! `cargo run --profile demo -p dlo-tests --example office_rates [letters …]`; 1,000 and 100,000 when not said.
+//! Measures letters per second through intake and through a replay of the embedded office, and through a plain loop on
+//! the same queues: one process, one run, the real store on disk, queues in memory.
+//!
+//! `cargo run --profile demo -p dlo-tests --example office_rates -- 1000 100000`; 1,000 and 100,000
+//! letters are the default.
 
-use harness::rates::{self, Took};
+use harness::rates::{self, Durations};
 use harness::world::World;
 use std::time::Instant;
 
@@ -27,9 +29,9 @@ async fn main() {
 }
 
 /// Plans, approves and sends them all, and settles them.
-async fn replay(world: &World, letters: u64) -> Took {
+async fn replay(world: &World, letters: u64) -> Durations {
     let id = rates::approved(world).await;
-    let mut took = Took::default();
+    let mut took = Durations::default();
     loop {
         let sent_before = world.ledger(&id).await.total().sent();
         let started = Instant::now();

@@ -1,6 +1,7 @@
-//! Endpoints on this machine that speak AWS, started for tests: each on a free port, and ended with the test process,
-//! however that ends.
+//! Endpoints of this machine that speak AWS. Each is started on a free port and ends with the test process, even if that
+//! is killed.
 
+use crate::processes::{self, Process};
 use domain::policy::Policy;
 use lambda::connect;
 use lambda::store::DynamoStore;
@@ -11,18 +12,21 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a server may take to answer: a cold Java on two busy cores.
+/// The deadline for a server to answer: a cold Java on two busy cores.
 const START_MAX: Duration = Duration::from_secs(60);
 
-/// Between two looks at whether it answers.
+/// The time between two attempts to reach a server.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Waits for the end of its input, which comes with the end of the test process, and ends the server.
+/// Runs the server, and ends it when standard input ends, which it does with the test process.
 const GUARD: &str = r#""$@" & server=$!; read -r _; kill "$server"; wait "$server""#;
+
+/// How many ports to try: another process may take a free port before the server does.
+const TRIES: u32 = 3;
 
 /// A running server.
 pub struct Endpoint {
-    /// Where it answers.
+    /// Its URL, without a trailing slash.
     pub url: String,
     _guard: Child,
     _alive: Option<ChildStdin>,
@@ -61,31 +65,40 @@ impl Endpoint {
             let mut localstack = Command::new(&program);
             localstack.args(["-m", "localstack.runtime.main"]).env("SERVICES", "sqs");
             localstack.env("GATEWAY_LISTEN", format!("127.0.0.1:{port}"));
-            // Nothing leaves this machine: no name server, no certificate, nobody is told.
+            // Nothing leaves this machine: no name server, no download of a certificate, no telemetry.
             localstack.env("DNS_ADDRESS", "0").env("SKIP_SSL_CERT_DOWNLOAD", "1").env("DISABLE_EVENTS", "1");
             localstack
         })
     }
 
-    fn start(command: impl FnOnce(u16) -> Command) -> Self {
-        let port = free_port();
-        let command = command(port);
+    fn start(command: impl Fn(u16) -> Command) -> Self {
+        for _ in 0..TRIES {
+            let port = free_port();
+            let endpoint = Self::spawn(command(port), port);
+            endpoint.wait(port);
+            if is_ours(port) {
+                return endpoint;
+            }
+        }
+        panic!("other processes took {TRIES} free ports before the server started");
+    }
+
+    fn spawn(command: Command, port: u16) -> Self {
         let mut guard = Command::new("sh");
         guard.args(["-c", GUARD, "guard"]).arg(command.get_program()).args(command.get_args());
         guard.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        guard.env(processes::RUN, processes::run());
         if let Some(folder) = command.get_current_dir() {
             guard.current_dir(folder);
         }
         let guard = guard.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut guard = guard.spawn().expect("a shell");
         let alive = guard.stdin.take();
-        let endpoint = Self { url: format!("http://127.0.0.1:{port}"), _guard: guard, _alive: alive };
-        endpoint.wait(port);
-        endpoint
+        Self { url: format!("http://127.0.0.1:{port}"), _guard: guard, _alive: alive }
     }
 
-    /// Until it speaks HTTP: a bound port alone may not answer yet.
-    #[expect(clippy::disallowed_methods, reason = "a pause between two looks at a condition, with a deadline")]
+    /// Waits until the server speaks HTTP; a port may be bound before.
+    #[expect(clippy::disallowed_methods, reason = "polls a condition, with a deadline")]
     fn wait(&self, port: u16) {
         let started = Instant::now();
         while !answers(port) {
@@ -94,7 +107,7 @@ impl Endpoint {
         }
     }
 
-    /// A store on a table of its own.
+    /// Returns a store on a new table.
     pub async fn store(&self) -> DynamoStore {
         let store = DynamoStore::new(&connect::to_endpoint(&self.url).await, new_name("office"));
         let store = store.keeping_delivered(Policy::default().delivered_kept());
@@ -102,7 +115,7 @@ impl Endpoint {
         store
     }
 
-    /// A store on a table of its own with a bucket of its own, where everything goes that does not fit its record.
+    /// Returns a store on a new table with a new bucket, which takes everything that does not fit a record.
     pub async fn store_with_bucket(&self) -> DynamoStore {
         let config = connect::to_endpoint(&self.url).await;
         let store = DynamoStore::new(&config, new_name("office")).with_bucket(&config, new_name("contents"), 1);
@@ -113,17 +126,23 @@ impl Endpoint {
     }
 }
 
-/// A name that nothing else of this process has.
-pub fn new_name(of: &str) -> String {
+/// Returns a name that is unique in this process.
+pub fn new_name(prefix: &str) -> String {
     static NAMES: AtomicU64 = AtomicU64::new(0);
-    format!("{of}-{}", NAMES.fetch_add(1, Ordering::Relaxed))
+    format!("{prefix}-{}", NAMES.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Returns whether a process of this test run listens on a port.
+fn is_ours(port: u16) -> bool {
+    // Elsewhere there is no `/proc` to look it up.
+    !cfg!(target_os = "linux") || Process::listening_on(port).is_some()
 }
 
 fn answers(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
-    let asked =
+    let sent =
         std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-    asked.is_ok() && stream.read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0)
+    sent.is_ok() && stream.read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0)
 }
 
 fn free_port() -> u16 {
@@ -133,7 +152,7 @@ fn free_port() -> u16 {
 
 fn tool(path: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    // Not the tool itself: a virtual environment's Python is a link that must be called by its own name.
+    // Only the root is resolved: the Python of a virtual environment is a link that must be called by its own name.
     let tool = root.canonicalize().expect("the checkout").join("target/tools").join(path);
     assert!(tool.exists(), "{} is missing: `cargo ci --only aws` installs it", tool.display());
     tool

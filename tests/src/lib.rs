@@ -1,5 +1,8 @@
-//! What integration tests share: conformance suites, and endpoints of this machine that speak AWS.
+//! What integration tests share: conformance suites, endpoints of this machine that speak AWS, a deployed stack, the
+//! processes that a test may kill, and the report of skipped cases.
 
 pub mod conformance;
 pub mod deployed;
 pub mod endpoint;
+pub mod processes;
+pub mod skipped;

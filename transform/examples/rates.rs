@@ -1,4 +1,4 @@
-//! What a worker costs: `cargo run --release -p dlo-transform --example rates`.
+//! Measures the cost of a worker: `cargo run --release -p dlo-transform --example rates`.
 
 use std::time::Instant;
 use tokio::runtime::Builder;
@@ -14,7 +14,7 @@ fn main() {
         let large = format!("[{}]", vec![order; 1024 * 1024 / (order.len() + 1)].join(","));
         for (name, body, count) in [("an order", order, LETTERS), ("a MiB of orders", &large, 20)] {
             let start = Instant::now();
-            let fresh = Transforms::by_this_executable();
+            let fresh = Transforms::with_this_executable();
             fresh.run(".", &["1"], false).await.expect("a worker").expect("a program").len();
             let started = start.elapsed();
             for program in [".", ".total.cents? = 1010", "del(..|.customer?)"] {

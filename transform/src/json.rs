@@ -1,27 +1,27 @@
-//! A body as a tree whose every value knows its own text.
+//! Parses a body into a tree; each value keeps its original text.
 
 use crate::limits::DEPTH_MAX;
 use crate::number;
 use jaq_json::{Map, Val};
 use std::borrow::Cow;
 
-/// A value and its text.
+/// A value with its text.
 #[derive(Debug)]
 pub struct Node<'a> {
-    /// The slice of the body that it is.
+    /// The value's slice of the body.
     pub text: &'a str,
-    /// What it is.
+    /// The value itself.
     pub kind: Kind<'a>,
 }
 
-/// What a value is.
+/// A value by its type.
 #[derive(Debug)]
 pub enum Kind<'a> {
     Null,
     Bool(bool),
-    /// Its digits are the text.
+    /// A number; its digits are the node's text.
     Number,
-    /// With escapes resolved; a lone surrogate becomes U+FFFD, as in jq.
+    /// A string with escapes resolved. A lone surrogate becomes U+FFFD, as in jq.
     Text(Cow<'a, str>),
     Array(Vec<Node<'a>>),
     Object(Vec<Member<'a>>),
@@ -36,20 +36,20 @@ pub struct Member<'a> {
     pub value: Node<'a>,
 }
 
-/// Why a text is not read.
+/// Why a text cannot be parsed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is no JSON from this byte on.
+    /// Not JSON from this byte on.
     NotJson(usize),
-    /// It is nested too deep.
+    /// Nested too deep.
     TooDeep,
 }
 
-/// Reads a body.
+/// Parses a body.
 pub fn parse(text: &str) -> Result<Node<'_>, Fault> {
     let mut reader = Reader { text, at: 0 };
     let node = reader.value(0)?;
-    reader.blanks();
+    reader.skip_blanks();
     if reader.at == text.len() { Ok(node) } else { Err(Fault::NotJson(reader.at)) }
 }
 
@@ -63,20 +63,20 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn blanks(&mut self) {
+    fn skip_blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
     }
 
-    fn wrong<T>(&self) -> Result<T, Fault> {
+    fn not_json<T>(&self) -> Result<T, Fault> {
         Err(Fault::NotJson(self.at))
     }
 
-    fn pass(&mut self, byte: u8) -> Result<(), Fault> {
-        self.blanks();
+    fn require(&mut self, byte: u8) -> Result<(), Fault> {
+        self.skip_blanks();
         if self.peek() != Some(byte) {
-            return self.wrong();
+            return self.not_json();
         }
         self.at += 1;
         Ok(())
@@ -86,34 +86,34 @@ impl<'a> Reader<'a> {
         if depth > DEPTH_MAX {
             return Err(Fault::TooDeep);
         }
-        self.blanks();
+        self.skip_blanks();
         let start = self.at;
         let kind = match self.peek() {
             Some(b'{') => Kind::Object(self.members(depth)?),
             Some(b'[') => Kind::Array(self.elements(depth)?),
             Some(b'"') => Kind::Text(self.string()?),
-            Some(b't') => self.word("true", Kind::Bool(true))?,
-            Some(b'f') => self.word("false", Kind::Bool(false))?,
-            Some(b'n') => self.word("null", Kind::Null)?,
+            Some(b't') => self.literal("true", Kind::Bool(true))?,
+            Some(b'f') => self.literal("false", Kind::Bool(false))?,
+            Some(b'n') => self.literal("null", Kind::Null)?,
             _ => self.number()?,
         };
         Ok(Node { text: &self.text[start..self.at], kind })
     }
 
-    fn word(&mut self, word: &str, kind: Kind<'a>) -> Result<Kind<'a>, Fault> {
-        if !self.text[self.at..].starts_with(word) {
-            return self.wrong();
+    fn literal(&mut self, literal: &str, kind: Kind<'a>) -> Result<Kind<'a>, Fault> {
+        if !self.text[self.at..].starts_with(literal) {
+            return self.not_json();
         }
-        self.at += word.len();
+        self.at += literal.len();
         Ok(kind)
     }
 
     fn number(&mut self) -> Result<Kind<'a>, Fault> {
-        let rest = &self.text[self.at..];
+        let remaining = &self.text[self.at..];
         let is_part = |b: u8| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = rest.bytes().position(|b| !is_part(b)).unwrap_or(rest.len());
-        if !number::is_json(&rest[..length]) {
-            return self.wrong();
+        let length = remaining.bytes().position(|b| !is_part(b)).unwrap_or(remaining.len());
+        if !number::is_json(&remaining[..length]) {
+            return self.not_json();
         }
         self.at += length;
         Ok(Kind::Number)
@@ -122,18 +122,18 @@ impl<'a> Reader<'a> {
     fn elements(&mut self, depth: usize) -> Result<Vec<Node<'a>>, Fault> {
         self.at += 1;
         let mut elements = Vec::new();
-        self.blanks();
+        self.skip_blanks();
         if self.peek() == Some(b']') {
             self.at += 1;
             return Ok(elements);
         }
         loop {
             elements.push(self.value(depth + 1)?);
-            self.blanks();
+            self.skip_blanks();
             match self.peek() {
                 Some(b',') => self.at += 1,
                 Some(b']') => break,
-                _ => return self.wrong(),
+                _ => return self.not_json(),
             }
         }
         self.at += 1;
@@ -143,26 +143,26 @@ impl<'a> Reader<'a> {
     fn members(&mut self, depth: usize) -> Result<Vec<Member<'a>>, Fault> {
         self.at += 1;
         let mut members = Vec::new();
-        self.blanks();
+        self.skip_blanks();
         if self.peek() == Some(b'}') {
             self.at += 1;
             return Ok(members);
         }
         loop {
-            self.blanks();
+            self.skip_blanks();
             if self.peek() != Some(b'"') {
-                return self.wrong();
+                return self.not_json();
             }
             let start = self.at;
             let key = self.string()?;
             let key_text = &self.text[start..self.at];
-            self.pass(b':')?;
+            self.require(b':')?;
             members.push(Member { key_text, key, value: self.value(depth + 1)? });
-            self.blanks();
+            self.skip_blanks();
             match self.peek() {
                 Some(b',') => self.at += 1,
                 Some(b'}') => break,
-                _ => return self.wrong(),
+                _ => return self.not_json(),
             }
         }
         self.at += 1;
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
                     escaped = true;
                     self.escape()?;
                 }
-                Some(0..=0x1F) | None => return self.wrong(),
+                Some(0..=0x1F) | None => return self.not_json(),
                 Some(_) => self.at += 1,
             }
         }
@@ -190,26 +190,26 @@ impl<'a> Reader<'a> {
         Ok(if escaped { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) })
     }
 
-    /// Steps over one escape, which must be one that JSON knows.
+    /// Skips one escape; fails if JSON does not define it.
     fn escape(&mut self) -> Result<(), Fault> {
-        let rest = &self.text.as_bytes()[self.at + 1..];
-        match rest {
+        let remaining = &self.text.as_bytes()[self.at + 1..];
+        match remaining {
             [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 2,
             [b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()) => self.at += 6,
-            _ => return self.wrong(),
+            _ => return self.not_json(),
         }
         Ok(())
     }
 }
 
-/// The text of a string whose escapes are known to be valid.
+/// Resolves the escapes of a string. The escapes must be valid.
 fn unescape(inner: &str) -> String {
     let mut out = String::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let kind = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
-        rest = &rest[(at + 2).min(rest.len())..];
+    let mut remaining = inner;
+    while let Some(at) = remaining.find('\\') {
+        out.push_str(&remaining[..at]);
+        let kind = remaining.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
+        remaining = &remaining[(at + 2).min(remaining.len())..];
         match kind {
             b'b' => out.push('\u{8}'),
             b'f' => out.push('\u{c}'),
@@ -217,14 +217,14 @@ fn unescape(inner: &str) -> String {
             b'r' => out.push('\r'),
             b't' => out.push('\t'),
             b'u' => {
-                let first = unit(rest);
-                rest = rest.get(4..).unwrap_or("");
-                let second = rest.strip_prefix("\\u").map(unit).filter(|_| (0xD800..0xDC00).contains(&first));
+                let first = unit(remaining);
+                remaining = remaining.get(4..).unwrap_or("");
+                let second = remaining.strip_prefix("\\u").map(unit).filter(|_| (0xD800..0xDC00).contains(&first));
                 match second.filter(|second| (0xDC00..0xE000).contains(second)) {
                     Some(second) => {
                         let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
                         out.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-                        rest = rest.get(6..).unwrap_or("");
+                        remaining = remaining.get(6..).unwrap_or("");
                     }
                     None => out.push(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER)),
                 }
@@ -232,7 +232,7 @@ fn unescape(inner: &str) -> String {
             other => out.push(char::from(other)),
         }
     }
-    out.push_str(rest);
+    out.push_str(remaining);
     out
 }
 
@@ -241,7 +241,7 @@ fn unit(text: &str) -> u32 {
 }
 
 impl Node<'_> {
-    /// The value that a program sees. Of members with one key the last counts, as in jq.
+    /// Returns the value that a program sees. If a key is repeated, the last member counts, as in jq.
     pub fn value(&self) -> Val {
         match &self.kind {
             Kind::Null => Val::Null,
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_json_is_refused_where_it_begins() {
+    fn invalid_json_is_refused_at_its_first_wrong_byte() {
         let rows = [
             ("", 0),
             ("  ", 2),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_read_with_every_escape() {
+    fn strings_are_parsed_with_every_escape() {
         let rows = [
             (r#""a\"b\\c\/d\b\f\n\r\t""#, "a\"b\\c/d\u{8}\u{c}\n\r\t"),
             (r#""\u00e9\ud83d\udce8""#, "é📨"),

@@ -1,9 +1,9 @@
-//! The worker by itself: what this crate's tests start. The office's own executables are workers too.
+//! A worker executable for this crate's tests. In production the office's own executables act as workers.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     transform::work_if_asked();
-    eprintln!("this is started by the office, with its hidden argument");
+    eprintln!("transform-worker is started by the office and does nothing by itself");
     ExitCode::from(2)
 }

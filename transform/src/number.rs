@@ -1,9 +1,9 @@
-//! Numbers by their digits: equal when they say the same quantity, however they are written.
+//! Numbers by their digits: equal if they have the same value, in whatever notation.
 
 use jaq_json::Num;
 use std::borrow::Cow;
 
-/// Whether a text is a number as JSON writes it.
+/// Returns whether a text is a JSON number.
 pub fn is_json(text: &str) -> bool {
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     let unsigned = text.strip_prefix('-').unwrap_or(text);
@@ -21,21 +21,21 @@ pub fn is_json(text: &str) -> bool {
         && exponent.is_none_or(|e| digits(e.strip_prefix(['+', '-']).unwrap_or(e)))
 }
 
-/// The value of a number's text: decimals keep their digits, integers their size.
+/// Parses a number. Decimals keep all their digits, and integers may have any size.
 pub fn read(text: &str) -> Num {
-    // `-0` would lose its sign as an integer.
+    // As an integer, `-0` would lose its sign.
     let decimal = text == "-0" || text.contains(['.', 'e', 'E']);
     let integer = (!decimal).then(|| Num::from_str_radix(text, 10)).flatten();
     integer.unwrap_or_else(|| Num::Dec(text.to_string().into()))
 }
 
-/// The text of a number; none where JSON has none for it (not a number, infinite).
+/// Returns the JSON text of a number; `None` for NaN and infinity.
 pub fn write(number: &Num) -> Option<Cow<'_, str>> {
     match number {
         Num::Int(_) | Num::BigInt(_) => Some(Cow::Owned(number.to_string())),
         Num::Float(float) => float.is_finite().then(|| Cow::Owned(number.to_string())).filter(|text| is_json(text)),
         Num::Dec(text) if is_json(text) => Some(Cow::Borrowed(text.as_str())),
-        // A program may read numbers that JSON does not write: `"+1.50" | tonumber`, `"007.5" | tonumber`.
+        // `tonumber` accepts numbers that are not valid JSON: `"+1.50" | tonumber`, `"007.5" | tonumber`.
         Num::Dec(text) => {
             let unsigned = text.trim_start_matches(['+', '-']);
             let sign = if text.starts_with('-') { "-" } else { "" };
@@ -46,12 +46,13 @@ pub fn write(number: &Num) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Whether two texts of numbers say the same quantity.
+/// Returns whether two number texts have the same value.
 pub fn same(a: &str, b: &str) -> bool {
     a == b || canonical(a).is_some_and(|a| canonical(b).is_some_and(|b| a == b))
 }
 
-/// Sign, digits without zeros at either end, and the exponent of the last digit. Zero has no sign and no digits.
+/// Returns the sign, the digits without leading and trailing zeros, and the exponent of the last digit. Zero has no sign
+/// and no digits.
 fn canonical(text: &str) -> Option<(bool, String, i64)> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_the_same_by_quantity_and_not_by_text_or_float() {
+    fn numbers_are_compared_by_value_and_not_by_text_or_float() {
         let rows = [
             ("1.10", "1.1", true),
             ("1e2", "100", true),
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_that_is_written_is_json() {
+    fn every_written_number_is_json() {
         for (text, written) in
             [("+1.50", Some("1.50")), ("007.5", Some("7.5")), ("000.5", Some("0.5")), ("-00.5", Some("-0.5"))]
         {

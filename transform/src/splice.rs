@@ -1,33 +1,33 @@
-//! What is sent: the answer of a program, in the text of the original wherever the two say the same.
+//! Writes a program's output, reusing the original's text wherever the values are equal.
 //!
-//! A value that did not change keeps its text (digits, escapes, blanks), a key that stays keeps its place, and what is
-//! new comes last. jaq's `del` moves the last member into the gap; nobody sees that here.
+//! An unchanged value keeps its text (digits, escapes, blanks). A remaining key keeps its position, and new keys come
+//! last. jaq's `del` moves the last member into the gap; this module restores the original order.
 
-use crate::engine::Failure;
 use crate::json::{Kind, Member, Node};
 use crate::limits::{BODY_BYTES_MAX, DEPTH_MAX};
 use crate::number;
+use crate::outcome::Failure;
 use domain::limits::{FIELD_CHANGES_MAX, SHOWN_CHARS_MAX};
 use domain::transform::FieldChange;
 use jaq_json::{Map, Val};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// The text of an answer, beside its original.
+/// The output's text, compared with the original.
 #[derive(Debug, Default)]
 pub struct Spliced {
-    /// Whether it says anything else than the original.
+    /// Whether any value differs from the original.
     pub changed: bool,
     /// The text.
     pub text: String,
-    /// The fields that differ, if they were asked for.
+    /// The changed fields, if requested.
     pub changes: Vec<FieldChange>,
 }
 
-/// Writes an answer over its original.
-pub fn splice(before: &Node<'_>, after: &Val, tell: bool) -> Result<Spliced, Failure> {
+/// Writes an output over its original. `with_changes` requests the changed fields.
+pub fn splice(before: &Node<'_>, after: &Val, with_changes: bool) -> Result<Spliced, Failure> {
     let mut writer = Writer { out: String::with_capacity(before.text.len()), ..Writer::default() };
-    writer.tell = tell;
+    writer.with_changes = with_changes;
     let changed = writer.over(before, after, 0)?;
     Ok(Spliced { changed, text: writer.out, changes: writer.changes })
 }
@@ -35,9 +35,9 @@ pub fn splice(before: &Node<'_>, after: &Val, tell: bool) -> Result<Spliced, Fai
 #[derive(Default)]
 struct Writer {
     out: String,
-    /// The JSON pointer of what is being written.
+    /// The JSON pointer of the value being written.
     pointer: String,
-    tell: bool,
+    with_changes: bool,
     changes: Vec<FieldChange>,
 }
 
@@ -50,7 +50,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a value where an original stands; true if they differ.
+    /// Writes a value in place of its original; returns whether they differ.
     fn over(&mut self, before: &Node<'_>, after: &Val, depth: usize) -> Result<bool, Failure> {
         let start = self.out.len();
         let changed = match (&before.kind, after) {
@@ -58,8 +58,8 @@ impl Writer {
             (Kind::Object(members), Val::Obj(map)) => self.object(members, map, depth)?,
             _ if is_same(before, after) => false,
             _ => {
-                self.fresh(after, depth)?;
-                self.told(Some(before.text), Some(start));
+                self.write(after, depth)?;
+                self.record(Some(before.text), Some(start));
                 true
             }
         };
@@ -73,33 +73,33 @@ impl Writer {
     fn array(&mut self, before: &[Node<'_>], after: &[Val], depth: usize) -> Result<bool, Failure> {
         let pairs = || before.iter().zip(after);
         let differs = before.len() != after.len();
-        // Elements that were taken out or put in: what is the same at either end is not told as changed.
-        let head = if differs { pairs().take_while(|(b, a)| is_same(b, a)).count() } else { 0 };
-        let tails = || before[head..].iter().rev().zip(after[head..].iter().rev());
-        let tail = if differs { tails().take_while(|(b, a)| is_same(b, a)).count() } else { 0 };
+        // Elements were removed or inserted: equal elements at either end do not count as changed.
+        let prefix = if differs { pairs().take_while(|(b, a)| is_same(b, a)).count() } else { 0 };
+        let from_the_end = || before[prefix..].iter().rev().zip(after[prefix..].iter().rev());
+        let suffix = if differs { from_the_end().take_while(|(b, a)| is_same(b, a)).count() } else { 0 };
         let mut changed = differs;
         self.push("[")?;
         for (at, value) in after.iter().enumerate() {
             if at > 0 {
                 self.push(",")?;
             }
-            let original = if at >= after.len() - tail {
+            let original = if at >= after.len() - suffix {
                 before.get(before.len() + at - after.len())
             } else {
-                before[..before.len() - tail].get(at)
+                before[..before.len() - suffix].get(at)
             };
             let length = self.pointer.len();
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(self.pointer, "/{at}");
             changed |= self.put(original, value, depth)?;
             self.pointer.truncate(length);
         }
         self.push("]")?;
-        let gone = before.iter().enumerate().take(before.len() - tail).skip(after.len() - tail);
-        for (at, node) in gone {
+        let removed = before.iter().enumerate().take(before.len() - suffix).skip(after.len() - suffix);
+        for (at, node) in removed {
             let length = self.pointer.len();
             let _ = write!(self.pointer, "/{at}");
-            self.told(Some(node.text), None);
+            self.record(Some(node.text), None);
             self.pointer.truncate(length);
         }
         Ok(changed)
@@ -111,7 +111,7 @@ impl Writer {
         self.push("{")?;
         for (_, member) in before.iter().enumerate().filter(|(at, member)| last.get(&*member.key) == Some(at)) {
             let length = self.pointer.len();
-            self.step(&member.key);
+            self.push_key(&member.key);
             match after.get(&Val::utf8_str(member.key.as_bytes().to_vec())) {
                 Some(value) => {
                     self.push(if std::mem::take(&mut first) { "" } else { "," })?;
@@ -121,13 +121,13 @@ impl Writer {
                 }
                 None => {
                     changed = true;
-                    self.told(Some(member.value.text), None);
+                    self.record(Some(member.value.text), None);
                 }
             }
             self.pointer.truncate(length);
         }
         for (key, value) in after {
-            let key = key_of(key)?;
+            let key = key_text(key)?;
             if last.contains_key(&*key) {
                 continue;
             }
@@ -136,7 +136,7 @@ impl Writer {
             self.quoted(&key)?;
             self.push(":")?;
             let length = self.pointer.len();
-            self.step(&key);
+            self.push_key(&key);
             self.put(None, value, depth)?;
             self.pointer.truncate(length);
         }
@@ -144,19 +144,19 @@ impl Writer {
         Ok(changed)
     }
 
-    /// Writes a value that lies one level deeper, over its original if it has one.
+    /// Writes a value one level deeper, over its original if it has one.
     fn put(&mut self, before: Option<&Node<'_>>, after: &Val, depth: usize) -> Result<bool, Failure> {
         let Some(before) = before else {
             let start = self.out.len();
-            self.fresh(after, depth + 1)?;
-            self.told(None, Some(start));
+            self.write(after, depth + 1)?;
+            self.record(None, Some(start));
             return Ok(true);
         };
         self.over(before, after, depth + 1)
     }
 
-    /// Writes a value that has no original.
-    fn fresh(&mut self, value: &Val, depth: usize) -> Result<(), Failure> {
+    /// Writes a value without an original.
+    fn write(&mut self, value: &Val, depth: usize) -> Result<(), Failure> {
         if depth > DEPTH_MAX {
             return Err(Failure::AnswerTooDeep);
         }
@@ -173,7 +173,7 @@ impl Writer {
                 self.push("[")?;
                 for (at, value) in values.iter().enumerate() {
                     self.push(if at > 0 { "," } else { "" })?;
-                    self.fresh(value, depth + 1)?;
+                    self.write(value, depth + 1)?;
                 }
                 self.push("]")
             }
@@ -181,9 +181,9 @@ impl Writer {
                 self.push("{")?;
                 for (at, (key, value)) in map.iter().enumerate() {
                     self.push(if at > 0 { "," } else { "" })?;
-                    self.quoted(&key_of(key)?)?;
+                    self.quoted(&key_text(key)?)?;
                     self.push(":")?;
-                    self.fresh(value, depth + 1)?;
+                    self.write(value, depth + 1)?;
                 }
                 self.push("}")
             }
@@ -191,13 +191,13 @@ impl Writer {
     }
 
     fn quoted(&mut self, text: &str) -> Result<(), Failure> {
-        // Characters that SQS does not take in a message are escaped as control characters are.
-        let needs = |c: char| c < ' ' || matches!(c, '"' | '\\' | '\u{FFFE}' | '\u{FFFF}');
+        // SQS rejects U+FFFE and U+FFFF in a message, so they are escaped like control characters.
+        let needs_escape = |c: char| c < ' ' || matches!(c, '"' | '\\' | '\u{FFFE}' | '\u{FFFF}');
         self.push("\"")?;
-        let mut rest = text;
-        while let Some(at) = rest.find(needs) {
-            self.push(&rest[..at])?;
-            let mut chars = rest[at..].chars();
+        let mut remaining = text;
+        while let Some(at) = remaining.find(needs_escape) {
+            self.push(&remaining[..at])?;
+            let mut chars = remaining[at..].chars();
             match chars.next() {
                 Some('"') => self.push("\\\"")?,
                 Some('\\') => self.push("\\\\")?,
@@ -207,34 +207,34 @@ impl Writer {
                 Some(other) => self.push(&format!("\\u{:04x}", u32::from(other)))?,
                 None => {}
             }
-            rest = chars.as_str();
+            remaining = chars.as_str();
         }
-        self.push(rest)?;
+        self.push(remaining)?;
         self.push("\"")
     }
 
-    fn step(&mut self, key: &str) {
+    fn push_key(&mut self, key: &str) {
         self.pointer.push('/');
         self.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
     }
 
-    /// Notes a change at the pointer; the new value is what was written from `start` on.
-    fn told(&mut self, before: Option<&str>, start: Option<usize>) {
-        if self.tell && self.changes.len() < FIELD_CHANGES_MAX {
+    /// Records a change at the current pointer. The new value is the text written since `start`.
+    fn record(&mut self, before: Option<&str>, start: Option<usize>) {
+        if self.with_changes && self.changes.len() < FIELD_CHANGES_MAX {
             let after = start.map(|start| shown(&self.out[start..]));
             self.changes.push(FieldChange { pointer: self.pointer.clone(), before: before.map(shown), after });
         }
     }
 }
 
-fn key_of(key: &Val) -> Result<std::borrow::Cow<'_, str>, Failure> {
+fn key_text(key: &Val) -> Result<std::borrow::Cow<'_, str>, Failure> {
     match key {
         Val::TStr(text) => Ok(String::from_utf8_lossy(text)),
         _ => Err(Failure::NotText),
     }
 }
 
-/// A text as it is shown: cut where it is long.
+/// Shortens a text for display.
 pub fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS_MAX) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -242,7 +242,7 @@ pub fn shown(text: &str) -> String {
     }
 }
 
-/// Whether a value says what its original says.
+/// Returns whether a value equals its original.
 fn is_same(before: &Node<'_>, after: &Val) -> bool {
     match (&before.kind, after) {
         (Kind::Null, Val::Null) => true,

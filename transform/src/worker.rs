@@ -1,14 +1,14 @@
-//! The worker: an executable of the office that was started to run programs, and nothing else.
+//! The worker: an executable of the office, started only to run programs.
 //!
-//! It takes its own rights away before it reads the first byte: little memory, no files, no core dump (a payload would
-//! be in it). One thread runs programs, the other watches the processor time that they take: time by the wall would
-//! blame a letter for a busy machine.
+//! It drops its own rights before it reads the first byte: little memory, no files, and no core dump, because that would
+//! contain a payload. One thread runs programs; the other watches the processor time that they take. Wall-clock time
+//! would blame a letter for a busy machine.
 
 use crate::engine::Program;
 use crate::limits::{
     COMPILE_CPU_MAX, FRAME_BYTES_MAX, LETTER_CPU_MAX, MEMORY_BYTES_MAX, ORPHAN_CPU_S, STACK_BYTES, WATCH_EVERY,
 };
-use crate::{Applied, Failure};
+use crate::outcome::Outcome;
 use domain::transform::ProgramFault;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
@@ -20,56 +20,64 @@ use std::time::Duration;
 /// The hidden first argument with which the office starts its own executable as a worker.
 pub const WORKER_ARGUMENT: &str = "transform-worker";
 
-/// How a worker ends, beside a signal.
+/// Exit codes of a worker.
 pub mod exit {
-    /// The office closed its end.
+    /// The office closed the pipe.
     pub const DONE: i32 = 0;
-    /// A frame could not be read or written.
+    /// Reading or writing a frame failed.
     pub const BROKEN: i32 = 3;
     /// A letter or a program took too much processor time.
     pub const TOO_SLOW: i32 = 4;
-    /// The limits could not be set.
+    /// Setting the limits failed.
     pub const UNLIMITED: i32 = 5;
     /// The engine panicked.
     pub const PANIC: i32 = 6;
 }
 
-/// What the office asks.
+/// The office's request to a worker.
 #[derive(Serialize, Deserialize)]
-pub enum Ask {
-    /// Take this program from now on.
+pub enum Request {
+    /// Compile this program and use it from now on.
     Program(String),
-    /// Run it over this body.
+    /// Run the current program over this body.
     Body {
         body: String,
-        /// Whether the fields that change are told.
-        tell: bool,
+        /// Whether to return the changed fields.
+        with_changes: bool,
     },
 }
 
-/// What the worker answers.
+/// The worker's response.
 #[derive(Serialize, Deserialize)]
-pub enum Told {
+pub enum Answer {
     /// The program is compiled.
     Ready,
-    /// It is none.
+    /// The program does not compile, or no program was sent.
     Faults(Vec<ProgramFault>),
-    /// What it made of the body.
-    Done(Result<Applied, Failure>),
+    /// The result for the body.
+    Done(Outcome),
 }
 
-/// Is the worker, if this process was started as one; then it does not return. Call it first in `main`, before
-/// anything reads the environment or starts a thread.
+/// Runs the worker if this process was started as one, and then never returns. Otherwise does nothing.
+///
+/// Call this first in `main`, before anything reads the environment or starts a thread.
+///
+/// ```no_run
+/// fn main() {
+///     transform::work_if_asked();
+///     println!("the office");
+/// }
+/// ```
 pub fn work_if_asked() {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == WORKER_ARGUMENT) {
         end(work());
     }
 }
 
-/// Since when the engine is at it, in processor time, and how long it may.
+/// When the engine started on the current request, in processor time, and how long it may take.
 type Busy = Option<(Duration, Duration)>;
 
-/// What the two threads share.
+/// The state that the two threads share.
 #[derive(Default)]
 struct Watch {
     busy: Mutex<Busy>,
@@ -82,7 +90,7 @@ impl Watch {
         self.changed.notify_one();
     }
 
-    /// Returns when the engine has taken too long.
+    /// Blocks until the engine has taken too long.
     fn until_too_slow(&self) {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -95,8 +103,8 @@ impl Watch {
     }
 }
 
-/// Ends this process: a thread that runs a program cannot be stopped in another way, and there is nothing to clean up.
-#[expect(clippy::disallowed_methods, reason = "the worker is made to be ended")]
+/// Ends this process. A thread that runs a program cannot be interrupted otherwise, and there is nothing to clean up.
+#[expect(clippy::disallowed_methods, reason = "exit is the only way to end a running program")]
 fn end(code: i32) -> ! {
     std::process::exit(code)
 }
@@ -127,44 +135,44 @@ fn serve(watch: &Watch) -> io::Result<()> {
     }
     let (mut from, mut to) = (io::stdin().lock(), io::stdout().lock());
     let mut program = None;
-    while let Some(ask) = read_frame(&mut from)? {
-        let ask = serde_json::from_slice(&ask)?;
-        let at_most = if matches!(ask, Ask::Program(_)) { COMPILE_CPU_MAX } else { LETTER_CPU_MAX };
+    while let Some(bytes) = read_frame(&mut from)? {
+        let request = serde_json::from_slice(&bytes)?;
+        let at_most = if matches!(request, Request::Program(_)) { COMPILE_CPU_MAX } else { LETTER_CPU_MAX };
         let since = processor_time();
         keep_alive(since);
         watch.set(Some((since, at_most)));
-        let told = answer(&mut program, ask);
+        let answer = respond(&mut program, request);
         watch.set(None);
-        to.write_all(&frame(&told)?)?;
+        to.write_all(&frame(&answer)?)?;
         to.flush()?;
     }
     Ok(())
 }
 
-fn answer(program: &mut Option<Program>, ask: Ask) -> Told {
-    match ask {
-        Ask::Program(text) => match Program::compile(&text) {
+fn respond(program: &mut Option<Program>, request: Request) -> Answer {
+    match request {
+        Request::Program(text) => match Program::compile(&text) {
             Ok(compiled) => {
                 *program = Some(compiled);
-                Told::Ready
+                Answer::Ready
             }
             Err(faults) => {
                 *program = None;
-                Told::Faults(faults)
+                Answer::Faults(faults)
             }
         },
-        Ask::Body { body, tell } => match program {
-            Some(program) => Told::Done(program.apply(&body, tell)),
-            None => Told::Faults(Vec::new()),
+        Request::Body { body, with_changes } => match program {
+            Some(program) => Answer::Done(program.apply(&body, with_changes)),
+            None => Answer::Faults(Vec::new()),
         },
     }
 }
 
-/// Takes away what a program does not need.
+/// Drops the rights that a program does not need.
 fn limit() -> io::Result<()> {
     let only = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
-    // What is written and private: heap and stacks. The address space of an executable with its libraries is many
-    // times that, and says nothing.
+    // Limits private writable memory: heap and stacks. The address space is no measure; with the executable and its
+    // libraries it is many times larger.
     setrlimit(Resource::Data, only(MEMORY_BYTES_MAX))?;
     setrlimit(Resource::Core, only(0))?;
     setrlimit(Resource::Fsize, only(0))?;
@@ -173,20 +181,20 @@ fn limit() -> io::Result<()> {
     Ok(())
 }
 
-/// Moves the moment at which the kernel ends this process: it is a bound of its own should the watch not work.
+/// Postpones the moment at which the kernel ends this process. The kernel's limit holds even if the watch fails.
 fn keep_alive(now: Duration) {
     let limit = Rlimit { current: Some(now.as_secs() + ORPHAN_CPU_S), maximum: None };
-    // Without it the watch is left, and the office's own.
+    // If this fails, the watch and the office's own timeout remain.
     let _ = setrlimit(Resource::Cpu, limit);
 }
 
-/// The processor time that this process has taken.
+/// Returns the processor time that this process has used.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
-/// A message with its length before it.
+/// Returns a message as a frame: its length in four bytes, then JSON.
 pub fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, message)?;
@@ -195,23 +203,23 @@ pub fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How long the frame is that begins so.
-pub fn frame_length(head: [u8; 4]) -> io::Result<usize> {
-    let length = u32::from_be_bytes(head) as usize;
+/// Returns the length of the frame that begins with these bytes; fails if it is above the limit.
+pub fn frame_length(header: [u8; 4]) -> io::Result<usize> {
+    let length = u32::from_be_bytes(header) as usize;
     if length <= FRAME_BYTES_MAX { Ok(length) } else { Err(too_long()) }
 }
 
 fn too_long() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "a frame is longer than anything that is said here")
+    io::Error::new(io::ErrorKind::InvalidData, "a frame exceeds FRAME_BYTES_MAX")
 }
 
 fn read_frame(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
-    let mut head = [0; 4];
-    match from.read_exact(&mut head) {
+    let mut header = [0; 4];
+    match from.read_exact(&mut header) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         done => done?,
     }
-    let mut bytes = vec![0; frame_length(head)?];
+    let mut bytes = vec![0; frame_length(header)?];
     from.read_exact(&mut bytes)?;
     Ok(Some(bytes))
 }

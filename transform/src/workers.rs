@@ -1,9 +1,9 @@
-//! The office's side: starts workers, asks them, and replaces those that a program has ended.
+//! The office's side: starts workers, sends them requests, and replaces those that a program has ended.
 
 use crate::engine::Program;
-use crate::limits::{COMPILED_MAX, LAST_WORDS_BYTES_MAX, LETTER_WALL_MAX, START_WALL_MAX, WORKERS_MAX};
-use crate::worker::{Ask, Told, WORKER_ARGUMENT, exit, frame, frame_length};
-use crate::{Failure, Outcome, Run};
+use crate::limits::{COMPILED_MAX, LETTER_WALL_MAX, START_WALL_MAX, STDERR_BYTES_MAX, WORKERS_MAX};
+use crate::outcome::{Failure, Outcome, Run};
+use crate::worker::{Answer, Request, WORKER_ARGUMENT, exit, frame, frame_length};
 use domain::limits::PROGRAM_BYTES_MAX;
 use domain::transform::ProgramFault;
 use std::cell::RefCell;
@@ -17,87 +17,88 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// No worker could be had. Says nothing about a letter: what was to be done with it is done later.
+/// No worker is available. This says nothing about the letters: the caller retries them later.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// It did not start.
-    #[error("the worker for transforms did not start ({})", executable.display())]
+    /// The executable did not start.
+    #[error("the transform worker did not start ({})", executable.display())]
     Start {
-        /// What was started.
+        /// The executable.
         executable: PathBuf,
-        /// The fault.
+        /// The error.
         source: io::Error,
     },
-    /// It started, and ended without a word.
-    #[error("the worker for transforms ended at once ({how})")]
+    /// The worker started, and ended before it responded.
+    #[error("the transform worker ended right after its start ({how})")]
     Ended {
-        /// How.
+        /// Its exit status.
         how: String,
     },
 }
 
-/// Runs programs over bodies.
+/// Runs programs over bodies, with limited time and memory. The crate's documentation has an example.
 pub struct Transforms {
-    /// What is started; none for programs that are known to end.
+    /// The worker's executable; `None` to run programs in this process.
     executable: Option<PathBuf>,
     slots: Semaphore,
     idle: Mutex<Vec<Worker>>,
 }
 
 impl Transforms {
-    /// With workers of this executable, whose `main` begins with [`crate::work_if_asked`].
-    pub fn by_this_executable() -> Self {
-        // The link names the file that runs, also when another has taken its place since.
+    /// Runs programs in workers of this executable, whose `main` must begin with [`crate::work_if_asked`].
+    pub fn with_this_executable() -> Self {
+        // The link names the running file, even if another file has replaced it since.
         let link = PathBuf::from("/proc/self/exe");
         let path = if link.exists() { Ok(link.clone()) } else { std::env::current_exe() };
-        Self::by(path.unwrap_or(link))
+        Self::with_executable(path.unwrap_or(link))
     }
 
-    /// With workers of another executable of the office.
-    pub fn by(executable: PathBuf) -> Self {
+    /// Runs programs in workers of another executable of the office.
+    pub fn with_executable(executable: PathBuf) -> Self {
         Self { executable: Some(executable), slots: Semaphore::new(WORKERS_MAX), idle: Mutex::default() }
     }
 
-    /// In this process, without a bound: for programs that are known to end, where nothing may depend on the machine's
-    /// speed (the simulation).
-    pub fn unbounded() -> Self {
+    /// Runs programs in this process, without limits: for programs that are known to end. The simulation uses this,
+    /// because its results must not depend on the machine's speed.
+    pub fn in_this_process() -> Self {
         Self { executable: None, slots: Semaphore::new(WORKERS_MAX), idle: Mutex::default() }
     }
 
-    /// Runs a program over some bodies. `tell` asks for the fields that change.
-    pub async fn run(&self, program: &str, bodies: &[&str], tell: bool) -> Result<Run, WorkerError> {
+    /// Runs a program over bodies and returns one outcome for each, or the program's faults. `with_changes` requests the
+    /// changed fields. Without bodies the program is only compiled.
+    pub async fn run(&self, program: &str, bodies: &[&str], with_changes: bool) -> Result<Run, WorkerError> {
         if program.len() > PROGRAM_BYTES_MAX {
             return Ok(Program::compile(program).map(|_| Vec::new()));
         }
-        let Some(executable) = &self.executable else { return Ok(here(program, bodies, tell)) };
+        let Some(executable) = &self.executable else { return Ok(run_here(program, bodies, with_changes)) };
         // The semaphore is never closed.
         let _slot = self.slots.acquire().await.ok();
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = idle().pop();
-        let mut at_work = AtWork { executable, program, worker: known };
+        let worker = idle().pop();
+        let mut session = Session { executable, program, worker };
         let mut outcomes = Vec::with_capacity(bodies.len());
-        // Without bodies the program is still compiled: what is wrong with it is an answer.
-        let mut faults = at_work.ready().await?.err();
+        // Compiles even without bodies, because the caller may only want the faults.
+        let mut faults = session.ready().await?.err();
         for body in bodies {
             if faults.is_some() {
                 break;
             }
-            match at_work.apply(body, tell).await? {
+            match session.apply(body, with_changes).await? {
                 Ok(outcome) => outcomes.push(outcome),
-                Err(wrong) => faults = Some(wrong),
+                Err(found) => faults = Some(found),
             }
         }
-        idle().extend(at_work.worker);
+        idle().extend(session.worker);
         Ok(faults.map_or(Ok(outcomes), Err))
     }
 }
 
 thread_local! {
-    /// The programs that this thread ran last, latest first: compiling one reads the whole standard library.
+    /// The programs that this thread ran last, latest first. Compiling is slow: it parses the whole standard library.
     static COMPILED: RefCell<Vec<(String, Program)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn here(program: &str, bodies: &[&str], tell: bool) -> Run {
+fn run_here(program: &str, bodies: &[&str], with_changes: bool) -> Run {
     COMPILED.with_borrow_mut(|compiled| {
         let at = match compiled.iter().position(|(text, _)| text == program) {
             Some(at) => at,
@@ -108,45 +109,45 @@ fn here(program: &str, bodies: &[&str], tell: bool) -> Run {
             }
         };
         compiled[..=at].rotate_right(1);
-        Ok(bodies.iter().map(|body| compiled[0].1.apply(body, tell)).collect())
+        Ok(bodies.iter().map(|body| compiled[0].1.apply(body, with_changes)).collect())
     })
 }
 
-/// A program that is run, and the worker that runs it now.
-struct AtWork<'a> {
+/// One run of a program, and its current worker.
+struct Session<'a> {
     executable: &'a PathBuf,
     program: &'a str,
     worker: Option<Worker>,
 }
 
-impl AtWork<'_> {
-    /// Sees to it that there is a worker that has the program.
+impl Session<'_> {
+    /// Makes sure that a worker with the compiled program is available.
     async fn ready(&mut self) -> Result<Result<(), Vec<ProgramFault>>, WorkerError> {
         if self.worker.as_ref().is_some_and(|worker| worker.program.as_deref() == Some(self.program)) {
             return Ok(Ok(()));
         }
-        // One that was idle may have ended meanwhile: that says nothing.
+        // An idle worker may have ended in the meantime, which says nothing about the program.
         for is_last_try in [false, true] {
             let mut worker = match self.worker.take() {
                 Some(worker) => worker,
                 None => Worker::start(self.executable)?,
             };
-            match worker.ask(&Ask::Program(self.program.into()), START_WALL_MAX).await {
-                Some(Told::Ready) => {
+            match worker.request(&Request::Program(self.program.into()), START_WALL_MAX).await {
+                Some(Answer::Ready) => {
                     worker.program = Some(self.program.into());
                     self.worker = Some(worker);
                     return Ok(Ok(()));
                 }
-                Some(Told::Faults(faults)) => {
+                Some(Answer::Faults(faults)) => {
                     worker.program = None;
                     self.worker = Some(worker);
                     return Ok(Err(faults));
                 }
-                Some(Told::Done(_)) | None => match worker.end().await {
+                Some(Answer::Done(_)) | None => match worker.end().await {
                     Failure::Crashed(how) if is_last_try => return Err(WorkerError::Ended { how }),
                     Failure::Crashed(_) => {}
                     why => {
-                        let message = format!("It cannot be compiled: it is nested too deep, or too long. {why}");
+                        let message = format!("The program is too long or too deeply nested to compile. {why}");
                         return Ok(Err(vec![ProgramFault { line: 1, column: 1, message }]));
                     }
                 },
@@ -155,21 +156,25 @@ impl AtWork<'_> {
         Err(WorkerError::Ended { how: "twice".into() })
     }
 
-    async fn apply(&mut self, body: &str, tell: bool) -> Result<Result<Outcome, Vec<ProgramFault>>, WorkerError> {
+    async fn apply(
+        &mut self,
+        body: &str,
+        with_changes: bool,
+    ) -> Result<Result<Outcome, Vec<ProgramFault>>, WorkerError> {
         let mut failure = Failure::Crashed(String::new());
         for _ in 0..2 {
             if let Err(faults) = self.ready().await? {
                 return Ok(Err(faults));
             }
             let Some(mut worker) = self.worker.take() else { break };
-            match worker.ask(&Ask::Body { body: body.into(), tell }, LETTER_WALL_MAX).await {
-                Some(Told::Done(outcome)) => {
+            match worker.request(&Request::Body { body: body.into(), with_changes }, LETTER_WALL_MAX).await {
+                Some(Answer::Done(outcome)) => {
                     self.worker = Some(worker);
                     return Ok(Ok(outcome));
                 }
                 _ => failure = worker.end().await,
             }
-            // Somebody else may have ended it: the letter gets a second try before it is blamed.
+            // Something else may have ended the worker, so the letter gets a second attempt.
             if !matches!(failure, Failure::Crashed(_)) {
                 break;
             }
@@ -178,12 +183,12 @@ impl AtWork<'_> {
     }
 }
 
-/// A worker that runs.
+/// A running worker.
 struct Worker {
     child: Child,
     to: ChildStdin,
     from: ChildStdout,
-    /// What it has compiled.
+    /// The program that it has compiled.
     program: Option<String>,
 }
 
@@ -192,7 +197,7 @@ impl Worker {
         let start = |source| WorkerError::Start { executable: executable.clone(), source };
         let mut child = Command::new(executable)
             .arg(WORKER_ARGUMENT)
-            // What the office is told by its environment is no program's business.
+            // The office's environment holds settings that no program may read.
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::piped())
@@ -203,47 +208,47 @@ impl Worker {
             .map_err(start)?;
         match (child.stdin.take(), child.stdout.take()) {
             (Some(to), Some(from)) => Ok(Self { child, to, from, program: None }),
-            _ => Err(start(io::Error::other("it has no pipes"))),
+            _ => Err(start(io::Error::other("the worker has no pipes"))),
         }
     }
 
-    /// Asks, and waits for the answer; none when it has ended, or takes too long.
-    async fn ask(&mut self, ask: &Ask, at_most: Duration) -> Option<Told> {
-        let frame = frame(ask).ok()?;
+    /// Sends a request and waits for the response; returns `None` if the worker ended or took too long.
+    async fn request(&mut self, request: &Request, at_most: Duration) -> Option<Answer> {
+        let frame = frame(request).ok()?;
         let answer = async {
             self.to.write_all(&frame).await?;
-            let mut head = [0; 4];
-            self.from.read_exact(&mut head).await?;
-            let mut bytes = vec![0; frame_length(head)?];
+            let mut header = [0; 4];
+            self.from.read_exact(&mut header).await?;
+            let mut bytes = vec![0; frame_length(header)?];
             self.from.read_exact(&mut bytes).await?;
-            Ok::<Told, io::Error>(serde_json::from_slice(&bytes)?)
+            Ok::<Answer, io::Error>(serde_json::from_slice(&bytes)?)
         };
         timeout(at_most, answer).await.ok()?.ok()
     }
 
-    /// Ends it, and says what it ended of.
+    /// Ends the worker and returns why it failed.
     async fn end(mut self) -> Failure {
-        // A worker that was ended by its own watch or by the kernel is gone in a moment; another has to be killed.
+        // A worker that its own watch or the kernel ended exits within moments; any other has to be killed.
         let Ok(Ok(status)) = timeout(Duration::from_millis(500), self.child.wait()).await else {
-            // Its end is awaited by the runtime; the letter is not kept waiting for it.
+            // The runtime reaps the process; the letter does not wait for that.
             let _ = self.child.start_kill();
             return Failure::TooSlow;
         };
-        let mut words = Vec::new();
-        if let Some(last) = self.child.stderr.take() {
-            let _ = timeout(Duration::from_millis(500), last.take(LAST_WORDS_BYTES_MAX).read_to_end(&mut words)).await;
+        let mut stderr = Vec::new();
+        if let Some(pipe) = self.child.stderr.take() {
+            let _ = timeout(Duration::from_millis(500), pipe.take(STDERR_BYTES_MAX).read_to_end(&mut stderr)).await;
         }
-        ended_of(status, &String::from_utf8_lossy(&words))
+        failure_from(status, &String::from_utf8_lossy(&stderr))
     }
 }
 
-/// What a worker ended of, by its status and what the standard library wrote last.
-fn ended_of(status: ExitStatus, words: &str) -> Failure {
+/// Derives the failure from the exit status and from what the standard library wrote to standard error.
+fn failure_from(status: ExitStatus, stderr: &str) -> Failure {
     if status.code() == Some(exit::TOO_SLOW) {
         Failure::TooSlow
-    } else if words.contains("overflowed its stack") {
+    } else if stderr.contains("overflowed its stack") {
         Failure::TooMuchRecursion
-    } else if words.contains("memory allocation") || words.contains("capacity overflow") {
+    } else if stderr.contains("memory allocation") || stderr.contains("capacity overflow") {
         Failure::TooMuchMemory
     } else {
         Failure::Crashed(status.to_string())

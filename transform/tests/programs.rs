@@ -1,33 +1,33 @@
-//! Programs and bodies, and what becomes of them: the same through a worker and in this process.
+//! Runs programs over bodies, in a worker and in this process, and expects the same result from both.
 
 use domain::transform::FieldChange;
 use std::path::PathBuf;
 use transform::{Applied, Failure, Transforms};
 
 fn workers() -> Transforms {
-    Transforms::by(PathBuf::from(env!("CARGO_BIN_EXE_transform-worker")))
+    Transforms::with_executable(PathBuf::from(env!("CARGO_BIN_EXE_transform-worker")))
 }
 
-/// What a program makes of a body, in both ways.
+/// Runs a program over a body in both ways.
 async fn apply(workers: &Transforms, program: &str, body: &str) -> Result<Applied, Failure> {
     let there =
         workers.run(program, &[body], true).await.expect("a worker").unwrap_or_else(|f| panic!("{program}: {f:?}"));
-    let here = Transforms::unbounded().run(program, &[body], true).await.expect("here").expect("a program");
+    let here = Transforms::in_this_process().run(program, &[body], true).await.expect("here").expect("a program");
     assert_eq!(there, here, "{program} over {body}");
     there.into_iter().next().expect("one outcome")
 }
 
 #[tokio::test]
-async fn what_a_program_leaves_alone_keeps_its_text() {
+async fn unchanged_values_keep_their_text() {
     let workers = workers();
     let order = r#"{ "id":123456789012345678901234567890, "price": 0.1000,"huge":1e400,"zero":-0, "p":1.10, "e":"\u00e9\/", "n":null }"#;
     let rows = [
-        // Nothing changes: not a byte.
+        // No value changes, so no byte changes.
         (".", order, None),
         (". as $x | $x", order, None),
         ("with_entries(.)", order, None),
         (".price = .price", order, None),
-        // jaq's `del` moves the last member: the same members are the same body.
+        // jaq's `del` moves the last member; the order of members does not count as a change.
         ("del(.missing)", order, None),
         ("to_entries | reverse | from_entries", order, None),
         (".p = 1.1", order, None),
@@ -36,7 +36,7 @@ async fn what_a_program_leaves_alone_keeps_its_text() {
         (".", "  \"a\"  ", None),
         (".", r#"{"a":1,"a":2}"#, None),
         (".", r#""\ud83d""#, None),
-        // What changes, changes alone.
+        // Only the changed values get a new text.
         (
             ".price = 0.2",
             order,
@@ -80,78 +80,78 @@ async fn what_a_program_leaves_alone_keeps_its_text() {
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_change_a_letter_says_why() {
+async fn each_failure_explains_itself() {
     let workers = workers();
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
     let rows = [
-        (".", "not json", "The body is not JSON (line 1, column 1): a jq program cannot change it."),
-        (".", "", "The body is not JSON (line 1, column 1): a jq program cannot change it."),
-        (".", "{\n \"a\": tru }", "The body is not JSON (line 2, column 7): a jq program cannot change it."),
+        (".", "not json", "The body is not JSON (line 1, column 1), so a jq program cannot change it."),
+        (".", "", "The body is not JSON (line 1, column 1), so a jq program cannot change it."),
+        (".", "{\n \"a\": tru }", "The body is not JSON (line 2, column 7), so a jq program cannot change it."),
         (".", &deep, "The body is nested deeper than 128 levels."),
-        ("empty", "{}", "gives no value"),
-        ("select(.a)", "{}", "gives no value"),
-        (".[]", "[1,2]", "gives several values"),
-        ("repeat(1)", "{}", "gives several values"),
-        ("nan", "{}", "a number that JSON cannot say"),
-        ("{a: infinite}", "{}", "a number that JSON cannot say"),
-        ("{(\"a\"|tobytes): 1}", "{}", "JSON cannot say that"),
-        ("{(1|tojson|fromjson): 1}", "{}", "JSON cannot say that"),
-        ("error(\"no customer\")", "{}", "The program fails: no customer."),
-        (".a.b = 1", "{}", "create it first: `.a //= {} | .a.b = 1`."),
-        (".a + 1", r#"{"a":"x"}"#, "The program fails: cannot calculate \"x\" + 1."),
-        ("reduce range(200) as $i (1; [.])", "{}", "The answer is nested deeper than 128 levels."),
-        (".a = \"x\" * 2000000", "{}", "The answer is larger than 1048576 bytes"),
+        ("empty", "{}", "produced no value"),
+        ("select(.a)", "{}", "produced no value"),
+        (".[]", "[1,2]", "produced several values"),
+        ("repeat(1)", "{}", "produced several values"),
+        ("nan", "{}", "a number that JSON cannot represent"),
+        ("{a: infinite}", "{}", "a number that JSON cannot represent"),
+        ("{(\"a\"|tobytes): 1}", "{}", "JSON cannot represent it"),
+        ("{(1|tojson|fromjson): 1}", "{}", "JSON cannot represent it"),
+        ("error(\"no customer\")", "{}", "The program failed: no customer."),
+        (".a.b = 1", "{}", "Create it first: `.a //= {} | .a.b = 1`."),
+        (".a + 1", r#"{"a":"x"}"#, "The program failed: cannot calculate \"x\" + 1."),
+        ("reduce range(200) as $i (1; [.])", "{}", "The output is nested deeper than 128 levels."),
+        (".a = \"x\" * 2000000", "{}", "The output is larger than 1048576 bytes"),
     ];
-    for (program, body, words) in rows {
+    for (program, body, text) in rows {
         match apply(&workers, program, body).await {
-            Err(failure) => assert!(failure.to_string().contains(words), "{program} over {body}: {failure}"),
+            Err(failure) => assert!(failure.to_string().contains(text), "{program} over {body}: {failure}"),
             Ok(applied) => panic!("{program} over {body}: {applied:?}"),
         }
     }
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_program_is_said_with_its_place() {
+async fn each_fault_has_a_message_and_a_location() {
     let workers = workers();
     let long = ".".repeat(5_000);
     let rows = [
         ("", 1, 1, "The program is empty"),
         ("  \n ", 1, 1, "The program is empty"),
         (&long, 1, 1, "longer than 4096 bytes"),
-        (".a = (1", 1, 6, "The closing `)` of this"),
-        (".a = {x: 1", 1, 6, "The closing `}` of this"),
-        (".a = \"text", 1, 6, "The closing quote of this"),
-        (".a\n| .b = foo", 2, 8, "There is no filter `foo`. A field is written `.foo`"),
+        (".a = (1", 1, 6, "This `(` has no closing `)`"),
+        (".a = {x: 1", 1, 6, "This `{` has no closing `}`"),
+        (".a = \"text", 1, 6, "This string has no closing quote"),
+        (".a\n| .b = foo", 2, 8, "There is no filter `foo`. Write `.foo` for a field"),
         (".a |= bar(1; 2)", 1, 7, "There is no filter `bar` with 2 arguments"),
         (".a = $x", 1, 6, "There is no variable `$x`"),
-        ("if .a then 1", 1, 13, "the program ends"),
-        (".a = = 1", 1, 6, "stands, where"),
-        (".é = 1", 1, 2, "written `.\"name\"`"),
-        ("\"\\x\"", 1, 3, "This is no escape"),
-        ("\"é\" | now", 1, 7, "`now` cannot be used here"),
-        (".a = env", 1, 6, "`env` cannot be used here"),
-        (".a = $ENV.PATH", 1, 6, "`$ENV` cannot be used here"),
-        ("input", 1, 1, "`input` cannot be used here"),
-        ("[inputs]", 1, 2, "`inputs` cannot be used here"),
-        ("debug", 1, 1, "`debug` cannot be used here"),
-        ("halt", 1, 1, "`halt` cannot be used here"),
-        ("halt_error", 1, 1, "`halt_error` cannot be used here"),
-        ("now | localtime", 1, 1, "`now` cannot be used here"),
-        ("include \"a\"; .", 1, 10, "Other files cannot be included"),
+        ("if .a then 1", 1, 13, "found the end of the program"),
+        (".a = = 1", 1, 6, "found `=`"),
+        (".é = 1", 1, 2, "Write `.\"name\"`"),
+        ("\"\\x\"", 1, 3, "Unknown escape"),
+        ("\"é\" | now", 1, 7, "`now` is not available"),
+        (".a = env", 1, 6, "`env` is not available"),
+        (".a = $ENV.PATH", 1, 6, "`$ENV` is not available"),
+        ("input", 1, 1, "`input` is not available"),
+        ("[inputs]", 1, 2, "`inputs` is not available"),
+        ("debug", 1, 1, "`debug` is not available"),
+        ("halt", 1, 1, "`halt` is not available"),
+        ("halt_error", 1, 1, "`halt_error` is not available"),
+        ("now | localtime", 1, 1, "`now` is not available"),
+        ("include \"a\"; .", 1, 10, "Files cannot be included"),
     ];
-    for (program, line, column, words) in rows {
+    for (program, line, column, text) in rows {
         let faults = workers.run(program, &["{}"], false).await.expect("a worker").expect_err(program);
         let first = &faults[0];
         assert_eq!((first.line, first.column), (line, column), "{program}: {faults:?}");
-        assert!(first.message.contains(words), "{program}: {faults:?}");
+        assert!(first.message.contains(text), "{program}: {faults:?}");
     }
-    // The worker is none the worse for it.
+    // The worker still works after all of these.
     let good = workers.run(".a = 1", &["{}"], false).await.unwrap().unwrap();
     assert_eq!(good, [Ok(Applied::Changed { body: r#"{"a":1}"#.into(), changes: vec![] })]);
 }
 
 #[tokio::test]
-async fn changes_are_told_by_field() {
+async fn changes_are_reported_by_field() {
     let workers = workers();
     let change = |pointer: &str, before: Option<&str>, after: Option<&str>| FieldChange {
         pointer: pointer.into(),
@@ -193,5 +193,5 @@ async fn changes_are_told_by_field() {
     assert_eq!(changes, [change("/a", Some(&cut), Some("1"))]);
     let many = format!("[{}]", vec!["0"; 100].join(","));
     let Ok(Applied::Changed { changes, .. }) = apply(&workers, "map(1)", &many).await else { panic!("a change") };
-    assert_eq!(changes.len(), 50, "no page is made of one letter");
+    assert_eq!(changes.len(), 50, "the number of reported changes is limited");
 }

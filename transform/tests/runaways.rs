@@ -1,15 +1,15 @@
-//! Programs that do not end, or want everything: each ends in a clear failure, and the next letter works.
+//! Programs that do not end or use too much memory: each results in a clear failure, and the next letter works.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use transform::{Applied, Failure, Transforms};
 
-/// How long a runaway may be waited for here: its quarter of a second, a new worker, and a machine that is busy with
-/// other tests.
+/// How long a runaway may take in these tests: its limit of 250 ms, the start of a new worker, and some time for a machine
+/// that is busy with other tests.
 const PATIENCE: Duration = Duration::from_secs(12);
 
 fn workers() -> Transforms {
-    Transforms::by(PathBuf::from(env!("CARGO_BIN_EXE_transform-worker")))
+    Transforms::with_executable(PathBuf::from(env!("CARGO_BIN_EXE_transform-worker")))
 }
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn a_runaway_fails_alone_and_the_next_letter_works() {
         ("[recurse([., .])] | length", big),
     ];
     for (program, expected) in rows {
-        // A program that fails on one letter alone.
+        // This program fails on the first letter only.
         let guarded = format!("if .n == 1 then ({program}) else .done = true end");
         let started = Instant::now();
         let run = workers.run(&guarded, &[r#"{"n":1}"#, r#"{"n":2}"#], false).await.expect("a worker");
@@ -48,7 +48,7 @@ async fn a_runaway_fails_alone_and_the_next_letter_works() {
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_be_compiled_in_bounds_is_a_fault_of_the_program() {
+async fn a_program_too_large_to_compile_is_reported_as_faulty() {
     let workers = workers();
     for program in [format!("{}.{}", "(".repeat(2_000), ")".repeat(2_000)), "[".repeat(4_000)] {
         match workers.run(&program, &["{}"], false).await.expect("a worker") {
@@ -60,7 +60,7 @@ async fn a_program_that_cannot_be_compiled_in_bounds_is_a_fault_of_the_program()
 }
 
 #[tokio::test]
-async fn the_largest_body_passes_through() {
+async fn the_largest_body_fits() {
     let workers = workers();
     let text = format!("{{\"a\":\"{}\"}}", "é\\n".repeat(200_000));
     let body = format!("{text}{}", " ".repeat(1024 * 1024 - text.len()));
@@ -80,21 +80,21 @@ async fn the_worst_bodies_fit_into_a_workers_memory() {
     for (program, item) in [(".", "{\"a\":1}"), (".", "[]"), (".", "1"), ("map(.b = 1) | .[:9]", "{\"a\":1}")] {
         let outcome =
             workers.run(program, &[&list(item)], false).await.expect("a worker").expect("a program").remove(0);
-        // A build without optimisation may take too long; none may take too much.
+        // An unoptimised build may exceed the time limit, but no build may exceed the memory limit.
         assert!(matches!(outcome, Ok(_) | Err(Failure::TooSlow)), "{program} over {item}: {outcome:?}");
     }
 }
 
 #[tokio::test]
-async fn an_executable_that_is_no_worker_says_nothing_about_a_letter() {
+async fn a_wrong_executable_is_an_error_of_the_worker_and_not_of_the_letter() {
     for executable in ["/bin/true", "/nowhere/dlo"] {
-        let workers = Transforms::by(PathBuf::from(executable));
+        let workers = Transforms::with_executable(PathBuf::from(executable));
         workers.run(".", &["{}"], false).await.map(|_| ()).expect_err(executable);
     }
 }
 
 #[tokio::test]
-async fn letters_of_several_callers_are_not_mixed_up() {
+async fn concurrent_callers_get_their_own_results() {
     let workers = std::sync::Arc::new(workers());
     let callers = (0..6).map(|caller| {
         let workers = workers.clone();

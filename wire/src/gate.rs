@@ -5,18 +5,18 @@ use domain::gate::{Condition, Gate};
 use domain::id::GroupId;
 use serde::{Deserialize, Serialize};
 
-/// A gate to look at. It opens nothing: the server judges the gate anew when somebody approves.
+/// A gate for display only: the server evaluates the gate again at every approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateView {
-    /// The group that the gate guards.
+    /// The group of the gate.
     pub group: GroupId,
     /// The conditions, in order.
     pub conditions: Vec<Condition>,
 }
 
 impl GateView {
-    /// Whether every condition held when the gate was judged.
+    /// Whether every condition held when the gate was evaluated.
     pub fn is_open(&self) -> bool {
         self.conditions.iter().all(Condition::holds)
     }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use domain::deployment::Deployment;
 use domain::group::{GroupCounts, GroupState, Tally, Variant};
-use domain::id::{Actor, GroupId, ReplayId};
+use domain::id::{GroupId, ReplayId};
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::money::{Decimal, Purse};
@@ -16,33 +16,33 @@ use domain::time::Timestamp;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What a person does next about a group; also the order of the list.
+/// The next step for a person; also the order of the list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "step")]
 pub enum NextStep {
-    /// Letters die of a cause that was resolved: find out why the fix does not hold.
+    /// Letters of a resolved group died again: find out why the fix failed.
     Regressed,
-    /// A replay has stopped: decide.
+    /// A replay is paused: decide.
     ReplayPaused,
-    /// It is growing now: find the cause first.
+    /// The group is growing: find the cause first.
     Growing,
     /// A fix is declared: plan, approve, replay.
     ReplayReady,
     /// Find the cause.
     FindCause,
-    /// A replay is under way: watch it.
+    /// A replay is running: watch it.
     Replaying {
         /// The wave, from 1.
         wave: u32,
-        /// Of how many.
+        /// The number of waves.
         waves: u32,
     },
-    /// Nothing.
+    /// Nothing to do.
     Resolved,
 }
 
-/// What a step may carry.
+/// The fields that any step may carry.
 #[derive(Deserialize)]
 struct Carried {
     step: String,
@@ -72,76 +72,74 @@ impl<'de> Deserialize<'de> for NextStep {
 pub struct GroupRow {
     /// Its id.
     pub id: GroupId,
-    /// What a person calls it.
+    /// The title for people.
     pub title: String,
-    /// Where it was thrown.
+    /// Where the error was thrown.
     pub culprit: Option<String>,
-    /// The main queue's name, or the dead-letter queue's where the main queue is not known.
+    /// The main queue's name, or the dead-letter queue's if the main queue is unknown.
     pub queue: String,
     /// The service that fails.
     pub consumer: Option<String>,
     /// Class, category, confidence, reason.
     pub classification: Classification,
-    /// How much it hurts.
+    /// The worst severity of its message types.
     pub severity: Severity,
-    /// Where it is in its life.
+    /// The state.
     #[serde(flatten)]
     pub state: GroupState,
-    /// What to do next.
+    /// The next step for a person.
     pub next: NextStep,
     /// Letters that are not delivered, and their money.
     pub open: Tally,
-    /// Letters that a replay has in hand (also counted as open).
+    /// Letters in a replay (also counted as open).
     pub in_replay: i64,
-    /// Letters that were delivered by a replay.
+    /// Letters that a replay delivered.
     pub delivered: i64,
-    /// Different customers whose letters died of this.
+    /// Distinct customers with letters in this group.
     pub customers: u64,
-    /// When the oldest open letter was first sent.
+    /// Time of the oldest open letter's first send.
     pub oldest_sent_at: Option<Timestamp>,
-    /// When the first open letter is lost: its deadline or its queue's retention.
+    /// When the next open letter is lost: at its deadline or the end of its queue's retention.
     pub loss_at: Option<Timestamp>,
-    /// When its first letter died.
+    /// Time of the first death.
     pub first_died_at: Timestamp,
-    /// When a letter died last.
+    /// Time of the latest death.
     pub last_died_at: Option<Timestamp>,
-    /// Deaths per hour of the last 24, oldest first; the last bar is the current hour so far.
+    /// Deaths per hour of the last 24 hours, oldest first; the last bar is the current hour so far.
     pub arrivals: Vec<u64>,
     /// Deaths in the last 60 minutes.
     pub arrivals_last_hour: u64,
-    /// Somebody who looks after it.
-    pub owner: Option<Actor>,
 }
 
-/// The numbers above the list, over all groups.
+/// Totals over all groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Groups that grow.
+    /// Growing groups.
     pub growing: u64,
     /// Letters that are not delivered.
     pub open_letters: i64,
     /// Their money.
     pub money: Purse,
-    /// When the oldest of them was first sent.
+    /// Time of the oldest of these letters' first send.
     pub oldest_sent_at: Option<Timestamp>,
-    /// When the first of them is lost.
+    /// When the next of these letters is lost.
     pub loss_at: Option<Timestamp>,
-    /// Replays that run or are paused.
+    /// Running or paused replays.
     pub replays: u64,
 }
 
-/// The list of groups, in the order of attention.
+/// The list of groups, ordered by urgency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupsAnswer {
     /// The groups.
     pub groups: Vec<GroupRow>,
-    /// The numbers above the list.
+    /// Totals over all groups.
     pub summary: Summary,
-    /// Whether there are more groups than one answer gives.
+    /// Whether there are more groups than fit in one answer.
     pub cut: bool,
-    /// The dead-letter queues that are watched, by name.
+    /// The names of the watched dead-letter queues.
     pub watching: Vec<String>,
 }
 
@@ -149,39 +147,39 @@ pub struct GroupsAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupDetail {
-    /// What the list has.
+    /// The fields of the list.
     pub row: GroupRow,
     /// The failure of its first letter.
     pub failure: Failure,
     /// The note.
     pub note: Option<String>,
-    /// The counters by state of the letters.
+    /// The counters by letter state.
     pub counts: GroupCounts,
-    /// The gate as it stands for the person who asks.
+    /// The gate, evaluated for the current user.
     pub gate: GateView,
-    /// How long the group must be quiet, milliseconds.
+    /// How long no new failure may occur, milliseconds.
     pub quiet_ms: i64,
-    /// The plan that waits for approval, if there is one.
+    /// The plan that awaits approval, if there is one.
     pub plan: Option<PlanView>,
-    /// The replay under way, or the last one.
+    /// The current replay, or the latest one.
     pub replay: Option<ReplayView>,
     /// Earlier replays of the group, newest first.
     pub replays: Vec<ReplayId>,
-    /// The consumer's latest deployment, where one was reported.
+    /// The consumer's latest deployment, if one was reported.
     pub deployment: Option<Deployment>,
-    /// The fingerprints that are one cause with this, oldest first; their letters are counted in all numbers here.
+    /// The merged variants, oldest first. All numbers here include their letters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<MergedVariant>,
-    /// The group that this fingerprint is merged into: there people act.
+    /// The group that this variant is merged into; actions are taken there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_into: Option<GroupName>,
-    /// Whether a person took it out of a group: it is not merged again until somebody allows it.
+    /// Whether a person unmerged it: it is not merged again until merging is allowed again.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub apart: bool,
 }
 
 impl NextStep {
-    /// What follows from a group's state, its growth, and its replay's place.
+    /// Derives the next step from a group's state, its growth, and its replay's wave.
     pub fn of(group: &Variant, growing: bool, wave: Option<(u32, u32)>) -> Self {
         match &group.state {
             GroupState::Regressed { .. } => Self::Regressed,
@@ -197,11 +195,11 @@ impl NextStep {
         }
     }
 
-    /// The step in a word or two.
+    /// Returns the step in one or two words.
     pub fn label(&self) -> String {
         match self {
             Self::Regressed => "Regressed".to_string(),
-            Self::ReplayPaused => "Replay stopped".to_string(),
+            Self::ReplayPaused => "Replay paused".to_string(),
             Self::Growing => "Growing".to_string(),
             Self::ReplayReady => "Replay ready".to_string(),
             Self::FindCause => "Find the cause".to_string(),
@@ -211,14 +209,14 @@ impl NextStep {
     }
 }
 
-/// Whether a group grows: at least three letters in the last hour, and more than in an average hour of the day before.
+/// Whether a group grows: at least three deaths in the last hour, and more than in an average hour of the last day.
 pub(crate) fn is_growing(arrivals: &[u64], last_hour: u64) -> bool {
     let before: u64 = arrivals.iter().rev().skip(1).sum();
     let hours = arrivals.len().saturating_sub(1).max(1) as u64;
     last_hour >= 3 && last_hour * hours > before
 }
 
-/// The order of attention: by next step, then by money, then by time to loss, then by id so that it is total.
+/// The order of urgency: next step, then money, then time to loss, then id as tie-breaker.
 pub fn attention(row: &GroupRow) -> (u8, Reverse<Decimal>, i64, GroupId) {
     let rank = match row.next {
         NextStep::Regressed | NextStep::ReplayPaused => 0,
@@ -231,23 +229,23 @@ pub fn attention(row: &GroupRow) -> (u8, Reverse<Decimal>, i64, GroupId) {
     (rank, Reverse(money), row.loss_at.map_or(i64::MAX, Timestamp::as_ms), row.id.clone())
 }
 
-/// What the store keeps of a group beside its head and counters, for a row.
+/// Facts for a row that the store keeps separately from the variant and its counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowFacts {
-    /// When the oldest open letter was first sent.
+    /// Time of the oldest open letter's first send.
     pub oldest_sent_at: Option<Timestamp>,
-    /// When the first open letter is lost.
+    /// When the next open letter is lost.
     pub loss_at: Option<Timestamp>,
     /// Deaths per hour, oldest first.
     pub arrivals: Vec<u64>,
     /// Deaths in the last 60 minutes.
     pub arrivals_last_hour: u64,
-    /// The replay's wave (from 1) and how many it has.
+    /// The replay's wave (from 1) and its number of waves.
     pub wave: Option<(u32, u32)>,
 }
 
 impl GroupRow {
-    /// The row of a group.
+    /// Builds the row of a group.
     pub fn of(group: &Variant, counts: &GroupCounts, facts: RowFacts) -> Self {
         let growing = is_growing(&facts.arrivals, facts.arrivals_last_hour);
         Self {
@@ -270,23 +268,22 @@ impl GroupRow {
             last_died_at: counts.last_died_at,
             arrivals: facts.arrivals,
             arrivals_last_hour: facts.arrivals_last_hour,
-            owner: group.owner.clone(),
         }
     }
 
-    /// Whether it is waiting for somebody to find or fix its cause.
+    /// Whether the group waits for people to find or fix its cause.
     pub fn is_open(&self) -> bool {
         self.next != NextStep::Resolved
     }
 
-    /// Whether it is transient, permanent or unknown.
+    /// Returns the class.
     pub fn class(&self) -> Class {
         self.classification.class
     }
 }
 
 impl Summary {
-    /// The summary of some rows.
+    /// Returns the totals of rows.
     pub fn of(rows: &[GroupRow]) -> Self {
         let mut summary = Self::default();
         for row in rows {

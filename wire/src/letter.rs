@@ -16,30 +16,30 @@ use serde::{Deserialize, Serialize};
 pub struct LetterRow {
     /// Its id.
     pub id: LetterId,
-    /// Its group now.
+    /// Its current group.
     pub group: GroupId,
-    /// The kind of message.
+    /// The message type.
     pub message_type: Option<String>,
-    /// Whose message it is.
+    /// The tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// What it costs.
+    /// The impact.
     pub impact: Impact,
-    /// When it was first sent.
+    /// Time of the first send.
     pub sent_at: Timestamp,
-    /// When its consumer failed on it last.
+    /// When its consumer last failed on it.
     pub died_at: Timestamp,
-    /// When it is lost.
+    /// When it will be lost.
     pub loss_at: Timestamp,
-    /// How often it has died.
+    /// The number of deaths.
     pub deaths: u32,
-    /// How often it was replayed.
+    /// The number of replays.
     pub replays: u32,
-    /// Bytes of body and attributes.
+    /// The size of body and attributes, bytes.
     pub size_bytes: u64,
     /// Whether it can be sent back.
     pub replayability: Replayability,
-    /// Where it is.
+    /// The state.
     #[serde(flatten)]
     pub state: LetterState,
 }
@@ -50,7 +50,7 @@ pub struct LetterRow {
 pub struct LettersPage {
     /// The letters.
     pub letters: Vec<LetterRow>,
-    /// What to ask for the next page with; none on the last one.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<String>,
 }
 
@@ -58,20 +58,20 @@ pub struct LettersPage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LetterDetail {
-    /// What lists have.
+    /// The fields of the list.
     pub row: LetterRow,
     /// Its message id on the main queue.
     pub original_message_id: MessageId,
     /// Body and attributes, verbatim.
     pub content: Content,
-    /// What its latest death says.
+    /// The diagnosis of its latest death.
     pub diagnosis: Diagnosis,
-    /// Every death, first one first.
+    /// Every death, oldest first.
     pub deaths: Vec<Death>,
 }
 
 impl LetterRow {
-    /// The row of a letter.
+    /// Builds the row of a letter.
     pub fn of(letter: &Letter) -> Self {
         Self {
             id: letter.id.clone(),
@@ -92,7 +92,7 @@ impl LetterRow {
 }
 
 impl LetterDetail {
-    /// The page of a letter.
+    /// Builds the page of a letter.
     pub fn of(letter: Letter, deaths: Vec<Death>) -> Self {
         Self {
             row: LetterRow::of(&letter),

@@ -1,6 +1,6 @@
-//! What crosses HTTP: the shapes of the API's answers and requests, version 1 (`/api/v1`).
+//! The HTTP API's requests and answers, version 1 (`/api/v1`).
 //!
-//! Twins are written only where a domain type would have to bend; most answers carry domain types as they are.
+//! A type of its own exists only if the domain type does not fit; most answers contain domain types unchanged.
 #![no_std]
 #![deny(missing_docs)]
 
@@ -33,5 +33,5 @@ pub use transform::{
     TransformsAnswer,
 };
 
-/// The path under which this version of the API lives.
+/// The path of this version of the API.
 pub const API_ROOT: &str = "/api/v1";

@@ -1,4 +1,4 @@
-//! Groups that are one cause, and what a change of the policy would do to them.
+//! Merged variants, and previews of merge rules.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use domain::policy::GroupRule;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A fingerprint that is merged into a group.
+/// A variant that is merged into a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MergedVariant {
@@ -17,28 +17,28 @@ pub struct MergedVariant {
     pub title: String,
     /// Its letters that are not delivered.
     pub open_letters: i64,
-    /// When the first of them died.
+    /// Time of its first death.
     pub first_died_at: Timestamp,
-    /// When one of them died last.
+    /// Time of its latest death.
     pub last_died_at: Option<Timestamp>,
 }
 
-/// Take a fingerprint out of a group.
+/// Unmerge a variant from its group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UnmergeRequest {
     /// The fingerprint.
     pub fingerprint: GroupId,
-    /// Why it is another cause.
+    /// Why it has another cause.
     pub reason: String,
 }
 
-/// Rules about groups that are not in the policy yet.
+/// Preview group rules that are not in the policy yet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PreviewRulesRequest {
-    /// The rules, all of them: what the policy has now does not count.
+    /// The complete list of rules; the current policy's rules are ignored.
     pub groups: Vec<GroupRule>,
 }

@@ -1,4 +1,4 @@
-//! Plans, replays and the audit as the dashboard shows them.
+//! Plans, replays and the audit log as the dashboard shows them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,41 +10,41 @@ use domain::time::{Span, Timestamp};
 use domain::transform::TransformRef;
 use serde::{Deserialize, Serialize};
 
-/// A plan that waits for approval.
+/// A plan that awaits approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanView {
     /// The plan.
     pub plan: Plan,
-    /// What an approval must name.
+    /// The hash that an approval must name.
     pub hash: PlanHash,
-    /// How long it takes if nothing comes back.
+    /// The expected duration if nothing returns.
     pub duration_ms: Span,
-    /// Letters of the group that died after the plan was made; they are not in it.
+    /// Letters of the group that died after the plan was made; they are not included.
     pub arrived_since: u64,
 }
 
-/// A replay as people see it: without the lease of its executor and the pace's clock.
+/// A replay for display: without the lease of its executor and the pace's clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayInfo {
-    /// Grows by one with each change.
+    /// Increments with each change.
     pub version: u64,
     /// The approved plan.
     pub plan: Plan,
     /// The approval.
     pub approval: Approval,
-    /// When the last letter was sent.
+    /// Time of the last send.
     pub last_sent_at: Option<Timestamp>,
-    /// The main queue's backlog, as seen since then.
+    /// The main queue's backlog, as measured since the last send.
     #[serde(default)]
     pub backlog: Option<Backlog>,
-    /// Set by a resumption.
+    /// The state at the last resumption, if the replay was resumed.
     pub resumed: Option<Resumed>,
-    /// The program that changes letters as they are sent.
+    /// The program that changes letters on sending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transform: Option<TransformRef>,
-    /// Where it is in its life.
+    /// The state.
     #[serde(flatten)]
     pub state: ReplayState,
 }
@@ -65,27 +65,27 @@ impl From<&Replay> for ReplayInfo {
 }
 
 impl ReplayInfo {
-    /// Its id.
+    /// Returns its id.
     pub fn id(&self) -> &ReplayId {
         &self.plan.id
     }
 
-    /// Its group.
+    /// Returns its group.
     pub fn group(&self) -> &GroupId {
         &self.plan.group
     }
 
-    /// Whether it has ended.
+    /// Whether it is finished.
     pub fn is_finished(&self) -> bool {
         matches!(self.state, ReplayState::Finished { .. })
     }
 
-    /// Whether it waits for a person.
+    /// Whether it is paused.
     pub fn is_paused(&self) -> bool {
         matches!(self.state, ReplayState::Paused { .. })
     }
 
-    /// The wave it is in, or was in when it was paused.
+    /// Returns the current wave, or the wave in which it was paused.
     pub fn wave(&self) -> Option<u32> {
         match self.state {
             ReplayState::Running { wave, .. } | ReplayState::Paused { wave, .. } => Some(wave),
@@ -106,7 +106,7 @@ pub struct ReplayView {
     pub ledger: Ledger,
     /// The sums over all waves.
     pub total: WaveLedger,
-    /// When the window of what is in flight ends, if anything is.
+    /// When the window of the letters in flight ends, if there are any.
     pub observed_until: Option<Timestamp>,
 }
 
@@ -116,7 +116,7 @@ pub struct ReplayView {
 pub struct ReplaysAnswer {
     /// The replays.
     pub replays: Vec<ReplayView>,
-    /// What to ask for the next page with; none on the last one.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<String>,
 }
 
@@ -127,9 +127,9 @@ pub struct EntryRow {
     /// The entry.
     #[serde(flatten)]
     pub entry: Entry,
-    /// The kind of message; none when the letter is gone.
+    /// The message type; `None` if the letter is gone or has no type.
     pub message_type: Option<String>,
-    /// What it costs.
+    /// The impact.
     pub impact: Option<Impact>,
 }
 
@@ -139,16 +139,16 @@ pub struct EntryRow {
 pub struct EntriesPage {
     /// The letters.
     pub entries: Vec<EntryRow>,
-    /// What to ask for the next page with; none on the last one.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<String>,
 }
 
-/// A page of the audit, newest first.
+/// A page of the audit log, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuditPage {
     /// The records.
     pub records: Vec<AuditRecord>,
-    /// What to ask for the next page with; none on the last one.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<String>,
 }

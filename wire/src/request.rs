@@ -1,4 +1,4 @@
-//! What people ask the API to do.
+//! The API's requests.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,21 +10,21 @@ use domain::replay::{PlanHash, PlanOptions};
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Say that the cause is gone.
+/// Declare a fix.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DeclareFixRequest {
-    /// What kind of fix.
+    /// The kind of fix.
     pub kind: FixKind,
-    /// A version (for a deploy: exactly as the deployment reports it), commit, ticket or link.
+    /// A version (for a deployment: exactly as the deployment reports it), commit, ticket or link.
     pub reference: String,
     /// What was done, in words.
     #[serde(default)]
     pub note: Option<String>,
 }
 
-/// Write or (empty) remove a group's note.
+/// Save a group's note, or remove it if empty.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -33,25 +33,25 @@ pub struct Note {
     pub note: String,
 }
 
-/// Make a plan of the letters that wait in a group now.
+/// Make a plan for the waiting letters of a group.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanRequest {
-    /// What the person chose.
+    /// The chosen options.
     pub options: PlanOptions,
-    /// Which of the letters; all that wait when nothing is asked for.
+    /// The filter over the waiting letters; empty for all.
     pub filter: LetterFilter,
 }
 
-/// Set a condition aside.
+/// Waive a condition.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WaiverRequest {
-    /// Which.
+    /// The condition.
     pub condition: ConditionKind,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -60,48 +60,48 @@ pub struct WaiverRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ApproveRequest {
-    /// The hash of the plan that the person saw.
+    /// The hash of the plan that the approver saw.
     pub plan_hash: PlanHash,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Conditions to set aside.
+    /// Conditions to waive.
     #[serde(default)]
     pub waivers: Vec<WaiverRequest>,
 }
 
-/// Let a paused replay go on.
+/// Resume a paused replay.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResumeRequest {
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Where the fix is a payload transform: the hash of the program that the person saw.
+    /// The hash of the program that the person saw, if the fix is a payload transform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_hash: Option<String>,
-    /// Conditions to set aside.
+    /// Conditions to waive.
     #[serde(default)]
     pub waivers: Vec<WaiverRequest>,
 }
 
-/// Let letters out of quarantine.
+/// Release letters from quarantine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseRequest {
-    /// Which; all of the group's when none is named.
+    /// The letters; empty for all of the group.
     #[serde(default)]
     pub letters: Vec<LetterId>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// A reason, for what needs nothing else (pause, abort, withdraw a fix).
+/// A reason, for actions without other parameters: pause, abort, withdraw a fix.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReasonRequest {
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -114,10 +114,10 @@ pub struct DeploymentRequest {
     pub service: String,
     /// The version.
     pub version: String,
-    /// The commit.
+    /// The commit, if known.
     #[serde(default)]
     pub commit: Option<String>,
-    /// When; now when it is not given.
+    /// When it went live; now if missing.
     #[serde(default)]
     pub at: Option<Timestamp>,
 }

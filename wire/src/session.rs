@@ -1,4 +1,4 @@
-//! Who is asking.
+//! Sessions and sign-in.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,31 +12,31 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SignIn {
-    /// The code of the link that the terminal printed.
+    /// The code from the link that the terminal printed.
     pub code: String,
 }
 
-/// How people come in here: what a page has to know before anybody is signed in.
+/// How users sign in: the information that a page needs before sign-in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WayIn {
-    /// The address of the OIDC issuer that people are sent to, with what every sign-in asks of it; a page adds
-    /// `redirect_uri`, `state`, `nonce` and `code_challenge`. None where people come by one-time links.
+    /// The URL of the OIDC issuer with the parameters common to every sign-in; the page adds `redirect_uri`, `state`,
+    /// `nonce` and `code_challenge`. `None` if users sign in with one-time links.
     pub issuer: Option<String>,
 }
 
-/// What somebody brings back from the issuer, in exchange for a session.
+/// The values that a user brings back from the issuer, in exchange for a session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ComeBack {
     /// The issuer's code.
     pub code: String,
-    /// The page that it was brought to, as the issuer was told.
+    /// The page that the issuer redirected to, exactly as in the request.
     pub page: String,
-    /// What only the tab that began the sign-in knows: the issuer was told its SHA-256 (PKCE).
+    /// The secret of the tab that started the sign-in; the issuer received its SHA-256 (PKCE).
     pub verifier: String,
-    /// What the token has to say.
+    /// The nonce that the token must contain.
     pub nonce: String,
 }
 
@@ -44,24 +44,24 @@ pub struct ComeBack {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Session {
-    /// Goes into the header `Authorization: Bearer <token>`.
+    /// The token for the header `Authorization: Bearer <token>`.
     pub token: String,
-    /// Until when it is good.
+    /// When the session expires.
     pub expires_at: Timestamp,
-    /// Who it is for.
+    /// The user of the session.
     pub me: Me,
 }
 
-/// Who is asking, and what they may do.
+/// The current user and their permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Me {
-    /// The name that the audit shows.
+    /// The name in the audit log.
     pub name: Actor,
     /// The role.
     pub role: Role,
-    /// What the role may do.
+    /// The permissions of the role.
     pub permissions: Vec<Permission>,
-    /// What the office is called on its pages, for example `demo on this machine`.
+    /// The office's name on its pages, for example `demo on this machine`.
     pub office: String,
 }

@@ -1,4 +1,4 @@
-//! What is written with its tag beside its fields is read back as it was, alone and flattened into another.
+//! Tagged enums survive a round trip, alone and flattened into another type.
 
 use domain::gate::{Condition, Status};
 use domain::group::GroupState;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use wire::NextStep;
 
-/// Reads and writes it back, and refuses it without any of its fields but those that may be left out.
+/// Checks the round trip, and that a value without any one field is rejected, except for optional fields.
 fn check<T: DeserializeOwned + Serialize>(value: Value, may_lack: &[&str]) {
     let read = serde_json::from_value::<T>(value.clone()).unwrap_or_else(|err| panic!("{value}: {err}"));
     assert_eq!(serde_json::to_value(read).unwrap(), value);
@@ -129,7 +129,7 @@ fn every_condition_and_every_step_is_read_as_it_was_written() {
     assert!(serde_json::from_value::<NextStep>(json!({"step": "dance"})).is_err());
 }
 
-/// What is read by hand must know every variant that is derived for writing.
+/// The hand-written deserializers must know every variant that the derived serializers write.
 #[cfg(feature = "schema")]
 #[test]
 fn every_tag_that_can_be_written_is_known() {

@@ -1,46 +1,46 @@
-//! Signing in at an issuer (OIDC's code flow with PKCE, RFC 7636), as texts: where a person is sent, and what they bring
-//! back.
+//! Signing in at an OIDC issuer (authorization code flow with PKCE, RFC 7636): the URL of the redirect, and the query of
+//! the return.
 
 use crate::route::{encode, value};
 
-/// What this tab remembers of a sign-in while the person is at the issuer.
+/// A sign-in that is in progress at the issuer, stored in the tab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// Comes back with the person: they were sent by this tab.
+    /// Returned by the redirect: proves that this tab started the sign-in.
     pub state: String,
-    /// Comes back in the token: it was made for this sign-in.
+    /// Returned in the token: proves that the token was made for this sign-in.
     pub nonce: String,
-    /// Proves to the issuer that whoever exchanges the code began the sign-in.
+    /// Proves to the issuer that the code is exchanged by the party that started the sign-in.
     pub verifier: String,
-    /// The page that the person wanted.
+    /// The page to return to.
     pub back: String,
 }
 
 impl Pending {
-    /// As one text. Secrets are hexadecimal, and a URL has no blank.
+    /// Serializes the sign-in, separated by spaces: the secrets are hexadecimal, and a URL contains no space.
     pub fn print(&self) -> String {
         [&*self.state, &self.nonce, &self.verifier, &self.back].join(" ")
     }
 
-    /// Reads it back.
-    pub fn read(text: &str) -> Option<Self> {
+    /// Parses a serialized sign-in. Returns `None` if a part is missing.
+    pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.splitn(4, ' ').map(str::to_string);
         let mut next = || words.next().filter(|word| !word.is_empty());
         Some(Self { state: next()?, nonce: next()?, verifier: next()?, back: next()? })
     }
 }
 
-/// Why somebody did not get in, for the door.
+/// A failed sign-in, as the sign-in page shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outside {
-    /// In one line.
+pub struct Refusal {
+    /// The heading.
     pub title: &'static str,
-    /// Why, and what can be done.
-    pub words: String,
+    /// The reason, and what to do next.
+    pub detail: String,
 }
 
-/// Where a person is sent: the issuer as the office names it, and what is of this sign-in alone. `again`: so that they
-/// may come as somebody else than the issuer takes them for.
+/// Returns the URL of the redirect to the issuer. `again` makes the issuer ask for credentials even if it knows the
+/// person, so that they can sign in as someone else.
 pub fn address(issuer: &str, page: &str, challenge: &str, pending: &Pending, again: bool) -> String {
     let Pending { state, nonce, .. } = pending;
     let again = if again { "&prompt=login" } else { "" };
@@ -48,26 +48,26 @@ pub fn address(issuer: &str, page: &str, challenge: &str, pending: &Pending, aga
     format!("{issuer}&redirect_uri={page}&state={state}&nonce={nonce}&code_challenge={challenge}{again}")
 }
 
-/// The code that somebody brings back in a page's query; none if they do not come from an issuer.
-pub fn brought(query: &str, pending: Option<&Pending>) -> Option<Result<String, Outside>> {
+/// Returns the code or the error in the query of a return. Returns `None` if the query is not from an issuer.
+pub fn returned(query: &str, pending: Option<&Pending>) -> Option<Result<String, Refusal>> {
     let (code, error) = (value(query, "code"), value(query, "error"));
     let result = match error {
-        Some(error) => Err(Outside {
-            title: "You were not let in",
-            words: format!("The issuer says: {}", value(query, "error_description").unwrap_or(error)),
+        Some(error) => Err(Refusal {
+            title: "Sign-in failed",
+            detail: format!("The issuer responded: {}", value(query, "error_description").unwrap_or(error)),
         }),
         None => Ok(code?),
     };
-    // What a stranger's link says is not shown, and what it brings not taken.
+    // A link from someone else must not sign anyone in, and its text must not be shown.
     let is_ours = pending.is_some_and(|pending| value(query, "state").as_deref() == Some(&pending.state));
     Some(if is_ours { result } else { Err(stray()) })
 }
 
-/// Whoever comes back was not sent by this tab.
-pub fn stray() -> Outside {
-    Outside {
-        title: "This sign-in was not begun here",
-        words: "It belongs to another tab, was used before, or was made by somebody else. Nobody was signed in.".into(),
+/// Returns the refusal of a sign-in that this tab did not start.
+pub fn stray() -> Refusal {
+    Refusal {
+        title: "This sign-in did not start in this tab",
+        detail: "It belongs to another tab, was already used, or came from someone else. You are not signed in.".into(),
     }
 }
 
@@ -81,15 +81,15 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tab_remembers_is_read_back_whole_or_not_at_all() {
-        assert_eq!(Pending::read(&pending().print()), Some(pending()));
+    fn a_stored_sign_in_is_read_completely_or_not_at_all() {
+        assert_eq!(Pending::parse(&pending().print()), Some(pending()));
         for text in ["", "s1", "s1 n1 v1", "s1 n1 v1 ", " n1 v1 /groups"] {
-            assert_eq!(Pending::read(text), None, "{text:?}");
+            assert_eq!(Pending::parse(text), None, "{text:?}");
         }
     }
 
     #[test]
-    fn a_person_is_sent_with_state_nonce_and_challenge_and_the_verifier_stays() {
+    fn the_redirect_carries_state_nonce_and_challenge_but_not_the_verifier() {
         let sent = |again| address("https://people.example/a?x=1", "https://o.example/signin", "c1", &pending(), again);
         let plain = "https://people.example/a?x=1&redirect_uri=https:%2F%2Fo.example%2Fsignin&state=s1&nonce=n1&code_challenge=c1";
         assert_eq!(sent(false), plain);
@@ -97,9 +97,9 @@ mod tests {
     }
 
     #[test]
-    fn only_a_code_that_this_tab_asked_for_is_taken() {
+    fn only_a_code_for_this_tab_is_accepted() {
         let denied =
-            |why: &str| Some(Err(Outside { title: "You were not let in", words: format!("The issuer says: {why}") }));
+            |why: &str| Some(Err(Refusal { title: "Sign-in failed", detail: format!("The issuer responded: {why}") }));
         let is_stray = Some(Err(stray()));
         for (query, expected) in [
             ("", None),
@@ -115,8 +115,8 @@ mod tests {
             ("error=access_denied&error_description=No+such+person.&state=s1", denied("No such person.")),
             ("error=server_error&code=k1&state=s1", denied("server_error")),
         ] {
-            assert_eq!(brought(query, Some(&pending())), expected, "{query}");
-            assert_eq!(brought(query, None), expected.and(is_stray.clone()), "{query} in another tab");
+            assert_eq!(returned(query, Some(&pending())), expected, "{query}");
+            assert_eq!(returned(query, None), expected.and(is_stray.clone()), "{query} in another tab");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The filter's language: `queue:pay class:transient at-risk:>1000 age:>1h -consumer:x "some text"`.
+//! The filter language: `queue:pay class:transient at-risk:>1000 age:>1h -consumer:x "some text"`.
 //!
-//! Nothing is ignored in silence: a term that makes no sense is kept and shown as not understood, and matches
-//! everything.
+//! An unrecognized term is never dropped silently: it stays in the filter, is shown as unrecognized, and matches every
+//! row.
 
 use super::money::largest;
 use super::words;
@@ -9,120 +9,117 @@ use domain::money::Decimal;
 use domain::time::{Span, Timestamp};
 use wire::GroupRow;
 
-/// The keys, for the help and for completion, with an example of each.
-pub const KEYS: [(&str, &str); 12] = [
+/// The keys, each with an example for the help.
+pub const KEYS: [(&str, &str); 11] = [
     ("queue", "queue:payments"),
     ("consumer", "consumer:orders"),
     ("class", "class:transient"),
     ("category", "category:timeout"),
     ("step", "step:growing"),
-    ("owner", "owner:ana"),
     ("id", "id:3f9c"),
     ("letters", "letters:>100"),
     ("at-risk", "at-risk:>1000"),
     ("customers", "customers:>10"),
     ("age", "age:>1h"),
-    ("loss", "loss:<24h"),
+    ("expires", "expires:<24h"),
 ];
 
-/// A filter: all of its terms must match.
+/// A filter. A row passes if it satisfies every term.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// The terms, in the order they were written.
+    /// The terms in the order in which they were typed.
     pub terms: Vec<Term>,
 }
 
-/// One term.
+/// One term of a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// As it was written.
+    /// The text as typed.
     pub text: String,
-    /// Whether what matches is left out.
+    /// Whether the term excludes the rows that it matches.
     pub not: bool,
-    /// What it asks; none when it was not understood.
+    /// The test, or `None` if the term is not recognized.
     pub test: Option<Test>,
 }
 
-/// What a term asks.
+/// The test of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// Title, culprit, queue, consumer or id contain it.
+    /// The title, culprit, queue or consumer contains the text, or the ID starts with it.
     Anywhere(String),
-    /// A field contains it.
+    /// The field contains the text.
     Field(Field, String),
-    /// A figure is above, below or equal to it.
+    /// The figure compares to the value.
     Figure(Figure, Compare, Decimal),
 }
 
-/// Fields of text.
+/// A text field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The main queue.
     Queue,
-    /// The service.
+    /// The consuming service.
     Consumer,
-    /// Transient, permanent, unknown.
+    /// The class: transient, permanent or unknown.
     Class,
-    /// What went wrong.
+    /// The category of the failure.
     Category,
     /// The next step.
     Step,
-    /// Who looks after it.
-    Owner,
-    /// The group's id.
+    /// The group's ID, matched by prefix.
     Id,
 }
 
-/// Figures; spans are in milliseconds.
+/// A numeric field. Time spans are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
     /// Open letters.
     Letters,
-    /// The largest single sum.
+    /// The largest sum in a single currency.
     AtRisk,
-    /// Customers.
+    /// Affected customers.
     Customers,
-    /// Age of the oldest open letter.
+    /// The age of the oldest open letter.
     Age,
-    /// Time until the first is lost.
+    /// The time until the first open letter expires.
     Loss,
 }
 
-/// How figures are compared.
+/// A comparison of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     /// `>` or `>=`: at least.
     AtLeast,
     /// `<` or `<=`: at most.
     AtMost,
-    /// Nothing: equal.
+    /// No operator: equal.
     Equal,
 }
 
 impl Filter {
-    /// Reads a filter. Every text is one.
+    /// Parses a filter. Every text is valid.
     pub fn parse(text: &str) -> Self {
         Self { terms: split(text).iter().map(|word| term(word)).collect() }
     }
 
-    /// Whether it lets everything through.
+    /// Returns whether every row passes.
     pub fn is_empty(&self) -> bool {
         self.terms.iter().all(|term| term.test.is_none())
     }
 
-    /// Whether a row is let through.
+    /// Returns whether a row passes.
     pub fn matches(&self, row: &GroupRow, now: Timestamp) -> bool {
         self.terms.iter().all(|term| term.test.as_ref().is_none_or(|test| test.holds(row, now) != term.not))
     }
 
-    /// The filter's text without one of its terms.
+    /// Returns the filter's text without the term at an index.
     pub fn without(&self, at: usize) -> String {
         let kept = self.terms.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, term)| term.text.as_str());
         kept.collect::<Vec<_>>().join(" ")
     }
 }
 
-/// Words at blanks; quotes keep blanks together, a missing closing quote closes at the end.
+/// Splits at white space outside quotes. A missing closing quote closes at the end.
 fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -148,11 +145,11 @@ fn split(text: &str) -> Vec<String> {
 }
 
 fn term(text: &str) -> Term {
-    let (not, rest) = match text.strip_prefix('-') {
-        Some(rest) if !rest.is_empty() => (true, rest),
+    let (not, asked) = match text.strip_prefix('-') {
+        Some(asked) if !asked.is_empty() => (true, asked),
         _ => (false, text),
     };
-    Term { text: text.to_string(), not, test: test(rest) }
+    Term { text: text.to_string(), not, test: test(asked) }
 }
 
 fn test(text: &str) -> Option<Test> {
@@ -160,7 +157,7 @@ fn test(text: &str) -> Option<Test> {
         let text = unquoted(text);
         (!text.is_empty()).then_some(Test::Anywhere(text))
     };
-    // A quoted text is text, whatever stands in it; so is a word with a colon that cannot be a key (`db.rs:130`).
+    // Quoted text is plain text. So is a word whose part before the colon cannot be a key (`db.rs:130`).
     let Some((key, value)) = text.split_once(':').filter(|(key, _)| is_key_like(key)) else {
         return anywhere(text);
     };
@@ -172,13 +169,12 @@ fn test(text: &str) -> Option<Test> {
         "class" => field(Field::Class),
         "category" => field(Field::Category),
         "step" | "next" => field(Field::Step),
-        "owner" => field(Field::Owner),
         "id" => field(Field::Id),
         "letters" => figure(Figure::Letters, &value),
         "at-risk" | "risk" => figure(Figure::AtRisk, &value),
         "customers" => figure(Figure::Customers, &value),
         "age" => figure(Figure::Age, &value),
-        "loss" => figure(Figure::Loss, &value),
+        "expires" | "loss" => figure(Figure::Loss, &value),
         _ => None,
     }
 }
@@ -206,7 +202,7 @@ fn figure(figure: Figure, value: &str) -> Option<Test> {
     Some(Test::Figure(figure, compare, value))
 }
 
-/// `30s`, `90min`, `90m`, `1h`, `2d`, in milliseconds.
+/// Parses `30s`, `90min`, `90m`, `1h` or `2d` into milliseconds.
 fn span_ms(text: &str) -> Option<Decimal> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
     let (figure, unit) = text.split_at(digits);
@@ -228,7 +224,7 @@ impl Test {
                 texts.into_iter().flatten().any(|field| has(field, text)) || row.id.as_str().starts_with(text)
             }
             Self::Field(field, text) => field_has(*field, row, text),
-            Self::Figure(figure, compare, value) => figure_of(*figure, row, now).is_some_and(|figure| match compare {
+            Self::Figure(figure, compare, value) => row_figure(*figure, row, now).is_some_and(|figure| match compare {
                 Compare::AtLeast => figure >= *value,
                 Compare::AtMost => figure <= *value,
                 Compare::Equal => figure == *value,
@@ -241,7 +237,7 @@ fn has(field: &str, text: &str) -> bool {
     field.to_lowercase().contains(text)
 }
 
-/// `schema_violation`, `schema-violation` and `schema violation` are one word to a person.
+/// People write `schema_violation`, `schema-violation` and `schema violation` for the same category.
 fn has_words(field: &str, text: &str) -> bool {
     has(field, &text.replace(['_', '-'], " "))
 }
@@ -253,12 +249,11 @@ fn field_has(field: Field, row: &GroupRow, text: &str) -> bool {
         Field::Class => has(words::class(row.class()), text),
         Field::Category => has_words(words::category(row.classification.category), text),
         Field::Step => has_words(&row.next.label(), text),
-        Field::Owner => row.owner.as_ref().is_some_and(|owner| has(owner.as_str(), text)),
         Field::Id => row.id.as_str().starts_with(text),
     }
 }
 
-fn figure_of(figure: Figure, row: &GroupRow, now: Timestamp) -> Option<Decimal> {
+fn row_figure(figure: Figure, row: &GroupRow, now: Timestamp) -> Option<Decimal> {
     let ms = |span: Span| Decimal::from(span.as_ms());
     match figure {
         Figure::Letters => Some(row.open.letters.into()),
@@ -280,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_let_through_what_they_say() {
+    fn filters_match_rows() {
         for text in [
             "",
             "  ",
@@ -303,12 +298,13 @@ mod tests {
             "customers:<10",
             "age:>1h",
             "age:<4h",
-            "loss:<24h",
+            "expires:<24h",
             "loss:<1d",
             "age:>170min",
             "id:id-pay",
             "-queue:orders",
             "nonsense:x",
+            "owner:ana",
             "\"issuer",
             "age:>soon",
         ] {
@@ -323,8 +319,7 @@ mod tests {
             "letters:119",
             "at-risk:>1501",
             "age:>4h",
-            "loss:>24h",
-            "owner:ana",
+            "expires:>24h",
             "-queue:pay",
             "-declined",
             "id:zz",
@@ -334,22 +329,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_kept_and_shown() {
+    fn unrecognized_terms_are_kept() {
         let filter = Filter::parse("queue:pay foo:bar age:soon \"a b\" -");
-        let understood: Vec<(&str, bool)> = filter.terms.iter().map(|t| (t.text.as_str(), t.test.is_some())).collect();
+        let recognized: Vec<(&str, bool)> = filter.terms.iter().map(|t| (t.text.as_str(), t.test.is_some())).collect();
         let expected = [("queue:pay", true), ("foo:bar", false), ("age:soon", false), ("\"a b\"", true), ("-", true)];
-        assert_eq!(understood, expected);
+        assert_eq!(recognized, expected);
         assert_eq!(filter.without(1), "queue:pay age:soon \"a b\" -");
         assert!(Filter::parse("foo:bar").is_empty());
     }
 
     #[test]
-    fn a_place_in_code_is_not_a_key() {
+    fn file_and_line_are_plain_text() {
         assert_eq!(Filter::parse("db.rs:130").terms[0].test, Some(Test::Anywhere("db.rs:130".to_string())));
     }
 
     #[test]
-    fn every_example_is_understood() {
+    fn every_example_is_recognized() {
         for (_, example) in KEYS {
             assert!(Filter::parse(example).terms[0].test.is_some(), "{example}");
         }

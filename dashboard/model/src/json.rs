@@ -1,27 +1,27 @@
-//! A payload as a tree for reading: made from slices of the text itself, so that no number is ever rounded.
+//! A payload as a tree. Nodes are slices of the text, so that numbers keep every digit.
 
 use domain::read::json::{Raw, is_valid};
 
-/// The most children of one node that are shown; the raw text always has all.
+/// The maximum number of children shown per node. The raw view shows everything.
 pub const CHILDREN_MAX: usize = 200;
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `{}`
     Object,
     /// `[]`
     Array,
-    /// A string, quotes and escapes as in the text.
+    /// A string with its quotes and escapes.
     Text,
-    /// A number, digit by digit.
+    /// A number with all of its digits.
     Number,
     /// `true`, `false`, `null`.
     Word,
 }
 
 impl Kind {
-    /// The kind's word in class names.
+    /// Returns the kind's CSS class suffix.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Object => "object",
@@ -33,27 +33,27 @@ impl Kind {
     }
 }
 
-/// One value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its name in its object; none in arrays and at the root.
+    /// The member's name; `None` in arrays and at the root.
     pub name: Option<String>,
-    /// Its JSON pointer.
+    /// The JSON pointer.
     pub path: String,
-    /// What it is.
+    /// The kind of value.
     pub kind: Kind,
-    /// Its text, as it stands.
+    /// The value's text, unchanged.
     pub text: String,
 }
 
-/// The root, if the text is JSON.
+/// Returns the root, or `None` if the text is not JSON.
 pub fn root(text: &str) -> Option<Node> {
-    is_valid(text).then(|| node(None, String::new(), Raw::of(text.trim())))
+    is_valid(text).then(|| node(None, String::new(), Raw::new(text.trim())))
 }
 
-/// The children of a node, and whether there are more than are shown.
+/// Returns a node's children up to [`CHILDREN_MAX`], and whether there are more.
 pub fn children(parent: &Node) -> (Vec<Node>, bool) {
-    let raw = Raw::of(&parent.text);
+    let raw = Raw::new(&parent.text);
     let mut nodes: Vec<Node> = match parent.kind {
         Kind::Object => raw
             .members()
@@ -89,7 +89,7 @@ fn node(name: Option<String>, path: String, raw: Raw<'_>) -> Node {
     Node { name, path, kind, text: text.to_string() }
 }
 
-/// A node's value in a few words, for its folded form: `{ 3 }`, `[ 12 ]`, or the value itself.
+/// Returns a node's folded form: `{ 3 }`, `[ 12 ]`, or the value itself.
 pub fn folded(node: &Node) -> String {
     let (children, more) = children(node);
     let plus = if more { "+" } else { "" };
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_are_shown_digit_by_digit() {
+    fn numbers_keep_every_digit() {
         let text = r#" {"id": 12345678901234567890, "sum": 0.10, "a/b": [true, null, {"x~y": "q\"z"}], "e": {}} "#;
         let expected = [
             "·  { 4 }",
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_not_a_tree() {
+    fn text_that_is_not_json_has_no_tree() {
         for text in ["", "{", "{\"a\": }", "hello", "[1,2"] {
             assert_eq!(root(text), None, "{text}");
         }

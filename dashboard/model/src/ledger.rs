@@ -1,167 +1,171 @@
-//! A replay in numbers: how far it is, what each wave is doing, and a ledger that closes.
+//! A replay in numbers: its progress, the state of each wave, and a ledger in which every letter is counted once.
 
 use super::gate::letters;
 use super::money::count;
+use super::when::span;
 use super::words::Tone;
 use domain::id::ReplayId;
 use domain::replay::{Ending, OutcomeKind, PauseReason, Phase, ReplayState, WaveLedger};
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use wire::ReplayView;
 
-/// Columns that are always shown; the others only when a letter is in them.
+/// Columns that are always shown. The others appear only with letters in them.
 const ALWAYS: [OutcomeKind; 4] =
     [OutcomeKind::Delivered, OutcomeKind::Returned, OutcomeKind::InFlight, OutcomeKind::Pending];
 
-/// The columns of the ledger in the order in which people read them.
+/// Returns the ledger's columns in reading order.
 pub fn columns(total: &WaveLedger) -> Vec<OutcomeKind> {
     let sometimes = [OutcomeKind::Sending, OutcomeKind::Expired, OutcomeKind::Skipped];
     ALWAYS.into_iter().chain(sometimes.into_iter().filter(|kind| total.get(*kind) > 0)).collect()
 }
 
-/// Letters whose outcome is known.
+/// Returns the number of letters with a final outcome.
 pub fn settled(ledger: &WaveLedger) -> u64 {
     ledger.delivered + ledger.returned + ledger.expired + ledger.skipped
 }
 
-/// How it is known that letters were delivered; none where none were.
-pub fn known_by(ledger: &WaveLedger) -> Option<String> {
+/// Describes the evidence of delivery: receipts, or no failure within the window. Returns `None` without a delivered
+/// letter.
+pub fn delivery_evidence(ledger: &WaveLedger, window: Span) -> Option<String> {
     let by_window = ledger.delivered.saturating_sub(ledger.confirmed);
     match (ledger.confirmed, by_window) {
         (0, 0) => None,
         (_, 0) => Some("all confirmed".into()),
-        (0, _) => Some("by their window".into()),
-        (n, left) => Some(format!("{} confirmed, {} by their window", count(n), count(left))),
+        (0, _) => Some(format!("no failure seen for {}", span(window))),
+        (n, others) => Some(format!("{} confirmed, {} with no failure for {}", count(n), count(others), span(window))),
     }
 }
 
-/// How much of a replay is done, percent; 100 only when all of it is.
+/// Returns the completed share of a replay in percent, rounded down: 100 means complete.
 pub fn done_pct(ledger: &WaveLedger) -> u64 {
     settled(ledger) * 100 / ledger.selected().max(1)
 }
 
-/// The first characters of a replay's id: enough to tell two apart.
+/// Returns the first 8 characters of a replay's ID, enough to tell replays apart.
 pub fn short(id: &ReplayId) -> String {
     id.as_str().chars().take(8).collect()
 }
 
-/// What the browser's tab says: `38 % · Replay 1a2b3c4d`.
+/// Returns the title of the browser tab: `38% · Replay 1a2b3c4d`.
 pub fn tab_title(view: &ReplayView) -> String {
     let id = short(view.replay.id());
     match &view.replay.state {
         ReplayState::Finished { .. } => format!("Replay {id}"),
-        ReplayState::Paused { .. } => format!("Stopped at {} % · Replay {id}", done_pct(&view.total)),
-        _ => format!("{} % · Replay {id}", done_pct(&view.total)),
+        ReplayState::Paused { .. } => format!("Paused at {}% · Replay {id}", done_pct(&view.total)),
+        _ => format!("{}% · Replay {id}", done_pct(&view.total)),
     }
 }
 
-/// How far it is, in words, for a screen reader.
+/// Describes the progress for a screen reader.
 pub fn progress(ledger: &WaveLedger) -> String {
-    let to_go = ledger.pending + ledger.sending;
+    let pending = ledger.pending + ledger.sending;
     format!(
-        "{} of {}: {} delivered, {} came back, {} in flight, {} to go",
+        "{} of {}: {} delivered, {} returned, {} in flight, {} pending",
         count(settled(ledger)),
         letters(ledger.selected()),
         count(ledger.delivered),
         count(ledger.returned),
         count(ledger.in_flight),
-        count(to_go)
+        count(pending)
     )
 }
 
-/// What a wave is doing.
+/// The state of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaveState {
-    /// Not its turn yet.
-    Waits,
-    /// Its letters go out.
+    /// An earlier wave is not finished.
+    Waiting,
+    /// Its letters are being sent.
     Sending,
-    /// Sent; what the consumer does with it is watched until then.
+    /// Sent, and observed until then.
     Observed(Timestamp),
-    /// Sent, and not taken by the consumer yet: so many messages wait in the main queue.
+    /// Sent, but the consumer has not received it yet: this many messages wait in the main queue.
     Queued(u64),
-    /// It went well; the next begins then.
+    /// Passed. The next wave starts then.
     BetweenWaves(Timestamp),
-    /// It went well.
+    /// Passed.
     Passed,
-    /// The replay was stopped in it and went on with another fix.
-    Overcome,
-    /// The replay stopped itself in it.
-    Stopped,
-    /// The replay was paused in it, by a person or because something else than its letters stood in the way.
+    /// Too many of its letters returned, and the replay was resumed later with another fix.
+    Resumed,
+    /// The replay paused because too many of its letters returned.
+    TooManyReturned,
+    /// The replay paused in this wave, by a person or for a reason other than returned letters.
     Paused,
-    /// The replay was ended before its turn.
+    /// The replay was aborted before this wave.
     NotSent,
-    /// The replay was ended in it.
-    Ended,
+    /// The replay was aborted during this wave.
+    Aborted,
 }
 
 impl WaveState {
-    /// The state's tone and words; the moment that belongs to it is shown beside them.
+    /// Returns the state's tone and label. The page adds the state's time or count.
     pub fn look(self) -> (Tone, &'static str) {
         match self {
-            Self::Waits => (Tone::Quiet, "Waits for the wave before"),
+            Self::Waiting => (Tone::Quiet, "Waiting for the previous wave"),
             Self::Sending => (Tone::Info, "Sending"),
-            Self::Observed(_) => (Tone::Info, "Observed until"),
-            Self::Queued(_) => (Tone::Warn, "Not taken from the main queue yet:"),
-            Self::BetweenWaves(_) => (Tone::Quiet, "Passed; next wave in"),
+            Self::Observed(_) => (Tone::Info, "Observing until"),
+            Self::Queued(_) => (Tone::Warn, "Waiting in the main queue:"),
+            Self::BetweenWaves(_) => (Tone::Quiet, "Passed. Next wave in"),
             Self::Passed => (Tone::Ok, "Passed"),
-            Self::Overcome => (Tone::Quiet, "Stopped here, then resumed"),
-            Self::Stopped => (Tone::Danger, "Stopped: too many came back"),
+            Self::Resumed => (Tone::Quiet, "Paused here, then resumed"),
+            Self::TooManyReturned => (Tone::Danger, "Paused: too many returned"),
             Self::Paused => (Tone::Warn, "Paused"),
             Self::NotSent => (Tone::Quiet, "Not sent"),
-            Self::Ended => (Tone::Quiet, "Ended"),
+            Self::Aborted => (Tone::Quiet, "Aborted"),
         }
     }
 }
 
-/// What a wave (from 0) is doing.
+/// Returns the state of a wave; waves count from 0.
 pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
     let columns = view.ledger.wave(wave);
     let queued = view.replay.backlog.filter(|backlog| !backlog.is_drained()).map(|backlog| backlog.visible_count);
-    let watched = |otherwise: WaveState| match (queued, view.observed_until) {
+    let observed = |otherwise: WaveState| match (queued, view.observed_until) {
         (Some(n), _) if columns.in_flight > 0 => WaveState::Queued(n),
         (_, Some(until)) if columns.in_flight > 0 => WaveState::Observed(until),
         _ => otherwise,
     };
-    let line = u64::from(view.replay.plan.stop_share_pct) * 10;
-    let too_many = back_mille(&columns).is_some_and(|mille| mille > line);
-    let passed = if too_many { WaveState::Overcome } else { WaveState::Passed };
+    let limit = u64::from(view.replay.plan.stop_share_pct) * 10;
+    let too_many = returned_mille(&columns).is_some_and(|mille| mille > limit);
+    let passed = if too_many { WaveState::Resumed } else { WaveState::Passed };
     match &view.replay.state {
         ReplayState::Paused { wave: at, why: PauseReason::TooManyReturned { wave: of, .. }, .. }
             if wave == of.unwrap_or(*at) =>
         {
-            watched(WaveState::Stopped)
+            observed(WaveState::TooManyReturned)
         }
         ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave < *at => passed,
-        ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave > *at => WaveState::Waits,
+        ReplayState::Running { wave: at, .. } | ReplayState::Paused { wave: at, .. } if wave > *at => {
+            WaveState::Waiting
+        }
         ReplayState::Running { phase: Phase::Sending, .. } => WaveState::Sending,
-        ReplayState::Running { phase: Phase::Observing { until }, .. } => watched(WaveState::Observed(*until)),
+        ReplayState::Running { phase: Phase::Observing { until }, .. } => observed(WaveState::Observed(*until)),
         ReplayState::Running { phase: Phase::BetweenWaves { until }, .. } => WaveState::BetweenWaves(*until),
-        ReplayState::Paused { .. } => watched(WaveState::Paused),
+        ReplayState::Paused { .. } => observed(WaveState::Paused),
         ReplayState::Finished { ending: Ending::Completed, .. } => passed,
         _ if columns.sent() + columns.sending == 0 => WaveState::NotSent,
-        _ => watched(WaveState::Ended),
+        _ => observed(WaveState::Aborted),
     }
 }
 
-/// The share of a wave's sent letters that came back, per mille; none before anything was sent.
-pub fn back_mille(columns: &WaveLedger) -> Option<u64> {
+/// Returns the share of a wave's sent letters that returned, per mille. Returns `None` before the first letter is sent.
+pub fn returned_mille(columns: &WaveLedger) -> Option<u64> {
     let sent = columns.sent();
     (sent > 0).then(|| columns.returned * 1000 / sent)
 }
 
-/// `3.4 %`, `12 %`.
+/// Formats a share in per mille: `3.4%`, `12%`.
 pub fn share(mille: u64) -> String {
-    if mille == 0 || mille >= 100 { format!("{} %", mille / 10) } else { format!("{}.{} %", mille / 10, mille % 10) }
+    if mille == 0 || mille >= 100 { format!("{}%", mille / 10) } else { format!("{}.{}%", mille / 10, mille % 10) }
 }
 
-/// Whether it will stop itself: the rule, and where the wave stands.
-pub fn stop_words(view: &ReplayView) -> String {
+/// Describes the rule that pauses the replay, and the running wave's share.
+pub fn pause_rule(view: &ReplayView) -> String {
     let plan = &view.replay.plan;
-    let rule = format!("Stops itself when more than {} % of a wave come back", plan.stop_share_pct);
+    let rule = format!("Pauses when more than {}% of a wave returns", plan.stop_share_pct);
     let ReplayState::Running { wave, .. } = view.replay.state else { return format!("{rule}.") };
     let columns = view.ledger.wave(wave);
-    // After a resumption only what was sent since then is judged.
+    // After a resumption, only letters sent since then count.
     let before = view.replay.resumed.filter(|resumed| resumed.wave == wave);
     let sent = columns.sent().saturating_sub(before.map_or(0, |before| before.sent));
     let returned = columns.returned.saturating_sub(before.map_or(0, |before| before.returned));
@@ -171,38 +175,38 @@ pub fn stop_words(view: &ReplayView) -> String {
     }
 }
 
-/// What a screen reader is told when it changes: waves and stops only, never ticks.
+/// Returns the announcement for screen readers. It changes with waves and pauses, never with counts.
 pub fn announcement(view: &ReplayView) -> String {
     let total = &view.total;
-    let sums = format!("{} delivered, {} came back", total.delivered, total.returned);
+    let sums = format!("{} delivered, {} returned", total.delivered, total.returned);
     match &view.replay.state {
         ReplayState::Running { wave, phase: Phase::Sending } => {
-            format!("Wave {} of {} is being sent.", wave + 1, view.replay.plan.waves.len())
+            format!("Sending wave {} of {}.", wave + 1, view.replay.plan.waves.len())
         }
         ReplayState::Running { wave, phase: Phase::Observing { .. } } => {
-            format!("Wave {} is sent and being observed.", wave + 1)
+            format!("Wave {} is sent. Observing its letters.", wave + 1)
         }
-        ReplayState::Running { wave, phase: Phase::BetweenWaves { .. } } => format!("Wave {} has passed.", wave + 1),
+        ReplayState::Running { wave, phase: Phase::BetweenWaves { .. } } => format!("Wave {} passed.", wave + 1),
         ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => {
-            "The replay has stopped itself.".to_string()
+            "The replay paused automatically.".to_string()
         }
-        ReplayState::Paused { by, .. } => format!("The replay was paused by {by}."),
-        ReplayState::Aborting { .. } => "The replay is being ended.".to_string(),
-        ReplayState::Finished { ending: Ending::Completed, .. } => format!("The replay has finished: {sums}."),
-        ReplayState::Finished { ending: Ending::Aborted, .. } => format!("The replay was ended: {sums}."),
+        ReplayState::Paused { by, .. } => format!("{by} paused the replay."),
+        ReplayState::Aborting { .. } => "The replay is being aborted.".to_string(),
+        ReplayState::Finished { ending: Ending::Completed, .. } => format!("The replay finished: {sums}."),
+        ReplayState::Finished { ending: Ending::Aborted, .. } => format!("The replay was aborted: {sums}."),
     }
 }
 
-/// Letters sent over time, as this page has seen it.
+/// The number of sent letters over time, as observed by this page.
 #[derive(Clone, Debug, Default)]
 pub struct Rate(Vec<(Timestamp, u64)>);
 
-/// The rate is measured over this long.
+/// The period over which the rate is measured.
 const RATE_MS: i64 = 10_000;
 
 impl Rate {
-    /// So many had been sent at this moment.
-    pub fn saw(&mut self, at: Timestamp, sent: u64) {
+    /// Adds an observation: the number of letters sent by a time.
+    pub fn add(&mut self, at: Timestamp, sent: u64) {
         if self.0.last().is_some_and(|(_, before)| *before > sent) {
             self.0.clear();
         }
@@ -211,7 +215,7 @@ impl Rate {
         self.0.drain(..from);
     }
 
-    /// Letters a second; none before two looks.
+    /// Returns letters per second, or `None` before the second observation.
     pub fn per_s(&self) -> Option<u64> {
         let ((from, before), (to, after)) = (self.0.first()?, self.0.last()?);
         let ms = to.since(*from).as_ms();
@@ -231,21 +235,21 @@ mod tests {
     }
 
     #[test]
-    fn percentages_never_promise_too_much() {
+    fn percentages_are_rounded_down() {
         for (delivered, returned, in_flight, pending, pct) in
             [(0, 0, 0, 10, 0), (999, 0, 1, 0, 99), (1000, 0, 0, 0, 100), (1, 1, 1, 1, 50), (0, 0, 0, 0, 0)]
         {
             assert_eq!(done_pct(&ledger(delivered, returned, in_flight, pending)), pct);
         }
-        for (mille, text) in [(0, "0 %"), (34, "3.4 %"), (99, "9.9 %"), (125, "12 %"), (1000, "100 %")] {
+        for (mille, text) in [(0, "0%"), (34, "3.4%"), (99, "9.9%"), (125, "12%"), (1000, "100%")] {
             assert_eq!(share(mille), text);
         }
-        assert_eq!(back_mille(&ledger(0, 0, 0, 5)), None);
-        assert_eq!(back_mille(&ledger(1, 1, 2, 5)), Some(250));
+        assert_eq!(returned_mille(&ledger(0, 0, 0, 5)), None);
+        assert_eq!(returned_mille(&ledger(1, 1, 2, 5)), Some(250));
     }
 
     #[test]
-    fn columns_that_are_shown_close_the_ledger() {
+    fn shown_columns_add_up_to_all_letters() {
         let mut total = ledger(5, 2, 1, 2);
         let sum = |total: &WaveLedger| columns(total).iter().map(|kind| total.get(*kind)).sum::<u64>();
         assert_eq!((columns(&total).len(), sum(&total)), (4, total.selected()));
@@ -256,20 +260,20 @@ mod tests {
     }
 
     #[test]
-    fn the_ledger_says_how_a_delivery_is_known() {
+    fn the_ledger_shows_the_evidence_of_delivery() {
         for (delivered, confirmed, words) in [
             (0, 0, None),
             (40, 40, Some("all confirmed")),
-            (40, 0, Some("by their window")),
-            (1_040, 1_000, Some("1,000 confirmed, 40 by their window")),
+            (40, 0, Some("no failure seen for 8 s")),
+            (1_040, 1_000, Some("1,000 confirmed, 40 with no failure for 8 s")),
         ] {
             let ledger = WaveLedger { confirmed, ..ledger(delivered, 0, 0, 0) };
-            assert_eq!(known_by(&ledger).as_deref(), words);
+            assert_eq!(delivery_evidence(&ledger, Span::from_secs(8)).as_deref(), words);
         }
     }
 
     #[test]
-    fn each_wave_says_what_it_does() {
+    fn each_wave_has_a_state() {
         use WaveState::*;
         let at = Timestamp::from_ms(9);
         let running = |phase| ReplayState::Running { wave: 1, phase };
@@ -279,7 +283,7 @@ mod tests {
             by: Actor::new(by),
             at,
         };
-        let stopped = |wave| ReplayState::Paused {
+        let too_many = |wave| ReplayState::Paused {
             wave: 1,
             why: PauseReason::TooManyReturned { returned: 3, sent: 5, stop_share_pct: 50, wave },
             by: Actor::office(),
@@ -287,16 +291,16 @@ mod tests {
         };
         let finished = |ending| ReplayState::Finished { ending, at };
         let rows = [
-            (running(Phase::Sending), [Passed, Sending, Waits]),
-            (running(Phase::Observing { until: at }), [Passed, Observed(at), Waits]),
-            (running(Phase::BetweenWaves { until: at }), [Passed, BetweenWaves(at), Waits]),
-            (paused("office"), [Passed, Paused, Waits]),
-            (stopped(None), [Passed, Stopped, Waits]),
-            (stopped(Some(1)), [Passed, Stopped, Waits]),
-            (stopped(Some(0)), [Stopped, Paused, Waits]),
-            (paused("ana"), [Passed, Paused, Waits]),
+            (running(Phase::Sending), [Passed, Sending, Waiting]),
+            (running(Phase::Observing { until: at }), [Passed, Observed(at), Waiting]),
+            (running(Phase::BetweenWaves { until: at }), [Passed, BetweenWaves(at), Waiting]),
+            (paused("office"), [Passed, Paused, Waiting]),
+            (too_many(None), [Passed, TooManyReturned, Waiting]),
+            (too_many(Some(1)), [Passed, TooManyReturned, Waiting]),
+            (too_many(Some(0)), [TooManyReturned, Paused, Waiting]),
+            (paused("ana"), [Passed, Paused, Waiting]),
             (finished(Ending::Completed), [Passed, Passed, Passed]),
-            (finished(Ending::Aborted), [Ended, Ended, NotSent]),
+            (finished(Ending::Aborted), [Aborted, Aborted, NotSent]),
         ];
         for (state, expected) in rows {
             let waves = [ledger(1, 0, 0, 0), ledger(3, 2, 0, 0), ledger(0, 0, 0, 20)];
@@ -307,34 +311,31 @@ mod tests {
         let waves = [ledger(1, 0, 0, 0), ledger(0, 3, 2, 0), ledger(0, 0, 0, 20)];
         let mut view = sample::replay(paused("office"), &waves);
         view.observed_until = Some(at);
-        assert_eq!(wave_state(&view, 1), Observed(at), "a stopped wave is observed to its end");
+        assert_eq!(wave_state(&view, 1), Observed(at), "a paused wave is observed to its end");
         view.replay.backlog = Some(Backlog { seen_at: at, visible_count: 9, in_flight_count: 1 });
-        assert_eq!(wave_state(&view, 1), Queued(9), "nobody has taken it yet");
+        assert_eq!(wave_state(&view, 1), Queued(9), "the consumer has received nothing yet");
         let waves = [ledger(1, 3, 0, 0), ledger(0, 0, 0, 2), ledger(0, 0, 0, 20)];
-        assert_eq!(wave_state(&sample::replay(running(Phase::Sending), &waves), 0), Overcome);
+        assert_eq!(wave_state(&sample::replay(running(Phase::Sending), &waves), 0), Resumed);
     }
 
     #[test]
-    fn titles_and_rules_are_told_in_words() {
+    fn titles_rules_and_announcements_are_sentences() {
         let waves = [ledger(3, 2, 0, 0), ledger(0, 0, 0, 5)];
         let mut view = sample::replay(ReplayState::Running { wave: 0, phase: Phase::Sending }, &waves);
-        assert_eq!(tab_title(&view), "50 % · Replay replay-1");
-        assert_eq!(
-            stop_words(&view),
-            "Stops itself when more than 50 % of a wave come back; wave 1 is at 40 % (2 of 5)."
-        );
-        assert_eq!(progress(&view.total), "5 of 10 letters: 3 delivered, 2 came back, 0 in flight, 5 to go");
+        assert_eq!(tab_title(&view), "50% · Replay replay-1");
+        assert_eq!(pause_rule(&view), "Pauses when more than 50% of a wave returns; wave 1 is at 40% (2 of 5).");
+        assert_eq!(progress(&view.total), "5 of 10 letters: 3 delivered, 2 returned, 0 in flight, 5 pending");
         view.replay.state = ReplayState::Finished { ending: Ending::Completed, at: Timestamp::from_ms(0) };
         assert_eq!(tab_title(&view), "Replay replay-1");
-        assert_eq!(announcement(&view), "The replay has finished: 3 delivered, 2 came back.");
+        assert_eq!(announcement(&view), "The replay finished: 3 delivered, 2 returned.");
     }
 
     #[test]
-    fn the_rate_is_that_of_the_last_seconds() {
+    fn the_rate_covers_the_last_seconds() {
         let mut rate = Rate::default();
         assert_eq!(rate.per_s(), None);
         for s in 0..30 {
-            rate.saw(Timestamp::from_ms(s * 1000), if s < 10 { 0 } else { (s as u64 - 10) * 50 });
+            rate.add(Timestamp::from_ms(s * 1000), if s < 10 { 0 } else { (s as u64 - 10) * 50 });
         }
         assert_eq!(rate.per_s(), Some(50));
         assert!(rate.0.len() <= 12);

@@ -1,4 +1,4 @@
-//! Which letters of a group: the filter of list and plan in words, in a form, and in a list's heading.
+//! The filter of a group's letters: described in words, edited in a form, and counted above the list.
 
 use crate::money::count;
 use crate::when;
@@ -6,50 +6,50 @@ use domain::filter::LetterFilter;
 use domain::time::Timestamp;
 use wire::LetterRow;
 
-/// The most characters that a field of the form takes.
+/// The maximum number of characters of a form field.
 pub const CHARS_MAX: usize = 200;
 
-/// What a filter asks, piece by piece, each with the filter that is left without it. `absolute` words a moment.
-pub fn pieces(filter: &LetterFilter, absolute: impl Fn(Timestamp) -> String) -> Vec<(String, LetterFilter)> {
+/// Returns each condition of a filter as text, with the filter that remains without it. `absolute` formats a time.
+pub fn conditions(filter: &LetterFilter, absolute: impl Fn(Timestamp) -> String) -> Vec<(String, LetterFilter)> {
     let LetterFilter { message_type, tenant, died_from, died_before, replays_max } = filter.clone();
     let words = [
         message_type.map(|text| format!("type {text}")),
         tenant.map(|text| format!("tenant {text}")),
-        died_from.map(|at| format!("died at or after {}", absolute(at))),
-        died_before.map(|at| format!("died before {}", absolute(at))),
+        died_from.map(|at| format!("failed at or after {}", absolute(at))),
+        died_before.map(|at| format!("failed before {}", absolute(at))),
         replays_max.map(|max| match max {
             0 => "never replayed".to_string(),
-            1 => "replayed once at most".to_string(),
-            n => format!("replayed {n} times at most"),
+            1 => "replayed at most once".to_string(),
+            n => format!("replayed at most {n} times"),
         }),
     ];
     let without = |at: usize| {
-        let mut rest = filter.clone();
+        let mut other = filter.clone();
         match at {
-            0 => rest.message_type = None,
-            1 => rest.tenant = None,
-            2 => rest.died_from = None,
-            3 => rest.died_before = None,
-            _ => rest.replays_max = None,
+            0 => other.message_type = None,
+            1 => other.tenant = None,
+            2 => other.died_from = None,
+            3 => other.died_before = None,
+            _ => other.replays_max = None,
         }
-        rest
+        other
     };
     words.into_iter().enumerate().filter_map(|(at, words)| Some((words?, without(at)))).collect()
 }
 
-/// A filter in one line; none where it asks for nothing.
+/// Describes a filter in one line. Returns `None` for an empty filter.
 pub fn line(filter: &LetterFilter, absolute: impl Fn(Timestamp) -> String) -> Option<String> {
-    let pieces: Vec<_> = pieces(filter, absolute).into_iter().map(|(words, _)| words).collect();
-    (!pieces.is_empty()).then(|| pieces.join(", "))
+    let conditions: Vec<_> = conditions(filter, absolute).into_iter().map(|(words, _)| words).collect();
+    (!conditions.is_empty()).then(|| conditions.join(", "))
 }
 
-/// How many letters of a list fit: `shown` of `all`, and perhaps more than could be shown.
+/// Describes how many letters match: `shown` of `all`, or more if the list has further pages.
 pub fn matching(shown: usize, all: i64, has_more: bool) -> String {
     let all = all.max(0).unsigned_abs();
     let (shown, more) = (shown as u64, if has_more { " or more" } else { "" });
-    // A list and a counter are read one after the other.
+    // The list and the counter are read at different times, so the list may be ahead.
     let all = all.max(shown);
-    let verb = if shown == 1 && !has_more { "fits" } else { "fit" };
+    let verb = if shown == 1 && !has_more { "matches" } else { "match" };
     format!(
         "{}{more} of {} {verb}",
         count(shown),
@@ -57,18 +57,18 @@ pub fn matching(shown: usize, all: i64, has_more: bool) -> String {
     )
 }
 
-/// Kinds of message and tenants that were seen: what the form offers.
+/// The message types and tenants seen so far, which the form suggests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
-    /// The kinds of message.
+pub struct Suggestions {
+    /// The message types.
     pub types: Vec<String>,
     /// The tenants.
     pub tenants: Vec<String>,
 }
 
-impl Seen {
-    /// Adds those of some letters.
-    pub fn see(&mut self, rows: &[LetterRow]) {
+impl Suggestions {
+    /// Adds the types and tenants of some letters.
+    pub fn add(&mut self, rows: &[LetterRow]) {
         let add = |all: &mut Vec<String>, text: &Option<String>| {
             if let Some(text) = text
                 && let Err(at) = all.binary_search(text)
@@ -83,25 +83,25 @@ impl Seen {
     }
 }
 
-/// The form's fields as they are typed; an empty one asks for nothing.
+/// The form's fields as typed. A blank field matches any letter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// The kind of message.
+    /// The message type.
     pub message_type: String,
-    /// Whose message.
+    /// The tenant.
     pub tenant: String,
-    /// Died at this moment or later, as a browser writes it.
+    /// The earliest time of failure, as the browser's input writes it.
     pub from: String,
-    /// Died before this moment.
+    /// The time before which the letter failed.
     pub before: String,
-    /// Replays at most.
+    /// The maximum number of replays.
     pub replays: String,
 }
 
 impl Fields {
-    /// The fields that ask for this.
-    pub fn of(filter: &LetterFilter, zone_min: impl Fn(Timestamp) -> i64) -> Self {
-        let moment = |at: Option<Timestamp>| at.map(|at| when::typed(at, zone_min(at))).unwrap_or_default();
+    /// Fills the form with a filter.
+    pub fn from_filter(filter: &LetterFilter, zone_min: impl Fn(Timestamp) -> i64) -> Self {
+        let moment = |at: Option<Timestamp>| at.map(|at| when::to_input(at, zone_min(at))).unwrap_or_default();
         Self {
             message_type: filter.message_type.clone().unwrap_or_default(),
             tenant: filter.tenant.clone().unwrap_or_default(),
@@ -111,21 +111,21 @@ impl Fields {
         }
     }
 
-    /// The filter that they ask for, or what is wrong with them.
+    /// Returns the filter, or the form's first error.
     pub fn filter(&self, zone_min: impl Fn(Timestamp) -> i64) -> Result<LetterFilter, &'static str> {
         let text = |text: &str| Some(text.trim().to_string()).filter(|text| !text.is_empty());
         let filter = LetterFilter {
             message_type: text(&self.message_type),
             tenant: text(&self.tenant),
-            died_from: when::untyped(&self.from, &zone_min),
-            died_before: when::untyped(&self.before, &zone_min),
+            died_from: when::from_input(&self.from, &zone_min),
+            died_before: when::from_input(&self.before, &zone_min),
             replays_max: self.replays.trim().parse().ok(),
         };
         if text(&self.replays).is_some() && filter.replays_max.is_none() {
-            return Err("Replays are a whole number; 0 for letters that were never replayed.");
+            return Err("Enter a whole number of replays. Use 0 for letters never replayed.");
         }
         if filter.died_from.zip(filter.died_before).is_some_and(|(from, before)| from >= before) {
-            return Err("No letter died before the time from which you look.");
+            return Err("The start must be before the end.");
         }
         Ok(filter)
     }
@@ -146,28 +146,28 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_is_told_piece_by_piece_and_each_can_be_taken_away() {
+    fn each_condition_is_described_and_can_be_removed() {
         let at = |at| when::absolute(at, 60);
         assert_eq!(line(&LetterFilter::default(), at), None);
-        let words = "type order.refund, tenant acme, died at or after 18 Nov 2026, 12:06:40 UTC+1, \
-            died before 18 Nov 2026, 12:07:40 UTC+1, never replayed";
+        let words = "type order.refund, tenant acme, failed at or after 18 Nov 2026, 12:06:40 UTC+1, \
+            failed before 18 Nov 2026, 12:07:40 UTC+1, never replayed";
         assert_eq!(line(&full(), at).as_deref(), Some(words));
         let mut filter = full();
-        for left in (0..5).rev() {
-            filter = pieces(&filter, at).swap_remove(0).1;
-            assert_eq!(pieces(&filter, at).len(), left, "{filter:?}");
+        for remaining in (0..5).rev() {
+            filter = conditions(&filter, at).swap_remove(0).1;
+            assert_eq!(conditions(&filter, at).len(), remaining, "{filter:?}");
         }
         assert!(filter.is_none());
         let replays = |max| line(&LetterFilter { replays_max: Some(max), ..LetterFilter::default() }, at).unwrap();
-        assert_eq!((replays(1).as_str(), replays(2).as_str()), ("replayed once at most", "replayed 2 times at most"));
+        assert_eq!((replays(1).as_str(), replays(2).as_str()), ("replayed at most once", "replayed at most 2 times"));
     }
 
     #[test]
-    fn a_form_asks_for_what_it_shows() {
+    fn a_form_returns_the_filter_that_filled_it() {
         for filter in
             [full(), LetterFilter::default(), LetterFilter { replays_max: Some(3), ..LetterFilter::default() }]
         {
-            assert_eq!(Fields::of(&filter, |_| -210).filter(|_| -210), Ok(filter));
+            assert_eq!(Fields::from_filter(&filter, |_| -210).filter(|_| -210), Ok(filter));
         }
         let typed = Fields { tenant: "  ".into(), message_type: " a ".into(), ..Fields::default() };
         let filter = typed.filter(|_| 0).unwrap();
@@ -175,32 +175,32 @@ mod tests {
     }
 
     #[test]
-    fn a_form_says_what_is_wrong() {
+    fn an_invalid_form_has_an_error() {
         let noon = "2026-11-18T12:00";
         for (before, replays, wrong) in [
             ("2026-11-18T12:01", "2", None),
-            (noon, "", Some("No letter died")),
-            ("2026-11-18T11:59", "", Some("No letter died")),
-            ("", "x", Some("Replays are")),
-            ("", "-1", Some("Replays are")),
-            (noon, "1.5", Some("Replays are")),
+            (noon, "", Some("The start")),
+            ("2026-11-18T11:59", "", Some("The start")),
+            ("", "x", Some("Enter a whole")),
+            ("", "-1", Some("Enter a whole")),
+            (noon, "1.5", Some("Enter a whole")),
         ] {
             let fields =
                 Fields { from: noon.into(), before: before.into(), replays: replays.into(), ..Fields::default() };
-            let told = fields.filter(|_| 0).err();
-            assert_eq!(told.is_some(), wrong.is_some(), "{before} {replays}");
-            assert!(told.unwrap_or_default().starts_with(wrong.unwrap_or_default()), "{told:?}");
+            let error = fields.filter(|_| 0).err();
+            assert_eq!(error.is_some(), wrong.is_some(), "{before} {replays}");
+            assert!(error.unwrap_or_default().starts_with(wrong.unwrap_or_default()), "{error:?}");
         }
     }
 
     #[test]
-    fn a_count_is_exact_or_says_that_it_is_not() {
+    fn an_inexact_count_says_so() {
         for (shown, all, has_more, words) in [
-            (0, 60, false, "0 of 60 letters fit"),
-            (1, 1, false, "1 of 1 letter fits"),
-            (1, 60, true, "1 or more of 60 letters fit"),
-            (50, 10_412, true, "50 or more of 10,412 letters fit"),
-            (3, 2, false, "3 of 3 letters fit"),
+            (0, 60, false, "0 of 60 letters match"),
+            (1, 1, false, "1 of 1 letter matches"),
+            (1, 60, true, "1 or more of 60 letters match"),
+            (50, 10_412, true, "50 or more of 10,412 letters match"),
+            (3, 2, false, "3 of 3 letters match"),
         ] {
             assert_eq!(matching(shown, all, has_more), words);
         }

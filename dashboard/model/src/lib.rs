@@ -1,4 +1,7 @@
-//! What the pages compute: plain Rust, no browser, tested natively.
+//! The dashboard's logic: plain Rust without a browser, tested natively.
+//!
+//! [`route`] is the URL as a value. [`filter`], [`sort`], [`view`] and [`pending`] make the list of groups; [`ledger`] and
+//! [`pause`] describe a replay; [`gate`] checks an approval; [`words`], [`money`] and [`when`] turn values into text.
 
 pub mod code;
 pub mod filter;

@@ -1,28 +1,28 @@
-//! Money as text: exact to the last digit that the store has, grouped by thousands.
+//! Money as text: exact to the last stored digit, grouped by thousands.
 
 use super::sorted::sorted;
 use domain::money::{Decimal, Money, Purse};
 
-/// An amount in two parts, so that the view can show the minor unit quietly.
+/// An amount in two parts, so that the page can show the minor unit in a quieter colour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     /// Sign, symbol and major unit: `€1,234`.
     pub major: String,
-    /// The minor unit with its point: `.50`; empty where the currency has none.
+    /// The minor unit with its point: `.50`. Empty if the currency has no minor unit.
     pub minor: String,
 }
 
 impl Amount {
-    /// Both parts.
+    /// Returns both parts as one text.
     pub fn text(&self) -> String {
         format!("{}{}", self.major, self.minor)
     }
 }
 
-/// An amount of money.
+/// Formats an amount of money.
 pub fn amount(money: &Money) -> Amount {
     let digits = minor_digits(money.currency.as_str());
-    // Rescaling only ever adds zeros: an amount with more digits than its currency has keeps them all.
+    // Rescaling only adds zeros: an amount keeps its digits beyond the currency's minor unit.
     let mut exact = money.amount.normalize();
     if exact.scale() < digits {
         exact.rescale(digits);
@@ -34,7 +34,7 @@ pub fn amount(money: &Money) -> Amount {
     Amount { major, minor: if fraction.is_empty() { String::new() } else { format!(".{fraction}") } }
 }
 
-/// All sums of a purse in one line: `€1,234.00 + $50.00`; a dash when it is empty.
+/// Formats all sums of a purse in one line: `€1,234.00 + $50.00`. An empty purse is a dash.
 pub fn line(purse: &Purse) -> String {
     if purse.is_empty() {
         return "—".to_string();
@@ -42,17 +42,17 @@ pub fn line(purse: &Purse) -> String {
     by_size(purse).iter().map(|sum| amount(sum).text()).collect::<Vec<_>>().join(" + ")
 }
 
-/// The sums, largest first. Currencies are not converted: only the figures are compared.
+/// Returns the sums, largest figure first. Currencies are not converted.
 pub fn by_size(purse: &Purse) -> Vec<Money> {
     sorted(purse.sums().to_vec(), |a, b| b.amount.cmp(&a.amount).then_with(|| a.currency.cmp(&b.currency)))
 }
 
-/// The largest single sum, as the order of attention counts it.
+/// Returns the largest figure of any currency, as the attention order compares it.
 pub fn largest(purse: &Purse) -> Decimal {
     purse.sums().iter().map(|sum| sum.amount).max().unwrap_or_default()
 }
 
-/// Digits grouped by thousands.
+/// Groups digits by thousands.
 pub fn grouped(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -64,22 +64,22 @@ pub fn grouped(digits: &str) -> String {
     out
 }
 
-/// A count, grouped by thousands.
+/// Formats a count, grouped by thousands.
 pub fn count(n: u64) -> String {
     grouped(&n.to_string())
 }
 
-/// A count that the wire has signed; never negative in an answer.
-pub fn count_of(n: i64) -> String {
+/// Formats a count that is signed in the API. A negative count is shown as 0.
+pub fn count_signed(n: i64) -> String {
     count(n.max(0).unsigned_abs())
 }
 
-/// `1 letter`, `2,000 letters`.
+/// Formats a count with its noun: `1 letter`, `2,000 letters`.
 pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
-/// ISO 4217's minor units, where they are not two.
+/// Returns the number of minor digits per ISO 4217.
 fn minor_digits(currency: &str) -> u32 {
     match currency {
         "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
@@ -89,7 +89,7 @@ fn minor_digits(currency: &str) -> u32 {
     }
 }
 
-/// Only symbols that mean one currency to everybody; a code and a narrow space otherwise.
+/// Returns an unambiguous symbol, or the currency's code and a narrow space.
 fn symbol(currency: &str) -> String {
     match currency {
         "EUR" => "€".to_string(),
@@ -127,7 +127,7 @@ mod tests {
         ];
         for (input, output) in rows {
             let shown = amount(&money(input)).text();
-            // At 29 digits there is no room for the cents; the figure itself must still be whole.
+            // A decimal of 29 digits has no room for the cents.
             assert!(shown == output || shown == format!("{output}.00"), "{input}: {shown}");
         }
     }
@@ -147,7 +147,7 @@ mod tests {
         for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(count(n), text);
         }
-        assert_eq!(count_of(-3), "0");
+        assert_eq!(count_signed(-3), "0");
         assert_eq!(counted(1, "letter", "letters"), "1 letter");
         assert_eq!(counted(1200, "letter", "letters"), "1,200 letters");
     }

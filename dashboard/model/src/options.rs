@@ -1,36 +1,36 @@
-//! The options of a plan as a person types them.
+//! The form of a plan's options.
 
 use domain::replay::PlanOptions;
 
-/// The fields; empty means what the policy says.
+/// The form's fields as typed. A blank field takes the policy's default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// Letters of the canary.
+    /// The number of letters in the canary.
     pub canary: String,
-    /// How much larger each wave is.
+    /// The factor by which each wave grows.
     pub growth: String,
-    /// Letters a second.
+    /// Letters per second.
     pub pace: String,
-    /// Percent that may come back.
+    /// The percentage of a wave's letters that may return before the replay pauses.
     pub stop: String,
-    /// Seconds that a letter is watched.
+    /// Seconds for which a sent letter is observed.
     pub window: String,
 }
 
-/// A field's least and greatest value.
+/// The range of [`Fields::canary`].
 pub const CANARY: (u64, u64) = (1, 5_000);
-/// See [`CANARY`].
+/// The range of [`Fields::growth`].
 pub const GROWTH: (u64, u64) = (1, 100);
-/// See [`CANARY`].
+/// The range of [`Fields::pace`].
 pub const PACE: (u64, u64) = (1, 10_000);
-/// See [`CANARY`].
+/// The range of [`Fields::stop`].
 pub const STOP: (u64, u64) = (0, 100);
-/// See [`CANARY`]. The least is the main queue's affair: the office refuses less.
+/// The range of [`Fields::window`]. The real minimum depends on the main queue; the office rejects smaller values.
 pub const WINDOW: (u64, u64) = (1, domain::limits::WINDOW_S_MAX);
 
-/// What is wrong with one field; none if nothing is.
-pub fn wrong(text: &str, (min, max): (u64, u64)) -> Option<String> {
-    let range = format!("A whole number from {min} to {max}.");
+/// Describes the error in one field. Returns `None` if the field is valid.
+pub fn error(text: &str, (min, max): (u64, u64)) -> Option<String> {
+    let range = format!("Enter a whole number from {min} to {max}.");
     match text.trim() {
         "" => None,
         text => text.parse().ok().filter(|n: &u64| (min..=max).contains(n)).map_or(Some(range), |_| None),
@@ -38,8 +38,8 @@ pub fn wrong(text: &str, (min, max): (u64, u64)) -> Option<String> {
 }
 
 impl Fields {
-    /// The fields as they were when these options were chosen.
-    pub fn of(options: &PlanOptions) -> Self {
+    /// Fills the form with options.
+    pub fn from_options(options: &PlanOptions) -> Self {
         let text = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         Self {
             canary: text(options.canary_letters),
@@ -50,7 +50,7 @@ impl Fields {
         }
     }
 
-    /// The options; none while a field is wrong.
+    /// Returns the options, or `None` if a field is invalid.
     pub fn options(&self) -> Option<PlanOptions> {
         Some(PlanOptions {
             canary_letters: field(&self.canary, CANARY)?,
@@ -63,7 +63,7 @@ impl Fields {
 }
 
 fn field(text: &str, range: (u64, u64)) -> Option<Option<u64>> {
-    wrong(text, range).is_none().then(|| text.trim().parse().ok())
+    error(text, range).is_none().then(|| text.trim().parse().ok())
 }
 
 #[cfg(test)]
@@ -71,16 +71,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_fields_follow_the_policy_and_wrong_ones_say_so() {
+    fn blank_fields_follow_the_policy_and_invalid_ones_have_an_error() {
         let fields =
             |canary: &str, stop: &str| Fields { canary: canary.into(), stop: stop.into(), ..Fields::default() };
         assert_eq!(fields("", "").options(), Some(PlanOptions::default()));
         let chosen = fields(" 3 ", "0").options().unwrap();
         assert_eq!((chosen.canary_letters, chosen.stop_share_pct, chosen.pace_per_s), (Some(3), Some(0), None));
-        assert_eq!(Fields::of(&chosen), fields("3", "0"));
+        assert_eq!(Fields::from_options(&chosen), fields("3", "0"));
         for (canary, stop) in [("0", ""), ("x", ""), ("", "101"), ("", "-1"), ("1.5", "")] {
             assert_eq!(fields(canary, stop).options(), None, "{canary} {stop}");
         }
-        assert_eq!(wrong("101", STOP).as_deref(), Some("A whole number from 0 to 100."));
+        assert_eq!(error("101", STOP).as_deref(), Some("Enter a whole number from 0 to 100."));
     }
 }

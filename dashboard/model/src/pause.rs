@@ -1,4 +1,4 @@
-//! Why a replay stands still, and what can be done about it, in words.
+//! Explains why a replay is paused, what to do next, and what its returned letters say about the fix.
 
 use super::gate::letters;
 use super::money::counted;
@@ -7,21 +7,21 @@ use domain::fix::Fix;
 use domain::replay::{PauseReason, ReplayState, Verdict};
 use wire::{EntryRow, ReplayView};
 
-/// Why it is paused.
+/// Explains why a replay is paused.
 pub fn why(reason: &PauseReason, wave: u32) -> String {
     match reason {
         PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave: of } => format!(
-            "{returned} of {} sent in wave {} came back. It stops itself above {stop_share_pct} %.",
+            "{returned} of {} sent in wave {} returned. The replay pauses above {stop_share_pct}%.",
             letters(*sent),
             of.unwrap_or(wave) + 1
         ),
         PauseReason::GateClosed { unmet } => format!("The gate closed before wave {}. {}", wave + 1, sentences(unmet)),
         PauseReason::QueueUnavailable { detail } => {
-            format!("The main queue cannot take letters: {}", sentences(std::slice::from_ref(detail)))
+            format!("The main queue is unavailable: {}", sentences(std::slice::from_ref(detail)))
         }
         PauseReason::BacklogNotDrained { visible_count } => format!(
-            "Nobody takes the letters from the main queue: {} there. Is its consumer on?",
-            counted(*visible_count, "message waits", "messages wait")
+            "The main queue isn't draining: {} waiting. Is the consumer running?",
+            counted(*visible_count, "message", "messages")
         ),
         PauseReason::ByPerson { reason } => sentences(std::slice::from_ref(reason)),
     }
@@ -32,39 +32,39 @@ fn sentences(parts: &[String]) -> String {
     parts.iter().map(sentence).collect::<Vec<_>>().join(" ")
 }
 
-/// What to do with a paused replay.
+/// The next step for a paused replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Letters are still in flight: wait for what becomes of them.
+    /// This many letters are still in flight: wait for their outcomes.
     Wait(u64),
-    /// The fix did not hold: declare the next one.
-    DeclareFixRequest,
-    /// Somebody who may approve lets it go on.
-    ResumeRequest,
+    /// The fix failed: declare a new one.
+    DeclareFix,
+    /// An approver can resume the replay.
+    Resume,
 }
 
-/// What to do with a paused replay; none when it is not paused.
+/// Returns the next step, or `None` if the replay is not paused.
 pub fn next(view: &ReplayView, fix: Option<&Fix>) -> Option<Next> {
     let ReplayState::Paused { .. } = view.replay.state else { return None };
     let in_flight = view.total.in_flight + view.total.sending;
     Some(match (fix, in_flight) {
-        (None, _) => Next::DeclareFixRequest,
-        (Some(_), 0) => Next::ResumeRequest,
+        (None, _) => Next::DeclareFix,
+        (Some(_), 0) => Next::Resume,
         (Some(_), n) => Next::Wait(n),
     })
 }
 
-/// Why a paused replay cannot be resumed yet.
+/// Explains why a replay cannot be resumed yet. Returns `None` if it can.
 pub fn why_not_resume(view: &ReplayView, fix: Option<&Fix>) -> Option<String> {
-    let ReplayState::Paused { .. } = view.replay.state else { return Some("It is not paused.".to_string()) };
+    let ReplayState::Paused { .. } = view.replay.state else { return Some("The replay is not paused.".to_string()) };
     let in_flight = view.total.in_flight + view.total.sending;
     if in_flight > 0 {
-        return Some(format!("{} still being observed.", counted(in_flight, "letter is", "letters are")));
+        return Some(format!("{} still in flight.", counted(in_flight, "letter is", "letters are")));
     }
-    fix.is_none().then(|| "Declare the fix that came after what came back.".to_string())
+    fix.is_none().then(|| "Declare a new fix first.".to_string())
 }
 
-/// What a resumption does first: a canary for the new fix, in the first wave that has letters left.
+/// Describes a resumption's first step: a canary for the new fix, in the first wave with unsent letters.
 pub fn resumption(view: &ReplayView, fix: Option<&Fix>) -> String {
     let waves = view.replay.plan.waves.len() as u32;
     let has_letters = |wave: &u32| {
@@ -72,30 +72,30 @@ pub fn resumption(view: &ReplayView, fix: Option<&Fix>) -> String {
         columns.pending + columns.sending > 0
     };
     let wave = (view.replay.wave().unwrap_or(0)..waves).find(has_letters).unwrap_or(0);
-    let left = view.ledger.wave(wave);
-    let canary = view.replay.plan.waves.first().copied().unwrap_or(1).min(left.pending + left.sending);
+    let columns = view.ledger.wave(wave);
+    let canary = view.replay.plan.waves.first().copied().unwrap_or(1).min(columns.pending + columns.sending);
     let fix = fix.map(|fix| format!(" for {} {}", fix.kind.label(), fix.reference)).unwrap_or_default();
     format!(
-        "It goes on with wave {}: first {} as a canary{fix}, watched before the rest follows.",
+        "Resumes wave {} with a canary of {}{fix}. The canary is observed before the remaining letters are sent.",
         wave + 1,
         letters(canary)
     )
 }
 
-/// Returned letters with one failure and one verdict.
+/// Returned letters with the same failure and verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Returns {
     /// The failure.
     pub title: String,
-    /// What it says of the fix.
+    /// What the return says about the fix.
     pub verdict: Verdict,
     /// The group of that failure.
     pub group: domain::id::GroupId,
-    /// The letters, the latest to come back first.
+    /// The letters, latest return first.
     pub rows: Vec<EntryRow>,
 }
 
-/// Returned letters by failure and verdict; what refutes the fix first, then the larger.
+/// Groups returned letters by failure and verdict. Groups that disprove the fix come first, then larger ones.
 pub fn returns(rows: &[EntryRow]) -> Vec<Returns> {
     let mut all: Vec<Returns> = Vec::new();
     for row in rows {
@@ -123,12 +123,12 @@ fn returned_at(row: &EntryRow) -> Option<domain::time::Timestamp> {
     }
 }
 
-/// A verdict in a few words, and what follows from it.
+/// Returns a verdict's label and explanation.
 pub fn verdict(verdict: Verdict) -> (&'static str, &'static str) {
     match verdict {
-        Verdict::SameCause => ("Same cause", "The fix did not work for these."),
-        Verdict::NewCause => ("Another cause", "The fix uncovered another fault, which has a group of its own."),
-        Verdict::Transient => ("Transient", "They say nothing against the fix and can be replayed later."),
+        Verdict::SameCause => ("Same cause", "The fix did not work for these letters."),
+        Verdict::NewCause => ("Different cause", "The fix exposed a different failure, which has its own group."),
+        Verdict::Transient => ("Transient", "Not evidence against the fix. Replay these letters later."),
     }
 }
 
@@ -141,15 +141,15 @@ mod tests {
     use domain::time::Timestamp;
 
     #[test]
-    fn a_stop_says_why() {
+    fn a_pause_has_a_reason() {
         let rows = [
             (
                 PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50, wave: None },
-                "7 of 10 letters sent in wave 2 came back. It stops itself above 50 %.",
+                "7 of 10 letters sent in wave 2 returned. The replay pauses above 50%.",
             ),
             (
                 PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50, wave: Some(0) },
-                "7 of 10 letters sent in wave 1 came back. It stops itself above 50 %.",
+                "7 of 10 letters sent in wave 1 returned. The replay pauses above 50%.",
             ),
             (
                 PauseReason::GateClosed { unmet: vec!["Main queue ready: orders does not exist.".into()] },
@@ -157,7 +157,7 @@ mod tests {
             ),
             (
                 PauseReason::QueueUnavailable { detail: "orders is gone".into() },
-                "The main queue cannot take letters: orders is gone.",
+                "The main queue is unavailable: orders is gone.",
             ),
             (PauseReason::ByPerson { reason: "lunch".into() }, "lunch."),
         ];
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paused_replay_says_what_to_do() {
+    fn a_paused_replay_has_a_next_step() {
         let paused = |in_flight| {
             let state = ReplayState::Paused {
                 wave: 0,
@@ -178,23 +178,23 @@ mod tests {
             sample::replay(state, &[WaveLedger { in_flight, pending: 3, ..WaveLedger::default() }])
         };
         let fix = paused(0).replay.plan.fix;
-        assert_eq!(next(&paused(0), None), Some(Next::DeclareFixRequest));
-        assert_eq!(next(&paused(0), Some(&fix)), Some(Next::ResumeRequest));
+        assert_eq!(next(&paused(0), None), Some(Next::DeclareFix));
+        assert_eq!(next(&paused(0), Some(&fix)), Some(Next::Resume));
         assert_eq!(next(&paused(2), Some(&fix)), Some(Next::Wait(2)));
-        assert_eq!(why_not_resume(&paused(1), Some(&fix)).as_deref(), Some("1 letter is still being observed."));
+        assert_eq!(why_not_resume(&paused(1), Some(&fix)).as_deref(), Some("1 letter is still in flight."));
         assert_eq!(why_not_resume(&paused(0), Some(&fix)), None);
         assert!(why_not_resume(&paused(0), None).is_some());
     }
 
     #[test]
-    fn a_resumption_begins_with_a_canary_where_letters_are_left() {
+    fn a_resumption_starts_with_a_canary_of_unsent_letters() {
         let at = Timestamp::from_ms(0);
         let why = PauseReason::ByPerson { reason: "r".into() };
         let state = ReplayState::Paused { wave: 0, why, by: Actor::new("ana"), at };
         let wave = |delivered, pending| WaveLedger { delivered, pending, ..WaveLedger::default() };
         let rows = [
-            ([wave(4, 0), wave(0, 20)], "wave 2: first 4 letters as a canary for Deploy v2"),
-            ([wave(1, 3), wave(0, 20)], "wave 1: first 3 letters as a canary for Deploy v2"),
+            ([wave(4, 0), wave(0, 20)], "wave 2 with a canary of 4 letters for Deploy v2"),
+            ([wave(1, 3), wave(0, 20)], "wave 1 with a canary of 3 letters for Deploy v2"),
         ];
         for (waves, part) in rows {
             let view = sample::replay(state.clone(), &waves);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn returns_are_grouped_by_what_they_say() {
+    fn returns_are_grouped_by_verdict_and_failure() {
         let row = sample::returned;
         let rows = [
             row("a", 1, Verdict::Transient, "timeout"),

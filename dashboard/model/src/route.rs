@@ -1,4 +1,4 @@
-//! The URL as a value: what a person would share. Parsed from path and query, printed back without defaults.
+//! The URL as a value: the state worth sharing. Parsed from path and query, printed without default values.
 
 use crate::sort::{Dir, Sort};
 use crate::view::View;
@@ -10,53 +10,53 @@ use domain::time::Timestamp;
 use std::fmt;
 use std::str::FromStr;
 
-/// A place in the dashboard.
+/// A page of the dashboard, with what it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// The list of groups, which is also the home page.
-    Groups(GroupsPlace),
+    Groups(GroupsRoute),
     /// One group.
-    Group(GroupPlace),
+    Group(GroupRoute),
     /// The list of replays.
     Replays,
     /// One replay.
-    Replay(ReplayPlace),
-    /// Where one-time links lead to; the code is in the fragment, which never reaches a server.
+    Replay(ReplayRoute),
+    /// The target of one-time links. The code is in the fragment, which browsers never send to a server.
     SignIn,
-    /// Nothing that we know.
+    /// An unknown path.
     Unknown(String),
 }
 
-/// What the list of groups shows.
+/// The state of the list of groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GroupsPlace {
+pub struct GroupsRoute {
     /// The filter's text.
     pub q: String,
-    /// Which groups.
+    /// The selected view.
     pub view: View,
-    /// In which order.
+    /// The sort order.
     pub sort: Sort,
-    /// None: the sort's own direction.
+    /// The direction, or `None` for the order's default.
     pub dir: Option<Dir>,
 }
 
-/// What a group's page shows.
+/// The state of a group's page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupPlace {
+pub struct GroupRoute {
     /// The group.
     pub id: GroupId,
-    /// The tab.
+    /// The open tab.
     pub tab: GroupTab,
-    /// Letters in this state only.
+    /// The state that the list of letters is limited to.
     pub state: Option<LetterStateKind>,
-    /// Letters that fit it only; what is planned here has it too.
+    /// The filter of the list of letters, which also applies to plans made here.
     pub filter: LetterFilter,
-    /// The letter that is open.
+    /// The open letter.
     pub letter: Option<LetterId>,
 }
 
-impl GroupPlace {
-    /// A group's page as it first opens.
+impl GroupRoute {
+    /// Returns the default state of a group's page.
     pub fn new(id: GroupId) -> Self {
         Self { id, tab: GroupTab::default(), state: None, filter: LetterFilter::default(), letter: None }
     }
@@ -65,14 +65,14 @@ impl GroupPlace {
 /// The tabs of a group's page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupTab {
-    /// What broke.
+    /// The failure.
     #[default]
     Failure,
     /// One letter's body and attributes.
     Payload,
     /// The letters.
     Letters,
-    /// Who did what.
+    /// The audit log.
     Timeline,
 }
 
@@ -80,7 +80,7 @@ impl GroupTab {
     /// All tabs, in order.
     pub const ALL: [Self; 4] = [Self::Failure, Self::Payload, Self::Letters, Self::Timeline];
 
-    /// The tab's word in the URL.
+    /// Returns the tab's word in the URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Failure => "failure",
@@ -91,25 +91,25 @@ impl GroupTab {
     }
 }
 
-/// What a replay's page shows.
+/// The state of a replay's page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReplayPlace {
+pub struct ReplayRoute {
     /// The replay.
     pub id: ReplayId,
-    /// Letters with this outcome only.
+    /// The outcome that the list of letters is limited to.
     pub outcome: Option<OutcomeKind>,
-    /// Letters of this wave only, from 0.
+    /// The wave that the list of letters is limited to; waves count from 0.
     pub wave: Option<u32>,
 }
 
-impl ReplayPlace {
-    /// A replay's page as it first opens.
+impl ReplayRoute {
+    /// Returns the default state of a replay's page.
     pub fn new(id: ReplayId) -> Self {
         Self { id, outcome: None, wave: None }
     }
 }
 
-/// A page without what it shows: while this stays the same, a change of the URL changes the page in place.
+/// The identity of a page. While it stays the same, a change of the URL updates the page in route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageKey {
     /// See [`Route::Groups`].
@@ -127,34 +127,34 @@ pub enum PageKey {
 }
 
 impl Route {
-    /// Home.
+    /// Returns the home page.
     pub fn home() -> Self {
-        Self::Groups(GroupsPlace::default())
+        Self::Groups(GroupsRoute::default())
     }
 
-    /// A group's page as it first opens.
+    /// Returns a group's page in its default state.
     pub fn group(id: &GroupId) -> Self {
-        Self::Group(GroupPlace::new(id.clone()))
+        Self::Group(GroupRoute::new(id.clone()))
     }
 
-    /// A replay's page as it first opens.
+    /// Returns a replay's page in its default state.
     pub fn replay(id: &ReplayId) -> Self {
-        Self::Replay(ReplayPlace::new(id.clone()))
+        Self::Replay(ReplayRoute::new(id.clone()))
     }
 
-    /// Reads a path and a query (with or without its question mark). Values that make no sense count as absent.
+    /// Parses a path and a query (with or without its question mark). Invalid values are ignored.
     pub fn parse(path: &str, query: &str) -> Self {
         let query = Query::parse(query);
         let parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(decode).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         match parts.as_slice() {
-            [] | ["groups"] => Self::Groups(GroupsPlace {
+            [] | ["groups"] => Self::Groups(GroupsRoute {
                 q: query.get("q").unwrap_or_default().to_string(),
                 view: query.word("view", &View::ALL, View::as_str).unwrap_or_default(),
                 sort: query.word("sort", &Sort::ALL, Sort::as_str).unwrap_or_default(),
                 dir: query.word("dir", &Dir::ALL, Dir::as_str),
             }),
-            ["groups", id] => Self::Group(GroupPlace {
+            ["groups", id] => Self::Group(GroupRoute {
                 id: GroupId::new(*id),
                 tab: query.word("tab", &GroupTab::ALL, GroupTab::as_str).unwrap_or_default(),
                 state: query.word("state", &LetterStateKind::ALL, LetterStateKind::as_str),
@@ -168,7 +168,7 @@ impl Route {
                 letter: query.get("letter").filter(|id| !id.is_empty()).map(LetterId::new),
             }),
             ["replays"] => Self::Replays,
-            ["replays", id] => Self::Replay(ReplayPlace {
+            ["replays", id] => Self::Replay(ReplayRoute {
                 id: ReplayId::new(*id),
                 outcome: query.word("outcome", &OutcomeKind::ALL, OutcomeKind::as_str),
                 wave: query.number("wave"),
@@ -178,13 +178,13 @@ impl Route {
         }
     }
 
-    /// Which page this is.
+    /// Returns the page's identity.
     pub fn page(&self) -> PageKey {
         match self {
             Self::Groups(_) => PageKey::Groups,
-            Self::Group(place) => PageKey::Group(place.id.clone()),
+            Self::Group(route) => PageKey::Group(route.id.clone()),
             Self::Replays => PageKey::Replays,
-            Self::Replay(place) => PageKey::Replay(place.id.clone()),
+            Self::Replay(route) => PageKey::Replay(route.id.clone()),
             Self::SignIn => PageKey::SignIn,
             Self::Unknown(path) => PageKey::Unknown(path.clone()),
         }
@@ -195,25 +195,25 @@ impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut query = Printed::default();
         let path = match self {
-            Self::Groups(place) => {
-                query.put("q", &place.q);
-                query.put_unless("view", place.view, View::default(), View::as_str);
-                query.put_unless("sort", place.sort, Sort::default(), Sort::as_str);
-                query.put("dir", place.dir.map_or("", Dir::as_str));
+            Self::Groups(route) => {
+                query.put("q", &route.q);
+                query.put_unless("view", route.view, View::default(), View::as_str);
+                query.put_unless("sort", route.sort, Sort::default(), Sort::as_str);
+                query.put("dir", route.dir.map_or("", Dir::as_str));
                 "/groups".to_string()
             }
-            Self::Group(place) => {
-                query.put_unless("tab", place.tab, GroupTab::default(), GroupTab::as_str);
-                query.put("state", place.state.map_or("", LetterStateKind::as_str));
-                query.put_filter(&place.filter);
-                query.put("letter", place.letter.as_ref().map_or("", LetterId::as_str));
-                format!("/groups/{}", encode(place.id.as_str()))
+            Self::Group(route) => {
+                query.put_unless("tab", route.tab, GroupTab::default(), GroupTab::as_str);
+                query.put("state", route.state.map_or("", LetterStateKind::as_str));
+                query.put_filter(&route.filter);
+                query.put("letter", route.letter.as_ref().map_or("", LetterId::as_str));
+                format!("/groups/{}", encode(route.id.as_str()))
             }
             Self::Replays => "/replays".to_string(),
-            Self::Replay(place) => {
-                query.put("outcome", place.outcome.map_or("", OutcomeKind::as_str));
-                query.put_number("wave", place.wave);
-                format!("/replays/{}", encode(place.id.as_str()))
+            Self::Replay(route) => {
+                query.put("outcome", route.outcome.map_or("", OutcomeKind::as_str));
+                query.put_number("wave", route.wave);
+                format!("/replays/{}", encode(route.id.as_str()))
             }
             Self::SignIn => "/signin".to_string(),
             Self::Unknown(path) => path.clone(),
@@ -250,7 +250,8 @@ impl Query {
     }
 }
 
-/// What a query (with or without its question mark) says under a name, if it says something.
+/// Returns the value of a parameter in a query (with or without its question mark). Returns `None` if it is absent or
+/// empty.
 pub fn value(query: &str, name: &str) -> Option<String> {
     Query::parse(query).text(name)
 }
@@ -285,7 +286,7 @@ impl Printed {
     }
 }
 
-/// Percent-encodes what may not stand in a path segment or a query value.
+/// Percent-encodes text for a path segment or a query value.
 pub fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -323,7 +324,7 @@ mod tests {
 
     #[test]
     fn urls_are_read_and_printed_back_without_defaults() {
-        // (what comes in, what it is printed back as)
+        // (the URL, its printed form)
         let rows = [
             ("/", "/groups"),
             ("/groups", "/groups"),
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_of_the_api_is_the_filter_of_the_url() {
+    fn a_letter_filter_survives_the_url() {
         let filter = LetterFilter {
             message_type: Some("order & refund".into()),
             tenant: Some("acme".into()),
@@ -367,15 +368,15 @@ mod tests {
             died_before: Some(Timestamp::from_ms(1_795_000_060_000)),
             replays_max: Some(2),
         };
-        let place = GroupPlace { filter: filter.clone(), ..GroupPlace::new("g".into()) };
-        let url = Route::Group(place).to_string();
+        let route = GroupRoute { filter: filter.clone(), ..GroupRoute::new("g".into()) };
+        let url = Route::Group(route).to_string();
         let (path, query) = url.split_once('?').unwrap();
-        let Route::Group(place) = Route::parse(path, query) else { panic!("{url}") };
-        assert_eq!(place.filter, filter);
+        let Route::Group(route) = Route::parse(path, query) else { panic!("{url}") };
+        assert_eq!(route.filter, filter);
     }
 
     #[test]
-    fn changing_what_a_page_shows_keeps_the_page() {
+    fn a_changed_query_keeps_the_page() {
         let page = |path: &str, query: &str| Route::parse(path, query).page();
         assert_eq!(page("/groups", "q=x"), page("/", ""));
         assert_eq!(page("/groups/a", "tab=letters"), page("/groups/a", ""));

@@ -1,4 +1,4 @@
-//! Rows for the tests of the other files.
+//! Sample rows and replays for the tests of this crate.
 
 use domain::group::{GroupState, Tally};
 use domain::id::GroupId;
@@ -10,7 +10,8 @@ use wire::{GroupRow, NextStep};
 
 pub const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
 
-/// An open group: title, letters, euros, customers, hours since the oldest was sent, hours to loss, last hour's deaths.
+/// Returns an open group: title, letters, euros, customers, hours since the oldest was sent, hours to expiry, failures in
+/// the last hour.
 pub fn row(
     title: &str,
     letters: i64,
@@ -47,11 +48,10 @@ pub fn row(
         last_died_at: Some(NOW.minus(hours(1))),
         arrivals: vec![0, 1, last_hour],
         arrivals_last_hour: last_hour,
-        owner: None,
     }
 }
 
-/// A replay of waves in this state, with a plan of the same sizes.
+/// Returns a replay in a state, with waves of these counts and a plan of the same sizes.
 pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveLedger]) -> wire::ReplayView {
     use domain::replay::{Approval, Ledger, Plan, PlanHash};
     let fix = domain::fix::Fix {
@@ -110,7 +110,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
     wire::ReplayView { replay, group_title: "null".into(), ledger, total, observed_until: None }
 }
 
-/// A letter that came back at a moment.
+/// Returns an entry whose letter returned at a time.
 pub fn returned(letter: &str, ms: i64, verdict: domain::replay::Verdict, title: &str) -> wire::EntryRow {
     let outcome = domain::replay::Outcome::Returned {
         at: Timestamp::from_ms(ms),

@@ -1,19 +1,19 @@
-//! The orders of the list.
+//! The sort orders of the list of groups.
 
 use super::money::largest;
 use super::sorted::sorted;
 use std::cmp::Ordering;
 use wire::GroupRow;
 
-/// By what the list is ordered.
+/// A sort order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// As the office answers: by next step, money, time to loss.
+    /// The office's own order: by next step, money, time to expiry.
     #[default]
     Attention,
     /// By title.
     Title,
-    /// By deaths in the last hour.
+    /// By failures in the last hour.
     Arrivals,
     /// By open letters.
     Letters,
@@ -23,11 +23,11 @@ pub enum Sort {
     Customers,
     /// By the age of the oldest open letter.
     Age,
-    /// By time to loss.
+    /// By the time until the first letter expires.
     Loss,
 }
 
-/// A direction.
+/// A sort direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dir {
     /// Least first.
@@ -37,10 +37,10 @@ pub enum Dir {
 }
 
 impl Dir {
-    /// Both.
+    /// Both directions.
     pub const ALL: [Self; 2] = [Self::Asc, Self::Desc];
 
-    /// The direction's word in the URL.
+    /// Returns the direction's word in the URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Asc => "asc",
@@ -48,8 +48,8 @@ impl Dir {
         }
     }
 
-    /// The other one.
-    pub fn turned(self) -> Self {
+    /// Returns the opposite direction.
+    pub fn opposite(self) -> Self {
         match self {
             Self::Asc => Self::Desc,
             Self::Desc => Self::Asc,
@@ -58,7 +58,7 @@ impl Dir {
 }
 
 impl Sort {
-    /// All orders.
+    /// All sort orders.
     pub const ALL: [Self; 8] = [
         Self::Attention,
         Self::Title,
@@ -70,7 +70,7 @@ impl Sort {
         Self::Loss,
     ];
 
-    /// The order's word in the URL.
+    /// Returns the order's word in the URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Attention => "attention",
@@ -84,7 +84,7 @@ impl Sort {
         }
     }
 
-    /// The order's name.
+    /// Returns the order's label.
     pub fn label(self) -> &'static str {
         match self {
             Self::Attention => "Attention",
@@ -94,12 +94,12 @@ impl Sort {
             Self::Risk => "At risk",
             Self::Customers => "Customers",
             Self::Age => "Oldest",
-            Self::Loss => "Time to loss",
+            Self::Loss => "Expires in",
         }
     }
 
-    /// The direction in which the worst comes first.
-    pub fn own_dir(self) -> Dir {
+    /// Returns the direction that puts the worst group first.
+    pub fn worst_first(self) -> Dir {
         match self {
             Self::Title | Self::Loss => Dir::Asc,
             _ => Dir::Desc,
@@ -107,10 +107,10 @@ impl Sort {
     }
 }
 
-/// Orders rows that come in the order of attention. Ties keep that order; what has no value comes last either way.
+/// Sorts rows that arrive in attention order. Ties keep that order. Rows without a value come last in both directions.
 pub fn sort(rows: &mut Vec<&GroupRow>, by: Sort, dir: Dir) {
     if by == Sort::Attention {
-        if dir != by.own_dir() {
+        if dir != by.worst_first() {
             rows.reverse();
         }
         return;
@@ -149,7 +149,7 @@ mod tests {
     use crate::sample;
 
     fn check(by: Sort, dir: Dir, expected: &str) {
-        // title, letters, euros, customers, sent (hours ago), lost (hours from now), deaths in the last hour
+        // title, letters, euros, customers, sent (hours ago), expiry (hours from now), failures in the last hour
         let rows = [
             sample::row("b", 10, Some(5), 1, Some(2), Some(9), 0),
             sample::row("a", 30, None, 3, Some(50), Some(1), 4),

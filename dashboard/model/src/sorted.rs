@@ -1,8 +1,8 @@
-//! One stable sort for everything that is sorted: the standard one is compiled anew for each type, at 10 kB each.
+//! One stable sort for all types. The standard sort is compiled once per type, at 10 kB each.
 
 use std::cmp::Ordering;
 
-/// The items in their order; equal ones stay as they were.
+/// Returns the items in order. Equal items keep their order.
 pub fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
     let order = order(items.len(), &|a, b| compare(&items[a], &items[b]));
     let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_items_stay_as_they_were() {
+    fn equal_items_keep_their_order() {
         let items = vec![(2, "a"), (1, "b"), (2, "c"), (1, "d"), (0, "e")];
         let expected = [(0, "e"), (1, "b"), (1, "d"), (2, "a"), (2, "c")];
         assert_eq!(sorted(items, |a, b| a.0.cmp(&b.0)), expected);

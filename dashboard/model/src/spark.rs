@@ -1,16 +1,16 @@
-//! Bars of a sparkline.
+//! The bars of a sparkline.
 
-/// Below this many the scale does not shrink: scaled by themselves, 3 letters would look like 9,000.
+/// The scale's smallest maximum. Without it, 3 letters would look like 9,000.
 const SCALE_MIN: u64 = 6;
 
-/// Heights of the bars in pixels of a strip `height` high; anything above zero is at least one pixel high.
+/// Returns the bars' heights for a strip `height` pixels high. A value above zero is at least one pixel high.
 pub fn heights(values: &[u64], height: u32) -> Vec<u32> {
     let top = values.iter().copied().max().unwrap_or(0).max(SCALE_MIN);
     let scaled = |value: u64| (u128::from(value) * u128::from(height)).div_ceil(u128::from(top)) as u32;
     values.iter().map(|value| if *value == 0 { 0 } else { scaled(*value).max(1) }).collect()
 }
 
-/// The strip in words: `184 in 24 h, 42 in the last hour`.
+/// Describes the strip: `184 in 24 h, 42 in the last hour`.
 pub fn words(values: &[u64], last_hour: u64) -> String {
     let total: u64 = values.iter().sum();
     format!("{} in {} h, {} in the last hour", super::money::count(total), values.len(), super::money::count(last_hour))
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_letters_look_few() {
+    fn few_letters_make_low_bars() {
         let rows: [(&[u64], &[u32]); 6] = [
             (&[], &[]),
             (&[0, 0], &[0, 0]),
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strip_is_told_in_words() {
+    fn the_strip_has_a_description() {
         assert_eq!(words(&[0, 1200, 2], 2), "1,202 in 3 h, 2 in the last hour");
     }
 }

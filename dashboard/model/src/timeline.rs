@@ -1,31 +1,31 @@
-//! The audit as a person reads it.
+//! The audit log as sentences.
 
 use super::words;
 use domain::audit::{Act, AuditRecord};
 use domain::id::{Actor, ReplayId};
 
-/// Who did it: the office is not a person.
+/// Returns the actor's name. The office acts under its own name.
 pub fn who(actor: &Actor) -> String {
     if is_office(actor) { "The office".to_string() } else { actor.to_string() }
 }
 
-/// Whether the office did it by itself.
+/// Returns whether the office acted by itself.
 pub fn is_office(actor: &Actor) -> bool {
     actor.as_str() == Actor::OFFICE
 }
 
-/// What was done, to be said after who did it. A replay that stopped itself was stopped by nobody else.
+/// Returns the action in the past tense, to follow the actor's name.
 pub fn what(record: &AuditRecord) -> &'static str {
     words::act(record.act)
 }
 
-/// The particulars, unless they only repeat the reason.
+/// Returns the details, unless they only repeat the reason.
 pub fn detail(record: &AuditRecord) -> Option<&str> {
     let detail = record.detail.trim();
     (!detail.is_empty() && record.reason.as_deref().map(str::trim) != Some(detail)).then_some(detail)
 }
 
-/// How much an entry stands out.
+/// Returns how strongly an entry stands out.
 pub fn tone(act: Act) -> words::Tone {
     match act {
         Act::ReplayPausedItself | Act::GroupRegressed | Act::LateReturn => words::Tone::Danger,
@@ -40,8 +40,8 @@ pub fn tone(act: Act) -> words::Tone {
     }
 }
 
-/// What happened in one replay.
-pub fn of_replay(records: &[AuditRecord], replay: &ReplayId) -> Vec<AuditRecord> {
+/// Returns the records of one replay.
+pub fn for_replay(records: &[AuditRecord], replay: &ReplayId) -> Vec<AuditRecord> {
     records.iter().filter(|record| record.replay.as_ref() == Some(replay)).cloned().collect()
 }
 
@@ -64,25 +64,25 @@ mod tests {
     }
 
     #[test]
-    fn entries_read_as_sentences() {
+    fn records_read_as_sentences() {
         let rows = [
             (record("office", Act::WaveStarted, "Wave 1", None, None), "The office started a wave", Some("Wave 1")),
             (record("ana", Act::ReplayPaused, "", Some("lunch"), None), "ana paused the replay", None),
             (record("ana", Act::NoteChanged, "x", Some("x"), None), "ana changed the note", None),
         ];
-        for (record, sentence, particulars) in rows {
+        for (record, sentence, details) in rows {
             assert_eq!(format!("{} {}", who(&record.actor), what(&record)), sentence);
-            assert_eq!(detail(&record), particulars);
+            assert_eq!(detail(&record), details);
         }
     }
 
     #[test]
-    fn a_replay_has_only_its_own_events() {
+    fn a_replay_shows_only_its_own_records() {
         let all = [
             record("a", Act::FixDeclared, "", None, None),
             record("a", Act::ReplayApproved, "", None, Some("r1")),
             record("a", Act::ReplayApproved, "", None, Some("r2")),
         ];
-        assert_eq!(of_replay(&all, &ReplayId::new("r2")).len(), 1);
+        assert_eq!(for_replay(&all, &ReplayId::new("r2")).len(), 1);
     }
 }

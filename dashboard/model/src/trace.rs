@@ -1,24 +1,25 @@
-//! A stack trace for reading: the team's own frames stand, the libraries' are folded. Lines stay as they came.
+//! Splits a stack trace into blocks, so that the page shows the team's own frames and folds those of libraries.
+//! Every line keeps its text.
 
 use domain::read::frames;
 
-/// A part of a trace.
+/// A block of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
-    /// What is no frame: the error's own line, causes.
+    /// A line outside any frame: the error's own line, or a cause.
     Words(String),
-    /// A frame of the team's own code, with the lines that belong to it.
+    /// A frame of the team's own code with all of its lines.
     Own(Vec<String>),
-    /// Frames of libraries one after the other.
+    /// Consecutive frames of libraries.
     Library {
         /// The lines.
         lines: Vec<String>,
-        /// How many frames they are.
+        /// The number of frames.
         frames: usize,
     },
 }
 
-/// Takes a trace apart.
+/// Splits a trace into blocks.
 pub fn blocks(stack: &str) -> Vec<Block> {
     let lines: Vec<&str> = stack.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let mut blocks: Vec<Block> = Vec::new();
@@ -44,11 +45,12 @@ pub fn blocks(stack: &str) -> Vec<Block> {
     blocks
 }
 
-/// How many lines the frame that begins here has (none when no frame does), and whether it is the team's own.
+/// Returns the number of lines of the frame that starts at the first line (0 without a frame), and whether the frame is
+/// the team's own.
 fn frame_at(lines: &[&str]) -> (usize, Option<bool>) {
     let Some(first) = lines.first() else { return (0, None) };
     let alone = frames::parse(first).frames;
-    // Go and Rust say where on a second line; Python shows the source there.
+    // Go and Rust print the location on a second line; Python prints the source there.
     let second = lines.get(1).filter(|second| depth(second) > depth(first) && !is_cause(second));
     let second = second.filter(|second| frames::parse(second).frames.is_empty());
     if let Some(second) = second {
@@ -72,13 +74,13 @@ fn is_cause(line: &str) -> bool {
     text.starts_with("Caused by") || text.starts_with("--->") || text.starts_with("[cause]")
 }
 
-/// `... 23 more`
+/// Matches elisions such as `... 23 more`.
 fn is_cut(line: &str) -> bool {
     let text = line.trim_start();
     text.starts_with("... ") && (text.ends_with(" more") || text.contains("omitted"))
 }
 
-/// Whether any block is the team's own; where none is, nothing is worth folding.
+/// Returns whether any block is the team's own. Without one, the page folds nothing.
 pub fn has_own(blocks: &[Block]) -> bool {
     blocks.iter().any(|block| matches!(block, Block::Own(_)))
 }
@@ -87,7 +89,7 @@ pub fn has_own(blocks: &[Block]) -> bool {
 mod tests {
     use super::*;
 
-    /// `w` words, `o3` own frame of three lines, `l2/3` two library frames on three lines.
+    /// Notation: `w` words, `o3` an own frame of three lines, `l2/3` two library frames on three lines.
     fn shape(stack: &str) -> String {
         let one = |block: &Block| match block {
             Block::Words(_) => "w".to_string(),
@@ -98,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn own_frames_stand_and_libraries_fold() {
+    fn own_frames_are_shown_and_libraries_folded() {
         let rows = [
             ("", ""),
             ("just words", "w"),

@@ -1,20 +1,20 @@
-//! The views of the list: which groups it shows.
+//! The views of the list of groups.
 
 use wire::{GroupRow, NextStep};
 
-/// A view of the list of groups.
+/// A view: a fixed selection of groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
-    /// Everything that is not resolved.
+    /// Groups that are not resolved.
     #[default]
     Open,
-    /// Growing now.
+    /// Groups that grow now.
     Growing,
-    /// A fix is declared.
+    /// Groups with a declared fix.
     ReplayReady,
-    /// A replay runs, or stands and waits for a decision.
+    /// Groups whose replay runs, or is paused and needs a decision.
     Replaying,
-    /// Nothing is left to do.
+    /// Resolved groups.
     Resolved,
 }
 
@@ -22,7 +22,7 @@ impl View {
     /// All views, in order.
     pub const ALL: [Self; 5] = [Self::Open, Self::Growing, Self::ReplayReady, Self::Replaying, Self::Resolved];
 
-    /// The view's word in the URL.
+    /// Returns the view's word in the URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -33,7 +33,7 @@ impl View {
         }
     }
 
-    /// The view's name.
+    /// Returns the view's label.
     pub fn label(self) -> &'static str {
         match self {
             Self::Open => "Open",
@@ -44,7 +44,7 @@ impl View {
         }
     }
 
-    /// Whether a group is in the view.
+    /// Returns whether a group is in the view.
     pub fn has(self, row: &GroupRow) -> bool {
         match self {
             Self::Open => row.is_open(),

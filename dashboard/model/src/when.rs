@@ -1,4 +1,4 @@
-//! Moments and spans as text. The zone is an argument: minutes east of UTC.
+//! Times and spans as text. The time zone is an argument: minutes east of UTC.
 
 use domain::time::{Span, Timestamp};
 
@@ -7,7 +7,7 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// A span in at most two units: `12 s`, `14 min`, `3 h 12 min`, `4 d 21 h`. Negative ones count as none.
+/// Formats a span in at most two units: `12 s`, `14 min`, `3 h 12 min`, `4 d 21 h`. A negative span is `0 s`.
 pub fn span(span: Span) -> String {
     let ms = span.as_ms().max(0);
     match ms {
@@ -19,9 +19,9 @@ pub fn span(span: Span) -> String {
     }
 }
 
-/// A span to the second, for what somebody waits for: `1 min 40 s`.
+/// Formats a span to the second, for a countdown: `1 min 40 s`.
 pub fn countdown(span: Span) -> String {
-    // Rounded up: a wait that says 0 s should be over.
+    // Rounded up: a countdown of 0 s must be over.
     let ms = (span.as_ms().max(0) + SECOND - 1) / SECOND * SECOND;
     match ms {
         ms if ms < MINUTE => format!("{} s", ms / SECOND),
@@ -34,7 +34,7 @@ fn two(a: i64, a_unit: &str, b: i64, b_unit: &str) -> String {
     if b == 0 { format!("{a} {a_unit}") } else { format!("{a} {a_unit} {b} {b_unit}") }
 }
 
-/// `12 s ago`, `in 3 h 12 min`, `now`.
+/// Formats a time relative to now: `12 s ago`, `in 3 h 12 min`, `now`.
 pub fn relative(at: Timestamp, now: Timestamp) -> String {
     let ms = now.since(at).as_ms();
     match ms {
@@ -44,20 +44,20 @@ pub fn relative(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// How much a moment of loss presses.
+/// The urgency of an expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// More than a day.
+    /// More than a day left.
     Calm,
-    /// Less than a day.
+    /// Less than a day left.
     Soon,
-    /// Less than an hour.
+    /// Less than an hour left.
     Now,
-    /// It has passed.
+    /// The deadline has passed.
     Passed,
 }
 
-/// How much a moment of loss presses now.
+/// Returns the urgency of an expiry.
 pub fn urgency(loss_at: Timestamp, now: Timestamp) -> Urgency {
     match loss_at.since(now).as_ms() {
         ms if ms <= 0 => Urgency::Passed,
@@ -67,7 +67,7 @@ pub fn urgency(loss_at: Timestamp, now: Timestamp) -> Urgency {
     }
 }
 
-/// A moment taken apart, in a zone.
+/// A time split into its parts, in a zone.
 struct Parts {
     year: i64,
     month: u32,
@@ -84,7 +84,7 @@ fn parts(at: Timestamp, zone_min: i64) -> Parts {
     Parts { year, month, day, hour: in_day / HOUR, minute: in_day % HOUR / MINUTE, second: in_day % MINUTE / SECOND }
 }
 
-/// Days since 1970-01-01 as year, month, day (Howard Hinnant's `civil_from_days`, public domain).
+/// Converts days since 1970-01-01 to year, month, day (Howard Hinnant's `civil_from_days`, public domain).
 fn civil(days: i64) -> (i64, u32, u32) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
@@ -97,13 +97,13 @@ fn civil(days: i64) -> (i64, u32, u32) {
     (yoe + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// The time of day: `14:02:11`.
+/// Formats the time of day: `14:02:11`.
 pub fn clock(at: Timestamp, zone_min: i64) -> String {
     let p = parts(at, zone_min);
     format!("{:02}:{:02}:{:02}", p.hour, p.minute, p.second)
 }
 
-/// Date, time and zone: `21 Nov 2026, 14:02:11 UTC+1`.
+/// Formats date, time and zone: `21 Nov 2026, 14:02:11 UTC+1`.
 pub fn absolute(at: Timestamp, zone_min: i64) -> String {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let p = parts(at, zone_min);
@@ -111,7 +111,7 @@ pub fn absolute(at: Timestamp, zone_min: i64) -> String {
     format!("{} {month} {}, {} {}", p.day, p.year, clock(at, zone_min), zone(zone_min))
 }
 
-/// A zone's name: `UTC`, `UTC+1`, `UTC−3:30`.
+/// Formats a zone: `UTC`, `UTC+1`, `UTC−3:30`.
 pub fn zone(zone_min: i64) -> String {
     if zone_min == 0 {
         return "UTC".to_string();
@@ -121,7 +121,7 @@ pub fn zone(zone_min: i64) -> String {
     if minutes == 0 { format!("UTC{sign}{hours}") } else { format!("UTC{sign}{hours}:{minutes:02}") }
 }
 
-/// Year, month, day as days since 1970-01-01 (Howard Hinnant's `days_from_civil`, public domain).
+/// Converts year, month, day to days since 1970-01-01 (Howard Hinnant's `days_from_civil`, public domain).
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let y = if month <= 2 { year - 1 } else { year };
     let era = y.div_euclid(400);
@@ -130,8 +130,8 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
 }
 
-/// A moment as `<input type="datetime-local">` writes it: `2026-11-21T14:02:11`; with milliseconds where it has some.
-pub fn typed(at: Timestamp, zone_min: i64) -> String {
+/// Formats a time for `<input type="datetime-local">`: `2026-11-21T14:02:11`, with milliseconds if they are not zero.
+pub fn to_input(at: Timestamp, zone_min: i64) -> String {
     let p = parts(at, zone_min);
     let text = format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", p.year, p.month, p.day, p.hour, p.minute, p.second);
     match at.as_ms().rem_euclid(SECOND) {
@@ -140,8 +140,9 @@ pub fn typed(at: Timestamp, zone_min: i64) -> String {
     }
 }
 
-/// The moment that such a text means; none where it is none. The zone may depend on the moment.
-pub fn untyped(text: &str, zone_min: impl Fn(Timestamp) -> i64) -> Option<Timestamp> {
+/// Parses the value of `<input type="datetime-local">`. Returns `None` if it is not a time. The zone may depend on the
+/// time.
+pub fn from_input(text: &str, zone_min: impl Fn(Timestamp) -> i64) -> Option<Timestamp> {
     let (date, time) = text.trim().split_once(['T', ' '])?;
     let (time, ms) = time.split_once('.').unwrap_or((time, "0"));
     let numbers = |text: &str, mark: char| text.split(mark).map(|n| n.parse().ok()).collect::<Option<Vec<i64>>>();
@@ -153,12 +154,12 @@ pub fn untyped(text: &str, zone_min: impl Fn(Timestamp) -> i64) -> Option<Timest
     };
     let ms: i64 = format!("{ms:0<3}").get(..3)?.parse().ok()?;
     let local = Timestamp::from_ms(days(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second * SECOND + ms);
-    // A zone is known for a moment, and the moment is what is looked for: near enough, then exactly.
+    // The zone depends on the time, which depends on the zone: estimate first, then correct.
     let near = local.minus(Span::from_mins(zone_min(local)));
     Some(local.minus(Span::from_mins(zone_min(near))))
 }
 
-/// RFC 3339 in UTC, for `<time datetime>`.
+/// Formats a time as RFC 3339 in UTC, for `<time datetime>`.
 pub fn rfc3339(at: Timestamp) -> String {
     let p = parts(at, 0);
     let ms = at.as_ms().rem_euclid(SECOND);
@@ -191,14 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn countdowns_end_when_they_say_so() {
+    fn countdowns_round_up() {
         for (ms, text) in [(0, "0 s"), (1, "1 s"), (1000, "1 s"), (100_000, "1 min 40 s"), (2 * HOUR, "2 h")] {
             assert_eq!(countdown(Span::from_ms(ms)), text);
         }
     }
 
     #[test]
-    fn moments_are_relative_or_absolute() {
+    fn times_are_relative_or_absolute() {
         let now = Timestamp::from_ms(1_795_000_000_000);
         let at = |ms: i64| now.plus(Span::from_ms(ms));
         assert_eq!(relative(at(0), now), "now");
@@ -218,33 +219,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_the_moment_that_is_shown() {
+    fn an_input_returns_the_time_that_filled_it() {
         for ms in [0, 951_782_400_000, 951_868_799_000, 1_795_000_000_000, 1_795_000_000_042, 4_102_444_800_000, -1_000]
         {
             for zone_min in [0, 60, -210, 840] {
                 let at = Timestamp::from_ms(ms);
-                let text = typed(at, zone_min);
-                assert_eq!(untyped(&text, |_| zone_min), Some(at), "{text}");
+                let text = to_input(at, zone_min);
+                assert_eq!(from_input(&text, |_| zone_min), Some(at), "{text}");
             }
         }
-        assert_eq!(typed(Timestamp::from_ms(1_795_000_000_000), 60), "2026-11-18T12:06:40");
+        assert_eq!(to_input(Timestamp::from_ms(1_795_000_000_000), 60), "2026-11-18T12:06:40");
         let minute = Some(Timestamp::from_ms(1_794_999_960_000));
-        assert_eq!(untyped("2026-11-18T11:06", |_| 0), minute, "browsers leave out seconds that are none");
+        assert_eq!(from_input("2026-11-18T11:06", |_| 0), minute, "browsers omit zero seconds");
         for text in
             ["", "2026-11-18", "T11:06", "2026-11T11:06", "2026-11-18T11", "2026-11-18Tx:06", "2026-11-18T1:2:3:4"]
         {
-            assert_eq!(untyped(text, |_| 0), None, "{text}");
+            assert_eq!(from_input(text, |_| 0), None, "{text}");
         }
-        // At 1:00 UTC summer begins: before it one hour from UTC, after it two.
-        let begins = Timestamp::from_ms(1_774_746_000_000);
-        let zone = |at: Timestamp| if at < begins { 60 } else { 120 };
+        // Daylight saving time starts at 1:00 UTC: the offset changes from one hour to two.
+        let start = Timestamp::from_ms(1_774_746_000_000);
+        let zone = |at: Timestamp| if at < start { 60 } else { 120 };
         for (text, ms) in [("2026-03-29T01:59:59", -1_000), ("2026-03-29T03:00", 0), ("2026-03-29T04:00", 3_600_000)] {
-            assert_eq!(untyped(text, zone), Some(begins.plus(Span::from_ms(ms))), "{text}");
+            assert_eq!(from_input(text, zone), Some(start.plus(Span::from_ms(ms))), "{text}");
         }
     }
 
     #[test]
-    fn loss_presses_more_as_it_nears() {
+    fn urgency_grows_towards_the_deadline() {
         let now = Timestamp::from_ms(0);
         let rows = [
             (-1, Urgency::Passed),

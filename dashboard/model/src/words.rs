@@ -1,4 +1,4 @@
-//! The words, shapes and tones of states. Every state has a word and a shape; colour never speaks alone.
+//! Labels, shapes and tones of states. Every state has a label and a shape, because colour alone is not accessible.
 
 use domain::audit::Act;
 use domain::impact::Severity;
@@ -8,23 +8,23 @@ use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason, Verdic
 use domain::role::{Permission, Role};
 use wire::NextStep;
 
-/// What a state asks of its reader. Only what asks for action is coloured.
+/// The urgency of a state. Only states that need action are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Act now.
     Danger,
     /// Look soon.
     Warn,
-    /// Under way, or ready to go.
+    /// In progress, or ready.
     Info,
-    /// Done well.
+    /// Successful.
     Ok,
-    /// Nothing to do.
+    /// No action needed.
     Quiet,
 }
 
 impl Tone {
-    /// The tone's word in class names.
+    /// Returns the tone's CSS class suffix.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Danger => "danger",
@@ -36,7 +36,7 @@ impl Tone {
     }
 }
 
-/// Tone and shape of a next step.
+/// Returns the tone and shape of a next step.
 pub fn step(step: &NextStep) -> (Tone, &'static str) {
     match step {
         NextStep::Regressed => (Tone::Danger, "↺"),
@@ -49,7 +49,7 @@ pub fn step(step: &NextStep) -> (Tone, &'static str) {
     }
 }
 
-/// A class by name.
+/// Returns a class's label.
 pub fn class(class: Class) -> &'static str {
     match class {
         Class::Transient => "Transient",
@@ -58,7 +58,7 @@ pub fn class(class: Class) -> &'static str {
     }
 }
 
-/// A category by name.
+/// Returns a category's label.
 pub fn category(category: Category) -> &'static str {
     match category {
         Category::Timeout => "Timeout",
@@ -68,7 +68,7 @@ pub fn category(category: Category) -> &'static str {
         Category::SchemaViolation => "Schema violation",
         Category::BusinessRule => "Business rule",
         Category::MissingReference => "Missing reference",
-        Category::Auth => "Not allowed",
+        Category::Auth => "Access denied",
         Category::Conflict => "Conflict",
         Category::Duplicate => "Duplicate",
         Category::ResourceLimit => "Resource limit",
@@ -80,16 +80,16 @@ pub fn category(category: Category) -> &'static str {
     }
 }
 
-/// A severity by name.
+/// Returns a severity's label.
 pub fn severity(severity: Severity) -> &'static str {
     match severity {
-        Severity::Info => "Nobody notices",
-        Severity::Warning => "Customers notice",
-        Severity::Critical => "Customers are harmed",
+        Severity::Info => "Info",
+        Severity::Warning => "Warning",
+        Severity::Critical => "Critical",
     }
 }
 
-/// A letter's state by name.
+/// Returns a letter state's label.
 pub fn letter_state(kind: LetterStateKind) -> &'static str {
     match kind {
         LetterStateKind::Waiting => "Waiting",
@@ -99,30 +99,30 @@ pub fn letter_state(kind: LetterStateKind) -> &'static str {
     }
 }
 
-/// What is said before the reason why a letter is not sent back as it is.
-pub fn unsendable(replayability: &Replayability) -> &'static str {
+/// Returns the words before the reason why a letter cannot be replayed unchanged.
+pub fn not_replayable(replayability: &Replayability) -> &'static str {
     match replayability {
-        Replayability::Pointer { .. } => "Sent back only if the policy says so",
-        _ => "Cannot be sent back",
+        Replayability::Pointer { .. } => "Replayed only if the policy allows it",
+        _ => "Cannot be replayed",
     }
 }
 
-/// How a failure was carried, by name.
+/// Returns the label of the envelope that carried a failure.
 pub fn envelope(kind: EnvelopeKind) -> &'static str {
     match kind {
         EnvelopeKind::Consumer => "Stamped by the consumer",
-        EnvelopeKind::SqsRedrive => "SQS redrive (carries no reason)",
+        EnvelopeKind::SqsRedrive => "SQS redrive (no error details)",
         EnvelopeKind::LambdaAsync => "Lambda asynchronous dead-letter queue",
         EnvelopeKind::LambdaDestination => "Lambda on-failure destination",
         EnvelopeKind::EventBridgeRule => "EventBridge rule",
         EnvelopeKind::Scheduler => "EventBridge Scheduler",
         EnvelopeKind::Sns => "SNS subscription",
         EnvelopeKind::BodyEnvelope => "Error envelope in the body",
-        EnvelopeKind::Stream => "Failed batch of a stream",
-        EnvelopeKind::Pipes => "Failed batch of an EventBridge pipe",
+        EnvelopeKind::Stream => "Failed stream batch",
+        EnvelopeKind::Pipes => "Failed EventBridge pipe batch",
         EnvelopeKind::EventBridgeEvent => "EventBridge event",
         EnvelopeKind::AwsEvent => "AWS event",
-        EnvelopeKind::S3Pointer => "Pointer to a payload in S3",
+        EnvelopeKind::S3Pointer => "S3 payload pointer",
         EnvelopeKind::StepFunctions => "Step Functions",
         EnvelopeKind::NServiceBus => "NServiceBus",
         EnvelopeKind::MassTransit => "MassTransit",
@@ -138,14 +138,14 @@ pub fn envelope(kind: EnvelopeKind) -> &'static str {
     }
 }
 
-/// An outcome by name. "Came back" is what people say of a returned letter.
+/// Returns an outcome's label.
 pub fn outcome(kind: OutcomeKind) -> &'static str {
     match kind {
-        OutcomeKind::Pending => "To go",
-        OutcomeKind::Sending => "Being sent",
+        OutcomeKind::Pending => "Pending",
+        OutcomeKind::Sending => "Sending",
         OutcomeKind::InFlight => "In flight",
         OutcomeKind::Delivered => "Delivered",
-        OutcomeKind::Returned => "Came back",
+        OutcomeKind::Returned => "Returned",
         OutcomeKind::Expired => "Expired",
         OutcomeKind::Skipped => "Skipped",
     }
@@ -160,48 +160,48 @@ pub fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Why a letter was not sent.
+/// Explains why a letter was skipped.
 pub fn skip(reason: SkipReason) -> &'static str {
     match reason {
-        SkipReason::NotWaiting => "No longer waiting: another replay had it, or it was delivered",
-        SkipReason::Refused => "The queue refused it for good",
-        SkipReason::Aborted => "The replay was stopped before its turn",
-        SkipReason::InDoubt => "The replay was stopped while its sending was in doubt; it has not come back",
-        SkipReason::TransformFailed => "The transform fails on it",
-        SkipReason::PayloadGone => "The payload that it points to is gone from S3",
-        SkipReason::Behind => "A letter before it in its message group came back",
-        SkipReason::Gone => "The letter is no longer kept",
+        SkipReason::NotWaiting => "No longer waiting: in another replay, or already delivered",
+        SkipReason::Refused => "The queue rejected it permanently",
+        SkipReason::Aborted => "The replay was aborted before it was sent",
+        SkipReason::InDoubt => "The replay was aborted while its sending was in doubt; it has not returned",
+        SkipReason::TransformFailed => "The transform failed",
+        SkipReason::PayloadGone => "Its payload no longer exists in S3",
+        SkipReason::Behind => "An earlier letter of its message group returned",
+        SkipReason::Gone => "The letter is no longer stored",
     }
 }
 
-/// Where a replay is: tone, shape and words.
+/// Returns the tone, shape and label of a replay's state.
 pub fn replay(state: &ReplayState, waves: usize) -> (Tone, &'static str, String) {
     match state {
         ReplayState::Running { wave, phase } => {
             let doing = match phase {
                 Phase::Sending => "sending",
                 Phase::Observing { .. } => "observing",
-                Phase::BetweenWaves { .. } => "resting before the next",
+                Phase::BetweenWaves { .. } => "waiting before the next wave",
             };
             (Tone::Info, "◔", format!("Wave {} of {waves}, {doing}", wave + 1))
         }
         ReplayState::Paused { by, .. } if by.as_str() == domain::id::Actor::OFFICE => {
-            (Tone::Danger, "■", "Stopped itself".to_string())
+            (Tone::Danger, "■", "Paused automatically".to_string())
         }
         ReplayState::Paused { by, .. } => (Tone::Warn, "◫", format!("Paused by {by}")),
-        ReplayState::Aborting { .. } => (Tone::Warn, "◫", "Stopping".to_string()),
+        ReplayState::Aborting { .. } => (Tone::Warn, "◫", "Aborting".to_string()),
         ReplayState::Finished { ending: Ending::Completed, .. } => (Tone::Quiet, "✓", "Finished".to_string()),
-        ReplayState::Finished { ending: Ending::Aborted, .. } => (Tone::Quiet, "–", "Ended by a person".to_string()),
+        ReplayState::Finished { ending: Ending::Aborted, .. } => (Tone::Quiet, "–", "Aborted".to_string()),
     }
 }
 
-/// What happened, as the timeline says it after the actor's name.
+/// Returns an action in the past tense, to follow the actor's name.
 pub fn act(act: Act) -> &'static str {
     match act {
         Act::GroupOpened => "opened the group",
         Act::GroupsMerged => "merged a fingerprint",
-        Act::GroupsUnmerged => "took a fingerprint out",
-        Act::MergeAllowed => "allowed it to be merged again",
+        Act::GroupsUnmerged => "unmerged a fingerprint",
+        Act::MergeAllowed => "allowed merging again",
         Act::FixDeclared => "declared a fix",
         Act::TransformSaved => "saved a transform",
         Act::TransformTried => "tried a transform",
@@ -212,48 +212,46 @@ pub fn act(act: Act) -> &'static str {
         Act::ReplayApproved => "approved the replay",
         Act::WaveStarted => "started a wave",
         Act::WaveSettled => "settled a wave",
-        Act::ReplayPausedItself => "stopped the replay",
+        Act::ReplayPausedItself => "paused the replay automatically",
         Act::ReplayPaused => "paused the replay",
-        Act::ReplayResumed => "let the replay go on",
-        Act::ReplayAborted => "ended the replay",
+        Act::ReplayResumed => "resumed the replay",
+        Act::ReplayAborted => "aborted the replay",
         Act::ReplayFinished => "finished the replay",
         Act::GroupResolved => "resolved the group",
         Act::GroupRegressed => "reopened the group",
-        Act::LetterQuarantined => "put a letter into quarantine",
-        Act::LettersReleased => "let letters out of quarantine",
-        Act::LateReturn => "saw a delivered letter come back",
+        Act::LetterQuarantined => "quarantined a letter",
+        Act::LettersReleased => "released letters from quarantine",
+        Act::LateReturn => "found a delivered letter returned",
     }
 }
 
-/// What a permission lets a person do, after "may not".
+/// Returns what a permission allows, to follow "cannot".
 pub fn permission(permission: Permission) -> &'static str {
     match permission {
-        Permission::View => "look at groups",
+        Permission::View => "view groups",
         Permission::Triage => "declare fixes or write notes",
         Permission::Plan => "plan replays",
-        Permission::Stop => "pause or end replays",
+        Permission::Stop => "pause or abort replays",
         Permission::ApproveRequest => "approve or resume replays",
         Permission::DeploymentRequest => "report deployments",
     }
 }
 
-/// Why somebody of this role may not do something and who can; none if they may.
+/// Explains why a role may not do something, and who can. Returns `None` if it may.
 pub fn why_not(role: Role, asked: Permission) -> Option<String> {
     (!role.may(asked)).then(|| {
-        let least = asked.least_role();
-        format!("{} may not {}; {} can.", article(role, true), permission(asked), article(least, false))
+        format!("{}s cannot {}. Ask {}.", capitalized(role), permission(asked), with_article(asked.least_role()))
     })
 }
 
-fn article(role: Role, start: bool) -> String {
+fn capitalized(role: Role) -> String {
     let name = role.as_str();
-    let article = match (name.starts_with(['a', 'o']), start) {
-        (true, true) => "An",
-        (true, false) => "an",
-        (false, true) => "A",
-        (false, false) => "a",
-    };
-    format!("{article} {name}")
+    name[..1].to_uppercase() + &name[1..]
+}
+
+fn with_article(role: Role) -> String {
+    let name = role.as_str();
+    format!("{} {name}", if name.starts_with(['a', 'o']) { "an" } else { "a" })
 }
 
 #[cfg(test)]
@@ -264,19 +262,19 @@ mod tests {
     use domain::time::Timestamp;
 
     #[test]
-    fn refusals_say_who_can() {
+    fn refusals_name_who_can() {
         let rows = [
             (Role::Viewer, Permission::View, None),
             (
                 Role::Viewer,
                 Permission::ApproveRequest,
-                Some("A viewer may not approve or resume replays; an approver can."),
+                Some("Viewers cannot approve or resume replays. Ask an approver."),
             ),
             (Role::Operator, Permission::Plan, None),
             (
                 Role::Operator,
                 Permission::ApproveRequest,
-                Some("An operator may not approve or resume replays; an approver can."),
+                Some("Operators cannot approve or resume replays. Ask an approver."),
             ),
             (Role::Admin, Permission::ApproveRequest, None),
         ];
@@ -286,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_that_stopped_itself_is_not_merely_paused() {
+    fn an_automatic_pause_is_more_urgent_than_a_persons() {
         let paused = |by: &str| ReplayState::Paused {
             wave: 1,
             why: PauseReason::ByPerson { reason: "x".into() },
             by: Actor::new(by),
             at: Timestamp::from_ms(0),
         };
-        assert_eq!(replay(&paused("office"), 3), (Tone::Danger, "■", "Stopped itself".to_string()));
+        assert_eq!(replay(&paused("office"), 3), (Tone::Danger, "■", "Paused automatically".to_string()));
         assert_eq!(replay(&paused("ana"), 3), (Tone::Warn, "◫", "Paused by ana".to_string()));
         let running = ReplayState::Running { wave: 1, phase: Phase::Sending };
         assert_eq!(replay(&running, 3).2, "Wave 2 of 3, sending");

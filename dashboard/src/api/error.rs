@@ -1,39 +1,39 @@
-//! What can go wrong between the browser and the office.
+//! Errors of API calls.
 
 use domain::gate::Condition;
 use wire::{ErrorBody, ErrorCode};
 
-/// Why a call gave no answer.
+/// The error of an API call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApiError {
-    /// The office said no.
+    /// The office refused the request.
     Refused {
         /// The HTTP status.
         status: u16,
-        /// What it said.
+        /// The office's code and message.
         body: ErrorBody,
     },
-    /// Something answered, but not in the office's words: a proxy, or another version.
-    NotUnderstood {
+    /// The response is not the office's JSON: it came from a proxy, or from another version.
+    Unexpected {
         /// The HTTP status.
         status: u16,
-        /// What could not be read.
+        /// The first mismatch.
         detail: String,
     },
-    /// Nothing answered.
+    /// No response.
     Unreachable {
-        /// What the browser said.
+        /// The browser's error.
         detail: String,
     },
-    /// Nothing answered in time.
+    /// No response in time.
     TooSlow {
-        /// How long was waited, milliseconds.
+        /// The time waited, in milliseconds.
         waited_ms: u32,
     },
 }
 
 impl ApiError {
-    /// The office's code, if it was the office that refused.
+    /// Returns the office's error code, if the office refused the request.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Refused { body, .. } => Some(body.code),
@@ -41,19 +41,19 @@ impl ApiError {
         }
     }
 
-    /// What is wrong, for a person.
+    /// Describes the error for the reader.
     pub fn message(&self) -> String {
         match self {
             Self::Refused { body, .. } => body.message.clone(),
-            Self::NotUnderstood { status, .. } => format!(
-                "Something answered with status {status}, but not in the office's words. Reload the page: the office may have been updated."
-            ),
-            Self::Unreachable { .. } => "The office does not answer. Is it still running?".to_string(),
-            Self::TooSlow { waited_ms } => format!("The office did not answer within {} s.", waited_ms / 1000),
+            Self::Unexpected { status, .. } => format!("Unexpected response ({status}). Retry, or reload the page."),
+            Self::Unreachable { .. } => "Cannot reach the office. Check that it is running, then retry.".to_string(),
+            Self::TooSlow { waited_ms } => {
+                format!("No response within {} s. Reload to see the current state.", waited_ms / 1000)
+            }
         }
     }
 
-    /// The request's id, to be found in the log.
+    /// Returns the request ID, which the office's log contains.
     pub fn request_id(&self) -> Option<&str> {
         match self {
             Self::Refused { body, .. } if !body.request_id.is_empty() => Some(&body.request_id),
@@ -61,7 +61,7 @@ impl ApiError {
         }
     }
 
-    /// The conditions of the gate that are not met.
+    /// Returns the gate's unmet conditions.
     pub fn unmet(&self) -> &[Condition] {
         match self {
             Self::Refused { body, .. } => &body.unmet,
@@ -69,16 +69,16 @@ impl ApiError {
         }
     }
 
-    /// Whether the session is no longer taken.
+    /// Returns whether the session has ended.
     pub fn is_signed_out(&self) -> bool {
         self.code() == Some(ErrorCode::SignedOut)
     }
 
-    /// Whether asking again later may help by itself.
-    pub fn is_passing(&self) -> bool {
+    /// Returns whether a retry may succeed.
+    pub fn is_temporary(&self) -> bool {
         match self {
             Self::Refused { body, .. } => matches!(body.code, ErrorCode::Internal | ErrorCode::Unavailable),
-            Self::NotUnderstood { .. } | Self::Unreachable { .. } | Self::TooSlow { .. } => true,
+            Self::Unexpected { .. } | Self::Unreachable { .. } | Self::TooSlow { .. } => true,
         }
     }
 }

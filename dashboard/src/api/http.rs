@@ -1,7 +1,7 @@
-//! Requests: the token, conditional reads, a limit on waiting, and errors as the office words them.
+//! HTTP requests: authorization, conditional reads, timeouts and errors.
 
 use super::error::ApiError;
-use super::json;
+use crate::json;
 use crate::session;
 use dashboard_model::route::encode;
 use gloo_net::http::{Method, RequestBuilder, Response};
@@ -15,33 +15,33 @@ use std::time::Duration;
 use web_sys::AbortController;
 use wire::API_ROOT;
 
-/// How long an answer may take. A Lambda function that starts cold answers in 2 s; API Gateway gives up at 29 s.
+/// The timeout of reads. A cold Lambda function responds within 2 s; API Gateway times out after 29 s.
 const WAIT_MS: u32 = 15_000;
-/// The same for what changes something: a plan of 100,000 letters is written for a minute or more.
-const WAIT_FOR_CHANGE_MS: u32 = 300_000;
+/// The timeout of writes: storing a plan of 100,000 letters takes a minute or more.
+const WAIT_FOR_WRITE_MS: u32 = 300_000;
 
-/// The `ETag` of the answer that its holder has; shared by clones.
+/// The `ETag` of the last response, shared by clones.
 #[derive(Clone, Debug, Default)]
 pub struct Seen(Rc<RefCell<Option<String>>>);
 
 impl Seen {
-    /// Forgets it: the next answer comes whole.
+    /// Clears the `ETag`: the next response is complete.
     pub fn forget(&self) {
         self.0.replace(None);
     }
 }
 
-/// What a conditional read gives.
+/// The result of a conditional read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer<T> {
-    /// What the asker has is still so.
+    /// The value has not changed.
     Same,
-    /// This.
+    /// The new value.
     New(T),
 }
 
 impl<T> Answer<T> {
-    /// The new value, if it is one.
+    /// Returns the new value, if there is one.
     pub fn into_new(self) -> Option<T> {
         match self {
             Self::Same => None,
@@ -50,61 +50,61 @@ impl<T> Answer<T> {
     }
 }
 
-/// A path from its parts, each encoded.
+/// Joins path segments, each percent-encoded.
 pub(super) fn path(parts: &[&str]) -> String {
     parts.iter().map(|part| format!("/{}", encode(part))).collect()
 }
 
 pub(super) async fn get<T: DeserializeOwned>(path: &str, seen: &Seen) -> Result<Answer<T>, ApiError> {
-    let Some(told) = fetch(path, seen).await? else { return Ok(Answer::Same) };
-    let value = understood(&told)?;
-    seen.0.replace(told.etag);
+    let Some(reply) = fetch(path, seen).await? else { return Ok(Answer::Same) };
+    let value = parse(&reply)?;
+    seen.0.replace(reply.etag);
     Ok(Answer::New(value))
 }
 
-/// A file, put together from as many answers as it takes.
+/// Downloads a file, page by page.
 pub(super) async fn file(path: &str) -> Result<String, ApiError> {
     let mut whole = String::new();
     let mut cursor = String::new();
     loop {
-        // Nothing was seen before, so something is always told.
-        let Some(told) = fetch(&format!("{path}{cursor}"), &Seen::default()).await? else { return Ok(whole) };
-        whole.push_str(&told.text);
-        let Some(next) = told.next else { return Ok(whole) };
+        // Without an `ETag` the server never answers 304.
+        let Some(reply) = fetch(&format!("{path}{cursor}"), &Seen::default()).await? else { return Ok(whole) };
+        whole.push_str(&reply.text);
+        let Some(next) = reply.next else { return Ok(whole) };
         cursor = format!("&cursor={}", encode(&next));
     }
 }
 
 pub(super) async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Result<T, ApiError> {
-    understood(&deliver(path, serde_json::to_string(body).ok()).await?)
+    parse(&send_post(path, serde_json::to_string(body).ok()).await?)
 }
 
 pub(super) async fn delete(path: &str) -> Result<(), ApiError> {
-    told(send(request(Method::DELETE, path), None).await?).await.map(|_| ())
+    read(send(request(Method::DELETE, path), None).await?).await.map(|_| ())
 }
 
-fn deliver(path: &str, body: Option<String>) -> Pin<Box<dyn Future<Output = Result<Told, ApiError>>>> {
+fn send_post(path: &str, body: Option<String>) -> Pin<Box<dyn Future<Output = Result<Reply, ApiError>>>> {
     let request = request(Method::POST, path);
-    Box::pin(async move { told(send(request, body).await?).await })
+    Box::pin(async move { read(send(request, body).await?).await })
 }
 
-/// What was answered, not yet read. Everything but the reading is compiled once.
-struct Told {
+/// A response before it is parsed. Only parsing depends on the type, so everything else is compiled once.
+struct Reply {
     status: u16,
     etag: Option<String>,
-    /// Where a file goes on.
+    /// The cursor of a file's next page.
     next: Option<String>,
     text: String,
 }
 
-fn fetch(path: &str, seen: &Seen) -> Pin<Box<dyn Future<Output = Result<Option<Told>, ApiError>>>> {
+fn fetch(path: &str, seen: &Seen) -> Pin<Box<dyn Future<Output = Result<Option<Reply>, ApiError>>>> {
     let mut request = request(Method::GET, path);
     if let Some(etag) = &*seen.0.borrow() {
         request = request.header("If-None-Match", etag);
     }
     Box::pin(async move {
         let response = send(request, None).await?;
-        if response.status() == 304 { Ok(None) } else { told(response).await.map(Some) }
+        if response.status() == 304 { Ok(None) } else { read(response).await.map(Some) }
     })
 }
 
@@ -118,16 +118,16 @@ fn request(method: Method, path: &str) -> RequestBuilder {
 
 async fn send(request: RequestBuilder, body: Option<String>) -> Result<Response, ApiError> {
     let unreachable = |err: gloo_net::Error| ApiError::Unreachable { detail: err.to_string() };
-    let waited_ms = if body.is_some() { WAIT_FOR_CHANGE_MS } else { WAIT_MS };
-    let late = Rc::new(Cell::new(false));
+    let waited_ms = if body.is_some() { WAIT_FOR_WRITE_MS } else { WAIT_MS };
+    let timed_out = Rc::new(Cell::new(false));
     let abort = AbortController::new().ok();
     let timer = abort.clone().and_then(|abort| {
-        let late = Rc::clone(&late);
-        let stop = move || {
-            late.set(true);
+        let timed_out = Rc::clone(&timed_out);
+        let cancel = move || {
+            timed_out.set(true);
             abort.abort();
         };
-        set_timeout_with_handle(stop, Duration::from_millis(waited_ms.into())).ok()
+        set_timeout_with_handle(cancel, Duration::from_millis(waited_ms.into())).ok()
     });
     let request = request.abort_signal(abort.as_ref().map(AbortController::signal).as_ref());
     let request = match body {
@@ -138,24 +138,24 @@ async fn send(request: RequestBuilder, body: Option<String>) -> Result<Response,
     if let Some(timer) = timer {
         timer.clear();
     }
-    sent.map_err(|err| if late.get() { ApiError::TooSlow { waited_ms } } else { unreachable(err) })
+    sent.map_err(|err| if timed_out.get() { ApiError::TooSlow { waited_ms } } else { unreachable(err) })
 }
 
-async fn told(response: Response) -> Result<Told, ApiError> {
+async fn read(response: Response) -> Result<Reply, ApiError> {
     let (status, etag, ok) = (response.status(), response.headers().get("etag"), response.ok());
     let next = response.headers().get("dlo-next");
     let text = response.text().await.map_err(|err| ApiError::Unreachable { detail: err.to_string() })?;
-    let told = Told { status, etag, next, text };
-    if ok { Ok(told) } else { Err(refusal(&told)) }
+    let reply = Reply { status, etag, next, text };
+    if ok { Ok(reply) } else { Err(refusal(&reply)) }
 }
 
-fn refusal(told: &Told) -> ApiError {
-    match understood(told) {
-        Ok(body) => ApiError::Refused { status: told.status, body },
+fn refusal(reply: &Reply) -> ApiError {
+    match parse(reply) {
+        Ok(body) => ApiError::Refused { status: reply.status, body },
         Err(err) => err,
     }
 }
 
-fn understood<T: DeserializeOwned>(told: &Told) -> Result<T, ApiError> {
-    json::read(&told.text).map_err(|wrong| ApiError::NotUnderstood { status: told.status, detail: wrong.to_string() })
+fn parse<T: DeserializeOwned>(reply: &Reply) -> Result<T, ApiError> {
+    json::read(&reply.text).map_err(|error| ApiError::Unexpected { status: reply.status, detail: error.to_string() })
 }

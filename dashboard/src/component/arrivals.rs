@@ -1,4 +1,4 @@
-//! Deaths of the last day as a chart: bars, a scale in HTML, and the same as a table.
+//! Failures per hour as a chart with a scale, and as a table.
 
 use crate::reactive::prelude::*;
 use dashboard_model::money::count;
@@ -7,13 +7,13 @@ use dashboard_model::spark::{heights, words};
 const HEIGHT: u32 = 100;
 const STEP: usize = 10;
 
-/// Deaths per hour, oldest first.
+/// Shows failures per hour, oldest first.
 #[component]
 pub fn Arrivals(
-    /// The bars.
+    /// The failures of each hour.
     #[prop(into)]
     values: Signal<Vec<u64>>,
-    /// Deaths in the last 60 minutes.
+    /// Failures in the last 60 minutes.
     #[prop(into)]
     last_hour: Signal<u64>,
     /// Whether the group grows.
@@ -22,7 +22,7 @@ pub fn Arrivals(
 ) -> impl IntoView {
     let top = values.map(move |values| scale(values.iter().copied().max().unwrap_or(0)));
     let bars = Memo::new(move |_| {
-        // The scale is the last bar here, so that bars and labels agree.
+        // Scaling the axis's maximum as one more bar keeps bars and labels consistent.
         let mut scaled = values.get();
         scaled.push(top.get());
         let mut heights = heights(&scaled, HEIGHT);
@@ -32,7 +32,7 @@ pub fn Arrivals(
         let all: Vec<String> = heights.iter().enumerate().map(bar).collect();
         (all[..before].concat(), all[before..].concat(), heights.len().max(1) * STEP)
     });
-    let label = move || format!("Letters that died, by hour: {}", values.with(|values| words(values, last_hour.get())));
+    let label = move || format!("Failed letters by hour: {}", values.with(|values| words(values, last_hour.get())));
     let hours = move || values.with(Vec::len);
     let table = move || {
         let values = values.get();
@@ -46,7 +46,7 @@ pub fn Arrivals(
     view! {
         <figure class="arrivals" class:arrivals-growing=move || growing.get()>
             <figcaption>
-                <span class="arrivals-title">"Died per hour"</span>
+                <span class="arrivals-title">"Failures per hour"</span>
                 <span class="muted">{part(move || values.with(|values| words(values, last_hour.get())))}</span>
             </figcaption>
             <div class="arrivals-chart">
@@ -69,7 +69,7 @@ pub fn Arrivals(
             <details class="arrivals-table">
                 <summary>"Table"</summary>
                 <table>
-                    <thead><tr><th scope="col">"Hour"</th><th scope="col">"Died"</th></tr></thead>
+                    <thead><tr><th scope="col">"Hour"</th><th scope="col">"Failures"</th></tr></thead>
                     <tbody>{part(table)}</tbody>
                 </table>
             </details>
@@ -77,7 +77,7 @@ pub fn Arrivals(
     }
 }
 
-/// The next round even number above the highest bar: 6, 10, 20, 40, 50, 100, ...
+/// Returns the axis's maximum: the next round even number, such as 6, 10, 20, 40, 50 or 100.
 fn scale(top: u64) -> u64 {
     let rounds = [6, 10, 20, 40, 50, 100];
     let mut times = 1_u64;

@@ -1,4 +1,4 @@
-//! Who did what, when and why.
+//! The audit log as a list: who did what, when and why.
 
 use crate::clock;
 use crate::component::At;
@@ -7,13 +7,13 @@ use dashboard_model::timeline;
 use dashboard_model::words::Tone;
 use domain::audit::AuditRecord;
 
-/// Entries of the audit, as they come: newest first.
+/// Shows audit records, newest first.
 #[component]
 pub fn AuditList(
-    /// The entries.
+    /// The records.
     #[prop(into)]
     records: Signal<Vec<AuditRecord>>,
-    /// Links to replays.
+    /// Whether records link to their replays.
     #[prop(optional)]
     links: bool,
 ) -> impl IntoView {

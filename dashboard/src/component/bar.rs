@@ -1,39 +1,39 @@
-//! A bar of parts: delivered solid, returned hatched, so that it reads without colour.
+//! A progress bar of segments. Delivered is solid and returned is hatched, so that it is readable without colour.
 
 use crate::reactive::prelude::*;
 
-/// One part of a bar.
+/// A segment of a bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// How much.
+pub struct Segment {
+    /// The amount.
     pub n: u64,
-    /// How it is drawn: `ok`, `info`, `danger` (hatched), `warn`, `quiet`.
+    /// The style: `ok`, `info`, `flight`, `danger` (hatched), `warn` or `quiet`.
     pub look: &'static str,
 }
 
-/// How far something is: parts of a whole, with the words a screen reader says.
+/// Shows progress as segments of a whole, with a description for screen readers.
 #[component]
 pub fn Bar(
-    /// The parts, in order.
+    /// The segments, in order.
     #[prop(into)]
-    parts: Signal<Vec<Part>>,
-    /// The whole.
+    segments: Signal<Vec<Segment>>,
+    /// The total amount.
     #[prop(into)]
     total: Signal<u64>,
-    /// What is measured.
+    /// The measured quantity.
     #[prop(into)]
     label: Signal<String>,
-    /// How far it is, in words.
+    /// The progress in words.
     #[prop(into)]
     words: Signal<String>,
-    /// Whether it is the large one.
+    /// Whether the bar is large.
     #[prop(optional)]
     large: bool,
 ) -> impl IntoView {
-    let done = move || parts.with(|parts| parts.iter().map(|part| part.n).sum::<u64>());
+    let done = move || segments.with(|segments| segments.iter().map(|segment| segment.n).sum::<u64>());
     let width = move |n: u64| {
         let total = total.get().max(1);
-        // Per mille is finer than a pixel; whatever is there is seen, however small its share.
+        // Per mille is finer than a pixel. A small share is at least 2 pixels wide, so that it is visible.
         let mille = (u128::from(n) * 1000 / u128::from(total)).min(1000);
         if n > 0 { format!("max(2px, {}.{}%)", mille / 10, mille % 10) } else { "0".to_string() }
     };
@@ -49,11 +49,11 @@ pub fn Bar(
             aria-valuetext=words
         >
             {part(move || {
-                parts
+                segments
                     .get()
                     .into_iter()
-                    .map(|part| {
-                        view! { <span class=format!("bar-part bar-{}", part.look) style:width=width(part.n)></span> }.into_any()
+                    .map(|segment| {
+                        view! { <span class=format!("bar-part bar-{}", segment.look) style:width=width(segment.n)></span> }.into_any()
                     })
                     .collect_view()
             })}

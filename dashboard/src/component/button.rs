@@ -1,18 +1,18 @@
-//! A button that says why it cannot be pressed, and stays where it is while it works.
+//! A button that explains why it is disabled, and keeps its size while busy.
 
 use crate::reactive::prelude::*;
 
-/// How much a button stands out.
+/// The emphasis of a button.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// The one thing to do here.
+    /// The main action.
     Primary,
-    /// Something else.
+    /// Any other action.
     #[default]
     Plain,
-    /// Something that cannot be undone.
+    /// An action that cannot be undone.
     Danger,
-    /// Hardly a button at all.
+    /// An action without emphasis.
     Quiet,
 }
 
@@ -30,22 +30,22 @@ impl Kind {
 /// A button.
 #[component]
 pub fn Button(
-    /// What pressing does. Not called while busy or while there is a reason not to.
+    /// The action. Not called while the button is busy or disabled.
     #[prop(into)]
     press: Callback<()>,
-    /// How much it stands out.
+    /// The emphasis.
     #[prop(optional)]
     kind: Kind,
-    /// Whether it is at work: keeps its label, shows a spinner after a moment.
+    /// Whether the action runs: the label stays, and a spinner appears after a moment.
     #[prop(optional, into)]
     busy: Signal<bool>,
-    /// Why it cannot be pressed: shown under it, reachable by keyboard.
+    /// Why the button is disabled, as text below it that is reachable by keyboard.
     #[prop(optional, into)]
     why_not: Signal<Option<String>>,
-    /// The key that does the same.
+    /// The shortcut of the same action.
     #[prop(optional)]
     key: &'static str,
-    /// Submits the form it stands in.
+    /// Whether the button submits its form.
     #[prop(optional)]
     submit: bool,
     children: Children,
@@ -79,7 +79,7 @@ pub fn Button(
     }
 }
 
-/// A key as people read it: an upper-case letter is pressed with Shift.
+/// Returns a key as shown to people: an upper-case letter needs Shift.
 pub(super) fn shown_key(key: &str) -> String {
     match key.as_bytes() {
         [b'A'..=b'Z'] => format!("Shift {key}"),

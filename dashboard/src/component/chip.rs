@@ -1,9 +1,10 @@
-//! Pieces of a filter, each with a button that takes it away. One view for all: each shape of a view is code to load.
+//! Chips: the conditions of a filter, each with a button to remove it. All chips share one view, because each shape of a
+//! view adds to the download.
 
 use crate::component::{Glyph, Icon};
 use crate::reactive::prelude::*;
 
-/// A piece; its button has this name.
+/// Returns a chip. `name` is the label of its button.
 pub fn chip(name: String, words: AnyView, remove: impl Fn() + Send + Sync + 'static) -> AnyView {
     view! {
         <li class="chip">
@@ -16,7 +17,7 @@ pub fn chip(name: String, words: AnyView, remove: impl Fn() + Send + Sync + 'sta
     .into_any()
 }
 
-/// The pieces in a row; nothing where there is none.
+/// Returns a row of chips, or `None` without a chip.
 pub fn chips(label: &'static str, chips: Vec<AnyView>) -> Option<AnyView> {
     (!chips.is_empty()).then(|| view! { <ul class="chips" aria-label=label>{chips}</ul> }.into_any())
 }

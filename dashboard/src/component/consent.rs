@@ -1,4 +1,4 @@
-//! Questions that need a person's consent: approving a plan, and letting a replay go on.
+//! Dialogs that need consent: approving a plan, and resuming a replay.
 
 use crate::api::ApiError;
 use crate::component::{Countdown, Dialog, Field, GateList, Kind, PlanText};
@@ -7,47 +7,46 @@ use dashboard_model::gate::{Consent, blocked, opens_at, question, to_type, waiva
 use dashboard_model::transform::sent_as;
 use domain::fix::Fix;
 use domain::gate::ConditionKind;
-use wire::GateView;
-use wire::{ApproveRequest, PlanView, ResumeRequest};
+use wire::{ApproveRequest, GateView, PlanView, ResumeRequest};
 
-/// Who asks, for the words of a refusal.
+/// The people involved, for the explanation of a refusal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asker {
-    /// The person here.
+pub struct People {
+    /// The signed-in person.
     pub me: Option<String>,
-    /// Who declared the fix.
+    /// The person who declared the fix.
     pub declarer: Option<String>,
 }
 
-/// Approves a plan: what will happen, why, what is set aside, and the count typed where it is large.
+/// Approves a plan. Shows the plan, and asks for a reason, for waivers, and for the typed count if the plan is large.
 #[component]
 pub fn ApproveDialog(
     /// Whether it is open.
     open: RwSignal<bool>,
-    /// The plan that waits now; none when there is none any more.
+    /// The current plan; `None` if it no longer exists.
     #[prop(into)]
     plan: Signal<Option<PlanView>>,
-    /// The gate as it stands for this person.
+    /// The gate as evaluated for this person.
     #[prop(into)]
     gate: Signal<GateView>,
-    /// Who asks.
+    /// The people involved.
     #[prop(into)]
-    asker: Signal<Asker>,
-    /// Whether it is being done.
+    people: Signal<People>,
+    /// Whether the request runs.
     #[prop(optional, into)]
     busy: Signal<bool>,
-    /// Why it failed.
+    /// The request's error.
     #[prop(optional, into)]
     error: Signal<Option<ApiError>>,
-    /// Does it.
+    /// Sends the approval.
     #[prop(into)]
     on_approve: Callback<ApproveRequest>,
-    /// Told when the person looks at a plan that came after the one they saw: what was refused before is over.
+    /// Called when the person switches to a newer plan: an earlier refusal no longer applies.
     #[prop(into)]
-    on_look: Callback<()>,
+    on_new_plan: Callback<()>,
 ) -> impl IntoView {
     let consent = RwSignal::new(Consent::default());
-    // The plan as the person has seen it; another one has to be looked at first.
+    // The plan that the person has seen. A newer plan must be reviewed before it can be approved.
     let seen = RwSignal::new(None::<PlanView>);
     Effect::new(move |was_open: Option<bool>| {
         let is_open = open.get();
@@ -64,41 +63,41 @@ pub fn ApproveDialog(
     let typed = seen.map(move |seen| seen.as_ref().and_then(|seen| to_type(&seen.plan.letters)));
     let why_not = Signal::derive(move || {
         if is_gone.get() {
-            return Some("This plan is no longer there: somebody has approved it or the fix is gone.".to_string());
+            return Some("This plan no longer exists: it was approved, or the fix was withdrawn.".to_string());
         }
         if has_changed.get() {
-            return Some("The plan has changed: look at the new one first.".to_string());
+            return Some("The plan changed. Review the new plan first.".to_string());
         }
-        let blocked = gate.with(|gate| asker.with(|a| blocked(gate, a.declarer.as_deref(), a.me.as_deref())));
-        blocked.or_else(|| gate.with(|gate| consent.with(|consent| consent.lacks(gate, typed.get()))))
+        let blocked = gate.with(|gate| people.with(|p| blocked(gate, p.declarer.as_deref(), p.me.as_deref())));
+        blocked.or_else(|| gate.with(|gate| consent.with(|consent| consent.missing(gate, typed.get()))))
     });
     let title = Signal::derive(move || {
         seen.with(|seen| seen.as_ref().map(|s| question(&s.plan.letters, s.plan.main_queue.name())).unwrap_or_default())
     });
     let approve = move |()| {
         let Some(seen) = seen.get_untracked() else { return };
-        let (reason, waivers) =
-            consent.with_untracked(|c| (c.reason.trim().to_string(), gate.with_untracked(|gate| c.asks(gate))));
+        let (reason, waivers) = consent
+            .with_untracked(|c| (c.reason.trim().to_string(), gate.with_untracked(|gate| c.needed_waivers(gate))));
         on_approve.run(ApproveRequest { plan_hash: seen.hash, reason, waivers });
     };
-    let look = move |_| {
+    let show_new = move |_| {
         seen.set(plan.get_untracked());
         consent.update(|consent| consent.typed.clear());
-        on_look.run(());
+        on_new_plan.run(());
     };
     view! {
         <Dialog open title confirm="Start wave 1" kind=Kind::Primary busy why_not error wide=true
             on_confirm=Callback::new(approve)>
             <Show when=move || has_changed.get()>
                 <div class="notice" role="alert">
-                    <p>"The plan has changed since you opened this: below is the one that you saw."</p>
-                    <button type="button" class="button" on:click=on(look)>"Show the new plan"</button>
+                    <p>"The plan changed after you opened this dialog. You still see the old one."</p>
+                    <button type="button" class="button" on:click=on(show_new)>"Show new plan"</button>
                 </div>
             </Show>
             {part(move || seen.get().map(|seen| view! {
                 <PlanText plan=seen.plan duration=seen.duration_ms arrived_since=seen.arrived_since />
             }.into_any()))}
-            <p class="for-good">"Delivered letters cannot be called back."</p>
+            <p class="for-good">"Delivered letters cannot be recalled."</p>
             <Waivers gate consent />
             <Reason consent label="Why is it safe to replay now?" />
             {part(move || typed.get().map(|n| view! {
@@ -110,36 +109,36 @@ pub fn ApproveDialog(
     }
 }
 
-/// Lets a paused replay go on.
+/// Resumes a paused replay.
 #[component]
 pub fn ResumeDialog(
     /// Whether it is open.
     open: RwSignal<bool>,
-    /// What will happen: count and destination.
+    /// The title: count and destination.
     #[prop(into)]
     title: Signal<String>,
-    /// What goes out first.
+    /// The first step of the resumption.
     #[prop(into)]
     first: Signal<String>,
-    /// The gate as it stands for this person.
+    /// The gate as evaluated for this person.
     #[prop(into)]
     gate: Signal<GateView>,
-    /// Who asks.
+    /// The people involved.
     #[prop(into)]
-    asker: Signal<Asker>,
-    /// The fix that it goes on under.
+    people: Signal<People>,
+    /// The fix that applies from now on.
     #[prop(into)]
     fix: Signal<Option<Fix>>,
-    /// Why it cannot be done whatever is written.
+    /// Why the replay cannot be resumed, whatever the person enters.
     #[prop(optional, into)]
-    halted: Signal<Option<String>>,
-    /// Whether it is being done.
+    not_ready: Signal<Option<String>>,
+    /// Whether the request runs.
     #[prop(optional, into)]
     busy: Signal<bool>,
-    /// Why it failed.
+    /// The request's error.
     #[prop(optional, into)]
     error: Signal<Option<ApiError>>,
-    /// Does it.
+    /// Sends the request.
     #[prop(into)]
     on_resume: Callback<ResumeRequest>,
 ) -> impl IntoView {
@@ -150,15 +149,15 @@ pub fn ResumeDialog(
         }
     });
     let why_not = Signal::derive(move || {
-        let blocked = || gate.with(|gate| asker.with(|a| blocked(gate, a.declarer.as_deref(), a.me.as_deref())));
-        let lacks = || gate.with(|gate| consent.with(|consent| consent.lacks(gate, None)));
-        halted.get().or_else(blocked).or_else(lacks)
+        let blocked = || gate.with(|gate| people.with(|p| blocked(gate, p.declarer.as_deref(), p.me.as_deref())));
+        let missing = || gate.with(|gate| consent.with(|consent| consent.missing(gate, None)));
+        not_ready.get().or_else(blocked).or_else(missing)
     });
     let resume = move |()| {
         on_resume.run(consent.with_untracked(|c| ResumeRequest {
             reason: c.reason.trim().to_string(),
             program_hash: fix.with_untracked(|fix| Some(fix.as_ref()?.transform.as_ref()?.program_hash.clone())),
-            waivers: gate.with_untracked(|g| c.asks(g)),
+            waivers: gate.with_untracked(|g| c.needed_waivers(g)),
         }));
     };
     view! {
@@ -168,7 +167,7 @@ pub fn ResumeDialog(
                 <p>{format!("Letters are {words}.")}</p>
             }.into_any()))}
             <GateList gate />
-            <p class="for-good">"Delivered letters cannot be called back."</p>
+            <p class="for-good">"Delivered letters cannot be recalled."</p>
             <Waivers gate consent />
             <Reason consent label="Why will it work now?" />
         </Dialog>
@@ -178,13 +177,13 @@ pub fn ResumeDialog(
 #[component]
 fn Reason(consent: RwSignal<Consent>, label: &'static str) -> impl IntoView {
     view! {
-        <Field label lines=true hint=Some("The audit keeps it.".to_string())
+        <Field label lines=true hint=Some("Saved in the audit log.".to_string())
             value=Signal::derive(move || consent.with(|c| c.reason.clone()))
             on_input=move |text| consent.update(|c| c.reason = text) />
     }
 }
 
-/// A field for each condition that is not met and may be set aside.
+/// Shows a field for each unmet condition that may be waived.
 #[component]
 fn Waivers(gate: Signal<GateView>, consent: RwSignal<Consent>) -> impl IntoView {
     let unmet = gate.map(waivable);
@@ -195,16 +194,16 @@ fn Waivers(gate: Signal<GateView>, consent: RwSignal<Consent>) -> impl IntoView 
     view! {
         <Show when=move || kinds.with(|kinds| !kinds.is_empty())>
             <fieldset class="waivers">
-                <legend>"Not met"</legend>
+                <legend>"Unmet conditions"</legend>
                 <p class="muted">
-                    "Wait until it is, or set it aside with a reason."
+                    "Wait until they are met, or waive them with a reason."
                     {part(move || gate.with(opens_at).map(|at| view! {
-                        {format!(" \"{}\" opens by itself in ", ConditionKind::Quiet.label())}<Countdown to=at />"."
+                        {format!(" \"{}\" clears in ", ConditionKind::Quiet.label())}<Countdown to=at />"."
                     }.into_any()))}
                 </p>
                 <For each=move || kinds.get() key=|kind| *kind children=move |kind| view! {
                     <Field
-                        label=format!("Waive \"{}\": why?", kind.label())
+                        label=format!("Reason to waive \"{}\"", kind.label())
                         hint=Signal::derive(move || evidence(kind))
                         value=Signal::derive(move || consent.with(|c| c.waiver(kind).to_string()))
                         on_input=move |text| consent.update(|c| c.waive(kind, text)) />

@@ -1,6 +1,6 @@
-//! Copying: `navigator.clipboard` does not exist on plain HTTP, where an office may well run.
+//! Copying, with a fallback for plain HTTP: browsers offer `navigator.clipboard` only over HTTPS.
 
-use crate::component::{Glyph, Icon, toasts};
+use crate::component::{Glyph, Icon, toaster};
 use crate::reactive::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
@@ -10,26 +10,26 @@ use web_sys::{HtmlDocument, HtmlTextAreaElement};
 /// A button that copies a text.
 #[component]
 pub fn Copy(
-    /// What is copied.
+    /// The text.
     #[prop(into)]
     text: Signal<String>,
-    /// What it is, for the button's name: `Copy` and this.
+    /// The text's description, for the button's label and the toast.
     #[prop(into)]
     what: String,
-    /// Shows the words beside the icon.
+    /// Whether the button shows a label beside its icon.
     #[prop(optional)]
-    worded: bool,
+    labelled: bool,
 ) -> impl IntoView {
-    let toasts = toasts();
+    let toaster = toaster();
     let what = StoredValue::new(what);
     let press = move |_| {
         let text = text.get_untracked();
         spawn_local(async move {
             let what = what.try_get_value().unwrap_or_default();
             if copy(&text).await {
-                toasts.say(format!("Copied {what}."));
+                toaster.show(format!("Copied {what}."));
             } else {
-                toasts.complain(format!("The browser does not let us copy {what}: select it and copy it by hand."));
+                toaster.error(format!("The browser blocked copying {what}. Select it and copy it manually."));
             }
         });
     };
@@ -37,7 +37,7 @@ pub fn Copy(
     view! {
         <button type="button" class="copy" title=name.clone() aria-label=name on:click=on(press)>
             <Icon glyph=Glyph::Copy />
-            {worded.then_some("Copy")}
+            {labelled.then_some("Copy")}
         </button>
     }
 }
@@ -49,12 +49,12 @@ async fn copy(text: &str) -> bool {
     by_selection(text).unwrap_or(false)
 }
 
-/// The old way: a hidden field, selected.
+/// Copies from a hidden field that is selected, for browsers without a clipboard.
 fn by_selection(text: &str) -> Option<bool> {
     let field = document().create_element("textarea").ok()?.dyn_into::<HtmlTextAreaElement>().ok()?;
     field.set_value(text);
     field.set_class_name("sr-only");
-    // A modal dialog makes everything outside it inert, so the field must stand inside.
+    // A modal dialog makes everything outside it inert, so the field must be inside.
     let parent =
         document().query_selector("dialog[open]").ok().flatten().or_else(|| document().body().map(Into::into))?;
     parent.append_child(&field).ok()?;

@@ -1,4 +1,4 @@
-//! A question before something happens: the native `<dialog>`, which keeps the focus and closes on Esc.
+//! The native `<dialog>`: it keeps the focus inside and closes on Esc.
 
 use crate::api::ApiError;
 use crate::component::{Button, Kind, Problem};
@@ -8,34 +8,34 @@ use leptos::html;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-/// A question. Its children exist only while it is open, so that it starts afresh each time; Cancel has the focus
-/// unless a child has `autofocus`; on closing the focus goes back to where it was.
+/// A modal dialog. Its children exist only while it is open, so that it starts empty each time. Cancel has the focus
+/// unless a child has `autofocus`. On closing, the focus returns to where it was.
 #[component]
 pub fn Dialog(
-    /// Whether it is open; closing sets it.
+    /// Whether the dialog is open. Closing sets it to false.
     open: RwSignal<bool>,
-    /// Verb, count and destination.
+    /// The title: verb, count and destination.
     #[prop(into)]
     title: Signal<String>,
-    /// The verb of the button that does it; without one there is only a button that closes.
+    /// The label of the confirming button. Without `on_confirm` there is only a button that closes.
     #[prop(optional, into)]
     confirm: Signal<String>,
-    /// How much that button stands out.
+    /// The emphasis of the confirming button.
     #[prop(optional)]
     kind: Kind,
-    /// Whether it is being done.
+    /// Whether the request runs.
     #[prop(optional, into)]
     busy: Signal<bool>,
-    /// Why it cannot be done yet.
+    /// Why the dialog cannot be confirmed yet.
     #[prop(optional, into)]
     why_not: Signal<Option<String>>,
-    /// Why it failed.
+    /// The request's error.
     #[prop(optional, into)]
     error: Signal<Option<ApiError>>,
-    /// What the button does; whoever sets it closes the dialog when it is done.
+    /// The action. The caller closes the dialog when the action is complete.
     #[prop(optional, into)]
     on_confirm: Option<Callback<()>>,
-    /// Wider than usual.
+    /// Whether the dialog is wide.
     #[prop(optional, into)]
     wide: Signal<bool>,
     children: ChildrenFn,
@@ -46,7 +46,7 @@ pub fn Dialog(
         let Some(dialog) = node.get() else { return };
         if open.get() {
             if !dialog.open() && dialog.show_modal().is_ok() {
-                // The content is made by an effect that may run after this one.
+                // The content is rendered by an effect that may run after this one.
                 request_animation_frame(move || focus_inside(&dialog, cancel));
             }
         } else if dialog.open() {

@@ -1,9 +1,9 @@
-//! A text that a person writes: label, hint, and what is wrong with it.
+//! A text field with label, hint and error.
 
 use crate::reactive::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// An id for a control and its label that no other control has.
+/// Returns a unique ID that connects a control with its label.
 pub fn next_id() -> String {
     static LAST: AtomicU32 = AtomicU32::new(0);
     format!("field-{}", LAST.fetch_add(1, Ordering::Relaxed))
@@ -12,74 +12,74 @@ pub fn next_id() -> String {
 /// A text field.
 #[component]
 pub fn Field(
-    /// Its name.
+    /// The label.
     #[prop(into)]
     label: Signal<String>,
-    /// What is in it.
+    /// The content.
     #[prop(into)]
     value: Signal<String>,
-    /// Told of each change.
+    /// Called on each change.
     #[prop(into)]
     on_input: Callback<String>,
-    /// What to write, in a few words.
+    /// The hint.
     #[prop(optional, into)]
     hint: Signal<Option<String>>,
-    /// What is wrong with it.
+    /// The error.
     #[prop(optional, into)]
-    wrong: Signal<Option<String>>,
-    /// Several lines instead of one.
+    error: Signal<Option<String>>,
+    /// Whether the field has several lines.
     #[prop(optional)]
     lines: bool,
-    /// Takes the focus when its dialog opens.
+    /// Whether the field has the focus when its dialog opens.
     #[prop(optional)]
     first: bool,
-    /// The keyboard that a phone shows: `numeric` or nothing.
+    /// The on-screen keyboard: `numeric`, or empty for text.
     #[prop(optional)]
     mode: &'static str,
-    /// What kind of input it is.
+    /// The input's type.
     #[prop(default = "text")]
     kind: &'static str,
-    /// How fine a moment can be chosen, in seconds.
+    /// The step of a time input, in seconds.
     #[prop(default = None)]
     step: Option<&'static str>,
-    /// What may be meant, to choose from.
+    /// Suggestions to choose from.
     #[prop(optional, into)]
-    offers: Signal<Vec<String>>,
-    /// How many characters it takes at most.
+    suggestions: Signal<Vec<String>>,
+    /// The maximum number of characters.
     #[prop(default = domain::limits::REASON_CHARS_MAX)]
     chars_max: usize,
 ) -> impl IntoView {
     let id = next_id();
-    let said = format!("{id}-said");
-    let offered = format!("{id}-offered");
-    let listed = {
-        let offered = offered.clone();
-        move || offers.with(|offers| !offers.is_empty()).then(|| offered.clone())
+    let note_id = format!("{id}-note");
+    let list_id = format!("{id}-list");
+    let list = {
+        let list_id = list_id.clone();
+        move || suggestions.with(|all| !all.is_empty()).then(|| list_id.clone())
     };
     let mode = if mode.is_empty() { "text" } else { mode };
-    let describes = {
-        let said = said.clone();
-        move || (hint.with(Option::is_some) || wrong.with(Option::is_some)).then(|| said.clone())
+    let described_by = {
+        let note_id = note_id.clone();
+        move || (hint.with(Option::is_some) || error.with(Option::is_some)).then(|| note_id.clone())
     };
     let text = move || value.get();
-    let invalid = move || wrong.with(Option::is_some).then_some("true");
+    let invalid = move || error.with(Option::is_some).then_some("true");
     let control = if lines {
         view! {
             <textarea class="input" id=id.clone() rows="2" maxlength=chars_max autofocus=first prop:value=text
-                aria-describedby=attr(describes) aria-invalid=attr(invalid)
+                aria-describedby=attr(described_by) aria-invalid=attr(invalid)
                 on:input:target=move |event| on_input.run(event.target().value())></textarea>
         }
         .into_any()
     } else {
         view! {
             <input class="input" id=id.clone() type=kind inputmode=mode autocomplete="off" maxlength=chars_max
-                step=step list=attr(listed) autofocus=first prop:value=text aria-describedby=attr(describes) aria-invalid=attr(invalid)
+                step=step list=attr(list) autofocus=first prop:value=text aria-describedby=attr(described_by) aria-invalid=attr(invalid)
                 on:input:target=move |event| on_input.run(event.target().value()) />
             {part(move || {
-                let offers = offers.get();
-                (!offers.is_empty()).then(|| {
-                    let options = offers.into_iter().map(|text| view! { <option value=text></option> }.into_any());
-                    view! { <datalist id=offered.clone()>{options.collect_view()}</datalist> }.into_any()
+                let suggestions = suggestions.get();
+                (!suggestions.is_empty()).then(|| {
+                    let options = suggestions.into_iter().map(|text| view! { <option value=text></option> }.into_any());
+                    view! { <datalist id=list_id.clone()>{options.collect_view()}</datalist> }.into_any()
                 })
             })}
         }
@@ -89,9 +89,9 @@ pub fn Field(
         <div class="field">
             <label for=id>{label}</label>
             {control}
-            <span id=said class="field-said">
-                <span class="field-wrong">{part(move || wrong.get())}</span>
-                <span class="field-hint">{part(move || hint.get().filter(|_| wrong.with(Option::is_none)))}</span>
+            <span id=note_id class="field-note">
+                <span class="field-error">{part(move || error.get())}</span>
+                <span class="field-hint">{part(move || hint.get().filter(|_| error.with(Option::is_none)))}</span>
             </span>
         </div>
     }

@@ -1,16 +1,16 @@
-//! What is around every page: the rail, and the line at the top with title, freshness, theme and help.
+//! The frame of every page: the navigation rail, and the top line with title, freshness, theme and help.
 
-use crate::component::{Glyph, Icon, LiveBadge};
+use crate::api;
+use crate::component::{Glyph, HelpOpen, Icon, LiveBadge};
 use crate::nav::{nav, set_title};
 use crate::poll::Pulse;
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
 use crate::session::tab;
-use crate::{api, app};
 use dashboard_model::route::{PageKey, Route};
 use leptos::task::spawn_local;
 
-/// The rail at the left; a bar at the bottom of a phone.
+/// The navigation rail on the left; on phones, a bar at the bottom.
 #[component]
 pub fn Rail() -> impl IntoView {
     let nav = nav();
@@ -37,22 +37,22 @@ pub fn Rail() -> impl IntoView {
     }
 }
 
-/// A page: its title (also the browser tab's), its freshness, and what it shows.
+/// A page with its title, which is also the browser tab's, and its freshness.
 #[component]
 pub fn Frame(
-    /// The page's one heading.
+    /// The page's heading.
     #[prop(into)]
     title: Signal<String>,
-    /// What the browser's tab says, where that is not the heading.
+    /// The title of the browser tab, if it differs from the heading.
     #[prop(optional, into)]
     tab_title: Option<Signal<String>>,
-    /// Where the page belongs to: a link above the heading.
+    /// The link to the parent page, above the heading.
     #[prop(optional, into)]
     back: Option<(String, Signal<String>)>,
-    /// Beside the heading.
+    /// Content beside the heading.
     #[prop(optional, into)]
     beside: ViewFn,
-    /// How fresh the page is.
+    /// The page's freshness.
     #[prop(optional, into)]
     pulse: Option<Pulse>,
     children: Children,
@@ -88,7 +88,7 @@ fn Who() -> impl IntoView {
     let tab = tab();
     let leave = move |_| {
         spawn_local(async move {
-            // Whether or not the office hears it, this tab forgets its token.
+            // Even if the request fails, this tab deletes its token.
             let _ = api::sign_out().await;
             tab.leave(false);
         });
@@ -100,13 +100,13 @@ fn Who() -> impl IntoView {
             let shown = (name != role).then(|| view! { <span class="who-name">{name}</span> }.into_any());
             view! {
                 <details class="who">
-                    <summary title="Who you are">
+                    <summary title="Account">
                         <Icon glyph=Glyph::Person />
                         {shown}
                         <span class="who-role">{role}</span>
                     </summary>
                     <div class="who-menu">
-                        <p>{format!("Signed in to {}. Another tab can be another person.", me.office)}</p>
+                        <p>{format!("Signed in to {}. Each tab has its own session.", me.office)}</p>
                         <button type="button" class="button" on:click=on(leave)>"Sign out"</button>
                     </div>
                 </details>
@@ -122,7 +122,7 @@ fn ThemeSwitch() -> impl IntoView {
     let name = move || if prefs.is_dark() { "Light theme" } else { "Dark theme" };
     view! {
         <button type="button" class="tool" title=attr(name) aria-label=attr(name) aria-keyshortcuts="t"
-            on:click=on(move |_| prefs.turn_theme())>
+            on:click=on(move |_| prefs.toggle_theme())>
             {part(move || if prefs.is_dark() {
                 view! { <Icon glyph=Glyph::Sun /> }
             } else {
@@ -134,9 +134,9 @@ fn ThemeSwitch() -> impl IntoView {
 
 #[component]
 fn HelpButton() -> impl IntoView {
-    let help: app::HelpOpen = expect_context();
+    let help: HelpOpen = expect_context();
     view! {
-        <button type="button" class="tool" title="Keys and help" aria-label="Keys and help" aria-keyshortcuts="?"
+        <button type="button" class="tool" title="Keyboard shortcuts and help" aria-label="Keyboard shortcuts and help" aria-keyshortcuts="?"
             on:click=on(move |_| help.0.set(true))>
             <Icon glyph=Glyph::Help />
         </button>

@@ -1,4 +1,4 @@
-//! The gate: each condition with its mark and its evidence.
+//! The gate: each condition with its mark and evidence.
 
 use crate::clock;
 use crate::component::Countdown;
@@ -7,7 +7,7 @@ use dashboard_model::gate::{Mark, mark};
 use domain::gate::{ConditionKind, Status};
 use wire::GateView;
 
-/// The conditions of a gate, in order.
+/// Shows the conditions of a gate in order.
 #[component]
 pub fn GateList(
     /// The gate.
@@ -24,7 +24,7 @@ pub fn GateList(
 
 #[component]
 fn Row(gate: Signal<GateView>, kind: ConditionKind) -> impl IntoView {
-    // A row keeps its place in the document while its condition changes.
+    // A row keeps its element while its condition changes.
     let state = Memo::new(move |_| {
         gate.with(|gate| {
             let condition = gate.conditions.iter().find(|c| c.kind == kind)?;
@@ -42,13 +42,13 @@ fn Row(gate: Signal<GateView>, kind: ConditionKind) -> impl IntoView {
             None => None,
         })
     };
-    let opens = Memo::new(move |_| {
+    let clears = Memo::new(move |_| {
         state.with(|state| match state {
-            Some((Mark::Opens(at), _)) => Some(*at),
+            Some((Mark::Clears(at), _)) => Some(*at),
             _ => None,
         })
     });
-    let is_due = Memo::new(move |_| opens.get().is_some_and(|at| clock::ticking() >= at));
+    let is_due = Memo::new(move |_| clears.get().is_some_and(|at| clock::ticking() >= at));
     view! {
         <li class=attr(move || format!("gate-row tone-{}", look().0.as_str()))>
             <span class="gate-mark" aria-hidden="true">{part(move || look().1)}</span>
@@ -56,11 +56,11 @@ fn Row(gate: Signal<GateView>, kind: ConditionKind) -> impl IntoView {
                 <p class="gate-name">
                     {kind.label()}
                     <span class="sr-only">{part(move || format!(": {}", look().2))}</span>
-                    {part(move || opens.get().map(|at| view! {
+                    {part(move || clears.get().map(|at| view! {
                         <span class="gate-opens">
                             <Show when=move || is_due.get()
-                                fallback=move || view! { "opens in "<Countdown to=at /> }>
-                                "opening…"
+                                fallback=move || view! { "clears in "<Countdown to=at /> }>
+                                "checking…"
                             </Show>
                         </span>
                     }.into_any()))}

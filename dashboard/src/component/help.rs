@@ -1,4 +1,4 @@
-//! The list of keys, of this page and of all, and the filter's language.
+//! The help: keyboard shortcuts of the page and of all pages, and the filter language.
 
 use super::button::shown_key;
 use crate::component::Dialog;
@@ -8,14 +8,18 @@ use crate::reactive::prelude::*;
 use dashboard_model::filter::KEYS;
 use dashboard_model::route::PageKey;
 
-/// The help.
+/// Whether the help is open.
+#[derive(Clone, Copy)]
+pub struct HelpOpen(pub RwSignal<bool>);
+
+/// The help dialog.
 #[component]
 pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl IntoView {
     let keys: Keys = expect_context();
     let prefs = prefs();
     let letters = prefs.letter_keys;
     view! {
-        <Dialog open title="Keys" wide=true>
+        <Dialog open title="Keyboard shortcuts" wide=true>
             <div class="help">
                 {part(move || keys.list().into_iter().filter(|(_, bindings)| !bindings.is_empty()).map(|(title, bindings)| {
                     view! {
@@ -34,7 +38,7 @@ pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl I
                     <section>
                         <h3>"Filter"</h3>
                         <p class="muted">
-                            "Words are looked for in title, place, queue, consumer and id. A minus before a term leaves out what matches."
+                            "Searches title, location, queue, consumer and ID. Prefix a term with "<code>"-"</code>" to exclude its matches."
                         </p>
                         <ul class="help-filter">
                             {KEYS.iter().map(|(_, example)| view! { <li><code>{*example}</code></li> }.into_any()).collect_view()}
@@ -45,7 +49,7 @@ pub fn Help(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl I
             <label class="check">
                 <input type="checkbox" prop:checked=move || letters.get()
                     on:change:target=move |event| letters.set(event.target().checked()) />
-                "Single letters do something"
+                "Enable single-key shortcuts"
             </label>
         </Dialog>
     }

@@ -1,4 +1,4 @@
-//! Icons as paths, 20 x 20, drawn with the text's own colour.
+//! Icons as paths of 20 x 20, drawn in the colour of the text.
 
 use crate::reactive::prelude::*;
 
@@ -29,7 +29,7 @@ pub enum Glyph {
     Person,
     /// Pause.
     Pause,
-    /// Go on.
+    /// Resume.
     Play,
 }
 
@@ -55,7 +55,7 @@ impl Glyph {
     }
 }
 
-/// An icon. It says nothing to a screen reader: the control that carries it has a name.
+/// Shows an icon. Screen readers skip it: its control has a label.
 #[component]
 pub fn Icon(glyph: Glyph) -> impl IntoView {
     view! {

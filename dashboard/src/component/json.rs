@@ -1,13 +1,13 @@
-//! A payload, to be opened and folded. Numbers stand digit by digit as in the text.
+//! A payload as a tree to open and fold. Numbers keep every digit.
 
 use crate::component::Copy;
 use crate::reactive::prelude::*;
 use dashboard_model::json::{self, Kind, Node};
 
-/// Nodes down to this depth are open at first.
+/// Nodes up to this depth are open at first.
 const OPEN_TO: usize = 2;
 
-/// A text as a tree where it is JSON, as it stands otherwise.
+/// Shows JSON as a tree, and other text unchanged.
 #[component]
 pub fn JsonView(
     /// The text.
@@ -30,11 +30,11 @@ fn branch(node: Node, depth: usize) -> AnyView {
     let folded = json::folded(&node);
     let path = if node.path.is_empty() { "/".to_string() } else { node.path.clone() };
     let copied = node.text.clone();
-    // Children are made when they are first seen: a payload of a megabyte has many.
+    // Children are rendered when their parent is opened: a payload of a megabyte has many.
     let inner = move || {
         open.get().then(|| {
             let (children, more) = json::children(&node);
-            let more = more.then(|| view! { <p class="json-more">"The rest is in the raw text."</p> }.into_any());
+            let more = more.then(|| view! { <p class="json-more">"Switch to Raw to see all."</p> }.into_any());
             let children = children.into_iter().map(|child| branch(child, depth + 1)).collect_view();
             view! { <div class="json-inner">{children}{more}</div> }.into_any()
         })

@@ -1,23 +1,23 @@
-//! The ledger of a replay: every letter stands in exactly one column, and every number is a link to its letters.
+//! The ledger of a replay: every letter is in exactly one column, and every number links to its letters.
 
 use crate::clock;
-use crate::component::{Bar, Countdown, Part};
+use crate::component::{Bar, Countdown, Segment};
 use crate::reactive::prelude::*;
-use dashboard_model::ledger::{WaveState, back_mille};
-use dashboard_model::ledger::{columns, known_by, share, wave_state};
+use dashboard_model::ledger::{WaveState, columns, delivery_evidence, returned_mille, share, wave_state};
 use dashboard_model::money::{count, counted};
-use dashboard_model::route::{ReplayPlace, Route};
+use dashboard_model::route::{ReplayRoute, Route};
 use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::{OutcomeKind, WaveLedger};
+use domain::time::Span;
 use wire::ReplayView;
 
-/// Where the letters of a wave with an outcome are shown.
-fn place(id: &ReplayId, outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
-    Route::Replay(ReplayPlace { id: id.clone(), outcome, wave }).to_string()
+/// Returns the link to the letters of a wave with an outcome.
+fn letters_href(id: &ReplayId, outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
+    Route::Replay(ReplayRoute { id: id.clone(), outcome, wave }).to_string()
 }
 
-/// The ledger as a table that closes.
+/// Shows the ledger as a table whose columns add up.
 #[component]
 pub fn LedgerTable(
     /// The replay.
@@ -29,7 +29,7 @@ pub fn LedgerTable(
         view.with(|view| {
             let mut rows: Vec<_> =
                 (0..view.replay.plan.waves.len() as u32).map(|w| (Some(w), view.ledger.wave(w))).collect();
-            // One wave needs no sum.
+            // A single wave needs no total.
             if rows.len() != 1 {
                 rows.push((None, view.total.clone()));
             }
@@ -37,11 +37,12 @@ pub fn LedgerTable(
         })
     });
     let id = view.with_untracked(|view| view.replay.id().clone());
+    let window = view.with_untracked(|view| view.replay.plan.window_ms);
     let table = move || {
         let kinds = shown.get();
         let head =
             kinds.iter().map(|kind| view! { <th scope="col">{words::outcome(*kind)}</th> }.into_any()).collect_view();
-        let body = rows.get().into_iter().map(|(wave, ledger)| row(&id, wave, &ledger, &kinds)).collect_view();
+        let body = rows.get().into_iter().map(|(wave, ledger)| row(&id, wave, &ledger, &kinds, window)).collect_view();
         view! {
             <thead><tr><th scope="col">"Wave"</th><th scope="col">"Selected"</th>{head}</tr></thead>
             <tbody>{body}</tbody>
@@ -51,31 +52,32 @@ pub fn LedgerTable(
     view! {
         <div class="scroll" role="region" aria-label="Ledger" tabindex="0">
             <table class="ledger">
-                <caption class="sr-only">"Letters of each wave by outcome; the columns add up to what was selected"</caption>
+                <caption class="sr-only">"Letters of each wave by outcome. The columns add up to Selected."</caption>
                 {part(table)}
             </table>
         </div>
     }
 }
 
-fn row(id: &ReplayId, wave: Option<u32>, ledger: &WaveLedger, kinds: &[OutcomeKind]) -> AnyView {
+fn row(id: &ReplayId, wave: Option<u32>, ledger: &WaveLedger, kinds: &[OutcomeKind], window: Span) -> AnyView {
     let cell = |outcome: Option<OutcomeKind>, n: u64| {
         let shown = count(n);
         let inner = if n == 0 {
             view! { <span class="faint">{shown}</span> }.into_any()
         } else {
-            view! { <a href=place(id, outcome, wave)>{shown}</a> }.into_any()
+            view! { <a href=letters_href(id, outcome, wave)>{shown}</a> }.into_any()
         };
-        let back = outcome == Some(OutcomeKind::Returned) && n > 0;
-        let known = (outcome == Some(OutcomeKind::Delivered)).then(|| known_by(ledger)).flatten();
-        let known = known.map(|known| view! { <span class="cell-more">{known}</span> }.into_any());
-        view! { <td class:ledger-back=back>{inner}" "{known}</td> }.into_any()
+        let returned = outcome == Some(OutcomeKind::Returned) && n > 0;
+        let is_delivered = outcome == Some(OutcomeKind::Delivered);
+        let evidence = is_delivered.then(|| delivery_evidence(ledger, window)).flatten();
+        let evidence = evidence.map(|words| view! { <span class="cell-more">{words}</span> }.into_any());
+        view! { <td class:ledger-returned=returned>{inner}" "{evidence}</td> }.into_any()
     };
-    let name = wave.map_or("All".to_string(), |wave| (wave + 1).to_string());
+    let name = wave.map_or("Total".to_string(), |wave| (wave + 1).to_string());
     let cells = kinds.iter().map(|kind| cell(Some(*kind), ledger.get(*kind))).collect_view();
     let twice = (ledger.sent_twice > 0).then(|| {
         view! {
-            <span class="ledger-twice">{format!("{} maybe sent twice", count(ledger.sent_twice))}</span>
+            <span class="ledger-twice">{format!("{} possibly sent twice", count(ledger.sent_twice))}</span>
         }
         .into_any()
     });
@@ -89,17 +91,17 @@ fn row(id: &ReplayId, wave: Option<u32>, ledger: &WaveLedger, kinds: &[OutcomeKi
     .into_any()
 }
 
-/// The parts of a bar: delivered, came back, in flight, and what will not be sent.
-pub fn parts(ledger: &WaveLedger, done: &'static str) -> Vec<Part> {
+/// Returns the segments of a bar: delivered, returned, in flight, and skipped or expired.
+pub fn segments(ledger: &WaveLedger, done: &'static str) -> Vec<Segment> {
     vec![
-        Part { n: ledger.delivered, look: done },
-        Part { n: ledger.returned, look: "danger" },
-        Part { n: ledger.in_flight + ledger.sending, look: "flight" },
-        Part { n: ledger.expired + ledger.skipped, look: "quiet" },
+        Segment { n: ledger.delivered, look: done },
+        Segment { n: ledger.returned, look: "danger" },
+        Segment { n: ledger.in_flight + ledger.sending, look: "flight" },
+        Segment { n: ledger.expired + ledger.skipped, look: "quiet" },
     ]
 }
 
-/// A row for each wave: how far it is, how much came back, and what it is doing.
+/// Shows a row for each wave: its progress, its returned share and its state.
 #[component]
 pub fn WaveRows(
     /// The replay.
@@ -122,21 +124,21 @@ fn WaveRow(view: Signal<ReplayView>, wave: u32) -> impl IntoView {
     let total = Signal::derive(move || ledger.with(WaveLedger::selected));
     let sent = move || ledger.with(|l| l.delivered + l.returned + l.in_flight);
     let bar = Signal::derive(move || {
-        let done = if matches!(state.get(), WaveState::Passed | WaveState::Overcome) { "ok" } else { "info" };
-        ledger.with(|ledger| parts(ledger, done))
+        let done = if matches!(state.get(), WaveState::Passed | WaveState::Resumed) { "ok" } else { "info" };
+        ledger.with(|ledger| segments(ledger, done))
     });
     let words = Signal::derive(move || ledger.with(dashboard_model::ledger::progress));
     let label = format!("Wave {}", wave + 1);
-    let back = ledger.map(back_mille);
-    let over = move || back.get().is_some_and(|mille| mille > u64::from(stop_pct) * 10);
+    let returned = ledger.map(returned_mille);
+    let over = move || returned.get().is_some_and(|mille| mille > u64::from(stop_pct) * 10);
     view! {
-        <li class="wave" class:wave-waits=move || matches!(state.get(), WaveState::Waits | WaveState::NotSent)>
+        <li class="wave" class:wave-waiting=move || matches!(state.get(), WaveState::Waiting | WaveState::NotSent)>
             <span class="wave-name">{label.clone()}</span>
             <span class="wave-n">{part(move || format!("{} of {}", count(sent()), count(total.get())))}</span>
-            <span class="wave-bar"><Bar parts=bar total label=label words /></span>
-            <span class="wave-back" class:wave-over=over>
-                {part(move || back.get().map(|mille| view! {
-                    <span>{format!("{} back", share(mille))}</span>
+            <span class="wave-bar"><Bar segments=bar total label=label words /></span>
+            <span class="wave-returned" class:wave-over=over>
+                {part(move || returned.get().map(|mille| view! {
+                    <span>{format!("{} returned", share(mille))}</span>
                     <span class="meter" aria-hidden="true">
                         <span class="meter-fill" style:width=format!("{}%", mille.min(1000) / 10)></span>
                         <span class="meter-stop" style:left=format!("{stop_pct}%")></span>
@@ -158,7 +160,7 @@ fn wave_words(state: WaveState) -> AnyView {
         }
         .into_any(),
         WaveState::Queued(n) => {
-            view! { <span class=class>{words}" "{counted(n, "message", "messages")}" there"</span> }.into_any()
+            view! { <span class=class>{words}" "{counted(n, "message", "messages")}</span> }.into_any()
         }
         WaveState::BetweenWaves(until) => {
             view! { <span class=class>{words}" "<Countdown to=until /></span> }.into_any()

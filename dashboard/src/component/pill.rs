@@ -1,19 +1,19 @@
-//! A state as shape and word; coloured only where it asks for action.
+//! A state as a pill: shape and label, coloured only if it needs action.
 
 use crate::reactive::prelude::*;
 use dashboard_model::words::{self, Tone};
 use wire::NextStep;
 
-/// A state.
+/// Shows a state.
 #[component]
 pub fn Pill(
-    /// What it asks of its reader.
+    /// The urgency.
     #[prop(into)]
     tone: Signal<Tone>,
-    /// Its shape.
+    /// The shape.
     #[prop(into)]
     shape: Signal<&'static str>,
-    /// Its word.
+    /// The label.
     #[prop(into)]
     text: Signal<String>,
 ) -> impl IntoView {
@@ -25,7 +25,7 @@ pub fn Pill(
     }
 }
 
-/// A group's next step.
+/// Shows a group's next step.
 #[component]
 pub fn StepPill(
     /// The step.

@@ -1,17 +1,17 @@
-//! A plan in full, as it is read before anybody approves it.
+//! A plan in full, for the approver.
 
 use crate::clock;
 use crate::component::At;
 use crate::reactive::prelude::*;
 use dashboard_model::gate::letters;
 use dashboard_model::letters::line as filter_line;
-use dashboard_model::money::{count, count_of, line};
+use dashboard_model::money::{count, count_signed, line};
 use dashboard_model::transform::sent_as;
 use dashboard_model::when;
 use domain::replay::Plan;
 use domain::time::Span;
 
-/// The waves of a plan as small bars, each with its number of letters.
+/// Shows the waves of a plan as small bars with their sizes.
 #[component]
 pub fn WaveSizes(
     /// The sizes.
@@ -38,38 +38,38 @@ pub fn WaveSizes(
     }
 }
 
-/// A plan.
+/// Shows a plan.
 #[component]
 pub fn PlanText(
     /// The plan.
     plan: Plan,
-    /// How long it takes if nothing comes back.
+    /// The estimated duration if no letter returns.
     duration: Span,
-    /// Letters that died since and are not in it.
+    /// Letters that failed after the plan was made and are not included.
     arrived_since: u64,
 ) -> impl IntoView {
     let canary = plan.waves.first().copied().unwrap_or(0);
     let waves = match plan.waves.len() {
         1 => "1 wave".to_string(),
-        n => format!("{n}; the first, of {}, is the canary", letters(canary)),
+        n => format!("{n}, starting with a canary of {}", letters(canary)),
     };
-    let left_out = plan
+    let excluded = plan
         .left_out
         .iter()
-        .map(|left| view! { <li>{format!("{} {}", count(left.letters), left.reason)}</li> }.into_any());
-    let left_out = (!plan.left_out.is_empty()).then(|| {
+        .map(|excluded| view! { <li>{format!("{} {}", count(excluded.letters), excluded.reason)}</li> }.into_any());
+    let excluded = (!plan.left_out.is_empty()).then(|| {
         view! {
-            <div><dt>"Left out"</dt><dd><ul>{left_out.collect_view()}</ul></dd></div>
+            <div><dt>"Excluded"</dt><dd><ul>{excluded.collect_view()}</ul></dd></div>
         }
         .into_any()
     });
     let since = (arrived_since > 0).then(|| view! {
-        <div><dt>"Not in it"</dt><dd>{format!("{} died since; plan again to take them in", letters(arrived_since))}</dd></div>
+        <div><dt>"Not included"</dt><dd>{format!("{} failed since. Plan again to include them.", letters(arrived_since))}</dd></div>
     }.into_any());
-    // Whoever approves sees all the money, not the largest sum alone.
+    // An approver sees all sums, not only the largest.
     let part = if plan.letters.priced < plan.letters.letters { "at least " } else { "" };
     let money = if plan.letters.money.is_empty() {
-        ", none carries a price".to_string()
+        ", no priced letters".to_string()
     } else {
         format!(", {part}{}", line(&plan.letters.money))
     };
@@ -79,28 +79,28 @@ pub fn PlanText(
         }
         .into_any()
     });
-    let only = filter_line(&plan.filter, clock::absolute)
-        .map(|words| view! { <div><dt>"Only"</dt><dd>{words}</dd></div> }.into_any());
-    let as_changed = sent_as(&plan.fix).map(|words| view! { <div><dt>"As"</dt><dd>{words}</dd></div> }.into_any());
+    let filter = filter_line(&plan.filter, clock::absolute)
+        .map(|words| view! { <div><dt>"Filter"</dt><dd>{words}</dd></div> }.into_any());
+    let transform = sent_as(&plan.fix).map(|words| view! { <div><dt>"Changes"</dt><dd>{words}</dd></div> }.into_any());
     view! {
         <dl class="plan">
             <div>
                 <dt>"Letters"</dt>
-                <dd><b>{count_of(plan.letters.letters)}</b>{money}</dd>
+                <dd><b>{count_signed(plan.letters.letters)}</b>{money}</dd>
             </div>
-            {only}
+            {filter}
             {oldest}
-            <div><dt>"To"</dt><dd><b>{plan.main_queue.name().to_string()}</b>", their own main queue"</dd></div>
-            {as_changed}
+            <div><dt>"To"</dt><dd><b>{plan.main_queue.name().to_string()}</b>" (original queue)"</dd></div>
+            {transform}
             <div class="plan-waves"><dt>"Waves"</dt><dd>{waves}<WaveSizes waves=plan.waves.clone() /></dd></div>
-            <div><dt>"Pace"</dt><dd>{format!("up to {} a second", letters(plan.pace_per_s.into()))}</dd></div>
+            <div><dt>"Pace"</dt><dd>{format!("up to {}/s", letters(plan.pace_per_s.into()))}</dd></div>
             <div>
-                <dt>"Stops"</dt>
-                <dd>{format!("by itself when more than {} % of a wave come back", plan.stop_share_pct)}</dd>
+                <dt>"Pauses"</dt>
+                <dd>{format!("when more than {}% of a wave returns", plan.stop_share_pct)}</dd>
             </div>
-            <div><dt>"Watched"</dt><dd>{format!("{} after each wave's last letter", when::countdown(plan.window_ms))}</dd></div>
-            <div><dt>"Takes"</dt><dd>{format!("about {} if nothing comes back", when::countdown(duration))}</dd></div>
-            {left_out}
+            <div><dt>"Observed"</dt><dd>{format!("{} after each wave's last letter", when::countdown(plan.window_ms))}</dd></div>
+            <div><dt>"Duration"</dt><dd>{format!("about {} if no letter returns", when::countdown(duration))}</dd></div>
+            {excluded}
             {since}
         </dl>
     }

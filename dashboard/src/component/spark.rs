@@ -1,4 +1,4 @@
-//! Arrivals of a day as bars.
+//! The failures of a day as a sparkline.
 
 use crate::reactive::prelude::*;
 use dashboard_model::spark::{heights, words};
@@ -6,18 +6,18 @@ use dashboard_model::spark::{heights, words};
 const HEIGHT: u32 = 24;
 const STEP: usize = 4;
 
-/// Deaths per hour, oldest first; the last bar stands out, and is red while the group grows.
+/// Shows failures per hour, oldest first. The last bar stands out, and is red while the group grows.
 #[component]
 pub fn Spark(
-    /// The bars.
+    /// The failures of each hour.
     values: Vec<u64>,
-    /// Deaths in the last 60 minutes, for the words.
+    /// Failures in the last 60 minutes, for the description.
     last_hour: u64,
     /// Whether the group grows.
     growing: bool,
 ) -> impl IntoView {
     let heights = heights(&values, HEIGHT);
-    // One path for all bars but the last: 24 elements a row would double the size of a list's document.
+    // One path for all bars but the last: 24 elements per row would double the list's document.
     let bar = |(at, height): (usize, &u32)| format!("M{} {HEIGHT}v-{height}h3v{height}z", at * STEP);
     let before = heights.len().saturating_sub(1);
     let bars: Vec<String> = heights.iter().enumerate().map(bar).collect();

@@ -1,17 +1,17 @@
-//! A number with its subject; a link where there is a list behind it.
+//! A number with its label, optionally a link.
 
 use crate::reactive::prelude::*;
 
-/// A number.
+/// Shows a number.
 #[component]
 pub fn Stat(
-    /// The list behind it.
+    /// The link to the counted items.
     #[prop(optional, into)]
     href: Option<String>,
-    /// What is counted.
+    /// The label.
     #[prop(into)]
     label: Signal<String>,
-    /// How it is coloured: empty, `danger`, `warn`, `info`.
+    /// The tone: empty, `danger`, `warn` or `info`.
     #[prop(optional, into)]
     tone: Signal<&'static str>,
     /// The number.

@@ -1,24 +1,24 @@
-//! Tabs that are links: which one is open stands in the URL.
+//! Tabs as links: the URL contains the open tab.
 
 use crate::reactive::prelude::*;
 
 /// A tab.
 #[derive(Clone)]
 pub struct Tab {
-    /// Where it leads.
+    /// The link.
     pub href: Signal<String>,
-    /// Its name.
+    /// The label.
     pub label: &'static str,
-    /// How many things are behind it.
+    /// The number of items in the tab.
     pub count: Signal<Option<String>>,
-    /// Whether it is the open one.
+    /// Whether the tab is open.
     pub here: Signal<bool>,
 }
 
-/// A row of tabs.
+/// Shows a row of tabs.
 #[component]
 pub fn Tabs(
-    /// What they are tabs of.
+    /// The label of the row.
     label: &'static str,
     /// The tabs.
     tabs: Vec<Tab>,

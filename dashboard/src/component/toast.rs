@@ -1,49 +1,49 @@
-//! Short messages at the edge of the page, and for a screen reader.
+//! Toasts: short messages at the edge of the page, announced to screen readers.
 
 use crate::component::{Glyph, Icon};
 use crate::reactive::prelude::*;
 use std::time::Duration;
 
-/// Long enough to be read twice.
-const STAYS: Duration = Duration::from_secs(6);
+/// Long enough to read the message twice.
+const VISIBLE_FOR: Duration = Duration::from_secs(6);
 
 #[derive(Clone, PartialEq, Eq)]
 struct Toast {
     id: u64,
     text: String,
-    bad: bool,
+    is_error: bool,
 }
 
-/// The messages.
+/// The toasts.
 #[derive(Clone, Copy)]
-pub struct Say {
+pub struct Toaster {
     toasts: RwSignal<Vec<Toast>>,
     last: StoredValue<u64>,
 }
 
-impl Say {
-    /// Provides itself to everything below.
+impl Toaster {
+    /// Provides itself to all components below.
     pub fn provide() {
         provide_context(Self { toasts: RwSignal::new(Vec::new()), last: StoredValue::new(0) });
     }
 
-    /// Something was done; the message goes by itself.
-    pub fn say(self, text: impl Into<String>) {
+    /// Shows a message that disappears by itself.
+    pub fn show(self, text: impl Into<String>) {
         let id = self.add(text.into(), false);
-        set_timeout(move || self.drop(id), STAYS);
+        set_timeout(move || self.drop(id), VISIBLE_FOR);
     }
 
-    /// Something was not done; the message stays until it is dismissed.
-    pub fn complain(self, text: impl Into<String>) {
+    /// Shows an error that stays until it is dismissed.
+    pub fn error(self, text: impl Into<String>) {
         self.add(text.into(), true);
     }
 
-    fn add(self, text: String, bad: bool) -> u64 {
+    fn add(self, text: String, is_error: bool) -> u64 {
         let id = self.last.get_value() + 1;
         self.last.set_value(id);
         self.toasts.update(|toasts| {
             toasts.retain(|toast| toast.text != text);
-            toasts.push(Toast { id, text, bad });
+            toasts.push(Toast { id, text, is_error });
         });
         id
     }
@@ -53,21 +53,23 @@ impl Say {
     }
 }
 
-/// The messages: to be taken in a component's body, as event handlers have no context.
-pub fn toasts() -> Say {
+/// Returns the toasts. Call it in a component's body: event handlers have no context.
+pub fn toaster() -> Toaster {
     expect_context()
 }
 
-/// Where the messages are shown.
+/// Shows the toasts.
 #[component]
 pub fn Toasts() -> impl IntoView {
-    let say = toasts();
-    let of = move |bad: bool| say.toasts.get().into_iter().filter(|toast| toast.bad == bad).collect::<Vec<_>>();
+    let toaster = toaster();
+    let select = move |errors: bool| {
+        toaster.toasts.get().into_iter().filter(|toast| toast.is_error == errors).collect::<Vec<_>>()
+    };
     let shown = move |toast: Toast| {
         view! {
-            <div class="toast" class:toast-bad=toast.bad>
+            <div class="toast" class:toast-error=toast.is_error>
                 <span>{toast.text}</span>
-                <button type="button" class="tool" aria-label="Dismiss" on:click=on(move |_| say.drop(toast.id))>
+                <button type="button" class="tool" aria-label="Dismiss" on:click=on(move |_| toaster.drop(toast.id))>
                     <Icon glyph=Glyph::Close />
                 </button>
             </div>
@@ -77,10 +79,10 @@ pub fn Toasts() -> impl IntoView {
     view! {
         <div class="toasts">
             <div role="status" aria-live="polite">
-                <For each=move || of(false) key=|toast| toast.id children=shown />
+                <For each=move || select(false) key=|toast| toast.id children=shown />
             </div>
             <div role="alert">
-                <For each=move || of(true) key=|toast| toast.id children=shown />
+                <For each=move || select(true) key=|toast| toast.id children=shown />
             </div>
         </div>
     }

@@ -1,16 +1,17 @@
-//! Nothing there, not yet there, not to be had: each is a screen of its own, never a blank page.
+//! Screens for empty, loading, failed and forbidden values, so that no page is ever blank.
 
 use crate::api::ApiError;
+use crate::clock;
 use crate::poll::{Face, Live, State};
 use crate::reactive::prelude::*;
 
-/// Nothing there: why, and the one way out.
+/// Shows an empty state: what would be here, and the action that helps.
 #[component]
 pub fn Empty(
-    /// Why there is nothing.
+    /// What is missing.
     #[prop(into)]
     title: Signal<String>,
-    /// What can be done about it.
+    /// Details and actions.
     #[prop(optional)]
     children: Option<Children>,
 ) -> impl IntoView {
@@ -22,10 +23,10 @@ pub fn Empty(
     }
 }
 
-/// Why something failed, with the id that the log has and the gate's conditions where those were the reason.
+/// Shows an error, with the request ID of the log, and the gate's unmet conditions if they are the cause.
 #[component]
 pub fn Problem(
-    /// What failed.
+    /// The error.
     #[prop(into)]
     error: Signal<Option<ApiError>>,
 ) -> impl IntoView {
@@ -37,7 +38,7 @@ pub fn Problem(
             let unmet = (!error.unmet().is_empty()).then(|| view! { <ul>{unmet.collect_view()}</ul> }.into_any());
             let request = error
                 .request_id()
-                .map(|id| view! { <p class="problem-id">"Request "<code>{id.to_string()}</code></p> }.into_any());
+                .map(|id| view! { <p class="problem-id">"Request ID "<code>{id.to_string()}</code></p> }.into_any());
             view! {
                 <div class="problem" role="alert">
                     <p>{error.message()}</p>
@@ -50,10 +51,10 @@ pub fn Problem(
     })
 }
 
-/// Grey rows while something loads.
+/// Shows grey rows while something loads.
 #[component]
 pub fn Skeleton(
-    /// How many.
+    /// The number of rows.
     #[prop(default = 12)]
     rows: usize,
 ) -> impl IntoView {
@@ -65,55 +66,58 @@ pub fn Skeleton(
     }
 }
 
-/// A live value's screens: the children once it is known (with a line above them while it is stale), and one screen
-/// for each reason why it is not.
+/// Shows its children once a live value is loaded, with a warning above them while it is stale. Otherwise shows why
+/// there is no value.
 #[component]
-pub fn Unless<T: Clone + PartialEq + Send + Sync + 'static>(
+pub fn Loaded<T: Clone + PartialEq + Send + Sync + 'static>(
     /// The value.
     live: Live<T>,
-    /// Grey rows while it loads.
+    /// What the value is, for "… not found".
+    #[prop(default = "Page")]
+    what: &'static str,
+    /// The number of grey rows while it loads.
     #[prop(default = 12)]
     rows: usize,
     children: ChildrenFn,
 ) -> impl IntoView {
-    view! { <Screens face=live.face() rows children /> }
+    view! { <Screens face=live.face() what rows children /> }
 }
 
 #[component]
-fn Screens(face: Face, rows: usize, children: ChildrenFn) -> impl IntoView {
+fn Screens(face: Face, what: &'static str, rows: usize, children: ChildrenFn) -> impl IntoView {
     let pulse = face.pulse;
     let children = StoredValue::new(children);
     let screen = move || match face.state.get() {
         State::Quiet | State::SignedOut => ().into_any(),
         State::Loading | State::Fresh | State::Stale { .. } => view! { <Skeleton rows /> }.into_any(),
         State::Failed(error) => view! {
-            <Empty title="This could not be loaded.">
+            <Empty title="Could not load this.">
                 <Problem error=Signal::stored(Some(error)) />
-                <p><button type="button" class="button" on:click=on(move |_| pulse.refresh())>"Try again"</button></p>
-                <p class="muted">"It is also tried again by itself."</p>
+                <p><button type="button" class="button" on:click=on(move |_| pulse.refresh())>"Retry"</button></p>
+                <p class="muted">"The page also retries automatically."</p>
             </Empty>
         }
         .into_any(),
         State::Forbidden(error) => view! {
-            <Empty title="You may not see this.">
+            <Empty title="You do not have access.">
                 <p>{error.message()}</p>
-                <p class="muted">"Sign out, and come in with another role."</p>
+                <p class="muted">"Sign out, then sign in with another role."</p>
             </Empty>
         }
         .into_any(),
         State::Gone(error) => view! {
-            <Empty title="There is no such thing, or no longer.">
+            <Empty title=format!("{what} not found")>
                 <p>{error.message()}</p>
-                <p><a class="button" href="/groups">"All groups"</a></p>
+                <p><a class="button" href="/groups">"Go to groups"</a></p>
             </Empty>
         }
         .into_any(),
     };
     let stale = move || match face.state.get() {
-        State::Stale { why, .. } => Some(view! {
+        State::Stale { why, since } => Some(view! {
             <div class="stale" role="status">
-                <span>{why.message()}" What you see is old."</span>
-                <button type="button" class="button button-quiet" on:click=on(move |_| pulse.refresh())>"Try now"</button>
+                <span>{why.message()}" Showing data from "{clock::time_of_day(since)}"."</span>
+                <button type="button" class="button button-quiet" on:click=on(move |_| pulse.refresh())>"Retry now"</button>
             </div>
         }),
         _ => None,

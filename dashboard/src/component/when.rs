@@ -1,17 +1,17 @@
-//! Moments and spans: relative in lists, absolute where they count; always with the machine's form in `datetime`.
+//! Times and spans: relative in lists, absolute in details, always with the machine-readable form in `datetime`.
 
 use crate::clock;
 use crate::reactive::prelude::*;
 use dashboard_model::when::{self, Urgency};
 use domain::time::{Span, Timestamp};
 
-/// A moment: relative with the absolute one as its title, or the other way round.
+/// Shows a time: relative with the absolute time as its tooltip, or the reverse.
 #[component]
 pub fn At(
-    /// The moment.
+    /// The time.
     #[prop(into)]
     at: Signal<Timestamp>,
-    /// Shows date, time and zone.
+    /// Whether the absolute time is shown.
     #[prop(optional)]
     absolute: bool,
 ) -> impl IntoView {
@@ -21,10 +21,10 @@ pub fn At(
     view! { <time datetime=attr(move || when::rfc3339(at.get())) title=title>{shown}</time> }
 }
 
-/// How old something is; a dash where nobody knows.
+/// Shows an age, or a dash if it is unknown.
 #[component]
 pub fn Age(
-    /// Since when.
+    /// The start of the age.
     #[prop(into)]
     since: Signal<Option<Timestamp>>,
 ) -> impl IntoView {
@@ -41,10 +41,10 @@ pub fn Age(
     }
 }
 
-/// How long until something is lost, the louder the nearer; a dash where nothing can be lost.
+/// Shows the time until an expiry, with growing emphasis, or a dash without an expiry.
 #[component]
 pub fn Loss(
-    /// When it is lost.
+    /// The time of the expiry.
     #[prop(into)]
     at: Signal<Option<Timestamp>>,
 ) -> impl IntoView {
@@ -52,7 +52,7 @@ pub fn Loss(
         at.get().map(|at| {
             let now = clock::ticking();
             match when::urgency(at, now) {
-                Urgency::Passed => ("loss loss-passed", "overdue".to_string()),
+                Urgency::Passed => ("loss loss-passed", "deadline passed".to_string()),
                 Urgency::Now => ("loss loss-now", when::countdown(at.since(now))),
                 Urgency::Soon => ("loss loss-soon", when::span(at.since(now))),
                 Urgency::Calm => ("loss", when::span(at.since(now))),
@@ -72,10 +72,10 @@ pub fn Loss(
     }
 }
 
-/// How long until something happens by itself, to the second.
+/// Shows a countdown to the second.
 #[component]
 pub fn Countdown(
-    /// When it happens.
+    /// The end of the countdown.
     #[prop(into)]
     to: Signal<Timestamp>,
 ) -> impl IntoView {

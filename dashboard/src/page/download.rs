@@ -1,42 +1,42 @@
-//! A history as a file: fetched piece by piece with the session's token, then handed to the browser to save.
+//! Downloads a history: fetched page by page with the session's token, then saved by the browser.
 
 use crate::api;
-use crate::ask::Ask;
-use crate::component::{Button, Kind, Problem, toasts};
+use crate::command::Command;
+use crate::component::{Button, Kind, Problem, toaster};
 use crate::reactive::prelude::*;
 use leptos::prelude::document;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, HtmlAnchorElement, Url};
 
-/// A form that a history comes in: the word of the API, and the file's ending.
-const FORMS: [(&str, &str); 2] = [("csv", "CSV"), ("jsonl", "JSON lines")];
+/// The formats of a history: the API's word, which is also the file extension, and the label.
+const FORMATS: [(&str, &str); 2] = [("csv", "CSV"), ("jsonl", "JSON Lines")];
 
-/// Buttons that save a history, one for each form.
+/// Shows a download button for each format.
 #[component]
 pub(super) fn Download(
-    /// Its address below the API's root.
+    /// The history's path below the API's root.
     path: String,
-    /// The file's name without its ending.
+    /// The file name without its extension.
     name: String,
 ) -> impl IntoView {
-    let ask = Ask::new();
-    let toasts = toasts();
+    let command = Command::new();
+    let toaster = toaster();
     let (path, name) = (StoredValue::new(path), StoredValue::new(name));
-    let buttons = FORMS.map(|(form, label)| {
+    let buttons = FORMATS.map(|(format, label)| {
         let press = move |()| {
-            ask.run(api::history(path.get_value(), form), move |text: String| {
-                let file = format!("{}.{form}", name.get_value());
+            command.run(api::history(path.get_value(), format), move |text: String| {
+                let file = format!("{}.{format}", name.get_value());
                 match save(&text, &file) {
-                    Ok(()) => toasts.say(format!("Saved {file}.")),
-                    Err(_) => toasts.complain("The browser does not let us save a file."),
+                    Ok(()) => toaster.show(format!("Downloaded {file}.")),
+                    Err(_) => toaster.error("The browser blocked the download."),
                 }
             });
         };
-        view! { <Button press kind=Kind::Quiet busy=ask.busy()>{label}</Button> }.into_any()
+        view! { <Button press kind=Kind::Quiet busy=command.busy()>{label}</Button> }.into_any()
     });
     view! {
-        <div class="download"><span class="muted">"Save as"</span>{buttons.collect_view()}</div>
-        {part(move || ask.error().get().map(|error| view! { <Problem error=Signal::stored(Some(error)) /> }.into_any()))}
+        <div class="download"><span class="muted">"Download"</span>{buttons.collect_view()}</div>
+        {part(move || command.error().get().map(|error| view! { <Problem error=Signal::stored(Some(error)) /> }.into_any()))}
     }
 }
 

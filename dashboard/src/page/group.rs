@@ -1,12 +1,13 @@
-//! One group: what broke, what it costs, and the way to its replay.
+//! One group: its failure, its impact, and the steps to its replay.
 
-mod also;
+mod actions;
+mod current;
 mod failure;
 mod filter;
 mod fix;
-mod head;
-mod here;
+mod header;
 mod letters;
+mod merge;
 mod note;
 mod payload;
 mod plan;
@@ -16,16 +17,17 @@ mod timeline;
 mod transform;
 
 use crate::api;
-use crate::component::{Arrivals, Frame, Tab, Tabs, Unless};
+use crate::component::{Arrivals, Frame, Loaded, Tab, Tabs};
 use crate::keys::{self, key};
 use crate::nav::nav;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use dashboard_model::money::count_of;
-use dashboard_model::route::{GroupPlace, GroupTab, Route};
+use actions::{Action, Actions};
+use current::CurrentGroup;
+use dashboard_model::money::count_signed;
+use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use domain::filter::LetterFilter;
 use domain::id::GroupId;
-use here::Here;
 use wire::{GroupDetail, NextStep};
 
 /// A group's page.
@@ -50,59 +52,59 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
     let id = StoredValue::new(id);
     view! {
         <Frame title tab_title back pulse=live.pulse()>
-            <Unless live rows=6>
-                {part(move || Here::new(live, id.get_value()).map(|here| view! { <Known here /> }.into_any()))}
-            </Unless>
+            <Loaded live what="Group" rows=6>
+                {part(move || CurrentGroup::new(live, id.get_value()).map(|here| view! { <GroupView here /> }.into_any()))}
+            </Loaded>
         </Frame>
     }
 }
 
-/// The page once its group is known.
+/// Shows a loaded group.
 #[component]
-fn Known(here: Here) -> impl IntoView {
+fn GroupView(here: CurrentGroup) -> impl IntoView {
     let nav = nav();
-    let place = Memo::new(move |_| match nav.route() {
-        Route::Group(place) => Some(place),
+    let route = Memo::new(move |_| match nav.route() {
+        Route::Group(route) => Some(route),
         _ => None,
     });
-    let tab = place.map(move |place| place.as_ref().map(|place| place.tab).unwrap_or_default());
-    let filter = place.map(|place| place.as_ref().map(|place| place.filter.clone()).unwrap_or_default());
-    let asks = side::Asks::new();
-    let planning = plan::Planning::new(here, asks);
-    bind_keys(here, asks);
+    let tab = route.map(move |route| route.as_ref().map(|route| route.tab).unwrap_or_default());
+    let filter = route.map(|route| route.as_ref().map(|route| route.filter.clone()).unwrap_or_default());
+    let actions = Actions::new();
+    let planning = plan::Planning::new(here, actions);
+    bind_keys(here, actions);
     let arrivals = here.part(|detail| detail.row.arrivals.clone());
     let last_hour = here.part(|detail| detail.row.arrivals_last_hour);
     let growing = here.part(|detail| detail.row.next == NextStep::Growing);
     view! {
-        <head::Head here />
+        <header::Header here />
         <div class="group">
             <div class="group-main">
-                <also::MergedNotice here />
-                <also::ApartNotice here />
+                <merge::MergedNotice here />
+                <merge::UnmergedNotice here />
                 <Arrivals values=arrivals last_hour growing />
                 <GroupTabs here tab filter />
                 <section class="group-tab" aria-label=attr(move || label(tab.get()))>
                     {part(move || match tab.get() {
                         GroupTab::Failure => view! { <failure::FailureTab here /> }.into_any(),
-                        GroupTab::Payload => view! { <payload::PayloadTab here place filter /> }.into_any(),
-                        GroupTab::Letters => view! { <letters::LettersTab here place filter planning asks /> }.into_any(),
+                        GroupTab::Payload => view! { <payload::PayloadTab here route filter /> }.into_any(),
+                        GroupTab::Letters => view! { <letters::LettersTab here route filter planning actions /> }.into_any(),
                         GroupTab::Timeline => view! { <timeline::TimelineTab here /> }.into_any(),
                     })}
                 </section>
             </div>
             <aside class="group-side" aria-label="Fix and replay">
-                <side::Side here asks planning />
+                <side::Side here actions planning />
             </aside>
         </div>
     }
 }
 
-fn bind_keys(here: Here, asks: side::Asks) {
+fn bind_keys(here: CurrentGroup, actions: Actions) {
     let nav = nav();
     let go = move |tab: GroupTab| {
         move || {
-            let filter = filter::filter_of(nav.route_untracked());
-            nav.replace(Route::Group(GroupPlace { tab, filter, ..GroupPlace::new(here.id()) }));
+            let filter = filter::filter_in(nav.route_untracked());
+            nav.replace(Route::Group(GroupRoute { tab, filter, ..GroupRoute::new(here.id()) }));
         }
     };
     keys::bind(
@@ -112,10 +114,10 @@ fn bind_keys(here: Here, asks: side::Asks) {
             key("2", "Payload", go(GroupTab::Payload)),
             key("3", "Letters", go(GroupTab::Letters)),
             key("4", "Timeline", go(GroupTab::Timeline)),
-            key("f", "Declare a fix", move || asks.press(side::Press::Fix)),
-            key("n", "Write the note", move || asks.press(side::Press::Note)),
-            key("r", "Plan a replay", move || asks.press(side::Press::Plan)),
-            key("v", "Approve and replay, or resume", move || asks.press(side::Press::ApproveRequest)),
+            key("f", "Declare a fix", move || actions.run(Action::DeclareFix)),
+            key("n", "Edit the note", move || actions.run(Action::EditNote)),
+            key("r", "Plan a replay", move || actions.run(Action::Plan)),
+            key("v", "Approve and replay, or resume", move || actions.run(Action::Approve)),
         ],
     );
 }
@@ -130,18 +132,18 @@ fn label(tab: GroupTab) -> &'static str {
 }
 
 #[component]
-fn GroupTabs(here: Here, tab: Memo<GroupTab>, filter: Memo<LetterFilter>) -> impl IntoView {
+fn GroupTabs(here: CurrentGroup, tab: Memo<GroupTab>, filter: Memo<LetterFilter>) -> impl IntoView {
     let letters = here.part(|detail| {
         let all: i64 = detail.counts.by_state.values().map(|tally| tally.letters).sum();
-        count_of(all)
+        count_signed(all)
     });
-    let tabs = GroupTab::ALL.into_iter().map(|of| Tab {
+    let tabs = GroupTab::ALL.into_iter().map(|this| Tab {
         href: Signal::derive(move || {
-            Route::Group(GroupPlace { tab: of, filter: filter.get(), ..GroupPlace::new(here.id()) }).to_string()
+            Route::Group(GroupRoute { tab: this, filter: filter.get(), ..GroupRoute::new(here.id()) }).to_string()
         }),
-        label: label(of),
-        count: Signal::derive(move || (of == GroupTab::Letters).then(|| letters.get())),
-        here: Signal::derive(move || tab.get() == of),
+        label: label(this),
+        count: Signal::derive(move || (this == GroupTab::Letters).then(|| letters.get())),
+        here: Signal::derive(move || tab.get() == this),
     });
-    view! { <Tabs label="About this group" tabs=tabs.collect() /> }
+    view! { <Tabs label="Group details" tabs=tabs.collect() /> }
 }

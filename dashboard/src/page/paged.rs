@@ -1,7 +1,7 @@
-//! A list in pages: the first stays live, the ones after it are asked for and stay as they were.
+//! A list in pages: the first page is live, later pages are loaded on demand and do not change.
 
 use crate::api::ApiError;
-use crate::ask::Ask;
+use crate::command::Command;
 use crate::component::{Button, Problem};
 use crate::poll::Live;
 use crate::reactive::prelude::*;
@@ -12,16 +12,16 @@ use std::future::Future;
 use std::sync::Arc;
 use wire::AuditPage;
 
-type Parts<P, R> = Arc<dyn Fn(&P) -> (Vec<R>, Option<String>) + Send + Sync>;
+type Split<P, R> = Arc<dyn Fn(&P) -> (Vec<R>, Option<String>) + Send + Sync>;
 type KeyOf<R> = Arc<dyn Fn(&R) -> String + Send + Sync>;
 
 /// A list in pages.
 pub struct Paged<P: Send + Sync + 'static, R: Send + Sync + 'static> {
     live: Live<P>,
-    parts: StoredValue<Parts<P, R>>,
+    split: StoredValue<Split<P, R>>,
     key: StoredValue<KeyOf<R>>,
     later: RwSignal<Vec<R>>,
-    /// What to ask with for the page after the last one; none before the second was asked for.
+    /// The cursor after the last loaded page; the outer `None` means that only the first page is loaded.
     next: RwSignal<Option<Option<String>>>,
 }
 
@@ -38,45 +38,45 @@ where
     P: Clone + PartialEq + Send + Sync + 'static,
     R: Clone + PartialEq + Send + Sync + 'static,
 {
-    /// A list whose first page is this live value; `parts` gives a page's rows and what to ask for the next with.
+    /// Returns a list whose first page is a live value. `split` returns a page's rows and the cursor of the next page.
     pub fn new(
         live: Live<P>,
-        parts: impl Fn(&P) -> (Vec<R>, Option<String>) + Send + Sync + 'static,
+        split: impl Fn(&P) -> (Vec<R>, Option<String>) + Send + Sync + 'static,
         key: impl Fn(&R) -> String + Send + Sync + 'static,
     ) -> Self {
         Self {
             live,
-            parts: StoredValue::new(Arc::new(parts)),
+            split: StoredValue::new(Arc::new(split)),
             key: StoredValue::new(Arc::new(key)),
             later: RwSignal::new(Vec::new()),
             next: RwSignal::new(None),
         }
     }
 
-    /// All rows that were asked for, each once.
+    /// Returns all loaded rows, each once.
     pub fn rows(self) -> Memo<Vec<R>> {
         Memo::new(move |_| {
-            let (parts, key) = (self.parts.get_value(), self.key.get_value());
-            let mut rows = self.live.data().with(|page| page.as_ref().map(|page| parts(page).0).unwrap_or_default());
+            let (split, key) = (self.split.get_value(), self.key.get_value());
+            let mut rows = self.live.data().with(|page| page.as_ref().map(|page| split(page).0).unwrap_or_default());
             let known: HashSet<String> = rows.iter().map(|row| key(row)).collect();
             self.later.with(|later| rows.extend(later.iter().filter(|row| !known.contains(&key(row))).cloned()));
             rows
         })
     }
 
-    /// What to ask for the next page with; none on the last one.
+    /// Returns the cursor of the next page, or `None` on the last page.
     pub fn next(self) -> Memo<Option<String>> {
         Memo::new(move |_| match self.next.get() {
             Some(next) => next,
             None => {
-                let parts = self.parts.get_value();
-                self.live.data().with(|page| page.as_ref().and_then(|page| parts(page).1))
+                let split = self.split.get_value();
+                self.live.data().with(|page| page.as_ref().and_then(|page| split(page).1))
             }
         })
     }
 
-    fn take(self, page: &P) {
-        let (rows, next) = self.parts.get_value()(page);
+    fn append(self, page: &P) {
+        let (rows, next) = self.split.get_value()(page);
         let key = self.key.get_value();
         self.later.try_update(|later| {
             let known: HashSet<String> = later.iter().map(|row| key(row)).collect();
@@ -87,22 +87,22 @@ where
 }
 
 impl Paged<AuditPage, AuditRecord> {
-    /// Entries of the audit.
+    /// Returns a list of audit records.
     pub fn audit(live: Live<AuditPage>) -> Self {
         let key = |record: &AuditRecord| format!("{} {} {}", record.at.as_ms(), timeline::what(record), record.detail);
         Self::new(live, |page| (page.records.clone(), page.next.clone()), key)
     }
 }
 
-/// The button for the next page.
+/// Shows the button that loads the next page.
 #[component]
 pub fn More<P, R, A, F>(
     /// The list.
     paged: Paged<P, R>,
-    /// What its rows are.
+    /// The plural noun of its rows.
     what: &'static str,
-    /// Asks for the page of a cursor.
-    ask: A,
+    /// Loads the page of a cursor.
+    load: A,
 ) -> impl IntoView
 where
     P: Clone + PartialEq + Send + Sync + 'static,
@@ -111,12 +111,12 @@ where
     F: Future<Output = Result<Option<P>, ApiError>> + 'static,
 {
     let next = paged.next();
-    let asking = Ask::new();
+    let command = Command::new();
     let press = Callback::new(move |()| {
         if let Some(cursor) = next.get_untracked() {
-            asking.run(ask(cursor), move |page: Option<P>| {
+            command.run(load(cursor), move |page: Option<P>| {
                 if let Some(page) = page {
-                    paged.take(&page);
+                    paged.append(&page);
                 }
             });
         }
@@ -124,8 +124,8 @@ where
     view! {
         <Show when=move || next.with(Option::is_some)>
             <div class="more">
-                <Button press busy=asking.busy()>{format!("More {what}")}</Button>
-                <Problem error=asking.error() />
+                <Button press busy=command.busy()>{format!("Load more {what}")}</Button>
+                <Problem error=command.error() />
             </div>
         </Show>
     }

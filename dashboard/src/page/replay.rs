@@ -1,29 +1,27 @@
-//! One replay: its waves, its ledger, and the switches.
+//! One replay: its waves, ledger and controls.
 
 mod about;
 mod compact;
+mod controls;
 mod entries;
-mod levers;
 mod pause;
 mod returned;
 
 pub(super) use compact::Compact;
-pub(super) use levers::Levers;
+pub(super) use controls::Controls;
 
 use crate::api;
 use crate::clock;
-use crate::component::{At, Bar, Frame, LedgerTable, Pill, Stat, Unless, WaveRows, parts};
+use crate::component::{At, Bar, Frame, LedgerTable, Loaded, Pill, Stat, WaveRows, segments};
 use crate::keys::{self, key};
 use crate::page::download::Download;
 use crate::poll::{Live, Pace, Pulse};
 use crate::reactive::prelude::*;
-use dashboard_model::ledger::{self, Rate, announcement, progress, stop_words, tab_title};
+use dashboard_model::ledger::{self, Rate, announcement, pause_rule, progress, tab_title};
 use dashboard_model::money::count;
-use dashboard_model::route::ReplayPlace;
 use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::{Phase, ReplayState};
-use levers::Switches;
 use wire::{GroupDetail, ReplayView};
 
 /// A replay's page.
@@ -46,21 +44,21 @@ pub fn ReplayPage(id: ReplayId) -> impl IntoView {
     let tab_title = Signal::derive(move || shown.get().unwrap_or_else(|| plain.clone()));
     view! {
         {part(move || {
-            // The way back is known only with the answer.
+            // The parent group is known only with the answer.
             let back = (back_to.get(), back);
             let title = title.clone();
             view! {
                 <Frame title tab_title back pulse=live.pulse()>
-                    <Unless live rows=6>
+                    <Loaded live what="Replay" rows=6>
                         {part(move || live.data().get_untracked().map(|first| view! { <Known live first /> }.into_any()))}
-                    </Unless>
+                    </Loaded>
                 </Frame>
             }.into_any()
         })}
     }
 }
 
-/// The page once its replay is known.
+/// Shows a loaded replay.
 #[component]
 fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
     let group_id = first.replay.group().clone();
@@ -80,23 +78,23 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
         live.put(view);
         group.hurry();
     });
-    let levers = Levers::new(view.into(), gate, fix, live.pulse(), done);
+    let controls = Controls::new(view.into(), gate, fix, live.pulse(), done);
     keys::bind(
         "This replay",
         vec![
-            key("p", "Pause", move || levers.pause()),
-            key("v", "Resume", move || levers.ask_resume()),
-            key("S", "Abort", move || levers.ask_abort()),
+            key("p", "Pause", move || controls.pause()),
+            key("v", "Resume", move || controls.ask_resume()),
+            key("S", "Abort", move || controls.ask_abort()),
         ],
     );
-    let said = view.map(announcement);
+    let announced = view.map(announcement);
     let id = view.with_untracked(|view| view.replay.id().clone());
     let view = Signal::from(view);
     view! {
-        <p class="sr-only" role="status">{said}</p>
-        <Head view levers pulse=live.pulse() />
-        <pause::Halt levers />
-        <pause::Left view />
+        <p class="sr-only" role="status">{announced}</p>
+        <Head view controls pulse=live.pulse() />
+        <pause::PauseNotice controls />
+        <pause::Undelivered view />
         <div class="replay">
             <div class="replay-main">
                 <section class="part" aria-label="Waves"><h2>"Waves"</h2><WaveRows view /></section>
@@ -105,7 +103,7 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
                     <LedgerTable view />
                     <Download path=format!("/replays/{id}/history") name=format!("replay-{id}") />
                 </section>
-                <entries::Chosen view />
+                <entries::EntriesInUrl view />
                 <returned::ReturnedPart view />
             </div>
             <aside class="replay-side" aria-label="Approval, plan and events" tabindex="0">
@@ -118,14 +116,14 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
 }
 
 #[component]
-fn Head(view: Signal<ReplayView>, levers: Levers, pulse: Pulse) -> impl IntoView {
+fn Head(view: Signal<ReplayView>, controls: Controls, pulse: Pulse) -> impl IntoView {
     let total = view.map(move |view| view.total.clone());
     let look = view.map(move |view| words::replay(&view.replay.state, view.replay.plan.waves.len()));
     let bar = Signal::derive(move || {
         let done = if view.with(|view| view.replay.is_finished()) { "ok" } else { "info" };
-        total.with(|total| parts(total, done))
+        total.with(|total| segments(total, done))
     });
-    let stop = view.map(stop_words);
+    let rule = view.map(pause_rule);
     let tone = Signal::derive(move || if total.with(|t| t.returned) > 0 { "danger" } else { "" });
     let to = view.with_untracked(|view| view.replay.plan.main_queue.name().to_string());
     let skipped = total.map(move |t| t.expired + t.skipped);
@@ -133,18 +131,18 @@ fn Head(view: Signal<ReplayView>, levers: Levers, pulse: Pulse) -> impl IntoView
         <div class="replay-head">
             <div class="figures">
                 <Stat label="delivered">{part(move || count(total.with(|t| t.delivered)))}</Stat>
-                <Stat label="came back" tone>{part(move || count(total.with(|t| t.returned)))}</Stat>
+                <Stat label="returned" tone>{part(move || count(total.with(|t| t.returned)))}</Stat>
                 <Stat label="in flight">{part(move || count(total.with(|t| t.in_flight + t.sending)))}</Stat>
-                <Stat label="to go">{part(move || count(total.with(|t| t.pending)))}</Stat>
+                <Stat label="pending">{part(move || count(total.with(|t| t.pending)))}</Stat>
                 <Show when=move || { skipped.get() > 0 }>
-                    <Stat label="not sent">{part(move || count(skipped.get()))}</Stat>
+                    <Stat label="skipped or expired">{part(move || count(skipped.get()))}</Stat>
                 </Show>
                 <Speed view pulse />
             </div>
-            <Switches levers />
+            <controls::Buttons controls />
         </div>
         <div class="whole">
-            <Bar parts=bar total=Signal::derive(move || total.with(|t| t.selected())) large=true label="Whole replay"
+            <Bar segments=bar total=Signal::derive(move || total.with(|t| t.selected())) large=true label="Whole replay"
                 words=Signal::derive(move || total.with(progress)) />
             <p class="facts">
                 <Pill tone=Signal::derive(move || look.get().0) shape=Signal::derive(move || look.get().1)
@@ -152,7 +150,7 @@ fn Head(view: Signal<ReplayView>, levers: Levers, pulse: Pulse) -> impl IntoView
                 <span class="fact">{format!("to {to}")}</span>
                 <Ended view />
                 <Show when=move || view.with(|view| !view.replay.is_finished())>
-                    <span class="fact">{part(move || stop.get())}</span>
+                    <span class="fact">{part(move || rule.get())}</span>
                 </Show>
             </p>
         </div>
@@ -179,15 +177,15 @@ fn Ended(view: Signal<ReplayView>) -> impl IntoView {
     })
 }
 
-/// Letters a second as this page sees them go out, beside the pace that the plan allows.
+/// Shows the measured rate of sending, and the plan's limit.
 #[component]
 fn Speed(view: Signal<ReplayView>, pulse: Pulse) -> impl IntoView {
     let rate = RwSignal::new(Rate::default());
     Effect::new(move || {
-        // Each answer is a look, whether or not it brought anything new.
+        // Each answer is an observation, changed or not.
         pulse.beats();
         let sent = view.with(|view| view.total.sent());
-        rate.update(|rate| rate.saw(clock::now(), sent));
+        rate.update(|rate| rate.add(clock::now(), sent));
     });
     let sending = Memo::new(move |_| {
         view.with(|view| matches!(view.replay.state, ReplayState::Running { phase: Phase::Sending, .. }))
@@ -195,21 +193,13 @@ fn Speed(view: Signal<ReplayView>, pulse: Pulse) -> impl IntoView {
     let pace = view.with_untracked(|view| view.replay.plan.pace_per_s);
     let now = move || rate.with(Rate::per_s).filter(|_| sending.get());
     let label = Signal::derive(move || match now() {
-        Some(_) => format!("a second, of {} allowed", count(pace.into())),
-        None => "a second allowed".to_string(),
+        Some(_) => format!("limit {}/s", count(pace.into())),
+        None => "limit".to_string(),
     });
     let finished = view.map(move |view| view.replay.is_finished());
     view! {
         <Show when=move || !finished.get()>
-            <Stat label>{part(move || count(now().unwrap_or_else(|| pace.into())))}</Stat>
+            <Stat label>{part(move || format!("{}/s", count(now().unwrap_or_else(|| pace.into()))))}</Stat>
         </Show>
-    }
-}
-
-/// Where the letters that the URL asks for are shown.
-fn place_of(route: &dashboard_model::route::Route) -> Option<ReplayPlace> {
-    match route {
-        dashboard_model::route::Route::Replay(place) => Some(place.clone()),
-        _ => None,
     }
 }

@@ -1,18 +1,18 @@
-//! The list of replays, newest first: where each one is and how its letters fared.
+//! The list of replays, newest first, with state and outcomes.
 
 use crate::api;
-use crate::ask::Ask;
-use crate::component::{At, Bar, Empty, Frame, MoneyText, Part, Pill, Problem, Unless};
+use crate::command::Command;
+use crate::component::{At, Bar, Empty, Frame, Loaded, MoneyText, Pill, Problem, Segment};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use dashboard_model::money::{count, count_of};
+use dashboard_model::money::{count, count_signed};
 use dashboard_model::route::Route;
 use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::WaveLedger;
 use wire::{ReplayView, ReplaysAnswer};
 
-/// The list of replays.
+/// The page of replays.
 #[component]
 pub fn ReplaysPage() -> impl IntoView {
     let live = Live::new(
@@ -21,15 +21,15 @@ pub fn ReplaysPage() -> impl IntoView {
             if answer.replays.iter().all(|view| view.replay.is_finished()) { Pace::Calm } else { Pace::Busy }
         },
     );
-    let under_way = live.part(|answer| answer.replays.iter().filter(|view| !view.replay.is_finished()).count());
-    let beside = move || under_way.get().filter(|n| *n > 0).map(|n| format!("{n} under way"));
+    let active = live.part(|answer| answer.replays.iter().filter(|view| !view.replay.is_finished()).count());
+    let beside = move || active.get().filter(|n| *n > 0).map(|n| format!("{n} in progress"));
     let ids = live.part(|answer| answer.replays.iter().map(|view| view.replay.id().clone()).collect::<Vec<_>>());
     let next = live.part(|answer| answer.next.clone());
     let is_empty = live.part(|answer| answer.replays.is_empty());
     let row = move |id: ReplayId| {
         let first = live.get().and_then(|answer| find(&answer, &id));
         first.map(|first| {
-            // A row that has left the first page keeps its last values until it is gone.
+            // A row that leaves the first page keeps its last values until it is removed.
             let view = Memo::new(move |before: Option<&ReplayView>| {
                 live.data()
                     .with(|answer| answer.as_ref().and_then(|answer| find(answer, &id)))
@@ -41,14 +41,14 @@ pub fn ReplaysPage() -> impl IntoView {
     };
     view! {
         <Frame title="Replays" beside=move || beside() pulse=live.pulse()>
-            <Unless live rows=6>
+            <Loaded live rows=6>
                 <Show when=move || is_empty.get() != Some(true) fallback=NoReplays>
                     <ul class="replays">
                         <For each=move || ids.get().unwrap_or_default() key=ReplayId::clone children=row />
                     </ul>
                     <Older first=next />
                 </Show>
-            </Unless>
+            </Loaded>
         </Frame>
     }
 }
@@ -60,25 +60,25 @@ fn find(answer: &ReplaysAnswer, id: &ReplayId) -> Option<ReplayView> {
 #[component]
 fn NoReplays() -> impl IntoView {
     view! {
-        <Empty title="Nothing has been replayed yet.">
-            <p>"Open a group, declare its fix, plan its replay, and let somebody approve it."</p>
-            <a class="button" href="/groups">"All groups"</a>
+        <Empty title="No replays yet.">
+            <p>"To replay letters, open a group, declare a fix, plan a replay, and have it approved."</p>
+            <a class="button" href="/groups">"Go to groups"</a>
         </Empty>
     }
 }
 
-/// Earlier pages, on demand. They do not change any more, so they are not asked for again.
+/// Loads earlier pages on demand. They are not refreshed.
 #[component]
 fn Older(#[prop(into)] first: Signal<Option<Option<String>>>) -> impl IntoView {
-    let ask = Ask::new();
+    let command = Command::new();
     let older = RwSignal::new(Vec::<ReplayView>::new());
-    // None: the first page says what follows; some: what the last older page said.
+    // The cursor of the last older page; the outer `None` means that only the first page is loaded.
     let last = RwSignal::new(None::<Option<String>>);
     let next = Memo::new(move |_| last.get().unwrap_or_else(|| first.get().flatten()));
     let more = move |_| {
         let cursor = next.get_untracked();
         let call = async move { api::replays(cursor, api::Seen::default()).await.map(api::Answer::into_new) };
-        ask.run(call, move |answer| {
+        command.run(call, move |answer| {
             if let Some(answer) = answer {
                 last.try_set(Some(answer.next));
                 older.try_update(|older| older.extend(answer.replays));
@@ -91,10 +91,10 @@ fn Older(#[prop(into)] first: Signal<Option<Option<String>>>) -> impl IntoView {
                 view! { <ReplayRow view=Memo::new(move |_| view.clone()) /> }.into_any()
             } />
         </ul>
-        <Problem error=ask.error() />
+        <Problem error=command.error() />
         <Show when=move || next.get().is_some()>
-            <p><button type="button" class="button" on:click=on(more) aria-busy=attr(move || ask.busy().get().then_some("true"))>
-                "Earlier replays"<span class="spinner" aria-hidden="true"></span>
+            <p><button type="button" class="button" on:click=on(more) aria-busy=attr(move || command.busy().get().then_some("true"))>
+                "Load earlier replays"<span class="spinner" aria-hidden="true"></span>
             </button></p>
         </Show>
     }
@@ -108,20 +108,20 @@ fn ReplayRow(view: Memo<ReplayView>) -> impl IntoView {
 fn cells(view: &ReplayView) -> impl IntoView + use<> {
     let (replay, plan) = (&view.replay, &view.replay.plan);
     let (tone, shape, text) = words::replay(&replay.state, plan.waves.len());
-    let people = format!("by {}, approved by {}", plan.made_by, replay.approval.by);
-    let fared = fared(&view.total);
+    let people = format!("planned by {}, approved by {}", plan.made_by, replay.approval.by);
+    let outcomes = outcomes(&view.total);
     view! {
         <div class="replay-what">
             <a class="row-link" href=Route::replay(replay.id()).to_string()>{view.group_title.clone()}</a>
             <span class="row-sub">
-                <b>{plan.main_queue.name().to_string()}</b>" · "{count_of(plan.letters.letters)}" letters · "
+                <b>{plan.main_queue.name().to_string()}</b>" · "{count_signed(plan.letters.letters)}" letters · "
                 <MoneyText of=plan.letters.clone() />
             </span>
         </div>
         <div class="replay-state"><Pill tone shape text /></div>
         <div class="replay-bar">
-            <Bar parts=parts(&view.total) total=view.total.selected() label="Letters" words=fared.clone() />
-            <span class="row-sub" aria-hidden="true">{fared}</span>
+            <Bar segments=segments(&view.total) total=view.total.selected() label="Letters" words=outcomes.clone() />
+            <span class="row-sub" aria-hidden="true">{outcomes}</span>
         </div>
         <div class="replay-who">
             <At at=replay.approval.at />
@@ -130,25 +130,26 @@ fn cells(view: &ReplayView) -> impl IntoView + use<> {
     }
 }
 
-fn parts(total: &WaveLedger) -> Vec<Part> {
+fn segments(total: &WaveLedger) -> Vec<Segment> {
     vec![
-        Part { n: total.delivered, look: "ok" },
-        Part { n: total.returned, look: "danger" },
-        Part { n: total.in_flight + total.sending, look: "info" },
-        Part { n: total.expired + total.skipped, look: "quiet" },
+        Segment { n: total.delivered, look: "ok" },
+        Segment { n: total.returned, look: "danger" },
+        Segment { n: total.in_flight + total.sending, look: "info" },
+        Segment { n: total.expired + total.skipped, look: "quiet" },
     ]
 }
 
-/// `230 delivered, 7 came back, 6,925 to go`: what is zero is not told, but for the delivered.
-fn fared(total: &WaveLedger) -> String {
+/// Returns the outcomes in words: `230 delivered, 7 returned, 6,925 pending`. Counts of zero are omitted, except for
+/// delivered letters.
+fn outcomes(total: &WaveLedger) -> String {
     let columns = [
         (total.delivered, "delivered", true),
-        (total.returned, "came back", false),
+        (total.returned, "returned", false),
         (total.in_flight + total.sending, "in flight", false),
         (total.expired, "expired", false),
         (total.skipped, "skipped", false),
-        (total.pending, "to go", false),
+        (total.pending, "pending", false),
     ];
-    let told = columns.iter().filter(|(n, _, always)| *n > 0 || *always);
-    told.map(|(n, word, _)| format!("{} {word}", count(*n))).collect::<Vec<_>>().join(", ")
+    let shown = columns.iter().filter(|(n, _, always)| *n > 0 || *always);
+    shown.map(|(n, word, _)| format!("{} {word}", count(*n))).collect::<Vec<_>>().join(", ")
 }

@@ -1,15 +1,15 @@
-//! A URL that leads nowhere.
+//! The page for unknown URLs.
 
 use crate::component::{Empty, Frame};
 use crate::reactive::prelude::*;
 
-/// There is no such page.
+/// Tells that a page does not exist.
 #[component]
 pub fn UnknownPage(path: String) -> impl IntoView {
     view! {
-        <Frame title="No such page">
-            <Empty title=format!("There is nothing at {path}.")>
-                <a class="button" href="/groups">"All groups"</a>
+        <Frame title="Page not found">
+            <Empty title=format!("No page at {path}.")>
+                <a class="button" href="/groups">"Go to groups"</a>
             </Empty>
         </Frame>
     }

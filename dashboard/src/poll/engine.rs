@@ -1,37 +1,42 @@
-//! The clockwork of a live value: one request at a time, none while hidden or paused, slower while nothing answers.
+//! The polling loop of a live value: one request at a time, none while hidden or paused, and back-off on errors.
 
-use super::{Asker, Taking};
-use crate::api::Seen;
+use crate::api::{ApiError, Seen};
 use crate::reactive::prelude::*;
 use leptos::ev;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::task::spawn_local;
 use std::cell::{Cell, RefCell};
+use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-/// The pace right after a person did something, and for how long.
+/// The interval right after the reader changed something.
 const ACTED_PERIOD: Duration = Duration::from_secs(1);
+/// How long that interval applies.
 const ACTED_FOR_MS: f64 = 15_000.0;
 
-/// The longest wait between two attempts while nothing answers.
+/// The longest wait between two attempts on errors.
 const RETRY_MAX: Duration = Duration::from_secs(30);
 
-/// Takes the answer in; gives whether it was a failure, and the period from now on.
-type Settle = Box<dyn Fn(Taking) -> (bool, Option<Duration>)>;
+/// The result of a fetch without its type: applies a new value, or `None` if nothing changed.
+pub(super) type Fetched = Result<Option<Box<dyn FnOnce()>>, ApiError>;
+/// Fetches the value.
+pub(super) type Fetch = Box<dyn Fn(Seen) -> Pin<Box<dyn Future<Output = Fetched>>>>;
+/// Applies a result. Returns whether it was an error, and the interval from now on.
+type Settle = Box<dyn Fn(Fetched) -> (bool, Option<Duration>)>;
 
-/// The clockwork.
+/// The polling loop.
 pub(super) struct Engine {
-    ask: Asker,
+    fetch: Fetch,
     settle: Settle,
     seen: Seen,
     me: Weak<Self>,
     paused: RwSignal<bool>,
     alive: Cell<bool>,
-    asking: Cell<bool>,
-    /// Ask again as soon as the request under way is done.
+    fetching: Cell<bool>,
+    /// Whether to fetch again right after the current request.
     again: Cell<bool>,
-    /// Grows when a person does something: answers from before are dropped.
+    /// Incremented when the reader changes something: responses to older requests are dropped.
     generation: Cell<u64>,
     failures: Cell<u32>,
     period: Cell<Option<Duration>>,
@@ -40,15 +45,15 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    pub(super) fn start(ask: Asker, settle: Settle, paused: RwSignal<bool>) -> Rc<Self> {
+    pub(super) fn start(fetch: Fetch, settle: Settle, paused: RwSignal<bool>) -> Rc<Self> {
         let engine = Rc::new_cyclic(|me| Self {
-            ask,
+            fetch,
             settle,
             seen: Seen::default(),
             me: me.clone(),
             paused,
             alive: Cell::new(true),
-            asking: Cell::new(false),
+            fetching: Cell::new(false),
             again: Cell::new(false),
             generation: Cell::new(0),
             failures: Cell::new(0),
@@ -56,20 +61,20 @@ impl Engine {
             acted_at: Cell::new(None),
             timer: RefCell::new(None),
         });
-        engine.follow_the_person();
+        engine.follow_visibility();
         engine.now();
         engine
     }
 
-    /// Resumes when the page is seen again or the pause ends; stops with the component.
-    fn follow_the_person(&self) {
+    /// Continues when the page becomes visible or updates are resumed. Ends with the component.
+    fn follow_visibility(&self) {
         let me = StoredValue::new(self.me.clone());
         let resume = move || {
             if let Some(engine) = me.try_with_value(Weak::upgrade).flatten() {
                 engine.now();
             }
         };
-        let seen = window_event_listener_untyped("visibilitychange", move |_| {
+        let visible = window_event_listener_untyped("visibilitychange", move |_| {
             if !document().hidden() {
                 resume();
             }
@@ -85,22 +90,22 @@ impl Engine {
         });
         let me = StoredValue::new(self.me.clone());
         on_cleanup(move || {
-            seen.remove();
+            visible.remove();
             online.remove();
             if let Some(engine) = me.try_with_value(Weak::upgrade).flatten() {
-                engine.stop();
+                engine.end();
             }
         });
     }
 
-    fn stop(&self) {
+    fn end(&self) {
         self.alive.set(false);
         if let Some(timer) = self.timer.take() {
             timer.clear();
         }
     }
 
-    /// A person did something: what is on its way is old.
+    /// Marks that the reader changed something: a response on its way is out of date.
     pub(super) fn acted(&self) {
         self.generation.set(self.generation.get() + 1);
         self.seen.forget();
@@ -108,20 +113,20 @@ impl Engine {
         self.schedule();
     }
 
-    /// Asks now, or right after the request under way.
+    /// Fetches now, or right after the current request.
     pub(super) fn now(&self) {
         if !self.alive.get() {
             return;
         }
-        if self.asking.replace(true) {
+        if self.fetching.replace(true) {
             self.again.set(true);
             return;
         }
         let Some(engine) = self.me.upgrade() else { return };
         let generation = self.generation.get();
         spawn_local(async move {
-            let result = (engine.ask)(engine.seen.clone()).await;
-            engine.asking.set(false);
+            let result = (engine.fetch)(engine.seen.clone()).await;
+            engine.fetching.set(false);
             if !engine.alive.get() {
                 return;
             }
@@ -130,7 +135,7 @@ impl Engine {
                 engine.failures.set(if failed { engine.failures.get() + 1 } else { 0 });
                 engine.period.set(period);
             } else {
-                // The ETag that came with it is of an answer that was dropped.
+                // The stored `ETag` belongs to the dropped response.
                 engine.seen.forget();
                 engine.again.set(true);
             }

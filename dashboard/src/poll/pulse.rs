@@ -1,17 +1,17 @@
-//! How fresh a page's main value is, in the words of the badge.
+//! The freshness of a live value, as the badge shows it.
 
-use super::State;
+use super::state::State;
 use crate::clock;
 use crate::reactive::prelude::*;
 use domain::time::Timestamp;
 
-/// After this long without an answer a value is no longer called live.
+/// After this time without a response, a value is no longer shown as live.
 const LIVE_MS: i64 = 5_000;
 
-/// After this long it is called offline.
+/// After this time without a response, a value is shown as offline.
 const OFFLINE_MS: i64 = 30_000;
 
-/// The freshness of a live value, whatever its type.
+/// The freshness of a live value of any type.
 #[derive(Clone, Copy)]
 pub struct Pulse {
     state: RwSignal<State>,
@@ -20,22 +20,22 @@ pub struct Pulse {
     refresh: StoredValue<Option<Callback<()>>>,
 }
 
-/// What the badge says.
+/// The badge's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// Not known yet.
+    /// No response yet.
     Connecting,
-    /// As the office has it; last confirmed then.
+    /// Up to date, last confirmed at this time.
     Live(Timestamp),
-    /// Paused by hand; from then.
+    /// Updates paused by the reader; data from this time.
     Paused(Timestamp),
-    /// No answer for some seconds; from then.
+    /// No response for some seconds; data from this time.
     Reconnecting(Timestamp),
-    /// No answer for longer, or never; from then.
+    /// No response for longer, or ever; data from this time.
     Offline(Option<Timestamp>),
-    /// Nobody is signed in.
+    /// The session has ended.
     SignedOut,
-    /// There is nothing here that could be fresh: it is not there, or not for this person.
+    /// There is no value: it does not exist, or the person may not see it.
     Nothing,
 }
 
@@ -57,24 +57,24 @@ impl Pulse {
         self.last.try_get_untracked().flatten()
     }
 
-    /// When it was last confirmed. Tracked: runs its reader again with each answer, new or not.
+    /// Returns the time of the last response. Tracked: readers run again after each response, changed or not.
     pub fn beats(self) -> Option<Timestamp> {
         self.last.get()
     }
 
-    /// Whether a person has paused it.
+    /// Returns whether the reader paused updates.
     pub fn paused(self) -> RwSignal<bool> {
         self.paused
     }
 
-    /// Asks now.
+    /// Fetches now.
     pub fn refresh(self) {
         if let Some(refresh) = self.refresh.get_value() {
             refresh.run(());
         }
     }
 
-    /// What the badge says now. Tracked, with the clock.
+    /// Returns the badge's state. Tracked, together with the clock.
     pub fn reading(self) -> Reading {
         let last = self.last.get();
         match (self.state.get(), last) {
@@ -88,10 +88,10 @@ impl Pulse {
         }
     }
 
-    /// Why nothing can be changed now: what is shown may be long gone. Tracked.
+    /// Explains why changes are disabled: the shown data may be out of date. Returns `None` if they are enabled. Tracked.
     pub fn why_not_write(self) -> Option<String> {
         match self.reading() {
-            Reading::Offline(_) => Some("The office does not answer; nothing can be changed now.".to_string()),
+            Reading::Offline(_) => Some("The office is unreachable, so you cannot make changes now.".to_string()),
             Reading::SignedOut => Some("You are signed out.".to_string()),
             _ => None,
         }

@@ -1,4 +1,4 @@
-//! Views that come and go: one behind a condition, and one for each of a list.
+//! Conditional views and lists, with erased types.
 
 use super::erased::Erased;
 use super::signal::Memo;
@@ -9,7 +9,7 @@ use leptos::prelude::{
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// A condition.
+/// A boxed condition.
 pub struct When(Box<dyn Fn() -> bool + Send + Sync>);
 
 impl<F: Fn() -> bool + Send + Sync + 'static> From<F> for When {
@@ -18,13 +18,13 @@ impl<F: Fn() -> bool + Send + Sync + 'static> From<F> for When {
     }
 }
 
-/// Its children while a condition holds, something else while it does not.
+/// Shows its children while a condition holds, and a fallback otherwise.
 #[component]
 pub fn Show(
     /// The condition.
     #[prop(into)]
     when: When,
-    /// What is shown while it does not hold.
+    /// Shown while the condition does not hold.
     #[prop(optional, into)]
     fallback: ViewFn,
     children: ChildrenFn,
@@ -33,14 +33,14 @@ pub fn Show(
     part(move || if holds.get() { children() } else { fallback.run() })
 }
 
-/// A view for each of a list; one that stays in the list keeps its view, wherever it stands.
+/// Shows a view for each item of a list. An item that stays in the list keeps its view when it moves.
 #[component]
 pub fn For<T, K, I, N>(
-    /// The list.
+    /// The items.
     each: impl Fn() -> I + Send + Sync + 'static,
-    /// What tells one from another.
+    /// Identifies an item.
     key: impl Fn(&T) -> K + Send + Sync + 'static,
-    /// The view of one.
+    /// The view of an item.
     children: impl Fn(T) -> N + Send + Sync + 'static,
 ) -> impl IntoView
 where
@@ -66,7 +66,7 @@ fn rows(each: Each, child: Child) -> AnyView {
     LeptosFor(props).into_any()
 }
 
-/// A key of any type.
+/// A key of any type, compared by value.
 #[derive(Clone)]
 struct Key {
     value: Arc<Erased>,

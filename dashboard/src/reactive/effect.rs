@@ -1,14 +1,14 @@
-//! What is done when something changes.
+//! Effects with erased types.
 
 use leptos::prelude::{Effect as LeptosEffect, EffectFunction};
 use std::any::Any;
 
-/// What is done when something changes.
+/// A side effect of reactive values.
 pub struct Effect;
 
 impl Effect {
-    /// Runs `f` now and after each change of what it reads; `f` may take what it gave the time before.
-    #[allow(clippy::new_ret_no_self, reason = "used like Leptos's, whose handle nobody here keeps")]
+    /// Runs `f` now, and again after each change of a value that it reads. `f` may take its previous result.
+    #[allow(clippy::new_ret_no_self, reason = "used like Leptos's effect; this crate never keeps the handle")]
     pub fn new<T: 'static, M>(mut f: impl EffectFunction<T, M> + 'static) {
         run(Box::new(move |before| {
             let before = before.and_then(|before| before.downcast().ok()).map(|before| *before);

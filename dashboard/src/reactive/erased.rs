@@ -1,4 +1,4 @@
-//! A value of any type, which still knows whether another one equals it.
+//! A value of any type that can still be compared with another one.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -10,32 +10,32 @@ pub(super) struct Erased {
 }
 
 impl Erased {
-    /// A value that equals no other: writing it is a change.
+    /// Wraps a value that equals no other, so that every write is a change.
     pub(super) fn new<T: Send + Sync + 'static>(value: T) -> Self {
         Self { value: Box::new(value), same: |_, _| false }
     }
 
-    /// A value that is compared with the one it replaces.
+    /// Wraps a value that is compared with the one it replaces.
     pub(super) fn compared<T: PartialEq + Send + Sync + 'static>(value: T) -> Self {
         Self { value: Box::new(value), same: same::<T> }
     }
 
-    /// The value. `T` is what it was made of: whoever holds an erased value holds its type beside it.
-    pub(super) fn of<T: 'static>(&self) -> Option<&T> {
+    /// Returns the value, or `None` if its type is not `T`. Holders of an erased value keep its type beside it.
+    pub(super) fn get<T: 'static>(&self) -> Option<&T> {
         self.value.downcast_ref()
     }
 
-    /// The value without its type.
+    /// Returns the value without its type.
     pub(super) fn any(&self) -> &dyn Any {
         &*self.value
     }
 
-    /// The value without its type, to be changed.
+    /// Returns the value without its type, mutably.
     pub(super) fn any_mut(&mut self) -> &mut dyn Any {
         &mut *self.value
     }
 
-    /// The value itself.
+    /// Unwraps the value, or returns `None` if its type is not `T`.
     pub(super) fn into<T: 'static>(self) -> Option<T> {
         self.value.downcast().ok().map(|value| *value)
     }
@@ -55,60 +55,60 @@ fn same<T: PartialEq + 'static>(one: &dyn Any, other: &dyn Any) -> bool {
 }
 
 /// Reads a value of any type.
-pub(super) trait Eye {
-    fn see(&mut self, value: &dyn Any);
+pub(super) trait ReadAny {
+    fn read(&mut self, value: &dyn Any);
 }
 
 /// Changes a value of any type.
-pub(super) trait Hand {
-    fn change(&mut self, value: &mut dyn Any);
+pub(super) trait WriteAny {
+    fn write(&mut self, value: &mut dyn Any);
 }
 
-/// Reads a value once, by a closure.
+/// Reads a value once with a closure.
 pub(super) struct Reader<T, F, U> {
     f: Option<F>,
     pub(super) result: Option<U>,
-    of: PhantomData<fn(T)>,
+    value: PhantomData<fn(T)>,
 }
 
 impl<T, U, F: FnOnce(&T) -> U> Reader<T, F, U> {
     pub(super) fn new(f: F) -> Self {
-        Self { f: Some(f), result: None, of: PhantomData }
+        Self { f: Some(f), result: None, value: PhantomData }
     }
 }
 
-impl<T: 'static, U, F: FnOnce(&T) -> U> Eye for Reader<T, F, U> {
-    fn see(&mut self, value: &dyn Any) {
+impl<T: 'static, U, F: FnOnce(&T) -> U> ReadAny for Reader<T, F, U> {
+    fn read(&mut self, value: &dyn Any) {
         if let (Some(value), Some(f)) = (value.downcast_ref(), self.f.take()) {
             self.result = Some(f(value));
         }
     }
 }
 
-/// Changes a value once, by a closure.
+/// Changes a value once with a closure.
 pub(super) struct Writer<T, F, U> {
     f: Option<F>,
     pub(super) result: Option<U>,
-    of: PhantomData<fn(T)>,
+    value: PhantomData<fn(T)>,
 }
 
 impl<T, U, F: FnOnce(&mut T) -> U> Writer<T, F, U> {
     pub(super) fn new(f: F) -> Self {
-        Self { f: Some(f), result: None, of: PhantomData }
+        Self { f: Some(f), result: None, value: PhantomData }
     }
 }
 
-impl<T: 'static, U, F: FnOnce(&mut T) -> U> Hand for Writer<T, F, U> {
-    fn change(&mut self, value: &mut dyn Any) {
+impl<T: 'static, U, F: FnOnce(&mut T) -> U> WriteAny for Writer<T, F, U> {
+    fn write(&mut self, value: &mut dyn Any) {
         if let (Some(value), Some(f)) = (value.downcast_mut(), self.f.take()) {
             self.result = Some(f(value));
         }
     }
 }
 
-/// Whoever reads a value of a component that is gone has a fault: it says so instead of showing something else.
+/// Panics: reading a value of a removed component is a bug, and must not show something else.
 #[cold]
 #[track_caller]
 pub(super) fn gone() -> ! {
-    panic!("a value was read after its component was gone")
+    panic!("a value was read after its component was removed")
 }

@@ -1,40 +1,40 @@
-//! Signals, memos and what can be read, over one type of value.
+//! Signals and memos that share one erased type of value.
 
-use super::erased::{Erased, Eye, Hand, Reader, Writer, gone};
-use super::view::{Attr, AttrOf, attr, part};
+use super::erased::{Erased, ReadAny, Reader, WriteAny, Writer, gone};
+use super::view::{Attr, IntoAttr, attr, part};
 use leptos::prelude::{
     AnyView, IntoAttributeValue, IntoRender, IntoView, Memo as LeptosMemo, RwSignal as LeptosRwSignal,
     Signal as LeptosSignal, Update, With, WithUntracked,
 };
 use std::marker::PhantomData;
 
-/// A value that is written.
+/// A signal that can be read and written.
 pub struct RwSignal<T>(LeptosRwSignal<Erased>, PhantomData<fn() -> T>);
 
-/// A value that is made of others, and runs its readers again only when it is another one.
+/// A derived value. Its readers run again only when it changes.
 pub struct Memo<T>(LeptosMemo<Erased>, PhantomData<fn() -> T>);
 
-/// A value that is read, wherever it comes from.
+/// A read-only value from any source.
 pub struct Signal<T>(LeptosSignal<Erased>, PhantomData<fn() -> T>);
 
-/// One of Leptos's own.
+/// One of Leptos's own signals.
 trait Source: Copy {
-    /// Shows the value, if there still is one.
-    fn look(self, eye: &mut dyn Eye);
+    /// Reads the value, unless its component is removed. Tracked.
+    fn track(self, reader: &mut dyn ReadAny);
 
-    /// The same, not tracked.
-    fn peek(self, eye: &mut dyn Eye);
+    /// Reads the value, unless its component is removed. Not tracked.
+    fn peek(self, reader: &mut dyn ReadAny);
 }
 
 macro_rules! readable {
     ($name:ident, $source:ident) => {
         impl Source for $source<Erased> {
-            fn look(self, eye: &mut dyn Eye) {
-                self.try_with(|value| eye.see(value.any()));
+            fn track(self, reader: &mut dyn ReadAny) {
+                self.try_with(|value| reader.read(value.any()));
             }
 
-            fn peek(self, eye: &mut dyn Eye) {
-                self.try_with_untracked(|value| eye.see(value.any()));
+            fn peek(self, reader: &mut dyn ReadAny) {
+                self.try_with_untracked(|value| reader.read(value.any()));
             }
         }
 
@@ -47,29 +47,29 @@ macro_rules! readable {
         impl<T> Copy for $name<T> {}
 
         impl<T: 'static> $name<T> {
-            /// The value, seen by `f`; none once the component that made it is gone. Tracked.
+            /// Applies `f` to the value. Returns `None` after its component is removed. Tracked.
             pub fn try_with<U>(self, f: impl FnOnce(&T) -> U) -> Option<U> {
-                seen(self.0, Source::look, f)
+                read(self.0, Source::track, f)
             }
 
-            /// The same, not tracked.
+            /// Applies `f` to the value. Returns `None` after its component is removed. Not tracked.
             pub fn try_with_untracked<U>(self, f: impl FnOnce(&T) -> U) -> Option<U> {
-                seen(self.0, Source::peek, f)
+                read(self.0, Source::peek, f)
             }
 
-            /// The value, seen by `f`. Tracked.
+            /// Applies `f` to the value. Panics after its component is removed. Tracked.
             pub fn with<U>(self, f: impl FnOnce(&T) -> U) -> U {
                 self.try_with(f).unwrap_or_else(|| gone())
             }
 
-            /// The same, not tracked.
+            /// Applies `f` to the value. Panics after its component is removed. Not tracked.
             pub fn with_untracked<U>(self, f: impl FnOnce(&T) -> U) -> U {
                 self.try_with_untracked(f).unwrap_or_else(|| gone())
             }
         }
 
         impl<T: Send + Sync + 'static> $name<T> {
-            /// A value made of this one; its readers run again only when it is another one.
+            /// Returns a derived value. Its readers run again only when it changes.
             pub fn map<U>(self, f: impl Fn(&T) -> U + Send + Sync + 'static) -> Memo<U>
             where
                 U: PartialEq + Send + Sync + 'static,
@@ -79,22 +79,22 @@ macro_rules! readable {
         }
 
         impl<T: Clone + 'static> $name<T> {
-            /// The value; none once the component that made it is gone. Tracked.
+            /// Returns the value, or `None` after its component is removed. Tracked.
             pub fn try_get(self) -> Option<T> {
                 self.try_with(T::clone)
             }
 
-            /// The same, not tracked.
+            /// Returns the value, or `None` after its component is removed. Not tracked.
             pub fn try_get_untracked(self) -> Option<T> {
                 self.try_with_untracked(T::clone)
             }
 
-            /// The value. Tracked.
+            /// Returns the value. Panics after its component is removed. Tracked.
             pub fn get(self) -> T {
                 self.with(T::clone)
             }
 
-            /// The same, not tracked.
+            /// Returns the value. Panics after its component is removed. Not tracked.
             pub fn get_untracked(self) -> T {
                 self.with_untracked(T::clone)
             }
@@ -108,7 +108,7 @@ macro_rules! readable {
             }
         }
 
-        impl<T: Clone + AttrOf + 'static> IntoAttributeValue for $name<T> {
+        impl<T: Clone + IntoAttr + 'static> IntoAttributeValue for $name<T> {
             type Output = Attr;
 
             fn into_attribute_value(self) -> Attr {
@@ -122,24 +122,24 @@ readable!(RwSignal, LeptosRwSignal);
 readable!(Memo, LeptosMemo);
 readable!(Signal, LeptosSignal);
 
-type Look<S> = fn(S, &mut dyn Eye);
+type Access<S> = fn(S, &mut dyn ReadAny);
 
-fn seen<S: Source, T: 'static, U>(source: S, look: Look<S>, f: impl FnOnce(&T) -> U) -> Option<U> {
+fn read<S: Source, T: 'static, U>(source: S, access: Access<S>, f: impl FnOnce(&T) -> U) -> Option<U> {
     let mut reader = Reader::new(f);
-    look(source, &mut reader);
+    access(source, &mut reader);
     reader.result
 }
 
 impl<T: Send + Sync + 'static> RwSignal<T> {
-    /// A value to begin with.
+    /// Creates a signal.
     pub fn new(value: T) -> Self {
         Self(LeptosRwSignal::new(Erased::new(value)), PhantomData)
     }
 
-    /// Changes the value in place; none once the component that made it is gone.
+    /// Changes the value in place. Returns `None` after its component is removed.
     pub fn try_update<U>(self, f: impl FnOnce(&mut T) -> U) -> Option<U> {
         let mut writer = Writer::new(f);
-        change(self.0, &mut writer);
+        write(self.0, &mut writer);
         writer.result
     }
 
@@ -153,7 +153,7 @@ impl<T: Send + Sync + 'static> RwSignal<T> {
         self.try_set(value);
     }
 
-    /// Replaces the value; gives it back once the component that made the signal is gone.
+    /// Replaces the value. Returns the new value after the signal's component is removed.
     pub fn try_set(self, value: T) -> Option<T> {
         let mut value = Some(value);
         self.try_update(|old| value.take().map(|value| *old = value));
@@ -161,8 +161,8 @@ impl<T: Send + Sync + 'static> RwSignal<T> {
     }
 }
 
-fn change(signal: LeptosRwSignal<Erased>, hand: &mut dyn Hand) {
-    signal.try_update(|value| hand.change(value.any_mut()));
+fn write(signal: LeptosRwSignal<Erased>, writer: &mut dyn WriteAny) {
+    signal.try_update(|value| writer.write(value.any_mut()));
 }
 
 impl<T: Default + Send + Sync + 'static> Default for RwSignal<T> {
@@ -172,7 +172,7 @@ impl<T: Default + Send + Sync + 'static> Default for RwSignal<T> {
 }
 
 impl<T: PartialEq + Send + Sync + 'static> Memo<T> {
-    /// A value made of others; `f` is given the one before.
+    /// Creates a derived value. `f` receives the previous value.
     pub fn new(f: impl Fn(Option<&T>) -> T + Send + Sync + 'static) -> Self {
         Self(memo(Box::new(Made(f, PhantomData))), PhantomData)
     }
@@ -183,12 +183,12 @@ fn memo(maker: Box<dyn Maker>) -> LeptosMemo<Erased> {
 }
 
 impl<T: Send + Sync + 'static> Signal<T> {
-    /// A value made anew for each reader.
+    /// Creates a value that is computed for each reader.
     pub fn derive(f: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Self(derived(Box::new(Derived(f, PhantomData))), PhantomData)
     }
 
-    /// A value that never changes.
+    /// Creates a constant value.
     pub fn stored(value: T) -> Self {
         Self(LeptosSignal::stored(Erased::new(value)), PhantomData)
     }
@@ -202,8 +202,7 @@ fn mapped(from: LeptosSignal<Erased>, mapper: Box<dyn Mapper>) -> LeptosMemo<Era
     LeptosMemo::new(move |_| from.with(|value| mapper.map(value)))
 }
 
-/// What makes a value. A trait of its own, as each of these below: a boxed `Fn` would bring three functions for each
-/// closure.
+/// Computes a value. This and the traits below replace boxed `Fn`s, which would compile three functions per closure.
 trait Maker: Send + Sync {
     fn make(&self, before: Option<&Erased>) -> Erased;
 }
@@ -216,11 +215,11 @@ where
     F: Fn(Option<&T>) -> T + Send + Sync,
 {
     fn make(&self, before: Option<&Erased>) -> Erased {
-        Erased::compared((self.0)(before.and_then(Erased::of)))
+        Erased::compared((self.0)(before.and_then(Erased::get)))
     }
 }
 
-/// What makes a value of another one.
+/// Computes a value from another one.
 trait Mapper: Send + Sync {
     fn map(&self, value: &Erased) -> Erased;
 }
@@ -234,7 +233,7 @@ where
     F: Fn(&T) -> U + Send + Sync,
 {
     fn map(&self, value: &Erased) -> Erased {
-        Erased::compared((self.0)(value.of().unwrap_or_else(|| gone())))
+        Erased::compared((self.0)(value.get().unwrap_or_else(|| gone())))
     }
 }
 

@@ -1,99 +1,99 @@
-//! The closures of views, each kind behind one type.
+//! Boxed closures of views: one type for each kind.
 
 use leptos::prelude::{AnyView, IntoAny, IntoView};
 
-/// An attribute that follows what it reads; none takes it away.
+/// A reactive attribute. `None` removes it.
 pub type Attr = Box<dyn FnMut() -> Option<String> + Send>;
 
-/// What is done at an event.
+/// An event handler.
 pub type On<E> = Box<dyn FnMut(E)>;
 
-/// A part of a view that is made anew when what it reads changes.
+/// Returns a part of a view that is rendered again when a value that it reads changes.
 pub fn part<V: IntoView + 'static>(f: impl FnMut() -> V + Send + 'static) -> AnyView {
-    part_of(Box::new(f))
+    boxed_part(Box::new(f))
 }
 
-/// An attribute that follows what it reads.
-pub fn attr<T: AttrOf>(f: impl FnMut() -> T + Send + 'static) -> Attr {
-    attr_of(Box::new(Follows(f)))
+/// Returns a reactive attribute.
+pub fn attr<T: IntoAttr>(f: impl FnMut() -> T + Send + 'static) -> Attr {
+    boxed_attr(Box::new(Attribute(f)))
 }
 
-/// What is done at an event.
+/// Returns an event handler.
 pub fn on<E: 'static>(f: impl FnMut(E) + 'static) -> On<E> {
-    on_of(Box::new(f))
+    boxed_on(Box::new(f))
 }
 
-// A boxed closure brings functions for calling it in each of three ways. A trait of our own has one way.
+// A boxed closure compiles to three functions, one for each way to call it. A trait of our own needs only one.
 
-trait Shows: Send {
-    fn show(&mut self) -> AnyView;
+trait Render: Send {
+    fn render(&mut self) -> AnyView;
 }
 
-impl<V: IntoView + 'static, F: FnMut() -> V + Send> Shows for F {
-    fn show(&mut self) -> AnyView {
+impl<V: IntoView + 'static, F: FnMut() -> V + Send> Render for F {
+    fn render(&mut self) -> AnyView {
         self().into_any()
     }
 }
 
-fn part_of(mut shows: Box<dyn Shows>) -> AnyView {
-    (move || shows.show()).into_any()
+fn boxed_part(mut closure: Box<dyn Render>) -> AnyView {
+    (move || closure.render()).into_any()
 }
 
-trait Says: Send {
-    fn say(&mut self) -> Option<String>;
+trait Value: Send {
+    fn value(&mut self) -> Option<String>;
 }
 
-struct Follows<F>(F);
+struct Attribute<F>(F);
 
-impl<T: AttrOf, F: FnMut() -> T + Send> Says for Follows<F> {
-    fn say(&mut self) -> Option<String> {
+impl<T: IntoAttr, F: FnMut() -> T + Send> Value for Attribute<F> {
+    fn value(&mut self) -> Option<String> {
         (self.0)().into_attr()
     }
 }
 
-fn attr_of(mut says: Box<dyn Says>) -> Attr {
-    Box::new(move || says.say())
+fn boxed_attr(mut closure: Box<dyn Value>) -> Attr {
+    Box::new(move || closure.value())
 }
 
-trait Does<E> {
-    fn at(&mut self, event: E);
+trait Handle<E> {
+    fn handle(&mut self, event: E);
 }
 
-impl<E, F: FnMut(E)> Does<E> for F {
-    fn at(&mut self, event: E) {
+impl<E, F: FnMut(E)> Handle<E> for F {
+    fn handle(&mut self, event: E) {
         self(event);
     }
 }
 
-fn on_of<E: 'static>(mut does: Box<dyn Does<E>>) -> On<E> {
-    Box::new(move |event| does.at(event))
+fn boxed_on<E: 'static>(mut closure: Box<dyn Handle<E>>) -> On<E> {
+    Box::new(move |event| closure.handle(event))
 }
 
-/// What an attribute can be made of.
-pub trait AttrOf {
-    /// The attribute's text; none takes the attribute away.
+/// Converts a value to an attribute.
+pub trait IntoAttr {
+    /// Returns the attribute's text. `None` removes the attribute.
     fn into_attr(self) -> Option<String>;
 }
 
-impl AttrOf for String {
+impl IntoAttr for String {
     fn into_attr(self) -> Option<String> {
         Some(self)
     }
 }
 
-impl AttrOf for &'static str {
+impl IntoAttr for &'static str {
     fn into_attr(self) -> Option<String> {
         Some(self.to_string())
     }
 }
 
-impl AttrOf for bool {
+impl IntoAttr for bool {
     fn into_attr(self) -> Option<String> {
         self.then(String::new)
     }
 }
 
-impl<T: AttrOf> AttrOf for Option<T> {
+impl<T: IntoAttr> IntoAttr for Option<T> {
     fn into_attr(self) -> Option<String> {
         self.and_then(T::into_attr)
     }

@@ -1,6 +1,6 @@
 //! The reader of the office's JSON reads what serde_json reads, and refuses what it refuses.
 
-use dashboard::api::json::{read, text};
+use dashboard::json::{read, text};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;

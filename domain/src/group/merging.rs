@@ -1,8 +1,9 @@
-//! Kin: groups that are one cause, and how the office keeps that.
+//! Merging: how variants that share a cause become one group, and how that is stored.
 //!
-//! A letter keeps its fingerprint, and each fingerprint its group with counters of its own. A merge only points: one
-//! group is the head and lives on (its fix, its replays, its note), the others point to it and are read with it. So a
-//! merge moves no letter, counts nothing twice, and is undone by taking the pointer away.
+//! A letter keeps its fingerprint, and each fingerprint keeps its variant with its own counters. A merge only sets
+//! pointers: one variant is the group's representative and carries its fix, replays and note; the other variants point
+//! to it and are read with it. So a merge moves no letter, counts nothing twice, and is undone by removing the
+//! pointer.
 
 mod preview;
 mod steps;
@@ -15,67 +16,71 @@ use crate::id::GroupId;
 use alloc::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
-/// The most groups that are read with one head: its page reads the facts of each. What is merged beyond stands for
-/// itself.
+/// The maximum number of variants that are merged into one representative: the group's page reads each of them.
+/// Further variants stay groups of their own.
 pub const MERGED_VARIANTS_MAX: usize = 100;
 
-/// How a group stands to those that are one cause with it.
+/// A variant's place among merged variants.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MergeState {
-    /// The head that this group is merged into; none where it stands for itself.
+    /// The representative that this variant is merged into; `None` if it is not merged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub into: Option<GroupId>,
-    /// The groups that are merged into this one.
+    /// The variants that are merged into this one.
     #[serde(alias = "also", skip_serializing_if = "BTreeSet::is_empty")]
     pub members: BTreeSet<GroupId>,
-    /// Whether a person took it out of a merge: none takes it in again but by a rule of the policy.
+    /// Whether a person unmerged it. It is not merged again, except by a rule of the policy, until merging is allowed
+    /// again.
     #[serde(alias = "apart", skip_serializing_if = "core::ops::Not::not")]
     pub unmerged: bool,
 }
 
 impl MergeState {
-    /// Whether there is nothing to keep.
-    pub fn is_none(&self) -> bool {
+    /// Whether nothing needs to be stored.
+    pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Variant {
-    /// Whether nobody is at work on it: no fix that waits for its replay, no replay. Only then it goes into another.
+    /// Whether no fix waits for its replay and no replay is running. Only an idle variant is merged into another.
     pub fn is_idle(&self) -> bool {
         matches!(self.state, GroupState::Open | GroupState::Resolved { .. } | GroupState::Regressed { .. })
     }
 
-    /// Whether people have worked on it, so that it keeps its name when an older fingerprint turns up.
-    pub fn has_lived(&self) -> bool {
+    /// Whether people have worked on it. Then it stays the representative when an older fingerprint appears.
+    pub fn has_history(&self) -> bool {
         !matches!(self.state, GroupState::Open) || self.note.is_some()
     }
 
-    /// This group and its head, once it is merged into it; none where that cannot be: it stands elsewhere, others stand
-    /// with it, or somebody is at work on it.
-    pub fn joined(&self, head: &Self) -> Option<(Self, Self)> {
+    /// Merges this variant into a representative and returns both. Returns `None` if that is impossible: this variant
+    /// is merged already, has members of its own or is not idle, or the representative is merged itself or full.
+    pub fn merged_into(&self, representative: &Self) -> Option<(Self, Self)> {
         let is_free = self.merge.into.is_none() && self.merge.members.is_empty() && self.is_idle();
-        let has_room =
-            head.merge.into.is_none() && head.merge.members.len() < MERGED_VARIANTS_MAX && head.id != self.id;
-        if !is_free || !has_room || self.main_queue != head.main_queue {
+        let has_room = representative.merge.into.is_none()
+            && representative.merge.members.len() < MERGED_VARIANTS_MAX
+            && representative.id != self.id;
+        if !is_free || !has_room || self.main_queue != representative.main_queue {
             return None;
         }
-        let (mut group, mut head) = (self.moved(self.state.clone()), head.moved(head.state.clone()));
-        group.merge.into = Some(head.id.clone());
-        head.merge.members.insert(self.id.clone());
-        Some((group, head))
+        let (mut variant, mut representative) =
+            (self.moved(self.state.clone()), representative.moved(representative.state.clone()));
+        variant.merge.into = Some(representative.id.clone());
+        representative.merge.members.insert(self.id.clone());
+        Some((variant, representative))
     }
 
-    /// This group and its head, once it stands for itself again; none where it was not merged into it.
-    pub fn left(&self, head: &Self) -> Option<(Self, Self)> {
-        if self.merge.into.as_ref() != Some(&head.id) {
+    /// Unmerges this variant from its representative and returns both. Returns `None` if it is not merged into it.
+    pub fn unmerged_from(&self, representative: &Self) -> Option<(Self, Self)> {
+        if self.merge.into.as_ref() != Some(&representative.id) {
             return None;
         }
-        let (mut group, mut head) = (self.moved(self.state.clone()), head.moved(head.state.clone()));
-        group.merge.into = None;
-        head.merge.members.remove(&self.id);
-        Some((group, head))
+        let (mut variant, mut representative) =
+            (self.moved(self.state.clone()), representative.moved(representative.state.clone()));
+        variant.merge.into = None;
+        representative.merge.members.remove(&self.id);
+        Some((variant, representative))
     }
 }
 

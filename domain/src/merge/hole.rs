@@ -1,51 +1,51 @@
-//! Which stretch of a message may be data at all, judged by what fills it and by what stands around it.
+//! Decides whether a stretch of a message may be data, by its content and by the text around it.
 //!
-//! Never merged, however many there are: codes and numbers (the template keeps a number only where it is a code),
-//! names that the template kept in quotes, what follows a word that names code (`column`, `method`) or a cause
-//! (`because`), words that turn a sentence round (`not`), methods of HTTP, and words after a colon, where the nested
-//! cause stands.
+//! Never merged, however many variants there are: codes and numbers (the template keeps a number only if it is a
+//! code), names that the template keeps in quotes, text after a word that introduces code (`column`, `method`) or a
+//! cause (`because`), words that reverse a statement (`not`), HTTP methods, and words after a colon, which introduce
+//! the nested cause.
 
 use super::tokens::is_punctuation;
 use crate::read::is_file_path;
 
-/// What fills a hole.
+/// The content of a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filling {
-    /// The template had seen by itself that data stands there.
+    /// The template has masked the data already.
     Mask,
-    /// A name with its data in brackets: `LOCAL(*)`.
+    /// A name with data in brackets: `LOCAL(*)`.
     Call,
-    /// It has the shape of data: a numbered name, a path.
+    /// A token in the shape of data: a numbered name, a path.
     Shaped,
-    /// A host or another dotted name in small letters.
+    /// A host or another dotted name in lower case.
     Host,
     /// Words.
     Words,
 }
 
-/// How much must be seen at a place before it is taken for data.
+/// How many different fillings prove that a position holds data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// How many fillings in the shape of data; nothing where no number would do.
+    /// Fillings in the shape of data; `None` if no number is enough.
     pub shapes_min: Option<usize>,
-    /// How many hosts.
+    /// Hosts.
     pub hosts_min: Option<usize>,
-    /// How many fillings of any kind.
+    /// Fillings of any kind.
     pub words_min: Option<usize>,
 }
 
-/// Three fillings in the shape of data prove a place.
+/// Three fillings in the shape of data are proof.
 const SHAPED_MIN: usize = 3;
-/// Five hosts: who fails to reach five dependencies in the same words has no fault of any one of them, or calls
-/// addresses that its customers gave.
+/// Five hosts: a consumer that fails to reach five dependencies with the same words has a fault of its own, or calls
+/// addresses provided by customers.
 const HOSTS_MIN: usize = 5;
-/// Five words, where the sentence around them is long enough and goes on after them.
+/// Five words, if the sentence around them is long enough and continues after them.
 const WORDS_MIN: usize = 5;
-/// Twelve words where the sentence ends with them, or hardly says anything by itself: more than the causes that one
-/// place in a program tells apart.
+/// Twelve words if they end the sentence, or if the sentence says little: more than the number of causes that one
+/// place in a program distinguishes.
 const LAST_WORDS_MIN: usize = 12;
 
-/// Words that turn a sentence round, and those that say how it went.
+/// Words that reverse a statement or state its outcome.
 #[rustfmt::skip]
 const NEVER: &[&str] = &[
     "not", "no", "never", "without", "none", "nil", "null", "neither", "nor", "cannot", "can't", "isn't", "wasn't",
@@ -57,7 +57,7 @@ const NEVER: &[&str] = &[
     "and", "or", "but", "if", "because", "while", "when", "by", "of", "for", "with", "as",
 ];
 
-/// After these words stands what went wrong, or a piece of code.
+/// Words that introduce a cause or a piece of code.
 #[rustfmt::skip]
 const BEFORE_A_CAUSE: &[&str] = &[
     "because", "reason", "cause", "caused", "code", "errno", "status", "error", "exception", "due", "state", "type",
@@ -67,7 +67,7 @@ const BEFORE_A_CAUSE: &[&str] = &[
     "unsupported",
 ];
 
-/// Words that carry no meaning of their own and so are no evidence that two messages say the same.
+/// Words without a meaning of their own, which are no evidence that two messages say the same.
 #[rustfmt::skip]
 const EMPTY: &[&str] = &[
     "the", "a", "an", "of", "for", "to", "in", "on", "at", "by", "is", "are", "was", "were", "be", "been", "has",
@@ -78,12 +78,12 @@ fn in_list(list: &[&str], word: &str) -> bool {
     list.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// What a filling is, or nothing where it may not be one.
+/// Returns the kind of a filling; `None` if it must not be treated as data.
 pub fn judge(left: &[&str], filling: &[&str], right: &[&str]) -> Option<Filling> {
     if let ["*"] = filling {
         return Some(Filling::Mask);
     }
-    // A hole takes brackets whole or not at all, and neither begins nor ends with another mark.
+    // A hole contains brackets whole or not at all, and does not begin or end with other punctuation.
     let (first, last) = (filling.first()?, filling.last()?);
     let depth = filling.iter().try_fold(0_i32, |depth, token| match *token {
         "(" | "[" | "{" | "<" => Some(depth + 1),
@@ -114,7 +114,7 @@ pub fn judge(left: &[&str], filling: &[&str], right: &[&str]) -> Option<Filling>
     Some(if shaped > 0 && words == 0 { Filling::Shaped } else { Filling::Words })
 }
 
-/// A number or an error's name: the template masks all others.
+/// A number or an error's name; the template masks all others.
 fn is_code(token: &str) -> bool {
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
     let letters = token.bytes().filter(u8::is_ascii_alphabetic).count();
@@ -125,10 +125,10 @@ fn is_code(token: &str) -> bool {
     blank_value || token.contains('"') || (digits > 0 && letters == 0) || (shouted && !token.contains('*'))
 }
 
-/// Whether a token looks like data rather than a word: masked in part, or the path of a file. A dotted name does not:
-/// it is a host, which is which dependency failed, or a field, or a piece of code; nor does an address or a route.
+/// Whether a token looks like data rather than a word: partly masked, or a file's path. Dotted names do not count:
+/// they may be a host (which dependency failed), a field, or code. Addresses and routes do not count either.
 fn is_shaped(token: &str) -> bool {
-    // A path from no root, with a number in it, is one of files too: a route begins with a slash.
+    // A relative path that contains a number is a file's path too: a route begins with a slash.
     let relative = !token.starts_with('/') && token.matches('/').count() >= 2 && token.contains('*');
     if !token.starts_with("//") && (is_file_path(token) || relative) {
         return true;
@@ -136,7 +136,7 @@ fn is_shaped(token: &str) -> bool {
     !token.contains(['.', '/']) && (token.contains(['\\', '@', '~', '*']) || token.bytes().any(|b| b.is_ascii_digit()))
 }
 
-/// Whether a token is a dotted name in small letters, masked in part or not.
+/// Whether a token is a dotted name in lower case, partly masked or not.
 fn is_host(token: &str) -> bool {
     let inner = token.trim_start_matches('/').trim_end_matches(['.', ':', '*']);
     inner.contains('.')
@@ -144,7 +144,7 @@ fn is_host(token: &str) -> bool {
         && inner.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'*'))
 }
 
-/// What the words around a hole allow.
+/// Returns how many fillings are needed, given the words around the hole.
 pub fn room(left: &[&str], right: &[&str]) -> Room {
     let telling = |tokens: &[&str]| {
         tokens
@@ -156,7 +156,7 @@ pub fn room(left: &[&str], right: &[&str]) -> Room {
     let before = left.iter().rev().find(|token| !is_punctuation(token)).copied().unwrap_or_default();
     let names_cause = in_list(BEFORE_A_CAUSE, before);
     let known = telling(left) + telling(right);
-    // The end of a message, and what follows a colon, tells the cause.
+    // The end of a message, and the text after a colon, state the cause.
     let nested = right.iter().all(|token| is_punctuation(token)) || left.last() == Some(&":");
     let enclosed = matches!((left.last(), right.first()), (Some(&"(" | &"[" | &"{" | &"<" | &"="), Some(_)));
     let allowed = |yes: bool, min: usize| (yes && !names_cause).then_some(min);

@@ -2,7 +2,7 @@
 
 use super::*;
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use proptest::prelude::*;
 
 fn skeletons(templates: &[&str]) -> BTreeMap<GroupId, Skeleton> {
@@ -13,17 +13,17 @@ fn skeletons(templates: &[&str]) -> BTreeMap<GroupId, Skeleton> {
 }
 
 fn groups(templates: &[&str]) -> Vec<Vec<String>> {
-    let joined = join(&skeletons(templates), &BTreeSet::new());
+    let joined = find_groups(&skeletons(templates), &BTreeSet::new());
     joined.iter().map(|group| group.iter().map(|id| id.to_string()).collect()).collect()
 }
 
 #[track_caller]
-fn all_join(templates: &[&str]) {
+fn all_merge(templates: &[&str]) {
     assert_eq!(groups(templates).first().map(Vec::len), Some(templates.len()), "{templates:?}");
 }
 
 #[track_caller]
-fn none_join(templates: &[&str]) {
+fn none_merge(templates: &[&str]) {
     assert_eq!(groups(templates), Vec::<Vec<String>>::new(), "{templates:?}");
 }
 
@@ -33,7 +33,7 @@ fn each(pattern: &str, words: &str) -> Vec<String> {
 }
 
 #[test]
-fn places_that_are_proven_to_hold_data_join() {
+fn positions_proven_to_hold_data_are_merged() {
     let refs = |texts: &'_ [String]| -> Vec<String> { texts.to_vec() };
     let rows = [
         each("lost the volume _ after mounting the archive", "alpha beta gamma delta epsilon zeta"),
@@ -50,12 +50,12 @@ fn places_that_are_proven_to_hold_data_join() {
             .collect(),
     ];
     for row in rows {
-        all_join(&row.iter().map(String::as_str).collect::<Vec<_>>());
+        all_merge(&row.iter().map(String::as_str).collect::<Vec<_>>());
     }
 }
 
 #[test]
-fn what_may_be_another_cause_stays_apart() {
+fn possibly_different_causes_are_not_merged() {
     let words = "alpha beta gamma delta epsilon zeta eta theta";
     let rows = [
         each("could not charge the customer card: _", words),
@@ -71,7 +71,7 @@ fn what_may_be_another_cause_stays_apart() {
         ),
         ["the customer order is valid", "the customer order is not valid"].map(String::from).to_vec(),
         each("_ the customer order from the payment archive", "GET PUT POST DELETE PATCH HEAD"),
-        // Too few to tell.
+        // Too few to be proof.
         each("lost the volume _ after mounting the archive", "alpha beta gamma delta"),
         each("error on the request for \"http://_:*/health\" of today", "payments stock billing mail"),
         each("error on the request for \"http://_.example\" of today", "payments stock billing mail"),
@@ -80,23 +80,23 @@ fn what_may_be_another_cause_stays_apart() {
         each("call of PriceService/_ was dropped by the shedder", "Import Quote Cancel List"),
     ];
     for row in rows {
-        none_join(&row.iter().map(String::as_str).collect::<Vec<_>>());
+        none_merge(&row.iter().map(String::as_str).collect::<Vec<_>>());
     }
 }
 
 #[test]
-fn families_never_join() {
+fn families_are_never_merged() {
     let mut all = skeletons(&["volume /srv/a/x lost its index", "volume /srv/b/x lost its index"]);
     let other = Skeleton { family: "g".to_string(), template: "volume /srv/c/x lost its index".to_string() };
     all.insert("other".into(), other);
-    assert_eq!(join(&all, &BTreeSet::new()).iter().count(), 0);
+    assert_eq!(find_groups(&all, &BTreeSet::new()).iter().count(), 0);
 }
 
 #[test]
-fn a_group_bears_the_name_of_its_oldest_fingerprint() {
+fn a_group_is_named_after_its_oldest_fingerprint() {
     let all =
         skeletons(&["volume /srv/a lost its index", "volume /srv/b lost its index", "volume /srv/c lost its index"]);
-    let groups = join(&all, &BTreeSet::new());
+    let groups = find_groups(&all, &BTreeSet::new());
     let name = |first_seen: &[(&str, i64)]| {
         let seen = first_seen.iter().map(|(id, ms)| (GroupId::new(*id), Timestamp::from_ms(*ms))).collect();
         groups.aliases(&seen).into_values().next().map(|id| id.to_string())
@@ -109,15 +109,15 @@ fn a_group_bears_the_name_of_its_oldest_fingerprint() {
 }
 
 #[test]
-fn a_person_takes_a_fingerprint_out() {
+fn unmerged_fingerprints_are_excluded() {
     let texts = [
         "volume /srv/a lost its index",
         "volume /srv/b lost its index",
         "volume /srv/c lost its index",
         "volume /srv/d lost its index",
     ];
-    let apart = BTreeSet::from([GroupId::new(texts[3])]);
-    let groups = join(&skeletons(&texts), &apart);
+    let unmerged = BTreeSet::from([GroupId::new(texts[3])]);
+    let groups = find_groups(&skeletons(&texts), &unmerged);
     assert_eq!(groups.iter().map(BTreeSet::len).collect::<Vec<_>>(), [3]);
 }
 

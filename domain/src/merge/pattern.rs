@@ -1,8 +1,9 @@
-//! Patterns: templates that are equal but for one stretch of tokens, the hole. Enough fillings prove it to be data.
+//! Patterns: templates that are equal except for one stretch of tokens, the hole. Enough different fillings prove that
+//! it holds data.
 //!
-//! A pattern that is proven joins its templates, and is itself a template for the next round, so that places of one
-//! message are proven one after the other. Prefixes and suffixes are numbered exactly, not hashed: a collision would
-//! be a wrong merge.
+//! A proven pattern joins its templates and is itself a template in the next round, so that several positions of one
+//! message are proven one after the other. Prefixes and suffixes are numbered exactly rather than hashed: a collision
+//! would be a wrong merge.
 
 use super::hole::{self, Filling};
 use super::tokens;
@@ -11,15 +12,15 @@ use alloc::vec::Vec;
 
 /// The longest hole, tokens.
 const HOLE_TOKENS_MAX: usize = 4;
-/// The most rounds: so many places of one message can be proven.
+/// The maximum number of rounds, and so of positions in one message that can be proven.
 const ROUNDS_MAX: usize = 6;
 
-/// The most patterns that are templates in their turn. Real families have a few; hostile ones as many as they like.
+/// The maximum number of patterns that become templates. Real families have a few; hostile ones could have any number.
 const PATTERNS_MAX: usize = 2_000;
 
 /// One template with a hole.
 struct Entry {
-    /// Numbers of what stands before the hole and after it: equal numbers, equal pattern.
+    /// The numbers of the text before and after the hole: equal numbers mean equal patterns.
     pattern: (u32, u32),
     filling: Filling,
     template: usize,
@@ -27,9 +28,9 @@ struct Entry {
     length: u8,
 }
 
-/// The number of the set that each template is in.
+/// Returns the number of the set that each template belongs to.
 pub fn sets(texts: &[&str]) -> Vec<usize> {
-    let mut templates: Vec<Vec<&str>> = texts.iter().map(|text| tokens::of(text)).collect();
+    let mut templates: Vec<Vec<&str>> = texts.iter().map(|text| tokens::split(text)).collect();
     let mut known: BTreeMap<Vec<&str>, usize> = templates.iter().cloned().zip(0..).collect();
     let mut sets = Sets::default();
     sets.grow(templates.len());
@@ -64,7 +65,7 @@ pub fn sets(texts: &[&str]) -> Vec<usize> {
     (0..texts.len()).map(|template| sets.root(template)).collect()
 }
 
-/// Every template with every hole that it may have, equal patterns together.
+/// Returns every template with each of its possible holes, sorted by pattern.
 fn entries(templates: &[Vec<&str>]) -> Vec<Entry> {
     let mut numbers = BTreeMap::new();
     let mut entries = Vec::new();
@@ -77,7 +78,7 @@ fn entries(templates: &[Vec<&str>]) -> Vec<Entry> {
                 let (left, right) = (&tokens[..from], &tokens[from + length..]);
                 let Some(filling) = hole::judge(left, &tokens[from..from + length], right) else { continue };
                 let pattern = (before[from], after[from + length]);
-                // Both fit: a template has at most so many tokens.
+                // Both fit because a template has a bounded number of tokens.
                 let (from, length) = (from as u8, length as u8);
                 entries.push(Entry { pattern, filling, template, from, length });
             }
@@ -87,7 +88,7 @@ fn entries(templates: &[Vec<&str>]) -> Vec<Entry> {
     entries
 }
 
-/// The numbers of what stands before each token and, last, of all tokens.
+/// Returns the numbers of the text before each token and, last, of all tokens.
 fn numbered<'a, 'b: 'a>(
     numbers: &mut BTreeMap<(u32, &'b str), u32>,
     tokens: impl Iterator<Item = &'a &'b str>,
@@ -103,7 +104,7 @@ fn numbered<'a, 'b: 'a>(
     all
 }
 
-/// Those fillings that are proven to be data. More entries never prove fewer.
+/// Returns the fillings that are proven to be data. More entries never prove fewer.
 fn proven<'a>(same: &'a [Entry], templates: &[Vec<&str>]) -> Vec<&'a Entry> {
     let count = |kind: Filling| same.iter().filter(|entry| entry.filling == kind).count();
     let (masked, calls) = (count(Filling::Mask) > 0, count(Filling::Call));

@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-/// The most tokens of a template that may be seen as data; those after count as one ending.
+/// The maximum number of tokens that may be data; all tokens after them form one ending.
 pub const TOKENS_MAX: usize = 64;
 
-/// The tokens. What stands after the last that counts is one token, so that no text is lost.
-pub fn of(template: &str) -> Vec<&str> {
+/// Splits a template into tokens. The text after the last counted token is one token, so that no text is lost.
+pub fn split(template: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = template.trim();
     while let Some(c) = rest.chars().next() {

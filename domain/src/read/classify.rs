@@ -1,25 +1,27 @@
-//! Class, category and the reason in words: policy first, then what the consumer says, then tables, then wording.
+//! Class, category and a reason in words. Evidence in order: policy, the consumer's own statement, tables, wording.
 //!
-//! `Unknown` is better than wrong: a permanent failure that is called transient is a loop. So tables that disagree
-//! say unknown, permanent wordings are looked for before transient ones, and of a chain the root cause decides.
+//! `Unknown` is better than wrong: a permanent failure that is called transient loops. So a name that the sources
+//! disagree on is unknown, permanent wordings are tried before transient ones, and in a chain of errors the root cause
+//! decides.
 
 mod codes;
 mod grams;
 mod tables;
 
 use super::frames::Cause;
-use super::{Case, json, stamp};
+use super::{Case, json};
 use crate::marker::Marker;
 use crate::policy::Policy;
 use crate::reading::{Category, Class, Classification, Confidence};
+use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use grams::{Grams, Slots};
-use tables::wording::{self, Variant};
+use tables::wording::{self, Wording};
 use tables::{Meaning, kafka};
 
-/// The most of a message that is searched for wordings, bytes.
+/// The part of a message that is searched for wordings, bytes.
 const WORDING_BYTES_MAX: usize = 4 * 1024;
 
 /// Classifies one failure.
@@ -29,7 +31,7 @@ pub fn classify(case: Case<'_>, policy: &Policy) -> Classification {
         .or_else(|| case.expired.then(expired))
         .or_else(|| by_tables(case))
         .or_else(|| by_payload(case))
-        .unwrap_or_else(|| finding(Class::Unknown, Category::Unknown, 0, "nothing that we know was matched"))
+        .unwrap_or_else(|| finding(Class::Unknown, Category::Unknown, 0, "no known pattern matched"))
 }
 
 fn finding(class: Class, category: Category, pct: u8, reason: impl Into<String>) -> Classification {
@@ -37,29 +39,29 @@ fn finding(class: Class, category: Category, pct: u8, reason: impl Into<String>)
 }
 
 fn expired() -> Classification {
-    finding(Class::Permanent, Category::Expired, 95, "its deadline had passed when the consumer failed on it")
+    finding(Class::Permanent, Category::Expired, 95, "its deadline had passed before the consumer failed")
 }
 
-/// So many replays of one letter, each after a fix, and it died again: it is poison, whoever takes it. The default cap of
-/// replays is the same number.
+/// After this many replays, each following a fix, a returned letter is poison for any consumer. Equals the default cap
+/// on replays.
 const POISON_REPLAYS: u32 = 3;
 
-/// A letter that came back again and again is not worth another try as it is, whatever its error says.
+/// Overrides the class of a letter that keeps coming back: another replay is not worthwhile, whatever its error says.
 pub fn after_replays(found: Classification, marker: Option<&Marker>) -> Classification {
     let replays = marker.map_or(0, |marker| marker.attempt);
-    // What is permanent stays so, and a rule of the team's is the team's word.
+    // A permanent class stays permanent, and a rule of the team's policy (100 percent) is final.
     if replays < POISON_REPLAYS || found.class == Class::Permanent || found.confidence.as_pct() == 100 {
         return found;
     }
     let reason = format!(
-        "poison: it died again after {replays} replays; by itself it reads {} ({})",
+        "poison: it failed again after {replays} replays; its error alone is {} ({})",
         word_of(&found),
         found.reason
     );
     finding(Class::Permanent, found.category, 80, reason)
 }
 
-/// The team's own rules: the first whose given parts all match.
+/// Applies the team's own rules: the first rule with all its conditions met wins.
 fn by_policy(case: Case<'_>, policy: &Policy) -> Option<Classification> {
     let error_type = case.failure.error_type.as_deref().unwrap_or_default();
     let message = case.failure.message.as_deref().unwrap_or_default();
@@ -71,7 +73,7 @@ fn by_policy(case: Case<'_>, policy: &Policy) -> Option<Classification> {
     Some(finding(rule.class, rule.category, 100, format!("policy rule: {}", rule.name)))
 }
 
-/// The consumer's own word gives the class; tables only add the category.
+/// The consumer's own statement decides the class; the tables only add the category.
 fn by_consumer(case: Case<'_>) -> Option<Classification> {
     let class = case.failure.stated_class?;
     let word = word(class);
@@ -87,7 +89,7 @@ fn by_consumer(case: Case<'_>) -> Option<Classification> {
             class,
             found.category,
             75,
-            format!("the consumer says {word}; by itself it reads {} ({})", word_of(&found), found.reason),
+            format!("the consumer says {word}; the error alone is {} ({})", word_of(&found), found.reason),
         ),
         None => finding(class, Category::Unknown, 90, format!("the consumer says {word}")),
     })
@@ -105,7 +107,7 @@ fn word(class: Class) -> &'static str {
     }
 }
 
-/// The chain from the root outwards: the first link that says transient or permanent decides.
+/// Walks the chain from the root outwards: the first link that is transient or permanent decides.
 fn by_tables(case: Case<'_>) -> Option<Classification> {
     let chain = chain(case);
     let last = chain.len().checked_sub(1)?;
@@ -130,7 +132,7 @@ fn chain(case: Case<'_>) -> Vec<Cause> {
         message: case.failure.message.clone().unwrap_or(head.message),
     };
     let mut chain = Vec::new();
-    // Rust's `unwrap` panics with the error that it met: that error is the cause, not the panic.
+    // A panic of Rust's `unwrap` contains the actual error: that error is the cause, not the panic.
     let unwrapped = own.message.split_once("`Err` value: ").map(|(_, error)| {
         let name = error.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
         Cause { error_type: name.to_string(), message: error.to_string() }
@@ -143,9 +145,9 @@ fn chain(case: Case<'_>) -> Vec<Cause> {
     chain
 }
 
-/// One link: its type, the codes in its message, then its words.
+/// Classifies one link: its type, the codes in its message, then its words.
 fn by_link(link: &Cause) -> Option<Classification> {
-    let (error_type, message) = (link.error_type.as_str(), stamp::head(&link.message, WORDING_BYTES_MAX));
+    let (error_type, message) = (link.error_type.as_str(), text::head(&link.message, WORDING_BYTES_MAX));
     let lower = message.to_lowercase();
     // Browsers and Node report a broken connection as a `TypeError`, Go as a bare `EOF` of the URL.
     if wording::DISGUISED.iter().any(|(kind, end)| error_type.ends_with(kind) && lower.ends_with(end)) {
@@ -153,15 +155,15 @@ fn by_link(link: &Cause) -> Option<Classification> {
             Class::Transient,
             Category::DependencyUnavailable,
             80,
-            "matched: a broken connection under another name",
+            "matched: a broken connection reported as another error",
         ));
     }
-    let typed = tables::of_type(error_type).filter(|_| !tables::is_wrapper(error_type));
+    let typed = tables::by_type(error_type).filter(|_| !tables::is_wrapper(error_type));
     if let Some(meaning) = typed.filter(|m| m.settled) {
         return Some(by_meaning(meaning, error_type, 95));
     }
     let is_kafka = error_type.to_lowercase().contains("kafka");
-    // What a broker answers is one of its table's sentences; a client's own errors are not.
+    // A broker's answer is a sentence of the Kafka table; a Kafka client's own errors are not.
     let of_broker = error_type.ends_with("ProtocolError") || error_type.contains("kafka.common.errors");
     let kafka = || is_kafka.then(|| by_kafka(message, &lower, of_broker)).flatten();
     kafka()
@@ -173,20 +175,21 @@ fn by_link(link: &Cause) -> Option<Classification> {
         .or_else(|| by_names(error_type, ""))
 }
 
-/// The wording of names, where taking them apart says anything new.
+/// Tries the wordings on the words inside names, if splitting the names yields anything new.
 fn by_names(text: &str, lower: &str) -> Option<Classification> {
     let spaced = spaced(text);
     (spaced != lower).then(|| by_wording(&spaced)).flatten()
 }
 
-/// A conflict of two writers may be tried again, one with what is there may not: the words tell.
+/// A conflict between two writers is worth a retry; a conflict with existing data is not. The wording decides.
 fn or_wording(found: Classification, lower: &str) -> Classification {
     let open = found.class == Class::Unknown && found.category == Category::Conflict;
     let worded = open.then(|| by_wording(lower)).flatten();
     worded.filter(|worded| worded.class != Class::Unknown).unwrap_or(found)
 }
 
-/// The words inside names: `INVALID_SESSION_ID`, `rateLimitExceeded`, `server-unavailable` in small letters, apart.
+/// Splits the words inside names such as `INVALID_SESSION_ID`, `rateLimitExceeded` and `server-unavailable`, in lower
+/// case.
 fn spaced(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut before = ' ';
@@ -206,7 +209,7 @@ fn by_meaning(meaning: Meaning, name: &str, pct: u8) -> Classification {
     finding(meaning.class, meaning.category, pct, format!("matched: {} {name}", meaning.table))
 }
 
-/// Kafka's number in brackets, or its sentence; every error of its table is one or the other.
+/// Kafka's number in brackets, or its sentence. Every error of its table is transient or permanent.
 fn by_kafka(message: &str, lower: &str, of_broker: bool) -> Option<Classification> {
     let number =
         message.strip_prefix('[').and_then(|rest| rest.split_once(']')).and_then(|(n, _)| n.parse::<u16>().ok());
@@ -236,16 +239,16 @@ fn by_kafka(message: &str, lower: &str, of_broker: bool) -> Option<Classificatio
     ))
 }
 
-/// The words of the message, the most telling groups first.
+/// Tries the wordings of the message, the most specific ones first.
 fn by_wording(lower: &str) -> Option<Classification> {
     if lower.is_empty() {
         return None;
     }
-    let grams = Grams::of(lower);
-    let in_groups = |groups: &[Variant], slots: &[Slots], pct: u8| {
+    let grams = Grams::new(lower);
+    let in_groups = |groups: &[Wording], slots: &[Slots], pct: u8| {
         let mut slots = slots.iter();
         groups.iter().find_map(|(class, category, words)| {
-            // Each wording takes its slots, whether it is there or not.
+            // Always takes the wording's slots, so that the slot iterator stays aligned with the table.
             let mut possible =
                 words.iter().zip(slots.by_ref().take(words.len())).filter(|(_, slots)| grams.may_hold(slots));
             let (found, _) = possible.find(|(word, _)| lower.contains(**word))?;
@@ -258,12 +261,12 @@ fn by_wording(lower: &str) -> Option<Classification> {
         .or_else(|| in_groups(wording::WORDS, &wording::WORD_SLOTS, 65))
 }
 
-/// A tenant or account, and soon after it that it is gone.
+/// A tenant or account, followed closely by a statement that it is gone.
 fn tenant_gone(lower: &str) -> Option<Classification> {
     let found = wording::TENANTS.iter().find_map(|tenant| {
-        let after = stamp::head(&lower[lower.find(tenant)? + tenant.len()..], 60);
+        let after = text::head(&lower[lower.find(tenant)? + tenant.len()..], 60);
         let gone = wording::GONE.iter().find(|gone| after.contains(**gone))?;
-        // A connection or a limit may be gone beside an account that is well.
+        // A connection or a limit may be gone while the account mentioned next to it is fine.
         (!after.contains("connection") && !after.contains("limit")).then_some((tenant, gone))
     });
     found.map(|(tenant, gone)| {
@@ -271,7 +274,7 @@ fn tenant_gone(lower: &str) -> Option<Classification> {
     })
 }
 
-/// What a type's name itself says, where no table has it: `PriceServiceTimeoutException`.
+/// The meaning of a type's name that no table contains: `PriceServiceTimeoutException`.
 fn by_type_ending(error_type: &str) -> Option<Classification> {
     const ENDINGS: &[(&str, Class, Category)] = &[
         ("expired", Class::Permanent, Category::Expired),
@@ -314,7 +317,7 @@ fn by_type_ending(error_type: &str) -> Option<Classification> {
         .map(|(part, class, category)| finding(*class, *category, 60, format!("the error type says \"{part}\"")))
 }
 
-/// Where no error is carried, the body may still show why.
+/// If there is no error, the body may still show what is wrong.
 fn by_payload(case: Case<'_>) -> Option<Classification> {
     if !case.failure.is_empty() {
         return None;
@@ -323,13 +326,13 @@ fn by_payload(case: Case<'_>) -> Option<Classification> {
     Some(finding(Class::Permanent, Category::MalformedPayload, 40, problem.to_string()))
 }
 
-/// What is wrong with the body as such.
+/// Returns what is wrong with the body itself.
 pub fn payload_problem(body: Option<&str>) -> Option<&'static str> {
     let text = body?.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
         return Some("Empty body");
     }
-    // XML is a format of its own, and we do not judge it.
+    // XML is a format of its own; its validity is not checked.
     (!text.starts_with('<') && !json::is_valid(text)).then_some("Body is not valid JSON")
 }
 

@@ -1,4 +1,4 @@
-//! The classifier's specification: one row per kind of evidence; the order of evidence is the order of rows.
+//! The classifier's specification: one row for each kind of evidence, in the order of precedence.
 
 use super::super::classify_failure;
 use super::*;
@@ -83,7 +83,7 @@ fn the_policy_comes_before_the_tables_and_the_consumer() {
 }
 
 #[test]
-fn the_consumers_word_gives_the_class_and_the_tables_the_category() {
+fn the_consumer_decides_the_class_and_the_tables_add_the_category() {
     let mut stated = failure("TimeoutError", "timed out", "");
     stated.stated_class = Some(Class::Permanent);
     let got = classify_failure(&stated, None, &Policy::default()).classification;

@@ -1,4 +1,4 @@
-//! What a letter costs, read from its body: by the policy's pointers, else by common names.
+//! The impact of a letter, read from its body: by the policy's pointers, else by common names.
 
 mod amount;
 mod names;
@@ -13,36 +13,28 @@ use alloc::vec::Vec;
 use amount::{currency_at, money};
 use names::Found;
 
-/// The longest customer id that is taken as one.
+/// The longest accepted customer id, bytes.
 const CUSTOMER_BYTES_MAX: usize = 256;
 
-/// What the impact is read from.
+/// The input from which the impact is read.
 #[derive(Clone, Copy)]
 pub struct Payload<'p> {
-    /// The body, or what is inside it.
+    /// The innermost body.
     pub raw: Raw<'p>,
     /// Its members.
     pub members: &'p Index<'p>,
     /// The message's type.
     pub message_type: Option<&'p str>,
-    /// The deadline that its carrier tells.
-    pub told_deadline: Option<Timestamp>,
+    /// The deadline that the envelope states.
+    pub stated_deadline: Option<Timestamp>,
 }
 
-/// The rule for a message type: the first that names it, or `*`.
-pub fn rule_for<'p>(policy: &'p Policy, message_type: Option<&str>) -> Option<&'p MessageTypeRule> {
-    policy
-        .message_types
-        .iter()
-        .find(|rule| rule.message_type == "*" || Some(rule.message_type.as_str()) == message_type)
-}
-
-/// The impact, with remarks on what was guessed and what could not be read.
+/// Reads the impact. Adds remarks about guesses and unreadable values.
 pub fn impact(payload: Payload<'_>, policy: &Policy, remarks: &mut Vec<String>) -> Impact {
     let none = MessageTypeRule::default();
-    let rule = rule_for(policy, payload.message_type).unwrap_or(&none);
+    let rule = policy.message_type_rule(payload.message_type).unwrap_or(&none);
     let prices = rule.amount.is_some() || rule.amount_minor.is_some();
-    // A rule that points to everything leaves nothing to guess.
+    // If a rule has pointers to everything, nothing needs to be guessed.
     let guesses = !(prices && rule.currency.is_some() && rule.customer.is_some() && rule.deadline.is_some());
     let found = if guesses { names::find(payload.members) } else { Found::default() };
     let pointed = |pointer: &Option<String>| pointer.as_deref().and_then(|p| payload.raw.pointer(p));
@@ -69,7 +61,7 @@ pub fn impact(payload: Payload<'_>, policy: &Policy, remarks: &mut Vec<String>) 
     };
     let deadline = match &rule.deadline {
         Some(pointer) => payload.raw.pointer(pointer).and_then(moment),
-        None => payload.told_deadline.or_else(|| {
+        None => payload.stated_deadline.or_else(|| {
             let (_, at, key, moment) = found.deadline?;
             guessed.note("the deadline", found.path(at, key, None));
             Some(moment)
@@ -87,7 +79,7 @@ fn moment(raw: Raw<'_>) -> Option<Timestamp> {
     when::parse(&raw.as_scalar()?)
 }
 
-/// What was guessed, and from where: the pointer that the policy would need to make it certain.
+/// The guessed values and where they came from: the pointers that the policy needs to make them certain.
 #[derive(Default)]
 struct Guessed(String);
 

@@ -1,4 +1,4 @@
-//! Money is exact and comes from where the policy says, else from common names that say that they are a guess.
+//! Money is exact. It comes from where the policy points, else from common names, which are reported as a guess.
 
 use super::*;
 use crate::impact::Severity;
@@ -7,8 +7,8 @@ use alloc::string::ToString;
 use alloc::vec;
 
 fn read(body: &str, policy: &Policy, remarks: &mut Vec<String>) -> Impact {
-    let raw = Raw::of(body);
-    let payload = Payload { raw, members: &Index::of(raw), message_type: Some("order.placed"), told_deadline: None };
+    let raw = Raw::new(body);
+    let payload = Payload { raw, members: &Index::new(raw), message_type: Some("order.placed"), stated_deadline: None };
     impact(payload, policy, remarks)
 }
 
@@ -22,7 +22,7 @@ fn check(body: &str, rule: Option<MessageTypeRule>, expected: &str) {
 }
 
 #[test]
-fn common_names_are_found_and_called_a_guess() {
+fn common_names_are_found_and_reported_as_a_guess() {
     check(r#"{"amount":12.10,"currency":"EUR","customer_id":"c-1"}"#, None, "12.10 EUR|c-1||true");
     check(r#"{"amount":"12.50","currency":"eur"}"#, None, "12.50 EUR|||true");
     check(r#"{"total":{"value":"7.5","currency":"USD"},"user":{"id":7}}"#, None, "7.5 USD|7||true");
@@ -81,7 +81,7 @@ fn a_guess_names_the_pointer_that_would_make_it_certain() {
          the deadline from /data/dueAt."
     );
     for path in said.split(" from ").skip(1).map(|part| part.split([',', '.']).next().unwrap_or_default()) {
-        assert!(Raw::of(body).pointer(path).is_some(), "{path}");
+        assert!(Raw::new(body).pointer(path).is_some(), "{path}");
     }
     assert_eq!(remark(r#"{"a~b":{"amount":1},"currency":"EUR"}"#), "Guessed by name: the amount from /a~0b/amount.");
     assert_eq!(remark(r#"{"id":7}"#), "");
@@ -98,15 +98,15 @@ fn minor_units_follow_the_currency() {
 }
 
 #[test]
-fn what_the_carrier_says_of_the_deadline_beats_a_guess_and_yields_to_the_policy() {
+fn the_envelopes_deadline_beats_a_guess_and_yields_to_the_policy() {
     let body = r#"{"expires":1795075262,"by":1795075263}"#;
-    let raw = Raw::of(body);
+    let raw = Raw::new(body);
     let rule = MessageTypeRule { message_type: "*".into(), deadline: Some("/by".into()), ..MessageTypeRule::default() };
-    for (told, rules, expected_ms) in
+    for (stated, rules, expected_ms) in
         [(None, vec![], 1_795_075_262_000), (Some(7), vec![], 7), (Some(7), vec![rule], 1_795_075_263_000)]
     {
-        let told_deadline = told.map(Timestamp::from_ms);
-        let payload = Payload { raw, members: &Index::of(raw), message_type: None, told_deadline };
+        let stated_deadline = stated.map(Timestamp::from_ms);
+        let payload = Payload { raw, members: &Index::new(raw), message_type: None, stated_deadline };
         let policy = Policy { message_types: rules, ..Policy::default() };
         let deadline = impact(payload, &policy, &mut Vec::new()).deadline;
         assert_eq!(deadline, Some(Timestamp::from_ms(expected_ms)));
@@ -114,15 +114,15 @@ fn what_the_carrier_says_of_the_deadline_beats_a_guess_and_yields_to_the_policy(
 }
 
 #[test]
-fn the_account_of_an_event_is_no_customer() {
+fn the_account_of_an_event_is_not_a_customer() {
     check(r#"{"detail-type":"x","account":"111122223333"}"#, None, "|||false");
     check(r#"{"detail-type":"x","account":"1","detail":{"accountId":"a-7"}}"#, None, "|a-7||true");
     check(r#"{"account":"a-7"}"#, None, "|a-7||true");
 }
 
 #[test]
-fn an_amount_without_currency_is_remarked() {
+fn an_amount_without_currency_gets_a_remark() {
     let mut remarks = vec![];
     let got = read(r#"{"amount":5}"#, &Policy::default(), &mut remarks);
-    assert!(got.money.is_none() && remarks.iter().any(|r| r.contains("no currency")));
+    assert!(got.money.is_none() && remarks.iter().any(|r| r.contains("currency is missing")));
 }

@@ -1,9 +1,9 @@
-//! Envelopes: the forms in which a letter carries its failure, and the wrappings in which it carries its message.
+//! Envelopes: the forms in which a letter carries its failure, and the wrappings around its message.
 //!
-//! A letter is opened from the outside in. At each layer one **carrier** may tell of the failure and one **wrapping**
-//! may hide the message; what is inside is the next layer, up to [`DEPTH_MAX`] of them. The tables below are the whole
-//! recognition: the rows are tried from the top, so the order is the priority. Whoever wrote last knows best, and
-//! writes headers: carriers in headers come before carriers in bodies.
+//! A letter is opened from the outside in. At each layer one **carrier** may describe the failure and one **wrapping**
+//! may contain the message. The content is the next layer, up to [`DEPTH_MAX`] layers. The tables in `forms` are the
+//! whole recognition: rows are tried from the top, so their order is the priority. The last writer has the best
+//! information and writes headers, so carriers in headers come before carriers in bodies.
 
 mod aws_events;
 mod brokers;
@@ -31,7 +31,7 @@ mod unpack;
 pub use facts::{Facts, NAME_BYTES_MAX, PRODUCER_VERSIONS, PRODUCERS, TENANTS};
 pub use failure::looks_like_type;
 pub use layer::Layer;
-pub use pointer::PayloadPlace;
+pub use pointer::PayloadLocation;
 
 use super::json::Raw;
 use super::stamp::Stamp;
@@ -44,46 +44,47 @@ use alloc::string::{String, ToString};
 use forms::{CARRIERS, Form, WRAPPINGS};
 use unpack::{UNPACKED_BYTES_MAX, Unpacked};
 
-/// The most layers that are opened. SNS in SQS in an error envelope, packed, is four; beyond eight nobody means it.
+/// The maximum number of opened layers. A compressed error envelope in SNS in SQS has four; real letters never exceed
+/// eight.
 pub const DEPTH_MAX: usize = 8;
 
-/// What was found by opening a letter.
+/// The result of opening a letter.
 pub struct Opened {
     /// The form in which it carries its failure.
     pub kind: EnvelopeKind,
-    /// What its layers tell, the outer ones first.
+    /// The facts of its layers; outer layers take precedence.
     pub facts: Facts,
     /// The consumer crate's stamp.
     pub stamp: Option<Stamp>,
-    /// The original message, where the letter carries it inside.
+    /// The original message, if the letter contains it.
     original: Option<Original>,
-    /// The attributes that the one who dead-lettered it put on it, by the beginnings of their names.
+    /// Name prefixes of the attributes that dead-lettering added to the message.
     added: &'static [&'static str],
 }
 
 /// The original message inside an envelope.
 struct Original {
     body: String,
-    /// Its attributes and its group, where the envelope keeps them.
+    /// Its attributes and its message group, if the envelope contains them.
     rest: Option<(Attributes, Option<String>)>,
 }
 
-/// What one form gives of one layer.
+/// What one form yields for one layer.
 pub struct Opening<'a> {
     facts: Facts,
     inner: Inner<'a>,
     stamp: Option<Stamp>,
 }
 
-/// What is inside a layer.
+/// The content of a layer.
 enum Inner<'a> {
     Nothing,
-    /// The original message: the envelope was put around it when it died.
+    /// The original message: the envelope was added when it died.
     Original {
         body: Cow<'a, str>,
         rest: Option<(Attributes, Option<String>)>,
     },
-    /// The payload of the message: it was wrapped when it was sent, and stays so. With the headers it brings.
+    /// The payload of the message and its headers. The wrapping was added on sending, so it stays on replay.
     Payload {
         text: Cow<'a, str>,
         headers: Option<Raw<'a>>,
@@ -106,7 +107,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Opens a letter; `read` is given the innermost layer, where type and impact are to be read.
+/// Opens a letter and calls `read` with the innermost layer, which contains type and impact.
 pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts)) -> Opened {
     let redriven = message.system.source_queue.is_some();
     let plain = if redriven { EnvelopeKind::SqsRedrive } else { EnvelopeKind::Plain };
@@ -114,8 +115,8 @@ pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts))
     let mut opener = Opener { opened: &mut opened, carried: false, left_bytes: UNPACKED_BYTES_MAX, read };
     opener.descend(&Layer::outermost(message), DEPTH_MAX);
     if redriven && opened.stamp.is_none() {
-        // A redrive policy moves a message untouched: what is around the original was so on the main queue, and it is
-        // that what the main queue's consumer takes.
+        // A redrive policy moves a message untouched. Any envelope was on the main queue already, and that queue's
+        // consumer expects it.
         opened.original = None;
         opened.added = &[];
         let facts = &mut opened.facts;
@@ -132,13 +133,13 @@ pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts))
 }
 
 const CARRIED_BEFORE: &str =
-    "It carried this failure already when it lay on the main queue; why it failed there, SQS does not say.";
+    "It already carried this failure on the main queue. SQS does not record why it failed there.";
 
 struct Opener<'o> {
     opened: &'o mut Opened,
     /// Whether a carrier was found.
     carried: bool,
-    /// What may still be unpacked.
+    /// The remaining allowance for unpacking, bytes.
     left_bytes: usize,
     read: &'o mut dyn FnMut(&Layer<'_>, &mut Facts),
 }
@@ -152,7 +153,7 @@ impl Opener<'_> {
         if matches!(inner, Inner::Nothing)
             && let Some((form, opening)) = first_of(WRAPPINGS, layer)
         {
-            // A wrapping carries no failure: it is the letter's form only where nothing else is.
+            // A wrapping carries no failure: it is the letter's form only if there is no carrier.
             if self.opened.kind == EnvelopeKind::Plain {
                 self.opened.kind = form.kind;
             }
@@ -181,7 +182,7 @@ impl Opener<'_> {
             Inner::Payload { text, headers } => (text, headers),
         };
         let Some(depth) = depth.checked_sub(1) else {
-            let remark = format!("It is wrapped more than {DEPTH_MAX} times; the rest was not opened.");
+            let remark = format!("It is wrapped more than {DEPTH_MAX} times. The inner layers were not opened.");
             self.opened.facts.remarks.push(remark);
             return (self.read)(layer, &mut self.opened.facts);
         };
@@ -195,16 +196,16 @@ impl Opener<'_> {
         }
         self.carried = true;
         self.opened.kind = form.kind;
-        // A wrapping around a carrier is that of the news of the death, not of the message.
+        // A wrapping around a carrier wraps the report of the death, not the message.
         let remarks = core::mem::take(&mut self.opened.facts.remarks);
         self.opened.facts = Facts { remarks, ..Facts::default() };
         if layer.outermost {
             self.opened.added = form.adds;
             self.opened.stamp = opening.stamp;
-            // Two writers, each with a failure: the table says whom to believe, the letter says that there is doubt.
+            // Two writers each left a failure: the table decides which one counts, and a remark mentions the other.
             let others = CARRIERS.iter().filter(|other| other.kind != form.kind && other.shows(layer));
             for other in others.filter(|other| (other.open)(layer).is_some()) {
-                let remark = format!("It also carries {}; what it says was not used.", other.name);
+                let remark = format!("It also carries {}, which was ignored.", other.name);
                 self.opened.facts.remarks.push(remark);
             }
         }
@@ -212,17 +213,18 @@ impl Opener<'_> {
         opening.inner
     }
 
-    /// The text in a JSON string, or in base64, compressed or not.
+    /// Unpacks a JSON string, or base64, compressed or not.
     fn unpacked(&mut self, layer: &Layer<'_>) -> Option<Unpacked> {
         let text = layer.text.trim_start();
         match text.bytes().next()? {
             b'{' | b'[' => None,
-            b'"' => Some(Unpacked { text: Raw::of(text).as_string()?, cut: false }),
+            b'"' => Some(Unpacked { text: Raw::new(text).as_string()?, cut: false }),
             _ => {
                 let unpacked = unpack::text(text, &mut self.left_bytes)?;
                 if unpacked.cut {
-                    let remark =
-                        format!("The payload unpacks to more than {UNPACKED_BYTES_MAX} bytes; its beginning was read.");
+                    let remark = format!(
+                        "The payload unpacks to more than {UNPACKED_BYTES_MAX} bytes. Only its beginning was read."
+                    );
                     self.opened.facts.remarks.push(remark);
                 }
                 Some(unpacked)
@@ -231,13 +233,13 @@ impl Opener<'_> {
     }
 }
 
-/// The first form of the table that shows its signs and can be read.
+/// Returns the first form of the table with matching signs that can be read.
 fn first_of<'a>(table: &'static [Form], layer: &Layer<'a>) -> Option<(&'static Form, Opening<'a>)> {
     table.iter().filter(|form| form.shows(layer)).find_map(|form| Some((form, (form.open)(layer)?)))
 }
 
 impl Opened {
-    /// The message as it was on the main queue: without what was put on it when it died.
+    /// Returns the message as it was on the main queue, without anything that dead-lettering added.
     pub fn original_content(&mut self, message: &DeadMessage) -> Content {
         let added = |name: &str| {
             [FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE].contains(&name)

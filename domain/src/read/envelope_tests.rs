@@ -1,5 +1,5 @@
-//! Priority and doubt: which form is believed when a letter shows the signs of several. What each form gives is told
-//! by the fixtures in domain/tests/envelopes.rs.
+//! Priority and doubt: which form counts if a letter has the signs of several. The fixtures of
+//! `domain/tests/rules/envelopes.rs` specify what each form yields.
 
 use super::*;
 use crate::message::{Attribute, SystemAttributes};
@@ -32,7 +32,7 @@ const TEAM: &str = r#"{"originalMessage":{"a":1},"error":{"message":"m"}}"#;
 fn the_table_decides_between_signs_of_several_forms() {
     let rows: &[(&str, &[&str], EnvelopeKind)] = &[
         ("{}", &LAMBDA, EnvelopeKind::LambdaAsync),
-        // Two of three signs are none.
+        // Two of three signs are not enough.
         ("{}", &LAMBDA[..2], EnvelopeKind::Plain),
         (NOTIFICATION, &LAMBDA, EnvelopeKind::Sns),
         (NOTIFICATION, &[], EnvelopeKind::Sns),
@@ -49,7 +49,7 @@ fn the_table_decides_between_signs_of_several_forms() {
         (r#"{"headers":{"x-death":"no array"}}"#, &[], EnvelopeKind::Plain),
         (r#"{"Records":[]}"#, &[], EnvelopeKind::Plain),
         (r#"{"Headers":{},"Body":"aGk="}"#, &[], EnvelopeKind::Plain),
-        // A stamp that cannot be read is none.
+        // An unreadable stamp does not count.
         (TEAM, &[FAILURE_ATTRIBUTE], EnvelopeKind::BodyEnvelope),
     ];
     for (body, attributes, kind) in rows {
@@ -58,9 +58,9 @@ fn the_table_decides_between_signs_of_several_forms() {
 }
 
 #[test]
-fn doubt_is_said() {
+fn doubt_gets_a_remark() {
     let (opened, _) = open_with(TEAM, &LAMBDA, false);
-    assert!(opened.facts.remarks.iter().any(|r| r == "It also carries an error envelope; what it says was not used."));
+    assert!(opened.facts.remarks.iter().any(|r| r == "It also carries an error envelope, which was ignored."));
     let (opened, _) = open_with(TEAM, &[], true);
     assert!(opened.facts.remarks.iter().any(|r| r == CARRIED_BEFORE));
 }
@@ -81,7 +81,7 @@ fn wrappings_are_opened_up_to_the_limit() {
 }
 
 #[test]
-fn what_is_stripped_is_named_well_enough_to_spare_a_teams_own() {
+fn stripped_prefixes_are_too_specific_to_hit_a_teams_own_attributes() {
     let names: Vec<&str> = CARRIERS.iter().flat_map(|form| form.adds).copied().collect();
     assert!(names.iter().all(|name| name.len() > 4));
 }

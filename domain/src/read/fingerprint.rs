@@ -1,38 +1,49 @@
 //! The fingerprint: the stable identity of a cause.
 //!
-//! A hash over the version, the main queue, the error types of the chain, and then the most telling part that
-//! there is: the in-app frames; without one, all frames; without a stack, the message template; without any
-//! error, the message type and what is wrong with the body. Two functions that never met agree on it.
+//! A hash over the version, the main queue, the error types of the chain, and the most specific evidence available:
+//! the in-app frames; else all frames; without a stack, the message template; without an error, the message type and
+//! the body's own problem. Two functions compute the same fingerprint without any coordination.
 
 use super::frames::{Frame, Stack};
 use super::{Case, template};
 use crate::id::{GroupId, hash_hex};
-use crate::merge::Skeleton;
+use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
-/// The version of the fingerprint. Any change that gives one letter another fingerprint raises it.
+/// The version of the fingerprint. Any change that gives some letter another fingerprint increments it.
 pub const FINGERPRINT_VERSION: &str = "3";
 
-/// The most frames that count.
+/// The maximum number of frames that count.
 const FRAMES_MAX: usize = 32;
 
-/// The longest title, bytes: a line on the screen.
+/// The longest title, bytes: one line on the screen.
 const TITLE_BYTES_MAX: usize = 240;
 
-/// The title where nothing is said of the error.
+/// The title of letters without error details.
 const NO_ERROR: &str = "No error recorded";
 
-/// The identity of a cause, and how to call it.
+/// What merging compares of a fingerprint. Stored when the fingerprint is first seen.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Skeleton {
+    /// A hash of everything in the fingerprint but its message: queue, error types, frames. Only variants of one
+    /// family are merged.
+    pub family: String,
+    /// The message's template.
+    pub template: String,
+}
+
+/// The identity of a cause, with its title and location.
 pub struct Fingerprint {
     pub group: GroupId,
     pub title: String,
     pub culprit: Option<String>,
 }
 
-pub fn of(case: Case<'_>) -> Fingerprint {
-    let evidence = Evidence::of(case);
+pub fn compute(case: Case<'_>) -> Fingerprint {
+    let evidence = Evidence::new(case);
     let mut parts = evidence.family(case);
     if evidence.by_message {
         parts.push(&evidence.template);
@@ -41,14 +52,14 @@ pub fn of(case: Case<'_>) -> Fingerprint {
     Fingerprint { group: GroupId::new(hash_hex(&parts)), title, culprit: evidence.culprit() }
 }
 
-/// What a merge sees of the fingerprint; nothing where its frames or its body say all there is.
+/// Returns what merging compares of the fingerprint; `None` if the frames or the body decide the fingerprint alone.
 pub fn skeleton(case: Case<'_>) -> Option<Skeleton> {
-    let evidence = Evidence::of(case);
+    let evidence = Evidence::new(case);
     let family = hash_hex(&evidence.family(case));
     evidence.by_message.then_some(Skeleton { family, template: evidence.template })
 }
 
-/// What identifies a cause.
+/// The evidence that identifies a cause.
 struct Evidence<'a> {
     error_type: &'a str,
     template: String,
@@ -60,9 +71,9 @@ struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    fn of(case: Case<'a>) -> Self {
+    fn new(case: Case<'a>) -> Self {
         let (stack, failure) = (case.stack, case.failure);
-        // A stack alone names its error on its first line.
+        // A bare stack names its error on its first line.
         let head = stack.head.as_ref();
         let error_type = failure.error_type.as_deref().or(head.map(|h| h.error_type.as_str())).unwrap_or_default();
         let message = failure.message.as_deref().or(head.map(|h| h.message.as_str())).unwrap_or_default();
@@ -70,11 +81,11 @@ impl<'a> Evidence<'a> {
         let counted: Vec<&Frame> =
             stack.frames.iter().filter(|frame| frame.in_app || !in_app).take(FRAMES_MAX).collect();
         let error_type = error_type.trim();
-        // One function may raise many errors of a type that says nothing by itself, and lines do not count.
-        let by_message = !failure.is_empty() && (counted.is_empty() || says_nothing(error_type));
+        // A single function may raise many errors of a general type, and line numbers do not count.
+        let by_message = !failure.is_empty() && (counted.is_empty() || is_general(error_type));
         Self {
             error_type,
-            template: template::of(message, error_type),
+            template: template::from_message(message, error_type),
             by_message,
             frame_lines: counted.iter().map(|f| format!("{} {}", f.module, f.function)).collect(),
             counted,
@@ -107,8 +118,8 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// Whether a type is one of those that a language gives for errors of every kind.
-fn says_nothing(error_type: &str) -> bool {
+/// Whether the type is one that its language uses for errors of every kind.
+fn is_general(error_type: &str) -> bool {
     #[rustfmt::skip]
     const GENERAL: &[&str] = &[
         "", "Error", "Exception", "RuntimeException", "IllegalStateException", "IllegalArgumentException",
@@ -121,7 +132,7 @@ fn says_nothing(error_type: &str) -> bool {
     GENERAL.contains(&name)
 }
 
-/// The function and where it is.
+/// The function and its location.
 fn culprit(frame: &Frame) -> String {
     match (frame.function.is_empty(), frame.module.is_empty()) {
         (true, _) => frame.module.clone(),
@@ -137,11 +148,11 @@ fn title(case: Case<'_>, error_type: &str, template: &str) -> String {
     }
     let short_type = error_type.rsplit(['.', '\\']).next().unwrap_or(error_type);
     let title = match (short_type.is_empty(), template.is_empty()) {
-        // A message of blanks, a type of dots: an error is carried that says nothing.
+        // The error is present but empty: a message of blanks, or a type of dots.
         (true, true) => NO_ERROR.to_string(),
         (true, false) => template.to_string(),
         (false, true) => short_type.to_string(),
         (false, false) => format!("{short_type}: {template}"),
     };
-    if title.len() > TITLE_BYTES_MAX { format!("{}…", super::stamp::head(&title, TITLE_BYTES_MAX)) } else { title }
+    if title.len() > TITLE_BYTES_MAX { format!("{}…", text::head(&title, TITLE_BYTES_MAX)) } else { title }
 }

@@ -1,24 +1,26 @@
-//! Stack frames of Java, .NET, Go, Node, PHP, Python, Ruby and Rust, without what varies between builds and runs.
+//! Stack frames of Java, .NET, Go, Node, PHP, Python, Ruby and Rust, without anything that varies between builds and
+//! runs.
 //!
-//! Each line is judged by itself, by shape alone, so that a stack of several languages, or one cut off in the
-//! middle, still gives what it has. No line numbers, no addresses, no generated names; the base name of a file,
-//! since the directory of a release is not part of a cause.
+//! Each line is recognised on its own, by its shape. So a stack of several languages, or one that was cut off, still
+//! yields its readable frames. Frames have no line numbers, no addresses, no generated names, and only the base name
+//! of a file: the directory of a release is not part of a cause.
 
 mod clean;
 mod library;
 mod rare;
 
+use crate::text;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The longest stack that is looked at, bytes, and the longest line of it.
+/// The part of a stack that is parsed, bytes, and the part of one line.
 const STACK_BYTES_MAX: usize = 64 * 1024;
 const LINE_BYTES_MAX: usize = 1_000;
 
 /// One frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The class, module or file that the function is in.
+    /// The class, module or file of the function.
     pub module: String,
     /// The function.
     pub function: String,
@@ -26,7 +28,7 @@ pub struct Frame {
     pub in_app: bool,
 }
 
-/// One error of a chain: its type, and its message.
+/// One error of a chain: its type and message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cause {
     /// The type.
@@ -35,28 +37,28 @@ pub struct Cause {
     pub message: String,
 }
 
-/// What a stack trace tells.
+/// The content of a stack trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
-    /// The frames in the order in which they stand, repeated ones once.
+    /// The frames in their printed order, repeated ones once.
     pub frames: Vec<Frame>,
-    /// The causes under the error itself, the root last.
+    /// The causes of the error, the root cause last.
     pub causes: Vec<Cause>,
-    /// The first line, where it names the error itself.
+    /// The first line, if it names the error itself.
     pub head: Option<Cause>,
-    /// Whether the frame that threw stands last, as Python writes it.
+    /// Whether the throwing frame comes last, as in Python.
     pub innermost_last: bool,
 }
 
-/// Reads a stack trace.
+/// Parses a stack trace. Never fails: unrecognised lines are skipped.
 pub fn parse(stack: &str) -> Stack {
     let mut found = Stack::default();
     let mut go_function: Option<&str> = None;
     let mut rust_symbol: Option<&str> = None;
     let mut python_errors = Vec::new();
     let mut in_python = false;
-    for (number, line) in super::stamp::head(stack, STACK_BYTES_MAX).lines().enumerate() {
-        let line = super::stamp::head(line, LINE_BYTES_MAX).trim_end();
+    for (number, line) in text::head(stack, STACK_BYTES_MAX).lines().enumerate() {
+        let line = text::head(line, LINE_BYTES_MAX).trim_end();
         let text = line.trim_start();
         if text.is_empty() {
             continue;
@@ -69,13 +71,13 @@ pub fn parse(stack: &str) -> Stack {
             in_python = true;
             found.innermost_last = true;
         } else if !indented && in_python {
-            // The line that ends a traceback names its error; of several, the last is the error itself.
+            // The last line of a traceback names its error; of several tracebacks, the last names the error itself.
             python_errors.extend(named(text));
             in_python = false;
         } else if number == 0 && !indented {
             found.head = named(text);
         }
-        // Go and Rust write a frame on two lines: the function, then where it is.
+        // Go and Rust print a frame on two lines: the function, then its location.
         let frame = match (go_function.take(), rust_symbol.take()) {
             (Some(function), _) if indented => go(function, text).or_else(|| frame(text)),
             (_, Some(symbol)) if text.starts_with("at ") => Some(rust(symbol, text)),
@@ -98,7 +100,7 @@ pub fn parse(stack: &str) -> Stack {
     found
 }
 
-/// Adds a frame; recursion counts once, whether through one function or through a few.
+/// Adds a frame; recursion counts once, through one function or through a few.
 fn add(frames: &mut Vec<Frame>, frame: Option<Frame>) {
     let Some(frame) = frame else { return };
     if frame.function.is_empty() && frame.module.is_empty() || library::is_noise(&frame) {
@@ -145,12 +147,12 @@ fn named(text: &str) -> Option<Cause> {
     super::envelope::looks_like_type(name).then(|| Cause { error_type: name.to_string(), message: message.to_string() })
 }
 
-/// The lines that begin with `at`: Java, .NET and Node.
+/// Lines that begin with `at`: Java, .NET and Node.
 fn at(call: &str) -> Option<Frame> {
-    // Logback says after a frame which archive it came from: `~[orders.jar:1.2]`.
+    // Logback appends the archive to a frame: `~[orders.jar:1.2]`.
     let archive = call.strip_suffix(']').and_then(|call| call.find(" [").or_else(|| call.find(" ~[")));
     let call = archive.map(|at| &call[..at]).filter(|frame| frame.ends_with(')')).unwrap_or(call);
-    // What `eval` runs stands where it was called.
+    // Code in `eval` belongs to the function that called it.
     if let Some(called) = call.strip_prefix("eval (eval at ").and_then(|rest| rest.split_once(')')) {
         let (function, place) = called.0.split_once(" (").unwrap_or(("", called.0));
         return Some(node(function, place));
@@ -161,7 +163,7 @@ fn at(call: &str) -> Option<Frame> {
     }
     let place = call.strip_suffix(')').and_then(|c| c.rfind('(').map(|open| (&call[..open], &c[open + 1..])));
     let Some((function, place)) = place else {
-        // Node without a function; also a .NET or Rust line that says where, which is no frame of its own.
+        // Node without a function. Lines of .NET or Rust that only give a location are not frames of their own.
         return (call.contains(".js")
             || call.contains(".ts")
             || call.starts_with("file:")
@@ -187,13 +189,13 @@ fn at(call: &str) -> Option<Frame> {
 }
 
 fn java(function: &str) -> Frame {
-    // A module or class loader stands before the last slash; what follows `$$Lambda` is generated and has slashes too.
+    // The module or class loader ends at the last slash. Text after `$$Lambda` is generated and has slashes too.
     let generated = function.contains('$').then(|| function.find("$$")).flatten();
     let visible = generated.unwrap_or(function.len());
     let start = function[..visible].rfind('/').map_or(0, |slash| slash + 1);
     let function = &function[start..];
     let (class, method) = function.rsplit_once('.').unwrap_or(("", function));
-    // A closure of Scala 2.11 is a class whose name has the method's.
+    // A closure of Scala 2.11 is a class with the method's name in it.
     let closure = generated.and_then(|_| class.split_once("$$anonfun$"));
     let method = match closure {
         Some((_, closure)) => closure.split('$').next().unwrap_or(method),
@@ -219,7 +221,7 @@ fn node(function: &str, place: &str) -> Frame {
 fn python(rest: &str) -> Option<Frame> {
     let (path, after) = rest.split_once('"')?;
     let function = after.rsplit_once(", in ").map_or("", |(_, f)| f);
-    // Comprehensions have frames of their own before Python 3.12, and none since.
+    // Comprehensions have frames of their own only before Python 3.12.
     if matches!(function, "<listcomp>" | "<dictcomp>" | "<setcomp>" | "<genexpr>") {
         return None;
     }

@@ -1,10 +1,10 @@
-//! One row per language: the frames that count, and that builds and runs do not change them.
+//! One row per language: the counted frames, and that builds and runs do not change them.
 
 use super::*;
 use alloc::format;
 use proptest::prelude::*;
 
-/// The frames as `module.function`, a library's in brackets.
+/// The frames as `module|function`, library frames in brackets.
 fn lines(stack: &str) -> String {
     let frames = parse(stack).frames;
     let one = |f: &Frame| {
@@ -52,7 +52,7 @@ fn frames_are_read_in_eight_languages() {
 }
 
 #[test]
-fn what_compilers_and_runtimes_generate_is_the_function_it_was_made_of() {
+fn generated_code_belongs_to_the_function_it_comes_from() {
     check("\tat a.Cart$$anonfun$total$1.apply(Cart.scala:7)", "a.Cart|total");
     check("\tat a.Cart.$anonfun$total$1(Cart.scala:7)", "a.Cart|total");
     check("\tat a.Cart$$SpringCGLIB$$0.total(<generated>)\n\tat a.Cart.total(Cart.java:7)", "a.Cart|total");
@@ -70,7 +70,7 @@ fn what_compilers_and_runtimes_generate_is_the_function_it_was_made_of() {
 }
 
 #[test]
-fn how_a_task_was_resumed_or_a_method_reflected_on_is_no_frame() {
+fn resumption_and_reflection_are_not_frames() {
     check("    at async Promise.all (index 3)\n    at new Promise (<anonymous>)", "");
     check("    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)", "");
     check("   at System.Runtime.CompilerServices.TaskAwaiter.ThrowForNonSuccess(Task task)", "");

@@ -1,7 +1,7 @@
 //! A bounded JSON scanner: finds members in raw text without building a tree, in linear time and constant depth.
 //!
-//! `serde_json::Value` would turn decimals into `f64` (money must be exact) and its recursion gives up at depth
-//! 128; a dead letter may be 100,000 deep. This scanner never recurses and hands out slices of the text itself.
+//! `serde_json::Value` would turn decimals into `f64` (money must be exact) and its recursion is limited to a depth of
+//! 128; a dead letter may be 100,000 deep. This scanner never recurses and returns slices of the text.
 
 mod index;
 mod text;
@@ -15,20 +15,20 @@ use alloc::string::String;
 
 use text::string_end;
 
-/// The most members of one object or array that are looked at.
+/// The number of members of one object or array that are examined.
 const MEMBERS_MAX: usize = 4_096;
 
-/// One JSON value, as the slice of text that it is.
+/// One JSON value as a slice of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
-    /// The value that the text begins with, blanks before it skipped. Not validated: see [`is_valid`].
-    pub fn of(text: &'a str) -> Self {
+    /// The value at the beginning of a text, after blanks. Not validated: see [`is_valid`].
+    pub fn new(text: &'a str) -> Self {
         Self(text.trim_start_matches(BLANKS))
     }
 
-    /// The slice of text.
+    /// Returns the slice of text.
     pub fn text(self) -> &'a str {
         self.0
     }
@@ -43,33 +43,33 @@ impl<'a> Raw<'a> {
         self.0.starts_with('[')
     }
 
-    /// The text of a string value, escapes resolved; a lone surrogate becomes U+FFFD.
+    /// Returns the text of a string value with escapes resolved; a lone surrogate becomes U+FFFD.
     pub fn as_string(self) -> Option<String> {
         self.as_text().map(Cow::into_owned)
     }
 
-    /// As [`Raw::as_string`], without a copy where there is no escape.
+    /// Like [`Raw::as_string`], without a copy if there are no escapes.
     pub fn as_text(self) -> Option<Cow<'a, str>> {
         text::unquoted(self.0)
     }
 
-    /// The digits of a number value, exactly as they stand.
+    /// Returns the digits of a number value, exactly as written.
     pub fn as_number(self) -> Option<&'a str> {
         let starts = self.0.starts_with(|c: char| c.is_ascii_digit() || c == '-');
         starts.then(|| self.0.trim_end_matches(BLANKS))
     }
 
-    /// A string's text, or a number's digits.
+    /// Returns a string's text or a number's digits.
     pub fn as_scalar(self) -> Option<String> {
         self.as_string().or_else(|| self.as_number().map(String::from))
     }
 
-    /// The members of an object; none for anything else. Keys come without quotes, escapes as they stand.
+    /// Returns the members of an object; empty for any other value. Keys come without quotes, with escapes unresolved.
     pub fn members(self) -> Members<'a> {
         Members { rest: self.0.strip_prefix('{').unwrap_or(""), left: MEMBERS_MAX }
     }
 
-    /// The elements of an array; none for anything else.
+    /// Returns the elements of an array; empty for any other value.
     pub fn elements(self) -> impl Iterator<Item = Self> {
         let mut rest = self.0.strip_prefix('[').unwrap_or("");
         core::iter::from_fn(move || {
@@ -81,20 +81,20 @@ impl<'a> Raw<'a> {
         .take(MEMBERS_MAX)
     }
 
-    /// The member of this name, where it is an object; the first one wins.
+    /// Returns the member with this name. The first one wins if there are several.
     pub fn get(self, key: &str) -> Option<Self> {
         self.members().find(|(name, _)| *name == key).map(|(_, value)| value)
     }
 
-    /// The member whose name stands first in the list, found in one pass over the object.
+    /// Returns the member whose name comes first in the list, in one pass over the object.
     pub fn first(self, names: &[&str]) -> Option<Self> {
         let ranked =
             self.members().filter_map(|(key, value)| Some((names.iter().position(|name| *name == key)?, value)));
-        // Of two members of one name the first wins, as in `get`.
+        // Of several members with one name the first wins, as in `get`.
         ranked.min_by_key(|(rank, _)| *rank).map(|(_, value)| value)
     }
 
-    /// What a JSON pointer (RFC 6901) points to.
+    /// Resolves a JSON pointer (RFC 6901).
     pub fn pointer(self, pointer: &str) -> Option<Self> {
         if pointer.is_empty() {
             return Some(self);
@@ -107,7 +107,7 @@ impl<'a> Raw<'a> {
         Some(at)
     }
 
-    /// The text of a member, where it is a string.
+    /// Returns the text of a member, if it is a string.
     pub fn string(self, key: &str) -> Option<String> {
         self.get(key)?.as_string()
     }
@@ -136,7 +136,7 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// The length of the value that the text begins with. Brackets are counted, not matched by kind.
+/// Returns the length of the value at the beginning of a text. Counts brackets without matching their kinds.
 fn value_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     match bytes.first()? {

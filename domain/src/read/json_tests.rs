@@ -1,11 +1,11 @@
-//! The scanner agrees with `serde_json` on what is valid, and finds what it is asked for in hostile text.
+//! The scanner agrees with `serde_json` on validity, and finds members in hostile text.
 
 use super::*;
 use alloc::string::ToString;
 use proptest::prelude::*;
 
 fn check(body: &str, pointer: &str, expected: Option<&str>) {
-    let found = Raw::of(body).pointer(pointer).map(|raw| raw.text().trim_end().to_string());
+    let found = Raw::new(body).pointer(pointer).map(|raw| raw.text().trim_end().to_string());
     assert_eq!(found.as_deref(), expected, "{pointer} in {body}");
 }
 
@@ -28,7 +28,7 @@ fn pointers_find_values_as_they_stand() {
 
 #[test]
 fn escapes_are_resolved_and_lone_surrogates_replaced() {
-    let text = |body: &str| Raw::of(body).as_string();
+    let text = |body: &str| Raw::new(body).as_string();
     assert_eq!(text(r#""a\n\"\u00e9\ud83d\ude00""#).as_deref(), Some("a\n\"é😀"));
     assert_eq!(text(r#""\ud83d""#).as_deref(), Some("\u{fffd}"));
     assert_eq!(text(r#""\ude00x""#).as_deref(), Some("\u{fffd}x"));
@@ -42,14 +42,14 @@ fn depth_costs_no_stack() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
     assert!(is_valid(&deep));
     assert!(!is_valid(&deep[1..]));
-    assert_eq!(Raw::of(&deep).elements().count(), 1);
+    assert_eq!(Raw::new(&deep).elements().count(), 1);
 }
 
 proptest! {
     #[test]
-    fn valid_means_what_serde_json_says(text in "[\\[\\]{}\":, 0-9eE.+\\-tfnuabcrls\\\\]{0,24}") {
+    fn validity_agrees_with_serde_json(text in "[\\[\\]{}\":, 0-9eE.+\\-tfnuabcrls\\\\]{0,24}") {
         let serde = serde_json::from_str::<serde_json::Value>(&text);
-        // serde_json refuses lone surrogates and numbers beyond f64; both are grammatical.
+        // serde_json rejects lone surrogates and numbers beyond f64; both are valid grammar.
         let refused_by_range = serde.as_ref().is_err_and(|e| {
             let says = e.to_string();
             says.contains("out of range") || says.contains("surrogate") || says.contains("hex escape")
@@ -59,7 +59,7 @@ proptest! {
 
     #[test]
     fn nothing_panics(text in "\\PC{0,64}", pointer in "(/[a0-2~]{0,2}){0,3}") {
-        let raw = Raw::of(&text);
+        let raw = Raw::new(&text);
         let _ = (raw.pointer(&pointer), raw.as_scalar(), raw.members().count(), is_valid(&text));
     }
 }

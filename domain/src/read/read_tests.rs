@@ -1,4 +1,4 @@
-//! What a reading must hold whatever the message is.
+//! Properties of every reading, whatever the message is.
 
 use super::*;
 use crate::marker::FAILURE_ATTRIBUTE;
@@ -30,7 +30,7 @@ fn stamped(stamp: &Stamp, body: &str) -> DeadMessage {
 }
 
 #[test]
-fn a_stamp_tells_queue_id_and_times() {
+fn a_stamp_provides_queue_id_and_times() {
     let stamp = Stamp {
         error_type: Some("PaymentError".into()),
         message: Some("card declined".into()),
@@ -59,7 +59,7 @@ fn a_stamp_tells_queue_id_and_times() {
 }
 
 #[test]
-fn a_redrive_is_untouched_and_says_that_it_does_not_know() {
+fn a_redrive_is_untouched_and_says_that_the_cause_is_not_recorded() {
     let message = message(r#"{"type":"order.placed","amount":12.10,"currency":"EUR"}"#);
     let reading = read(&message, &Policy::default());
     assert_eq!(reading.original, message.content);
@@ -67,11 +67,11 @@ fn a_redrive_is_untouched_and_says_that_it_does_not_know() {
     assert_eq!(reading.diagnosis.message_type.as_deref(), Some("order.placed"));
     assert_eq!(reading.diagnosis.classification.class, Class::Unknown);
     assert_eq!(reading.diagnosis.title, "No error recorded: order.placed");
-    assert!(reading.diagnosis.remarks.iter().any(|r| r.contains("does not say why")));
+    assert!(reading.diagnosis.remarks.iter().any(|r| r.contains("does not record why")));
 }
 
 #[test]
-fn a_body_that_is_no_json_is_a_malformed_payload() {
+fn a_body_that_is_not_json_is_a_malformed_payload() {
     let reading = read(&message(r#"{"type":"order.placed","#), &Policy::default());
     assert_eq!(reading.diagnosis.classification.category, Category::MalformedPayload);
     assert_eq!(reading.diagnosis.classification.class, Class::Permanent);
@@ -90,7 +90,7 @@ fn a_deadline_that_had_passed_makes_it_expired() {
 }
 
 #[test]
-fn a_letter_that_came_back_three_times_is_poison_unless_the_team_says_otherwise() {
+fn a_letter_returned_three_times_is_poison_unless_the_policy_says_otherwise() {
     let stamp = Stamp { message: Some("connection refused".into()), ..Stamp::default() };
     let read_after = |attempt: u32, policy: &Policy| {
         let mut message = stamped(&stamp, "{}");
@@ -101,7 +101,7 @@ fn a_letter_that_came_back_three_times_is_poison_unless_the_team_says_otherwise(
     assert_eq!(read_after(2, &Policy::default()).class, Class::Transient);
     let poison = read_after(3, &Policy::default());
     assert_eq!((poison.class, poison.category), (Class::Permanent, Category::DependencyUnavailable));
-    assert!(poison.reason.starts_with("poison: it died again after 3 replays"), "{}", poison.reason);
+    assert!(poison.reason.starts_with("poison: it failed again after 3 replays"), "{}", poison.reason);
     let rule = crate::policy::ClassRule {
         name: "flaky".into(),
         error_type: None,
@@ -156,7 +156,7 @@ proptest! {
 }
 
 #[test]
-fn a_type_that_says_nothing_is_told_apart_by_its_message_and_another_by_its_frames() {
+fn general_types_are_distinguished_by_message_and_others_by_frames() {
     let group = |error_type: &str, message: &str| {
         let stack = "    at total (/srv/app/cart.js:7:1)";
         let some = |text: &str| Some(String::from(text));

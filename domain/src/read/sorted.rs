@@ -1,8 +1,8 @@
-//! Looking a name up in a sorted table: most names differ within their first eight bytes, which compare as one number.
+//! Lookup of names in a sorted table. Most names differ within their first eight bytes, which compare as one number.
 
 use core::cmp::Ordering;
 
-/// A name to be looked up.
+/// A name to look up.
 #[derive(Clone, Copy)]
 pub struct Sought<'a> {
     name: &'a str,
@@ -14,13 +14,13 @@ impl<'a> Sought<'a> {
         Self { name, lead: lead(name) }
     }
 
-    /// How a row's name stands to this one, in the order of `str`.
+    /// Orders a row's name relative to this one, in the order of `str`.
     pub fn order_of(self, row: &str) -> Ordering {
         lead(row).cmp(&self.lead).then_with(|| row.cmp(self.name))
     }
 }
 
-/// The first eight bytes as a number that orders as they do; what is shorter ends in zeros.
+/// Returns the first eight bytes as a number with the same order; shorter names are padded with zeros.
 fn lead(name: &str) -> u64 {
     let bytes = name.as_bytes();
     match bytes.first_chunk() {
@@ -36,7 +36,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn names_stand_in_the_order_of_their_text() {
+    fn names_have_the_order_of_their_text() {
         let names = ["", "\0", "a", "a\0", "a\0\0\0\0\0\0\0", "ab", "abcdefgh", "abcdefghi", "abcdefgi", "é", "éa"];
         let longer = names.iter().map(|name| String::from(*name) + "zz");
         let all: Vec<String> = names.iter().map(|name| String::from(*name)).chain(longer).collect();

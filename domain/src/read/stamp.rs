@@ -1,8 +1,9 @@
-//! The consumer crate's stamp: what a consumer writes onto a message that it gives up on.
+//! The consumer crate's stamp: the record that a consumer attaches to a message when it gives up on it.
 
 use crate::id::{MessageId, QueueArn};
 use crate::limits::STAMP_BYTES_MAX;
 use crate::reading::{Class, Failure};
+use crate::text::{head, tail};
 use crate::time::Timestamp;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,7 +15,7 @@ pub const STAMP_VERSION: u8 = 1;
 /// The longest short text (type, name, version) of a stamp, bytes: generous for every real name.
 const NAME_BYTES_MAX: usize = 512;
 
-/// Why and where a consumer gave up on a message; the value of the attribute `dlo.failure`, as JSON.
+/// Why and where a consumer gave up on a message. The value of the attribute `dlo.failure`, as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// The format's version, [`STAMP_VERSION`].
@@ -28,7 +29,7 @@ pub struct Stamp {
     /// The stack trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// What the consumer says: transient or permanent; absent where it does not know.
+    /// The consumer's own statement: transient or permanent. Absent if it does not know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
     /// The service that failed.
@@ -40,7 +41,7 @@ pub struct Stamp {
     /// The message's type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_type: Option<String>,
-    /// How often it was tried.
+    /// The number of attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
     /// The message's id on the main queue.
@@ -49,20 +50,20 @@ pub struct Stamp {
     /// The ARN of the main queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub main_queue: Option<QueueArn>,
-    /// When it was first sent, milliseconds.
+    /// Time of the first send, milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_sent_at: Option<Timestamp>,
-    /// When it was first received, milliseconds.
+    /// Time of the first receive, milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_received_at: Option<Timestamp>,
-    /// When the consumer failed on it for the last time, milliseconds.
+    /// Time of the consumer's last failure, milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_at: Option<Timestamp>,
 }
 
 impl Stamp {
-    /// The stamp as JSON of at most [`STAMP_BYTES_MAX`] bytes, of characters that SQS takes. What is too long is
-    /// shortened: names first, then the middle of the stack, then the end of the message.
+    /// Returns the stamp as JSON of at most [`STAMP_BYTES_MAX`] bytes, in characters that SQS accepts. A stamp that is
+    /// too long is shortened: names first, then the middle of the stack, then the end of the message.
     pub fn print(&self) -> String {
         let mut stamp = self.clone();
         stamp.v = STAMP_VERSION;
@@ -73,7 +74,7 @@ impl Stamp {
         stamp.main_queue = stamp.main_queue.map(|arn| head(arn.as_str(), NAME_BYTES_MAX).into());
         loop {
             let json = to_json(&stamp);
-            // An escape makes text longer, never shorter, so cutting the excess once or twice is enough.
+            // Escapes only lengthen text, so cutting the excess once or twice is enough.
             let Some(excess) = json.len().checked_sub(STAMP_BYTES_MAX + 1).map(|over| over + 1) else {
                 return json;
             };
@@ -83,14 +84,15 @@ impl Stamp {
         }
     }
 
-    /// Reads what [`Stamp::print`] wrote. A later version is read as far as this one goes; anything else is none.
+    /// Parses the output of [`Stamp::print`]. Ignores unknown fields of later versions. Returns `None` for any other
+    /// text.
     pub fn parse(text: &str) -> Option<Self> {
-        // A struct is read from an array too, which nobody ever wrote.
+        // serde also reads a struct from an array, which no version ever wrote.
         text.trim_start().starts_with('{').then_some(())?;
         serde_json::from_str(text).ok().filter(|stamp: &Self| stamp.v >= 1)
     }
 
-    /// The failure that the stamp tells of.
+    /// Returns the stamp's failure.
     pub fn failure(&self) -> Failure {
         Failure {
             error_type: self.error_type.clone(),
@@ -101,13 +103,13 @@ impl Stamp {
     }
 }
 
-/// The JSON, without the two characters that JSON allows and SQS refuses.
+/// Returns the JSON without the two characters that JSON allows and SQS rejects.
 fn to_json(stamp: &Stamp) -> String {
     let json = serde_json::to_string(stamp).unwrap_or_default();
     if json.contains(['\u{fffe}', '\u{ffff}']) { json.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}") } else { json }
 }
 
-/// Cuts `excess` bytes out of a text; false when there was none left.
+/// Cuts `excess` bytes out of a text; returns false if there was no text.
 fn shorten(text: &mut Option<String>, excess: usize, cut: fn(&str, usize) -> String) -> bool {
     let Some(whole) = text.take() else { return false };
     let keep = whole.len().saturating_sub(excess + MARK_BYTES);
@@ -117,10 +119,10 @@ fn shorten(text: &mut Option<String>, excess: usize, cut: fn(&str, usize) -> Str
     true
 }
 
-/// Room for the mark that stands where something was left out.
+/// Room for the mark at the cut.
 const MARK_BYTES: usize = 40;
 
-/// Both ends of a stack matter: where it was thrown, and the last cause.
+/// Both ends of a stack matter: the throwing frame and the root cause.
 fn cut_middle(text: &str, keep: usize) -> String {
     let first = head(text, keep / 3 * 2);
     let last = tail(text, keep / 3);
@@ -129,16 +131,6 @@ fn cut_middle(text: &str, keep: usize) -> String {
 
 fn cut_end(text: &str, keep: usize) -> String {
     format!("{}...", head(text, keep))
-}
-
-/// The longest beginning of at most `bytes` bytes that ends between two characters.
-pub fn head(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
-}
-
-/// The longest end of at most `bytes` bytes that begins between two characters.
-pub fn tail(text: &str, bytes: usize) -> &str {
-    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
 #[cfg(test)]
@@ -152,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parse_gives_back_what_print_wrote(
+        fn parse_inverts_print(
             (error_type, message, stack, consumer) in (text(), text(), text(), text()),
             class in proptest::option::of(prop_oneof![Just(Class::Transient), Just(Class::Permanent)]),
             attempts in any::<Option<u32>>(), at in any::<Option<i64>>(),
@@ -167,7 +159,7 @@ mod tests {
         }
 
         #[test]
-        fn no_stamp_is_longer_than_its_room(unit in "\\PC|\u{1}|\"|€|\u{ffff}", stack in 0_usize..60_000, message in 0_usize..60_000) {
+        fn no_stamp_exceeds_its_maximum_length(unit in "\\PC|\u{1}|\"|€|\u{ffff}", stack in 0_usize..60_000, message in 0_usize..60_000) {
             let stamp = Stamp {
                 message: Some(unit.repeat(message / unit.len())),
                 stack: Some(unit.repeat(stack / unit.len())),
@@ -189,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_stamp_is_none() {
+    fn other_texts_are_not_stamps() {
         for text in ["", "null", "{}", "{\"v\":0}", "{\"v\":\"1\"}", "[1]", "{\"v\":1"] {
             assert_eq!(Stamp::parse(text), None, "{text}");
         }

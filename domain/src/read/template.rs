@@ -1,39 +1,40 @@
-//! The message template: what varies between two occurrences of one error is masked, the words stay.
+//! The message template: the variable parts of an error message are masked, the words stay.
 //!
-//! One pass from left to right, no backtracking: a token is judged by its shape (identifier, hex, host, path, ...)
-//! and by the words next to it, never by digits alone. Runs of masks collapse, so that a list of three ids and a
-//! list of one read the same. What names a cause stays: status codes, errno, CamelCase names, code names in quotes.
+//! One pass from left to right, without backtracking. A token's shape (identifier, hex, host, path, ...) and the
+//! adjacent words decide, never its digits alone. Adjacent masks collapse, so a list of three ids and a list of one
+//! give the same template. Names of the cause stay: status codes, errno, CamelCase names, code names in quotes.
 
 mod out;
 mod paths;
 mod shapes;
 mod words;
 
-use super::stamp::head;
+use crate::text::head;
 use alloc::string::String;
 use out::Out;
 pub(crate) use paths::is_file as is_file_path;
 use shapes::Shape;
 
-/// What stands for whatever varies.
+/// The placeholder for variable parts.
 pub const MASK: char = '*';
 
-/// The most of a message that is looked at, bytes.
+/// The part of a message that is scanned, bytes.
 const MESSAGE_BYTES_MAX: usize = 8 * 1024;
-/// The longest quoted or braced part that is taken as one, bytes; keeps the pass linear.
+/// The longest quoted or braced part that is treated as a unit, bytes; keeps the pass linear.
 const SPAN_BYTES_MAX: usize = 2 * 1024;
-/// The longest value in angle brackets: a mail address (RFC 5321) and a little more, bytes.
+/// The longest value in angle brackets, bytes: a mail address (RFC 5321) and some more.
 const VALUE_BYTES_MAX: usize = 320;
-/// The longest template, bytes. Cut by template, not by message, so that long ids do not move the cut.
+/// The longest template, bytes. The limit applies to the template, not the message, so that long ids do not move the
+/// cut.
 const TEMPLATE_BYTES_MAX: usize = 2 * 1024;
 
-/// A token in which so many parts vary is an identifier as a whole: `task_2008_c_0003_m_17`.
+/// A token with at least this many variable parts is an identifier as a whole: `task_2008_c_0003_m_17`.
 const ID_PARTS_MIN: usize = 3;
 
-/// The template of a message; the error type says how to take a lone name in quotes (`KeyError: 'sku'`).
-pub fn of(message: &str, error_type: &str) -> String {
+/// Returns the template of a message. The error type decides the meaning of a lone quoted name (`KeyError: 'sku'`).
+pub fn from_message(message: &str, error_type: &str) -> String {
     let text = head(message, MESSAGE_BYTES_MAX).trim();
-    let mut scanner = Scanner::of(text, error_type);
+    let mut scanner = Scanner::new(text, error_type);
     while scanner.at < text.len() && scanner.out.text.len() < TEMPLATE_BYTES_MAX {
         scanner.step();
     }
@@ -47,21 +48,21 @@ struct Scanner<'a> {
     at: usize,
     out: Out,
     names_are_code: bool,
-    /// The quotes whose end was looked for: up to where, and whether it was found there. Nothing is looked through
-    /// twice.
+    /// For each kind of quote: how far the search for its end has come, and whether it was found there. No text is
+    /// searched twice.
     ends: [(char, usize, bool); QUOTES_MAX],
-    /// Up to where braces are known to hold no data.
+    /// Up to here, braces are known to contain no data.
     bare_until: usize,
-    /// Bytes that were looked at ahead of the cursor.
+    /// Bytes that were examined ahead of the cursor.
     #[cfg(test)]
     ahead_bytes: usize,
 }
 
-/// As many kinds of quotes as open anything.
+/// The number of characters that open a quote.
 const QUOTES_MAX: usize = 6;
 
 impl<'a> Scanner<'a> {
-    fn of(text: &'a str, error_type: &str) -> Self {
+    fn new(text: &'a str, error_type: &str) -> Self {
         Self {
             text,
             at: 0,
@@ -74,8 +75,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The length of what stands in quotes, if they close near. What was looked through is kept in mind: the next
-    /// quote of the kind ends where this one does, or looks only further on, which keeps the pass linear.
+    /// Returns the length of the quoted text if the closing quote is near. Remembers the searched range: the next
+    /// quote of the kind ends at the same place or is searched only from there on, which keeps the pass linear.
     fn quoted(&mut self, open: char) -> Option<usize> {
         let inside_at = self.at + open.len_utf8();
         let known = self.ends.iter_mut().find(|(quote, ..)| *quote == open || *quote == '\0')?;
@@ -119,7 +120,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether the character before is a letter or digit: then an apostrophe is no quote.
+    /// Whether the preceding character is a letter or digit: then an apostrophe is not a quote.
     fn after_letter(&self) -> bool {
         self.text[..self.at].chars().next_back().is_some_and(char::is_alphanumeric)
             && !self.rest().starts_with(['"', '`', '“'])
@@ -128,7 +129,7 @@ impl<'a> Scanner<'a> {
     fn quote(&mut self, open: char) {
         let inside_at = self.at + open.len_utf8();
         let Some(length) = self.quoted(open) else {
-            // Cut off inside the quote: what follows is data of which we see a part.
+            // The message was cut off inside the quote: the remaining text is partial data.
             let cut = self.text.ends_with('…') || self.text.ends_with("...");
             if cut && self.text.len() - inside_at < SPAN_BYTES_MAX {
                 self.out.mask();
@@ -157,7 +158,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// `Order["lines"]`: the quote is an index into something named.
+    /// `Order["lines"]`: the quote is an index of something named.
     fn is_index(&self) -> bool {
         let before = &self.text[..self.at];
         before
@@ -188,7 +189,7 @@ impl<'a> Scanner<'a> {
                 && self.out.text.trim_end_matches(", ").ends_with(|c: char| c.is_ascii_digit())
     }
 
-    /// A JSON object, a dictionary, a record: data but for the codes in it.
+    /// A JSON object, a dictionary or a record: data, except for the codes in it.
     fn braces(&mut self) {
         if self.at < self.bare_until {
             self.at += 1;
@@ -221,7 +222,7 @@ impl<'a> Scanner<'a> {
         self.out.punctuation('}');
     }
 
-    /// A run of characters that no delimiter breaks.
+    /// A run of characters without delimiters.
     fn chunk(&mut self) {
         let rest = self.rest();
         if rest.starts_with('%') && self.out.run.is_some() {
@@ -249,7 +250,7 @@ impl<'a> Scanner<'a> {
             return chunk.chars().for_each(|c| self.out.punctuation(c));
         }
         self.core(core, tail);
-        // The padding of base64 goes with what it pads.
+        // The padding of base64 is part of the mask.
         let padded = self.out.run == Some(self.out.text.len());
         let shown = tail.chars().filter(|c| *c != '…' && !(padded && *c == '='));
         shown.for_each(|c| self.out.punctuation(c));
@@ -263,7 +264,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// `account="Zoë Brandt"`: a value in quotes, data unless the key says that it is a code.
+    /// `account="Zoë Brandt"`: a quoted value is data unless its key marks it as a code.
     fn assigned_quote(&mut self, key: &str) {
         let Some(open) = self.rest().chars().next() else { return };
         let inside_at = self.at + open.len_utf8();
@@ -304,7 +305,7 @@ impl<'a> Scanner<'a> {
         match shapes::shape(core) {
             Shape::Word if words::joins_time(core, self.out.run.is_some(), after) => self.out.mask(),
             Shape::Word if self.out.run.is_some() && self.out.text.ends_with(' ') && words::is_unit(core) => {
-                // `1.5 GiB` and `640 MiB` differ in the number's size only.
+                // `1.5 GiB` and `640 MiB` differ only in the size of the number.
                 self.out.mask();
             }
             Shape::Word | Shape::Code => self.out.word(core),
@@ -313,13 +314,13 @@ impl<'a> Scanner<'a> {
             Shape::Parts if words::precedes_id(&self.out.before[0]) && core.bytes().any(|b| b.is_ascii_digit()) => {
                 self.out.mask();
             }
-            // What a server logs of a request it served: the method is the event, its target is data.
+            // A server's log of a request: the method is the event, its target is data.
             Shape::Parts if paths::is_method(&self.out.before[0]) && after.starts_with(" HTTP/") => self.out.mask(),
             Shape::Parts => self.parts(core),
         }
     }
 
-    /// `ws=Source{1, 2}`, `key=0|app|7`: what stands without a blank after a value belongs to it.
+    /// `ws=Source{1, 2}`, `key=0|app|7`: text that directly follows a value belongs to it.
     fn rest_of_value(&mut self) {
         let rest = head(self.rest(), SPAN_BYTES_MAX);
         let more = match rest.chars().next() {
@@ -330,7 +331,7 @@ impl<'a> Scanner<'a> {
         self.at += more.unwrap_or(0);
     }
 
-    /// A token of which parts vary.
+    /// A token with variable parts.
     fn parts(&mut self, core: &str) {
         let mut masked = shapes::mask_parts(core);
         if paths::is_file(core) {
@@ -344,7 +345,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// An address: scheme, host and the words of its path; nothing that varies.
+    /// An address: scheme, host and the words of its path stay; variable parts are masked.
     fn url(&mut self, scheme: usize) {
         let rest = self.rest();
         let end = rest.find(|c: char| {
@@ -356,7 +357,7 @@ impl<'a> Scanner<'a> {
         let plain = whole.split(['?', '#']).next().unwrap_or(whole);
         let (authority, path) = plain.split_at(plain.find('/').unwrap_or(plain.len()));
         let host = authority.rsplit('@').next().unwrap_or(authority);
-        // The scheme is a name even where it has a digit: `s3`.
+        // The scheme is a name even if it contains a digit: `s3`.
         let mut masked = String::from(&url[..scheme + 3]);
         masked.push_str(&shapes::mask_parts(host));
         let path = shapes::mask_parts(path);
@@ -367,7 +368,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The length of `'s`-like endings, where an apostrophe stands between letters.
+/// Returns the length of an ending such as `'s` after an apostrophe between letters.
 fn apostrophe(rest: &str) -> Option<usize> {
     let after = rest.strip_prefix(['\'', '’'])?;
     let quote = rest.len() - after.len();

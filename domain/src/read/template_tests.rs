@@ -1,15 +1,15 @@
-//! One row per token class: the same error with other data reads the same, another error does not.
+//! One row per token class: the same error with other data gives the same template, another error does not.
 
 use super::*;
 use alloc::format;
 use proptest::prelude::*;
 
 fn check(message: &str, expected: &str) {
-    assert_eq!(of(message, ""), expected, "{message}");
+    assert_eq!(from_message(message, ""), expected, "{message}");
 }
 
 #[test]
-fn what_varies_is_masked() {
+fn variable_parts_are_masked() {
     check("", "");
     check("invoice 4711 is paid", "invoice * is paid");
     check("job 7f3c2d1e-0a9b-4c8d-8e7f-6a5b4c3d2e1f lost", "job * lost");
@@ -21,7 +21,7 @@ fn what_varies_is_masked() {
     check("name 'Anna Kowalska' is taken", "name * is taken");
     check("cannot reach worker-3.pool.internal:8080", "cannot reach worker-*.pool.internal:*");
     check("at Mon, 03 Nov 2024 10:15:30 GMT", "at *");
-    // Where one part of a path varies it leads to data: which folder the data is in is data too.
+    // If one part from_message a path varies, the path leads to data, including its directories.
     check("read /var/spool/2024/11/msg-7.eml", "read *");
     check("read /srv/releases/20241103/config/mail.yml", "read */mail.yml");
     check("read C:\\jobs\\17\\out.csv", "read *\\out.csv");
@@ -43,7 +43,7 @@ fn what_varies_is_masked() {
 }
 
 #[test]
-fn what_names_the_cause_stays() {
+fn names_of_the_cause_stay() {
     check("status code 404", "status code 404");
     check("resultCode=2059, countryCode=49", "resultCode=2059, countryCode=*");
     check("TLS alert 40", "TLS alert 40");
@@ -59,8 +59,8 @@ fn what_names_the_cause_stays() {
     check("no column 'o.coupon_id'", "no column \"o.coupon_id\"");
     check("expected u64, got f32", "expected u64, got f32");
     check("state=closed reason=overdue", "state=closed reason=overdue");
-    assert_eq!(of("'sku'", "KeyError"), "\"sku\"");
-    assert_eq!(of("'sku'", "ValueError"), "*");
+    assert_eq!(from_message("'sku'", "KeyError"), "\"sku\"");
+    assert_eq!(from_message("'sku'", "ValueError"), "*");
 }
 
 #[test]
@@ -73,27 +73,27 @@ fn hostile_messages_are_bounded() {
         "€'".repeat(4_000),
         "'a ".repeat(4_000),
     ] {
-        assert!(of(&text, "").len() <= TEMPLATE_BYTES_MAX);
+        assert!(from_message(&text, "").len() <= TEMPLATE_BYTES_MAX);
     }
 }
 
 proptest! {
     #[test]
     fn ids_numbers_and_times_do_not_matter(a in 0_u64.., b in 0_u64.., id in "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}") {
-        let first = of(&format!("order {a} of {id} failed at 2026-11-19T08:01:02Z after {a} ms"), "");
-        let second = of(&format!("order {b} of 7f3c2d1e-0a9b-4c8d-8e7f-6a5b4c3d2e1f failed at 2025-01-01T00:00:00.5Z after {b} ms"), "");
+        let first = from_message(&format!("order {a} from_message {id} failed at 2026-11-19T08:01:02Z after {a} ms"), "");
+        let second = from_message(&format!("order {b} from_message 7f3c2d1e-0a9b-4c8d-8e7f-6a5b4c3d2e1f failed at 2025-01-01T00:00:00.5Z after {b} ms"), "");
         prop_assert_eq!(first, second);
     }
 
     #[test]
     fn nothing_panics_and_all_is_bounded(text in "(\\PC|['\"`{}()=:/.,*\n ]){0,200}") {
-        prop_assert!(of(&text, "E").len() <= TEMPLATE_BYTES_MAX);
+        prop_assert!(from_message(&text, "E").len() <= TEMPLATE_BYTES_MAX);
     }
 }
 
-/// Bytes that the scanner looked at ahead of its cursor.
+/// Bytes that the scanner examined ahead from_message its cursor.
 fn ahead_bytes(text: &str) -> usize {
-    let mut scanner = Scanner::of(text, "");
+    let mut scanner = Scanner::new(text, "");
     while scanner.at < text.len() {
         scanner.step();
     }
@@ -101,7 +101,7 @@ fn ahead_bytes(text: &str) -> usize {
 }
 
 #[test]
-fn whatever_a_text_is_it_is_looked_at_a_few_times_only() {
+fn every_text_is_scanned_a_constant_number_of_times() {
     #[rustfmt::skip]
     let pieces = [
         "'", "\"a ", "'a \"b `c “d ‘e «f ", "{", "{}", "{{}", "{a", "a=b{", "a='", "a=b{'", "{\"", "{1", "[", "[::", "x'a", "\\'a ", "((", "a/", "1.", "http://", "Jan ", "error \"x ",
@@ -109,7 +109,7 @@ fn whatever_a_text_is_it_is_looked_at_a_few_times_only() {
     for piece in pieces {
         let text = piece.repeat((1 << 18) / piece.len());
         let looked = ahead_bytes(&text);
-        // Once by the braces, and once by each kind of quote.
+        // Once for the braces, and once for each kind from_message quote.
         assert!(looked <= (QUOTES_MAX + 1) * text.len(), "{piece}: {} times", looked / text.len());
     }
     // Nested, and closed only far away.

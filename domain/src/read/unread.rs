@@ -1,4 +1,4 @@
-//! The letter of which nothing is read, because reading it broke.
+//! The fallback reading for a message on which the reader itself crashes.
 
 use super::fingerprint::FINGERPRINT_VERSION;
 use super::marker_of;
@@ -13,13 +13,12 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 const TITLE: &str = "The office could not read these letters";
-const REMARK: &str =
-    "Reading this letter broke, which is a defect of the office: please report it. The letter is kept as it came.";
-const NOT_KNOWN: &str = "The office could not read this letter, so what it was on the main queue is not known.";
+const REMARK: &str = "The office failed to read this letter. This is a defect of the office; please report it. The letter is stored unchanged.";
+const NOT_KNOWN: &str = "The office could not read this letter, so its original content on the main queue is unknown.";
 
-/// What is known of a message on which [`read`](super::read) itself breaks: nothing but what the queue says, and the
-/// marker of a replay. All of it is kept, in a group of its own for each queue. Only what SQS moved by itself can be
-/// sent back, because that is what the consumer had; of anything else it is not known what was put around it.
+/// Returns what is known about a message on which [`read`](super::read()) panics: only the queue's information and the
+/// marker of a replay. The letter is kept, in one group per queue. Only a letter that SQS itself moved can be sent
+/// back, because its content is what the consumer received; for others, an added envelope cannot be excluded.
 pub fn unread(message: &DeadMessage) -> Reading {
     let system = &message.system;
     let redriven = system.source_queue.is_some();
@@ -88,9 +87,9 @@ mod tests {
         }
     }
 
-    /// What the queue says is taken as a reader that works takes it.
+    /// The queue's information is read as by a working reader.
     #[test]
-    fn it_is_what_a_plain_letter_is_but_for_its_cause() {
+    fn it_equals_a_plain_letter_except_for_its_cause() {
         let queue = "arn:aws:sqs:eu-west-1:111122223333:orders";
         let marker = format!("1.{}.{}.2", "0a".repeat(16), "1b".repeat(16));
         for attributes in [&[][..], &[("tenant", "t"), ("dlo.replay", &marker)]] {
@@ -109,13 +108,13 @@ mod tests {
                 ..read.clone()
             };
             assert_eq!(unread, as_unread);
-            assert_eq!(unread.marker.is_some(), !attributes.is_empty(), "a letter that comes back is known");
+            assert_eq!(unread.marker.is_some(), !attributes.is_empty(), "a returned letter is recognised");
             assert_ne!(unread.group, read.group);
         }
     }
 
     #[test]
-    fn what_was_put_around_it_is_not_known_so_it_stays() {
+    fn an_envelope_stays_because_it_is_unknown() {
         let stamped = message(None, &[("dlo.failure", "{}")]);
         let reading = unread(&stamped);
         assert!(matches!(reading.diagnosis.replayability, Replayability::NotReplayable { .. }));

@@ -2,7 +2,7 @@
 
 use crate::time::Timestamp;
 
-/// Reads a moment; a text without an offset counts as UTC, a bare date is none (nobody knows which hour it means).
+/// Parses a moment. A text without an offset counts as UTC. Returns `None` for a bare date, which has no hour.
 pub fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     epoch(text).or_else(|| rfc3339(text)).map(Timestamp::from_ms)

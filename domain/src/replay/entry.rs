@@ -1,4 +1,4 @@
-//! A letter in a replay, and what becomes of it.
+//! A letter in a replay, and its outcome.
 
 use crate::id::{GroupId, LetterId, MessageId, ReplayId};
 use crate::tagged::need;
@@ -13,80 +13,80 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct Entry {
     /// The replay.
     pub replay: ReplayId,
-    /// Its place in the plan, from 0: the order in which letters are sent.
+    /// Its position in the plan, from 0: the order of sending.
     pub seq: u64,
     /// The letter.
     pub letter: LetterId,
-    /// The wave it belongs to, from 0, the canary.
+    /// Its wave, from 0, the canary.
     pub wave: u32,
-    /// What became of it.
+    /// Its outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Sends that may have reached the queue. More than one means that an answer was lost and the letter was sent
-    /// again: the consumer may have seen it twice.
+    /// The number of sends that may have reached the queue. More than one means that an answer was lost and the letter
+    /// was sent again: the consumer may have received it twice.
     pub sends: u32,
-    /// On a FIFO queue the letter's message group: one letter of it is on its way at a time.
+    /// The letter's message group on FIFO queues: at most one letter of a group is in flight.
     #[serde(default, alias = "lane", skip_serializing_if = "Option::is_none")]
     pub message_group: Option<String>,
-    /// By which version it was changed when it was sent last; none when it went as it lay.
+    /// The transform version that changed it at the last send; `None` if it was sent unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<ChangedBy>,
 }
 
-/// What becomes of a letter in a replay.
+/// The outcome of a letter in a replay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome {
     /// Not sent yet.
     Pending,
-    /// The intent to send is written; whether it was sent is not known yet.
+    /// In doubt: the intent to send is written, but the queue's answer is not known.
     Sending {
-        /// Since when.
+        /// When the intent was written.
         since: Timestamp,
     },
-    /// Sent; its observation window runs.
+    /// Sent; its observation window is running.
     InFlight {
-        /// When the queue took it.
+        /// When the queue accepted it.
         sent_at: Timestamp,
-        /// Its id on the main queue now.
+        /// Its current id on the main queue.
         message_id: MessageId,
     },
-    /// Confirmed, or its window passed without a return.
+    /// Confirmed by a receipt, or not returned within its window.
     Delivered {
-        /// When that was judged.
+        /// When that was determined.
         at: Timestamp,
-        /// Who confirmed it; none when its window passed without a return.
+        /// The receipt's confirmation; `None` if the window ended without a return.
         #[serde(skip_serializing_if = "Option::is_none")]
         confirmed: Option<Confirmation>,
     },
-    /// It came back to the dead-letter queue.
+    /// Returned to the dead-letter queue.
     Returned {
         /// When its consumer failed on it.
         at: Timestamp,
-        /// What that says of the fix.
+        /// What the return means for the fix.
         verdict: Verdict,
-        /// The group it belongs to now.
+        /// The variant that it belongs to now.
         group: GroupId,
         /// The failure's title.
         title: String,
     },
-    /// Its deadline passed before it was sent.
+    /// Expired: its deadline passed before it was sent.
     Expired {
-        /// When that was seen.
+        /// When that was noticed.
         at: Timestamp,
     },
-    /// Not sent.
+    /// Skipped.
     Skipped {
-        /// Why.
+        /// The reason.
         reason: SkipReason,
-        /// The particulars, in a sentence.
+        /// Details, in one sentence.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
     },
 }
 
-/// What a consumer's receipt says of a letter.
+/// The content of a consumer's receipt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Confirmation {
@@ -99,7 +99,7 @@ pub struct Confirmation {
 }
 
 impl Outcome {
-    /// Who confirmed it, if it is delivered and somebody did.
+    /// Returns the receipt's confirmation, if the letter is delivered and has one.
     pub fn confirmation(&self) -> Option<&Confirmation> {
         match self {
             Self::Delivered { confirmed, .. } => confirmed.as_ref(),
@@ -107,12 +107,12 @@ impl Outcome {
         }
     }
 
-    /// Not sent, for a reason that says all.
+    /// Returns the outcome `Skipped` for a reason that needs no details.
     pub fn skipped(reason: SkipReason) -> Self {
         Self::Skipped { reason, detail: None }
     }
 
-    /// The outcome without what belongs to it.
+    /// Returns the outcome without its data.
     pub fn kind(&self) -> OutcomeKind {
         match self {
             Self::Pending => OutcomeKind::Pending,
@@ -126,7 +126,7 @@ impl Outcome {
     }
 }
 
-/// What an outcome may carry.
+/// The fields that any outcome may carry.
 #[derive(Deserialize)]
 struct Carried {
     outcome: OutcomeKind,
@@ -165,7 +165,7 @@ impl<'de> Deserialize<'de> for Outcome {
     }
 }
 
-/// [`Outcome`] without what belongs to it: a column of the ledger.
+/// [`Outcome`] without its data: a column of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -191,7 +191,7 @@ impl OutcomeKind {
     pub const ALL: [Self; 7] =
         [Self::Pending, Self::Sending, Self::InFlight, Self::Delivered, Self::Returned, Self::Expired, Self::Skipped];
 
-    /// The word of the kind, as in JSON.
+    /// Returns the kind's name, as in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -205,37 +205,37 @@ impl OutcomeKind {
     }
 }
 
-/// What a return says of the fix.
+/// What a returned letter means for the fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It died of the same cause: the fix did not work.
+    /// It died of the same cause: the fix did not work for it.
     SameCause,
     /// It died of another cause: the fix uncovered another fault.
     NewCause,
-    /// It died of something transient: the fix is not refuted.
+    /// It died of a transient failure: the fix is not disproved.
     Transient,
 }
 
-/// Why a letter was not sent.
+/// Why a letter was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
-    /// Another replay had taken it, or it was delivered meanwhile.
+    /// Another replay includes it, or it was delivered in the meantime.
     NotWaiting,
-    /// The queue refused it for good (its characters or its size).
+    /// The queue rejects it permanently, because of its characters or its size.
     Refused,
-    /// The replay was aborted before its turn.
+    /// The replay was aborted before the letter was sent.
     Aborted,
-    /// The letter is gone from the store.
+    /// The letter is no longer in the store.
     Gone,
-    /// A letter before it in its message group came back: it must not overtake it.
+    /// An earlier letter of its message group returned; this one must not overtake it.
     Behind,
-    /// The replay was aborted while the answer to its sending was lost: it may have been sent, and has not come back.
+    /// The replay was aborted before the queue's answer arrived: the letter may have been sent, and has not returned.
     InDoubt,
-    /// The transform that it was to be changed by fails on it.
+    /// The transform fails on it.
     TransformFailed,
     /// The payload that it points to is gone.
     PayloadGone,

@@ -1,39 +1,39 @@
-//! The ledger: how many letters of a replay are where. It closes at every moment: the sum over all outcomes is
-//! what the plan selected, because an entry's move takes one from a column and puts one into another, in the same
+//! The ledger: how many letters of a replay have each outcome. It balances at every moment: the sum over all outcomes
+//! equals the number of letters in the plan. Each move subtracts from one column and adds to another, in the same
 //! commit as the entry itself.
 
 use super::entry::{Entry, OutcomeKind};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// The columns of one wave. Each number is a list of entries that can be asked for.
+/// The columns of one wave. Each number has a list of entries behind it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct WaveLedger {
     /// Not sent yet.
     pub pending: u64,
-    /// Intent written, sending not confirmed.
+    /// In doubt: intent written, sending not confirmed.
     pub sending: u64,
     /// Sent, window running.
     pub in_flight: u64,
-    /// Confirmed or not returned.
+    /// Confirmed, or not returned within the window.
     pub delivered: u64,
-    /// Came back.
+    /// Returned to the dead-letter queue.
     pub returned: u64,
-    /// Past their deadline before they were sent.
+    /// Expired before they were sent.
     pub expired: u64,
-    /// Not sent, with a reason.
+    /// Skipped, with a reason.
     pub skipped: u64,
     /// Letters that were sent more than once because an answer was lost (also counted in their column).
     pub sent_twice: u64,
-    /// Delivered letters that their consumer's receipt confirmed (also counted in that column); the others were judged
-    /// by their window.
+    /// Delivered letters that a receipt confirmed (also counted in that column). For the others, the window ended
+    /// without a return.
     pub confirmed: u64,
 }
 
 impl WaveLedger {
-    /// The number in a column.
+    /// Returns the number in a column.
     pub fn get(&self, kind: OutcomeKind) -> u64 {
         match kind {
             OutcomeKind::Pending => self.pending,
@@ -58,12 +58,12 @@ impl WaveLedger {
         }
     }
 
-    /// All letters of the wave.
+    /// Returns the number of all letters of the wave.
     pub fn selected(&self) -> u64 {
         OutcomeKind::ALL.iter().map(|kind| self.get(*kind)).sum()
     }
 
-    /// Letters that reached the main queue.
+    /// Returns the number of letters that reached the main queue.
     pub fn sent(&self) -> u64 {
         self.in_flight + self.delivered + self.returned
     }
@@ -89,27 +89,27 @@ pub struct Ledger(pub Vec<WaveLedger>);
 pub struct LedgerMove {
     /// The wave.
     pub wave: u32,
-    /// The column they leave; none when the plan is being written.
+    /// The column that they leave; `None` while the plan is being written.
     pub from: Option<OutcomeKind>,
-    /// The column they enter.
+    /// The column that they enter.
     pub to: OutcomeKind,
-    /// How many.
+    /// The number of letters.
     pub letters: u64,
-    /// How many more of them may now have been sent more than once; negative when the queue has said that the second
+    /// The change in letters that may have been sent more than once; negative if the queue reports that the second
     /// send of some did not reach it.
     pub sent_twice: i64,
-    /// How many more of them a receipt has confirmed; negative when such letters came back all the same.
+    /// The change in letters that a receipt confirmed; negative if such letters returned nevertheless.
     #[serde(default)]
     pub confirmed: i64,
 }
 
 impl LedgerMove {
-    /// So many letters move, and nothing else changes.
+    /// Creates a move that changes nothing else.
     pub const fn plain(wave: u32, from: Option<OutcomeKind>, to: OutcomeKind, letters: u64) -> Self {
         Self { wave, from, to, letters, sent_twice: 0, confirmed: 0 }
     }
 
-    /// The move of one entry.
+    /// Creates the move for one entry.
     pub fn of(before: &Entry, after: &Entry) -> Self {
         let was = |is: fn(&Entry) -> bool| i64::from(is(after)) - i64::from(is(before));
         Self {
@@ -119,8 +119,8 @@ impl LedgerMove {
         }
     }
 
-    /// With another move between the same columns of the same wave.
-    pub fn joined(self, other: &Self) -> Self {
+    /// Returns the sum of two moves between the same columns of the same wave.
+    pub fn combined(self, other: &Self) -> Self {
         Self {
             letters: self.letters + other.letters,
             sent_twice: self.sent_twice + other.sent_twice,
@@ -131,12 +131,12 @@ impl LedgerMove {
 }
 
 impl Ledger {
-    /// The columns of one wave.
+    /// Returns the columns of one wave.
     pub fn wave(&self, wave: u32) -> WaveLedger {
         self.0.get(wave as usize).cloned().unwrap_or_default()
     }
 
-    /// The sums over all waves.
+    /// Returns the sums over all waves.
     pub fn total(&self) -> WaveLedger {
         let mut total = WaveLedger::default();
         for wave in &self.0 {
@@ -145,8 +145,8 @@ impl Ledger {
         total
     }
 
-    /// Does a move. A column never goes below zero: a store that would ask for that has lost an entry's condition,
-    /// and the sum then shows it.
+    /// Applies a move. A column never becomes negative: a store that attempts this has lost an entry's condition, and
+    /// the sum then shows it.
     pub fn apply(&mut self, change: &LedgerMove) {
         let at = change.wave as usize;
         if self.0.len() <= at {

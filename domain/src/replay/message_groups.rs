@@ -1,22 +1,22 @@
-//! FIFO: whose turn it is. Of each message group one letter at a time is on its way, in the order in which the letters
-//! died; when one comes back, those behind it stay: what follows a failed message must not overtake it.
+//! FIFO order: at most one letter of each message group is in flight, in the order in which the letters died. If one
+//! returns, the letters behind it stay, because they must not overtake a failed message.
 
 use super::entry::{Entry, OutcomeKind};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 
-/// Whose turn it is.
+/// Whether an unsent entry may be sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// It may go.
-    Go,
-    /// Another letter of its message group is on its way.
-    Later,
-    /// A letter before it in its message group has come back.
+pub enum Clearance {
+    /// It may be sent.
+    Send,
+    /// Another letter of its message group is in flight.
+    Wait,
+    /// An earlier letter of its message group has returned.
     Behind,
 }
 
-/// What the message groups of one replay are doing.
+/// The state of the message groups of one replay.
 #[derive(Clone, Debug, Default)]
 pub struct MessageGroups {
     busy: BTreeSet<String>,
@@ -24,7 +24,7 @@ pub struct MessageGroups {
 }
 
 impl MessageGroups {
-    /// Takes note of an entry that was sent.
+    /// Records an entry that was sent.
     pub fn note(&mut self, entry: &Entry) {
         let Some(message_group) = &entry.message_group else { return };
         match entry.outcome.kind() {
@@ -34,24 +34,25 @@ impl MessageGroups {
         }
     }
 
-    /// Whether a letter whose sending is in doubt may be sent again: not when one of its message group has come back
-    /// since, as the first sending may not have reached the queue.
+    /// Whether a letter in doubt may be sent again. Not if a letter of its message group has returned since then,
+    /// because the first send may not have reached the queue.
     pub fn may_send_again(&self, entry: &Entry) -> bool {
         entry.message_group.as_ref().is_none_or(|message_group| !self.broken.contains(message_group))
     }
 
-    /// Whose turn an unsent entry is; to be asked in the order of the plan. One that goes keeps its group busy.
-    pub fn turn(&mut self, entry: &Entry) -> Turn {
-        let Some(message_group) = &entry.message_group else { return Turn::Go };
+    /// Whether an unsent entry may be sent now. Call it in the order of the plan: an entry that may be sent occupies
+    /// its message group.
+    pub fn clearance(&mut self, entry: &Entry) -> Clearance {
+        let Some(message_group) = &entry.message_group else { return Clearance::Send };
         if self.broken.contains(message_group) {
-            return Turn::Behind;
+            return Clearance::Behind;
         }
-        if self.busy.insert(message_group.clone()) { Turn::Go } else { Turn::Later }
+        if self.busy.insert(message_group.clone()) { Clearance::Send } else { Clearance::Wait }
     }
 }
 
-/// How many observation windows follow each other: one for each wave, or as many as the longest message group of a
-/// wave has letters in it. `lanes` are the message groups of the plan's letters, in their order.
+/// Returns the number of consecutive observation windows: one per wave, or the length of the longest message group in
+/// the wave. `message_groups` are those of the plan's letters, in plan order.
 pub fn rounds<'a>(waves: &[u64], mut message_groups: impl Iterator<Item = Option<&'a str>>) -> u64 {
     let longest = |size: &u64| {
         let mut lengths: BTreeMap<&str, u64> = BTreeMap::new();
@@ -83,30 +84,32 @@ mod tests {
         Outcome::Returned { at: AT, verdict: Verdict::SameCause, group, title }
     }
 
-    fn check(sent: &[(&str, Outcome)], pending: &[Option<&str>], turns: &[Turn]) {
+    fn check(sent: &[(&str, Outcome)], pending: &[Option<&str>], expected: &[Clearance]) {
         let mut message_groups = MessageGroups::default();
         sent.iter()
             .for_each(|(message_group, outcome)| message_groups.note(&entry(Some(message_group), outcome.clone())));
-        let told: Vec<Turn> =
-            pending.iter().map(|message_group| message_groups.turn(&entry(*message_group, Outcome::Pending))).collect();
-        assert_eq!(told, turns, "{sent:?} {pending:?}");
+        let got: Vec<Clearance> = pending
+            .iter()
+            .map(|message_group| message_groups.clearance(&entry(*message_group, Outcome::Pending)))
+            .collect();
+        assert_eq!(got, expected, "{sent:?} {pending:?}");
     }
 
     #[test]
     fn one_letter_of_a_message_group_goes_at_a_time() {
-        use Turn::*;
+        use Clearance::*;
         let in_flight = || Outcome::InFlight { sent_at: AT, message_id: MessageId::from("m") };
-        check(&[], &[None, None], &[Go, Go]);
-        check(&[], &[Some("a"), Some("a"), Some("b"), Some("a")], &[Go, Later, Go, Later]);
-        check(&[("a", in_flight())], &[Some("a"), Some("b")], &[Later, Go]);
-        check(&[("a", Outcome::Sending { since: AT })], &[Some("a")], &[Later]);
-        check(&[("a", Outcome::Delivered { at: AT, confirmed: None })], &[Some("a"), Some("a")], &[Go, Later]);
-        check(&[("a", returned())], &[Some("a"), Some("b"), None], &[Behind, Go, Go]);
+        check(&[], &[None, None], &[Send, Send]);
+        check(&[], &[Some("a"), Some("a"), Some("b"), Some("a")], &[Send, Wait, Send, Wait]);
+        check(&[("a", in_flight())], &[Some("a"), Some("b")], &[Wait, Send]);
+        check(&[("a", Outcome::Sending { since: AT })], &[Some("a")], &[Wait]);
+        check(&[("a", Outcome::Delivered { at: AT, confirmed: None })], &[Some("a"), Some("a")], &[Send, Wait]);
+        check(&[("a", returned())], &[Some("a"), Some("b"), None], &[Behind, Send, Send]);
         check(&[("a", Outcome::Delivered { at: AT, confirmed: None }), ("a", returned())], &[Some("a")], &[Behind]);
     }
 
     #[test]
-    fn a_sending_in_doubt_is_not_repeated_behind_a_letter_that_came_back() {
+    fn a_letter_in_doubt_is_not_sent_again_behind_a_returned_one() {
         let mut message_groups = MessageGroups::default();
         let doubtful = |message_group| entry(message_group, Outcome::Sending { since: AT });
         message_groups.note(&doubtful(Some("a")));

@@ -1,4 +1,4 @@
-//! The plan: an immutable list of letters, its waves, pace and thresholds, readable before anybody approves it.
+//! The plan: an immutable list of letters with its waves, pace and thresholds, readable before approval.
 
 use crate::filter::LetterFilter;
 use crate::fix::Fix;
@@ -13,93 +13,93 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// What names a plan's content exactly. An approval carries it; a changed plan has another.
+/// The exact identity of a plan's content. An approval names it; a changed plan has another hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct PlanHash(pub String);
 
-/// What a person may choose; everything else follows from the policy.
+/// The options that a person may choose; the policy decides everything else.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanOptions {
-    /// Letters of the canary.
+    /// Letters in the canary.
     pub canary_letters: Option<u64>,
-    /// How much larger each wave is than the one before, 1 to 100.
+    /// The growth factor from each wave to the next, 1 to 100.
     pub growth_factor: Option<u64>,
-    /// Letters a second, 1 to 10,000.
+    /// Letters per second, 1 to 10,000.
     pub pace_per_s: Option<u32>,
-    /// The share of returned letters above which the replay stops itself, percent, 0 to 100.
+    /// The share of returned letters above which the replay pauses, percent, 0 to 100.
     pub stop_share_pct: Option<u8>,
-    /// How long a sent letter is observed, seconds: never less than what the main queue's own settings ask for, at most
-    /// a day.
+    /// How long a sent letter is observed, seconds: at least the window that follows from the main queue's settings,
+    /// at most one day.
     pub window_s: Option<u64>,
 }
 
-/// Letters of the group that the plan leaves out, and why.
+/// Letters of the group that are not included in the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// The reason, in words.
     pub reason: String,
-    /// How many.
+    /// The number of letters.
     pub letters: u64,
 }
 
-/// A plan. Nothing in it ever changes; what happens is in the replay and its ledger.
+/// A plan. Immutable; the replay and its ledger record what happens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
-    /// The id of the plan and of the replay that it may become.
+    /// The id of the plan and of its replay.
     pub id: ReplayId,
     /// The group.
     pub group: GroupId,
-    /// Where the letters go: their own main queue, never another.
+    /// Where the letters are sent: their original main queue.
     pub main_queue: QueueArn,
     /// Who made it.
     pub made_by: Actor,
-    /// When, which is also the cut-off: letters that died later are not in it.
+    /// When it was made; also the cut-off: letters that died later are not included.
     pub made_at: Timestamp,
-    /// The fix that it is made for.
+    /// The fix that it was made for.
     pub fix: Fix,
-    /// Which letters of the group it is made of.
+    /// The filter that selected its letters.
     #[serde(default, skip_serializing_if = "LetterFilter::is_none")]
     pub filter: LetterFilter,
-    /// How many letters, and their money.
+    /// The number of letters, and their money.
     pub letters: Tally,
-    /// The kinds of message among them, in their order; none for letters that do not say.
+    /// Their message types, sorted; `None` for letters without a type.
     pub message_types: Vec<Option<String>>,
-    /// SHA-256 over the ids of the letters in their order, hex.
+    /// SHA-256 over the ids of the letters in plan order, hex.
     pub letters_digest: String,
-    /// When the oldest of the letters was first sent.
+    /// Time of the oldest first send among the letters.
     pub oldest_sent_at: Option<Timestamp>,
-    /// Letters that are left out.
+    /// Letters that are not included.
     pub left_out: Vec<LeftOut>,
-    /// Which of the letters go although nobody could see whether what they point to is still there, and why not.
+    /// Included letters with a payload whose presence could not be checked, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchecked: Vec<LeftOut>,
-    /// The size of each wave; the first is the canary.
+    /// The size of each wave; the first wave is the canary.
     pub waves: Vec<u64>,
-    /// Observation windows that follow each other, at least one for each wave (see [`super::rounds`]).
+    /// The number of consecutive observation windows, at least one per wave (see [`super::rounds`]).
     pub rounds: u64,
-    /// Letters a second.
+    /// Letters per second.
     pub pace_per_s: u32,
-    /// The share of returned letters above which the replay stops itself, percent.
+    /// The share of returned letters above which the replay pauses, percent.
     pub stop_share_pct: u8,
-    /// Letters of a wave that must have been sent before the share counts.
+    /// The number of letters of a wave that must be sent before the share counts.
     pub sample_letters_min: u64,
-    /// How long a sent letter is observed: visibility timeout x maxReceiveCount of the main queue, plus slack.
+    /// How long a sent letter is observed: visibility timeout × maxReceiveCount of the main queue, plus slack.
     pub window_ms: Span,
-    /// The slack in the window. After it the main queue is asked whether its backlog is drained: a letter that nobody
-    /// has received cannot come back, so the consumer's attempts count from then.
+    /// The slack in the window. After it the office checks whether the main queue's backlog is drained. A letter that
+    /// has not been received cannot return, so the consumer's attempts count from then.
     pub slack_ms: Span,
-    /// How long past the window a backlog is waited for before the replay stops itself.
+    /// How long after the window the replay waits for the backlog before it pauses.
     pub backlog_ms_max: Span,
-    /// The mean rest before the second wave; doubles with each wave.
+    /// The mean delay before the second wave; doubles with each further wave.
     #[serde(alias = "rest_ms")]
     pub wave_delay_ms: Span,
-    /// The longest rest.
+    /// The longest delay between waves.
     #[serde(alias = "rest_ms_max")]
     pub wave_delay_ms_max: Span,
 }
@@ -111,35 +111,37 @@ pub enum PlanError {
     #[error("no letter of this group can be replayed now")]
     NoLetters,
     /// Too many letters for one plan.
-    #[error("{letters} letters are more than one plan takes ({PLAN_LETTERS_MAX})")]
+    #[error("{letters} letters exceed the maximum of one plan ({PLAN_LETTERS_MAX}); narrow the filter")]
     TooManyLetters {
-        /// How many there are.
+        /// The number of letters.
         letters: u64,
     },
     /// The waves would grow too slowly.
-    #[error("these waves grow too slowly: it would take more than {WAVES_MAX}; choose a larger canary or growth")]
+    #[error(
+        "the waves grow too slowly: more than {WAVES_MAX} would be needed; choose a larger canary or growth factor"
+    )]
     TooManyWaves,
-    /// An option is out of its range.
+    /// An option is out of range.
     #[error("{option} must be between {min} and {max}")]
     OutOfRange {
         /// The option's name.
         option: &'static str,
-        /// The least value.
+        /// The minimum.
         min: u64,
-        /// The greatest value.
+        /// The maximum.
         max: u64,
     },
 }
 
 impl Plan {
-    /// The hash of everything in the plan.
+    /// Returns the hash of everything in the plan.
     pub fn hash(&self) -> PlanHash {
-        // The JSON of a struct has its fields in a fixed order, so equal plans give equal text.
+        // The JSON of a struct has its fields in a fixed order, so equal plans have equal text.
         let text = serde_json::to_string(self).unwrap_or_default();
         PlanHash(hash_hex(&["plan", "1", &text]))
     }
 
-    /// How long it takes if nothing comes back: sending at the plan's pace, a window for each round, a mean rest
+    /// Returns the expected duration if nothing returns: sending at the plan's pace, one window per round, mean delays
     /// between waves.
     pub fn duration_estimate(&self) -> Span {
         let letters: u64 = self.waves.iter().sum();
@@ -151,13 +153,13 @@ impl Plan {
     }
 }
 
-/// The longest rest before a wave: doubles with each wave, up to the plan's maximum.
+/// Returns the longest delay before a wave: doubles with each wave, up to the plan's maximum.
 pub(super) fn wave_delay_ceiling(plan: &Plan, wave: u32) -> Span {
     let doublings = wave.saturating_sub(1).min(30);
     plan.wave_delay_ms.times(2 << doublings).min(plan.wave_delay_ms_max)
 }
 
-/// A digest over the letters in their order, fed piece by piece so that a million ids need no memory.
+/// Returns a digest over the letters in order, computed piecewise so that a million ids need no memory.
 pub fn letters_digest<'a>(ids: impl Iterator<Item = &'a LetterId>) -> String {
     let mut hasher = Sha256::new();
     for id in ids {
@@ -167,7 +169,7 @@ pub fn letters_digest<'a>(ids: impl Iterator<Item = &'a LetterId>) -> String {
     to_hex(&hasher.finalize())
 }
 
-/// The sizes of the waves: a canary, then growing by a factor up to a cap. The sum is `letters`.
+/// Returns the sizes of the waves: a canary, then growing by a factor up to a cap. Their sum is `letters`.
 pub fn plan_waves(letters: u64, policy: &ReplayPolicy, options: &PlanOptions) -> Result<Vec<u64>, PlanError> {
     if letters == 0 {
         return Err(PlanError::NoLetters);
@@ -197,14 +199,14 @@ fn in_range(option: &'static str, value: u64, min: u64, max: u64) -> Result<u64,
 }
 
 impl PlanOptions {
-    /// The observation window as chosen, or the one that is derived from the main queue, which is the shortest.
+    /// Returns the chosen observation window, or the one derived from the main queue, which is the minimum.
     pub fn window(&self, derived: Span) -> Result<Span, PlanError> {
         let least = derived.as_secs_up().unsigned_abs();
         let chosen = self.window_s.map(|s| in_range("window_s", s, least, WINDOW_S_MAX.max(least))).transpose()?;
         Ok(chosen.map_or(derived, |s| Span::from_secs(s as i64)))
     }
 
-    /// Pace and stop share as chosen or by policy, in their ranges.
+    /// Returns the chosen pace and share, or the policy's, within their ranges.
     pub fn pace_and_share(&self, policy: &ReplayPolicy) -> Result<(u32, u8), PlanError> {
         let pace = in_range("pace_per_s", self.pace_per_s.unwrap_or(policy.pace_per_s).into(), 1, 10_000)?;
         let share = in_range("stop_share_pct", self.stop_share_pct.unwrap_or(policy.stop_share_pct).into(), 0, 100)?;
@@ -219,7 +221,7 @@ impl core::fmt::Display for PlanHash {
 }
 
 impl ReplayId {
-    /// The id of a plan for a group, made by somebody at a moment.
+    /// Returns the id of a plan from its group, author and time.
     pub fn of(group: &GroupId, made_by: &Actor, at: Timestamp) -> Self {
         Self::new(hash_hex(&["replay", group.as_str(), made_by.as_str(), &format!("{}", at.as_ms()).to_string()]))
     }

@@ -1,12 +1,12 @@
-//! A receipt: a consumer's word that it has processed a message that a replay of ours sent.
+//! A receipt: a consumer's statement that it has processed a replayed message.
 //!
-//! Whoever may send to the queue of receipts could write one, so a receipt alone moves nothing: it has to name the
-//! sending as the message's marker does, and the message as the main queue does.
+//! Anyone with permission to send to the receipts queue can write one, so a receipt alone proves nothing. It must name
+//! the same send as the message's marker, and the same message id as the main queue.
 
 use super::entry::{Confirmation, Entry, Outcome, OutcomeKind};
-use crate::group::truncate_on_char;
 use crate::id::MessageId;
 use crate::marker::Marker;
+use crate::text::truncate_on_char;
 use crate::time::Timestamp;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,12 @@ pub const RECEIPT_VERSION: u8 = 1;
 /// The longest name or version that is kept of a receipt, bytes: generous for every real name.
 const NAME_BYTES_MAX: usize = 200;
 
-/// A receipt, as it stands in the body of a message on the queue of receipts.
+/// A receipt: the body of a message on the receipts queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The format's version, [`RECEIPT_VERSION`].
     pub v: u8,
-    /// The marker that the message carried, as [`Marker::print`] wrote it.
+    /// The marker of the processed message, as printed by [`Marker::print`].
     pub marker: String,
     /// The message's id on the main queue.
     pub message_id: MessageId,
@@ -34,33 +34,34 @@ pub struct Receipt {
     pub processed_at: Timestamp,
 }
 
-/// Why a receipt proves nothing about an entry.
+/// Why a receipt does not confirm an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unproven {
-    /// The entry is not on its way: it has an outcome already, or was never sent.
-    #[error("the letter is not on its way")]
-    NotOnItsWay(OutcomeKind),
-    /// The receipt is of another sending of the letter.
-    #[error("the receipt is of another sending of the letter")]
+    /// The entry is not in flight: it has an outcome already, or was never sent.
+    #[error("the letter is not in flight")]
+    NotInFlight(OutcomeKind),
+    /// The receipt names another send of the letter.
+    #[error("the receipt names another send of the letter")]
     OtherAttempt,
     /// The main queue gave the letter another message id.
-    #[error("the receipt is of another message")]
+    #[error("the receipt names another message")]
     OtherMessage,
 }
 
 impl Receipt {
-    /// The receipt as JSON.
+    /// Returns the receipt as JSON.
     pub fn print(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads what [`Receipt::print`] wrote. A later version is read as far as this one goes; anything else is none.
+    /// Parses the output of [`Receipt::print`]. Ignores unknown fields of later versions. Returns `None` for any other
+    /// text.
     pub fn parse(text: &str) -> Option<Self> {
         text.trim_start().starts_with('{').then_some(())?;
         serde_json::from_str(text).ok().filter(|receipt: &Self| receipt.v >= 1)
     }
 
-    /// Which sending of which letter it is of.
+    /// Returns the send that the receipt names.
     pub fn sending(&self) -> Option<Marker> {
         Marker::parse(&self.marker)
     }
@@ -80,9 +81,8 @@ impl Receipt {
 }
 
 impl Entry {
-    /// The entry once a receipt says that its letter was processed. `marker` is the receipt's and names this entry;
-    /// `attempt` is the letter's own count of replays. A letter whose sending was never answered was sent all the same,
-    /// or nobody could have processed it.
+    /// Returns the entry as confirmed by a receipt. `marker` is the receipt's and names this entry; `attempt` is the
+    /// letter's own count of replays. A letter in doubt can be confirmed too: processing it proves that it was sent.
     pub fn confirmed(
         &self,
         receipt: &Receipt,
@@ -94,12 +94,12 @@ impl Entry {
             Outcome::Sending { .. } | Outcome::InFlight { .. } if marker.attempt != attempt => {
                 return Err(Unproven::OtherAttempt);
             }
-            // Sent once, it has one id; of a letter that was sent again only the last id is known.
+            // After a single send the id is unique; after several, only the last id is known.
             Outcome::InFlight { message_id, .. } if self.sends == 1 && *message_id != receipt.message_id => {
                 return Err(Unproven::OtherMessage);
             }
             Outcome::Sending { .. } | Outcome::InFlight { .. } => {}
-            other => return Err(Unproven::NotOnItsWay(other.kind())),
+            other => return Err(Unproven::NotInFlight(other.kind())),
         }
         let outcome = Outcome::Delivered { at: now, confirmed: Some(receipt.confirmation()) };
         Ok(Self { outcome, ..self.clone() })
@@ -135,7 +135,7 @@ mod tests {
         Entry { replay, seq: 0, letter, wave: 0, outcome, sends, message_group: None, changed_by: None }
     }
 
-    /// The marker's attempt and the letter's, the message that the receipt names, and what it proves.
+    /// The marker's attempt and the letter's, the message id in the receipt, and the expected result.
     fn check(outcome: Outcome, sends: u32, attempts: (u32, u32), message: &str, proves: Option<Unproven>) {
         let entry = entry(outcome, sends);
         let after = entry.confirmed(&receipt(message), &marker(attempts.0), attempts.1, AT);
@@ -156,13 +156,13 @@ mod tests {
 
     #[test]
     fn only_a_receipt_of_the_message_that_is_on_its_way_confirms_it() {
-        use Unproven::{NotOnItsWay, OtherAttempt, OtherMessage};
+        use Unproven::{NotInFlight, OtherAttempt, OtherMessage};
         let sending = || Outcome::Sending { since: AT };
         let in_flight = || Outcome::InFlight { sent_at: AT, message_id: "m".into() };
         let returned = Outcome::Returned { at: AT, verdict: Verdict::SameCause, group: "g".into(), title: "t".into() };
         let skipped = Outcome::skipped(SkipReason::InDoubt);
         let delivered = Outcome::Delivered { at: AT, confirmed: None };
-        // The entry, its sends, attempts, the message's id, what is not proven.
+        // The entry, its sends, the attempts, the message's id, the expected result.
         check(in_flight(), 1, (2, 2), "m", None);
         check(in_flight(), 1, (2, 2), "another", Some(OtherMessage));
         check(in_flight(), 2, (2, 2), "the first sending's", None);
@@ -170,15 +170,15 @@ mod tests {
         check(in_flight(), 1, (3, 2), "m", Some(OtherAttempt));
         check(sending(), 1, (2, 2), "nobody knows its id", None);
         check(sending(), 1, (1, 2), "nobody knows its id", Some(OtherAttempt));
-        check(Outcome::Pending, 0, (2, 2), "m", Some(NotOnItsWay(OutcomeKind::Pending)));
-        check(delivered, 1, (2, 2), "m", Some(NotOnItsWay(OutcomeKind::Delivered)));
-        check(returned, 1, (2, 2), "m", Some(NotOnItsWay(OutcomeKind::Returned)));
-        check(Outcome::Expired { at: AT }, 0, (2, 2), "m", Some(NotOnItsWay(OutcomeKind::Expired)));
-        check(skipped, 1, (2, 2), "m", Some(NotOnItsWay(OutcomeKind::Skipped)));
+        check(Outcome::Pending, 0, (2, 2), "m", Some(NotInFlight(OutcomeKind::Pending)));
+        check(delivered, 1, (2, 2), "m", Some(NotInFlight(OutcomeKind::Delivered)));
+        check(returned, 1, (2, 2), "m", Some(NotInFlight(OutcomeKind::Returned)));
+        check(Outcome::Expired { at: AT }, 0, (2, 2), "m", Some(NotInFlight(OutcomeKind::Expired)));
+        check(skipped, 1, (2, 2), "m", Some(NotInFlight(OutcomeKind::Skipped)));
     }
 
     #[test]
-    fn what_is_printed_is_read_and_nothing_else() {
+    fn parse_inverts_print_and_accepts_nothing_else() {
         let receipt = receipt("m");
         assert_eq!(Receipt::parse(&receipt.print()), Some(receipt.clone()));
         assert_eq!(receipt.sending(), Some(marker(2)));

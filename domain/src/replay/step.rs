@@ -1,33 +1,10 @@
-//! The next step of a replay: a pure function of its state, its ledger and the time.
-//!
-//! | state | ledger and time | step |
-//! |---|---|---|
-//! | running, sending | too many came back | pause |
-//! | running, sending | letters of the wave not sent | send |
-//! | running, sending | all sent | observe until the last window ends |
-//! | running, observing | too many came back | pause |
-//! | running, observing | main queue's backlog not drained, slack over | look at the queue |
-//! | running, observing | backlog not drained for too long | pause |
-//! | running, observing | windows have ended | settle |
-//! | running, observing | windows run | wait |
-//! | running, observing | wave settled, more waves | rest, then the next wave |
-//! | running, observing | wave settled, last wave | finish |
-//! | running, resting | too many came back | pause |
-//! | running, resting | time not come | wait |
-//! | running, resting | time come | begin the next wave |
-//! | paused | main queue's backlog not drained, slack over | look at the queue |
-//! | paused | windows have ended | settle |
-//! | paused | windows run | wait |
-//! | paused | nothing in flight, letters not sent | nothing: a person decides |
-//! | paused | nothing in flight, all sent | finish |
-//! | stopping | letters not sent | skip them |
-//! | stopping | letters in flight | as when paused |
-//! | stopping | nothing in flight | finish |
-//! | finished | - | nothing |
+//! The next step of a replay: a pure function of its state, its ledger and the time. `docs/replay.md` lists every step
+//! in a table generated from tested rows.
 
+use super::approved::Replay;
 use super::ledger::{Ledger, WaveLedger};
 use super::plan::{Plan, wave_delay_ceiling};
-use super::state::{Ending, PauseReason, Phase, Replay, ReplayState};
+use super::state::{Ending, PauseReason, Phase, ReplayState};
 use crate::time::{Span, Timestamp};
 use serde::Serialize;
 
@@ -35,21 +12,21 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Send letters of this wave that are not sent, at the plan's pace.
+    /// Send unsent letters of this wave at the plan's pace.
     Send {
         /// The wave.
         wave: u32,
-        /// How many at most before the replay is looked at again.
+        /// The maximum number of letters before the replay is examined again.
         letters_max: u64,
     },
-    /// Ask the main queue whether its backlog is drained.
+    /// Check whether the main queue's backlog is drained.
     LookAtQueue,
-    /// Judge as delivered what was sent before the moment and has not come back.
+    /// Count letters as delivered that were sent before the given moment and have not returned.
     Settle {
-        /// Sent at or before this moment.
+        /// Applies to letters sent at or before this moment.
         sent_until: Timestamp,
     },
-    /// Give the letters that were not sent the outcome `skipped(aborted)`.
+    /// Give unsent letters the outcome `skipped(aborted)`.
     SkipUnsent,
     /// Enter this phase.
     Enter {
@@ -58,39 +35,39 @@ pub enum Step {
         /// The phase.
         phase: Phase,
     },
-    /// Pause.
+    /// Pause the replay.
     Pause(PauseReason),
-    /// It is over.
+    /// Finish the replay.
     Finish(Ending),
-    /// Nothing before this moment.
+    /// Do nothing before this moment.
     Wait {
-        /// Until when.
+        /// When to ask again.
         until: Timestamp,
     },
-    /// Nothing until a person acts.
-    Rest,
+    /// Do nothing until a person acts.
+    Idle,
 }
 
-/// The next step. `entropy` is any number, a fresh random one each time; it only jitters the rest between waves.
+/// Returns the next step. `entropy` is a fresh random number for each call; it only jitters the delay between waves.
 pub fn next_step(replay: &Replay, ledger: &Ledger, now: Timestamp, entropy: u64) -> Step {
     match &replay.state() {
         ReplayState::Running { wave, phase } => running(replay, ledger, *wave, *phase, now, entropy),
         ReplayState::Paused { .. } => observe(replay, ledger, now)
-            .unwrap_or_else(|| if ledger.total().pending == 0 { Step::Finish(Ending::Completed) } else { Step::Rest }),
+            .unwrap_or_else(|| if ledger.total().pending == 0 { Step::Finish(Ending::Completed) } else { Step::Idle }),
         ReplayState::Aborting { .. } => {
             if ledger.total().pending > 0 {
                 return Step::SkipUnsent;
             }
             observe(replay, ledger, now).unwrap_or(Step::Finish(Ending::Aborted))
         }
-        ReplayState::Finished { .. } => Step::Rest,
+        ReplayState::Finished { .. } => Step::Idle,
     }
 }
 
 fn running(replay: &Replay, ledger: &Ledger, wave: u32, phase: Phase, now: Timestamp, entropy: u64) -> Step {
     let columns = ledger.wave(wave);
-    // A letter may come back when its window is long over: every wave is judged again, except those before a
-    // resumption, which a person has looked at.
+    // Letters may return long after their window, so every wave is examined again, except for waves before a
+    // resumption, which a person has examined.
     let first = replay.resumed().map_or(0, |resumed| resumed.wave);
     if let Some(why) = (first..=wave).rev().find_map(|wave| tripped(replay, wave, &ledger.wave(wave))) {
         return Step::Pause(why);
@@ -107,7 +84,7 @@ fn running(replay: &Replay, ledger: &Ledger, wave: u32, phase: Phase, now: Times
         }
         Phase::Sending => Step::Enter { wave, phase: Phase::Observing { until: replay.window_ends_at(now) } },
         Phase::Observing { .. } => observe(replay, ledger, now).unwrap_or_else(|| {
-            // A resumption's canary has passed: the rest of its wave follows.
+            // A resumption's canary has passed, so the remaining letters of its wave follow.
             if columns.pending + columns.sending > 0 {
                 return Step::Enter { wave, phase: Phase::Sending };
             }
@@ -118,7 +95,7 @@ fn running(replay: &Replay, ledger: &Ledger, wave: u32, phase: Phase, now: Times
     }
 }
 
-/// What is in flight is waited for, then settled; none when nothing is in flight.
+/// Waits for letters in flight, then settles them. Returns `None` if nothing is in flight.
 fn observe(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Option<Step> {
     let total = ledger.total();
     if total.in_flight + total.sending == 0 {
@@ -135,7 +112,7 @@ fn observe(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Option<Step> {
     })
 }
 
-/// Whether the main queue was looked at past the longest wait for its backlog, and is still not drained.
+/// Whether the main queue's backlog is still not drained after the longest wait.
 fn stuck(replay: &Replay, now: Timestamp) -> Option<PauseReason> {
     let backlog = replay.backlog().filter(|backlog| !backlog.is_drained())?;
     let until = replay.window_ends_at(now).plus(replay.plan().backlog_ms_max);
@@ -150,13 +127,13 @@ fn after_wave(replay: &Replay, wave: u32, now: Timestamp, entropy: u64) -> Step 
     Step::Enter { wave, phase: Phase::BetweenWaves { until } }
 }
 
-/// The rest before a wave: exponential with full jitter, so that neither many replays nor many waves beat in time.
+/// Returns the delay before a wave: exponential with full jitter, so that replays and waves do not synchronise.
 pub fn wave_delay(plan: &Plan, wave: u32, entropy: u64) -> Span {
     let ceiling_ms = wave_delay_ceiling(plan, wave).as_ms().max(0) as u64;
     Span::from_ms((entropy % (ceiling_ms + 1)) as i64)
 }
 
-/// How many letters of the wave may go out now: all that are not sent, or the canary of a resumption.
+/// Returns how many letters of the wave may be sent now: all unsent ones, or the canary of a resumption.
 fn sendable(replay: &Replay, wave: u32, columns: &WaveLedger) -> u64 {
     let unsent = columns.pending + columns.sending;
     match replay.resumed() {
@@ -169,9 +146,9 @@ fn sendable(replay: &Replay, wave: u32, columns: &WaveLedger) -> u64 {
     }
 }
 
-/// Whether so many letters of a wave came back that the replay stops itself. Letters whose window still runs count as
-/// not returned, so it never stops on a share that may yet fall; and a canary smaller than the minimum sample counts
-/// whole, because otherwise it could say nothing. After a resumption only what was sent since then is judged.
+/// Returns the pause if too many letters of a wave returned. Letters with a running window count as not returned, so
+/// the replay never pauses on a share that may still fall. A canary smaller than the minimum sample counts as a whole,
+/// because otherwise it would never count. After a resumption only letters sent since then count.
 pub fn tripped(replay: &Replay, wave: u32, columns: &WaveLedger) -> Option<PauseReason> {
     let plan = &replay.plan();
     let before = replay.resumed().filter(|resumed| resumed.wave == wave);

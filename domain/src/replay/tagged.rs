@@ -1,4 +1,4 @@
-//! Reads where a replay is, by hand (see [`crate::tagged`]).
+//! Deserialization of a replay's state and pause reasons (see [`crate::tagged`]).
 
 use super::state::{Ending, PauseReason, Phase, ReplayState};
 use crate::id::Actor;
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// What a reason to pause may carry.
+/// The fields that any pause reason may carry.
 #[derive(Deserialize)]
 struct CarriedReason {
     kind: String,
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for PauseReason {
     }
 }
 
-/// What a state may carry, a running one's phase included.
+/// The fields that any state may carry, including a running replay's phase.
 #[derive(Deserialize)]
 struct CarriedState {
     state: String,
@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for ReplayState {
         Ok(match of.state.as_str() {
             "running" => Self::Running { wave: wave()?, phase: phase(of.phase, of.until)? },
             "paused" => Self::Paused { wave: wave()?, why: need(of.why, "why")?, by: by()?, at: at()? },
-            // 0.1 wrote `stopping`.
+            // Version 0.1 wrote `stopping`.
             "aborting" | "stopping" => Self::Aborting { by: by()?, reason: need(of.reason, "reason")?, at: at()? },
             "finished" => Self::Finished { ending: need(of.ending, "ending")?, at: at()? },
             other => return Err(D::Error::unknown_variant(other, &[])),
@@ -77,7 +77,7 @@ fn phase<E: Error>(phase: Option<String>, until: Option<Timestamp>) -> Result<Ph
     Ok(match need(phase, "phase")?.as_str() {
         "sending" => Phase::Sending,
         "observing" => Phase::Observing { until: need(until, "until")? },
-        // 0.1 wrote `resting`.
+        // Version 0.1 wrote `resting`.
         "between_waves" | "resting" => Phase::BetweenWaves { until: need(until, "until")? },
         other => return Err(E::unknown_variant(other, &[])),
     })

@@ -33,7 +33,7 @@ fn message(text: &str) -> DeadMessage {
     let flag = |name: &str| fixture[name] == true;
     let end = if flag("fifo") { ".fifo" } else { "" };
     let moment = |name: &str| fixture["system"][name].as_i64().map(Timestamp::from_ms);
-    let body = Raw::of(text).get("body").unwrap();
+    let body = Raw::new(text).get("body").unwrap();
     let attributes = fixture["attributes"].as_object().into_iter().flatten().map(|(name, value)| {
         let attribute = match value.as_object().and_then(|o| o.iter().next()) {
             Some((kind, value)) if kind == "Binary" => {

@@ -1,7 +1,7 @@
-//! The approval's proof cannot be forged: what tries to does not compile.
+//! The approval's proof cannot be forged: attempts do not compile.
 
-/// Each file of `tests/forgery` is one attempt, with the compiler's refusal beside it (`TRYBUILD=overwrite` writes it
-/// anew).
+/// Each file of `tests/forgery` is one attempt, next to the compiler's error message (`TRYBUILD=overwrite` rewrites
+/// it).
 #[test]
 fn no_attempt_compiles() {
     trybuild::TestCases::new().compile_fail("tests/forgery/*.rs");

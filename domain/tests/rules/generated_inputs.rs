@@ -4,7 +4,7 @@
 //! order: it broke the template.
 
 use domain::id::GroupId;
-use domain::merge::{Skeleton, join};
+use domain::merge::{Skeleton, find_groups};
 use domain::message::{Attribute, Content, DeadMessage, SystemAttributes};
 use domain::policy::Policy;
 use domain::read::{classify_failure, frames, read, skeleton};
@@ -152,7 +152,7 @@ proptest! {
             .enumerate()
             .map(|(n, template)| (GroupId::new(n.to_string()), Skeleton { family: family(), template }))
             .collect();
-        let joined = join(&skeletons, &BTreeSet::new());
+        let joined = find_groups(&skeletons, &BTreeSet::new());
         prop_assert!(joined.iter().all(|group| group.len() > 1));
     }
 }

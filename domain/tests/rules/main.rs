@@ -1,6 +1,5 @@
 //! The rules of the domain as tables, properties and golden files.
 
-mod architecture;
 mod causes;
 mod classification;
 mod corpus;
@@ -13,4 +12,5 @@ mod impact;
 mod linear;
 mod plan_waves;
 mod policy_example;
+mod replay_fixture;
 mod replay_steps;

@@ -1,224 +1,166 @@
-//! The replay state machine, row by row: state, what the ledger says, time, and the step that follows.
+//! The steps of a replay, row by row: state, ledger, time, and the step that follows.
+//!
+//! `docs/replay.md` shows the rows as a table, and the transitions as a diagram. Both are generated here:
+//! `UPDATE=1 cargo test -p dlo-domain --test rules` rewrites them; review the difference.
 
-use domain::filter::LetterFilter;
-use domain::fix::{Fix, FixKind};
-use domain::gate::{GateFacts, OpenGate, QueueFact, evaluate};
-use domain::group::Tally;
-use domain::id::{Actor, GroupId, QueueArn, ReplayId};
-use domain::policy::GatePolicy;
-use domain::reading::Class;
+use crate::replay_fixture::*;
+use domain::id::Actor;
 use domain::replay::{
-    Approval, Backlog, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Phase, Plan, Replay, ReplayState, Step,
-    WaveLedger, next_step,
+    Approval, Backlog, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Phase, Replay, ReplayState, Step,
+    next_step,
 };
-use domain::time::{Span, Timestamp};
-use serde_json::{Map, Value, json};
+use domain::time::Timestamp;
+use serde_json::json;
 use std::collections::BTreeSet;
 
-const T0: i64 = 1_800_000_000_000;
-const WINDOW_S: i64 = 10;
-const SLACK_S: i64 = 2;
-
-fn at(s: i64) -> Timestamp {
-    Timestamp::from_ms(T0).plus(Span::from_secs(s))
+/// A row of the table: an example of a situation, and the step that follows.
+struct Row {
+    state: ReplayState,
+    /// The situation in words: a cell of the table. Several examples may share it.
+    when: &'static str,
+    waves: [&'static str; 3],
+    backlog: Option<Backlog>,
+    second: i64,
+    step: Step,
 }
 
-fn group() -> GroupId {
-    GroupId::from("g")
+fn row(state: ReplayState, when: &'static str, waves: [&'static str; 3], second: i64, step: Step) -> Row {
+    Row { state, when, waves, backlog: Some(backlog(SLACK_S, 0, 0)), second, step }
 }
 
-fn open_gate() -> OpenGate {
-    let (fix, filter, approver) = (plan().fix, LetterFilter::default(), Actor::from("anna"));
-    let facts = GateFacts {
-        group: &group(),
-        class: Class::Permanent,
-        fix: Some(&fix),
-        last_died_at: None,
-        dry_run: None,
-        filter: &filter,
-        deployment: None,
-        letters: &Tally { letters: 1, ..Tally::default() },
-        left_out: &[],
-        unchecked: &[],
-        queue: QueueFact::Ready("orders answers".into()),
-        approver: Some(&approver),
-        waivers: &[],
-        four_eyes: false,
-    };
-    let policy = GatePolicy { quiet_ms: Span::ZERO, ..GatePolicy::default() };
-    evaluate(&facts, &policy, fix.effective_at).open().expect("every condition is met")
+fn settle(s: i64) -> Step {
+    Step::Settle { sent_until: at(s - WINDOW_S) }
 }
 
-fn plan() -> Plan {
-    Plan {
-        id: ReplayId::from("r"),
-        group: group(),
-        main_queue: QueueArn::from("arn:aws:sqs:local:0:orders"),
-        made_by: Actor::from("otto"),
-        made_at: at(0),
-        fix: Fix {
-            kind: FixKind::Deploy,
-            reference: "v2".into(),
-            note: None,
-            declared_by: Actor::from("otto"),
-            declared_at: at(0),
-            effective_at: at(0),
-            transform: None,
-        },
-        filter: domain::filter::LetterFilter::default(),
-        letters: Tally { letters: 26, ..Tally::default() },
-        message_types: Vec::new(),
-        letters_digest: String::new(),
-        oldest_sent_at: None,
-        left_out: Vec::new(),
-        unchecked: Vec::new(),
-        rounds: 3,
-        waves: vec![2, 8, 16],
-        pace_per_s: 10,
-        stop_share_pct: 50,
-        sample_letters_min: 4,
-        window_ms: Span::from_secs(WINDOW_S),
-        slack_ms: Span::from_secs(SLACK_S),
-        backlog_ms_max: Span::from_secs(60),
-        wave_delay_ms: Span::from_secs(4),
-        wave_delay_ms_max: Span::from_secs(60),
+fn wait(s: i64) -> Step {
+    Step::Wait { until: at(s) }
+}
+
+const TOO_MANY: &str = "too many letters of a wave returned";
+const WINDOW_RUNS: &str = "letters in flight, window running";
+const WINDOW_OVER: &str = "letters in flight, window over";
+const NOT_DRAINED: &str = "letters in flight, slack over, main queue's backlog not drained";
+
+/// Every row, in the order of the table: within a state, the first row that applies decides.
+#[rustfmt::skip]
+fn table() -> Vec<Row> {
+    use Phase::Sending;
+    let send = |wave, letters_max| Step::Send { wave, letters_max };
+    let enter = |wave, phase| Step::Enter { wave, phase };
+    let delay = |s| Phase::BetweenWaves { until: at(s) };
+    let observe = Phase::Observing { until: at(WINDOW_S) };
+    let unsent = ["2/0/0/0/0", "8/0/0/0/0", "16/0/0/0/0"];
+    let stuck = Step::Pause(PauseReason::BacklogNotDrained { visible_count: 9 });
+    vec![
+        //  state                 situation, then wave 1, wave 2, wave 3, second and step
+        // Two of two are more than half; one of two is not. A canary smaller than the sample counts as a whole.
+        row(running(1, Sending), TOO_MANY, ["0/0/0/2/0", "4/0/1/0/3", "16/0/0/0/0"], 5, too_many(1, 3, 4)),
+        // Late returns, after their window: of any earlier wave.
+        row(running(1, Sending), TOO_MANY, ["0/0/0/0/2", "4/0/4/0/0", "16/0/0/0/0"], 13, too_many(0, 2, 2)),
+        row(running(0, Sending), "unsent letters in the wave", unsent, 0, send(0, 2)),
+        row(running(0, Sending), "unsent letters in the wave", ["1/1/0/0/0", "8/0/0/0/0", "16/0/0/0/0"], 0, send(0, 2)),
+        // Below the sample, returns do not count; at half, they do not pause.
+        row(running(1, Sending), "unsent letters in the wave", ["0/0/0/2/0", "5/0/0/0/3", "16/0/0/0/0"], 5, send(1, 5)),
+        row(running(1, Sending), "unsent letters in the wave", ["0/0/0/2/0", "4/0/2/0/2", "16/0/0/0/0"], 5, send(1, 4)),
+        row(running(0, Sending), "every letter of the wave sent", ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 0, enter(0, observe)),
+
+        row(observing(0), TOO_MANY, ["0/0/0/0/2", "8/0/0/0/0", "16/0/0/0/0"], 5, too_many(0, 2, 2)),
+        row(observing(2), TOO_MANY, ["0/0/0/2/0", "0/0/0/3/5", "0/0/9/7/0"], 13, too_many(1, 5, 8)),
+        Row { backlog: Some(backlog(70, 9, 8)), ..row(observing(0), "main queue's backlog not drained for too long", ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 70, stuck) },
+        Row { backlog: None, ..row(observing(0), "letters in flight, slack running", ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 1, wait(SLACK_S)) },
+        Row { backlog: None, ..row(observing(0), NOT_DRAINED, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 2, Step::LookAtQueue) },
+        row(observing(0), WINDOW_RUNS, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 9, wait(WINDOW_S)),
+        row(observing(0), WINDOW_RUNS, ["0/0/1/0/1", "8/0/0/0/0", "16/0/0/0/0"], 5, wait(WINDOW_S)),
+        // Letters with a running window count as not returned.
+        row(observing(1), WINDOW_RUNS, ["0/0/0/2/0", "0/0/4/0/4", "16/0/0/0/0"], 5, wait(WINDOW_S)),
+        row(observing(0), WINDOW_OVER, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 10, settle(10)),
+        row(observing(0), "nothing in flight, unsent letters in the wave", ["1/0/0/1/0", "8/0/0/0/0", "16/0/0/0/0"], 10, enter(0, Sending)),
+        row(observing(0), "wave settled, more waves", ["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 10, enter(0, delay(10))),
+        row(observing(2), "last wave settled", ["0/0/0/2/0", "0/0/0/8/0", "0/0/0/9/7"], 30, Step::Finish(Ending::Completed)),
+
+        row(running(0, delay(12)), TOO_MANY, ["0/0/0/0/2", "8/0/0/0/0", "16/0/0/0/0"], 11, too_many(0, 2, 2)),
+        row(running(0, delay(12)), "delay running", ["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 11, wait(12)),
+        row(running(0, delay(12)), "delay over", ["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 12, enter(1, Sending)),
+
+        // A pause sends nothing, and is not paused again; letters in flight still get their outcome.
+        Row { backlog: Some(backlog(70, 9, 8)), ..row(paused(0), NOT_DRAINED, ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 80, Step::LookAtQueue) },
+        row(paused(1), WINDOW_RUNS, ["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 5, wait(WINDOW_S)),
+        row(paused(1), WINDOW_OVER, ["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 12, settle(12)),
+        row(paused(1), WINDOW_OVER, ["0/0/0/2/0", "4/1/0/3/0", "16/0/0/0/0"], 12, settle(12)),
+        row(paused(1), "nothing in flight, unsent letters", ["0/0/0/2/0", "4/0/0/4/0", "16/0/0/0/0"], 99, Step::Idle),
+        row(paused(2), "nothing in flight, every letter sent", ["0/0/0/2/0", "0/0/0/8/0", "0/0/0/0/16"], 99, Step::Finish(Ending::Completed)),
+
+        // An abort skips unsent letters and observes the letters in flight.
+        row(aborting(), "unsent letters", ["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 5, Step::SkipUnsent),
+        Row { backlog: Some(backlog(70, 9, 8)), ..row(aborting(), NOT_DRAINED, ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 80, Step::LookAtQueue) },
+        row(aborting(), WINDOW_RUNS, ["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 5, wait(WINDOW_S)),
+        row(aborting(), WINDOW_OVER, ["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 10, settle(10)),
+        row(aborting(), "nothing in flight", ["0/0/0/2/0", "0/0/0/4/0", "0/0/0/0/0"], 10, Step::Finish(Ending::Aborted)),
+
+        row(ReplayState::Finished { ending: Ending::Completed, at: at(1) }, "always", ["0/0/0/2/0", "0/0/0/8/0", "0/0/0/16/0"], 99, Step::Idle),
+    ]
+}
+
+/// The step in words: a cell of the table.
+fn in_words(row: &Row) -> &'static str {
+    match (&row.step, &row.state) {
+        (Step::Send { .. }, _) => "send letters",
+        (Step::LookAtQueue, _) => "check the backlog",
+        (Step::Settle { .. }, _) => "settle: letters that have not returned are delivered",
+        (Step::SkipUnsent, _) => "skip the unsent letters",
+        (Step::Enter { phase: Phase::Observing { .. }, .. }, _) => "observe until the last window ends",
+        (Step::Enter { phase: Phase::BetweenWaves { .. }, .. }, _) => "start the delay before the next wave",
+        (Step::Enter { wave, .. }, ReplayState::Running { wave: now, .. }) if wave == now => {
+            "send the wave's remaining letters"
+        }
+        (Step::Enter { .. }, _) => "start the next wave",
+        (Step::Pause(_), _) => "pause",
+        (Step::Finish(Ending::Completed), _) => "finish",
+        (Step::Finish(Ending::Aborted), _) => "finish as aborted",
+        (Step::Wait { .. }, _) => "wait",
+        (Step::Idle, ReplayState::Paused { .. }) => "none: a person decides",
+        (Step::Idle, _) => "none",
     }
-}
-
-fn replay(state: ReplayState) -> Replay {
-    let plan = plan();
-    let approval = Approval {
-        by: Actor::from("anna"),
-        at: at(0),
-        reason: "tested".into(),
-        plan_hash: plan.hash(),
-        waivers: Vec::new(),
-    };
-    let replay = plan.approve(open_gate(), approval).unwrap();
-    stored(&replay, |record| {
-        let object = serde_json::to_value(&state).unwrap();
-        record.extend(object.as_object().unwrap().clone());
-        record.insert("last_sent_at".into(), json!(at(0)));
-        record.insert("backlog".into(), json!(backlog(SLACK_S, 0, 0)));
-    })
-}
-
-/// The replay as a store would give it back after these changes of its record.
-fn stored(replay: &Replay, change: impl FnOnce(&mut Map<String, Value>)) -> Replay {
-    let Ok(Value::Object(mut record)) = serde_json::to_value(replay) else { unreachable!("a replay is a record") };
-    change(&mut record);
-    serde_json::from_value(Value::Object(record)).unwrap()
-}
-
-fn with_backlog(replay: &Replay, backlog: Option<Backlog>) -> Replay {
-    stored(replay, |record| drop(record.insert("backlog".into(), json!(backlog))))
-}
-
-fn backlog(s: i64, visible_count: u64, in_flight_count: u64) -> Backlog {
-    Backlog { seen_at: at(s), visible_count, in_flight_count }
-}
-
-/// `pending/sending/in flight/delivered/returned` of each wave.
-fn ledger(waves: &[&str]) -> Ledger {
-    Ledger(
-        waves
-            .iter()
-            .map(|wave| {
-                let n: Vec<u64> = wave.split('/').map(|n| n.parse().unwrap()).collect();
-                WaveLedger {
-                    pending: n[0],
-                    sending: n[1],
-                    in_flight: n[2],
-                    delivered: n[3],
-                    returned: n[4],
-                    ..WaveLedger::default()
-                }
-            })
-            .collect(),
-    )
-}
-
-fn running(wave: u32, phase: Phase) -> ReplayState {
-    ReplayState::Running { wave, phase }
-}
-
-fn observing(wave: u32) -> ReplayState {
-    running(wave, Phase::Observing { until: at(WINDOW_S) })
-}
-
-fn paused(wave: u32) -> ReplayState {
-    let why = PauseReason::ByPerson { reason: "lunch".into() };
-    ReplayState::Paused { wave, why, by: Actor::from("otto"), at: at(1) }
-}
-
-fn stopping() -> ReplayState {
-    ReplayState::Aborting { by: Actor::from("otto"), reason: "wrong".into(), at: at(1) }
-}
-
-fn too_many(wave: u32, returned: u64, sent: u64) -> Step {
-    Step::Pause(PauseReason::TooManyReturned { returned, sent, stop_share_pct: 50, wave: Some(wave) })
-}
-
-#[track_caller]
-fn check(state: ReplayState, waves: &[&str], second: i64, expected: Step) {
-    assert_eq!(next_step(&replay(state), &ledger(waves), at(second), 0), expected);
 }
 
 #[test]
 fn every_row_of_the_table() {
-    let send = |wave, letters_max| Step::Send { wave, letters_max };
-    let settle = |s: i64| Step::Settle { sent_until: at(s - WINDOW_S) };
-    let wait = |s| Step::Wait { until: at(s) };
-    let enter = |wave, phase| Step::Enter { wave, phase };
-    let rest = |s| Phase::BetweenWaves { until: at(s) };
-    let observe = Phase::Observing { until: at(WINDOW_S) };
-    use Phase::Sending;
+    let mut lines = vec!["| state | situation | step |".to_string(), "|---|---|---|".to_string()];
+    for row in table() {
+        let seen = with_backlog(&replay(row.state.clone()), row.backlog);
+        let step = next_step(&seen, &ledger(&row.waves), at(row.second), 0);
+        assert_eq!(step, row.step, "{}, {}: {:?} at {} s", name(&row.state), row.when, row.waves, row.second);
+        let line = format!("| {} | {} | {} |", name(&row.state).replace('_', " "), row.when, in_words(&row));
+        if lines.last() != Some(&line) {
+            lines.push(line);
+        }
+    }
+    check_page("steps", &lines.join("\n"));
+}
 
-    //    state                  wave 1       wave 2       wave 3         s   step
-    check(running(0, Sending), &["2/0/0/0/0", "8/0/0/0/0", "16/0/0/0/0"], 0, send(0, 2));
-    check(running(0, Sending), &["1/1/0/0/0", "8/0/0/0/0", "16/0/0/0/0"], 0, send(0, 2));
-    check(running(0, Sending), &["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 0, enter(0, observe));
-    check(observing(0), &["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 9, wait(WINDOW_S));
-    check(observing(0), &["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 10, settle(10));
-    check(observing(0), &["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 10, enter(0, rest(10)));
-    check(running(0, rest(12)), &["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 11, wait(12));
-    check(running(0, rest(12)), &["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 12, enter(1, Sending));
-    // One of two is not more than half; two of two is. A canary smaller than the sample counts whole.
-    check(observing(0), &["0/0/1/0/1", "8/0/0/0/0", "16/0/0/0/0"], 5, wait(WINDOW_S));
-    check(observing(0), &["0/0/0/0/2", "8/0/0/0/0", "16/0/0/0/0"], 5, too_many(0, 2, 2));
-    // Below the sample nothing is said; above it the wave stops in the middle of sending.
-    check(running(1, Sending), &["0/0/0/2/0", "5/0/0/0/3", "16/0/0/0/0"], 5, send(1, 5));
-    check(running(1, Sending), &["0/0/0/2/0", "4/0/1/0/3", "16/0/0/0/0"], 5, too_many(1, 3, 4));
-    check(running(1, Sending), &["0/0/0/2/0", "4/0/2/0/2", "16/0/0/0/0"], 5, send(1, 4));
-    // Late, when their windows are over: of the wave before the rest, and of any wave before.
-    check(running(0, rest(12)), &["0/0/0/0/2", "8/0/0/0/0", "16/0/0/0/0"], 11, too_many(0, 2, 2));
-    check(running(1, Sending), &["0/0/0/0/2", "4/0/4/0/0", "16/0/0/0/0"], 13, too_many(0, 2, 2));
-    check(observing(2), &["0/0/0/2/0", "0/0/0/3/5", "0/0/9/7/0"], 13, too_many(1, 5, 8));
-    // Letters that are still observed count as not returned.
-    check(observing(1), &["0/0/0/2/0", "0/0/4/0/4", "16/0/0/0/0"], 5, wait(WINDOW_S));
-    check(observing(2), &["0/0/0/2/0", "0/0/0/8/0", "0/0/0/9/7"], 30, Step::Finish(Ending::Completed));
-    // A pause sends nothing; what is in flight still gets its outcome.
-    check(paused(1), &["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 5, wait(WINDOW_S));
-    check(paused(1), &["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 12, settle(12));
-    check(paused(1), &["0/0/0/2/0", "4/1/0/3/0", "16/0/0/0/0"], 12, settle(12));
-    check(paused(1), &["0/0/0/2/0", "4/0/0/4/0", "16/0/0/0/0"], 99, Step::Rest);
-    check(paused(2), &["0/0/0/2/0", "0/0/0/8/0", "0/0/0/0/16"], 99, Step::Finish(Ending::Completed));
-    // An abort skips what was not sent, and observes the rest.
-    check(stopping(), &["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 5, Step::SkipUnsent);
-    check(stopping(), &["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 5, wait(WINDOW_S));
-    check(stopping(), &["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 10, settle(10));
-    check(stopping(), &["0/0/0/2/0", "0/0/0/4/0", "0/0/0/0/0"], 10, Step::Finish(Ending::Aborted));
-    check(ReplayState::Finished { ending: Ending::Completed, at: at(1) }, &["0/0/0/2/0"], 99, Step::Rest);
+/// Compares a part of `docs/replay.md` with what was generated, or rewrites it with `UPDATE=1`.
+fn check_page(part: &str, generated: &str) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/replay.md");
+    let (begin, end) = (format!("<!-- {part}:begin -->\n"), format!("\n<!-- {part}:end -->"));
+    // Two tests rewrite parts of one page.
+    static PAGE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _only = PAGE.lock();
+    let page = std::fs::read_to_string(path).expect("docs/replay.md");
+    let (before, rest) = page.split_once(&begin).expect("the mark of the beginning");
+    let (present, after) = rest.split_once(&end).expect("the mark of the end");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, [before, &begin, generated, &end, after].concat()).expect("docs/replay.md is writable");
+        return;
+    }
+    assert_eq!(present, generated, "docs/replay.md is out of date: UPDATE=1 cargo test -p dlo-domain --test rules");
 }
 
 #[test]
 fn a_window_begins_when_the_main_queues_backlog_is_drained() {
     let in_flight = ledger(&["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"]);
-    let settle = |s: i64| Step::Settle { sent_until: at(s - WINDOW_S) };
-    let wait = |s| Step::Wait { until: at(s) };
     let stuck = Step::Pause(PauseReason::BacklogNotDrained { visible_count: 9 });
     let rows = [
-        // what was seen of the queue   s    step
+        // the queue at the last check    s    step
         (None, 1, wait(SLACK_S)),
         (None, 2, Step::LookAtQueue),
         (Some(backlog(2, 1, 0)), 3, Step::LookAtQueue),
@@ -228,9 +170,9 @@ fn a_window_begins_when_the_main_queues_backlog_is_drained() {
         (Some(backlog(2, 0, 0)), 10, settle(10)),
         (Some(backlog(30, 0, 0)), 37, wait(38)),
         (Some(backlog(30, 0, 0)), 38, settle(38)),
-        // A busy queue is never empty: what waits is less than what is in hand.
+        // A busy queue is never empty, but fewer messages wait than consumers hold.
         (Some(backlog(2, 7, 8)), 10, settle(10)),
-        // Looked at past the longest wait.
+        // Checked after the longest wait.
         (Some(backlog(69, 9, 8)), 70, Step::LookAtQueue),
         (Some(backlog(70, 9, 8)), 70, stuck),
     ];
@@ -238,8 +180,8 @@ fn a_window_begins_when_the_main_queues_backlog_is_drained() {
         let seen = with_backlog(&replay(observing(0)), backlog);
         assert_eq!(next_step(&seen, &in_flight, at(s), 0), step, "{backlog:?} at {s}");
     }
-    // Whoever has stopped it waits too, and is not stopped again.
-    for state in [paused(0), stopping()] {
+    // A paused or aborting replay waits too, and does not pause again.
+    for state in [paused(0), aborting()] {
         let nothing_left = ledger(&["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"]);
         let seen = with_backlog(&replay(state), Some(backlog(70, 9, 8)));
         assert_eq!(next_step(&seen, &nothing_left, at(80), 0), Step::LookAtQueue);
@@ -266,8 +208,8 @@ fn a_resumption_starts_with_a_canary_and_forgives_what_came_back_before() {
     let step = next_step(&observing, &canary_passed, at(31), 0);
     assert_eq!(step, Step::Enter { wave: 1, phase: Phase::Sending });
 
-    let rest = observing.entered(1, Phase::Sending, &canary_passed);
-    assert_eq!(next_step(&rest, &canary_passed, at(31), 0), Step::Send { wave: 1, letters_max: 1 });
+    let remaining = observing.entered(1, Phase::Sending, &canary_passed);
+    assert_eq!(next_step(&remaining, &canary_passed, at(31), 0), Step::Send { wave: 1, letters_max: 1 });
 }
 
 #[test]
@@ -319,20 +261,41 @@ fn a_ledger_closes_whatever_moves() {
     assert_eq!((total.delivered, total.returned, total.skipped), (3, 2, 2));
 }
 
-/// The states' names in the diagram.
+/// The states' names in the diagram and, with blanks, in the table.
 fn name(state: &ReplayState) -> &'static str {
     match state {
         ReplayState::Running { phase: Phase::Sending, .. } => "sending",
         ReplayState::Running { phase: Phase::Observing { .. }, .. } => "observing",
-        ReplayState::Running { phase: Phase::BetweenWaves { .. }, .. } => "resting",
+        ReplayState::Running { phase: Phase::BetweenWaves { .. }, .. } => "between_waves",
         ReplayState::Paused { .. } => "paused",
-        ReplayState::Aborting { .. } => "stopping",
+        ReplayState::Aborting { .. } => "aborting",
         ReplayState::Finished { .. } => "finished",
     }
 }
 
-/// Where a replay can go from here: by its next step, or by a person.
-fn ways_on(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Vec<Replay> {
+/// The transitions of the diagram, each with its causes.
+const TRANSITIONS: &[(&str, &str, &str)] = &[
+    ("[*]", "sending", "a plan is approved through the open gate"),
+    ("sending", "observing", "every letter that may be sent is sent"),
+    ("observing", "sending", "a resumption's canary has passed, or the next round of a message group"),
+    ("observing", "between_waves", "the wave has passed"),
+    ("between_waves", "sending", "the next wave"),
+    ("observing", "finished", "the last wave is settled"),
+    ("sending", "paused", "too many letters returned, the queue is gone, a person"),
+    ("observing", "paused", "too many letters returned, the gate closed, the backlog does not drain, a person"),
+    ("between_waves", "paused", "too many letters returned late, the gate closed, a person"),
+    ("paused", "sending", "resumed through the open gate"),
+    ("paused", "finished", "nothing left to send"),
+    ("sending", "aborting", "aborted"),
+    ("observing", "aborting", "aborted"),
+    ("between_waves", "aborting", "aborted"),
+    ("paused", "aborting", "aborted"),
+    ("aborting", "finished", "every letter has its outcome"),
+    ("finished", "[*]", ""),
+];
+
+/// Every replay that can follow this one: by its next step, or by a person.
+fn successors(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Vec<Replay> {
     let by = Actor::from("anna");
     let stepped = match next_step(replay, ledger, now, 7) {
         Step::Enter { wave, phase } => Some(replay.entered(wave, phase, ledger)),
@@ -350,24 +313,26 @@ fn ways_on(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Vec<Replay> {
 fn the_diagram_has_every_way_and_no_other() {
     let phases = [Phase::Sending, Phase::Observing { until: at(10) }, Phase::BetweenWaves { until: at(12) }];
     let mut states: Vec<_> = (0..3).flat_map(|wave| phases.map(|phase| running(wave, phase))).collect();
-    states.extend([paused(0), paused(1), paused(2), stopping()]);
+    states.extend([paused(0), paused(1), paused(2), aborting()]);
     states.push(ReplayState::Finished { ending: Ending::Completed, at: at(1) });
     let columns = ["0/0/0/2/0", "0/0/0/0/2", "0/0/2/0/0", "0/2/0/0/0", "2/0/0/0/0", "1/0/0/1/0"];
-    let mut found = BTreeSet::from(["[*] --> sending".to_string()]);
     let three = 0..columns.len().pow(3);
     let ledgers: Vec<_> = three.map(|n| ledger(&[columns[n % 6], columns[n / 6 % 6], columns[n / 36]])).collect();
+    let mut found = BTreeSet::from([("[*]", "sending"), ("finished", "[*]")]);
     for state in &states {
         for ledger in &ledgers {
             for (s, backlog) in [(1, None), (20, Some(backlog(2, 0, 0))), (99, Some(backlog(80, 9, 0)))] {
                 let replay = with_backlog(&replay(state.clone()), backlog);
-                let ways = ways_on(&replay, ledger, at(s)).into_iter();
-                found.extend(ways.map(|to| format!("{} --> {}", name(state), name(&to.state()))));
+                found.extend(successors(&replay, ledger, at(s)).iter().map(|next| (name(state), name(next.state()))));
             }
         }
     }
-    let page = include_str!("../../../ARCHITECTURE.md");
-    let diagram = page.split_once("stateDiagram-v2").and_then(|(_, rest)| rest.split_once("```")).expect("a diagram").0;
-    let edges = diagram.lines().filter_map(|line| line.trim().split(':').next().filter(|edge| edge.contains("-->")));
-    let told: BTreeSet<_> = edges.map(|edge| edge.trim().to_string()).filter(|edge| !edge.ends_with("[*]")).collect();
-    assert_eq!(told, found);
+    assert_eq!(TRANSITIONS.iter().map(|(from, to, _)| (*from, *to)).collect::<BTreeSet<_>>(), found);
+    let mut lines = vec!["```mermaid".to_string(), "stateDiagram-v2".to_string()];
+    lines.extend(TRANSITIONS.iter().map(|(from, to, causes)| match *causes {
+        "" => format!("    {from} --> {to}"),
+        causes => format!("    {from} --> {to}: {causes}"),
+    }));
+    lines.push("```".to_string());
+    check_page("diagram", &lines.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! The smallest function there is: what the others' cold starts are measured beside (`cargo xtask starts`).
+//! The smallest possible Lambda function: the baseline for the cold starts that `cargo xtask starts` measures.
 
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::{Value, json};

@@ -1,6 +1,5 @@
-//! Messages and attributes, from SQS's form to ours and back, nothing changed on the way.
+//! Converts messages and attributes between SQS's types and the office's, without changing their content.
 
-use super::seconds;
 use aws_sdk_sqs::primitives::Blob;
 use aws_sdk_sqs::types::{
     Message, MessageAttributeValue, MessageSystemAttributeName, MessageSystemAttributeNameForSends,
@@ -16,12 +15,18 @@ use serde::Deserialize;
 use std::collections::HashMap;
 use std::str::FromStr;
 
-/// An answer that makes no sense.
-pub(super) fn senseless(queue: &QueueArn, what: &str) -> QueueError {
-    QueueError::Unanswered { queue: queue.clone(), source: what.into() }
+/// Returns the error for a response that violates SQS's own interface.
+pub(super) fn unexpected(queue: &QueueArn, problem: &str) -> QueueError {
+    QueueError::Unanswered { queue: queue.clone(), source: problem.into() }
 }
 
-/// A received message.
+/// Converts a span to whole seconds, rounded up. Negative spans stay negative, so that SQS rejects them.
+pub(super) fn seconds(span: Span) -> i32 {
+    let whole = if span < Span::ZERO { span.as_ms().div_euclid(1000) } else { span.as_secs_up() };
+    i32::try_from(whole).unwrap_or(i32::MAX)
+}
+
+/// Converts a received message.
 pub(super) fn received(queue: &QueueArn, message: Message) -> Result<Received, QueueError> {
     let system = message.attributes.unwrap_or_default();
     let text = |name: MessageSystemAttributeName| system.get(&name).cloned();
@@ -29,13 +34,20 @@ pub(super) fn received(queue: &QueueArn, message: Message) -> Result<Received, Q
     let attributes = attributes.map(|(name, value)| Some((name, attribute(value)?)));
     let content = Content {
         body: message.body.unwrap_or_default(),
-        attributes: attributes.collect::<Option<_>>().ok_or_else(|| senseless(queue, "an attribute has no value"))?,
+        attributes: attributes
+            .collect::<Option<_>>()
+            .ok_or_else(|| unexpected(queue, "SQS returned a message attribute without a value"))?,
         message_group_id: text(MessageSystemAttributeName::MessageGroupId),
         trace_header: text(MessageSystemAttributeName::AwsTraceHeader),
     };
     Ok(Received {
-        message_id: message.message_id.map(MessageId::new).ok_or_else(|| senseless(queue, "a message has no id"))?,
-        receipt_handle: message.receipt_handle.ok_or_else(|| senseless(queue, "a message has no handle"))?,
+        message_id: message
+            .message_id
+            .map(MessageId::new)
+            .ok_or_else(|| unexpected(queue, "SQS returned a message without an id"))?,
+        receipt_handle: message
+            .receipt_handle
+            .ok_or_else(|| unexpected(queue, "SQS returned a message without a receipt handle"))?,
         content,
         system: SystemAttributes {
             sent_at: number(&system, MessageSystemAttributeName::SentTimestamp).map(Timestamp::from_ms),
@@ -60,19 +72,19 @@ fn attribute(value: MessageAttributeValue) -> Option<Attribute> {
     Some(Attribute { data_type: value.data_type, value: text.or(bytes)? })
 }
 
-/// A message to send, as the entry of a batch; its id is its place.
+/// Converts a message to send into an entry of a batch. The entry's id is its index.
 pub(super) fn entry(
     queue: &QueueArn,
-    at: usize,
+    index: usize,
     message: &Outgoing,
 ) -> Result<SendMessageBatchRequestEntry, QueueError> {
     let content = &message.content;
     let mut entry = SendMessageBatchRequestEntry::builder()
-        .id(at.to_string())
+        .id(index.to_string())
         .message_body(&content.body)
         .set_message_group_id(content.message_group_id.clone())
         .set_message_deduplication_id(message.deduplication_id.clone())
-        // FIFO queues take no delay of a message, not even none.
+        // FIFO queues reject a delay per message, even a delay of zero.
         .set_delay_seconds((message.delay != Span::ZERO).then(|| seconds(message.delay)));
     for (name, value) in &content.attributes {
         let invalid = |reason: String| QueueError::Invalid { queue: queue.clone(), reason };
@@ -86,39 +98,41 @@ pub(super) fn entry(
         };
         entry = entry.message_attributes(name, typed.build().map_err(|error| invalid(error.to_string()))?);
     }
-    let refused = |error: aws_sdk_sqs::error::BuildError| senseless(queue, &error.to_string());
+    let unbuildable = |error: aws_sdk_sqs::error::BuildError| unexpected(queue, &error.to_string());
     if let Some(trace) = &content.trace_header {
         let value = MessageSystemAttributeValue::builder().data_type("String").string_value(trace);
-        let value = value.build().map_err(refused)?;
+        let value = value.build().map_err(unbuildable)?;
         entry = entry.message_system_attributes(MessageSystemAttributeNameForSends::AwsTraceHeader, value);
     }
-    entry.build().map_err(refused)
+    entry.build().map_err(unbuildable)
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Policy {
+struct RedrivePolicy {
     dead_letter_target_arn: String,
-    /// A number, or its digits as text: both were seen.
+    /// A number, or its digits as text: SQS and its emulators use both.
     max_receive_count: serde_json::Value,
 }
 
-/// What a queue says of itself.
+/// Converts the attributes of a queue.
 pub(super) fn attributes(
     queue: &QueueArn,
-    said: &HashMap<QueueAttributeName, String>,
+    values: &HashMap<QueueAttributeName, String>,
 ) -> Result<QueueAttributes, QueueError> {
     let whole = |name: QueueAttributeName| {
-        let lacks = format!("it does not say its {}", name.as_str());
-        number::<_, u64>(said, name).ok_or_else(|| senseless(queue, &lacks))
+        let problem = format!("SQS returned no valid {} for the queue", name.as_str());
+        number::<_, u64>(values, name).ok_or_else(|| unexpected(queue, &problem))
     };
     let span = |name| whole(name).map(|s| Span::from_secs(s.cast_signed()));
-    let redrive = match said.get(&QueueAttributeName::RedrivePolicy).filter(|policy| !policy.is_empty()) {
+    let redrive = match values.get(&QueueAttributeName::RedrivePolicy).filter(|policy| !policy.is_empty()) {
         None => None,
-        Some(policy) => Some(redrive(policy).ok_or_else(|| senseless(queue, "its redrive policy cannot be read"))?),
+        Some(policy) => {
+            Some(redrive(policy).ok_or_else(|| unexpected(queue, "the queue's redrive policy could not be parsed"))?)
+        }
     };
     Ok(QueueAttributes {
-        fifo: said.get(&QueueAttributeName::FifoQueue).is_some_and(|fifo| fifo == "true"),
+        fifo: values.get(&QueueAttributeName::FifoQueue).is_some_and(|fifo| fifo == "true"),
         visibility_timeout: span(QueueAttributeName::VisibilityTimeout)?,
         retention: span(QueueAttributeName::MessageRetentionPeriod)?,
         redrive,
@@ -129,7 +143,7 @@ pub(super) fn attributes(
 }
 
 fn redrive(policy: &str) -> Option<Redrive> {
-    let policy: Policy = serde_json::from_str(policy).ok()?;
+    let policy: RedrivePolicy = serde_json::from_str(policy).ok()?;
     let receives_max = policy.max_receive_count.as_u64().or_else(|| policy.max_receive_count.as_str()?.parse().ok())?;
     Some(Redrive { dlq: QueueArn::new(policy.dead_letter_target_arn), receives_max: u32::try_from(receives_max).ok()? })
 }

@@ -1,4 +1,4 @@
-//! The issuer's own documents: where it sends people, where it takes their codes, where its keys lie.
+//! The issuer's OIDC documents: discovery, key set, and the exchange of codes for tokens.
 
 use domain::time::{Span, Timestamp};
 use reqwest::{Client, Url, redirect};
@@ -6,45 +6,45 @@ use serde::Deserialize;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// How long what the issuer says of itself is good without a look.
-const KEPT: Span = Span::from_mins(60);
-/// After a look in vain: an issuer that is away must not hold up whoever comes next.
-const LOOKS_APART: Span = Span::from_secs(10);
-/// How long the issuer may take.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest document that is read, bytes.
+/// How long the cached discovery document is used before it is fetched again.
+const CACHED_FOR: Span = Span::from_mins(60);
+/// Shortest time between two attempts after a failure. An unreachable issuer must not delay every request.
+const RETRY_INTERVAL_MIN: Span = Span::from_secs(10);
+/// Time limit of one request to the issuer.
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
+/// Longest accepted document, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 256 * 1024;
 
-/// A document of the issuer cannot be had.
+/// A document of the issuer could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// The client could not be made.
-    #[error("the client for the issuer's documents could not be made")]
+    /// The HTTP client could not be built.
+    #[error("the HTTP client for the issuer could not be built")]
     Client(#[source] reqwest::Error),
-    /// The issuer does not answer.
-    #[error("{url} could not be read")]
-    Answer {
-        /// What was asked for.
+    /// The issuer did not respond, or responded with an error.
+    #[error("the issuer's document {url} could not be fetched")]
+    Response {
+        /// The document's URL.
         url: String,
-        /// The fault.
+        /// The error.
         #[source]
         source: reqwest::Error,
     },
-    /// It did not a moment ago.
-    #[error("{url} could not be read a moment ago")]
-    Away {
-        /// What was asked for.
+    /// The last attempt failed less than 10 s ago.
+    #[error("the issuer's document {url} could not be fetched less than 10 s ago; try again shortly")]
+    RecentlyUnreachable {
+        /// The document's URL.
         url: String,
     },
-    /// The issuer's answer is not what it should be.
-    #[error("{url} is not what an OIDC issuer has there")]
-    Document {
-        /// What was asked for.
+    /// The document is not as OIDC defines it, or names an unsafe URL.
+    #[error("{url} is not a valid OIDC document")]
+    Invalid {
+        /// The document's URL.
         url: String,
     },
 }
 
-/// What an issuer says of itself.
+/// The issuer's discovery document.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Discovery {
     pub(super) jwks_uri: String,
@@ -52,7 +52,7 @@ pub(super) struct Discovery {
     token_endpoint: Option<String>,
 }
 
-/// What an issuer answers to a code.
+/// The issuer's response to the exchange of a code.
 #[derive(Deserialize)]
 pub(super) struct Exchange {
     pub(super) id_token: Option<String>,
@@ -61,51 +61,60 @@ pub(super) struct Exchange {
 }
 
 #[derive(Default)]
-struct Known {
-    looked_at: Option<Timestamp>,
+struct Cache {
+    attempted_at: Option<Timestamp>,
     discovery: Option<Discovery>,
 }
 
-/// Reads documents of one issuer.
+/// Fetches the documents of one issuer.
 pub(super) struct Documents {
     client: Client,
     well_known: String,
-    known: Mutex<Known>,
+    cache: Mutex<Cache>,
 }
 
 impl Documents {
-    /// Of the issuer whose documents lie here.
-    pub(super) fn new(address: &str) -> Result<Self, DocumentError> {
+    /// Creates a client for the issuer with this base URL.
+    pub(super) fn new(base_url: &str) -> Result<Self, DocumentError> {
         crate::connect::provide_tls();
-        let client = Client::builder().timeout(PATIENCE).redirect(redirect::Policy::none()).build();
-        let well_known = format!("{}/.well-known/openid-configuration", address.trim_end_matches('/'));
-        Ok(Self { client: client.map_err(DocumentError::Client)?, well_known, known: Mutex::default() })
+        let client = Client::builder().timeout(REQUEST_TIME_MAX).redirect(redirect::Policy::none()).build();
+        let well_known = format!("{}/.well-known/openid-configuration", base_url.trim_end_matches('/'));
+        Ok(Self { client: client.map_err(DocumentError::Client)?, well_known, cache: Mutex::default() })
     }
 
-    /// What the issuer says of itself; while it does not answer, what it said last.
+    /// Returns the discovery document. If the issuer does not respond, returns the cached one.
     pub(super) async fn discovery(&self, now: Timestamp) -> Result<Discovery, DocumentError> {
-        let mut known = self.known.lock().await;
-        let age = known.looked_at.map(|at| now.since(at));
-        let good_for = if known.discovery.is_some() { KEPT } else { LOOKS_APART };
+        let mut cache = self.cache.lock().await;
+        let age = cache.attempted_at.map(|at| now.since(at));
+        let valid_for = if cache.discovery.is_some() { CACHED_FOR } else { RETRY_INTERVAL_MIN };
         let mut failed = None;
-        if age.is_none_or(|age| age >= good_for) {
-            known.looked_at = Some(now);
+        if age.is_none_or(|age| age >= valid_for) {
+            cache.attempted_at = Some(now);
             match self.get(&self.well_known).await {
-                Ok(discovery) => known.discovery = Some(discovery),
+                Ok(discovery) => cache.discovery = Some(discovery),
                 Err(error) => {
-                    tracing::error!(error = office::error::chain(&error), "the issuer cannot be asked");
+                    tracing::error!(
+                        error = office::error::chain(&error),
+                        "the issuer's discovery document could not be fetched"
+                    );
                     failed = Some(error);
                 }
             }
         }
-        let away = || failed.unwrap_or_else(|| DocumentError::Away { url: self.well_known.clone() });
-        known.discovery.clone().ok_or_else(away)
+        let unreachable =
+            || failed.unwrap_or_else(|| DocumentError::RecentlyUnreachable { url: self.well_known.clone() });
+        cache.discovery.clone().ok_or_else(unreachable)
     }
 
-    /// Where a page sends people, with what every sign-in to a client asks.
-    pub(super) async fn way_in(&self, client_id: &str, scope: &str, now: Timestamp) -> Result<String, DocumentError> {
-        let missing = || DocumentError::Document { url: self.well_known.clone() };
-        let mut url = safe(self.discovery(now).await?.authorization_endpoint).ok_or_else(missing)?;
+    /// Returns the URL of the issuer's sign-in page, with the parameters that every sign-in has in common.
+    pub(super) async fn sign_in_url(
+        &self,
+        client_id: &str,
+        scope: &str,
+        now: Timestamp,
+    ) -> Result<String, DocumentError> {
+        let invalid = || DocumentError::Invalid { url: self.well_known.clone() };
+        let mut url = safe(self.discovery(now).await?.authorization_endpoint).ok_or_else(invalid)?;
         url.query_pairs_mut()
             .append_pair("response_type", "code")
             .append_pair("client_id", client_id)
@@ -114,46 +123,46 @@ impl Documents {
         Ok(url.into())
     }
 
-    /// What the issuer gives for a code, or says against it.
+    /// Exchanges a code. Returns the issuer's tokens, or its error.
     pub(super) async fn exchange(&self, form: &[(&str, &str)], now: Timestamp) -> Result<Exchange, DocumentError> {
-        let missing = || DocumentError::Document { url: self.well_known.clone() };
-        let url = safe(self.discovery(now).await?.token_endpoint).ok_or_else(missing)?;
+        let invalid = || DocumentError::Invalid { url: self.well_known.clone() };
+        let url = safe(self.discovery(now).await?.token_endpoint).ok_or_else(invalid)?;
         let body =
-            Url::parse_with_params("form:/", form).map_err(|_| missing())?.query().unwrap_or_default().to_owned();
-        let asked =
+            Url::parse_with_params("form:/", form).map_err(|_| invalid())?.query().unwrap_or_default().to_owned();
+        let request =
             self.client.post(url.clone()).header("content-type", "application/x-www-form-urlencoded").body(body);
-        let answer = asked.send().await;
-        // What is wrong with a code comes with the status 400.
-        let answer = answer.and_then(|answer| match answer.status().as_u16() {
-            400 | 401 => Ok(answer),
-            _ => answer.error_for_status(),
+        let response = request.send().await;
+        // The issuer rejects a code with status 400, and explains it in the body.
+        let response = response.and_then(|response| match response.status().as_u16() {
+            400 | 401 => Ok(response),
+            _ => response.error_for_status(),
         });
-        self.document(url.as_str(), answer).await
+        self.document(url.as_str(), response).await
     }
 
-    /// A document.
+    /// Fetches a document.
     pub(super) async fn get<T: serde::de::DeserializeOwned>(&self, url: &str) -> Result<T, DocumentError> {
-        let answer = self.client.get(url).send().await.and_then(reqwest::Response::error_for_status);
-        self.document(url, answer).await
+        let response = self.client.get(url).send().await.and_then(reqwest::Response::error_for_status);
+        self.document(url, response).await
     }
 
     async fn document<T: serde::de::DeserializeOwned>(
         &self,
         url: &str,
-        answer: Result<reqwest::Response, reqwest::Error>,
+        response: Result<reqwest::Response, reqwest::Error>,
     ) -> Result<T, DocumentError> {
-        let failed = |source: reqwest::Error| DocumentError::Answer { url: url.into(), source: source.without_url() };
-        let answer = answer.map_err(failed)?;
-        let document = || DocumentError::Document { url: url.into() };
-        if answer.content_length().is_some_and(|bytes| bytes > DOCUMENT_BYTES_MAX as u64) {
-            return Err(document());
+        let failed = |source: reqwest::Error| DocumentError::Response { url: url.into(), source: source.without_url() };
+        let response = response.map_err(failed)?;
+        let invalid = || DocumentError::Invalid { url: url.into() };
+        if response.content_length().is_some_and(|bytes| bytes > DOCUMENT_BYTES_MAX as u64) {
+            return Err(invalid());
         }
-        let bytes = answer.bytes().await.map_err(failed)?;
-        serde_json::from_slice(&bytes).map_err(|_| document())
+        let bytes = response.bytes().await.map_err(failed)?;
+        serde_json::from_slice(&bytes).map_err(|_| invalid())
     }
 }
 
-/// Codes and tokens cross no network in the clear; an issuer on this machine may do without TLS.
+/// Returns the URL if codes and tokens may travel to it: over TLS, or to this machine.
 fn safe(url: Option<String>) -> Option<Url> {
     let url: Url = url?.parse().ok()?;
     let is_safe = match url.scheme() {
@@ -176,12 +185,12 @@ mod tests {
             authorization_endpoint: Some(authorize.into()),
             token_endpoint: Some(token.into()),
         };
-        let known = Known { looked_at: Some(NOW), discovery: Some(discovery) };
-        Documents { known: Mutex::new(known), ..Documents::new("http://127.0.0.1:1").unwrap() }
+        let cache = Cache { attempted_at: Some(NOW), discovery: Some(discovery) };
+        Documents { cache: Mutex::new(cache), ..Documents::new("http://127.0.0.1:1").unwrap() }
     }
 
     #[tokio::test]
-    async fn people_are_sent_over_tls_or_not_at_all() {
+    async fn sign_in_and_exchange_require_tls() {
         let code = [("code", "k1")];
         for (url, is_safe) in [
             ("https://people.example:8443/oauth2", true),
@@ -193,32 +202,32 @@ mod tests {
             ("", false),
         ] {
             let documents = documents(url, url);
-            assert_eq!(documents.way_in("client", "openid", NOW).await.is_ok(), is_safe, "{url}");
+            assert_eq!(documents.sign_in_url("client", "openid", NOW).await.is_ok(), is_safe, "{url}");
             if !is_safe {
-                let refused = documents.exchange(&code, NOW).await;
-                assert!(matches!(refused, Err(DocumentError::Document { .. })), "{url}");
+                let rejected = documents.exchange(&code, NOW).await;
+                assert!(matches!(rejected, Err(DocumentError::Invalid { .. })), "{url}");
             }
         }
     }
 
     #[tokio::test]
-    async fn people_are_sent_with_what_every_sign_in_asks() {
-        let asked = "response_type=code&client_id=a%26b&scope=openid+groups&code_challenge_method=S256";
-        for (authorize, glue) in [("https://people.example/a", "?"), ("https://people.example/a?tenant=1", "&")] {
-            let way_in = documents(authorize, "").way_in("a&b", "openid groups", NOW).await;
-            assert_eq!(way_in.unwrap(), format!("{authorize}{glue}{asked}"));
+    async fn sign_in_url_has_the_common_parameters() {
+        let parameters = "response_type=code&client_id=a%26b&scope=openid+groups&code_challenge_method=S256";
+        for (authorize, separator) in [("https://people.example/a", "?"), ("https://people.example/a?tenant=1", "&")] {
+            let url = documents(authorize, "").sign_in_url("a&b", "openid groups", NOW).await;
+            assert_eq!(url.unwrap(), format!("{authorize}{separator}{parameters}"));
         }
     }
 
     #[tokio::test]
-    async fn issuer_that_is_away_is_asked_again_after_a_moment_and_what_it_said_stays_good() {
+    async fn unreachable_issuer_is_retried_after_ten_seconds_and_its_document_stays_in_use() {
         let documents = Documents::new("http://127.0.0.1:1").unwrap();
-        assert!(matches!(documents.discovery(NOW).await, Err(DocumentError::Answer { .. })));
+        assert!(matches!(documents.discovery(NOW).await, Err(DocumentError::Response { .. })));
         let soon = NOW.plus(Span::from_secs(9));
-        assert!(matches!(documents.discovery(soon).await, Err(DocumentError::Away { .. })));
+        assert!(matches!(documents.discovery(soon).await, Err(DocumentError::RecentlyUnreachable { .. })));
         let later = NOW.plus(Span::from_secs(10));
-        assert!(matches!(documents.discovery(later).await, Err(DocumentError::Answer { .. })));
-        let known = self::documents("https://people.example/a", "https://people.example/t");
-        assert!(known.discovery(NOW.plus(KEPT)).await.is_ok(), "it does not answer now, but it has");
+        assert!(matches!(documents.discovery(later).await, Err(DocumentError::Response { .. })));
+        let cached = self::documents("https://people.example/a", "https://people.example/t");
+        assert!(cached.discovery(NOW.plus(CACHED_FOR)).await.is_ok(), "the cached document is used");
     }
 }

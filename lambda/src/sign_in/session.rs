@@ -1,7 +1,7 @@
-//! Sessions of tabs: what somebody brings back from the issuer becomes an ID token, and that is what the page keeps.
+//! Sessions of browser tabs. The office exchanges the issuer's code for an ID token, and the page keeps that token.
 
 use super::documents::{DocumentError, Exchange};
-use super::{Bearer, Tokens};
+use super::tokens::{Bearer, Tokens};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Extension, Json, State};
 use domain::role::Permission;
@@ -11,58 +11,66 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use wire::{ComeBack, ErrorCode, Me, Session, SignIn, WayIn};
 
-type Asked<T> = Result<Json<T>, JsonRejection>;
-type Answer<T> = Result<Json<T>, ApiError>;
+type Body<T> = Result<Json<T>, JsonRejection>;
+type Response<T> = Result<Json<T>, ApiError>;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get::<WayIn, _>("/session", "How people sign in here", way_in).for_everybody(),
-        Endpoint::post::<SignIn, Session, _>("/session", None, "Say who a token of the issuer is for", sign_in),
+        Endpoint::get::<WayIn, _>("/session", "Describe how to sign in", describe_sign_in).for_everybody(),
+        Endpoint::post::<SignIn, Session, _>("/session", None, "Identify the bearer of an ID token", sign_in),
         Endpoint::post::<ComeBack, Session, _>(
             "/session/code",
             None,
-            "Exchange the issuer's code for a token, and say who it is for",
-            come_back,
+            "Exchange the issuer's code for an ID token and identify its bearer",
+            exchange_code,
         ),
-        Endpoint::delete::<Ended, _>("/session", Permission::View, "Say that a page forgets its token", sign_out),
+        Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session", sign_out),
     ]
 }
 
-/// Whether the session has ended.
+/// The result of ending a session.
 #[derive(serde::Serialize, schemars::JsonSchema)]
 struct Ended {
+    /// Whether the token has become invalid. The issuer's tokens stay valid until they expire.
     ended: bool,
 }
 
-/// The token is the issuer's: who still has it may use it until it ends.
+/// Always returns `false`: only the issuer can revoke its token, which stays valid until it expires.
 async fn sign_out() -> Json<Ended> {
     Json(Ended { ended: false })
 }
 
-async fn way_in(State(api): State<Api>, Extension(tokens): Extension<Arc<Tokens>>) -> Answer<WayIn> {
-    let issuer = tokens.documents.way_in(&tokens.client_id, &tokens.scope, api.office.now()).await;
-    Ok(Json(WayIn { issuer: Some(issuer.map_err(away)?) }))
+async fn describe_sign_in(State(api): State<Api>, Extension(tokens): Extension<Arc<Tokens>>) -> Response<WayIn> {
+    let issuer = tokens.documents.sign_in_url(&tokens.client_id, &tokens.scope, api.office.now()).await;
+    Ok(Json(WayIn { issuer: Some(issuer.map_err(unreachable)?) }))
 }
 
 async fn sign_in(
     State(api): State<Api>,
     Extension(tokens): Extension<Arc<Tokens>>,
-    ask: Asked<SignIn>,
-) -> Answer<Session> {
+    ask: Body<SignIn>,
+) -> Response<Session> {
     let Json(ask) = ask?;
     let token = ask.code.trim().to_owned();
     let claims = tokens.claims(&token, api.office.now()).await;
-    session(&api, &tokens, token, &claims.ok_or_else(|| stays_out("This token is not good, or no longer."))?)
+    session(
+        &api,
+        &tokens,
+        token,
+        &claims.ok_or_else(|| signed_out("This token is invalid or has expired. Sign in again."))?,
+    )
 }
 
-/// The exchange is made here and not in the page: so no page may call anybody but the office, no token but the one for
-/// the office reaches it, and the issuer need not let pages read its answers. Only who began the sign-in has the
-/// verifier.
-async fn come_back(
+/// Exchanges the issuer's code for an ID token.
+///
+/// The server makes the exchange instead of the page, for three reasons: the page's security policy allows requests to
+/// the office only, the page gets no token but the one for the office, and the issuer need not allow cross-origin
+/// requests. Only the page that began the sign-in knows the verifier.
+async fn exchange_code(
     State(api): State<Api>,
     Extension(tokens): Extension<Arc<Tokens>>,
-    ask: Asked<ComeBack>,
-) -> Answer<Session> {
+    ask: Body<ComeBack>,
+) -> Response<Session> {
     let (Json(ask), now) = (ask?, api.office.now());
     let form = [
         ("grant_type", "authorization_code"),
@@ -71,51 +79,54 @@ async fn come_back(
         ("code", &ask.code),
         ("code_verifier", &ask.verifier),
     ];
-    let Exchange { id_token, error, error_description } = tokens.documents.exchange(&form, now).await.map_err(away)?;
-    let token = id_token.ok_or_else(|| refused(error.as_deref(), error_description.as_deref()))?;
-    let claims = tokens.claims(&token, now).await.filter(|claims| says(claims, "nonce", &ask.nonce));
-    let foreign = || stays_out("The issuer's answer does not belong to this sign-in. Nobody was signed in.");
+    let Exchange { id_token, error, error_description } =
+        tokens.documents.exchange(&form, now).await.map_err(unreachable)?;
+    let token = id_token.ok_or_else(|| code_error(error.as_deref(), error_description.as_deref()))?;
+    let claims = tokens.claims(&token, now).await.filter(|claims| has_nonce(claims, &ask.nonce));
+    let foreign = || signed_out("The issuer's response belongs to another sign-in. You are not signed in. Try again.");
     session(&api, &tokens, token, &claims.ok_or_else(foreign)?)
 }
 
-fn says(claims: &Map<String, Value>, name: &str, expected: &str) -> bool {
-    claims.get(name).and_then(Value::as_str) == Some(expected)
+fn has_nonce(claims: &Map<String, Value>, expected: &str) -> bool {
+    claims.get("nonce").and_then(Value::as_str) == Some(expected)
 }
 
-fn session(api: &Api, tokens: &Tokens, token: String, claims: &Map<String, Value>) -> Answer<Session> {
-    let ends_s = claims.get("exp").and_then(Value::as_i64);
-    let (Some(bearer), Some(ends_s)) = (tokens.bearer(claims), ends_s) else {
-        return Err(stays_out("This token does not say who it is for, or how long."));
+fn session(api: &Api, tokens: &Tokens, token: String, claims: &Map<String, Value>) -> Response<Session> {
+    let expires_s = claims.get("exp").and_then(Value::as_i64);
+    let (Some(bearer), Some(expires_s)) = (tokens.bearer(claims), expires_s) else {
+        return Err(signed_out("This token names no person or no expiry. Ask an admin to check the issuer's claims."));
     };
     let caller = match bearer {
         Bearer::Caller(caller) => caller,
         Bearer::WithoutRole(actor) => {
-            let words = format!(
-                "{actor} is known to the issuer, but has no role here. Who runs the office can make them viewer, operator, approver or admin."
+            let message = format!(
+                "{actor} has no role in this office. Ask an admin for the role viewer, operator, approver or admin."
             );
-            return Err(ApiError::new(ErrorCode::Forbidden, words));
+            return Err(ApiError::new(ErrorCode::Forbidden, message));
         }
     };
     let permissions = Permission::ALL.into_iter().filter(|permission| caller.role.may(*permission)).collect();
     let me = Me { name: caller.actor, role: caller.role, permissions, office: api.name.to_string() };
-    Ok(Json(Session { token, expires_at: Timestamp::from_ms(ends_s.saturating_mul(1000)), me }))
+    Ok(Json(Session { token, expires_at: Timestamp::from_ms(expires_s.saturating_mul(1000)), me }))
 }
 
-fn away(error: DocumentError) -> ApiError {
-    let words = "The issuer, where people sign in, does not answer the office now. Try again in a moment.";
-    ApiError { log: Some(office::error::chain(&error)), ..ApiError::new(ErrorCode::Unavailable, words) }
+fn unreachable(error: DocumentError) -> ApiError {
+    let message = "The sign-in service (OIDC issuer) isn't responding. Try again in a moment.";
+    ApiError { log: Some(office::error::chain(&error)), ..ApiError::new(ErrorCode::Unavailable, message) }
 }
 
-/// What an issuer has against a code (RFC 6749, 5.2).
-fn refused(error: Option<&str>, description: Option<&str>) -> ApiError {
+/// Explains why the issuer gave no token for a code (RFC 6749, section 5.2).
+fn code_error(error: Option<&str>, description: Option<&str>) -> ApiError {
     match (error, description) {
-        (Some("invalid_grant"), _) => stays_out("The issuer's code works once and for a few minutes. Sign in again."),
-        (Some(error), Some(why)) => stays_out(format!("The issuer did not take its own code: {why} ({error})")),
-        (Some(error), None) => stays_out(format!("The issuer did not take its own code: {error}")),
-        (None, _) => stays_out("The issuer gave no ID token. Its client for the office must ask for the scope openid."),
+        (Some("invalid_grant"), _) => signed_out("The sign-in code has expired or was already used. Sign in again."),
+        (Some(error), Some(why)) => signed_out(format!("The issuer rejected the sign-in code: {why} ({error}).")),
+        (Some(error), None) => signed_out(format!("The issuer rejected the sign-in code: {error}.")),
+        (None, _) => signed_out(
+            "The issuer returned no ID token. Ask an admin to allow the scope openid for the office's client.",
+        ),
     }
 }
 
-fn stays_out(words: impl Into<String>) -> ApiError {
-    ApiError::new(ErrorCode::SignedOut, words)
+fn signed_out(message: impl Into<String>) -> ApiError {
+    ApiError::new(ErrorCode::SignedOut, message)
 }

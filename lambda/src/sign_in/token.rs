@@ -1,4 +1,4 @@
-//! A JSON Web Token, checked: signature by an allowed algorithm with a key of the issuer's, issuer, audience, times.
+//! Verifies a JSON Web Token: algorithm, signature with the issuer's key, issuer, audience, purpose and times.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,12 +7,12 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RsaPu
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The longest token that is looked at, bytes: headers end there too.
+/// Longest accepted token, in bytes. HTTP headers have a similar limit.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
-/// How far clocks may be apart.
+/// Tolerated difference between the clocks of issuer and office.
 const SKEW: Span = Span::from_secs(60);
 
-/// A public key of the issuer, for one algorithm.
+/// A public key of the issuer. Each variant works with exactly one algorithm.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Key {
     /// For RS256: modulus and exponent.
@@ -21,31 +21,31 @@ pub(super) enum Key {
     P256(Vec<u8>),
 }
 
-/// What a token must say.
+/// The values that a token must have.
 pub(super) struct Expected<'a> {
     pub issuer: &'a str,
     pub audience: &'a str,
     pub now: Timestamp,
 }
 
-/// Why a token is no good.
+/// Why a token was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refused {
-    #[error("its signature is not the issuer's")]
+pub(super) enum Rejected {
+    #[error("its signature does not match the issuer's key")]
     Signature,
-    #[error("its claims cannot be read")]
+    #[error("its claims are not a JSON object")]
     Claims,
-    #[error("it is of another issuer")]
+    #[error("it comes from another issuer")]
     Issuer,
-    #[error("it is for somebody else")]
+    #[error("its audience is another client")]
     Audience,
-    #[error("it is no longer, or not yet, good")]
+    #[error("it has expired, is not valid yet, or has no expiry")]
     Time,
-    #[error("it is not for signing in")]
-    Use,
+    #[error("it is not an ID token")]
+    Purpose,
 }
 
-/// The algorithms that are taken. Anything else, `none` above all, is no token.
+/// The accepted algorithms. Tokens with any other, in particular `none`, are rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 enum Algorithm {
     #[serde(rename = "RS256")]
@@ -58,13 +58,13 @@ enum Algorithm {
 struct Header {
     alg: Algorithm,
     kid: String,
-    /// What kind of token it is, where its issuer says it.
+    /// The token's type, which issuers may omit.
     typ: Option<String>,
-    /// Extensions that must be understood: none is.
+    /// Extensions that the receiver must understand. The office supports none, so it rejects tokens that name any.
     crit: Option<Value>,
 }
 
-/// A token that can be read; nothing it says is true yet.
+/// A parsed token. Nothing in it can be trusted before [`Parsed::verify`].
 pub(super) struct Parsed<'a> {
     pub kid: String,
     algorithm: Algorithm,
@@ -73,15 +73,15 @@ pub(super) struct Parsed<'a> {
     signature: Vec<u8>,
 }
 
-/// Reads a token.
+/// Parses a token. Returns `None` if it is malformed, or has an algorithm, type or extension that is not accepted.
 pub(super) fn parse(token: &str) -> Option<Parsed<'_>> {
     let (signed, signature) = token.rsplit_once('.').filter(|_| token.len() <= TOKEN_BYTES_MAX)?;
     let (header, claims) = signed.split_once('.').filter(|(_, claims)| !claims.contains('.'))?;
     let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
     let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-    // An access token or a logout token of the same issuer may name the same audience.
-    let other = header.typ.is_some_and(|typ| !typ.eq_ignore_ascii_case("JWT"));
-    (header.crit.is_none() && !other).then_some(Parsed {
+    // The issuer's access and logout tokens may have the same audience as its ID tokens.
+    let has_other_type = header.typ.is_some_and(|typ| !typ.eq_ignore_ascii_case("JWT"));
+    (header.crit.is_none() && !has_other_type).then_some(Parsed {
         kid: header.kid,
         algorithm: header.alg,
         signed,
@@ -91,10 +91,10 @@ pub(super) fn parse(token: &str) -> Option<Parsed<'_>> {
 }
 
 impl Parsed<'_> {
-    /// The claims, if all is as expected.
-    pub(super) fn verify(&self, key: &Key, expected: &Expected<'_>) -> Result<Map<String, Value>, Refused> {
+    /// Returns the claims if signature and claims are as expected.
+    pub(super) fn verify(&self, key: &Key, expected: &Expected<'_>) -> Result<Map<String, Value>, Rejected> {
         let (message, signature) = (self.signed.as_bytes(), self.signature.as_slice());
-        // The key decides the algorithm, and the header may only agree.
+        // The key determines the algorithm. The header must agree with it.
         let verified = match (key, self.algorithm) {
             (Key::Rsa { n, e }, Algorithm::Rs256) => {
                 RsaPublicKeyComponents { n, e }.verify(&RSA_PKCS1_2048_8192_SHA256, message, signature)
@@ -102,38 +102,38 @@ impl Parsed<'_> {
             (Key::P256(point), Algorithm::Es256) => {
                 UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(message, signature)
             }
-            _ => return Err(Refused::Signature),
+            _ => return Err(Rejected::Signature),
         };
-        verified.map_err(|_| Refused::Signature)?;
-        let claims = URL_SAFE_NO_PAD.decode(self.claims).map_err(|_| Refused::Claims)?;
-        let claims: Map<String, Value> = serde_json::from_slice(&claims).map_err(|_| Refused::Claims)?;
+        verified.map_err(|_| Rejected::Signature)?;
+        let claims = URL_SAFE_NO_PAD.decode(self.claims).map_err(|_| Rejected::Claims)?;
+        let claims: Map<String, Value> = serde_json::from_slice(&claims).map_err(|_| Rejected::Claims)?;
         check(&claims, expected)?;
         Ok(claims)
     }
 }
 
-fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<(), Refused> {
+fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<(), Rejected> {
     if claims.get("iss").and_then(Value::as_str) != Some(expected.issuer) {
-        return Err(Refused::Issuer);
+        return Err(Rejected::Issuer);
     }
-    let is_audience = |value: &Value| value.as_str() == Some(expected.audience);
+    let is_ours = |value: &Value| value.as_str() == Some(expected.audience);
     let for_us = match claims.get("aud") {
-        Some(Value::Array(all)) => all.iter().any(is_audience),
-        Some(one) => is_audience(one),
+        Some(Value::Array(all)) => all.iter().any(is_ours),
+        Some(one) => is_ours(one),
         None => false,
     };
     if !for_us {
-        return Err(Refused::Audience);
+        return Err(Rejected::Audience);
     }
-    // Cognito says what its tokens are for; others say it by their audience alone.
+    // Cognito states a token's purpose in `token_use`. Other issuers express it only by the audience.
     if claims.get("token_use").is_some_and(|token_use| token_use.as_str() != Some("id")) {
-        return Err(Refused::Use);
+        return Err(Rejected::Purpose);
     }
-    let moment = |name: &str| claims.get(name).and_then(Value::as_f64).map(|s| Timestamp::from_ms((s * 1000.0) as i64));
-    let ends = moment("exp").ok_or(Refused::Time)?;
-    let begins = moment("nbf").unwrap_or(Timestamp::from_ms(i64::MIN));
-    if ends.plus(SKEW) <= expected.now || begins.minus(SKEW) > expected.now {
-        return Err(Refused::Time);
+    let time = |name: &str| claims.get(name).and_then(Value::as_f64).map(|s| Timestamp::from_ms((s * 1000.0) as i64));
+    let expires_at = time("exp").ok_or(Rejected::Time)?;
+    let valid_from = time("nbf").unwrap_or(Timestamp::from_ms(i64::MIN));
+    if expires_at.plus(SKEW) <= expected.now || valid_from.minus(SKEW) > expected.now {
+        return Err(Rejected::Time);
     }
     Ok(())
 }
@@ -184,14 +184,14 @@ pub(super) mod tests {
         value
     }
 
-    fn verify(token: &str, key: &Key) -> Option<Result<(), Refused>> {
+    fn verify(token: &str, key: &Key) -> Option<Result<(), Rejected>> {
         let now = Timestamp::from_ms(NOW_S * 1000);
         let expected = Expected { issuer: "https://issuer", audience: "client", now };
         Some(parse(token)?.verify(key, &expected).map(drop))
     }
 
     #[test]
-    fn token_is_good_only_as_expected() {
+    fn token_is_accepted_only_with_the_expected_claims() {
         let issuer = Issuer::new();
         let key = Key::P256(issuer.point());
         for (claims, expected) in [
@@ -199,28 +199,28 @@ pub(super) mod tests {
             (with(claims(), "aud", json!(["other", "client"])), Ok(())),
             (with(claims(), "nbf", json!(NOW_S + 30)), Ok(())),
             (with(claims(), "exp", json!(NOW_S - 30)), Ok(())),
-            (with(claims(), "exp", json!(NOW_S - 61)), Err(Refused::Time)),
-            (with(claims(), "exp", json!("soon")), Err(Refused::Time)),
-            (with(claims(), "nbf", json!(NOW_S + 61)), Err(Refused::Time)),
-            (with(claims(), "iss", json!("https://issuer/")), Err(Refused::Issuer)),
-            (with(claims(), "aud", json!("client2")), Err(Refused::Audience)),
-            (with(claims(), "aud", json!(null)), Err(Refused::Audience)),
-            (with(claims(), "token_use", json!("access")), Err(Refused::Use)),
-            (json!(["not", "claims"]), Err(Refused::Claims)),
+            (with(claims(), "exp", json!(NOW_S - 61)), Err(Rejected::Time)),
+            (with(claims(), "exp", json!("soon")), Err(Rejected::Time)),
+            (with(claims(), "nbf", json!(NOW_S + 61)), Err(Rejected::Time)),
+            (with(claims(), "iss", json!("https://issuer/")), Err(Rejected::Issuer)),
+            (with(claims(), "aud", json!("client2")), Err(Rejected::Audience)),
+            (with(claims(), "aud", json!(null)), Err(Rejected::Audience)),
+            (with(claims(), "token_use", json!("access")), Err(Rejected::Purpose)),
+            (json!(["not", "claims"]), Err(Rejected::Claims)),
         ] {
             assert_eq!(verify(&issuer.sign(&header(), &claims), &key), Some(expected), "{claims}");
         }
     }
 
     #[test]
-    fn header_cannot_choose_how_it_is_checked() {
+    fn header_cannot_choose_the_algorithm() {
         let issuer = Issuer::new();
         let key = Key::P256(issuer.point());
         for alg in ["none", "None", "HS256", "RS512", "ES384", ""] {
             assert_eq!(verify(&issuer.sign(&with(header(), "alg", json!(alg)), &claims()), &key), None, "{alg}");
         }
         let rsa = issuer.sign(&with(header(), "alg", json!("RS256")), &claims());
-        assert_eq!(verify(&rsa, &key), Some(Err(Refused::Signature)), "the key is for another algorithm");
+        assert_eq!(verify(&rsa, &key), Some(Err(Rejected::Signature)), "the key belongs to another algorithm");
         let critical = issuer.sign(&with(header(), "crit", json!(["exp"])), &claims());
         assert_eq!(verify(&critical, &key), None);
         for (typ, expected) in [("JWT", Some(Ok(()))), ("jwt", Some(Ok(()))), ("at+jwt", None), ("logout+jwt", None)] {
@@ -229,20 +229,20 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn changed_or_foreign_token_is_refused() {
+    fn modified_or_foreign_token_is_rejected() {
         let (issuer, other) = (Issuer::new(), Issuer::new());
         let key = Key::P256(issuer.point());
-        assert_eq!(verify(&other.sign(&header(), &claims()), &key), Some(Err(Refused::Signature)));
+        assert_eq!(verify(&other.sign(&header(), &claims()), &key), Some(Err(Rejected::Signature)));
         let token = issuer.sign(&header(), &claims());
         let (signed, signature) = token.rsplit_once('.').unwrap();
-        let (head, _) = signed.split_once('.').unwrap();
+        let (header_text, _) = signed.split_once('.').unwrap();
         let forged = URL_SAFE_NO_PAD.encode(with(claims(), "sub", json!("anna")).to_string());
-        assert_eq!(verify(&format!("{head}.{forged}.{signature}"), &key), Some(Err(Refused::Signature)));
+        assert_eq!(verify(&format!("{header_text}.{forged}.{signature}"), &key), Some(Err(Rejected::Signature)));
         for garbage in
             ["", ".", "..", "a.b.c", signed, &format!("{token}."), &format!("{token}.x"), &"a.".repeat(20_000)]
         {
             assert_eq!(verify(garbage, &key), None, "{garbage:.40}");
         }
-        assert_eq!(verify(&format!("{signed}."), &key), Some(Err(Refused::Signature)), "no signature");
+        assert_eq!(verify(&format!("{signed}."), &key), Some(Err(Rejected::Signature)), "no signature");
     }
 }

@@ -1,14 +1,16 @@
-//! Counters: numbers that are only ever added to, so that two commits at once need not know of each other.
+//! Counters of groups. Commits only add to them, so concurrent commits need no coordination.
 //!
-//! A group's counters lie in one record as long as it is quiet. When two commits meet there, the one that was refused
-//! takes another shard, and stays on it; readers add all shards up. Two facts of a shard are extremes, which cannot be
-//! added: the latest death, and the shortest time between a letter's send and its loss. They only ever move one way,
-//! so the store remembers what it saw last and writes them only when they move.
+//! A quiet group has its counters in one record. If two commits collide there, the refused one moves to another shard
+//! and stays on it. Readers sum all shards.
+//!
+//! Each shard also holds two extremes, which cannot be added: the latest death, and the shortest time between a
+//! letter's send and its loss. An extreme moves in one direction only. The store remembers the values that it saw last,
+//! and writes an extreme only when it moves.
 
 use super::fault::Fault;
 use super::item::{Item, get_number, get_text, number};
 use super::key::{self, Key, SHARDS};
-use crate::retry::chance;
+use crate::retry::random_below;
 use domain::group::{CountsDelta, GroupCounts, Tally};
 use domain::id::GroupId;
 use domain::letter::LetterStateKind;
@@ -18,10 +20,10 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::Mutex;
 
-/// Groups that are remembered; beyond, all are forgotten and read again.
+/// Groups that a process remembers. At this number, it drops all of them and reads them again.
 const REMEMBERED_MAX: usize = 10_000;
 
-/// What a shard's extremes are at least known to be.
+/// The extremes of a shard. The stored ones may have moved further since they were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extremes {
     pub last_died_ms: Option<i64>,
@@ -29,11 +31,11 @@ pub(super) struct Extremes {
 }
 
 impl Extremes {
-    pub(super) fn of(item: &Item) -> Self {
+    pub(super) fn from_item(item: &Item) -> Self {
         Self { last_died_ms: get_number(item, "t"), shortest_ms: get_number(item, "s") }
     }
 
-    fn joined(self, other: Self) -> Self {
+    fn merged(self, other: Self) -> Self {
         Self {
             last_died_ms: self.last_died_ms.max(other.last_died_ms),
             shortest_ms: [self.shortest_ms, other.shortest_ms].into_iter().flatten().min(),
@@ -41,40 +43,41 @@ impl Extremes {
     }
 }
 
-/// Which shard this process uses for a group, and what it saw there.
+/// The shard that this process uses for each group, and the extremes that it last saw there.
 #[derive(Default)]
 pub(super) struct Shards {
-    seen: Mutex<HashMap<GroupId, (u8, Option<Extremes>)>>,
+    known: Mutex<HashMap<GroupId, (u8, Option<Extremes>)>>,
 }
 
 impl Shards {
-    pub(super) fn of(&self, group: &GroupId) -> (u8, Option<Extremes>) {
-        self.seen.lock().ok().and_then(|seen| seen.get(group).copied()).unwrap_or_default()
+    /// Returns the shard of a group, and its extremes if this process has read or written them.
+    pub(super) fn get(&self, group: &GroupId) -> (u8, Option<Extremes>) {
+        self.known.lock().ok().and_then(|known| known.get(group).copied()).unwrap_or_default()
     }
 
-    /// Notes what was seen or written on a shard.
-    pub(super) fn saw(&self, group: &GroupId, shard: u8, extremes: Extremes) {
-        let Ok(mut seen) = self.seen.lock() else { return };
-        if seen.len() >= REMEMBERED_MAX {
-            seen.clear();
+    /// Remembers extremes that were read from or written to a shard.
+    pub(super) fn remember(&self, group: &GroupId, shard: u8, extremes: Extremes) {
+        let Ok(mut groups) = self.known.lock() else { return };
+        if groups.len() >= REMEMBERED_MAX {
+            groups.clear();
         }
-        let known = seen.entry(group.clone()).or_insert((shard, None));
+        let known = groups.entry(group.clone()).or_insert((shard, None));
         if known.0 == shard {
-            known.1 = Some(known.1.unwrap_or_default().joined(extremes));
+            known.1 = Some(known.1.unwrap_or_default().merged(extremes));
         }
     }
 
-    /// Takes another shard, because somebody else is busy on this one.
+    /// Moves the group to another shard, because another process is writing to this one.
     pub(super) fn leave(&self, group: &GroupId, shard: u8) {
-        let Ok(mut seen) = self.seen.lock() else { return };
-        let known = seen.entry(group.clone()).or_insert((shard, None));
+        let Ok(mut groups) = self.known.lock() else { return };
+        let known = groups.entry(group.clone()).or_insert((shard, None));
         if known.0 == shard {
-            *known = (chance(u64::from(SHARDS)) as u8, None);
+            *known = (random_below(u64::from(SHARDS)) as u8, None);
         }
     }
 }
 
-/// An update of counters: what to add, and what to set where it moves.
+/// An update of counters: numbers to add, and extremes to set if they move.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Adding {
     pub add: Vec<(String, String)>,
@@ -90,19 +93,19 @@ fn letter_of(kind: LetterStateKind) -> char {
     }
 }
 
-/// What a delta adds to a group's shard. `customers` of the delta's are new.
+/// Returns what a delta adds to a group's shard. `customers` is the number of new customers in the delta.
 pub(super) fn adding(delta: &CountsDelta, customers: usize) -> Adding {
     let mut add = Vec::new();
-    let mut some = |name: String, by: i64| {
+    let mut add_unless_zero = |name: String, by: i64| {
         if by != 0 {
             add.push((name, by.to_string()));
         }
     };
-    some("n".into(), delta.deaths.cast_signed());
-    some("c".into(), customers as i64);
+    add_unless_zero("n".into(), delta.deaths.cast_signed());
+    add_unless_zero("c".into(), customers as i64);
     for (kind, tally) in &delta.by_state {
-        some(format!("{}l", letter_of(*kind)), tally.letters);
-        some(format!("{}p", letter_of(*kind)), tally.priced);
+        add_unless_zero(format!("{}l", letter_of(*kind)), tally.letters);
+        add_unless_zero(format!("{}p", letter_of(*kind)), tally.priced);
     }
     for (kind, tally) in &delta.by_state {
         let sums = tally.money.sums().iter();
@@ -112,7 +115,7 @@ pub(super) fn adding(delta: &CountsDelta, customers: usize) -> Adding {
     Adding { add, extremes: Extremes { last_died_ms, shortest_ms: None } }
 }
 
-/// The extremes that move beyond what is known of a shard.
+/// Returns the extremes that go beyond the known ones.
 pub(super) fn moving(wanted: Extremes, known: Extremes) -> Extremes {
     Extremes {
         last_died_ms: wanted.last_died_ms.filter(|at| known.last_died_ms.is_none_or(|known| *at > known)),
@@ -120,7 +123,7 @@ pub(super) fn moving(wanted: Extremes, known: Extremes) -> Extremes {
     }
 }
 
-/// An update in DynamoDB's language.
+/// An update in DynamoDB's expression language.
 #[derive(Debug)]
 pub(super) struct Update {
     pub key: Key,
@@ -130,14 +133,14 @@ pub(super) struct Update {
     pub values: Item,
 }
 
-/// The update that adds numbers to a record, and sets extremes under the condition that they move.
+/// Builds the update that adds numbers to a record, and sets extremes on the condition that they move.
 pub(super) fn update(key: Key, adding: &Adding) -> Update {
     let (mut names, mut values) = (HashMap::new(), Item::new());
     let mut adds = Vec::new();
-    for (at, (name, by)) in adding.add.iter().enumerate() {
-        adds.push(format!("#a{at} :a{at}"));
-        names.insert(format!("#a{at}"), name.clone());
-        values.insert(format!(":a{at}"), number(by));
+    for (index, (name, by)) in adding.add.iter().enumerate() {
+        adds.push(format!("#a{index} :a{index}"));
+        names.insert(format!("#a{index}"), name.clone());
+        values.insert(format!(":a{index}"), number(by));
     }
     let (mut sets, mut conditions) = (Vec::new(), Vec::new());
     for (name, value, beyond) in [("t", adding.extremes.last_died_ms, "<"), ("s", adding.extremes.shortest_ms, ">")] {
@@ -147,31 +150,31 @@ pub(super) fn update(key: Key, adding: &Adding) -> Update {
         sets.push(format!("#{name} = :{name}"));
         conditions.push(format!("(attribute_not_exists(#{name}) OR #{name} {beyond} :{name})"));
     }
-    let clause = |word: &str, parts: &[String]| match parts {
+    let clause = |keyword: &str, terms: &[String]| match terms {
         [] => String::new(),
-        _ => format!("{word} {} ", parts.join(", ")),
+        _ => format!("{keyword} {} ", terms.join(", ")),
     };
     let expression = clause("ADD", &adds) + &clause("SET", &sets);
     let condition = (!conditions.is_empty()).then(|| conditions.join(" AND "));
     Update { key, expression, condition, names, values }
 }
 
-/// The sum of a group's shards.
+/// Sums the shards of a group.
 pub(super) fn sum(shards: &[&Item]) -> Result<(GroupCounts, Extremes), Fault> {
     let (mut counts, mut extremes) = (GroupCounts::default(), Extremes::default());
     for item in shards {
-        let whole = |name: &str| get_number::<i64>(item, name).unwrap_or_default();
-        extremes = extremes.joined(Extremes::of(item));
+        let count = |name: &str| get_number::<i64>(item, name).unwrap_or_default();
+        extremes = extremes.merged(Extremes::from_item(item));
         let mut delta = CountsDelta {
-            deaths: whole("n").cast_unsigned(),
+            deaths: count("n").cast_unsigned(),
             last_died_at: get_number(item, "t").map(Timestamp::from_ms),
             ..CountsDelta::default()
         };
-        counts.customers += whole("c").cast_unsigned();
+        counts.customers += count("c").cast_unsigned();
         for kind in LetterStateKind::ALL {
             let letter = letter_of(kind);
             let money = purse(item, letter);
-            let (letters, priced) = (whole(&format!("{letter}l")), whole(&format!("{letter}p")));
+            let (letters, priced) = (count(&format!("{letter}l")), count(&format!("{letter}p")));
             delta.by_state.insert(kind, Tally { letters, priced, money });
         }
         counts.apply(&delta);
@@ -183,21 +186,22 @@ pub(super) fn sum(shards: &[&Item]) -> Result<(GroupCounts, Extremes), Fault> {
 fn purse(item: &Item, letter: char) -> Purse {
     let mut purse = Purse::empty();
     for (name, value) in item {
-        let currency = name.strip_prefix(letter).and_then(|rest| rest.strip_prefix('m')).and_then(Currency::parse);
+        let currency = name.strip_prefix(letter).and_then(|name| name.strip_prefix('m')).and_then(Currency::parse);
         if let (Some(currency), Ok(text)) = (currency, value.as_n()) {
-            // What a decimal cannot hold stops at the largest one, as in a purse: one sum must not hide all groups.
-            let end = if text.starts_with('-') { Decimal::MIN } else { Decimal::MAX };
-            let amount = Decimal::from_str(text).or_else(|_| Decimal::from_scientific(text)).unwrap_or(end);
+            // A sum that exceeds the decimal's range becomes its limit, as in a purse. An error here would hide all
+            // groups.
+            let limit = if text.starts_with('-') { Decimal::MIN } else { Decimal::MAX };
+            let amount = Decimal::from_str(text).or_else(|_| Decimal::from_scientific(text)).unwrap_or(limit);
             purse.add(Money { amount, currency });
         }
     }
     purse
 }
 
-/// The shards that records of a group's counters belong to.
+/// Returns the shard of a record of counters.
 pub(super) fn shard_of(item: &Item) -> Result<u8, Fault> {
     let text = get_text(item, "sk")?.strip_prefix(key::COUNTS);
-    text.and_then(|text| u8::from_str_radix(text, 16).ok()).ok_or(Fault::Lacks("a shard's number"))
+    text.and_then(|text| u8::from_str_radix(text, 16).ok()).ok_or(Fault::MissingAttribute("sk"))
 }
 
 #[cfg(test)]
@@ -214,21 +218,21 @@ mod tests {
             (some(Some(4), Some(6)), some(Some(5), Some(5)), some(None, None)),
             (some(None, None), some(Some(5), Some(5)), some(None, None)),
         ] {
-            assert_eq!(moving(wanted, known), moves, "{wanted:?} where {known:?} is known");
+            assert_eq!(moving(wanted, known), moves, "wanted {wanted:?}, known {known:?}");
         }
     }
 
     #[test]
-    fn shard_is_kept_until_it_is_left() {
+    fn shard_is_used_until_it_is_left() {
         let (shards, group) = (Shards::default(), GroupId::from("g"));
-        assert_eq!(shards.of(&group), (0, None));
+        assert_eq!(shards.get(&group), (0, None));
         let seen = Extremes { last_died_ms: Some(3), shortest_ms: None };
-        shards.saw(&group, 0, seen);
-        shards.saw(&group, 0, Extremes { last_died_ms: Some(2), shortest_ms: Some(9) });
-        assert_eq!(shards.of(&group), (0, Some(Extremes { shortest_ms: Some(9), ..seen })));
+        shards.remember(&group, 0, seen);
+        shards.remember(&group, 0, Extremes { last_died_ms: Some(2), shortest_ms: Some(9) });
+        assert_eq!(shards.get(&group), (0, Some(Extremes { shortest_ms: Some(9), ..seen })));
         shards.leave(&group, 7);
-        assert_eq!(shards.of(&group).0, 0, "another shard is left");
+        assert_eq!(shards.get(&group).0, 0, "leaving another shard changes nothing");
         shards.leave(&group, 0);
-        assert_eq!(shards.of(&group).1, None, "nothing is known of the new one");
+        assert_eq!(shards.get(&group).1, None, "the new shard is not read yet");
     }
 }

@@ -1,9 +1,9 @@
-//! What can go wrong in the store.
+//! Errors of the store.
 
 use office::port::StoreError;
 use std::error::Error;
 
-/// A fault, before it is known what the store was doing.
+/// An error, before the store adds the failed operation to it.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
     #[error("DynamoDB could not {call}")]
@@ -12,45 +12,45 @@ pub(super) enum Fault {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    #[error("DynamoDB does not take what was to be written")]
-    Refused(#[source] Box<dyn Error + Send + Sync>),
+    #[error("DynamoDB rejected the writes, and would reject them again")]
+    Rejected(#[source] Box<dyn Error + Send + Sync>),
     #[error("S3 could not {call}")]
     Bucket {
         call: &'static str,
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    #[error("a stored {kind} is not readable")]
+    #[error("the stored {kind} is not valid JSON of its type")]
     Record {
         kind: &'static str,
         #[source]
         source: serde_json::Error,
     },
-    #[error("a {kind} has no JSON form")]
+    #[error("the {kind} could not be converted to JSON")]
     Encode {
         kind: &'static str,
         #[source]
         source: serde_json::Error,
     },
-    #[error("a stored {kind} cannot be unpacked")]
+    #[error("the stored {kind} could not be decompressed")]
     Unpack {
         kind: &'static str,
         #[source]
         source: std::io::Error,
     },
-    #[error("a stored record lacks `{0}`")]
-    Lacks(&'static str),
-    #[error("a part of a large letter is missing: {0}")]
+    #[error("a stored record has no valid `{0}`")]
+    MissingAttribute(&'static str),
+    #[error("a part of a large letter is missing from the table or the bucket: {0}")]
     PartMissing(String),
-    #[error("a large letter lies in a bucket, and this store has none")]
+    #[error("a large letter is stored in a bucket, but no bucket is configured (DLO_BUCKET)")]
     NoBucket,
-    #[error("the object {0} is not what was written: its bytes have another hash")]
+    #[error("the object {0} is damaged: its bytes do not match its hash")]
     Damaged(String),
-    #[error("{count} {what} at once, the store takes {max}")]
+    #[error("{count} {what} at once; the store accepts at most {max}")]
     TooMany { what: &'static str, count: usize, max: usize },
-    #[error("others wrote the same records again and again")]
+    #[error("other commits kept changing the same records; nothing was written")]
     Contended,
-    #[error("DynamoDB gave a part of what was asked, again and again")]
+    #[error("DynamoDB kept returning only some of the records")]
     Unprocessed,
 }
 
@@ -59,16 +59,16 @@ impl Fault {
         Self::Call { call, source: Box::new(source) }
     }
 
-    pub(super) fn refused(source: impl Error + Send + Sync + 'static) -> Self {
-        Self::Refused(Box::new(source))
+    pub(super) fn rejected(source: impl Error + Send + Sync + 'static) -> Self {
+        Self::Rejected(Box::new(source))
     }
 
     pub(super) fn bucket(call: &'static str, source: impl Error + Send + Sync + 'static) -> Self {
         Self::Bucket { call, source: Box::new(source) }
     }
 
-    pub(super) fn of(self, operation: impl Into<String>) -> StoreError {
-        let refused = matches!(self, Self::Refused(_) | Self::Encode { .. } | Self::TooMany { .. });
+    pub(super) fn during(self, operation: impl Into<String>) -> StoreError {
+        let refused = matches!(self, Self::Rejected(_) | Self::Encode { .. } | Self::TooMany { .. });
         StoreError { operation: operation.into(), source: Box::new(self), refused }
     }
 }

@@ -1,16 +1,21 @@
-//! Forgetting what was delivered long ago.
+//! Deletes letters that were delivered long ago.
 //!
-//! A letter that lies whole in its record says when it may go ([`key::EXPIRES`]), and DynamoDB removes it for nothing.
-//! One with something beside it would leave that behind: so a note is written before it is delivered, with the moment
-//! of its delivery and the places of what is its alone. Its record names that moment, too, and only while it is
-//! delivered. Once it is time, the letter goes first, if its record still names the moment of the note; then what lay
-//! beside it; then the note. A crash anywhere leaves the note, and who reads it goes on. A note whose letter was never
-//! delivered so (the commit was refused), or is no longer, only goes itself.
+//! A letter that is stored whole in its record has an expiry ([`key::EXPIRES`]), and DynamoDB deletes it for free. For
+//! a letter with blobs, expiry would leave the blobs behind. The store deletes such a letter in four steps:
+//!
+//! 1. Before the letter is marked as delivered, the store writes a reminder: the time of delivery, and the locations of
+//!    the letter's blobs. While the letter is delivered, its record has the same time.
+//! 2. When the retention has passed, the store deletes the record, if it still has the reminder's time.
+//! 3. It deletes the blobs.
+//! 4. It deletes the reminder.
+//!
+//! After a crash between these steps, the reminder is still there, and the next run continues. If the letter was not
+//! delivered at that time (the commit was refused) or is no longer delivered, only the reminder is deleted.
 
 use super::fault::Fault;
 use super::item::{Item, get_number, get_text, number, text};
-use super::key::{self, FORGETTABLE_SHARDS, Key};
-use super::large::Place;
+use super::key::{self, Key, REMINDER_SHARDS};
+use super::large::Location;
 use super::list::merged;
 use super::table::{Range, Table};
 use domain::id::LetterId;
@@ -18,53 +23,55 @@ use domain::letter::Letter;
 use domain::time::Timestamp;
 use futures_util::stream::{self, StreamExt};
 
-/// Letters that are forgotten at once.
-const TOGETHER: usize = 16;
+/// Letters that are deleted concurrently.
+const CONCURRENCY: usize = 16;
 
-/// The attribute with the moment of delivery, of a note and of the record of its letter.
+/// The attribute with the time of delivery, in reminders and in the records of their letters.
 pub(super) const DELIVERED_AT: &str = "da";
 
-/// The note about a letter that is about to be delivered.
-pub(super) fn note(letter: &Letter, delivered_at: Timestamp, content: &Place, rest: &Place) -> Item {
-    let mut note = key::forgettable(&letter.id).item();
+/// Returns the reminder for a letter that is about to be marked as delivered. `metadata` is all of the letter but its
+/// content.
+pub(super) fn reminder(letter: &Letter, delivered_at: Timestamp, content: &Location, metadata: &Location) -> Item {
+    let mut reminder = key::reminder(&letter.id).item();
     let at = delivered_at.as_ms();
-    note.insert("id".into(), text(letter.id.as_str()));
-    note.insert(DELIVERED_AT.into(), number(at));
-    note.insert("lp".into(), text(key::forgettables(key::forgettable_shard(&letter.id))));
-    note.insert("ls".into(), text(key::letter_place(at, letter.id.as_str())));
-    content.note_name(&mut note, "ch");
-    rest.note_name(&mut note, "rh");
-    note
+    reminder.insert("id".into(), text(letter.id.as_str()));
+    reminder.insert(DELIVERED_AT.into(), number(at));
+    reminder.insert("lp".into(), text(key::reminders(key::reminder_shard(&letter.id))));
+    reminder.insert("ls".into(), text(key::letter_position(at, letter.id.as_str())));
+    content.write_outside_to(&mut reminder, "ch");
+    metadata.write_outside_to(&mut reminder, "rh");
+    reminder
 }
 
-/// Forgets letters with something beside them that were delivered before a moment. Gives how many.
+/// Deletes letters with blobs that were delivered before the given time. Returns their number.
 pub(super) async fn forget(table: &Table, delivered_before: Timestamp, limit: usize) -> Result<usize, Fault> {
-    let lists = (0..FORGETTABLE_SHARDS).map(key::forgettables).collect();
+    let lists = (0..REMINDER_SHARDS).map(key::reminders).collect();
     let range = Range { to: Some(key::ordered(delivered_before.as_ms())), ..Range::default() };
-    let (places, _) = merged(table, lists, &range, limit).await?;
-    let each = stream::iter(places).map(|place| async move { forget_one(table, &place, delivered_before).await });
-    let gone: Vec<_> = each.buffer_unordered(TOGETHER).collect().await;
-    // One that cannot go must not keep the others.
-    gone.into_iter().try_fold(0, |sum, gone| Ok(sum + usize::from(gone?)))
+    let (listed, _) = merged(table, lists, &range, limit).await?;
+    let each = stream::iter(listed).map(|item| async move { forget_one(table, &item, delivered_before).await });
+    // All deletions are attempted before the first error is returned.
+    let deleted: Vec<_> = each.buffer_unordered(CONCURRENCY).collect().await;
+    deleted.into_iter().try_fold(0, |sum, deleted| Ok(sum + usize::from(deleted?)))
 }
 
-async fn forget_one(table: &Table, place: &Item, delivered_before: Timestamp) -> Result<bool, Fault> {
-    let noted = Key::of(place)?;
-    // The list may lag: the note is what counts.
-    let Some(note) = table.get(&noted).await? else { return Ok(false) };
-    let at: i64 = get_number(&note, DELIVERED_AT).ok_or(Fault::Lacks(DELIVERED_AT))?;
+async fn forget_one(table: &Table, listed: &Item, delivered_before: Timestamp) -> Result<bool, Fault> {
+    let reminder_key = Key::from_item(listed)?;
+    // The index may lag, so read the reminder itself.
+    let Some(reminder) = table.get(&reminder_key).await? else { return Ok(false) };
+    let at: i64 = get_number(&reminder, DELIVERED_AT).ok_or(Fault::MissingAttribute(DELIVERED_AT))?;
     if at >= delivered_before.as_ms() {
         return Ok(false);
     }
-    let letter = key::letter(&LetterId::from(get_text(&note, "id")?));
-    let was_kept = table.get(&letter).await?.is_some();
-    let is_gone = !was_kept || table.delete(&letter, Some((DELIVERED_AT, at))).await?;
-    if is_gone {
-        for place in [Place::of(&note, "", "ch"), Place::of(&note, "", "rh")].into_iter().flatten() {
-            place.remove(table).await?;
+    let letter = key::letter(&LetterId::from(get_text(&reminder, "id")?));
+    let existed = table.get(&letter).await?.is_some();
+    let is_deleted = !existed || table.delete(&letter, Some((DELIVERED_AT, at))).await?;
+    if is_deleted {
+        let blobs = ["ch", "rh"].map(|name| Location::from_item(&reminder, "", name));
+        for blob in blobs.into_iter().flatten() {
+            blob.delete(table).await?;
         }
     }
-    // A later delivery of this letter has written its own note over this one.
-    table.delete(&noted, Some((DELIVERED_AT, at))).await?;
-    Ok(was_kept && is_gone)
+    // Only this reminder: a later delivery of the letter may have replaced it.
+    table.delete(&reminder_key, Some((DELIVERED_AT, at))).await?;
+    Ok(existed && is_deleted)
 }

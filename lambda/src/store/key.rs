@@ -1,49 +1,49 @@
-//! Keys: what each record is called, and in which order a list finds it.
+//! Keys of all records, and their order in lists.
 //!
-//! | record | `pk` | `sk` | in the index under (`lp`) | ordered by (`ls`) |
+//! | record | `pk` | `sk` | list in the index (`lp`) | ordered by (`ls`) |
 //! |---|---|---|---|---|
 //! | letter | `L#letter` | `L` | `L#group#shard#state` | first send, id |
-//! | part of a large blob | `B#hash` | number | | |
-//! | delivered letter with something beside it | `F#letter` | `F` | `F#shard` | delivery, id |
+//! | part of a blob | `B#hash` | number | | |
+//! | reminder to delete a delivered letter with blobs | `F#letter` | `F` | `F#shard` | delivery, id |
 //! | death | `D#death` | `D` | `D#letter` | number |
-//! | group's head | `G#group` | `H` | | |
-//! | group's counters | `G#group` | `N#shard` | | |
+//! | variant | `G#group` | `H` | | |
+//! | counters of a group | `G#group` | `N#shard` | | |
 //! | an hour of arrivals | `G#group` | `A#hour#shard` | | |
 //! | waiting plan | `G#group` | `P` | | |
-//! | place of a group in the list | `GROUPS` | group | | |
-//! | a customer of a group | `C#group#customer` | `C` | | |
+//! | entry in the list of groups | `GROUPS` | group | | |
+//! | customer of a group | `C#group#customer` | `C` | | |
 //! | replay | `R#replay` | `R` | | |
-//! | ledger of eight waves | `R#replay` | `W#eight` | | |
-//! | entry | `E#replay#letter` | `E` | `E#replay#outcome#shard` | wave, place |
-//! | place of a replay in a list | `REPLAYS`, `RG#group`, `UNFINISHED` | approval, id | | |
+//! | ledger of eight waves of a replay | `R#replay` | `W#eight` | | |
+//! | entry of a replay | `E#replay#letter` | `E` | `E#replay#outcome#shard` | wave, sequence number |
+//! | entry in a list of replays | `REPLAYS`, `RG#group`, `UNFINISHED` | approval, id | | |
 //! | sent message | `S#message` | `S` | | |
 //! | deployment | `V#service` | `V` | | |
-//! | version of a transform, its dry run | `T#group` | `version`, `version#Y` | | |
-//! | what is attached to a queue | `Q#queue` | `Q` | | |
-//! | audit record | `A#group` | moment, stamp | | |
+//! | version of a transform, and its dry run | `T#group` | `version`, `version#Y` | | |
+//! | consumers of a queue | `Q#queue` | `Q` | | |
+//! | audit record | `A#group` | time, stamp | | |
 
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
 use domain::time::Timestamp;
 
-/// Shards over which counters and lists of a busy group are spread: each takes 1,000 write units a second.
+/// Shards for the counters and lists of a busy group. Each partition accepts 1,000 write units per second.
 pub(super) const SHARDS: u8 = 16;
-/// Lanes over which the entries of a replay are spread in the index.
+/// Shards for the entries of a replay in the index.
 pub(super) const ENTRY_SHARDS: u64 = 4;
 
-/// Shards of the list of what can be forgotten. Sweep asks all of them each minute, so they are few.
-pub(super) const FORGETTABLE_SHARDS: u8 = 4;
+/// Shards for the list of reminders. `sweep` queries all of them every minute, so they are few.
+pub(super) const REMINDER_SHARDS: u8 = 4;
 
-/// The attribute that says when DynamoDB may remove a record by itself, in seconds; the table's TTL names it.
+/// The attribute with a record's expiry in seconds since 1970. The table's TTL setting names this attribute.
 pub(super) const EXPIRES: &str = "ttl";
 
-/// A moment as DynamoDB's TTL reads it: seconds since 1970. Rounded up, so that nothing goes before its time.
+/// Converts a time for DynamoDB's TTL, to seconds since 1970. It rounds up, so that no record expires early.
 pub(super) fn expiry(at: Timestamp) -> i64 {
     at.since(Timestamp::from_ms(0)).as_secs_up()
 }
 
-/// The primary key of a record.
+/// Primary key of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub pk: String,
@@ -54,58 +54,59 @@ fn key(pk: String, sk: impl Into<String>) -> Key {
     Key { pk, sk: sk.into() }
 }
 
-/// A number as text that is ordered as the numbers are.
+/// Formats a number as text that sorts like the number.
 pub(super) fn ordered(number: i64) -> String {
     format!("{:016x}", number.cast_unsigned() ^ (1 << 63))
 }
 
-/// The number that [`ordered`] wrote.
+/// Parses a number that [`ordered`] formatted.
 pub(super) fn number(text: &str) -> Option<i64> {
     u64::from_str_radix(text, 16).ok().map(|bits| (bits ^ (1 << 63)).cast_signed())
 }
 
-/// An id as a part of a key. Ids that come from outside may be of any length and hold any character.
-fn part(id: &str) -> String {
+/// Returns an id as a segment of a key. Ids from outside may have any length and any characters; those that do not fit
+/// are replaced by their hash.
+fn segment(id: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if (1..=64).contains(&id.len()) && id.bytes().all(plain) { id.into() } else { hash_hex(&["key", id]) }
 }
 
 pub(super) fn letter(id: &LetterId) -> Key {
-    key(format!("L#{}", part(id.as_str())), "L")
+    key(format!("L#{}", segment(id.as_str())), "L")
 }
 
 pub(super) fn blob(hash: &str, number: usize) -> Key {
     key(format!("B#{hash}"), format!("{number:04}"))
 }
 
-/// Where it is noted that a letter can be forgotten.
-pub(super) fn forgettable(id: &LetterId) -> Key {
-    key(format!("F#{}", part(id.as_str())), "F")
+/// The reminder to delete a letter.
+pub(super) fn reminder(id: &LetterId) -> Key {
+    key(format!("F#{}", segment(id.as_str())), "F")
 }
 
-/// The list of such notes in one shard.
-pub(super) fn forgettables(shard: u8) -> String {
+/// The list of reminders in one shard.
+pub(super) fn reminders(shard: u8) -> String {
     format!("F#{shard:02x}")
 }
 
-/// The shard of a letter's note.
-pub(super) fn forgettable_shard(id: &LetterId) -> u8 {
-    id.as_str().bytes().fold(0_u8, u8::wrapping_add) % FORGETTABLE_SHARDS
+/// Returns the shard of a letter's reminder.
+pub(super) fn reminder_shard(id: &LetterId) -> u8 {
+    id.as_str().bytes().fold(0_u8, u8::wrapping_add) % REMINDER_SHARDS
 }
 
 pub(super) fn death(id: &DeathId) -> Key {
-    key(format!("D#{}", part(id.as_str())), "D")
+    key(format!("D#{}", segment(id.as_str())), "D")
 }
 
 pub(super) fn deaths_of(letter: &LetterId) -> String {
-    format!("D#{}", part(letter.as_str()))
+    format!("D#{}", segment(letter.as_str()))
 }
 
 pub(super) fn group_pk(id: &GroupId) -> String {
-    format!("G#{}", part(id.as_str()))
+    format!("G#{}", segment(id.as_str()))
 }
 
-pub(super) fn group(id: &GroupId) -> Key {
+pub(super) fn variant(id: &GroupId) -> Key {
     key(group_pk(id), "H")
 }
 
@@ -123,7 +124,7 @@ pub(super) fn arrivals(id: &GroupId, hour: i64, shard: u8) -> Key {
     key(group_pk(id), format!("{}#{shard:02x}", arrivals_from(hour)))
 }
 
-/// The hour of a record of arrivals.
+/// Returns the hour in the sort key of a record of arrivals.
 pub(super) fn hour_of(sk: &str) -> Option<i64> {
     number(sk.strip_prefix("A#")?.get(..16)?)
 }
@@ -133,41 +134,41 @@ pub(super) fn plan(group: &GroupId) -> Key {
 }
 
 pub(super) fn transforms_pk(group: &GroupId) -> String {
-    format!("T#{}", part(group.as_str()))
+    format!("T#{}", segment(group.as_str()))
 }
 
 pub(super) fn transform(group: &GroupId, version: u32) -> Key {
     key(transforms_pk(group), format!("{version:08x}"))
 }
 
-/// Right after its version, so that a list of all finds both.
+/// Follows its version in the order of keys, so that one query finds both.
 pub(super) fn dry_run(group: &GroupId, version: u32) -> Key {
     key(transforms_pk(group), format!("{version:08x}#Y"))
 }
 
 pub(super) const GROUPS: &str = "GROUPS";
 
-pub(super) fn group_place(id: &GroupId) -> Key {
-    key(GROUPS.into(), part(id.as_str()))
+pub(super) fn group_listing(id: &GroupId) -> Key {
+    key(GROUPS.into(), segment(id.as_str()))
 }
 
 pub(super) fn customer(group: &GroupId, customer: &str) -> Key {
-    // A hash, so that no customer's id lies in another place than its letters.
-    key(format!("C#{}#{}", part(group.as_str()), hash_hex(&["customer", customer])), "C")
+    // Hashed, so that customers' ids are stored only in their letters.
+    key(format!("C#{}#{}", segment(group.as_str()), hash_hex(&["customer", customer])), "C")
 }
 
-/// The list of a group's letters in one state.
+/// The list of a group's letters in one state and shard.
 pub(super) fn letters_of(group: &GroupId, shard: u8, state: LetterStateKind) -> String {
-    format!("L#{}#{shard:02x}#{}", part(group.as_str()), state.as_str())
+    format!("L#{}#{shard:02x}#{}", segment(group.as_str()), state.as_str())
 }
 
-/// The place of a letter in such a list.
-pub(super) fn letter_place(sent_at_ms: i64, id: &str) -> String {
-    format!("{}#{}", ordered(sent_at_ms), part(id))
+/// The position of a letter in such a list.
+pub(super) fn letter_position(sent_at_ms: i64, id: &str) -> String {
+    format!("{}#{}", ordered(sent_at_ms), segment(id))
 }
 
 pub(super) fn replay_pk(id: &ReplayId) -> String {
-    format!("R#{}", part(id.as_str()))
+    format!("R#{}", segment(id.as_str()))
 }
 
 pub(super) fn replay(id: &ReplayId) -> Key {
@@ -181,16 +182,16 @@ pub(super) fn ledger(id: &ReplayId, eight: u32) -> Key {
 }
 
 pub(super) fn entry(replay: &ReplayId, letter: &LetterId) -> Key {
-    key(format!("E#{}#{}", part(replay.as_str()), part(letter.as_str())), "E")
+    key(format!("E#{}#{}", segment(replay.as_str()), segment(letter.as_str())), "E")
 }
 
-/// The list of a replay's entries with one outcome.
+/// The list of a replay's entries with one outcome, in one shard.
 pub(super) fn entries_of(replay: &ReplayId, outcome: OutcomeKind, shard: u64) -> String {
-    format!("E#{}#{}#{shard}", part(replay.as_str()), outcome.as_str())
+    format!("E#{}#{}#{shard}", segment(replay.as_str()), outcome.as_str())
 }
 
-/// The place of an entry in such a list. Waves follow the order of the entries.
-pub(super) fn entry_place(wave: u32, seq: u64) -> String {
+/// The position of an entry in such a list. Later waves have higher sequence numbers.
+pub(super) fn entry_position(wave: u32, seq: u64) -> String {
     format!("{wave:08x}#{seq:016x}")
 }
 
@@ -198,15 +199,15 @@ pub(super) const REPLAYS: &str = "REPLAYS";
 pub(super) const UNFINISHED: &str = "UNFINISHED";
 
 pub(super) fn replays_of(group: &GroupId) -> String {
-    format!("RG#{}", part(group.as_str()))
+    format!("RG#{}", segment(group.as_str()))
 }
 
-pub(super) fn replay_place(approved_at_ms: i64, id: &str) -> String {
-    format!("{}#{}", ordered(approved_at_ms), part(id))
+pub(super) fn replay_position(approved_at_ms: i64, id: &str) -> String {
+    format!("{}#{}", ordered(approved_at_ms), segment(id))
 }
 
 pub(super) fn sent(message: &MessageId) -> Key {
-    key(format!("S#{}", part(message.as_str())), "S")
+    key(format!("S#{}", segment(message.as_str())), "S")
 }
 
 pub(super) fn deployment(service: &str) -> Key {
@@ -218,11 +219,11 @@ pub(super) fn attached(queue: &QueueArn) -> Key {
 }
 
 pub(super) fn audit_pk(group: &GroupId) -> String {
-    format!("A#{}", part(group.as_str()))
+    format!("A#{}", segment(group.as_str()))
 }
 
-/// The place of an audit record: its moment, then the order of the commits and of the writes in each.
-pub(super) fn audit_place(at_ms: i64, stamp: u64, index: usize) -> String {
+/// The position of an audit record: its time, then the order of commits, then the order of writes within a commit.
+pub(super) fn audit_position(at_ms: i64, stamp: u64, index: usize) -> String {
     format!("{}#{stamp:016x}{index:02x}", ordered(at_ms))
 }
 
@@ -231,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_as_text_keep_their_order() {
+    fn ordered_text_sorts_like_its_numbers() {
         let numbers = [i64::MIN, -1_763_600_000_000, -5, -1, 0, 1, 999, 1_000, 1_763_600_000_000, i64::MAX];
         assert!(numbers.map(ordered).is_sorted());
         for n in numbers {
@@ -241,19 +242,19 @@ mod tests {
     }
 
     #[test]
-    fn the_template_names_the_attribute_of_expiry() {
+    fn the_template_names_the_expiry_attribute() {
         let template = include_str!("../../../infra/template.yaml");
-        let named = format!("TimeToLiveSpecification: {{ AttributeName: {EXPIRES}, Enabled: true }}");
-        assert!(template.contains(&named), "{named}");
+        let setting = format!("TimeToLiveSpecification: {{ AttributeName: {EXPIRES}, Enabled: true }}");
+        assert!(template.contains(&setting), "{setting}");
         assert_eq!(expiry(Timestamp::from_ms(1_000_000_000_001)), 1_000_000_001);
     }
 
     #[test]
-    fn id_from_outside_can_neither_break_a_key_nor_meet_another() {
+    fn ids_from_outside_make_valid_and_distinct_keys() {
         for id in ["", "a#b", &"9".repeat(3_000), "\0", "\u{1F4EE}", "a b"] {
-            let made = sent(&MessageId::from(id)).pk;
-            assert_eq!(made.len(), 34, "{id:?}: {made}");
-            assert_ne!(made, sent(&MessageId::new(format!("{id}."))).pk);
+            let pk = sent(&MessageId::from(id)).pk;
+            assert_eq!(pk.len(), 34, "{id:?}: {pk}");
+            assert_ne!(pk, sent(&MessageId::new(format!("{id}."))).pk);
         }
         assert_eq!(sent(&MessageId::from("b3f1-A_0")).pk, "S#b3f1-A_0");
     }

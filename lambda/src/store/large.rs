@@ -1,8 +1,10 @@
-//! What is too large for its record lies beside it, under the hash of its bytes: in parts, or in one piece in the
-//! bucket where the store has one and that is cheaper. Both are read for ever, whatever is written today.
+//! Blobs: packed bytes that may be too large for their record.
 //!
-//! It is written before the record that names it. A crash in between leaves bytes that nobody names, never a record
-//! without its bytes; and whoever writes the same bytes again writes them to the same place.
+//! A blob is stored in its record, in parts beside it in the table, or as one object in the bucket. Parts and objects
+//! are named by the hash of the blob's bytes. The store reads all three forms, whichever it writes today.
+//!
+//! A blob is written before the record that names it. A crash in between leaves an unused blob, never a record without
+//! its blob. Writing the same blob again overwrites it with the same bytes.
 
 use super::bucket::{self, Bucket};
 use super::fault::Fault;
@@ -14,47 +16,51 @@ use futures_util::future::try_join_all;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
-/// The bytes of one part: DynamoDB's items end at 400 KB, names and keys included.
+/// Bytes per part. DynamoDB limits items to 400 KB, including attribute names and keys.
 const PART_BYTES: usize = 390 * 1024;
 
-/// Bytes in their record, beside it in the table, or in the bucket.
+/// Where a blob is stored.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Place {
-    Here(Vec<u8>),
-    Beside { hash: String, parts: usize },
-    Bucket { hash: String },
+pub(super) enum Location {
+    /// In the record.
+    Record(Vec<u8>),
+    /// In parts beside the record.
+    Parts { hash: String, count: usize },
+    /// As an object in the bucket.
+    Object { hash: String },
 }
 
-/// Some packed bytes, and where they go.
-pub(super) struct Large {
-    pub(super) place: Place,
+/// A blob to write.
+pub(super) struct Blob {
+    pub(super) location: Location,
     parts: Vec<Item>,
     object: Option<Vec<u8>>,
 }
 
-impl Large {
-    /// In the record up to so many bytes, else beside it.
-    pub(super) fn new(packed: Vec<u8>, here_max: usize, bucket: Option<&Bucket>) -> Self {
-        if packed.len() <= here_max {
-            return Self { place: Place::Here(packed), parts: Vec::new(), object: None };
+impl Blob {
+    /// Chooses the location: the record up to `record_bytes_max` bytes, else the bucket if it takes this size, else
+    /// parts.
+    pub(super) fn new(packed: Vec<u8>, record_bytes_max: usize, bucket: Option<&Bucket>) -> Self {
+        if packed.len() <= record_bytes_max {
+            return Self { location: Location::Record(packed), parts: Vec::new(), object: None };
         }
         if bucket.is_some_and(|bucket| bucket.takes(packed.len())) {
-            let hash = bucket::name(&packed);
-            return Self { place: Place::Bucket { hash }, parts: Vec::new(), object: Some(packed) };
+            let hash = bucket::hash_of(&packed);
+            return Self { location: Location::Object { hash }, parts: Vec::new(), object: Some(packed) };
         }
         let hash = to_hex(&Sha256::digest(&packed)[..16]);
-        let part = |(at, part): (usize, &[u8])| {
-            let mut item = key::blob(&hash, at).item();
+        let part = |(index, part): (usize, &[u8])| {
+            let mut item = key::blob(&hash, index).item();
             item.insert("b".into(), bytes(part.to_vec()));
             item
         };
         let parts: Vec<_> = packed.chunks(PART_BYTES).enumerate().map(part).collect();
-        Self { place: Place::Beside { parts: parts.len(), hash }, parts, object: None }
+        Self { location: Location::Parts { count: parts.len(), hash }, parts, object: None }
     }
 
-    /// Writes what lies beside the record.
+    /// Writes the blob, unless it belongs in the record.
     pub(super) async fn write(&mut self, table: &Table) -> Result<(), Fault> {
-        if let (Place::Bucket { hash }, Some(object)) = (&self.place, self.object.take()) {
+        if let (Location::Object { hash }, Some(object)) = (&self.location, self.object.take()) {
             return table.bucket.as_ref().ok_or(Fault::NoBucket)?.put(hash, object).await;
         }
         try_join_all(std::mem::take(&mut self.parts).into_iter().map(|part| table.put(part))).await?;
@@ -62,83 +68,85 @@ impl Large {
     }
 }
 
-impl Place {
-    /// Notes the place in a record, under a name of its own for each form.
-    pub(super) fn note(&self, item: &mut Item, here: &str, beside: &str) {
+impl Location {
+    /// Writes the location to a record. `bytes_name` is the attribute for the bytes, `hash_name` the prefix of those
+    /// for a hash.
+    pub(super) fn write_to(&self, item: &mut Item, bytes_name: &str, hash_name: &str) {
         match self {
-            Self::Here(packed) => drop(item.insert(here.into(), bytes(packed.clone()))),
-            Self::Beside { hash, parts } => {
-                item.insert(beside.into(), text(hash));
-                item.insert(format!("{beside}n"), number(parts));
+            Self::Record(packed) => drop(item.insert(bytes_name.into(), bytes(packed.clone()))),
+            Self::Parts { hash, count } => {
+                item.insert(hash_name.into(), text(hash));
+                item.insert(format!("{hash_name}n"), number(count));
             }
-            Self::Bucket { hash } => drop(item.insert(in_bucket(beside), text(hash))),
+            Self::Object { hash } => drop(item.insert(object_name(hash_name), text(hash))),
         }
     }
 
-    /// Notes where it lies, if it does not lie in its record.
-    pub(super) fn note_name(&self, item: &mut Item, beside: &str) {
-        if !matches!(self, Self::Here(_)) {
-            self.note(item, "", beside);
+    /// Writes the location to another record than the blob's own, unless the blob is stored in its own record.
+    pub(super) fn write_outside_to(&self, item: &mut Item, hash_name: &str) {
+        if !matches!(self, Self::Record(_)) {
+            self.write_to(item, "", hash_name);
         }
     }
 
-    /// The place that a record notes, if it has one.
-    pub(super) fn of(item: &Item, here: &'static str, beside: &'static str) -> Option<Self> {
-        if let Ok(packed) = get_bytes(item, here) {
-            return Some(Self::Here(packed.to_vec()));
+    /// Reads the location that [`Location::write_to`] wrote with these names. Returns `None` if the record has none.
+    pub(super) fn from_item(item: &Item, bytes_name: &'static str, hash_name: &'static str) -> Option<Self> {
+        if let Ok(packed) = get_bytes(item, bytes_name) {
+            return Some(Self::Record(packed.to_vec()));
         }
-        if let Some(hash) = item.get(&in_bucket(beside)) {
-            return Some(Self::Bucket { hash: hash.as_s().ok()?.clone() });
+        if let Some(hash) = item.get(&object_name(hash_name)) {
+            return Some(Self::Object { hash: hash.as_s().ok()?.clone() });
         }
-        let hash = item.get(beside)?.as_s().ok()?.clone();
-        let parts = super::item::get_number(item, &format!("{beside}n"))?;
-        Some(Self::Beside { hash, parts })
+        let hash = item.get(hash_name)?.as_s().ok()?.clone();
+        let count = super::item::get_number(item, &format!("{hash_name}n"))?;
+        Some(Self::Parts { hash, count })
     }
 
-    /// The condition under which a record names this very place already, and the hash in it.
-    pub(super) fn unmoved(&self) -> Option<(&'static str, &str)> {
+    /// Returns the condition that a letter's record already names this content, and the content's hash. Returns `None`
+    /// for content in the record itself.
+    pub(super) fn already_stored(&self) -> Option<(&'static str, &str)> {
         match self {
-            Self::Here(_) => None,
-            Self::Beside { hash, .. } => Some(("v = :v AND ch = :h", hash)),
-            Self::Bucket { hash } => Some(("v = :v AND chb = :h", hash)),
+            Self::Record(_) => None,
+            Self::Parts { hash, .. } => Some(("v = :v AND ch = :h", hash)),
+            Self::Object { hash } => Some(("v = :v AND chb = :h", hash)),
         }
     }
 
-    fn in_bucket(&self) -> Option<&str> {
+    fn object_hash(&self) -> Option<&str> {
         match self {
-            Self::Bucket { hash } => Some(hash),
-            Self::Here(_) | Self::Beside { .. } => None,
+            Self::Object { hash } => Some(hash),
+            Self::Record(_) | Self::Parts { .. } => None,
         }
     }
 
-    /// Removes what lies there. Nobody else may have written the same bytes, and no record may name them any more.
-    pub(super) async fn remove(self, table: &Table) -> Result<(), Fault> {
+    /// Deletes the blob's parts or object. No record may name the blob any more.
+    pub(super) async fn delete(self, table: &Table) -> Result<(), Fault> {
         try_join_all(self.keys().iter().map(|key| table.delete(key, None))).await?;
         match self {
-            Self::Bucket { hash } => table.bucket.as_ref().ok_or(Fault::NoBucket)?.delete(&hash).await,
-            Self::Here(_) | Self::Beside { .. } => Ok(()),
+            Self::Object { hash } => table.bucket.as_ref().ok_or(Fault::NoBucket)?.delete(&hash).await,
+            Self::Record(_) | Self::Parts { .. } => Ok(()),
         }
     }
 
     fn keys(&self) -> Vec<key::Key> {
         match self {
-            Self::Here(_) | Self::Bucket { .. } => Vec::new(),
-            Self::Beside { hash, parts } => (0..*parts).map(|at| key::blob(hash, at)).collect(),
+            Self::Record(_) | Self::Object { .. } => Vec::new(),
+            Self::Parts { hash, count } => (0..*count).map(|index| key::blob(hash, index)).collect(),
         }
     }
 }
 
-/// The attribute that names an object of the bucket.
-fn in_bucket(beside: &str) -> String {
-    format!("{beside}b")
+/// Returns the attribute's name for the hash of an object.
+fn object_name(hash_name: &str) -> String {
+    format!("{hash_name}b")
 }
 
-/// The bytes of some places, in their order.
-pub(super) async fn read(table: &Table, places: Vec<Place>) -> Result<Vec<Vec<u8>>, Fault> {
-    let mut keys: Vec<_> = places.iter().flat_map(Place::keys).collect();
+/// Reads the blobs at these locations, in the same order.
+pub(super) async fn read(table: &Table, locations: Vec<Location>) -> Result<Vec<Vec<u8>>, Fault> {
+    let mut keys: Vec<_> = locations.iter().flat_map(Location::keys).collect();
     keys.sort_by(|a, b| (&a.pk, &a.sk).cmp(&(&b.pk, &b.sk)));
     keys.dedup();
-    let hashes: HashSet<_> = places.iter().filter_map(Place::in_bucket).collect();
+    let hashes: HashSet<_> = locations.iter().filter_map(Location::object_hash).collect();
     let objects = match &table.bucket {
         _ if hashes.is_empty() => HashMap::new(),
         Some(bucket) => bucket.get_all(hashes.into_iter().map(String::from).collect()).await?,
@@ -146,18 +154,18 @@ pub(super) async fn read(table: &Table, places: Vec<Place>) -> Result<Vec<Vec<u8
     };
     let mut found = HashMap::new();
     for item in table.get_all(keys, true).await? {
-        found.insert(key::Key::of(&item)?, get_bytes(&item, "b")?.to_vec());
+        found.insert(key::Key::from_item(&item)?, get_bytes(&item, "b")?.to_vec());
     }
-    let assemble = |place: Place| match place {
-        Place::Here(packed) => Ok(packed),
-        Place::Bucket { hash } => objects.get(&hash).cloned().ok_or(Fault::PartMissing(hash)),
-        beside @ Place::Beside { .. } => {
+    let assemble = |location: Location| match location {
+        Location::Record(packed) => Ok(packed),
+        Location::Object { hash } => objects.get(&hash).cloned().ok_or(Fault::PartMissing(hash)),
+        parts @ Location::Parts { .. } => {
             let mut packed = Vec::new();
-            for key in beside.keys() {
+            for key in parts.keys() {
                 packed.extend(found.get(&key).ok_or_else(|| Fault::PartMissing(key.pk))?);
             }
             Ok(packed)
         }
     };
-    places.into_iter().map(assemble).collect()
+    locations.into_iter().map(assemble).collect()
 }

@@ -1,7 +1,7 @@
-//! Lists: merged from the shards that they are spread over, page by page.
+//! Reads lists page by page, and merges the shards that they are spread over.
 //!
-//! The index follows the records by moments, so a list only says which records to look at; what they are is read from
-//! the records themselves, and those that have left the list meanwhile are dropped.
+//! The index lags behind the records by moments. A list therefore only names the records. The reader then reads the
+//! records themselves, and drops those that have left the list in the meantime.
 
 use super::fault::Fault;
 use super::item::{Item, get_text};
@@ -17,20 +17,22 @@ use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use office::port::{Cursor, GroupFacts, ListPosition, Page};
 
-/// The longest id that a cursor may hold: no key of ours has a longer one, and DynamoDB refuses keys over 1 KB.
+/// Longest accepted id in a cursor. The store's keys contain no longer one, and DynamoDB rejects keys over 1 KB.
 const CURSOR_ID_MAX: usize = 256;
-/// Groups whose facts are read at once.
-const FACTS_TOGETHER: usize = 32;
+/// Groups whose facts are read concurrently.
+const FACTS_CONCURRENCY: usize = 32;
 
-fn place(list: &str, after: Option<&Cursor>) -> Option<ListPosition> {
-    ListPosition::parse(list, after).filter(|place| place.id.len() <= CURSOR_ID_MAX)
+/// Parses the cursor of a list. An invalid cursor counts as none, so the list starts from the beginning.
+fn position(list: &str, after: Option<&Cursor>) -> Option<ListPosition> {
+    ListPosition::parse(list, after).filter(|position| position.id.len() <= CURSOR_ID_MAX)
 }
 
 fn page_limit(limit: usize) -> usize {
     limit.clamp(1, PAGE_MAX)
 }
 
-/// The first places after some range, over several lists of the index that are each in order.
+/// Merges several lists of the index, each of which is in order. Returns the first `limit` items of a range, and
+/// whether more follow.
 pub(super) async fn merged(
     table: &Table,
     lists: Vec<String>,
@@ -38,22 +40,22 @@ pub(super) async fn merged(
     limit: usize,
 ) -> Result<(Vec<Item>, bool), Fault> {
     let found = try_join_all(lists.iter().map(|list| table.indexed(list, range, Some(limit + 1)))).await?;
-    let mut places: Vec<(String, Item)> = Vec::new();
+    let mut items: Vec<(String, Item)> = Vec::new();
     for item in found.into_iter().flatten() {
-        places.push((get_text(&item, "ls")?.to_owned(), item));
+        items.push((get_text(&item, "ls")?.to_owned(), item));
     }
-    places.sort_by(|a, b| a.0.cmp(&b.0));
-    // A record on its way from one list to another may be seen in both for a moment.
-    places.dedup_by(|a, b| a.0 == b.0);
-    let more = places.len() > limit;
-    places.truncate(limit);
-    Ok((places.into_iter().map(|(_, item)| item).collect(), more))
+    items.sort_by(|a, b| a.0.cmp(&b.0));
+    // A record that moves from one list to another may be in both for a moment.
+    items.dedup_by(|a, b| a.0 == b.0);
+    let more = items.len() > limit;
+    items.truncate(limit);
+    Ok((items.into_iter().map(|(_, item)| item).collect(), more))
 }
 
-/// The cursor after the last of some places, where more follow.
-fn next(list: &str, last: Option<&Item>, more: bool, number: impl Fn(&str) -> Option<ListPosition>) -> Option<Cursor> {
+/// Returns the cursor after the last item of a page if more items follow.
+fn next(list: &str, last: Option<&Item>, more: bool, parse: impl Fn(&str) -> Option<ListPosition>) -> Option<Cursor> {
     let last = last.filter(|_| more)?;
-    number(get_text(last, "ls").ok()?).map(|place| place.print(list))
+    parse(get_text(last, "ls").ok()?).map(|position| position.print(list))
 }
 
 pub(super) async fn letters(
@@ -67,26 +69,27 @@ pub(super) async fn letters(
     let shards = read::shards(table, group).await?;
     let states: Vec<_> = state.map_or(LetterStateKind::ALL.to_vec(), |state| vec![state]);
     let lists = states.iter().flat_map(|state| shards.iter().map(|shard| key::letters_of(group, *shard, *state)));
-    let after = place(LIST, after).map(|place| key::letter_place(place.number, &place.id));
+    let after = position(LIST, after).map(|position| key::letter_position(position.number, &position.id));
     let range = Range { after, ..Range::default() };
-    let (places, more) = merged(table, lists.collect(), &range, page_limit(limit)).await?;
-    let next = next(LIST, places.last(), more, |ls| {
+    let (listed, more) = merged(table, lists.collect(), &range, page_limit(limit)).await?;
+    let next = next(LIST, listed.last(), more, |ls| {
         let (sent_at, id) = ls.split_once('#')?;
         Some(ListPosition { number: key::number(sent_at)?, id: id.into() })
     });
-    let keys = places.iter().map(Key::of).collect::<Result<Vec<_>, _>>()?;
+    let keys = listed.iter().map(Key::from_item).collect::<Result<Vec<_>, _>>()?;
     let found = read::many(table, keys.clone()).await?;
     let mut items = read::letters_of(table, keys.iter().filter_map(|key| found.get(key)).collect()).await?;
     items.retain(|letter| letter.group == *group && state.is_none_or(|state| letter.state.kind() == state));
     Ok(Page { items, next })
 }
 
-/// The deaths of a letter, first one first.
+/// Reads the deaths of a letter, oldest first.
 pub(super) async fn deaths(table: &Table, letter: &LetterId, max: usize) -> Result<Vec<Death>, Fault> {
-    let places = table.indexed(&key::deaths_of(letter), &Range::default(), Some(max)).await?;
-    in_order(table, "death", places.iter().map(Key::of).collect::<Result<_, _>>()?).await
+    let listed = table.indexed(&key::deaths_of(letter), &Range::default(), Some(max)).await?;
+    in_order(table, "death", listed.iter().map(Key::from_item).collect::<Result<_, _>>()?).await
 }
 
+/// Reads records in the order of their keys. Missing records are omitted.
 async fn in_order<T: serde::de::DeserializeOwned>(
     table: &Table,
     kind: &'static str,
@@ -104,15 +107,15 @@ pub(super) async fn groups(
 ) -> Result<Page<GroupFacts>, Fault> {
     const LIST: &str = "groups";
     let limit = page_limit(limit);
-    let after = place(LIST, after).map(|place| place.id).filter(|id| !id.is_empty());
-    let mut places = table.list(key::GROUPS, &Range { after, ..Range::default() }, Some(limit + 1)).await?;
-    let more = places.len() > limit;
-    places.truncate(limit);
-    let last = places.last().filter(|_| more).map(|item| get_text(item, "sk")).transpose()?;
+    let after = position(LIST, after).map(|position| position.id).filter(|id| !id.is_empty());
+    let mut listed = table.list(key::GROUPS, &Range { after, ..Range::default() }, Some(limit + 1)).await?;
+    let more = listed.len() > limit;
+    listed.truncate(limit);
+    let last = listed.last().filter(|_| more).map(|item| get_text(item, "sk")).transpose()?;
     let next = last.map(|sk| ListPosition::id(sk).print(LIST));
-    let ids = places.iter().map(|item| get_text(item, "id").map(GroupId::from)).collect::<Result<Vec<_>, _>>()?;
+    let ids = listed.iter().map(|item| get_text(item, "id").map(GroupId::from)).collect::<Result<Vec<_>, _>>()?;
     let facts = stream::iter(ids).map(|id| async move { read::facts(table, &id, arrivals_from).await });
-    let found: Vec<Option<GroupFacts>> = facts.buffered(FACTS_TOGETHER).try_collect().await?;
+    let found: Vec<Option<GroupFacts>> = facts.buffered(FACTS_CONCURRENCY).try_collect().await?;
     Ok(Page { items: found.into_iter().flatten().collect(), next })
 }
 
@@ -125,22 +128,22 @@ pub(super) async fn replays(
     const LIST: &str = "replays";
     let limit = page_limit(limit);
     let pk = group.map_or(key::REPLAYS.into(), key::replays_of);
-    let after = place(LIST, after).map(|place| key::replay_place(place.number, &place.id));
-    let mut places = table.list(&pk, &Range { after, descending: true, ..Range::default() }, Some(limit + 1)).await?;
-    let more = places.len() > limit;
-    places.truncate(limit);
-    let last = places.last().filter(|_| more).map(|item| get_text(item, "sk")).transpose()?;
+    let after = position(LIST, after).map(|position| key::replay_position(position.number, &position.id));
+    let mut listed = table.list(&pk, &Range { after, descending: true, ..Range::default() }, Some(limit + 1)).await?;
+    let more = listed.len() > limit;
+    listed.truncate(limit);
+    let last = listed.last().filter(|_| more).map(|item| get_text(item, "sk")).transpose()?;
     let next = last.and_then(|sk| {
         let (at, id) = sk.split_once('#')?;
         Some(ListPosition { number: key::number(at)?, id: id.into() }.print(LIST))
     });
-    let ids = places.iter().map(|item| get_text(item, "id").map(ReplayId::from)).collect::<Result<Vec<_>, _>>()?;
+    let ids = listed.iter().map(|item| get_text(item, "id").map(ReplayId::from)).collect::<Result<Vec<_>, _>>()?;
     Ok(Page { items: in_order(table, "replay", ids.iter().map(key::replay).collect()).await?, next })
 }
 
 pub(super) async fn unfinished(table: &Table) -> Result<Vec<ReplayId>, Fault> {
-    let places = table.list(key::UNFINISHED, &Range::default(), None).await?;
-    places.iter().map(|item| get_text(item, "id").map(ReplayId::from)).collect()
+    let listed = table.list(key::UNFINISHED, &Range::default(), None).await?;
+    listed.iter().map(|item| get_text(item, "id").map(ReplayId::from)).collect()
 }
 
 pub(super) async fn entries(
@@ -155,23 +158,23 @@ pub(super) async fn entries(
     let outcomes: Vec<_> = outcome.map_or(OutcomeKind::ALL.to_vec(), |outcome| vec![outcome]);
     let lists =
         outcomes.iter().flat_map(|outcome| (0..ENTRY_SHARDS).map(|shard| key::entries_of(replay, *outcome, shard)));
-    // The cursor names place and wave: lists are ordered by both, and waves follow the order of the entries.
-    let after = place(LIST, after).and_then(|place| {
-        let wave = u32::from_str_radix(&place.id, 16).ok()?;
-        Some(key::entry_place(wave, place.number.cast_unsigned()))
+    // The cursor holds sequence number and wave. Lists are ordered by both, and later waves have higher numbers.
+    let after = position(LIST, after).and_then(|position| {
+        let wave = u32::from_str_radix(&position.id, 16).ok()?;
+        Some(key::entry_position(wave, position.number.cast_unsigned()))
     });
     let range = Range {
         after,
-        from: wave.map(|wave| key::entry_place(wave, 0)),
-        to: wave.map(|wave| format!("{}~", key::entry_place(wave, u64::MAX))),
+        from: wave.map(|wave| key::entry_position(wave, 0)),
+        to: wave.map(|wave| format!("{}~", key::entry_position(wave, u64::MAX))),
         descending: false,
     };
-    let (places, more) = merged(table, lists.collect(), &range, page_limit(limit)).await?;
-    let next = next(LIST, places.last(), more, |ls| {
+    let (listed, more) = merged(table, lists.collect(), &range, page_limit(limit)).await?;
+    let next = next(LIST, listed.last(), more, |ls| {
         let (wave, seq) = ls.split_once('#')?;
         Some(ListPosition { number: u64::from_str_radix(seq, 16).ok()?.cast_signed(), id: wave.into() })
     });
-    let keys = places.iter().map(Key::of).collect::<Result<_, _>>()?;
+    let keys = listed.iter().map(Key::from_item).collect::<Result<_, _>>()?;
     let mut items: Vec<Entry> = in_order(table, "entry", keys).await?;
     items.retain(|entry| outcome.is_none_or(|outcome| entry.outcome.kind() == outcome));
     Ok(Page { items, next })
@@ -185,15 +188,15 @@ pub(super) async fn audit(
 ) -> Result<Page<AuditRecord>, Fault> {
     const LIST: &str = "audit";
     let limit = page_limit(limit);
-    let after = place(LIST, after).map(|place| format!("{}#{}", key::ordered(place.number), place.id));
+    let after = position(LIST, after).map(|position| format!("{}#{}", key::ordered(position.number), position.id));
     let range = Range { after, descending: true, ..Range::default() };
     let mut found = table.list(&key::audit_pk(group), &range, Some(limit + 1)).await?;
     let more = found.len() > limit;
     found.truncate(limit);
     let last = found.last().filter(|_| more).map(|item| get_text(item, "sk")).transpose()?;
     let next = last.and_then(|sk| {
-        let (at, rest) = sk.split_once('#')?;
-        Some(ListPosition { number: key::number(at)?, id: rest.into() }.print(LIST))
+        let (at, order) = sk.split_once('#')?;
+        Some(ListPosition { number: key::number(at)?, id: order.into() }.print(LIST))
     });
     let items = found.iter().map(|item| record("audit record", item)).collect::<Result<_, _>>()?;
     Ok(Page { items, next })

@@ -1,12 +1,12 @@
-//! What the store costs: calls and capacity units, as DynamoDB itself reports them.
+//! The store's costs: calls and capacity units, as DynamoDB reports them.
 
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Halves of a unit: the smallest amount that DynamoDB charges.
-const PARTS: f64 = 2.0;
+/// Counted steps per unit. DynamoDB charges half units at the smallest.
+const STEPS_PER_UNIT: f64 = 2.0;
 
-/// Counts since it was made.
+/// Counts the usage since its creation.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     calls: AtomicU64,
@@ -14,14 +14,14 @@ pub(super) struct Meter {
     writes: AtomicU64,
 }
 
-/// What was used.
+/// Usage of DynamoDB.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Calls of DynamoDB.
+    /// Number of calls.
     pub calls: u64,
     /// Read request units.
     pub read_units: f64,
-    /// Write request units, those of indexes included.
+    /// Write request units, including those of the index.
     pub write_units: f64,
 }
 
@@ -36,12 +36,12 @@ impl Meter {
 
     fn count<'a>(&self, units: &AtomicU64, used: impl IntoIterator<Item = &'a ConsumedCapacity>) {
         let sum: f64 = used.into_iter().filter_map(|used| used.capacity_units).sum();
-        units.fetch_add((sum * PARTS).round() as u64, Ordering::Relaxed);
+        units.fetch_add((sum * STEPS_PER_UNIT).round() as u64, Ordering::Relaxed);
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn usage(&self) -> Usage {
-        let units = |units: &AtomicU64| units.load(Ordering::Relaxed) as f64 / PARTS;
+        let units = |units: &AtomicU64| units.load(Ordering::Relaxed) as f64 / STEPS_PER_UNIT;
         Usage {
             calls: self.calls.load(Ordering::Relaxed),
             read_units: units(&self.reads),

@@ -1,7 +1,8 @@
-//! Records as bytes: JSON, compressed against a dictionary that knows its field names.
+//! Packs records: JSON, compressed with a dictionary that contains the field names.
 //!
-//! A letter's JSON is small and repeats what every letter's JSON has. Alone it compresses to a half; beside the
-//! dictionary to a fifth, below the 1 KB that DynamoDB charges as one write unit.
+//! A letter's JSON is small, and most of it is the same in every letter. Without the dictionary, it compresses to about
+//! a half. With the dictionary, it compresses to about a fifth, which is below the 1 KB that DynamoDB charges as one
+//! write unit.
 
 use super::fault::Fault;
 use serde::Serialize;
@@ -11,13 +12,14 @@ use std::sync::LazyLock;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 
-/// The first byte: which dictionary. A dictionary never changes; a better one gets the next number.
+/// First byte of a packed record: the dictionary's number. A dictionary never changes; a better one gets the next
+/// number.
 const FORMAT: u8 = 1;
-/// The format's first byte, and the length of what was packed.
+/// Length of the header: the dictionary's number (1 byte), and the length of the JSON (4 bytes).
 const HEADER_BYTES: usize = 5;
-/// What zstd calls thorough; a letter takes some tens of microseconds.
+/// Compression level. At this level, zstd compresses a letter within some tens of microseconds.
 const LEVEL: i32 = 9;
-/// Longer than any record: a damaged length must not ask for all memory.
+/// Longest accepted JSON, in bytes. It exceeds any record, and keeps a damaged length from exhausting the memory.
 const LENGTH_MAX: usize = 64 * 1024 * 1024;
 
 static TEXT: &[u8] = include_bytes!("dictionary-1.txt");
@@ -47,12 +49,13 @@ fn compress(json: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 fn decompress(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
-    let (header, frame) = bytes.split_at_checked(HEADER_BYTES).ok_or_else(|| wrong("too short"))?;
-    let [FORMAT, length @ ..] = header else { return Err(wrong("of another format")) };
+    let invalid = |problem: &str| io::Error::new(io::ErrorKind::InvalidData, problem.to_owned());
+    let (header, frame) =
+        bytes.split_at_checked(HEADER_BYTES).ok_or_else(|| invalid("the packed bytes are too short"))?;
+    let [FORMAT, length @ ..] = header else { return Err(invalid("the dictionary is unknown")) };
     let length = <[u8; 4]>::try_from(length).map_or(0, u32::from_le_bytes) as usize;
     if length > LENGTH_MAX {
-        return Err(wrong("too long"));
+        return Err(invalid("the stated length is too long"));
     }
     Decompressor::with_prepared_dictionary(&DECODER)?.decompress(frame, length)
 }
@@ -62,16 +65,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_packed_is_unpacked() {
+    fn unpack_returns_the_packed_record() {
         for text in ["", "a", "\0\u{1F4EE}", &"{\"type\":\"order.placed\"}".repeat(10_000)] {
-            let packed = pack("text", &text).expect("it has a JSON form");
-            assert_eq!(unpack::<String>("text", &packed).expect("it is whole"), text);
+            let packed = pack("text", &text).expect("valid JSON");
+            assert_eq!(unpack::<String>("text", &packed).expect("intact bytes"), text);
         }
     }
 
     #[test]
-    fn damaged_bytes_are_refused() {
-        let packed = pack("text", &"hello").expect("it has a JSON form");
+    fn damaged_bytes_are_rejected() {
+        let packed = pack("text", &"hello").expect("valid JSON");
         for damaged in [&[][..], &packed[..3], &packed[..packed.len() - 1], &[9, 0, 0, 0, 0], &[1, 255, 255, 255, 255]]
         {
             assert!(unpack::<String>("text", damaged).is_err(), "{damaged:?}");

@@ -1,10 +1,10 @@
-//! Reading records, one or many.
+//! Reads records, single ones and batches.
 
 use super::counts::{self, Extremes, shard_of};
 use super::fault::Fault;
 use super::item::{Item, get_bytes, get_text};
 use super::key::{self, Key};
-use super::large::{self, Place};
+use super::large::{self, Location};
 use super::pack::unpack;
 use super::table::{Range, Table};
 use domain::group::{GroupCounts, Variant};
@@ -16,30 +16,31 @@ use office::port::{BUCKETS_TOGETHER, GroupFacts, TransformFacts};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Letters that are looked at, in the order of their sends, for the one that is lost first. More only where letters
-/// of one group have very different times to live.
-const AGES_TOGETHER: usize = 25;
+/// Letters per page while searching for the letter that is lost first. One page is usually enough; more are read only
+/// if letters of one group have very different times to live.
+const AGES_PAGE: usize = 25;
 
-/// The record of a key.
+/// Reads the record with this key.
 pub(super) async fn one<T: DeserializeOwned>(table: &Table, kind: &'static str, key: Key) -> Result<Option<T>, Fault> {
     table.get(&key).await?.map(|item| record(kind, &item)).transpose()
 }
 
+/// Unpacks a record.
 pub(super) fn record<T: DeserializeOwned>(kind: &'static str, item: &Item) -> Result<T, Fault> {
     unpack(kind, get_bytes(item, "r")?)
 }
 
-/// The records of these keys, by key.
+/// Reads the records with these keys, and returns them by key. Missing records are omitted.
 pub(super) async fn many(table: &Table, keys: Vec<Key>) -> Result<HashMap<Key, Item>, Fault> {
-    let mut different = keys;
-    different.sort_by(|a, b| (&a.pk, &a.sk).cmp(&(&b.pk, &b.sk)));
-    different.dedup();
-    let found = table.get_all(different, true).await?;
-    found.into_iter().map(|item| Ok((Key::of(&item)?, item))).collect()
+    let mut distinct = keys;
+    distinct.sort_by(|a, b| (&a.pk, &a.sk).cmp(&(&b.pk, &b.sk)));
+    distinct.dedup();
+    let found = table.get_all(distinct, true).await?;
+    found.into_iter().map(|item| Ok((Key::from_item(&item)?, item))).collect()
 }
 
-/// The sendings of ours among some messages. They came back no sooner than their consumer gave them up, so the read
-/// need not be consistent, and costs half.
+/// Finds the messages that replays have sent. The read is eventually consistent, which costs half: a message returns
+/// only after its consumer has given up, long after the record was written.
 pub(super) async fn sent(
     table: &Table,
     messages: &[MessageId],
@@ -47,28 +48,30 @@ pub(super) async fn sent(
     let keys: HashMap<Key, &MessageId> = messages.iter().map(|message| (key::sent(message), message)).collect();
     let mut sent = BTreeMap::new();
     for item in table.get_all(keys.keys().cloned().collect(), false).await? {
-        let message = keys.get(&Key::of(&item)?).ok_or(Fault::Lacks("a message id"))?;
+        let message = keys.get(&Key::from_item(&item)?).ok_or(Fault::MissingAttribute("pk"))?;
         let (replay, letter) = (get_text(&item, "r")?, get_text(&item, "l")?);
         sent.insert((*message).clone(), (replay.into(), letter.into()));
     }
     Ok(sent)
 }
 
-/// Letters by id, in the order asked; those that do not exist are left out.
+/// Reads letters, in the order of the given ids. Missing letters are omitted.
 pub(super) async fn letters(table: &Table, ids: &[LetterId]) -> Result<Vec<Letter>, Fault> {
     let keys: Vec<Key> = ids.iter().map(key::letter).collect();
     let found = many(table, keys.clone()).await?;
     letters_of(table, keys.iter().filter_map(|key| found.get(key)).collect()).await
 }
 
-/// The letters of some records, with what lies beside them.
+/// Unpacks letters from their records, and reads the blobs beside the records.
 pub(super) async fn letters_of(table: &Table, items: Vec<&Item>) -> Result<Vec<Letter>, Fault> {
-    let places = items.iter().flat_map(|item| match Place::of(item, "w", "") {
+    let locations = items.iter().flat_map(|item| match Location::from_item(item, "w", "") {
         Some(whole) => vec![whole],
-        None => [Place::of(item, "r", "rh"), Place::of(item, "c", "ch")].into_iter().flatten().collect(),
+        None => {
+            [Location::from_item(item, "r", "rh"), Location::from_item(item, "c", "ch")].into_iter().flatten().collect()
+        }
     });
-    let mut packed = large::read(table, places.collect()).await?.into_iter();
-    let mut next = || packed.next().ok_or(Fault::Lacks("a letter's bytes"));
+    let mut packed = large::read(table, locations.collect()).await?.into_iter();
+    let mut next = || packed.next().ok_or(Fault::MissingAttribute("r"));
     let mut letters = Vec::with_capacity(items.len());
     for item in items {
         let mut letter: Letter = unpack("letter", &next()?)?;
@@ -80,7 +83,7 @@ pub(super) async fn letters_of(table: &Table, items: Vec<&Item>) -> Result<Vec<L
     Ok(letters)
 }
 
-/// The shards that a group has counters on; the first is always among them.
+/// Returns the shards with counters of a group. Shard 0 is always among them.
 pub(super) async fn shards(table: &Table, group: &GroupId) -> Result<BTreeSet<u8>, Fault> {
     let range = Range { from: Some(key::COUNTS.into()), to: Some(format!("{}~", key::COUNTS)), ..Range::default() };
     let found = table.list(&key::group_pk(group), &range, None).await?;
@@ -89,23 +92,23 @@ pub(super) async fn shards(table: &Table, group: &GroupId) -> Result<BTreeSet<u8
     Ok(shards)
 }
 
-/// A group's head, counters and arrivals in one query, and its ages where letters are open.
+/// Reads a variant with its counters and arrivals in one query, and the ages of its open letters.
 pub(super) async fn facts(table: &Table, id: &GroupId, from_bucket: i64) -> Result<Option<GroupFacts>, Fault> {
     let from = key::arrivals_from(from_bucket.div_euclid(BUCKETS_TOGETHER));
     let range = Range { from: Some(from), to: Some(format!("{}~", key::COUNTS)), ..Range::default() };
     let found = table.list(&key::group_pk(id), &range, None).await?;
-    let (mut head, mut counters, mut arrivals) = (None, Vec::new(), BTreeMap::new());
+    let (mut variant, mut counters, mut arrivals) = (None, Vec::new(), BTreeMap::new());
     for item in &found {
         match get_text(item, "sk")? {
-            "H" => head = Some(record::<Variant>("group", item)?),
+            "H" => variant = Some(record::<Variant>("variant", item)?),
             sk if sk.starts_with(key::COUNTS) => counters.push(item),
             sk => {
-                let hour = key::hour_of(sk).ok_or(Fault::Lacks("an hour"))?;
+                let hour = key::hour_of(sk).ok_or(Fault::MissingAttribute("sk"))?;
                 add_arrivals(&mut arrivals, hour, item);
             }
         }
     }
-    let Some(group) = head else { return Ok(None) };
+    let Some(group) = variant else { return Ok(None) };
     let (counts, extremes) = counts::sum(&counters)?;
     let mut shards: BTreeSet<u8> = counters.iter().map(|item| shard_of(item)).collect::<Result<_, _>>()?;
     shards.insert(0);
@@ -123,9 +126,10 @@ fn add_arrivals(arrivals: &mut BTreeMap<i64, u64>, hour: i64, item: &Item) {
     }
 }
 
-/// When the oldest open letter was sent, and when the first is lost. The lists are ordered by send; a letter that was
-/// sent later is lost earlier only if it lives shorter, and how short the shortest of the group lives is known. So
-/// mostly one look is enough.
+/// Returns when the oldest open letter was sent, and when the first open letter is lost.
+///
+/// The lists are ordered by send time. A letter that was sent later can be lost earlier only if its time to live is
+/// shorter, and the group's shortest time to live is known. So the first letter of each list is usually enough.
 async fn ages(
     table: &Table,
     group: &GroupId,
@@ -142,10 +146,9 @@ async fn ages(
     for list in lists {
         let mut range = Range::default();
         'list: loop {
-            let page =
-                table.indexed(&list, &range, Some(if range.after.is_none() { 1 } else { AGES_TOGETHER })).await?;
+            let page = table.indexed(&list, &range, Some(if range.after.is_none() { 1 } else { AGES_PAGE })).await?;
             for item in &page {
-                let sent_at = sent_at(get_text(item, "ls")?).ok_or(Fault::Lacks("a time"))?;
+                let sent_at = sent_at(get_text(item, "ls")?).ok_or(Fault::MissingAttribute("ls"))?;
                 let lost_at = super::item::get_number(item, "lo").map(Timestamp::from_ms);
                 let soonest = extremes.shortest_ms.map(|ms| sent_at.plus(Span::from_ms(ms)));
                 if loss.is_some_and(|loss| soonest.is_none_or(|soonest| soonest >= loss)) {
@@ -162,18 +165,19 @@ async fn ages(
     Ok((oldest, loss))
 }
 
-fn sent_at(place: &str) -> Option<Timestamp> {
-    key::number(place.get(..16)?).map(Timestamp::from_ms)
+/// Returns the send time from a letter's position in a list.
+fn sent_at(position: &str) -> Option<Timestamp> {
+    key::number(position.get(..16)?).map(Timestamp::from_ms)
 }
 
-/// A version of a group's transform, with its dry run.
+/// Reads one version of a group's transform, with its dry run.
 pub(super) async fn transform(table: &Table, group: &GroupId, version: u32) -> Result<Option<TransformFacts>, Fault> {
     let Some(transform) = one(table, "transform", key::transform(group, version)).await? else { return Ok(None) };
     let dry_run = one(table, "dry run", key::dry_run(group, version)).await?;
     Ok(Some(TransformFacts { transform, dry_run }))
 }
 
-/// All versions with their dry runs, newest first.
+/// Reads all versions of a group's transform with their dry runs, newest first.
 pub(super) async fn transforms(table: &Table, group: &GroupId) -> Result<Vec<TransformFacts>, Fault> {
     let mut found: Vec<TransformFacts> = Vec::new();
     for item in table.list(&key::transforms_pk(group), &Range::default(), None).await? {
@@ -186,14 +190,14 @@ pub(super) async fn transforms(table: &Table, group: &GroupId) -> Result<Vec<Tra
     Ok(found)
 }
 
-/// The ledger of a plan or replay.
+/// Reads the ledger of a plan or replay.
 pub(super) async fn ledger(table: &Table, replay: &ReplayId) -> Result<Ledger, Fault> {
     let range = Range { from: Some(key::LEDGER.into()), to: Some(format!("{}~", key::LEDGER)), ..Range::default() };
     let mut ledger = Ledger::default();
     for item in table.list(&key::replay_pk(replay), &range, None).await? {
         let eight =
             get_text(&item, "sk")?.strip_prefix(key::LEDGER).and_then(|text| u32::from_str_radix(text, 16).ok());
-        let first = eight.ok_or(Fault::Lacks("a wave"))? * office::port::WAVES_TOGETHER;
+        let first = eight.ok_or(Fault::MissingAttribute("sk"))? * office::port::WAVES_TOGETHER;
         for within in 0..office::port::WAVES_TOGETHER {
             let column = |name: &str| super::item::get_number::<i64>(&item, &format!("{within}{name}")).unwrap_or(0);
             for to in OutcomeKind::ALL {
@@ -204,8 +208,8 @@ pub(super) async fn ledger(table: &Table, replay: &ReplayId) -> Result<Ledger, F
             }
             let (sent_twice, confirmed) = (column("sent_twice").max(0), column("confirmed").max(0));
             if sent_twice + confirmed > 0 {
-                let none = LedgerMove::plain(first + within, None, OutcomeKind::Delivered, 0);
-                ledger.apply(&LedgerMove { sent_twice, confirmed, ..none });
+                let no_move = LedgerMove::plain(first + within, None, OutcomeKind::Delivered, 0);
+                ledger.apply(&LedgerMove { sent_twice, confirmed, ..no_move });
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The table: its calls, each measured, complete, and in bounds.
+//! Calls to the DynamoDB table. They meter their usage, follow pagination, and respect DynamoDB's limits.
 
 use super::bucket::Bucket;
 use super::fault::Fault;
@@ -18,43 +18,44 @@ use domain::time::Span;
 use futures_util::future::try_join_all;
 use std::collections::HashMap;
 
-/// Keys of one BatchGetItem (botocore).
+/// Keys per `BatchGetItem` call (limit in botocore's service model).
 const BATCH_KEYS_MAX: usize = 100;
-/// Rounds of a batch of reads that is answered in part.
+/// Rounds of a batch read that DynamoDB answers only in part.
 const ROUNDS_MAX: u32 = 10;
-/// The one secondary index.
+/// The secondary index.
 pub(super) const INDEX: &str = "list";
 
+/// The table, and the bucket beside it.
 pub(super) struct Table {
     client: Client,
     name: String,
     pub(super) meter: Meter,
-    /// Where large content goes, if there is one.
+    /// The bucket for large blobs, if one is configured.
     pub(super) bucket: Option<Bucket>,
-    /// How long delivered letters are kept; none for ever.
+    /// How long delivered letters are kept. `None` keeps them forever.
     pub(super) delivered_kept: Option<Span>,
 }
 
 /// A range of a list.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Range {
-    /// After this place.
+    /// Excludes this position and those before it; if `descending`, this position and those after it.
     pub after: Option<String>,
-    /// From this place on, where nothing is said about `after`.
+    /// Starts at this position. Ignored if `after` is set.
     pub from: Option<String>,
-    /// Up to this place.
+    /// Ends at this position. Ignored if `descending`.
     pub to: Option<String>,
-    /// The newest first: then `after` means before.
+    /// Lists the highest position first.
     pub descending: bool,
 }
 
-/// Why a transaction was not done.
-pub(super) enum Refused {
-    /// It was cancelled; a reason for each of its actions.
+/// Why a transaction failed.
+pub(super) enum TransactionError {
+    /// DynamoDB cancelled the transaction. There is one reason for each action.
     Cancelled(Vec<CancellationReason>),
-    /// DynamoDB had no room for it.
+    /// DynamoDB throttled the transaction.
     Throttled,
-    /// Something else; whether it was done is not known.
+    /// Another error. The transaction may have been committed.
     Failed(Fault),
 }
 
@@ -64,15 +65,15 @@ impl Table {
     }
 
     pub(super) async fn get(&self, key: &Key) -> Result<Option<Item>, Fault> {
-        let asked = self.client.get_item().table_name(&self.name).set_key(Some(key.item())).consistent_read(true);
-        let answer = asked.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
-        let answer = answer.map_err(|error| Fault::call("get a record", error))?;
-        self.meter.read(&answer.consumed_capacity);
-        Ok(answer.item)
+        let request = self.client.get_item().table_name(&self.name).set_key(Some(key.item())).consistent_read(true);
+        let response = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+        let response = response.map_err(|error| Fault::call("get a record", error))?;
+        self.meter.read(&response.consumed_capacity);
+        Ok(response.item)
     }
 
-    /// The records of these different keys, in no order; those that do not exist are left out. A read that need not
-    /// be consistent costs half.
+    /// Reads the records with these keys, which must differ, in any order. Missing records are omitted. An eventually
+    /// consistent read costs half.
     pub(super) async fn get_all(&self, keys: Vec<Key>, consistent: bool) -> Result<Vec<Item>, Fault> {
         let chunks: Vec<Vec<Key>> = keys.chunks(BATCH_KEYS_MAX).map(<[Key]>::to_vec).collect();
         Ok(try_join_all(chunks.into_iter().map(|chunk| self.get_chunk(chunk, consistent))).await?.concat())
@@ -83,13 +84,14 @@ impl Table {
         let mut found = Vec::with_capacity(wanted.len());
         for round in 0..ROUNDS_MAX {
             let keys = KeysAndAttributes::builder().set_keys(Some(wanted)).consistent_read(consistent).build();
-            let keys = keys.map_err(|error| Fault::call("ask for records", error))?;
-            let asked = self.client.batch_get_item().request_items(&self.name, keys);
-            let answer = asked.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
-            let answer = answer.map_err(|error| Fault::call("get records", error))?;
-            self.meter.read(answer.consumed_capacity());
-            found.extend(answer.responses.into_iter().flat_map(HashMap::into_values).flatten());
-            wanted = answer.unprocessed_keys.into_iter().flat_map(HashMap::into_values).flat_map(|k| k.keys).collect();
+            let keys = keys.map_err(|error| Fault::call("get records", error))?;
+            let request = self.client.batch_get_item().request_items(&self.name, keys);
+            let response = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+            let response = response.map_err(|error| Fault::call("get records", error))?;
+            self.meter.read(response.consumed_capacity());
+            found.extend(response.responses.into_iter().flat_map(HashMap::into_values).flatten());
+            wanted =
+                response.unprocessed_keys.into_iter().flat_map(HashMap::into_values).flat_map(|k| k.keys).collect();
             if wanted.is_empty() {
                 return Ok(found);
             }
@@ -98,12 +100,12 @@ impl Table {
         Err(Fault::Unprocessed)
     }
 
-    /// A list by its primary key; strongly consistent.
+    /// Lists the records of a partition. The read is strongly consistent.
     pub(super) async fn list(&self, pk: &str, range: &Range, limit: Option<usize>) -> Result<Vec<Item>, Fault> {
         self.query(None, pk, range, limit).await
     }
 
-    /// A list of the index, which follows the records by moments.
+    /// Lists a partition of the index, which lags behind the records by moments.
     pub(super) async fn indexed(&self, lp: &str, range: &Range, limit: Option<usize>) -> Result<Vec<Item>, Fault> {
         self.query(Some(INDEX), lp, range, limit).await
     }
@@ -115,66 +117,67 @@ impl Table {
         range: &Range,
         limit: Option<usize>,
     ) -> Result<Vec<Item>, Fault> {
-        let (by, place) = if index.is_some() { ("lp", "ls") } else { ("pk", "sk") };
+        let (by, position) = if index.is_some() { ("lp", "ls") } else { ("pk", "sk") };
         let mut condition = "#by = :by".to_owned();
-        let mut asked = self.client.query().table_name(&self.name).set_index_name(index.map(Into::into));
-        asked = asked.expression_attribute_names("#by", by);
-        asked = asked.expression_attribute_values(":by", AttributeValue::S(partition.into()));
-        // One condition on the place is all that DynamoDB takes, and BETWEEN includes its ends.
+        let mut request = self.client.query().table_name(&self.name).set_index_name(index.map(Into::into));
+        request = request.expression_attribute_names("#by", by);
+        request = request.expression_attribute_values(":by", AttributeValue::S(partition.into()));
+        // DynamoDB accepts one condition on the sort key, and BETWEEN includes both bounds. Appending U+0001 excludes
+        // `after`.
         let from = range.after.as_ref().map(|after| format!("{after}\u{1}")).or_else(|| range.from.clone());
         let (low, high) = if range.descending { (None, range.after.clone()) } else { (from, range.to.clone()) };
-        let part = match (&low, &high) {
-            (Some(_), Some(_)) => " AND #place BETWEEN :low AND :high",
-            (Some(_), None) => " AND #place >= :low",
-            (None, Some(_)) => " AND #place < :high",
+        let bounds = match (&low, &high) {
+            (Some(_), Some(_)) => " AND #position BETWEEN :low AND :high",
+            (Some(_), None) => " AND #position >= :low",
+            (None, Some(_)) => " AND #position < :high",
             (None, None) => "",
         };
-        if !part.is_empty() {
-            condition.push_str(part);
-            asked = asked.expression_attribute_names("#place", place);
+        if !bounds.is_empty() {
+            condition.push_str(bounds);
+            request = request.expression_attribute_names("#position", position);
         }
         for (name, value) in [(":low", low), (":high", high)] {
             if let Some(value) = value {
-                asked = asked.expression_attribute_values(name, AttributeValue::S(value));
+                request = request.expression_attribute_values(name, AttributeValue::S(value));
             }
         }
-        asked = asked.key_condition_expression(condition).scan_index_forward(!range.descending);
-        asked = asked.consistent_read(index.is_none()).return_consumed_capacity(ReturnConsumedCapacity::Total);
+        request = request.key_condition_expression(condition).scan_index_forward(!range.descending);
+        request = request.consistent_read(index.is_none()).return_consumed_capacity(ReturnConsumedCapacity::Total);
         let mut found = Vec::new();
         loop {
-            let rest = limit.map(|limit| limit.saturating_sub(found.len()) as i32);
-            let answer = asked.clone().set_limit(rest).send().await;
-            let answer = answer.map_err(|error| Fault::call("list records", error))?;
-            self.meter.read(&answer.consumed_capacity);
-            found.extend(answer.items.unwrap_or_default());
-            match answer.last_evaluated_key {
+            let remaining = limit.map(|limit| limit.saturating_sub(found.len()) as i32);
+            let response = request.clone().set_limit(remaining).send().await;
+            let response = response.map_err(|error| Fault::call("list records", error))?;
+            self.meter.read(&response.consumed_capacity);
+            found.extend(response.items.unwrap_or_default());
+            match response.last_evaluated_key {
                 Some(last) if limit.is_none_or(|limit| found.len() < limit) => {
-                    asked = asked.set_exclusive_start_key(Some(last));
+                    request = request.set_exclusive_start_key(Some(last));
                 }
                 _ => return Ok(found),
             }
         }
     }
 
-    /// Writes a record, whatever was there.
+    /// Writes a record, and replaces any record with the same key.
     pub(super) async fn put(&self, item: Item) -> Result<(), Fault> {
-        let asked = self.client.put_item().table_name(&self.name).set_item(Some(item));
-        let answer = asked.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
-        let answer = answer.map_err(|error| Fault::call("put a record", error))?;
-        self.meter.wrote(&answer.consumed_capacity);
+        let request = self.client.put_item().table_name(&self.name).set_item(Some(item));
+        let response = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+        let response = response.map_err(|error| Fault::call("put a record", error))?;
+        self.meter.wrote(&response.consumed_capacity);
         Ok(())
     }
 
-    /// Removes a record, if `name` still has this number in it where one is given; whether it did.
+    /// Deletes a record. `only_if` names an attribute and its required value. Returns whether the condition held.
     pub(super) async fn delete(&self, key: &Key, only_if: Option<(&str, i64)>) -> Result<bool, Fault> {
-        let mut asked = self.client.delete_item().table_name(&self.name).set_key(Some(key.item()));
+        let mut request = self.client.delete_item().table_name(&self.name).set_key(Some(key.item()));
         if let Some((name, number)) = only_if {
-            asked = asked.condition_expression("#n = :n").expression_attribute_names("#n", name);
-            asked = asked.expression_attribute_values(":n", AttributeValue::N(number.to_string()));
+            request = request.condition_expression("#n = :n").expression_attribute_names("#n", name);
+            request = request.expression_attribute_values(":n", AttributeValue::N(number.to_string()));
         }
-        match asked.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
-            Ok(answer) => {
-                self.meter.wrote(&answer.consumed_capacity);
+        match request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
+            Ok(response) => {
+                self.meter.wrote(&response.consumed_capacity);
                 Ok(true)
             }
             Err(error)
@@ -186,16 +189,16 @@ impl Table {
         }
     }
 
-    /// Does all actions or none. The SDK gives each call a token of its own and repeats a lost call under it, so that
-    /// it is done once.
-    pub(super) async fn transact(&self, actions: Vec<TransactWriteItem>) -> Result<(), Refused> {
-        let asked = self.client.transact_write_items().set_transact_items(Some(actions));
-        match asked.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
-            Ok(answer) => {
-                self.meter.wrote(answer.consumed_capacity());
+    /// Performs all actions or none. The SDK gives each call an idempotency token, so that a retried call takes effect
+    /// once.
+    pub(super) async fn transact(&self, actions: Vec<TransactWriteItem>) -> Result<(), TransactionError> {
+        let request = self.client.transact_write_items().set_transact_items(Some(actions));
+        match request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
+            Ok(response) => {
+                self.meter.wrote(response.consumed_capacity());
                 Ok(())
             }
-            Err(error) => Err(refused(error)),
+            Err(error) => Err(transaction_error(error)),
         }
     }
 
@@ -203,31 +206,31 @@ impl Table {
         &self.name
     }
 
-    /// Makes the table as `infra/template.yaml` does: for endpoints on one machine.
+    /// Creates the table as `infra/template.yaml` defines it, for local endpoints.
     pub(super) async fn create(&self) -> Result<(), Fault> {
-        let wrong = |error| Fault::call("describe the table", error);
-        let mut asked = self.client.create_table().table_name(&self.name).billing_mode(BillingMode::PayPerRequest);
+        let invalid = |error| Fault::call("describe the table", error);
+        let mut request = self.client.create_table().table_name(&self.name).billing_mode(BillingMode::PayPerRequest);
         for name in ["pk", "sk", "lp", "ls"] {
             let attribute = AttributeDefinition::builder().attribute_name(name).attribute_type(ScalarAttributeType::S);
-            asked = asked.attribute_definitions(attribute.build().map_err(wrong)?);
+            request = request.attribute_definitions(attribute.build().map_err(invalid)?);
         }
         let schema = |name: &str, kind| KeySchemaElement::builder().attribute_name(name).key_type(kind).build();
         let projection = Projection::builder().projection_type(ProjectionType::Include).non_key_attributes("lo");
         let index = GlobalSecondaryIndex::builder()
             .index_name(INDEX)
-            .key_schema(schema("lp", KeyType::Hash).map_err(wrong)?)
-            .key_schema(schema("ls", KeyType::Range).map_err(wrong)?)
+            .key_schema(schema("lp", KeyType::Hash).map_err(invalid)?)
+            .key_schema(schema("ls", KeyType::Range).map_err(invalid)?)
             .projection(projection.build());
-        let asked = asked
-            .key_schema(schema("pk", KeyType::Hash).map_err(wrong)?)
-            .key_schema(schema("sk", KeyType::Range).map_err(wrong)?)
-            .global_secondary_indexes(index.build().map_err(wrong)?);
-        asked.send().await.map_err(|error| Fault::call("create the table", error))?;
+        let request = request
+            .key_schema(schema("pk", KeyType::Hash).map_err(invalid)?)
+            .key_schema(schema("sk", KeyType::Range).map_err(invalid)?)
+            .global_secondary_indexes(index.build().map_err(invalid)?);
+        request.send().await.map_err(|error| Fault::call("create the table", error))?;
         Ok(())
     }
 }
 
-fn refused(error: SdkError<TransactWriteItemsError>) -> Refused {
+fn transaction_error(error: SdkError<TransactWriteItemsError>) -> TransactionError {
     let throttled = |code: Option<&str>| {
         matches!(
             code,
@@ -239,16 +242,16 @@ fn refused(error: SdkError<TransactWriteItemsError>) -> Refused {
             )
         )
     };
-    if let SdkError::ServiceError(answer) = &error {
-        if let TransactWriteItemsError::TransactionCanceledException(cancelled) = answer.err() {
-            return Refused::Cancelled(cancelled.cancellation_reasons().to_vec());
+    if let SdkError::ServiceError(response) = &error {
+        if let TransactWriteItemsError::TransactionCanceledException(cancelled) = response.err() {
+            return TransactionError::Cancelled(cancelled.cancellation_reasons().to_vec());
         }
-        if throttled(answer.err().meta().code()) {
-            return Refused::Throttled;
+        if throttled(response.err().meta().code()) {
+            return TransactionError::Throttled;
         }
-        if answer.err().meta().code() == Some("ValidationException") {
-            return Refused::Failed(Fault::refused(error));
+        if response.err().meta().code() == Some("ValidationException") {
+            return TransactionError::Failed(Fault::rejected(error));
         }
     }
-    Refused::Failed(Fault::call("write records", error))
+    TransactionError::Failed(Fault::call("write records", error))
 }

@@ -1,4 +1,4 @@
-//! `dlo`: the office on one machine.
+//! The program `dlo`: the office on one machine.
 
 use clap::{Parser, Subcommand};
 use local::classify::Mode;
@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Dead Letter Office on one machine: reads dead letters, groups them, and sends them back when a fix is in.
+/// Dead Letter Office on one machine: groups dead letters by cause, and replays them after a fix
 #[derive(Parser)]
 #[command(name = "dlo", version)]
 struct Cli {
@@ -20,80 +20,82 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Open an office with embedded queues and a demo service that really fails
+    /// Run an office with a demo service that really fails; needs no AWS account
     Demo {
-        /// Where its files are
+        /// Folder for the office's files
         #[arg(long, value_name = "FOLDER", default_value = ".dlo")]
         data: PathBuf,
-        /// Where it listens, on this machine only; 0 takes any free port
+        /// Port on 127.0.0.1; 0 takes any free port
         #[arg(long, default_value_t = 8118)]
         port: u16,
-        /// Forget what happened before
+        /// Delete the files of earlier runs first
         #[arg(long)]
         fresh: bool,
-        /// Orders that the demo service gets each second
+        /// Orders that the demo places per second; 0 for none
         #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=100))]
         orders_per_s: u32,
     },
-    /// Open an office against a real dead-letter queue; nothing is deployed
+    /// Open an office on a real dead-letter queue, without deploying anything
     ///
-    /// Without --custody it only looks: each letter is received once and put back, so its receive count grows by one
-    /// and it is out of others' sight for a moment. Region and credentials come from where AWS's own tools look.
+    /// Without --custody the office is read-only: it receives each letter once and puts it back. The letter's receive
+    /// count grows by one, and other consumers cannot see it for up to two minutes. Region and credentials come from
+    /// the usual places: environment, AWS profile, instance role.
     #[cfg(feature = "aws")]
     Open {
-        /// The address of the dead-letter queue, as AWS prints it
+        /// URL of the dead-letter queue, as AWS prints it
         #[arg(long, value_name = "URL")]
         queue: String,
-        /// Only look, which is the default
+        /// Only look at the letters (default)
         #[arg(long, conflicts_with = "custody")]
         peek: bool,
-        /// Take letters off the queue, each after it is kept in the folder, and replay for real
+        /// Take custody: delete each letter from the queue once it is stored in the folder, and allow replays
         #[arg(long)]
         custody: bool,
-        /// The main queue's ARN, for letters that do not say theirs
+        /// ARN of the main queue for letters that do not name theirs
         #[arg(long, value_name = "ARN")]
         main: Option<String>,
-        /// The address of a queue to which consumers send receipts (`ConsumerConfig::receipts`): what they have processed
-        /// is delivered at once. Receipts are taken off it
+        /// URL of a queue to which consumers send receipts (`ConsumerConfig::receipts`). A letter with a receipt counts
+        /// as delivered at once. Receipts are deleted from this queue
         #[arg(long, value_name = "URL", requires = "custody")]
         receipts: Option<String>,
-        /// Where its files are
+        /// Folder for the office's files; with --custody it holds the only copy of the letters
         #[arg(long, value_name = "FOLDER", default_value = ".dlo-open")]
         data: PathBuf,
-        /// Where it listens, on this machine only; 0 takes any free port
+        /// Port on 127.0.0.1; 0 takes any free port
         #[arg(long, default_value_t = 8118)]
         port: u16,
-        /// The team's policy (see infra/policy.example.json)
+        /// Policy file (see infra/policy.example.json); the defaults apply without one
         #[arg(long, value_name = "FILE")]
         policy: Option<PathBuf>,
     },
-    /// Steer the demo service: deploy versions, take its payments down, place orders
+    /// Control the demo service: deploy versions, take payments down, place orders
     Orders {
-        /// The folder of the office that runs
-        #[arg(long, value_name = "FOLDER", default_value = ".dlo")]
+        /// Folder of the running office
+        #[arg(long, global = true, value_name = "FOLDER", default_value = ".dlo")]
         data: PathBuf,
         #[command(subcommand)]
         command: PanelCommand,
     },
-    /// Print new sign-in links of the office that runs
+    /// Print new sign-in links for the running office
     Links {
-        /// The folder of the office that runs
+        /// Folder of the running office
         #[arg(long, value_name = "FOLDER", default_value = ".dlo")]
         data: PathBuf,
     },
-    /// Classify failures: JSON lines on stdin, JSON lines on stdout
+    /// Classify failures: JSON lines from stdin, JSON lines to stdout
     ///
-    /// A line is {"id","error_type","error_message","stack_trace","body"} (all but id optional), or an SQS message as
-    /// `aws sqs receive-message` prints it. The answer to a line that cannot be read has an `error`, and the exit
-    /// status is then 1.
+    /// An input line is {"id","error_type","error_message","stack_trace","body"} (all but id optional), or an SQS
+    /// message as `aws sqs receive-message` prints it. For a line that cannot be parsed, the output has an `error`
+    /// field and the exit status is 1.
     Classify {
-        /// Read everything first, then answer with the group that each fingerprint was merged into
+        /// Merge fingerprints that share a cause; prints nothing before the end of the input
         ///
-        /// The letter's own fingerprint is then `own_fingerprint`. About 0.5 kB a line is kept in memory.
+        /// `fingerprint` is then the fingerprint of the group, and `own_fingerprint` that of the letter. Keeps about
+        /// 0.5 kB per line in memory.
         #[arg(long)]
         merge: bool,
     },
-    /// Print the OpenAPI document of the api
+    /// Print the OpenAPI document of the API
     Openapi,
 }
 
@@ -148,8 +150,8 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         }
         Command::Classify { merge } => {
             let mode = if merge { Mode::Merge } else { Mode::Stream };
-            let all_good = local::classify::run(io::stdin().lock(), BufWriter::new(io::stdout().lock()), mode)?;
-            return Ok(if all_good { ExitCode::SUCCESS } else { ExitCode::from(1) });
+            let all_parsed = local::classify::run(io::stdin().lock(), BufWriter::new(io::stdout().lock()), mode)?;
+            return Ok(if all_parsed { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
         Command::Openapi => {
             let document = office::api::document(&local::serve::endpoints());
@@ -161,15 +163,16 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
 
 #[cfg(feature = "aws")]
 fn read_policy(file: &std::path::Path) -> Result<domain::policy::Policy, Box<dyn Error>> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
-    Ok(serde_json::from_str(&text).map_err(|error| format!("{} is not a policy: {error}", file.display()))?)
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("cannot read the policy file {}: {error}", file.display()))?;
+    Ok(serde_json::from_str(&text).map_err(|error| format!("{} is not a valid policy: {error}", file.display()))?)
 }
 
 fn on_runtime<T>(work: impl Future<Output = Result<T, Box<dyn Error>>>) -> Result<T, Box<dyn Error>> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }
 
-/// Logs go to stderr: lines for a person on a terminal, JSON elsewhere. `RUST_LOG` says how much.
+/// Logs to stderr: plain lines on a terminal, JSON otherwise. `RUST_LOG` sets the level; the default is `warn`.
 fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
@@ -180,4 +183,28 @@ fn log_to_stderr() {
         subscriber.json().init();
     }
     office::guard::log_places_of_panics();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_folder_may_stand_before_or_after_the_subcommand() {
+        for line in ["dlo orders --data x status", "dlo orders status --data x", "dlo orders place 3 --data x"] {
+            let cli = Cli::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{line}: {error}"));
+            let Command::Orders { data, .. } = cli.command else { panic!("{line}: not `orders`") };
+            assert_eq!(data, PathBuf::from("x"), "{line}");
+        }
+        let Ok(Cli { command: Command::Orders { data, .. } }) = Cli::try_parse_from(["dlo", "orders", "status"]) else {
+            panic!("`dlo orders status` is refused");
+        };
+        assert_eq!(data, PathBuf::from(".dlo"));
+    }
 }

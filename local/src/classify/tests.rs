@@ -1,10 +1,10 @@
-//! The contract of `dlo classify`: every line gets its answer, in order, whatever the lines are.
+//! The contract of `dlo classify`: each input line has an output line, in order, whatever the input is.
 
 use super::*;
 
 fn answers(input: &str) -> (Vec<serde_json::Value>, bool) {
     let mut output = Vec::new();
-    // A tiny buffer, so that lines are put together from many chunks.
+    // A tiny buffer, so that each line arrives in many chunks.
     let good = run(io::BufReader::with_capacity(7, input.as_bytes()), &mut output, Mode::Stream).unwrap();
     (
         output.split(|b| *b == b'\n').filter(|l| !l.is_empty()).map(|l| serde_json::from_slice(l).unwrap()).collect(),
@@ -25,7 +25,7 @@ fn records_are_answered_in_order() {
 }
 
 #[test]
-fn a_bad_line_is_answered_and_the_next_one_too() {
+fn an_invalid_line_is_reported_and_the_next_one_is_classified() {
     let (got, good) = answers("{\n[1]\n{\"id\":\"x\",\"error_type\":{}}\n{\"id\":\"y\"}\n");
     assert!(!good);
     assert_eq!(got.len(), 4);
@@ -36,7 +36,7 @@ fn a_bad_line_is_answered_and_the_next_one_too() {
 }
 
 #[test]
-fn messages_are_read_as_the_aws_command_prints_them() {
+fn messages_are_parsed_as_the_aws_command_prints_them() {
     let one = r#"{"MessageId":"m-1","Body":"{\"type\":\"order.placed\"}","Attributes":{"SentTimestamp":"1763600000000","DeadLetterQueueSourceArn":"arn:q"},"MessageAttributes":{"dlo.failure":{"DataType":"String","StringValue":"{\"v\":1,\"message\":\"boom\",\"class\":\"permanent\"}"},"raw":{"DataType":"Binary","BinaryValue":"AAE="}}}"#;
     let (got, good) = answers(&format!("{one}\n{{\"Messages\":[{one},{{\"MessageId\":\"m-2\"}}]}}\n"));
     assert!(!good);
@@ -50,7 +50,7 @@ fn messages_are_read_as_the_aws_command_prints_them() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_skipped_whole() {
+fn a_line_that_is_too_long_is_skipped_entirely() {
     let long = format!("{{\"id\":\"{}\"}}\n{{\"id\":\"z\"}}\n", "x".repeat(LINE_BYTES_MAX));
     let mut output = Vec::new();
     assert!(!run(long.as_bytes(), &mut output, Mode::Stream).unwrap());
@@ -59,7 +59,7 @@ fn a_line_that_is_too_long_is_skipped_whole() {
 }
 
 #[test]
-fn lone_surrogates_and_bytes_that_are_no_text_do_not_stop_it() {
+fn lone_surrogates_and_invalid_utf8_do_not_end_the_run() {
     let mut input = b"\xff\xfe\n".to_vec();
     input.extend(br#"{"id":"s","error_message":"cut \ud83d"}"#);
     let mut output = Vec::new();
@@ -69,7 +69,7 @@ fn lone_surrogates_and_bytes_that_are_no_text_do_not_stop_it() {
 }
 
 #[test]
-fn merged_groups_are_named_alike_whatever_the_order() {
+fn merging_does_not_depend_on_the_order_of_the_input() {
     let lines: Vec<String> = ["/srv/a", "/srv/b", "/srv/c"]
         .iter()
         .map(|path| format!("{{\"id\":\"{path}\",\"error_message\":\"volume {path} lost its index\"}}\n"))
@@ -88,13 +88,13 @@ fn merged_groups_are_named_alike_whatever_the_order() {
     assert_eq!((&forth[1]["id"], &forth[3]["line"]), (&"/srv/b".into(), &4.into()));
     let back: String = lines.iter().rev().cloned().collect();
     assert_eq!(answers(back).0[0]["fingerprint"], fingerprint.as_str());
-    // Two of the three prove nothing.
+    // Two similar messages are not enough evidence for a merge.
     let (two, _) = answers(lines[..2].concat());
     assert_ne!(two[0]["fingerprint"], two[1]["fingerprint"]);
 }
 
 #[test]
-fn messages_are_merged_within_their_queue_under_the_oldest() {
+fn messages_are_merged_within_their_queue_under_the_oldest_fingerprint() {
     let message = |id: u32, queue: &str, path: &str| {
         let stamp = format!("{{\\\"v\\\":1,\\\"message\\\":\\\"volume {path} lost its index\\\"}}");
         format!(

@@ -1,4 +1,4 @@
-//! Looking at what lies in a dead-letter queue, and leaving it there.
+//! Reads the letters in a dead-letter queue and leaves them there.
 
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
@@ -10,27 +10,27 @@ use office::office::Office;
 use queue::{QueueError, Received};
 use std::collections::BTreeSet;
 
-/// Letters that are looked at, at most: a tenth of what SQS lets one queue have in flight, so that others still can.
+/// The most letters to read: a tenth of what one SQS queue may have in flight, so that other consumers can still receive.
 pub const LETTERS_MAX: usize = 12_000;
-/// How long a letter is out of others' sight at most, should this process be killed meanwhile.
+/// How long a letter stays hidden from other consumers if this process is killed.
 pub const HIDDEN_MAX: Span = Span::from_secs(120);
-/// How long the last receive waits for more.
+/// How long a receive waits for messages.
 const LAST_WAIT: Span = Span::from_secs(1);
 
-/// Receives each letter once, shows it to the office, and puts all back into sight. How many there were.
+/// Receives each letter once, passes it to the office, and makes all letters visible again. Returns their number.
 pub async fn peek(office: &Office, dlq: &QueueArn) -> Result<usize, QueueError> {
     let mut handles = Vec::new();
-    let looked = look(office, dlq, &mut handles).await;
+    let result = read_all(office, dlq, &mut handles).await;
     for handle in &handles {
-        // One that cannot be put back comes back by itself.
+        // If this fails, the letter becomes visible when its visibility timeout ends.
         if let Err(error) = office.queue.change_visibility(dlq, handle, Span::ZERO).await {
-            tracing::warn!(queue = %dlq, error = chain(&error), "a letter is seen again only after its visibility timeout");
+            tracing::warn!(queue = %dlq, error = chain(&error), "a letter stays hidden until its visibility timeout ends");
         }
     }
-    looked
+    result
 }
 
-async fn look(office: &Office, dlq: &QueueArn, handles: &mut Vec<String>) -> Result<usize, QueueError> {
+async fn read_all(office: &Office, dlq: &QueueArn, handles: &mut Vec<String>) -> Result<usize, QueueError> {
     let mut seen = BTreeSet::new();
     while seen.len() < LETTERS_MAX {
         let received = office.queue.receive(dlq, BATCH_ENTRIES_MAX, LAST_WAIT, Some(HIDDEN_MAX)).await?;
@@ -45,7 +45,7 @@ async fn look(office: &Office, dlq: &QueueArn, handles: &mut Vec<String>) -> Res
         let messages: Vec<DeadMessage> = received.into_iter().map(dead).collect();
         seen.extend(messages.iter().map(|message| message.message_id.clone()));
         if seen.len() == before {
-            // Nothing, or only what came into sight again because looking took so long.
+            // No message, or only letters that became visible again because reading took so long.
             break;
         }
         intake::keep(office, messages).await;

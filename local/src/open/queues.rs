@@ -1,4 +1,4 @@
-//! Real queues for letters, and an embedded one for the office's own steps: nothing is deployed for them.
+//! Real queues for letters, and an embedded queue for replay steps, so that nothing has to be deployed.
 
 use crate::queue::EmbeddedQueue;
 use async_trait::async_trait;
@@ -8,18 +8,18 @@ use lambda::queue::SqsQueue;
 use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use std::sync::Arc;
 
-/// Steps go to the embedded queue, everything else to SQS.
+/// Routes replay steps to the embedded queue and everything else to SQS.
 pub struct Queues {
     pub steps: QueueArn,
     pub embedded: EmbeddedQueue,
     pub sqs: Arc<SqsQueue>,
     pub dlq: QueueArn,
-    /// The main queue of letters that do not say theirs.
-    pub main_of_silent: Option<QueueArn>,
+    /// The main queue for letters that do not name theirs.
+    pub default_main: Option<QueueArn>,
 }
 
 impl Queues {
-    fn of(&self, queue: &QueueArn) -> &dyn Queue {
+    fn route(&self, queue: &QueueArn) -> &dyn Queue {
         if *queue == self.steps { &self.embedded } else { &*self.sqs }
     }
 }
@@ -33,11 +33,10 @@ impl Queue for Queues {
         wait: Span,
         visibility: Option<Span>,
     ) -> Result<Vec<Received>, QueueError> {
-        let mut messages = self.of(queue).receive(queue, max, wait, visibility).await?;
+        let mut messages = self.route(queue).receive(queue, max, wait, visibility).await?;
         if *queue == self.dlq {
             for message in &mut messages {
-                message.system.source_queue =
-                    message.system.source_queue.take().or_else(|| self.main_of_silent.clone());
+                message.system.source_queue = message.system.source_queue.take().or_else(|| self.default_main.clone());
             }
         }
         Ok(messages)
@@ -48,7 +47,7 @@ impl Queue for Queues {
         queue: &QueueArn,
         messages: &[Outgoing],
     ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
-        self.of(queue).send_batch(queue, messages).await
+        self.route(queue).send_batch(queue, messages).await
     }
 
     async fn delete_batch(
@@ -56,7 +55,7 @@ impl Queue for Queues {
         queue: &QueueArn,
         receipt_handles: &[String],
     ) -> Result<Vec<Result<(), EntryFailure>>, QueueError> {
-        self.of(queue).delete_batch(queue, receipt_handles).await
+        self.route(queue).delete_batch(queue, receipt_handles).await
     }
 
     async fn change_visibility(
@@ -65,10 +64,10 @@ impl Queue for Queues {
         receipt_handle: &str,
         visibility: Span,
     ) -> Result<(), QueueError> {
-        self.of(queue).change_visibility(queue, receipt_handle, visibility).await
+        self.route(queue).change_visibility(queue, receipt_handle, visibility).await
     }
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
-        self.of(queue).attributes(queue).await
+        self.route(queue).attributes(queue).await
     }
 }

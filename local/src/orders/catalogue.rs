@@ -1,4 +1,4 @@
-//! What the shop sells.
+//! The shop's products.
 
 use super::order::Order;
 use domain::money::Decimal;
@@ -10,7 +10,7 @@ pub(super) struct Product {
     pub name: &'static str,
     /// In hundredths of the order's currency.
     pub price_minor: i64,
-    /// Nothing for what is sent by e-mail.
+    /// Zero for products sent by e-mail.
     pub weight_grams: u32,
 }
 
@@ -24,7 +24,7 @@ const fn product(sku: &'static str, name: &'static str, price_minor: i64, weight
     Product { sku, name, price_minor, weight_grams }
 }
 
-/// The products that were there from the start.
+/// The products in the initial catalogue.
 pub(super) const PRODUCTS: &[Product] = &[
     product("sku_1001", "Fountain pen", 4_900, 60),
     product("sku_1002", "Ink, midnight blue", 1_250, 210),
@@ -38,27 +38,27 @@ pub(super) const PRODUCTS: &[Product] = &[
     product("sku_1010", "Pigeon, carved", 6_650, 450),
 ];
 
-/// The gift card, of any value.
+/// The gift card, with any value.
 pub(super) const GIFT_CARD: Product = product("sku_2000", "Gift card", 5_000, 0);
 
-/// On sale in the shop's window before anybody put it into the catalogue.
+/// On sale in the shop, but missing from the initial catalogue.
 pub(super) const LATE_PRODUCT: Product = product("sku_2187", "Night mail lantern", 7_450, 1_100);
 
-/// A product that the catalogue does not have.
+/// A product is not in the catalogue.
 #[derive(Debug, thiserror::Error)]
 #[error("the product {sku} is not in the catalogue")]
 pub(super) struct ProductNotFound {
     sku: String,
 }
 
-/// Looks a product up. `late_product` is whether somebody has added the one that was missing.
+/// Looks up a product. `late_product`: whether the missing product was added to the catalogue.
 pub(super) fn find(sku: &str, late_product: bool) -> Result<&'static Product, ProductNotFound> {
     let late: &[Product] = if late_product { &[LATE_PRODUCT] } else { &[] };
     let mut all = PRODUCTS.iter().chain([&GIFT_CARD]).chain(late);
     all.find(|product| product.sku == sku).ok_or_else(|| ProductNotFound { sku: sku.into() })
 }
 
-/// All products of an order, in its order.
+/// Looks up all products of an order, in the order of its items.
 pub(super) fn find_all(order: &Order, late_product: bool) -> Result<Vec<&'static Product>, ProductNotFound> {
     order.items.iter().map(|item| find(&item.sku, late_product)).collect()
 }

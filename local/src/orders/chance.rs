@@ -1,11 +1,11 @@
-//! Chance from a seed: the same seed gives the same orders.
+//! Random numbers from a seed: the same seed generates the same orders.
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small, even enough for a demo, the same everywhere.
+/// SplitMix64 (Steele, Lea, Flood 2014): small, uniform enough for a demo, and the same on every platform.
 pub(super) struct Chance(u64);
 
 impl Chance {
-    /// The chance of order number `number` of a seed; independent of the orders before it.
-    pub(super) fn of(seed: u64, number: u64) -> Self {
+    /// Creates the random numbers of order `number`, independent of the orders before it.
+    pub(super) fn for_order(seed: u64, number: u64) -> Self {
         let mut chance = Self(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         chance.next();
         chance
@@ -19,18 +19,18 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 to `bound - 1`; `bound` is at least 1.
+    /// Returns a number from 0 to `bound - 1`; `bound` is at least 1.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
 
-    /// One of a list that is not empty.
+    /// Returns an element of a list, which must not be empty.
     pub(super) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         let at = self.below(list.len() as u64);
         &list[usize::try_from(at).unwrap_or(0)]
     }
 
-    /// True in `pct` of 100 cases.
+    /// Returns true in `pct` of 100 cases.
     pub(super) fn pct(&mut self, pct: u64) -> bool {
         self.below(100) < pct
     }

@@ -1,8 +1,8 @@
-//! The moment by which an order must be with its customer.
+//! The time by which an order must be delivered.
 
 use domain::time::Timestamp;
 
-/// It was too late. Not called "deadline exceeded": that is gRPC's name for a timeout, which passes by itself.
+/// The order is too late. Not named "deadline exceeded", because that is gRPC's name for a timeout, which is transient.
 #[derive(Debug, thiserror::Error)]
 #[error("the delivery was due by {deliver_by}, and it is {now}")]
 pub(super) struct DeadlinePassed {
@@ -10,7 +10,7 @@ pub(super) struct DeadlinePassed {
     now: String,
 }
 
-/// Whether there is still time. Both texts are RFC 3339 in UTC with whole seconds, so their order is that of time.
+/// Checks that the deadline has not passed. Both texts are RFC 3339 in UTC with whole seconds, so they sort by time.
 pub(super) fn check(deliver_by: Option<&str>, now: Timestamp) -> Result<(), DeadlinePassed> {
     let now = print(now);
     match deliver_by {
@@ -19,7 +19,7 @@ pub(super) fn check(deliver_by: Option<&str>, now: Timestamp) -> Result<(), Dead
     }
 }
 
-/// A moment as RFC 3339 in UTC, whole seconds (days to date: Howard Hinnant, "chrono-compatible low-level date
+/// Formats a time as RFC 3339 in UTC with whole seconds (days to date: Howard Hinnant, "chrono-compatible low-level date
 /// algorithms").
 pub(super) fn print(moment: Timestamp) -> String {
     let seconds = moment.as_ms().div_euclid(1000);

@@ -1,7 +1,7 @@
-//! The demo service as a function on AWS: the same consumer, handed its messages by an event source mapping.
+//! The demo service as a Lambda function: the same consumer, with messages from an event source mapping.
 //!
-//! A deployment is a change of its environment: `SERVICE_VERSION` is what runs. A version that does not exist is one
-//! that does not start, so that its messages die by the queue's own redrive, with nothing said of why.
+//! `SERVICE_VERSION` in the function's environment sets the version, so changing it is a deployment. With an unknown
+//! version the function does not start. The queue's own redrive policy then dead-letters its messages without a stamp.
 
 use super::service::{Service, message_type};
 use super::state::State;
@@ -17,7 +17,7 @@ use office::event::{Answer, Batch};
 use queue::{EntryFailure, Outgoing, Queue, QueueError};
 use std::sync::Arc;
 
-/// Answers events until the platform ends the process.
+/// Handles events until the platform ends the process.
 pub async fn run() -> Result<(), function::Error> {
     function::log();
     let version: Version = settings::required("SERVICE_VERSION")?.parse()?;
@@ -39,18 +39,18 @@ pub async fn run() -> Result<(), function::Error> {
     .await
 }
 
-/// The orders could not be sent.
+/// Placing the orders failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    /// The queue did not take a batch.
-    #[error("the orders could not be placed")]
+    /// The queue did not accept a batch.
+    #[error("placing the orders failed")]
     Queue(#[from] QueueError),
     /// The queue refused an order.
-    #[error("an order was refused")]
+    #[error("the queue refused an order")]
     Refused(#[from] EntryFailure),
 }
 
-/// Places `count` orders: of one kind, or as in a bad week.
+/// Places `count` orders of one kind, or of the usual mix.
 pub async fn place(
     queue: &dyn Queue,
     main: &QueueArn,
@@ -59,7 +59,7 @@ pub async fn place(
     now: Timestamp,
 ) -> Result<(), PlaceError> {
     let mix = kind.map_or(Mix::Usual, Mix::Only);
-    // Other numbers at each call: an order is placed once.
+    // Derives the numbers from the time, so that each call places different orders.
     let first = now.as_ms().cast_unsigned() % 1_000_000;
     let numbers: Vec<u64> = (first..first + count).collect();
     for batch in numbers.chunks(BATCH_ENTRIES_MAX) {

@@ -1,4 +1,4 @@
-//! Orders as a shop's producers write them: the same for the same seed, number and moment.
+//! Generates orders: the same seed, number and time result in the same order.
 
 use super::catalogue::{GIFT_CARD, LATE_PRODUCT, PRODUCTS, Product};
 use super::chance::Chance;
@@ -17,28 +17,28 @@ use queue::Outgoing;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// What will become of an order.
+/// The kind of an order: which failure it causes, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Nothing is wrong with it.
+    /// A valid order.
     Good,
-    /// Gift cards alone: hits the bug of v1 and, three times out of four, of v2.
+    /// Only gift cards: fails on v1 and, in three of four cases, on v2.
     GiftCard,
-    /// Its JSON was cut off.
+    /// Truncated JSON.
     Malformed,
-    /// Names the product that is not in the catalogue.
+    /// Contains the product that is missing from the catalogue.
     UnknownProduct,
-    /// Was due yesterday.
+    /// Was due up to a day ago.
     Expired,
-    /// From the shop that has closed its account.
+    /// From the tenant that closed its account.
     DeletedTenant,
 }
 
-/// Which orders are placed.
+/// Which kinds of orders are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
-    /// As in a bad week: about 15 of 100 fail.
+    /// About 15 of 100 orders fail.
     Usual,
     /// Only this kind.
     Only(Kind),
@@ -65,7 +65,7 @@ const NAMES: &[&str] = &[
 
 const ENGRAVINGS: &[&str] = &["Happy birthday, Zoë", "Congratulations!", "Für Oma", "With love", "10 年, ありがとう"];
 
-/// How many customers there are; the first are the most eager.
+/// The number of customers; those with low numbers order most.
 const CUSTOMERS: u64 = 180;
 
 impl Mix {
@@ -82,14 +82,14 @@ impl Mix {
     }
 }
 
-/// Order number `number`, ready to send to `queue`.
+/// Generates order number `number`, ready to send to `queue`.
 pub fn generate(queue: &QueueArn, seed: u64, number: u64, mix: Mix, now: Timestamp) -> Outgoing {
-    let mut chance = Chance::of(seed, number);
+    let mut chance = Chance::for_order(seed, number);
     let kind = mix.kind(&mut chance);
     let order = order(&mut chance, number, kind, now);
     let mut body = serde_json::to_string(&order).unwrap_or_default();
     if kind == Kind::Malformed {
-        body = cut_off(body);
+        body = truncated(body);
     }
     let content = Content {
         attributes: attributes(&mut chance, &order, &body),
@@ -113,7 +113,7 @@ fn order(chance: &mut Chance, number: u64, kind: Kind, now: Timestamp) -> Order 
     let products = products(chance, kind);
     let due = match kind {
         Kind::Expired => now.minus(Span::from_mins(30 + chance.below(24 * 60) as i64)),
-        // Mostly days away, now and then only an hour: what makes "time to loss" worth a look.
+        // Mostly days away, sometimes only an hour, so that the office's "expires in" differs between letters.
         _ if chance.pct(10) => now.plus(Span::from_mins(60 + chance.below(180) as i64)),
         _ => now.plus(Span::from_mins(24 * 60 + chance.below(6 * 24 * 60) as i64)),
     };
@@ -149,7 +149,7 @@ fn products(chance: &mut Chance, kind: Kind) -> Vec<&'static Product> {
 }
 
 fn item(chance: &mut Chance, product: &Product) -> Item {
-    // A gift card is worth what is loaded onto it.
+    // A gift card can have any value.
     let times = if product.sku == GIFT_CARD.sku { 1 + chance.below(8) } else { 1 };
     Item {
         sku: product.sku.into(),
@@ -160,7 +160,7 @@ fn item(chance: &mut Chance, product: &Product) -> Item {
 }
 
 fn customer(chance: &mut Chance) -> Customer {
-    // The smaller of two draws: few customers order much, many order little.
+    // The smaller of two draws, so that few customers order a lot and many order little.
     let number = chance.below(CUSTOMERS).min(chance.below(CUSTOMERS));
     let name = NAMES[usize::try_from(number).unwrap_or(0) % NAMES.len()];
     let mailbox = name.to_lowercase().replace(' ', ".");
@@ -174,7 +174,7 @@ fn currency(chance: &mut Chance) -> Currency {
         85..=94 => "GBP",
         _ => "CHF",
     };
-    // infallible: parsing asks for three capital letters, and each of these has them
+    // infallible: parsing needs three capital letters, and each code has them
     Currency::parse(code).expect("the codes above have three letters")
 }
 
@@ -193,8 +193,8 @@ fn attributes(chance: &mut Chance, order: &Order, body: &str) -> Attributes {
     .into()
 }
 
-/// The body as a producer leaves it that was killed while writing: it ends within the customer's e-mail address.
-fn cut_off(mut body: String) -> String {
+/// Truncates a body inside the customer's e-mail address, as a producer would that was killed while writing.
+fn truncated(mut body: String) -> String {
     if let Some(at) = body.find("@example") {
         body.truncate(at);
     }

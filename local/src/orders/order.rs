@@ -1,9 +1,9 @@
-//! The messages of the demo service, as its producers write them and its consumer reads them.
+//! The demo service's messages, shared by its producer and its consumer.
 
 use domain::money::{Decimal, Money};
 use serde::{Deserialize, Serialize};
 
-/// One message: an order placed, a refund, an invoice to issue. They share their shape.
+/// One message: an order, a refund or an invoice to issue. All have the same fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Order {
     #[serde(rename = "type")]

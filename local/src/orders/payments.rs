@@ -1,4 +1,4 @@
-//! The payment service that `orders` calls over HTTP on the loopback: up, or hanging without an answer.
+//! The payment service that `orders` calls over HTTP on the loopback. While it is down, calls hang without an answer.
 
 use super::order::Order;
 use super::state::State;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-/// What the shop asks for.
+/// The request of a payment.
 #[derive(Debug, Serialize, Deserialize)]
 struct Charge {
     order_id: String,
@@ -22,14 +22,14 @@ struct Charge {
     money: Money,
 }
 
-/// The service, waiting for its first call.
+/// The payment service before it serves.
 pub(super) struct Payments {
     listener: TcpListener,
     router: Router,
 }
 
 impl Payments {
-    /// Takes a free port of the loopback. The state says whether the service answers.
+    /// Binds a free port of the loopback. `state` decides whether the service answers.
     pub(super) async fn bind(state: watch::Receiver<State>) -> std::io::Result<(Self, SocketAddr)> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -37,18 +37,18 @@ impl Payments {
         Ok((Self { listener, router }, address))
     }
 
-    /// Serves until told to stop.
-    pub(super) async fn serve(self, mut stop: watch::Receiver<bool>) {
-        let stopped = async move {
-            let _ = stop.wait_for(|stop| *stop).await;
+    /// Serves until shutdown.
+    pub(super) async fn serve(self, mut shutdown: watch::Receiver<bool>) {
+        let closed = async move {
+            let _ = shutdown.wait_for(|shutdown| *shutdown).await;
         };
-        if let Err(error) = axum::serve(self.listener, self.router).with_graceful_shutdown(stopped).await {
-            tracing::error!(%error, "the payment service of the demo ended");
+        if let Err(error) = axum::serve(self.listener, self.router).with_graceful_shutdown(closed).await {
+            tracing::error!(%error, "the demo's payment service failed");
         }
     }
 }
 
-/// While the service is down a call hangs, as with a database that waits for a lock: the caller's patience ends it.
+/// Hangs while the service is down, like a database that waits for a lock, until the caller's timeout.
 async fn charge(mut state: extract::State<watch::Receiver<State>>, Json(charge): Json<Charge>) -> Json<Charge> {
     let _ = state.wait_for(|state| state.payments_up).await;
     Json(charge)
@@ -62,7 +62,7 @@ pub(super) struct PaymentTimeout {
     source: reqwest::Error,
 }
 
-/// The payment service could not be reached, or said no.
+/// The payment service could not be reached, or refused.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PaymentError {
     #[error(transparent)]
@@ -73,7 +73,7 @@ pub(super) enum PaymentError {
     Refused { status: StatusCode },
 }
 
-/// What calls the payment service.
+/// A client of the payment service.
 pub(super) struct PaymentClient {
     http: reqwest::Client,
     url: String,
@@ -89,7 +89,7 @@ impl PaymentClient {
         Ok(Self { http, url: format!("http://{address}/charges"), patience })
     }
 
-    /// Takes `amount` for an order; for a refund, gives it back.
+    /// Charges `amount` for an order; pays it back for a refund.
     pub(super) async fn charge(&self, order: &Order, amount: Decimal) -> Result<(), PaymentError> {
         let money = Money { amount, currency: order.total.currency };
         let charge = Charge { order_id: order.order_id.clone(), money };
@@ -101,7 +101,7 @@ impl PaymentClient {
     }
 
     fn fault(&self, error: reqwest::Error) -> PaymentError {
-        // The port is another one after each start; it says nothing about the fault.
+        // The port changes with each start and says nothing about the error.
         let source = error.without_url();
         match source.is_timeout() {
             true => PaymentTimeout { patience_ms: self.patience.as_ms(), source }.into(),

@@ -1,14 +1,14 @@
-//! What an order costs. Here lives the bug of the demo.
+//! The price of an order. Contains the demo's bug.
 
 use super::catalogue::Product;
 use super::order::Order;
 use super::version::Version;
 use domain::money::Decimal;
 
-/// What sending costs: the parcel with the heaviest thing in it decides.
+/// Returns the shipping cost, which depends on the heaviest item.
 ///
-/// Version 1 takes for granted that there is a parcel at all, which does not hold for gift cards: they are sent by
-/// e-mail. Version 2 helps the cards that its author had looked at.
+/// Version 1 assumes that there is at least one parcel, which is wrong for gift cards: they are sent by e-mail. Version 2
+/// fixes this only for cards without an engraving.
 pub(super) fn shipping(version: Version, order: &Order, products: &[&Product]) -> Decimal {
     let parcels = parcels_by_weight(products);
     let nothing_to_send = match version {
@@ -23,7 +23,7 @@ pub(super) fn shipping(version: Version, order: &Order, products: &[&Product]) -
     Decimal::new(i64::from(490 + heaviest_grams.div_ceil(1000) * 150), 2)
 }
 
-/// The weights of all that must be packed, the heaviest first.
+/// Returns the weights of all items that need packing, heaviest first.
 fn parcels_by_weight(products: &[&Product]) -> Vec<u32> {
     let mut weights: Vec<u32> =
         products.iter().map(|product| product.weight_grams).filter(|grams| *grams > 0).collect();
@@ -31,7 +31,7 @@ fn parcels_by_weight(products: &[&Product]) -> Vec<u32> {
     weights
 }
 
-/// The sum of all items.
+/// Returns the sum of all items.
 pub(super) fn goods(order: &Order) -> Decimal {
     order.items.iter().map(|item| item.unit_price * Decimal::from(item.quantity)).sum()
 }

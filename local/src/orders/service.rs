@@ -1,4 +1,4 @@
-//! The consumer of `orders`: every failure in here is a real one.
+//! The consumer of `orders`. No failure is simulated.
 
 use super::deadline;
 use super::order::Order;
@@ -7,7 +7,7 @@ use super::state::State;
 use super::version::Version;
 use super::{catalogue, pricing, tenant};
 use async_trait::async_trait;
-use consumer::{At, Class, Failure, Handler, Judge, guard, here};
+use consumer::{At, Class, Classify, Failure, Handler, guard, here};
 use domain::message::Content;
 use domain::money::Decimal;
 use domain::time::Timestamp;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(super) struct Service {
     pub state: Arc<dyn Fn() -> State + Send + Sync>,
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    /// None where the demo has no payment service: then every order is paid for.
+    /// `None` without a payment service; then every order counts as paid.
     pub payments: Option<PaymentClient>,
 }
 
@@ -61,18 +61,18 @@ fn price(order: &Order, state: &State) -> Result<Decimal, Failure> {
     Ok(pricing::goods(order) + shipping)
 }
 
-/// A calculation: what panics once will panic again on the same order, so there is no use in retrying it.
+/// A pure calculation: if it panics, it panics again on the same order, so a retry cannot help.
 fn shipping(version: Version, order: &Order, products: &[&catalogue::Product]) -> Result<Decimal, Failure> {
     let name = type_name_of_val(&pricing::shipping);
     guard(Class::Permanent, name, || pricing::shipping(version, order, products)).at(here!())
 }
 
-/// The message's type as its producer wrote it beside the body: it can be read even where the body cannot.
+/// Returns the message's type from its attribute, which is readable even if the body is not.
 pub(super) fn message_type(content: &Content) -> Option<String> {
     content.attributes.get("message_type")?.as_text().map(String::from)
 }
 
-/// In production `orders` would be a crate of its own; its types and functions are named as if it were.
+/// Renames types and functions as if `orders` were a separate crate, as it would be in production.
 fn as_service(mut failure: Failure) -> Failure {
     let own_name = |name: &str| name.replace("local::orders::", "orders::");
     failure.error_type = own_name(&failure.error_type);

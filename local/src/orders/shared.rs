@@ -1,4 +1,4 @@
-//! What producer, consumer and control panel of the demo service share.
+//! State shared by the demo service's producer, consumer and control panel.
 
 use super::generate::{Mix, generate};
 use super::state::State;
@@ -11,27 +11,27 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// How often the sending of one order is tried.
+/// Attempts to send one order.
 const SENDS_MAX: usize = 3;
 
-/// Messages in a queue, about.
+/// The approximate number of messages in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Depth {
-    /// Waiting to be received.
+    /// Messages that can be received.
     pub visible_count: u64,
-    /// In a consumer's hands, or waiting to be retried.
+    /// Messages that a consumer is handling or that wait for a retry.
     pub in_flight_count: u64,
 }
 
-/// The demo service as its control panel shows it.
+/// The demo service's status, as the control panel shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// Version, switches and counters.
     #[serde(flatten)]
     pub state: State,
-    /// The main queue; none while it does not answer.
+    /// The main queue; `None` while it does not answer.
     pub main: Option<Depth>,
-    /// The dead-letter queue; none while it does not answer.
+    /// The dead-letter queue; `None` while it does not answer.
     pub dlq: Option<Depth>,
 }
 
@@ -50,39 +50,39 @@ impl Shared {
         self.state.borrow().clone()
     }
 
-    /// The state, to wait for a change of it.
+    /// Subscribes to changes of the state.
     pub(super) fn watch(&self) -> watch::Receiver<State> {
         self.state.subscribe()
     }
 
-    /// Changes the state and keeps it. A full disk must not stop the demo, so a write that fails is only logged.
+    /// Changes the state and writes it to the file. Only logs a failed write, because a full disk must not end the demo.
     pub(super) fn change(&self, change: impl FnOnce(&mut State)) {
         self.state.send_modify(|state| {
             change(state);
             if let Err(error) = state.write(&self.config.state_file) {
-                tracing::error!(%error, cause = ?std::error::Error::source(&error), "the demo's state was not kept");
+                tracing::error!(%error, cause = ?std::error::Error::source(&error), "writing the demo's state failed");
             }
         });
     }
 
-    /// Counts an outcome. Not written at once: the next order placed writes it.
+    /// Counts an outcome. The next placed order writes it to the file.
     pub(super) fn count(&self, outcome: &Outcome) {
         self.state.send_modify(|state| match outcome {
             Outcome::Handled => state.handled_count += 1,
             Outcome::Retried { .. } => state.retried_count += 1,
             Outcome::DeadLettered { .. } => state.dead_count += 1,
-            Outcome::Left { .. } => {}
+            Outcome::Unsettled { .. } => {}
         });
     }
 
-    /// Whether the producer may place one more order; takes it from its allowance.
+    /// Returns whether the producer may place one more order, and deducts it from the allowance.
     pub(super) fn may_produce(&self) -> bool {
         self.state.send_if_modified(|state| {
             if !state.producing {
                 return false;
             }
             match state.allowance_count.checked_sub(1) {
-                Some(left) => state.allowance_count = left,
+                Some(remaining) => state.allowance_count = remaining,
                 None => state.producing = false,
             }
             true
@@ -90,7 +90,7 @@ impl Shared {
         self.state.borrow().producing
     }
 
-    /// Places orders. Their numbers are taken, and kept, before they are sent, so none is used twice after a crash.
+    /// Places orders. Stores their numbers before sending them, so that no number is used twice after a crash.
     pub(super) async fn place(&self, count: u32, mix: Mix) -> Result<u64, OrdersError> {
         let count = u64::from(count);
         let mut first = 1;
@@ -112,14 +112,14 @@ impl Shared {
         let mut refused = None;
         for _ in 0..SENDS_MAX {
             let results = self.queue.send_batch(&self.config.main, &orders).await?;
-            let mut again = Vec::new();
+            let mut to_repeat = Vec::new();
             for (order, result) in orders.into_iter().zip(results) {
                 if let Err(failure) = result {
                     refused = Some(failure);
-                    again.push(order);
+                    to_repeat.push(order);
                 }
             }
-            orders = again;
+            orders = to_repeat;
             if orders.is_empty() {
                 return Ok(());
             }
@@ -139,7 +139,7 @@ impl Shared {
         match self.queue.attributes(queue).await {
             Ok(found) => Some(Depth { visible_count: found.visible_count, in_flight_count: found.in_flight_count }),
             Err(error) => {
-                tracing::warn!(%queue, %error, "the queue's depth could not be read");
+                tracing::warn!(%queue, %error, "reading the queue's depth failed");
                 None
             }
         }

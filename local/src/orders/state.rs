@@ -1,4 +1,4 @@
-//! What survives a restart of the demo service: a small JSON file.
+//! The demo service's state, kept in a small JSON file across restarts.
 
 use super::version::Version;
 use serde::{Deserialize, Serialize};
@@ -9,23 +9,23 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
-    /// The version that runs.
+    /// The running version.
     pub version: Version,
     /// Whether the payment service answers.
     pub payments_up: bool,
     /// Whether the missing product is in the catalogue.
     pub product_added: bool,
-    /// Whether the producer places orders by itself.
+    /// Whether the producer places orders.
     pub producing: bool,
-    /// Orders that it still places before it pauses by itself.
+    /// Orders that the producer may place before it pauses itself.
     pub allowance_count: u64,
-    /// Orders placed so far; the next one's number is one more.
+    /// Orders placed so far; the next order's number is one more.
     pub placed_count: u64,
-    /// Orders handled well so far.
+    /// Orders handled successfully so far.
     pub handled_count: u64,
-    /// Failures that were retried so far.
+    /// Retries so far.
     pub retried_count: u64,
-    /// Orders given up so far.
+    /// Orders dead-lettered so far.
     pub dead_count: u64,
 }
 
@@ -48,34 +48,34 @@ impl Default for State {
 /// The state file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// It could not be read.
-    #[error("the state of the demo service in {} could not be read", path.display())]
+    /// The file could not be read.
+    #[error("cannot read the demo service's state in {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// The fault.
+        /// The error.
         source: io::Error,
     },
-    /// It is not what this version of the demo writes.
-    #[error("the state of the demo service in {} is not valid; without that file the service starts afresh", path.display())]
+    /// The file is not valid.
+    #[error("the demo service's state in {} is not valid. Delete the file to start with the default state", path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// The fault.
+        /// The error.
         source: serde_json::Error,
     },
-    /// It could not be written.
-    #[error("the state of the demo service could not be written to {}", path.display())]
+    /// The file could not be written.
+    #[error("cannot write the demo service's state to {}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// The fault.
+        /// The error.
         source: io::Error,
     },
 }
 
 impl State {
-    /// The state of the file; none when there is no file yet.
+    /// Reads the state; `None` if the file does not exist.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, StateError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -86,13 +86,13 @@ impl State {
         Ok(Some(state))
     }
 
-    /// Writes the state so that a killed process leaves the old file or the new one, never half of one.
+    /// Writes the state atomically: a killed process leaves the old file or the new one.
     pub(super) fn write(&self, path: &Path) -> Result<(), StateError> {
         let fault = |source| StateError::Write { path: path.into(), source };
-        let beside = path.with_extension("json.new");
+        let temporary = path.with_extension("json.new");
         let json = serde_json::to_vec_pretty(self).map_err(|error| fault(error.into()))?;
-        std::fs::write(&beside, json).map_err(fault)?;
-        std::fs::rename(&beside, path).map_err(fault)
+        std::fs::write(&temporary, json).map_err(fault)?;
+        std::fs::rename(&temporary, path).map_err(fault)
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read() {
+    fn a_written_state_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("orders.json");
         assert_eq!(State::read(&path).unwrap(), None);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_refused_by_name() {
+    fn an_invalid_file_is_an_error_that_names_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("orders.json");
         std::fs::write(&path, "{").unwrap();

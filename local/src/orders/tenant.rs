@@ -1,19 +1,19 @@
-//! The shops that the service works for.
+//! The service's tenants: shops.
 
-/// Shops with an account.
+/// Tenants with an account.
 pub(super) const TENANTS: &[&str] = &["acme", "birch", "corvid", "dunes"];
 
-/// A shop that has closed its account while its orders were still under way.
+/// A tenant that closed its account while its orders were still being processed.
 pub(super) const DELETED_TENANT: &str = "elmwood";
 
-/// The account was closed.
+/// The tenant's account was closed.
 #[derive(Debug, thiserror::Error)]
 #[error("the tenant {tenant} was deleted")]
 pub(super) struct TenantDeleted {
     tenant: String,
 }
 
-/// Whether a shop may still order.
+/// Checks that a tenant has an account.
 pub(super) fn check(tenant: &str) -> Result<(), TenantDeleted> {
     match TENANTS.contains(&tenant) {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! The demo service on the embedded queue: each of its failures is real and stamped.
+//! The demo service on the embedded queue: each failure is real and carries a stamp.
 
 use super::generate::generate;
 use super::{Kind, Mix, Orders, OrdersConfig, OrdersHandle, State, Version, message_type_rules};
@@ -88,25 +88,25 @@ impl World {
 }
 
 async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), what).await.expect("it should have happened by now")
+    tokio::time::timeout(Duration::from_secs(20), what).await.expect("this should not take 20 s")
 }
 
-/// Waits until so many orders were handled or given up, since the file was made.
+/// Waits until `count` orders were handled or dead-lettered since the file was created.
 async fn settled(orders: &OrdersHandle, count: u64) -> State {
     soon(orders.wait_for(|state| state.handled_count + state.dead_count >= count)).await;
     orders.status().await.state
 }
 
-async fn check(kind: Kind, error_type: &str, words: &str, category: Category, thrown_in: &str) {
+async fn check(kind: Kind, error_type: &str, text: &str, category: Category, thrown_in: &str) {
     let world = World::new().await;
     let orders = world.start().await;
     orders.place(1, Mix::Only(kind)).await.unwrap();
     assert_eq!(settled(&orders, 1).await.dead_count, 1, "{kind:?}");
-    orders.stop().await;
+    orders.shut_down().await;
     let (stamp, reading) = world.readings().await.remove(0);
     assert_eq!(stamp.error_type.as_deref(), Some(error_type), "{kind:?}");
     let message = stamp.message.unwrap_or_default();
-    assert!(message.contains(words), "{kind:?}: {message}");
+    assert!(message.contains(text), "{kind:?}: {message}");
     let stack = stamp.stack.unwrap_or_default();
     assert!(stack.starts_with(&format!("   0: {thrown_in}\n")), "{kind:?}: {stack}");
     assert_eq!((stamp.class, stamp.attempts), (Some(Class::Permanent), Some(1)), "{kind:?}");
@@ -127,9 +127,9 @@ async fn check(kind: Kind, error_type: &str, words: &str, category: Category, th
 }
 
 #[tokio::test]
-async fn each_failure_is_stamped_with_its_own_cause() {
+async fn each_failure_is_stamped_with_its_own_error() {
     use Category::*;
-    //    kind                  error type                             words                        category          thrown in
+    //    kind                  error type                             text                         category          thrown in
     check(Kind::GiftCard, "panic", "index out of bounds", ConsumerBug, "orders::pricing::shipping").await;
     check(
         Kind::Malformed,
@@ -166,7 +166,7 @@ async fn each_failure_is_stamped_with_its_own_cause() {
 }
 
 #[tokio::test]
-async fn a_hanging_payment_service_is_retried_then_told_of() {
+async fn a_hanging_payment_service_is_retried_then_dead_lettered() {
     let world = World::new().await;
     let orders = world.start().await;
     orders.set_payments(false);
@@ -174,7 +174,7 @@ async fn a_hanging_payment_service_is_retried_then_told_of() {
     soon(orders.wait_for(|state| state.retried_count == 1)).await;
     world.pass(Span::from_secs(30));
     assert_eq!(settled(&orders, 1).await.dead_count, 1);
-    orders.stop().await;
+    orders.shut_down().await;
     let (stamp, reading) = world.readings().await.remove(0);
     assert_eq!(stamp.error_type.as_deref(), Some("orders::payments::PaymentTimeout"));
     assert!(
@@ -196,11 +196,11 @@ async fn orders_pass_once_payments_are_back() {
     orders.set_payments(true);
     world.pass(Span::from_secs(30));
     assert_eq!(settled(&orders, 5).await.handled_count, 5);
-    orders.stop().await;
+    orders.shut_down().await;
 }
 
 #[tokio::test]
-async fn the_wrong_fix_helps_few_and_the_right_one_all() {
+async fn the_wrong_fix_helps_few_orders_and_the_right_fix_all() {
     let world = World::new().await;
     let orders = world.start().await;
     let mut dead_count = Vec::new();
@@ -209,7 +209,7 @@ async fn the_wrong_fix_helps_few_and_the_right_one_all() {
         orders.place(40, Mix::Only(Kind::GiftCard)).await.unwrap();
         dead_count.push(settled(&orders, 40 * at).await.dead_count);
     }
-    orders.stop().await;
+    orders.shut_down().await;
     assert_eq!(dead_count[0], 40, "v1 fails on all");
     let after_v2 = dead_count[1] - dead_count[0];
     assert!((21..40).contains(&after_v2), "v2 fails on most: {after_v2}");
@@ -218,7 +218,7 @@ async fn the_wrong_fix_helps_few_and_the_right_one_all() {
 }
 
 #[tokio::test]
-async fn adding_the_product_mends_its_orders() {
+async fn adding_the_product_repairs_its_orders() {
     let world = World::new().await;
     let orders = world.start().await;
     orders.place(3, Mix::Only(Kind::UnknownProduct)).await.unwrap();
@@ -226,18 +226,18 @@ async fn adding_the_product_mends_its_orders() {
     orders.add_product();
     orders.place(3, Mix::Only(Kind::UnknownProduct)).await.unwrap();
     assert_eq!(settled(&orders, 6).await.handled_count, 3);
-    orders.stop().await;
+    orders.shut_down().await;
     assert_eq!(world.groups().await.len(), 1);
 }
 
 #[tokio::test]
-async fn one_cause_is_one_group() {
+async fn each_kind_of_failure_is_one_group() {
     for kind in [Kind::GiftCard, Kind::Malformed, Kind::UnknownProduct, Kind::Expired, Kind::DeletedTenant] {
         let world = World::new().await;
         let orders = world.start().await;
         orders.place(30, Mix::Only(kind)).await.unwrap();
         assert_eq!(settled(&orders, 30).await.dead_count, 30);
-        orders.stop().await;
+        orders.shut_down().await;
         let titles: BTreeSet<String> =
             world.readings().await.into_iter().map(|(_, reading)| reading.diagnosis.title).collect();
         assert_eq!(world.groups().await.len(), 1, "{kind:?}: {titles:?}");
@@ -252,18 +252,18 @@ async fn state_and_numbering_survive_a_restart() {
     orders.set_payments(false);
     orders.add_product();
     orders.place(2, Mix::Only(Kind::GiftCard)).await.unwrap();
-    orders.stop().await;
+    orders.shut_down().await;
     let before = orders.status().await.state;
-    let again = world.start().await;
-    assert_eq!(again.status().await.state, before);
+    let restarted = world.start().await;
+    assert_eq!(restarted.status().await.state, before);
     assert_eq!((before.version, before.payments_up, before.product_added), (Version::V2, false, true));
-    again.place(1, Mix::Only(Kind::DeletedTenant)).await.unwrap();
-    assert_eq!(again.status().await.state.placed_count, 3);
-    again.stop().await;
+    restarted.place(1, Mix::Only(Kind::DeletedTenant)).await.unwrap();
+    assert_eq!(restarted.status().await.state.placed_count, 3);
+    restarted.shut_down().await;
 }
 
 #[tokio::test]
-async fn the_producer_pauses_by_itself() {
+async fn the_producer_pauses_itself() {
     let world = World::new().await;
     let config = OrdersConfig { orders_per_s: 1_000, orders_max: 5, ..world.config() };
     let orders = Orders::start(world.queue.clone(), config).await.unwrap();
@@ -271,21 +271,21 @@ async fn the_producer_pauses_by_itself() {
     assert_eq!(orders.status().await.state.placed_count, 5);
     orders.set_producing(true);
     soon(orders.wait_for(|state| !state.producing && state.placed_count == 10)).await;
-    orders.stop().await;
+    orders.shut_down().await;
 }
 
 #[tokio::test]
-async fn deployments_are_told() {
+async fn deployments_are_reported() {
     let world = World::new().await;
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let tell = told.clone();
-    let config = OrdersConfig { on_deploy: Arc::new(move |made| tell.lock().unwrap().push(made)), ..world.config() };
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let report = reported.clone();
+    let config = OrdersConfig { on_deploy: Arc::new(move |made| report.lock().unwrap().push(made)), ..world.config() };
     let orders = Orders::start(world.queue.clone(), config).await.unwrap();
     orders.deploy(Version::V3);
-    orders.stop().await;
+    orders.shut_down().await;
     let at = Timestamp::from_ms(START_MS);
     let expected = Deployment { service: "orders".into(), version: "v3".into(), commit: None, at };
-    assert_eq!(*told.lock().unwrap(), [expected]);
+    assert_eq!(*reported.lock().unwrap(), [expected]);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn the_same_seed_gives_the_same_orders() {
 
 #[test]
 fn about_fifteen_of_a_hundred_orders_are_bad() {
-    let mut chance = super::chance::Chance::of(1, 1);
+    let mut chance = super::chance::Chance::for_order(1, 1);
     let bad = (0..10_000).filter(|_| Mix::Usual.kind(&mut chance) != Kind::Good).count();
     assert!((1_300..1_700).contains(&bad), "{bad}");
 }

@@ -1,4 +1,4 @@
-//! The versions of the demo service that can be deployed.
+//! The deployable versions of the demo service.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -8,20 +8,20 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Version {
-    /// Fails on every order of gift cards alone.
+    /// Fails on every order that contains only gift cards.
     #[default]
     V1,
-    /// The wrong fix: helps only gift cards without an engraving.
+    /// The wrong fix: works only for gift cards without an engraving.
     V2,
     /// The right fix.
     V3,
 }
 
 impl Version {
-    /// All versions, the oldest first.
+    /// All versions, oldest first.
     pub const ALL: [Self; 3] = [Self::V1, Self::V2, Self::V3];
 
-    /// The version as stamps and deployments name it.
+    /// Returns the version's name on stamps and deployments.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V1 => "v1",
@@ -30,7 +30,7 @@ impl Version {
         }
     }
 
-    /// What it is, for a person.
+    /// Returns a description for people.
     pub fn note(self) -> &'static str {
         match self {
             Self::V1 => "fails on gift cards",
@@ -46,9 +46,9 @@ impl fmt::Display for Version {
     }
 }
 
-/// There is no such version.
+/// The version does not exist.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no version {0:?} of orders; there are v1, v2 and v3")]
+#[error("orders has no version {0:?}; choose v1, v2 or v3")]
 pub struct UnknownVersion(String);
 
 impl FromStr for Version {

@@ -1,11 +1,11 @@
-//! `dlo orders ...`: the control panel for people who live in a terminal, and for scripts.
+//! `dlo orders …`: the control panel for the terminal and for scripts.
 
-use super::{Deploy, Payments, Place, Producer, Product, Refusal};
+use super::{DeployRequest, PaymentsRequest, PlaceRequest, ProducerRequest, ProductRequest, Refusal};
 use crate::orders::{Depth, Kind, Status, Version};
 use serde::Serialize;
 use std::time::Duration;
 
-/// What can be asked of the demo service.
+/// A command for the demo service.
 #[derive(Clone, Copy, Debug, clap::Subcommand)]
 pub enum PanelCommand {
     /// Deploy a version: v1 (fails on gift cards), v2 (a wrong fix), v3 (the right fix)
@@ -13,82 +13,84 @@ pub enum PanelCommand {
         /// v1, v2 or v3
         version: Version,
     },
-    /// Take the payment service down, or bring it back
+    /// Take the payment service down, or bring it back up
     Payments {
-        /// What it shall be
+        /// The payment service's new state
         #[arg(value_enum)]
         state: Switch,
     },
-    /// Put the missing product into the catalogue
+    /// Add the missing product to the catalogue
     AddProduct,
-    /// Take that product out of the catalogue again
+    /// Remove that product from the catalogue again
     RemoveProduct,
     /// Place a burst of orders
     Place {
-        /// How many
+        /// Number of orders, 1 to 2000
         #[arg(default_value_t = 20)]
         count: u32,
-        /// Only orders of this kind; by default the usual mix
+        /// Kind of all orders; without it, the usual mix
         #[arg(long, value_enum)]
         kind: Option<Kind>,
     },
-    /// Let the producer place no more orders
+    /// Pause the producer: no new orders but yours
     Pause,
-    /// Let the producer place orders again
-    ResumeRequest,
-    /// Show what runs and what waits
+    /// Resume the producer
+    Resume,
+    /// Show the version, the switches, the counters and the queues
     Status,
 }
 
 /// Up or down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Switch {
-    /// It answers.
+    /// Calls are answered.
     Up,
-    /// It hangs.
+    /// Calls hang without an answer.
     Down,
 }
 
-/// The command could not be done.
+/// The command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// Nobody answered there.
-    #[error("no demo answers at {base_url}; start one with `dlo demo`")]
+    /// No program answers at the address.
+    #[error("no demo answers at {base_url}. Start one with `dlo demo`")]
     Unanswered {
-        /// Where it was asked for.
+        /// The address.
         base_url: String,
-        /// The fault.
+        /// The error.
         source: reqwest::Error,
     },
-    /// Something answered that is no control panel.
-    #[error("what answers at {base_url} is not the control panel of a demo (status {status})")]
+    /// Another program answered.
+    #[error(
+        "the program at {base_url} is not a demo's control panel (HTTP status {status}). Start a demo with `dlo demo`, or name its folder with --data"
+    )]
     NotThePanel {
-        /// Where it was asked for.
+        /// The address.
         base_url: String,
         /// The HTTP status.
         status: u16,
     },
-    /// The panel said no.
+    /// The panel refused the command.
     #[error("{message}")]
     Refused {
         /// The panel's code.
         code: String,
-        /// The panel's words.
+        /// The panel's message.
         message: String,
     },
 }
 
-/// Does a command on the demo that runs at `base_url` (`http://127.0.0.1:8080`); the answer is for the terminal.
+/// Runs a command on the demo at `base_url` (`http://127.0.0.1:8080`) and returns its new status as text for the terminal.
 pub async fn cli(base_url: &str, command: PanelCommand) -> Result<String, CliError> {
     let panel = Client::new(base_url)?;
     let status = match command {
-        PanelCommand::Deploy { version } => panel.post("deploy", &Deploy { version }).await,
-        PanelCommand::Payments { state } => panel.post("payments", &Payments { up: state == Switch::Up }).await,
-        PanelCommand::AddProduct => panel.post("product", &Product { added: true }).await,
-        PanelCommand::RemoveProduct => panel.post("product", &Product { added: false }).await,
-        PanelCommand::Place { count, kind } => panel.post("place", &Place { count, kind }).await,
-        PanelCommand::Pause => panel.post("producer", &Producer { running: false }).await,
-        PanelCommand::ResumeRequest => panel.post("producer", &Producer { running: true }).await,
+        PanelCommand::Deploy { version } => panel.post("deploy", &DeployRequest { version }).await,
+        PanelCommand::Payments { state } => panel.post("payments", &PaymentsRequest { up: state == Switch::Up }).await,
+        PanelCommand::AddProduct => panel.post("product", &ProductRequest { added: true }).await,
+        PanelCommand::RemoveProduct => panel.post("product", &ProductRequest { added: false }).await,
+        PanelCommand::Place { count, kind } => panel.post("place", &PlaceRequest { count, kind }).await,
+        PanelCommand::Pause => panel.post("producer", &ProducerRequest { running: false }).await,
+        PanelCommand::Resume => panel.post("producer", &ProducerRequest { running: true }).await,
         PanelCommand::Status => panel.get("state").await,
     }?;
     Ok(print(&status))
@@ -102,7 +104,7 @@ struct Client<'a> {
 impl<'a> Client<'a> {
     fn new(base_url: &'a str) -> Result<Self, CliError> {
         let base_url = base_url.trim_end_matches('/');
-        // A proxy of the environment has no business on the loopback.
+        // Requests to the loopback must not go through a proxy from the environment.
         let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build();
         let http = http.map_err(|source| CliError::Unanswered { base_url: base_url.into(), source })?;
         Ok(Self { base_url, http })
@@ -125,11 +127,11 @@ impl<'a> Client<'a> {
         let response = request.send().await.map_err(unanswered)?;
         let status = response.status();
         let bytes = response.bytes().await.map_err(unanswered)?;
-        let stranger = || CliError::NotThePanel { base_url: self.base_url.into(), status: status.as_u16() };
+        let not_the_panel = || CliError::NotThePanel { base_url: self.base_url.into(), status: status.as_u16() };
         if status.is_success() {
-            return serde_json::from_slice(&bytes).map_err(|_| stranger());
+            return serde_json::from_slice(&bytes).map_err(|_| not_the_panel());
         }
-        let refusal: Refusal = serde_json::from_slice(&bytes).map_err(|_| stranger())?;
+        let refusal: Refusal = serde_json::from_slice(&bytes).map_err(|_| not_the_panel())?;
         Err(CliError::Refused { code: refusal.code, message: refusal.message })
     }
 }
@@ -140,11 +142,11 @@ fn print(status: &Status) -> String {
         Some(Depth { visible_count, in_flight_count }) => {
             format!("{visible_count} waiting, {in_flight_count} in flight")
         }
-        None => "does not answer".into(),
+        None => "no answer".into(),
     };
     let producer = match (state.producing, state.allowance_count) {
-        (true, left) => format!("running, {left} orders to go"),
-        (false, 0) => "paused by itself".into(),
+        (true, remaining) => format!("running, pauses after {remaining} more orders"),
+        (false, 0) => "paused, order limit reached".into(),
         (false, _) => "paused".into(),
     };
     [
@@ -154,7 +156,10 @@ fn print(status: &Status) -> String {
         ("producer", producer),
         (
             "orders",
-            format!("{} placed, {} handled, {} given up", state.placed_count, state.handled_count, state.dead_count),
+            format!(
+                "{} placed, {} handled, {} dead-lettered",
+                state.placed_count, state.handled_count, state.dead_count
+            ),
         ),
         ("main queue", depth(status.main)),
         ("dead-letter queue", depth(status.dlq)),

@@ -1,8 +1,10 @@
-//! Who may use the panel: programs of this machine, and the panel's own page.
+//! Restricts the panel to programs on this machine and to the panel's own page.
 //!
-//! There is no sign-in, so a page of the internet must not reach it through the visitor's browser: the Host header
-//! stops names that were rebound to the loopback, `Sec-Fetch-Site` and `Origin` stop posts of other sites (programs
-//! send neither), and the JSON content type that the handlers ask for stops plain forms.
+//! The panel has no sign-in, so a website must not reach it through the visitor's browser. Three checks prevent that:
+//!
+//! * the Host header excludes domains that were rebound to the loopback;
+//! * `Sec-Fetch-Site` and `Origin` exclude posts from other sites (programs send neither header);
+//! * the JSON content type, which the handlers require, excludes plain forms.
 
 use super::refusal;
 use axum::extract::Request;
@@ -10,21 +12,21 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// Everything the page needs comes from its own origin, as files.
+/// The page loads only files from its own origin.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub(super) async fn protect(request: Request, next: Next) -> Response {
-    let mut response = match trespass(request.method(), request.headers()) {
+    let mut response = match refusal_reason(request.method(), request.headers()) {
         None => next.run(request).await,
-        Some(words) => refusal(StatusCode::FORBIDDEN, "foreign_request", words),
+        Some(message) => refusal(StatusCode::FORBIDDEN, "foreign_request", message),
     };
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-        // The files change with the program, the state at any time.
+        // The files change with each version of the program, and the state can change at any time.
         (header::CACHE_CONTROL, "no-store"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
@@ -32,12 +34,12 @@ pub(super) async fn protect(request: Request, next: Next) -> Response {
     response
 }
 
-/// Why a request is refused; none when it may pass.
-fn trespass(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
+/// Returns why a request is refused; `None` if it is allowed.
+fn refusal_reason(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let host = text("host").unwrap_or_default();
     if !is_loopback(host) {
-        return Some("The control panel answers only on this machine's own address.");
+        return Some("The control panel accepts requests to 127.0.0.1 and localhost only.");
     }
     if *method == Method::GET || *method == Method::HEAD {
         return None;
@@ -47,14 +49,14 @@ fn trespass(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
         (None, Some(origin)) => origin.strip_prefix("http://") == Some(host),
         (None, None) => true,
     };
-    (!own_page).then_some("Only the control panel's own page may do this.")
+    (!own_page).then_some("The control panel accepts changes from its own page only.")
 }
 
 fn is_loopback(host: &str) -> bool {
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
     ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| match host.strip_prefix(name) {
         Some("") => true,
-        Some(rest) => rest.strip_prefix(':').is_some_and(is_port),
+        Some(suffix) => suffix.strip_prefix(':').is_some_and(is_port),
         None => false,
     })
 }
@@ -68,7 +70,7 @@ mod tests {
             (header::HeaderName::from_static(name), HeaderValue::from_static(value))
         };
         let headers = lines.iter().map(header).collect();
-        assert_eq!(trespass(&method, &headers).is_none(), passes, "{method} {lines:?}");
+        assert_eq!(refusal_reason(&method, &headers).is_none(), passes, "{method} {lines:?}");
     }
 
     #[test]

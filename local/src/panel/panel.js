@@ -1,4 +1,4 @@
-// The control panel's page: shows the state every two seconds while it is looked at, and posts what is pressed.
+// The control panel's page: refreshes the state every two seconds while visible, and posts a request per button.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -10,7 +10,7 @@ let seenAtMs = 0;
 const NOTES = {
   v1: "fails on gift cards",
   v2: "engraved cards still fail",
-  v3: "works on all of them",
+  v3: "handles all gift cards",
 };
 
 function put(id, text) {
@@ -18,7 +18,7 @@ function put(id, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// A state is a shape, a word and a colour, never a colour alone.
+// Shows a state by shape, word and colour, never by colour alone.
 function chip(id, tone, text) {
   const node = byId(id);
   const sign = { ok: "✓ ", warn: "◆ ", danger: "▲ " }[tone];
@@ -32,9 +32,9 @@ function chip(id, tone, text) {
 function flip(id, body, title, note) {
   const button = byId(id);
   button.dataset.body = JSON.stringify(body);
-  const [name, words] = button.children;
+  const [name, description] = button.children;
   if (name.textContent !== title) name.textContent = title;
-  if (words.textContent !== note) words.textContent = note;
+  if (description.textContent !== note) description.textContent = note;
 }
 
 const number = (n) => n.toLocaleString("en-US");
@@ -46,8 +46,8 @@ function show(state) {
   put("version-note", NOTES[state.version] ?? "");
   chip("payments", state.payments_up ? "ok" : "danger", state.payments_up ? "up" : "down");
   chip("product", state.product_added ? "ok" : "warn", state.product_added ? "added" : "missing");
-  const waits = state.allowance_count === 0 ? "paused by itself" : "paused";
-  chip("producer", state.producing ? "ok" : "warn", state.producing ? "running" : waits);
+  const paused = state.allowance_count === 0 ? "paused: order limit reached" : "paused";
+  chip("producer", state.producing ? "ok" : "warn", state.producing ? "running" : paused);
   put("placed", number(state.placed_count));
   put("handled", number(state.handled_count));
   put("retried", number(state.retried_count));
@@ -58,11 +58,11 @@ function show(state) {
     button.setAttribute("aria-current", String(button.dataset.version === state.version));
   }
   if (state.payments_up) flip("payments-switch", { up: false }, "Take payments down", "calls will time out");
-  else flip("payments-switch", { up: true }, "Bring payments up", "retries will pass again");
+  else flip("payments-switch", { up: true }, "Bring payments up", "retries will succeed again");
   if (state.product_added) flip("product-switch", { added: false }, "Remove the product", "its orders fail again");
-  else flip("product-switch", { added: true }, "Add the missing product", "sold, but not in the catalogue");
-  if (state.producing) flip("producer-switch", { running: false }, "Pause the producer", "no orders but yours");
-  else flip("producer-switch", { running: true }, "Resume the producer", "a few orders a second");
+  else flip("product-switch", { added: true }, "Add the missing product", "on sale, but not in the catalogue");
+  if (state.producing) flip("producer-switch", { running: false }, "Pause the producer", "only your own orders");
+  else flip("producer-switch", { running: true }, "Resume the producer", "a few orders per second");
   byId("fault").hidden = true;
   put("fresh", "live");
 }
@@ -72,7 +72,7 @@ function fail(message) {
   if (fault.textContent !== message) fault.textContent = message;
   fault.hidden = false;
   const age = seenAtMs ? Math.round((Date.now() - seenAtMs) / 1000) : 0;
-  put("fresh", seenAtMs ? `${age} s old` : "not read yet");
+  put("fresh", seenAtMs ? `${age} s old` : "not loaded yet");
 }
 
 async function call(path, options) {
@@ -83,11 +83,11 @@ async function call(path, options) {
     throw new Error("The demo does not answer. Is dlo still running?");
   }
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.message ?? `The demo answered ${response.status}.`);
+  if (!response.ok) throw new Error(answer.message ?? `Unexpected response (${response.status}). Try again, or reload.`);
   return answer;
 }
 
-// An answer that was asked for before a later one arrived is old, and not shown.
+// Ignores a response that a newer one has overtaken.
 async function refresh() {
   clearTimeout(timer);
   const mine = ++round;
@@ -100,11 +100,11 @@ async function refresh() {
   if (mine === round && !document.hidden) timer = setTimeout(refresh, PERIOD_MS);
 }
 
-let silence = 0;
-function say(text) {
-  clearTimeout(silence);
-  put("said", text);
-  silence = setTimeout(() => put("said", ""), 4000);
+let toastTimer = 0;
+function toast(text) {
+  clearTimeout(toastTimer);
+  put("toast", text);
+  toastTimer = setTimeout(() => put("toast", ""), 4000);
 }
 
 async function press(button) {
@@ -116,7 +116,7 @@ async function press(button) {
     const state = await call(button.dataset.post, options);
     round++;
     show(state);
-    say(`Done: ${title}`);
+    toast(`Done: ${title}`);
   } catch (error) {
     fail(error.message);
   }

@@ -1,4 +1,4 @@
-//! The panel over HTTP, as a browser, a stranger's page and the command line meet it.
+//! The panel over HTTP, as seen by a browser, a foreign page and the command line.
 
 use super::{CliError, PanelCommand, Switch, cli, mounted};
 use crate::orders::{Kind, Orders, OrdersConfig, OrdersHandle, Version};
@@ -76,7 +76,7 @@ async fn the_page_and_its_files_come_under_a_strict_policy() {
         let policy = answer.headers()["content-security-policy"].to_str().unwrap();
         assert!(policy.starts_with("default-src 'none'; script-src 'self';") && !policy.contains("unsafe"), "{policy}");
     }
-    demo.orders.stop().await;
+    demo.orders.shut_down().await;
 }
 
 #[test]
@@ -102,13 +102,13 @@ async fn each_button_does_what_it_says() {
     assert_eq!(json_of(demo.post("/panel/producer", &json!({"running": false}))).await["producing"], false);
     let placed = json_of(demo.post("/panel/place", &json!({"count": 20, "kind": "gift_card"}))).await;
     assert_eq!(placed["placed_count"], 20);
-    demo.orders.stop().await;
+    demo.orders.shut_down().await;
     assert_eq!(demo.orders.status().await.state.version, Version::V2);
     assert_eq!(demo.queue.queues().await.unwrap().len(), 2);
 }
 
 #[tokio::test]
-async fn strangers_and_nonsense_change_nothing() {
+async fn foreign_and_invalid_requests_change_nothing() {
     let demo = Demo::start().await;
     let deploy = || demo.post("/panel/deploy", &json!({"version": "v3"}));
     let form = demo
@@ -131,11 +131,11 @@ async fn strangers_and_nonsense_change_nothing() {
     }
     let state = demo.orders.status().await.state;
     assert_eq!((state.version, state.placed_count), (Version::V1, 0));
-    demo.orders.stop().await;
+    demo.orders.shut_down().await;
 }
 
 #[tokio::test]
-async fn the_command_line_does_the_same() {
+async fn the_command_line_controls_the_demo_too() {
     let demo = Demo::start().await;
     let run = |command| cli(&demo.base_url, command);
     let answer = run(PanelCommand::Deploy { version: Version::V3 }).await.unwrap();
@@ -150,11 +150,11 @@ async fn the_command_line_does_the_same() {
     }
     let refused = run(PanelCommand::Place { count: 0, kind: None }).await.unwrap_err();
     assert!(matches!(refused, CliError::Refused { .. }), "{refused:?}");
-    demo.orders.stop().await;
+    demo.orders.shut_down().await;
 }
 
 #[tokio::test]
-async fn without_a_demo_the_command_line_says_so() {
+async fn without_a_demo_the_command_line_reports_it() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}", free.local_addr().unwrap());
     drop(free);

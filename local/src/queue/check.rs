@@ -1,6 +1,6 @@
-//! What SQS takes as a message, and the words in which it refuses the rest.
+//! Checks messages as SQS does, with the same error codes and messages.
 //!
-//! Codes and texts are those of real answers where such were on record, else of the API reference.
+//! Codes and messages come from recorded responses of SQS where available, otherwise from its API reference.
 
 use super::request::{Fault, QueueRow};
 use super::settings::within;
@@ -9,12 +9,12 @@ use domain::message::{Attribute, AttributeValue};
 use domain::time::Span;
 use queue::{EntryFailure, Outgoing};
 
-/// The longest name, and the longest data type, of a message attribute (SQS quotas).
+/// The longest name and the longest data type of a message attribute (SQS quotas).
 const ATTRIBUTE_CHARS_MAX: usize = 256;
 /// The longest group and deduplication ids (botocore, SendMessage).
 const ID_CHARS_MAX: usize = 128;
 
-/// A failure whose cause is the message itself.
+/// Returns a failure that is the message's own fault.
 pub(super) fn sender_fault(code: &str, reason: impl Into<String>) -> EntryFailure {
     EntryFailure { code: code.into(), reason: reason.into(), sender_fault: true }
 }
@@ -23,7 +23,7 @@ fn invalid(reason: impl Into<String>) -> EntryFailure {
     sender_fault("InvalidParameterValue", reason)
 }
 
-/// Whether a batch has as many entries as SQS takes.
+/// Refuses a batch that is empty or larger than SQS accepts.
 pub(super) fn count(queue: &QueueRow, entries: usize) -> Result<(), Fault> {
     match entries {
         0 => Err(queue.refuse("EmptyBatchRequest: there should be at least one entry in the request")),
@@ -35,7 +35,7 @@ pub(super) fn count(queue: &QueueRow, entries: usize) -> Result<(), Fault> {
     }
 }
 
-/// What makes SQS refuse a batch as a whole: its size, and what a FIFO queue cannot do without.
+/// Refuses a batch as a whole, as SQS does: for its size, or for missing FIFO parameters.
 pub(super) fn batch(queue: &QueueRow, messages: &[Outgoing]) -> Result<(), Fault> {
     count(queue, messages.len())?;
     let bytes: usize = messages.iter().map(|message| message.content.size_bytes()).sum();
@@ -61,7 +61,7 @@ pub(super) fn batch(queue: &QueueRow, messages: &[Outgoing]) -> Result<(), Fault
     Ok(())
 }
 
-/// What makes SQS refuse one message, while it takes the others of the batch.
+/// Refuses one message of a batch, as SQS does while it accepts the others.
 pub(super) fn entry(queue: &QueueRow, message: &Outgoing) -> Result<(), EntryFailure> {
     let content = &message.content;
     if content.body.is_empty() {
@@ -115,7 +115,7 @@ fn wrong_type(parameter: &str, value: &str) -> EntryFailure {
     invalid(format!("Value {value} for parameter {parameter} is invalid. Reason: {reason}"))
 }
 
-/// The characters of a body and of a string value: those of XML 1.0. A Rust string holds no surrogates.
+/// Returns whether a body or string value may contain the character: those of XML 1.0. A Rust string has no surrogates.
 fn is_allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..)
 }
@@ -149,7 +149,8 @@ fn attribute(name: &str, attribute: &Attribute) -> Result<(), EntryFailure> {
     if fits { Ok(()) } else { Err(invalid(format!("The value of message (user) attribute '{name}' is not a {base}."))) }
 }
 
-/// The reference speaks of ASCII letters only; the service was seen to take `attr.1øßä`.
+/// Returns whether a name is valid. The API reference allows only ASCII letters, but SQS was observed to accept
+/// `attr.1øßä`.
 fn is_attribute_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     !name.is_empty()
@@ -170,7 +171,8 @@ fn is_number(text: &str) -> bool {
     [digits, exponent].iter().all(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Padded base64 of the standard alphabet, spelled in the one canonical way, so that what comes back equals it.
+/// Returns whether a text is canonical base64 (standard alphabet, padded), so that decoding and encoding returns the same
+/// text.
 fn is_base64(text: &str) -> bool {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
@@ -181,7 +183,7 @@ fn is_base64(text: &str) -> bool {
         _ => None,
     };
     let digits = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
-    // The bits of the last digit that no byte takes up must be zero.
+    // The unused bits of the last digit must be zero.
     let spare_mask = match text.len() - digits.len() {
         0 => 0,
         1 => 0b11,
@@ -197,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_told_from_text() {
+    fn numbers_are_distinguished_from_text() {
         let good = ["0", "-1", "+1.5", "1.", ".5", "1e10", "-2.50E-3", "00012345678901234567890123456789"];
         let bad = ["", "-", ".", "1.2.3", "1e", "e5", "0x10", "1 ", "NaN", "1,5"];
         good.iter().for_each(|text| assert!(is_number(text), "{text}"));
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_has_one_spelling() {
+    fn only_canonical_base64_is_accepted() {
         let good = ["AA==", "AAA=", "AAAA", "/+8=", "3q2+7w=="];
         let bad = ["", "=", "==", "A===", "AAA", "AB==", "AAB=", "AA-_", "AA==AAAA", "A A="];
         good.iter().for_each(|text| assert!(is_base64(text), "{text}"));
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_those_of_xml() {
+    fn allowed_characters_are_those_of_xml() {
         let good = ['\t', '\n', '\r', ' ', '\u{7f}', '\u{D7FF}', '\u{E000}', '\u{FFFD}', '\u{10000}', '\u{10FFFF}'];
         let bad = ['\0', '\u{8}', '\u{b}', '\u{1f}', '\u{FFFE}', '\u{FFFF}'];
         good.iter().for_each(|c| assert!(is_allowed(*c), "{c:?}"));

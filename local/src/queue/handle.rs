@@ -1,12 +1,12 @@
-//! Receipt handles, and what is done by them: delete, and change of visibility.
+//! Receipt handles, and the calls that use them: delete and change of visibility.
 //!
-//! A handle names one receive of one message. What SQS documents for the others, this queue does:
-//! - **stale** (the message was received again since): delete succeeds and deletes nothing on a standard queue
-//!   (API reference, DeleteMessage), fails on a FIFO queue;
-//! - **expired** (the visibility timeout is over, nobody received it since): delete deletes on a standard queue, fails
-//!   on a FIFO queue;
-//! - **spent** (the message is deleted, or moved to the dead-letter queue): delete succeeds, there is nothing to do;
-//! - visibility changes only while the message is in flight under this very handle.
+//! A handle names one receive of one message. Handles that are no longer current behave as SQS documents:
+//! - **stale** (the message was received again): delete succeeds on a standard queue without deleting anything (API
+//!   reference, DeleteMessage), and fails on a FIFO queue;
+//! - **expired** (the visibility timeout ended, and the message was not received again): delete deletes the message on a
+//!   standard queue, and fails on a FIFO queue;
+//! - **spent** (the message was deleted, or moved to the dead-letter queue): delete succeeds and does nothing;
+//! - the visibility changes only while the message is in flight under this handle.
 
 use super::check::sender_fault;
 use super::request::{Fault, QueueRow, Request};
@@ -24,7 +24,7 @@ use std::str::FromStr;
 pub(super) struct Handle {
     pub(super) queue: i64,
     pub(super) message: i64,
-    /// The receive: the message's count after it.
+    /// The message's receive count after this receive.
     pub(super) receive_count: u32,
 }
 
@@ -43,7 +43,7 @@ impl FromStr for Handle {
         let (queue, message, count) = (next()?, next()?, next()?);
         let receive_count = u32::try_from(count).map_err(|_| NotAHandle)?;
         let handle = Self { queue, message, receive_count };
-        // One spelling each: `+1` and `01` parse as numbers too.
+        // Accepts one spelling only: `+1` and `01` parse as numbers too.
         if handle.to_string() == text { Ok(handle) } else { Err(NotAHandle) }
     }
 }
@@ -51,15 +51,15 @@ impl FromStr for Handle {
 #[derive(Debug)]
 pub(super) struct NotAHandle;
 
-/// The message that a handle names, as it stands now.
-struct Held {
+/// The current state of the message that a handle names.
+struct Current {
     receive_count: u32,
     visible_at: Timestamp,
     received_at: Timestamp,
     message_group: Option<String>,
 }
 
-impl Held {
+impl Current {
     fn find(request: &Request<'_>, handle: Handle) -> Result<Option<Self>, Fault> {
         let mut find = request.db.prepare_cached(
             "SELECT receive_count, visible_at, coalesce(received_at, 0), lane FROM message
@@ -81,7 +81,7 @@ fn parse(queue: &QueueRow, receipt_handle: &str) -> Option<Handle> {
     receipt_handle.parse().ok().filter(|handle: &Handle| handle.queue == queue.key)
 }
 
-/// Deletes by handles; one result each.
+/// Deletes messages by their handles. Returns one result per handle.
 pub(super) fn delete(
     request: &mut Request<'_>,
     arn: &QueueArn,
@@ -101,21 +101,21 @@ fn delete_one(
         let reason = "The input receipt handle is not a valid receipt handle.";
         return Ok(Err(sender_fault("ReceiptHandleIsInvalid", reason)));
     };
-    let Some(held) = Held::find(request, handle)? else { return Ok(Ok(())) };
-    let current = held.receive_count == handle.receive_count;
-    if queue.arn.is_fifo() && (!current || held.visible_at <= request.now) {
+    let Some(message) = Current::find(request, handle)? else { return Ok(Ok(())) };
+    let is_current = message.receive_count == handle.receive_count;
+    if queue.arn.is_fifo() && (!is_current || message.visible_at <= request.now) {
         let reason = format!(
             "Value {receipt_handle} for parameter ReceiptHandle is invalid. Reason: The receipt handle has expired."
         );
         return Ok(Err(sender_fault("InvalidParameterValue", reason)));
     }
-    if current {
-        request.remove(queue, handle.message, held.message_group.as_deref())?;
+    if is_current {
+        request.remove(queue, handle.message, message.message_group.as_deref())?;
     }
     Ok(Ok(()))
 }
 
-/// Sets anew how long a message in flight stays invisible, counted from now.
+/// Sets how long a message in flight stays invisible, counted from now.
 pub(super) fn change_visibility(
     request: &mut Request<'_>,
     arn: &QueueArn,
@@ -129,13 +129,13 @@ pub(super) fn change_visibility(
     let Some(handle) = parse(&queue, receipt_handle) else {
         return Err(queue.refuse("ReceiptHandleIsInvalid: the input receipt handle is not a valid receipt handle"));
     };
-    let held = Held::find(request, handle)?
-        .filter(|held| held.receive_count == handle.receive_count && held.visible_at > request.now);
-    let Some(held) = held else {
+    let message = Current::find(request, handle)?
+        .filter(|message| message.receive_count == handle.receive_count && message.visible_at > request.now);
+    let Some(message) = message else {
         return Err(queue.refuse("MessageNotInflight: the message is not in flight under this receipt handle"));
     };
     let until = request.now.plus(Span::from_secs(visibility.as_secs_up()));
-    if until > held.received_at.plus(Span::from_secs(VISIBILITY_S_MAX)) {
+    if until > message.received_at.plus(Span::from_secs(VISIBILITY_S_MAX)) {
         return Err(queue.refuse(format!(
             "total VisibilityTimeout for the message is beyond the limit [{VISIBILITY_S_MAX} seconds]"
         )));
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn handles_read_back_and_nothing_else_reads() {
+    fn only_printed_handles_parse() {
         let handle = Handle { queue: 3, message: 0x1f00, receive_count: 12 };
         assert_eq!(handle.to_string().parse::<Handle>().ok(), Some(handle));
         for text in ["", "3-1f00", "3-1f00-c-1", "03-1f00-c", "3-+1f-c", "3-1F00-c", "x-y-z", "3-1f00-fffffffff"] {

@@ -1,4 +1,4 @@
-//! What an owner does with queues: create, configure, count, look into, purge, delete.
+//! Management of queues: create, configure, count, peek, purge, delete.
 
 use super::request::{Fault, Request};
 use super::row::{Stored, select};
@@ -9,20 +9,20 @@ use domain::time::Timestamp;
 use queue::{QueueAttributes, QueueError};
 use rusqlite::params;
 
-/// A message as it lies in its queue, seen without receiving it.
+/// A message in its queue, seen without receiving it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peeked {
-    /// Its id.
+    /// The message's id.
     pub message_id: MessageId,
-    /// What it carries.
+    /// The message's content.
     pub content: Content,
-    /// What SQS would say of it, had it been received.
+    /// The system attributes that SQS would return on a receive.
     pub system: SystemAttributes,
-    /// When it can be received: past, or the end of its delay or of a consumer's visibility timeout.
+    /// When it becomes receivable: a past time, or the end of its delay or visibility timeout.
     pub visible_at: Timestamp,
 }
 
-/// Creates a queue. With the settings it has already: nothing. With others: refused, as SQS does.
+/// Creates a queue. Does nothing if it exists with the same settings; refuses other settings, as SQS does.
 pub(super) fn create(request: &Request<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
     if let Some(queue) = request.find(arn)? {
         let same = queue.settings == *settings;
@@ -39,7 +39,7 @@ pub(super) fn create(request: &Request<'_>, arn: &QueueArn, settings: &QueueSett
     write(request, arn, settings)
 }
 
-/// Gives an existing queue other settings. They hold for what is there too: retention shortens at once.
+/// Changes the settings of a queue. They apply to its present messages too: a shorter retention takes effect at once.
 pub(super) fn configure(request: &mut Request<'_>, arn: &QueueArn, settings: &QueueSettings) -> Result<(), Fault> {
     request.queue(arn)?;
     check(request, arn, settings)?;
@@ -76,7 +76,7 @@ fn write(request: &Request<'_>, arn: &QueueArn, settings: &QueueSettings) -> Res
     Ok(())
 }
 
-/// What the queue says of itself.
+/// Returns the queue's attributes.
 pub(super) fn attributes(request: &Request<'_>, arn: &QueueArn) -> Result<QueueAttributes, Fault> {
     let queue = request.queue(arn)?;
     let mut count = request.db.prepare_cached(
@@ -97,7 +97,7 @@ pub(super) fn attributes(request: &Request<'_>, arn: &QueueArn) -> Result<QueueA
     })
 }
 
-/// The oldest messages, in the order they were sent.
+/// Returns the oldest messages, in the order in which they were sent.
 pub(super) fn peek(request: &Request<'_>, arn: &QueueArn, limit: usize) -> Result<Vec<Peeked>, Fault> {
     let queue = request.queue(arn)?;
     let mut oldest =
@@ -111,7 +111,7 @@ pub(super) fn peek(request: &Request<'_>, arn: &QueueArn, limit: usize) -> Resul
     Ok(peeked.collect::<Result<_, _>>()?)
 }
 
-/// Removes all messages, also those in flight; answers how many.
+/// Deletes all messages, including those in flight. Returns their number.
 pub(super) fn purge(request: &Request<'_>, arn: &QueueArn) -> Result<usize, Fault> {
     let queue = request.queue(arn)?;
     let mut content =
@@ -120,7 +120,7 @@ pub(super) fn purge(request: &Request<'_>, arn: &QueueArn) -> Result<usize, Faul
     Ok(request.db.prepare_cached("DELETE FROM message WHERE queue = ?1")?.execute([queue.key])?)
 }
 
-/// Deletes a queue with all that is in it.
+/// Deletes a queue with its messages.
 pub(super) fn delete(request: &mut Request<'_>, arn: &QueueArn) -> Result<(), Fault> {
     let queue = request.queue(arn)?;
     purge(request, arn)?;

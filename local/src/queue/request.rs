@@ -1,4 +1,4 @@
-//! One request at work on the database: the queue it names, the moment it happens, whom it wakes.
+//! One request in the database: its queue, its time, and the receivers that it wakes.
 
 use super::settings::QueueSettings;
 use domain::id::{MessageId, QueueArn, hash_hex};
@@ -8,15 +8,15 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Why a request was not done; nothing of it remains in the database.
+/// Why a request failed. None of its changes remain in the database.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The queue's own answer.
+    /// The queue refused the request.
     Refused(QueueError),
-    /// The database failed. Shared, because one failed commit fails every request in it.
+    /// The database failed. Shared, because a failed commit fails every request in it.
     Database(Arc<rusqlite::Error>),
-    /// The writing thread is gone.
-    Stopped,
+    /// The writer thread has ended.
+    ShutDown,
 }
 
 impl From<rusqlite::Error> for Fault {
@@ -32,22 +32,22 @@ impl From<QueueError> for Fault {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the embedded queue has stopped")]
-struct Stopped;
+#[error("the embedded queue was shut down")]
+struct ShutDown;
 
 impl Fault {
-    /// The fault in the port's words.
-    pub(super) fn about(self, queue: &QueueArn) -> QueueError {
+    /// Converts the fault to the port's error for a queue.
+    pub(super) fn for_queue(self, queue: &QueueArn) -> QueueError {
         let queue = queue.clone();
         match self {
             Self::Refused(error) => error,
             Self::Database(error) => QueueError::Unanswered { queue, source: Box::new(error) },
-            Self::Stopped => QueueError::Unanswered { queue, source: Box::new(Stopped) },
+            Self::ShutDown => QueueError::Unanswered { queue, source: Box::new(ShutDown) },
         }
     }
 }
 
-/// A queue as its row says.
+/// A queue, read from its row.
 pub(super) struct QueueRow {
     pub(super) key: i64,
     pub(super) arn: QueueArn,
@@ -55,7 +55,7 @@ pub(super) struct QueueRow {
 }
 
 impl QueueRow {
-    /// A refusal of the whole request.
+    /// Returns a refusal of the whole request.
     pub(super) fn refuse(&self, reason: impl Into<String>) -> Fault {
         Fault::Refused(QueueError::Invalid { queue: self.arn.clone(), reason: reason.into() })
     }
@@ -81,40 +81,40 @@ impl QueueRow {
     }
 }
 
-/// Where a request is worked on.
+/// The context of a request.
 pub(super) struct Request<'a> {
     /// The database, inside the request's own savepoint.
     pub(super) db: &'a Connection,
-    /// The moment of the request.
+    /// The time of the request.
     pub(super) now: Timestamp,
-    /// Queues whose waiting receivers should look again, once this is committed.
+    /// Queues whose waiting receivers to wake after the commit.
     pub(super) wake: &'a mut Vec<QueueArn>,
-    /// At least as many as are in flight, per queue; see [`Desk::room_in_flight`].
+    /// An upper bound of the messages in flight, per queue; see [`Request::room_in_flight`].
     pub(super) in_flight: &'a mut HashMap<i64, i64>,
 }
 
 impl Request<'_> {
-    /// The queue, if there is one.
+    /// Returns the queue, if it exists.
     pub(super) fn find(&self, arn: &QueueArn) -> Result<Option<QueueRow>, Fault> {
         let mut find = self.db.prepare_cached("SELECT * FROM queue WHERE arn = ?1")?;
         Ok(find.query_row([arn.as_str()], QueueRow::read).optional()?)
     }
 
-    /// The queue, rid of the messages that have outlived its retention.
+    /// Returns the queue, after deleting expired messages.
     pub(super) fn queue(&self, arn: &QueueArn) -> Result<QueueRow, Fault> {
         let queue = self.find(arn)?.ok_or_else(|| QueueError::Missing { queue: arn.clone() })?;
         self.expire(&queue)?;
         Ok(queue)
     }
 
-    /// All queues, by name.
+    /// Returns all queues, sorted by name.
     pub(super) fn queues(&self) -> Result<Vec<QueueRow>, Fault> {
         let mut list = self.db.prepare_cached("SELECT * FROM queue ORDER BY arn")?;
         let rows = list.query_map([], QueueRow::read)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// `count` fresh keys: the first of them. Keys rise for the life of the file, whatever is deleted.
+    /// Reserves `count` keys. Returns the first one and the salt. Keys only rise, even after deletes.
     pub(super) fn next_keys(&self, count: usize) -> Result<(i64, String), Fault> {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let mut take =
@@ -122,14 +122,14 @@ impl Request<'_> {
         Ok(take.query_row([count], |row| Ok((row.get::<_, i64>(0)? - count, row.get(1)?)))?)
     }
 
-    /// Removes a message and lets the next of its lane through.
+    /// Deletes a message and makes the next one of its message group receivable.
     pub(super) fn remove(&mut self, queue: &QueueRow, key: i64, message_group: Option<&str>) -> Result<(), Fault> {
         self.db.prepare_cached("DELETE FROM content WHERE key = ?1")?.execute([key])?;
         self.db.prepare_cached("DELETE FROM message WHERE key = ?1")?.execute([key])?;
         self.promote(queue, message_group)
     }
 
-    /// Makes the first message of a lane its head.
+    /// Marks the first message of a message group as its head.
     pub(super) fn promote(&mut self, queue: &QueueRow, message_group: Option<&str>) -> Result<(), Fault> {
         let Some(message_group) = message_group else { return Ok(()) };
         let mut promote = self.db.prepare_cached(
@@ -141,15 +141,15 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Whether a lane holds no message: the next one sent will be its head. Always so without a lane.
+    /// Returns whether a message group is empty, so that the next message sent is its head. True without a message group.
     pub(super) fn is_free(&self, queue: &QueueRow, message_group: Option<&str>) -> Result<bool, Fault> {
         let Some(message_group) = message_group else { return Ok(true) };
         let mut first = self.db.prepare_cached("SELECT 1 FROM message WHERE queue = ?1 AND lane = ?2 LIMIT 1")?;
         Ok(!first.exists(params![queue.key, message_group])?)
     }
 
-    /// How many more messages may be in flight. Counting walks all that are, so the count is remembered and only ever
-    /// raised; it is taken anew when it says that there is no room.
+    /// Returns how many more messages may be in flight. Counting visits all messages in flight, so the count is cached and
+    /// only raised. It is counted again when the cached value leaves no room.
     pub(super) fn room_in_flight(&mut self, queue: &QueueRow, most: i64) -> Result<usize, Fault> {
         let mut taken = self.in_flight.get(&queue.key).copied().unwrap_or(most);
         if taken >= most {
@@ -162,8 +162,8 @@ impl Request<'_> {
         Ok(usize::try_from(most - taken).unwrap_or(0))
     }
 
-    /// Removes what has outlived the queue's retention, in flight or not. Counts from `sent_at`, which the move to a
-    /// standard dead-letter queue keeps.
+    /// Deletes messages older than the queue's retention, including those in flight. Age counts from `sent_at`, which a
+    /// move to a standard dead-letter queue keeps.
     fn expire(&self, queue: &QueueRow) -> Result<(), Fault> {
         let last = self.now.minus(queue.settings.retention).as_ms();
         let mut any = self.db.prepare_cached("SELECT 1 FROM message WHERE queue = ?1 AND sent_at <= ?2 LIMIT 1")?;
@@ -186,7 +186,7 @@ impl Request<'_> {
     }
 }
 
-/// The id of the message with this key: as good as random to everybody else, the same in every run of a simulation.
+/// Returns the id of the message with this key: unpredictable from outside, and the same in every run of a simulation.
 pub(super) fn message_id(salt: &str, key: i64) -> MessageId {
     let hex = hash_hex(&["message", salt, &key.to_string()]);
     MessageId::new([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))

@@ -1,4 +1,4 @@
-//! A stored message as its two rows say.
+//! A stored message, read from its two rows.
 
 use super::handle::Handle;
 use domain::id::{MessageId, QueueArn};
@@ -8,10 +8,10 @@ use queue::Received;
 use rusqlite::Row;
 use rusqlite::types::Type;
 
-/// Who sent the messages: there is nobody but the office on this machine.
+/// The sender id of all messages: only programs on this machine send.
 const SENDER: &str = "local";
 
-/// The statement that [`Stored::read`] reads, with its conditions.
+/// Builds the statement for [`Stored::read`] from its conditions.
 macro_rules! select {
     ($conditions:literal) => {
         concat!(
@@ -31,12 +31,12 @@ pub(super) struct Stored {
     pub(super) message_id: MessageId,
     pub(super) sent_at: Timestamp,
     pub(super) visible_at: Timestamp,
-    /// Receives in this queue: what the redrive policy counts.
+    /// Receives in this queue, which the redrive policy counts.
     pub(super) receives: u32,
     /// Receives in all queues: `ApproximateReceiveCount`.
     pub(super) receive_count: u32,
     pub(super) first_received_at: Option<Timestamp>,
-    /// The message group on FIFO queues.
+    /// The message group, on FIFO queues only.
     pub(super) message_group: Option<String>,
     pub(super) deduplication_id: Option<String>,
     pub(super) source_queue: Option<QueueArn>,
@@ -44,7 +44,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Reads a row of [`select`]: by number, because names cost a search each and this is the busiest place.
+    /// Reads a row of [`select`]. Reads by column number, because a name costs a search and this code runs most often.
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let attributes: Option<&str> = row.get_ref(12)?.as_str_or_null()?;
         Ok(Self {
@@ -68,7 +68,7 @@ impl Stored {
         })
     }
 
-    /// The system attributes that SQS would show.
+    /// Returns the system attributes that SQS would show.
     pub(super) fn system(&self) -> SystemAttributes {
         SystemAttributes {
             sent_at: Some(self.sent_at),
@@ -76,7 +76,7 @@ impl Stored {
             receive_count: Some(self.receive_count),
             source_queue: self.source_queue.clone(),
             deduplication_id: self.deduplication_id.clone(),
-            // SQS's own have twenty digits: they sort as text.
+            // Twenty digits like those of SQS, so that they sort as text.
             sequence_number: self.message_group.as_ref().map(|_| format!("{:020}", self.position)),
             sender_id: Some(SENDER.into()),
         }

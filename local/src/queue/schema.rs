@@ -1,53 +1,53 @@
 //! The database file: its tables, and how it is opened.
 //!
-//! A message is two rows. `content` is written once and holds what may be a megabyte; `message` is small and is what
-//! receives, moves and deletes touch. Every question that the queue asks is answered by an index, so its speed does
-//! not depend on how many messages are stored.
+//! A message has two rows. `content` is written once and may be a megabyte; `message` is small, and receives, moves and
+//! deletes change only it. Every query uses an index, so the speed does not depend on the number of messages.
 
 use rusqlite::{Connection, OptionalExtension};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Changes with the tables; a file of another version is refused rather than misread.
+/// The version of the tables. A file of another version is refused, because it could be misread.
 const VERSION: i64 = 1;
-/// How long opening waits for a process that is just ending to let go of the file.
+/// How long opening waits for another process to release the file.
 const BUSY: Duration = Duration::from_secs(5);
-/// Statements kept prepared: more than the queue has.
+/// The capacity for prepared statements: more than the queue has.
 const STATEMENTS: usize = 64;
 
-/// Why the file of the queues could not be opened.
+/// Why the queue file could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// SQLite says no: not a database, no space, no permission, or another process has it open.
-    #[error("the queue file {} could not be opened", path.display())]
+    /// SQLite refused: not a database, no space, no permission, or another process has it open.
+    #[error("cannot open the queue file {}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         #[source]
         source: rusqlite::Error,
     },
     /// The file was written by another version of this program.
-    #[error("the queue file {} has version {found}, this program reads version {VERSION}", path.display())]
+    #[error("the queue file {} has version {found}, but this program needs version {VERSION}. Use the program that wrote the file", path.display())]
     Version {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: i64,
     },
-    /// The thread that writes could not be started.
-    #[error("the thread that writes the queue file {} could not be started", path.display())]
+    /// The writer thread could not be started.
+    #[error("cannot start the writer thread of the queue file {}", path.display())]
     Thread {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// `head` marks what a receive may start at: every message of a standard queue, the first of each lane (message
-/// group) of a FIFO queue. `position` orders; a key that was once given out is never given out again.
+/// The column `lane` holds the message group of a FIFO queue. `head` marks the messages at which a receive may start:
+/// every message of a standard queue, and the first message of each message group. `position` is the order within a
+/// queue. Keys are never reused.
 const TABLES: &str = "
 CREATE TABLE counter (next_key INTEGER NOT NULL, salt TEXT NOT NULL) STRICT;
 CREATE TABLE queue (
@@ -97,14 +97,14 @@ CREATE TABLE deduplication (
 CREATE INDEX deduplication_sent ON deduplication (queue, sent_at);
 ";
 
-/// Opens the file, or makes it.
+/// Opens the file, or creates it.
 pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
     let fail = |source| OpenError::File { path: path.to_owned(), source };
     let mut db = Connection::open(path).map_err(fail)?;
     prepare(&mut db).map_err(fail)?.map_or(Ok(db), |found| Err(OpenError::Version { path: path.to_owned(), found }))
 }
 
-/// A database that lives as long as the connection, with a fixed salt: the same calls give the same ids.
+/// Creates a database in memory with a fixed salt, so that the same calls result in the same ids.
 pub(super) fn open_in_memory() -> Result<Connection, OpenError> {
     let path = Path::new(":memory:");
     let db = open(path)?;
@@ -113,18 +113,18 @@ pub(super) fn open_in_memory() -> Result<Connection, OpenError> {
     Ok(db)
 }
 
-/// Answers the version of a file that is not ours to read.
+/// Prepares the connection and the tables. Returns the version of a file that this program cannot read.
 fn prepare(db: &mut Connection) -> rusqlite::Result<Option<i64>> {
     db.busy_timeout(BUSY)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
-    // One process owns the file: what wakes the waiting receivers is in its memory.
+    // Only one process may have the file open, because waiting receivers are woken through its memory.
     db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    // The write-ahead log with NORMAL hands every commit to the operating system before it is acknowledged, and syncs
-    // at checkpoints: a killed process loses nothing, a power cut may lose the last commits but corrupts nothing.
+    // The write-ahead log with NORMAL hands each commit to the operating system before it is acknowledged, and syncs at
+    // checkpoints. A killed process loses nothing; a power cut may lose the last commits but corrupts nothing.
     db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
     db.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
-    // Each checkpoint syncs the files, so there is one every 16 MB of log instead of every 4.
+    // Each checkpoint syncs the files, so it happens every 16 MB of log instead of every 4 MB.
     db.pragma_update(None, "wal_autocheckpoint", 4000)?;
     db.pragma_update(None, "cache_size", -32 * 1024)?;
     let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

@@ -1,4 +1,4 @@
-//! Sending: what is refused, what is a duplicate, what is stored.
+//! Sending: checks, deduplication and storage.
 
 use super::check;
 use super::request::{Fault, QueueRow, Request, message_id};
@@ -8,7 +8,7 @@ use queue::{EntryFailure, Outgoing};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-/// How long a FIFO queue remembers a deduplication id (botocore, SendMessage), whatever becomes of the message.
+/// How long a FIFO queue remembers a deduplication id (botocore, SendMessage), even if the message is deleted before.
 const DEDUPLICATION: Span = Span::from_mins(5);
 
 /// One result per message of the batch, in order.
@@ -19,11 +19,11 @@ pub(super) fn send(request: &mut Request<'_>, arn: &QueueArn, messages: &[Outgoi
     let queue = request.queue(arn)?;
     check::batch(&queue, messages)?;
     if arn.is_fifo() {
-        let forgotten = request.now.minus(DEDUPLICATION).as_ms();
+        let outdated = request.now.minus(DEDUPLICATION).as_ms();
         request
             .db
             .prepare_cached("DELETE FROM deduplication WHERE queue = ?1 AND sent_at <= ?2")?
-            .execute([queue.key, forgotten])?;
+            .execute([queue.key, outdated])?;
     }
     let (first_key, salt) = request.next_keys(messages.len())?;
     let mut sent = Vec::with_capacity(messages.len());
@@ -82,7 +82,7 @@ fn store(
             "INSERT INTO content (key, body, attributes, message_group_id, trace_header) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
         .execute(params![key, content.body, attributes, content.message_group_id, content.trace_header])?;
-    // A delay of zero is "none given": then the queue's own holds. SQS takes whole seconds.
+    // A delay of zero means that none was given, so the queue's own delay applies. SQS accepts whole seconds.
     let delay =
         if message.delay == Span::ZERO { queue.settings.delay } else { Span::from_secs(message.delay.as_secs_up()) };
     let message_group = queue.arn.is_fifo().then_some(content.message_group_id.as_deref()).flatten();

@@ -1,11 +1,11 @@
-//! What a queue is created with, and which values SQS takes.
+//! A queue's settings, and the values that SQS accepts.
 
 use domain::id::QueueArn;
 use domain::limits::{DELAY_S_MAX, MESSAGE_BYTES_MAX, VISIBILITY_S_MAX};
 use domain::time::Span;
 use queue::{QueueError, Redrive};
 
-/// The shortest and the longest time a queue may keep its messages (SQS quotas).
+/// The shortest and the longest retention, in seconds (SQS quotas).
 const RETENTION_S: (i64, i64) = (60, 14 * 24 * 3600);
 /// The smallest and the largest `MaximumMessageSize` of a queue (botocore, SetQueueAttributes).
 const MESSAGE_BYTES: (usize, usize) = (1024, MESSAGE_BYTES_MAX);
@@ -14,25 +14,25 @@ const RECEIVES_MAX: u32 = 1000;
 /// The longest name of a queue, `.fifo` included (SQS quotas).
 const NAME_CHARS_MAX: usize = 80;
 
-/// The attributes of a queue that its owner sets. Whether it is FIFO follows from its name.
+/// The attributes of a queue that its owner sets. Its name determines whether it is FIFO.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueSettings {
     /// How long a received message stays invisible: 0 s to 12 h.
     pub visibility_timeout: Span,
-    /// How long a message is kept, from its first enqueue: 60 s to 14 days.
+    /// How long a message is kept, counted from its first enqueue: 60 s to 14 days.
     pub retention: Span,
-    /// How long a message without a delay of its own stays invisible at first: 0 to 15 minutes.
+    /// The initial delay of messages that set none: 0 to 15 minutes.
     pub delay: Span,
-    /// Where messages go after too many receives: an existing queue of the same type.
+    /// The dead-letter queue, which must exist and have the same type, and `maxReceiveCount`.
     pub redrive: Option<Redrive>,
-    /// Whether the SHA-256 of the body stands in for a missing deduplication id; FIFO queues only.
+    /// Whether the SHA-256 of the body replaces a missing deduplication id; FIFO queues only.
     pub content_based_deduplication: bool,
-    /// `MaximumMessageSize`: the most bytes of one message, body and attributes.
+    /// `MaximumMessageSize`: the largest message in bytes, body and attributes together.
     pub message_bytes_max: usize,
 }
 
 impl Default for QueueSettings {
-    /// SQS's own defaults: 30 s visibility, 4 days, no delay, no redrive policy, 1 MiB.
+    /// Returns the defaults of SQS: 30 s visibility, 4 days retention, no delay, no redrive policy, 1 MiB.
     fn default() -> Self {
         Self {
             visibility_timeout: Span::from_secs(30),
@@ -46,16 +46,16 @@ impl Default for QueueSettings {
 }
 
 impl QueueSettings {
-    /// The same settings with this redrive policy.
+    /// Returns the settings with this redrive policy.
     pub fn dead_letters_to(self, dlq: &QueueArn, receives_max: u32) -> Self {
         Self { redrive: Some(Redrive { dlq: dlq.clone(), receives_max }), ..self }
     }
 
-    /// Refuses what SQS refuses. Whether the dead-letter queue exists is for the caller to see.
+    /// Refuses the values that SQS refuses. The caller checks that the dead-letter queue exists.
     pub(super) fn check(&self, queue: &QueueArn) -> Result<(), QueueError> {
         let refuse = |reason: String| Err(QueueError::Invalid { queue: queue.clone(), reason });
         if !is_name(queue.name()) {
-            return refuse("a queue's name has 1 to 80 letters, digits, hyphens and underscores".into());
+            return refuse("a queue's name must have 1 to 80 letters, digits, hyphens and underscores".into());
         }
         let spans = [
             ("VisibilityTimeout", self.visibility_timeout, (0, VISIBILITY_S_MAX)),
@@ -86,7 +86,7 @@ impl QueueSettings {
     }
 }
 
-/// Whether a span lies between two numbers of seconds, both allowed.
+/// Returns whether a span lies between two numbers of seconds, both included.
 pub(super) fn within(span: Span, least_s: i64, most_s: i64) -> bool {
     (Span::from_secs(least_s)..=Span::from_secs(most_s)).contains(&span)
 }

@@ -1,9 +1,9 @@
-//! Receiving, and the move to the dead-letter queue that a receive may be instead.
+//! Receiving messages, and moving them to the dead-letter queue instead.
 //!
-//! What a receive starts at are *heads*: every due message of a standard queue, the first message of each message
-//! group of a FIFO queue. From its head a group is handed out in order up to the first message that is not visible.
-//! So a group whose first message is in somebody's hands waits, and one whose first message has come back is handed
-//! out again from there, even while a later one is still away: SQS was recorded to do just that.
+//! A receive starts at *heads*: every due message of a standard queue, and the first message of each message group of a
+//! FIFO queue. From its head, a message group is returned in order up to the first message that is not visible. So a
+//! message group waits while its first message is in flight. When the first message becomes visible again, the group
+//! continues from there, even while a later message is still in flight: recorded behaviour of SQS.
 
 use super::handle::Handle;
 use super::request::{Fault, QueueRow, Request};
@@ -13,34 +13,34 @@ use domain::time::{Span, Timestamp};
 use queue::Received;
 use rusqlite::params;
 
-/// The most messages of one queue that consumers may hold at a time (SQS quotas; FIFO: botocore).
+/// The most messages of one queue that may be in flight (SQS quotas; FIFO: botocore).
 pub(super) const IN_FLIGHT_MAX: i64 = 120_000;
-/// How often one receive that found only dead messages looks again: it moves ten times as many at most.
+/// How often one receive searches again after it moved all found messages to the dead-letter queue, up to ten each time.
 const ROUNDS_MAX: usize = 100;
 
-/// What a receive asks for.
+/// The parameters of a receive.
 #[derive(Clone, Copy)]
 pub(super) struct ReceiveRequest {
     pub(super) max: usize,
     pub(super) visibility: Option<Span>,
-    /// Whether the caller would wait (long polling).
+    /// Whether the caller waits (long polling).
     pub(super) waits: bool,
     pub(super) in_flight_max: i64,
 }
 
-/// What it gets.
+/// The result of a receive.
 pub(super) struct Taken {
     pub(super) messages: Vec<Received>,
-    /// Without messages, for a caller that waits: when the next one becomes visible, if nothing else happens.
+    /// When the next message becomes visible; set only without messages and for a caller that waits.
     pub(super) next_due: Option<Timestamp>,
 }
 
-/// Takes what is due.
+/// Receives due messages.
 pub(super) fn take(request: &mut Request<'_>, arn: &QueueArn, wanted: ReceiveRequest) -> Result<Taken, Fault> {
     let queue = request.queue(arn)?;
     let room = request.room_in_flight(&queue, wanted.in_flight_max)?.min(wanted.max);
     if room == 0 {
-        // SQS reports the limit to those who do not wait, on standard queues only.
+        // SQS reports the limit only to short polls of standard queues.
         if !arn.is_fifo() && !wanted.waits {
             return Err(queue.refuse("OverLimit: too many messages are in flight"));
         }
@@ -59,29 +59,30 @@ pub(super) fn take(request: &mut Request<'_>, arn: &QueueArn, wanted: ReceiveReq
         for stored in due {
             match &dead_letters {
                 Some((dlq, most)) if stored.receives >= *most => {
-                    bury(request, &queue, dlq, &stored)?;
+                    dead_letter(request, &queue, dlq, &stored)?;
                     moved = true;
                 }
-                _ => messages.push(hand_out(request, &queue, stored, until)?),
+                _ => messages.push(mark_received(request, &queue, stored, until)?),
             }
         }
         if !messages.is_empty() || !moved {
             break;
         }
     }
-    let handed = i64::try_from(messages.len()).unwrap_or(i64::MAX);
-    *request.in_flight.entry(queue.key).or_default() += handed;
+    let received = i64::try_from(messages.len()).unwrap_or(i64::MAX);
+    *request.in_flight.entry(queue.key).or_default() += received;
     let next_due = if messages.is_empty() && wanted.waits { next_due(request, &queue)? } else { None };
     Ok(Taken { messages, next_due })
 }
 
-/// The redrive policy, as far as it can be followed: with its dead-letter queue gone, messages stay and come again.
+/// Returns the dead-letter queue and `maxReceiveCount`. `None` if the dead-letter queue was deleted: then messages stay in
+/// their queue.
 fn dead_letters(request: &Request<'_>, queue: &QueueRow) -> Result<Option<(QueueRow, u32)>, Fault> {
     let Some(redrive) = &queue.settings.redrive else { return Ok(None) };
     Ok(request.find(&redrive.dlq)?.map(|dlq| (dlq, redrive.receives_max)))
 }
 
-/// Up to `max` messages that may be received now, in the order of their being due.
+/// Returns up to `max` messages that are due now, in the order in which they became due.
 fn due(request: &Request<'_>, queue: &QueueRow, max: usize) -> Result<Vec<Stored>, Fault> {
     let limit = i64::try_from(max).unwrap_or(i64::MAX);
     let now = request.now.as_ms();
@@ -100,10 +101,10 @@ fn due(request: &Request<'_>, queue: &QueueRow, max: usize) -> Result<Vec<Stored
         heads.query_map([queue.key, now, limit], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut due = Vec::new();
     for message_group in message_groups {
-        let mut run =
+        let mut in_order =
             request.db.prepare_cached(select!("WHERE m.queue = ?1 AND m.lane = ?2 ORDER BY m.position LIMIT ?3"))?;
-        let left = i64::try_from(max - due.len()).unwrap_or(i64::MAX);
-        for stored in run.query_map(params![queue.key, message_group, left], Stored::read)? {
+        let room = i64::try_from(max - due.len()).unwrap_or(i64::MAX);
+        for stored in in_order.query_map(params![queue.key, message_group, room], Stored::read)? {
             let stored = stored?;
             if stored.visible_at > request.now {
                 break;
@@ -117,7 +118,12 @@ fn due(request: &Request<'_>, queue: &QueueRow, max: usize) -> Result<Vec<Stored
     Ok(due)
 }
 
-fn hand_out(request: &Request<'_>, queue: &QueueRow, mut stored: Stored, until: Timestamp) -> Result<Received, Fault> {
+fn mark_received(
+    request: &Request<'_>,
+    queue: &QueueRow,
+    mut stored: Stored,
+    until: Timestamp,
+) -> Result<Received, Fault> {
     let mut mark = request.db.prepare_cached(
         "UPDATE message SET visible_at = ?2, receives = receives + 1, receive_count = receive_count + 1,
             received_at = ?3, first_received_at = coalesce(first_received_at, ?3) WHERE key = ?1",
@@ -129,10 +135,10 @@ fn hand_out(request: &Request<'_>, queue: &QueueRow, mut stored: Stored, until: 
     Ok(stored.received(handle))
 }
 
-/// Moves a message to the dead-letter queue, as SQS does: its id stays, its receive count goes on, it may be received
-/// there at once. On a standard queue it keeps the time it was sent at, from which retention counts; on a FIFO queue
-/// that time starts anew, and its id takes the place of the deduplication id.
-fn bury(request: &mut Request<'_>, queue: &QueueRow, dlq: &QueueRow, stored: &Stored) -> Result<(), Fault> {
+/// Moves a message to the dead-letter queue, as SQS does. The message keeps its id and its receive count, and can be
+/// received there at once. On a standard queue it keeps its sent time, from which retention counts. On a FIFO queue the
+/// sent time is reset, and the message id replaces the deduplication id.
+fn dead_letter(request: &mut Request<'_>, queue: &QueueRow, dlq: &QueueRow, stored: &Stored) -> Result<(), Fault> {
     let (position, _) = request.next_keys(1)?;
     let fifo = dlq.arn.is_fifo();
     let message_group = stored.message_group.as_deref();

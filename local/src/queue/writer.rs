@@ -1,11 +1,11 @@
-//! Who touches the database, one at a time, and how requests get there.
+//! Runs requests on the database, one at a time.
 //!
-//! Requests that wait together are done in one transaction, each inside a savepoint of its own, so that a refused one
-//! leaves nothing behind. Nobody gets an answer before the commit: what was acknowledged survives `kill -9`.
+//! Requests that wait at the same time share one transaction. Each has its own savepoint, so a refused request leaves no
+//! changes. Callers get their result after the commit: acknowledged calls survive `kill -9`.
 
 use super::Clock;
-use super::bells::Bells;
 use super::request::{Fault, Request};
+use super::wakers::Wakers;
 use domain::id::QueueArn;
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -13,71 +13,71 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// Requests done in one transaction at most: bounds how long the first waits for the last.
-const TOGETHER_MAX: usize = 64;
+/// The most requests in one transaction; limits how long the first waits for the last.
+const BATCH_MAX: usize = 64;
 
-pub(super) type Answer = Box<dyn FnOnce(&Result<(), Arc<rusqlite::Error>>) + Send>;
-pub(super) type Job = Box<dyn FnOnce(&mut Bench<'_>) -> Answer + Send>;
+pub(super) type Reply = Box<dyn FnOnce(&Result<(), Arc<rusqlite::Error>>) + Send>;
+pub(super) type Job = Box<dyn FnOnce(&mut JobContext<'_>) -> Reply + Send>;
 
-/// What is lent to a job.
-pub(super) struct Bench<'a> {
+/// The state that a job may use.
+pub(super) struct JobContext<'a> {
     db: &'a mut Connection,
     clock: &'a Clock,
     wake: &'a mut Vec<QueueArn>,
     in_flight: &'a mut HashMap<i64, i64>,
 }
 
-/// The way to who touches the database. Dropping it lets a thread finish what was asked and waits for it.
+/// Access to the database. Dropping it waits until all requests are finished.
 pub(super) enum Writer {
-    /// A thread of its own.
+    /// A separate thread, for a file.
     Thread {
-        /// Its inbox.
+        /// The thread's inbox.
         jobs: Option<mpsc::Sender<Job>>,
         /// The thread.
         thread: Option<JoinHandle<()>>,
     },
-    /// Whoever asks, at once.
-    Asker(Mutex<Workshop>),
+    /// The caller's thread, for a database in memory.
+    Inline(Mutex<Database>),
 }
 
 impl Writer {
-    pub(super) fn start(workshop: Workshop) -> std::io::Result<Self> {
+    pub(super) fn start(database: Database) -> std::io::Result<Self> {
         let (jobs, inbox) = mpsc::channel();
-        let thread = std::thread::Builder::new().name("queue-writer".into()).spawn(move || run(workshop, inbox))?;
+        let thread = std::thread::Builder::new().name("queue-writer".into()).spawn(move || run(database, inbox))?;
         Ok(Self::Thread { jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Does a piece of work on the database, all of it or nothing.
+    /// Runs `work` on the database; either all its changes are committed or none.
     pub(super) async fn call<T, W>(&self, work: W) -> Result<T, Fault>
     where
         T: Send + 'static,
         W: FnOnce(&mut Request<'_>) -> Result<T, Fault> + Send + 'static,
     {
-        let (tell, told) = oneshot::channel();
-        let job: Job = Box::new(move |bench| {
-            // A caller that has gone away before we began should not take messages with it.
-            if tell.is_closed() {
+        let (reply, replied) = oneshot::channel();
+        let job: Job = Box::new(move |context| {
+            // If the caller is gone already, it must not receive messages.
+            if reply.is_closed() {
                 return Box::new(|_| ());
             }
-            let outcome = atomically(bench, work);
+            let outcome = atomically(context, work);
             Box::new(move |committed| {
-                let answer = match (outcome, committed) {
+                let result = match (outcome, committed) {
                     (Ok(_), Err(error)) => Err(Fault::Database(error.clone())),
                     (outcome, _) => outcome,
                 };
-                // Whoever asked may have gone: then the work is done and its answer lost, as with SQS.
-                let _ = tell.send(answer);
+                // If the caller is gone, the work is done and its result is lost, as with SQS.
+                let _ = reply.send(result);
             })
         });
         match self {
             Self::Thread { jobs, .. } => {
-                jobs.as_ref().ok_or(Fault::Stopped)?.send(job).map_err(|_| Fault::Stopped)?;
+                jobs.as_ref().ok_or(Fault::ShutDown)?.send(job).map_err(|_| Fault::ShutDown)?;
             }
-            Self::Asker(workshop) => {
-                workshop.lock().unwrap_or_else(PoisonError::into_inner).round(std::iter::once(job));
+            Self::Inline(database) => {
+                database.lock().unwrap_or_else(PoisonError::into_inner).run_batch(std::iter::once(job));
             }
         }
-        told.await.map_err(|_| Fault::Stopped)?
+        replied.await.map_err(|_| Fault::ShutDown)?
     }
 }
 
@@ -86,63 +86,75 @@ impl Drop for Writer {
         let Self::Thread { jobs, thread } = self else { return };
         drop(jobs.take());
         if let Some(thread) = thread.take() {
-            // A panic of the thread has been printed; there is nobody to hand it to.
+            // A panic of the thread was printed already.
             let _ = thread.join();
         }
     }
 }
 
-fn atomically<T>(bench: &mut Bench<'_>, work: impl FnOnce(&mut Request<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
-    let savepoint = bench.db.savepoint()?;
-    let mut request =
-        Request { db: &savepoint, now: (bench.clock)(), wake: &mut *bench.wake, in_flight: &mut *bench.in_flight };
+fn atomically<T>(
+    context: &mut JobContext<'_>,
+    work: impl FnOnce(&mut Request<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let savepoint = context.db.savepoint()?;
+    let mut request = Request {
+        db: &savepoint,
+        now: (context.clock)(),
+        wake: &mut *context.wake,
+        in_flight: &mut *context.in_flight,
+    };
     let value = work(&mut request)?;
     savepoint.commit()?;
     Ok(value)
 }
 
-fn run(mut workshop: Workshop, inbox: mpsc::Receiver<Job>) {
+fn run(mut database: Database, inbox: mpsc::Receiver<Job>) {
     while let Ok(first) = inbox.recv() {
-        workshop.round(std::iter::once(first).chain(inbox.try_iter()).take(TOGETHER_MAX));
+        database.run_batch(std::iter::once(first).chain(inbox.try_iter()).take(BATCH_MAX));
     }
 }
 
-/// The database and what is kept beside it in memory.
-pub(super) struct Workshop {
+/// The database, and the state kept in memory.
+pub(super) struct Database {
     db: Connection,
     clock: Clock,
-    bells: Arc<Bells>,
+    wakers: Arc<Wakers>,
     in_flight: HashMap<i64, i64>,
 }
 
-impl Workshop {
-    pub(super) fn new(db: Connection, clock: Clock, bells: Arc<Bells>) -> Self {
-        Self { db, clock, bells, in_flight: HashMap::new() }
+impl Database {
+    pub(super) fn new(db: Connection, clock: Clock, wakers: Arc<Wakers>) -> Self {
+        Self { db, clock, wakers, in_flight: HashMap::new() }
     }
 
-    /// Does some jobs in one transaction, then tells whoever asked.
-    fn round(&mut self, jobs: impl Iterator<Item = Job>) {
-        let Self { db, clock, bells, in_flight } = self;
+    /// Runs jobs in one transaction, then replies to their callers.
+    fn run_batch(&mut self, jobs: impl Iterator<Item = Job>) {
+        let Self { db, clock, wakers, in_flight } = self;
         let mut wake = Vec::new();
-        let mut answers = Vec::new();
-        // Without the outer transaction each savepoint is one of its own, and reports its own failure.
+        let mut replies = Vec::new();
+        // If this fails, each savepoint becomes its own transaction and reports its own failure.
         let begun = db.execute_batch("BEGIN IMMEDIATE").is_ok();
         for job in jobs {
-            answers.push(job(&mut Bench { db: &mut *db, clock: &*clock, wake: &mut wake, in_flight: &mut *in_flight }));
+            replies.push(job(&mut JobContext {
+                db: &mut *db,
+                clock: &*clock,
+                wake: &mut wake,
+                in_flight: &mut *in_flight,
+            }));
         }
         let committed = if begun { commit(db) } else { Ok(()) };
-        for answer in answers {
-            answer(&committed);
+        for reply in replies {
+            reply(&committed);
         }
         for queue in wake {
-            bells.ring(&queue);
+            wakers.wake(&queue);
         }
     }
 }
 
 fn commit(db: &Connection) -> Result<(), Arc<rusqlite::Error>> {
     db.execute_batch("COMMIT").map_err(|error| {
-        // Some failures (a full disk) have already rolled back; then this one has nothing to do.
+        // Some failures, such as a full disk, have already rolled back; then this does nothing.
         let _ = db.execute_batch("ROLLBACK");
         Arc::new(error)
     })

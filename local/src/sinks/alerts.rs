@@ -1,7 +1,7 @@
-//! The embedded alerts: a line in the log, a list of the latest, and a webhook where one is set.
+//! The embedded alerts: a log line, a list of the latest alerts, and an optional webhook.
 //!
-//! The log line has no title: titles are made of what letters say, and nothing of a letter is logged. The list and the
-//! webhook have it, as the people who get them may read letters.
+//! The log line has no title, because a title contains text from letters, and content of letters is never logged. The
+//! list and the webhook contain the title: their readers may read letters.
 
 use async_trait::async_trait;
 use domain::alert::{Alert, AlertKind};
@@ -13,25 +13,25 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Alerts that the list keeps.
+/// The number of alerts in the list.
 const RECENT_MAX: usize = 200;
-/// How long a webhook may take: alerts are raised while a batch of letters waits for its answer.
+/// The timeout of a webhook call: a batch of letters waits while an alert is raised.
 const WEBHOOK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a webhook cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhookError {
-    /// It is no address.
+    /// The address is not a URL.
     #[error("the webhook's address is not a URL")]
     NotAUrl(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Its scheme is none that this program speaks.
-    #[error("a webhook's address begins with http://, not with {scheme}:")]
+    /// The scheme is not supported.
+    #[error("the webhook's address must begin with http://, not with {scheme}:")]
     Scheme {
-        /// The scheme that it has.
+        /// The address's scheme.
         scheme: String,
     },
-    /// The client could not be made.
-    #[error("the webhook's client could not be made")]
+    /// The HTTP client could not be created.
+    #[error("the webhook's HTTP client could not be created")]
     Client(#[source] reqwest::Error),
 }
 
@@ -47,7 +47,7 @@ struct Webhook {
     url: Url,
 }
 
-/// What is posted: the alert, and its words once more where chat programs look for them.
+/// The posted JSON: the alert, and its text in the field that chat programs display.
 #[derive(Serialize)]
 struct Post<'a> {
     text: String,
@@ -56,14 +56,14 @@ struct Post<'a> {
 }
 
 impl LogAlerts {
-    /// Posts each alert to this address too, as JSON.
+    /// Creates the port with a webhook: each alert is also posted to this address as JSON.
     pub fn with_webhook(url: &str) -> Result<Self, WebhookError> {
         Self::posting(url, WEBHOOK_PATIENCE)
     }
 
     fn posting(url: &str, patience: Duration) -> Result<Self, WebhookError> {
         let url = Url::parse(url).map_err(|error| WebhookError::NotAUrl(Box::new(error)))?;
-        // This build of the client has no TLS; an address that could never be reached is refused at once.
+        // This build of the client has no TLS, so an https address would never work.
         if url.scheme() != "http" {
             return Err(WebhookError::Scheme { scheme: url.scheme().into() });
         }
@@ -72,7 +72,7 @@ impl LogAlerts {
         Ok(Self { webhook: Some(webhook), ..Self::default() })
     }
 
-    /// The latest alerts, newest first.
+    /// Returns the latest alerts, newest first.
     pub fn recent(&self, count: usize) -> Vec<Alert> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).iter().take(count).cloned().collect()
     }
@@ -99,24 +99,24 @@ impl Alerts for LogAlerts {
 impl Webhook {
     async fn post(&self, alert: &Alert) -> Result<(), SinkError> {
         let post = Post { text: format!("{}: {} {}", heading(alert.kind), alert.title, alert.advice), alert };
-        let answer = self.client.post(self.url.clone()).json(&post).send().await;
-        // The address is the secret of most webhooks: it must not reach the log with the error.
+        let response = self.client.post(self.url.clone()).json(&post).send().await;
+        // Most webhooks have a secret address, so the error must not carry it to the log.
         let failed = |error: reqwest::Error| SinkError { what: "an alert", source: Box::new(error.without_url()) };
-        let answer = answer.and_then(reqwest::Response::error_for_status).map_err(failed)?;
-        if answer.status().is_success() {
+        let response = response.and_then(reqwest::Response::error_for_status).map_err(failed)?;
+        if response.status().is_success() {
             return Ok(());
         }
-        // A redirection: following it would tell another host than the one that was set.
-        let words = format!("the webhook answered {}", answer.status());
-        Err(SinkError { what: "an alert", source: words.into() })
+        // A redirect. Following it would send the alert to a host that nobody configured.
+        let message = format!("the webhook answered {}", response.status());
+        Err(SinkError { what: "an alert", source: message.into() })
     }
 }
 
 fn heading(kind: AlertKind) -> &'static str {
     match kind {
-        AlertKind::NewCause => "New cause",
-        AlertKind::Regression => "A resolved cause is back",
-        AlertKind::ReplayPaused => "A replay stopped by itself",
+        AlertKind::NewCause => "New group",
+        AlertKind::Regression => "A resolved group is open again",
+        AlertKind::ReplayPaused => "A replay paused itself",
     }
 }
 
@@ -153,22 +153,22 @@ mod tests {
         }
     }
 
-    /// A server that answers every post with this status; its address, and what was posted.
+    /// Starts a server that answers every post with this status. Returns its address and the posted bodies.
     async fn server(status: u16) -> (String, mpsc::UnboundedReceiver<serde_json::Value>) {
-        let (tell, told) = mpsc::unbounded_channel();
+        let (sender, posted) = mpsc::unbounded_channel();
         let answer = move |axum::Json(body): axum::Json<serde_json::Value>| {
-            let _ = tell.send(body);
+            let _ = sender.send(body);
             async move { axum::http::StatusCode::from_u16(status).unwrap() }
         };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hooks/secret", listener.local_addr().unwrap());
         let router = axum::Router::new().route("/hooks/secret", axum::routing::post(answer));
         tokio::spawn(async move { axum::serve(listener, router).await });
-        (url, told)
+        (url, posted)
     }
 
     #[tokio::test]
-    async fn latest_alerts_come_newest_first_and_older_ones_are_forgotten() {
+    async fn alerts_are_listed_newest_first_and_the_oldest_are_dropped() {
         let alerts = LogAlerts::default();
         for n in 0..RECENT_MAX as i64 + 5 {
             alerts.raise(&alert(n)).await.unwrap();
@@ -178,11 +178,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn webhook_gets_the_alert_as_json() {
+    async fn webhook_receives_the_alert_as_json() {
         let (url, mut posted) = server(204).await;
         LogAlerts::with_webhook(&url).unwrap().raise(&alert(5)).await.unwrap();
         let expected = serde_json::json!({
-            "text": "A replay stopped by itself: product <n> is not in the catalogue Declare another fix.",
+            "text": "A replay paused itself: product <n> is not in the catalogue Declare another fix.",
             "kind": "replay_stopped", "level": "critical", "at": 5, "group": "9f2c", "replay": "77aa",
             "title": "product <n> is not in the catalogue", "advice": "Declare another fix.",
         });
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn webhook_that_fails_is_an_error_without_its_address_and_the_alert_is_still_listed() {
+    async fn failed_webhook_is_an_error_without_its_address_and_the_alert_is_listed() {
         let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let never_answers = format!("http://{}/hooks/secret", silent.local_addr().unwrap());
         let (refuses, _posted) = server(403).await;
@@ -198,14 +198,14 @@ mod tests {
         for url in [refuses, redirects, never_answers, "http://127.0.0.1:1/hooks/secret".into()] {
             let alerts = LogAlerts::posting(&url, Duration::from_millis(200)).unwrap();
             let error = alerts.raise(&alert(1)).await.expect_err(&url);
-            let words = format!("{error} {:?}", error.source());
-            assert!(!words.contains("secret"), "{words}");
+            let text = format!("{error} {:?}", error.source());
+            assert!(!text.contains("secret"), "{text}");
             assert_eq!(alerts.recent(1), [alert(1)]);
         }
     }
 
     #[test]
-    fn webhook_needs_an_address_that_can_be_reached() {
+    fn webhook_needs_an_http_address() {
         for url in ["", "hooks.example.com/x", "https://hooks.example.com/x", "file:///etc/passwd"] {
             assert!(LogAlerts::with_webhook(url).is_err(), "{url}");
         }

@@ -1,6 +1,7 @@
-//! The embedded metrics: one SQLite file that keeps what CloudWatch would keep, a row per minute and series.
+//! The embedded metrics: one SQLite file in place of CloudWatch, with a row per series and minute.
 //!
-//! Of a minute it keeps count, sum, least, greatest and latest value, not each single one: percentiles are CloudWatch's.
+//! A row holds the count, sum, minimum, maximum and last value of its minute. Single values are not stored, so only
+//! CloudWatch offers percentiles.
 
 use async_trait::async_trait;
 use domain::metric::{CATALOGUE, Datum, Metric};
@@ -11,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// CloudWatch keeps minutes for 15 days; so does this, counted in rows, so that no clock can make it forget.
+/// The most points per series: 15 days of minutes, as in CloudWatch. A limit on rows, because a wrong clock must not
+/// delete data.
 const POINTS_MAX: i64 = 15 * 24 * 60;
-/// The most data of one call, as the port says.
+/// The most data points of one call, as the port defines.
 const DATA_MAX: usize = 1_000;
 const MINUTE_MS: i64 = 60_000;
 const VERSION: i64 = 1;
@@ -41,17 +43,17 @@ CREATE TABLE point (
 /// One minute of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// When the minute begins.
+    /// The start of the minute.
     pub at: Timestamp,
-    /// How many values.
+    /// The number of values.
     pub count: u64,
     /// Their sum.
     pub sum: f64,
-    /// The least of them.
+    /// The smallest value.
     pub min: f64,
-    /// The greatest of them.
+    /// The largest value.
     pub max: f64,
-    /// The one that was put last: of a gauge, its state at the end of the minute.
+    /// The last value: for a gauge, its state at the end of the minute.
     pub last: f64,
 }
 
@@ -60,93 +62,92 @@ pub struct Point {
 pub struct Series {
     /// The values of the dimensions, in the order of the catalogue.
     pub dimensions: Vec<String>,
-    /// The minutes in which there were values, ascending.
+    /// The minutes that have values, ascending.
     pub points: Vec<Point>,
 }
 
-/// Why metrics could not be kept or read.
+/// Why metrics could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum SeriesError {
     /// The file cannot be opened.
-    #[error("the metrics file {} could not be opened", path.display())]
+    #[error("cannot open the metrics file {}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         #[source]
         source: rusqlite::Error,
     },
     /// The file was written by another version of this program, or by another program.
-    #[error("the metrics file {} has version {found}, this program reads version {VERSION}", path.display())]
+    #[error("the metrics file {} has version {found}, but this program needs version {VERSION}. Move the file away to start a new one", path.display())]
     Version {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: i64,
     },
-    /// The catalogue has no such metric.
+    /// The catalogue does not contain the metric.
     #[error("{name:?} is not in the catalogue of metrics")]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
-    /// A datum has not the dimensions that the catalogue says.
+    /// A datum's number of dimensions differs from the catalogue.
     #[error("{metric} has {expected} dimensions, not {found}")]
     Dimensions {
         /// The metric.
         metric: &'static str,
-        /// How many it has.
+        /// The number in the catalogue.
         expected: usize,
-        /// How many were given.
+        /// The number given.
         found: usize,
     },
-    /// A datum has no values, or some that are no numbers.
-    #[error("the values of {metric} are none that can be kept")]
+    /// A datum has no values, or values that are not finite numbers.
+    #[error("the values of {metric} are empty or not finite")]
     Values {
         /// The metric.
         metric: &'static str,
     },
-    /// Too many at once.
-    #[error("{count} data at once are more than {DATA_MAX}")]
+    /// Too many data points in one call.
+    #[error("{count} data points in one call are more than {DATA_MAX}")]
     TooMany {
-        /// How many.
+        /// The number of data points.
         count: usize,
     },
     /// SQLite failed.
     #[error("SQLite failed")]
     Sqlite(#[from] rusqlite::Error),
-    /// The runtime is going down.
-    #[error("the metrics have stopped")]
-    Stopped,
+    /// The runtime is shutting down.
+    #[error("the office is shutting down")]
+    ShutDown,
 }
 
-/// The metrics port on a file of its own, so that metrics never wait for letters, nor letters for metrics.
+/// The metrics port on a separate file, so that metrics and letters never wait for each other.
 pub struct SeriesMetrics {
     db: Arc<Mutex<Connection>>,
-    /// Whoever asks does the work, at once: there is no file to wait for.
-    at_once: bool,
+    /// Whether calls run on the caller's thread: in memory there is no file to wait for.
+    inline: bool,
 }
 
 impl SeriesMetrics {
-    /// Opens the file, or makes it.
+    /// Opens the file, or creates it.
     pub fn open(path: &Path) -> Result<Self, SeriesError> {
         let fail = |source| SeriesError::File { path: path.to_owned(), source };
         let mut db = Connection::open(path).map_err(fail)?;
         match prepare(&mut db).map_err(fail)? {
-            VERSION => Ok(Self { db: Arc::new(Mutex::new(db)), at_once: false }),
+            VERSION => Ok(Self { db: Arc::new(Mutex::new(db)), inline: false }),
             found => Err(SeriesError::Version { path: path.to_owned(), found }),
         }
     }
 
-    /// Metrics that end with the process, for simulations: no other thread takes part, so the order of things is the
-    /// caller's.
+    /// Creates metrics in memory, for simulations. Calls run on the caller's thread, so their order is deterministic.
     pub fn open_in_memory() -> Result<Self, SeriesError> {
         let mut db = Connection::open_in_memory()?;
         prepare(&mut db)?;
-        Ok(Self { db: Arc::new(Mutex::new(db)), at_once: true })
+        Ok(Self { db: Arc::new(Mutex::new(db)), inline: true })
     }
 
-    /// The series of a metric between two moments, one for each set of dimensions that ever had a value.
+    /// Returns the series of a metric between two moments: one for each set of dimensions that ever had a value.
     pub async fn series(&self, metric: &str, from: Timestamp, until: Timestamp) -> Result<Vec<Series>, SeriesError> {
         let name = known(metric)?.name;
         let minutes = minute(from)..=minute(until);
@@ -160,10 +161,10 @@ impl SeriesMetrics {
     {
         let db = self.db.clone();
         let job = move || work(&mut db.lock().unwrap_or_else(PoisonError::into_inner));
-        if self.at_once {
+        if self.inline {
             return job();
         }
-        tokio::task::spawn_blocking(job).await.unwrap_or(Err(SeriesError::Stopped))
+        tokio::task::spawn_blocking(job).await.unwrap_or(Err(SeriesError::ShutDown))
     }
 }
 
@@ -176,11 +177,11 @@ impl Metrics for SeriesMetrics {
         }
         data.iter().try_for_each(check).map_err(refused)?;
         let data = data.to_vec();
-        self.with(move |db| keep(db, &data)).await.map_err(refused)
+        self.with(move |db| store(db, &data)).await.map_err(refused)
     }
 }
 
-/// The version of the file, once a new one has its tables.
+/// Creates the tables of a new file. Returns the file's version.
 fn prepare(db: &mut Connection) -> rusqlite::Result<i64> {
     db.busy_timeout(Duration::from_secs(5))?;
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -208,28 +209,28 @@ fn check(datum: &Datum) -> Result<(), SeriesError> {
     if expected != found {
         return Err(SeriesError::Dimensions { metric: metric.name, expected, found });
     }
-    let fine = !datum.values.is_empty() && datum.values.iter().all(|(value, times)| value.is_finite() && *times > 0);
-    if fine { Ok(()) } else { Err(SeriesError::Values { metric: metric.name }) }
+    let valid = !datum.values.is_empty() && datum.values.iter().all(|(value, times)| value.is_finite() && *times > 0);
+    if valid { Ok(()) } else { Err(SeriesError::Values { metric: metric.name }) }
 }
 
 fn minute(at: Timestamp) -> i64 {
     at.as_ms().div_euclid(MINUTE_MS)
 }
 
-/// Dimensions as one text; the separator is no part of any value of a closed set.
+/// Joins dimensions. The separator never occurs in a value, because values come from closed sets.
 fn joined(dimensions: &[String]) -> String {
     dimensions.join("\u{1F}")
 }
 
-fn keep(db: &mut Connection, data: &[Datum]) -> Result<(), SeriesError> {
+fn store(db: &mut Connection, data: &[Datum]) -> Result<(), SeriesError> {
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for datum in data {
-        keep_one(&tx, datum)?;
+        store_one(&tx, datum)?;
     }
     Ok(tx.commit()?)
 }
 
-fn keep_one(db: &Connection, datum: &Datum) -> Result<(), SeriesError> {
+fn store_one(db: &Connection, datum: &Datum) -> Result<(), SeriesError> {
     let text = "INSERT INTO series (name, dimensions, points) VALUES (?1, ?2, 0)
         ON CONFLICT (name, dimensions) DO UPDATE SET points = points RETURNING key, points";
     let (key, points): (i64, i64) = db
@@ -253,7 +254,7 @@ fn keep_one(db: &Connection, datum: &Datum) -> Result<(), SeriesError> {
     Ok(())
 }
 
-/// Counts a new minute, and forgets the oldest one where there are enough.
+/// Counts a new minute; deletes the oldest one if the series is full.
 fn grow(db: &Connection, key: i64, points: i64) -> Result<(), SeriesError> {
     if points < POINTS_MAX {
         db.prepare_cached("UPDATE series SET points = points + 1 WHERE key = ?1")?.execute([key])?;

@@ -1,4 +1,4 @@
-//! The embedded metrics: what is kept, what is refused, and that there is an end to it.
+//! The embedded metrics: what they store, what they refuse, and their size limit.
 
 use super::*;
 use domain::metric::{AGE_AT_DEATH, ARRIVALS, OPEN_LETTERS, REVENUE_AT_RISK};
@@ -17,7 +17,7 @@ async fn everything(metrics: &SeriesMetrics, metric: &Metric) -> Vec<Series> {
 }
 
 #[tokio::test]
-async fn values_of_a_minute_are_put_together() {
+async fn values_of_a_minute_are_combined() {
     let (metrics, _folder) = metrics();
     let age = |at, values: &[(f64, u32)]| Datum { values: values.to_vec(), ..Datum::one(&AGE_AT_DEATH, &[], at, 0.0) };
     metrics.put(&[age(at_s(0), &[(10.0, 2), (4.0, 1)]), age(at_s(59), &[(30.5, 1)])]).await.unwrap();
@@ -33,7 +33,7 @@ async fn values_of_a_minute_are_put_together() {
 }
 
 #[tokio::test]
-async fn series_of_different_dimensions_are_kept_apart() {
+async fn series_of_different_dimensions_are_separate() {
     let (metrics, _folder) = metrics();
     let money = |currency, amount| Datum::one(&REVENUE_AT_RISK, &[currency], at_s(0), amount);
     metrics.put(&[money("USD", 3.0), money("EUR", 1.0), money("EUR", 0.5)]).await.unwrap();
@@ -46,7 +46,7 @@ async fn series_of_different_dimensions_are_kept_apart() {
 }
 
 #[tokio::test]
-async fn datum_that_is_not_in_the_catalogue_is_refused_and_nothing_is_kept() {
+async fn datum_outside_the_catalogue_is_refused_and_nothing_is_stored() {
     let (metrics, _folder) = metrics();
     let good = Datum::one(&OPEN_LETTERS, &[], at_s(0), 1.0);
     let bad = [
@@ -69,7 +69,7 @@ async fn datum_that_is_not_in_the_catalogue_is_refused_and_nothing_is_kept() {
 }
 
 #[tokio::test]
-async fn oldest_minutes_are_forgotten_after_fifteen_days() {
+async fn oldest_minutes_are_deleted_after_fifteen_days() {
     let (metrics, _folder) = metrics();
     let minutes = POINTS_MAX + 100;
     let data: Vec<_> = (0..minutes).map(|n| Datum::one(&OPEN_LETTERS, &[], at_s(n * 60), n as f64)).collect();
@@ -90,6 +90,6 @@ async fn metrics_survive_a_restart_and_a_foreign_file_is_refused() {
     assert_eq!(everything(&SeriesMetrics::open(&path).unwrap(), &OPEN_LETTERS).await[0].points[0].last, 4.0);
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
     assert!(matches!(SeriesMetrics::open(&path), Err(SeriesError::Version { found: 2, .. })));
-    std::fs::write(&path, "not a database, but long enough to be looked at as one ".repeat(100)).unwrap();
+    std::fs::write(&path, "not a database, but long enough to be parsed as one ".repeat(100)).unwrap();
     assert!(matches!(SeriesMetrics::open(&path), Err(SeriesError::File { .. })));
 }

@@ -1,4 +1,4 @@
-//! The writes of a commit, one function each. `false` means that its condition does not hold.
+//! The writes of a commit, one function each. They return `false` if the write's condition is not met.
 
 use super::fault::Fault;
 use super::read::decode;
@@ -15,12 +15,12 @@ use office::port::{Expect, Write};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::Serialize;
 
-/// Does one write, if its condition holds.
+/// Applies a write if its condition is met.
 pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
     match write {
         Write::Letter { letter, expect } => self::letter(db, *letter, expect),
         Write::Death(death) => self::death(db, &death),
-        Write::Variant { group, expect } => self::group(db, &group, expect),
+        Write::Variant { group, expect } => variant(db, &group, expect),
         Write::Counts { group, delta } => counts(db, &group, &delta).map(|()| true),
         Write::Plan(plan) => self::plan(db, &plan).map(|()| true),
         Write::PlanTaken { group, plan } => plan_taken(db, &group, &plan),
@@ -45,7 +45,7 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
     }
 }
 
-/// Whether the statement wrote a row; it writes one at most.
+/// Runs a statement that writes one row at most. Returns whether it wrote a row.
 fn write_one(db: &Connection, text: &str, values: impl Params) -> Result<bool, Fault> {
     Ok(db.prepare_cached(text)?.execute(values)? == 1)
 }
@@ -54,7 +54,7 @@ fn encode(kind: &'static str, record: &impl Serialize) -> Result<String, Fault> 
     serde_json::to_string(record).map_err(|source| Fault::Encode { kind, source })
 }
 
-/// SQLite counts to 2^63. Versions and places in a list stay far below it; two different ones never become equal.
+/// Converts to SQLite's signed integers. Versions and list positions stay far below 2^63, and distinct values stay distinct.
 fn int(n: u64) -> i64 {
     n.cast_signed()
 }
@@ -91,14 +91,14 @@ fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, F
         }
     };
     let Some(key) = key else { return Ok(false) };
-    // The content never changes, so that this writes it once; but should it, nothing is lost.
+    // Writes the content once, because it never changes. If it did change, this would store the new one.
     let text = "INSERT INTO content VALUES (?1, ?2)
         ON CONFLICT (letter) DO UPDATE SET record = excluded.record WHERE record <> excluded.record";
     db.prepare_cached(text)?.execute(params![key, content])?;
     Ok(true)
 }
 
-/// Forgets letters that were delivered before a moment, the oldest first, with their content.
+/// Deletes letters delivered before a moment, oldest first, with their content.
 pub(super) fn forget(db: &Connection, delivered_before: Timestamp, limit: usize) -> Result<usize, Fault> {
     let chosen = "SELECT key FROM letter WHERE delivered_at < ?1 ORDER BY delivered_at, key LIMIT ?2";
     let values = params![delivered_before.as_ms(), int(limit as u64)];
@@ -112,8 +112,8 @@ fn death(db: &Connection, death: &Death) -> Result<bool, Fault> {
     write_one(db, text, params![death.id.as_str(), death.letter.as_str(), death.number, record])
 }
 
-fn group(db: &Connection, group: &Variant, expect: Expect) -> Result<bool, Fault> {
-    let (id, version, record) = (group.id.as_str(), int(group.version), encode("group", group)?);
+fn variant(db: &Connection, variant: &Variant, expect: Expect) -> Result<bool, Fault> {
+    let (id, version, record) = (variant.id.as_str(), int(variant.version), encode("group", variant)?);
     match expect {
         Expect::Absent => {
             let text = "INSERT INTO error_group VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
@@ -132,7 +132,7 @@ fn counts(db: &Connection, group: &GroupId, delta: &CountsDelta) -> Result<(), F
     let mut counts: GroupCounts = stored.map(|record| decode("counter", &record)).transpose()?.unwrap_or_default();
     counts.apply(delta);
     for customer in &delta.customers {
-        // A hash, so that the set is small and no customer's id lies in another place than its letters.
+        // A hash keeps the set small, and keeps customer ids out of all tables but the letters'.
         let hash = hash_hex(&["customer", customer]);
         let text = "INSERT INTO group_customer VALUES (?1, ?2) ON CONFLICT DO NOTHING";
         counts.customers += u64::from(write_one(db, text, params![group.as_str(), hash])?);
@@ -148,8 +148,8 @@ fn counts(db: &Connection, group: &GroupId, delta: &CountsDelta) -> Result<(), F
     Ok(())
 }
 
-/// The entries of a plan that is replaced stay: nothing sends them, and removing them could meet a plan that is
-/// written a second time because its first answer was lost.
+/// Replaces the plan of a group. The entries of the old plan stay: they are never sent, and deleting them could hit a plan
+/// that is written again because its first response was lost.
 fn plan(db: &Connection, plan: &Plan) -> Result<(), Fault> {
     let text = "INSERT INTO plan VALUES (?1, ?2, ?3)
         ON CONFLICT (group_id) DO UPDATE SET id = excluded.id, record = excluded.record";
@@ -184,7 +184,8 @@ fn replay_is(db: &Connection, replay: &ReplayId, version: u64) -> Result<bool, F
     Ok(db.prepare_cached(text)?.exists(params![replay.as_str(), int(version)])?)
 }
 
-/// The number under which a replay's entries are kept: its id is repeated in every index otherwise.
+/// Returns the key of a replay's entries, and its ledger. The key is a number because every index would repeat the
+/// replay's id.
 fn book(db: &Connection, replay: &ReplayId) -> Result<(i64, Ledger), Fault> {
     let stored: Option<(i64, String)> =
         db.prepare_cached(sql::BOOK)?.query_row([replay.as_str()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
@@ -224,7 +225,7 @@ fn ledger(db: &Connection, replay: &ReplayId, moves: &[LedgerMove]) -> Result<()
     Ok(())
 }
 
-/// A report that arrives late does not undo a newer one.
+/// Stores a deployment, unless a newer one of the service is stored already.
 fn deployment(db: &Connection, deployment: &Deployment) -> Result<(), Fault> {
     let text = "INSERT INTO deployment VALUES (?1, ?2, ?3)
         ON CONFLICT (service) DO UPDATE SET at = excluded.at, record = excluded.record WHERE excluded.at >= at";

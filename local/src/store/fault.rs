@@ -1,52 +1,52 @@
-//! What can go wrong inside the store, before it is told to the handlers as a `StoreError`.
+//! Faults inside the store, before they become a `StoreError` for the handlers.
 
 use office::port::StoreError;
 
 /// A fault of the store.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
-    /// SQLite failed; a full disk is one of its reasons.
+    /// SQLite failed, for example because the disk is full.
     #[error("SQLite failed")]
     Sqlite(#[from] rusqlite::Error),
-    /// A record is not what this program writes.
+    /// A record is not valid.
     #[error("a stored {kind} could not be read")]
     Record {
-        /// What it should be.
+        /// The kind of record.
         kind: &'static str,
-        /// What is wrong with it.
+        /// The parser's error.
         #[source]
         source: serde_json::Error,
     },
     /// A record could not be written as JSON.
     #[error("a {kind} could not be written as JSON")]
     Encode {
-        /// What it is.
+        /// The kind of record.
         kind: &'static str,
-        /// Why.
+        /// The serialiser's error.
         #[source]
         source: serde_json::Error,
     },
-    /// More than the port allows.
-    #[error("{count} {what} at once are more than {max}")]
+    /// More items than the port allows.
+    #[error("{count} {what} in one call are more than {max}")]
     TooMany {
-        /// Of what.
+        /// The kind of items.
         what: &'static str,
-        /// How many.
+        /// The number of items.
         count: usize,
-        /// How many are allowed.
+        /// The most that are allowed.
         max: usize,
     },
-    /// Other writes of the same transaction made it fail as a whole.
-    #[error("the transaction that this commit was part of failed: {0}")]
-    Together(String),
-    /// The thread that does the work has ended.
-    #[error("the store has stopped")]
-    Stopped,
+    /// The shared transaction of several commits failed.
+    #[error("the transaction shared with other commits failed: {0}")]
+    Transaction(String),
+    /// The writer thread has ended.
+    #[error("the store was shut down")]
+    ShutDown,
 }
 
 impl Fault {
-    /// The fault as the handlers know it.
-    pub(super) fn of(self, operation: impl Into<String>) -> StoreError {
+    /// Converts the fault to the port's error for an operation.
+    pub(super) fn during(self, operation: impl Into<String>) -> StoreError {
         let refused = matches!(self, Self::Encode { .. } | Self::TooMany { .. });
         StoreError { operation: operation.into(), source: Box::new(self), refused }
     }

@@ -1,4 +1,4 @@
-//! The reads, each inside one snapshot of the database.
+//! Reads, each inside one snapshot of the database.
 
 use super::fault::Fault;
 use super::sql;
@@ -13,12 +13,12 @@ use office::port::{Cursor, GroupFacts, ListPosition, Page, TransformFacts};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::de::DeserializeOwned;
 
-/// Reads a record.
+/// Parses a record.
 pub(super) fn decode<T: DeserializeOwned>(kind: &'static str, record: &str) -> Result<T, Fault> {
     serde_json::from_str(record).map_err(|source| Fault::Record { kind, source })
 }
 
-/// The record that a statement finds, if any.
+/// Returns the record that a statement selects, if any.
 pub(super) fn one<T>(db: &Connection, kind: &'static str, text: &str, values: impl Params) -> Result<Option<T>, Fault>
 where
     T: DeserializeOwned,
@@ -27,7 +27,7 @@ where
     record.map(|record| decode(kind, &record)).transpose()
 }
 
-/// The records that a statement finds.
+/// Returns the records that a statement selects.
 pub(super) fn many<T>(db: &Connection, kind: &'static str, text: &str, values: impl Params) -> Result<Vec<T>, Fault>
 where
     T: DeserializeOwned,
@@ -41,50 +41,50 @@ where
     Ok(records)
 }
 
-/// A place to start from and a size to keep to.
+/// The start and the size of a page of a list.
 pub(super) struct Window {
     from: ListPosition,
     limit: usize,
 }
 
 impl Window {
-    /// From a cursor of this list, else from its beginning.
+    /// Starts at a cursor of this list; without a valid cursor, at `beginning`.
     pub(super) fn new(list: &str, after: Option<&Cursor>, beginning: ListPosition, limit: usize) -> Self {
         Self { from: ListPosition::parse(list, after).unwrap_or(beginning), limit: limit.clamp(1, PAGE_MAX) }
     }
 
-    /// One more than fits, which tells whether another page follows.
+    /// Returns one more than the page size, to learn whether another page follows.
     fn fetch(&self) -> i64 {
         self.limit as i64 + 1
     }
 
-    fn page<T>(&self, list: &str, mut items: Vec<T>, place: impl Fn(&T) -> ListPosition) -> Page<T> {
+    fn page<T>(&self, list: &str, mut items: Vec<T>, position: impl Fn(&T) -> ListPosition) -> Page<T> {
         let more = items.len() > self.limit;
         items.truncate(self.limit);
-        let next = items.last().filter(|_| more).map(|item| place(item).print(list));
+        let next = items.last().filter(|_| more).map(|item| position(item).print(list));
         Page { items, next }
     }
 }
 
-fn letter_of(record: &str, content: &str) -> Result<Letter, Fault> {
+fn decode_letter(record: &str, content: &str) -> Result<Letter, Fault> {
     let mut letter: Letter = decode("letter", record)?;
     letter.content = decode("content", content)?;
     Ok(letter)
 }
 
-fn letters_found(db: &Connection, text: &str, values: impl Params) -> Result<Vec<Letter>, Fault> {
+fn select_letters(db: &Connection, text: &str, values: impl Params) -> Result<Vec<Letter>, Fault> {
     let mut statement = db.prepare_cached(text)?;
     let mut rows = statement.query(values)?;
     let mut letters = Vec::new();
     while let Some(row) = rows.next()? {
         let text = |at| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
-        letters.push(letter_of(text(0)?, text(1)?)?);
+        letters.push(decode_letter(text(0)?, text(1)?)?);
     }
     Ok(letters)
 }
 
 pub(super) fn letter(db: &Connection, id: &LetterId) -> Result<Option<Letter>, Fault> {
-    Ok(letters_found(db, sql::LETTER, [id.as_str()])?.pop())
+    Ok(select_letters(db, sql::LETTER, [id.as_str()])?.pop())
 }
 
 pub(super) const LETTERS: &str = "letters";
@@ -97,8 +97,8 @@ pub(super) fn letters_of(
 ) -> Result<Page<Letter>, Fault> {
     let (group, sent_at, id, fetch) = (group.as_str(), window.from.number, &window.from.id, window.fetch());
     let letters = match state {
-        None => letters_found(db, sql::LETTERS_OF_GROUP, params![group, sent_at, id, fetch])?,
-        Some(kind) => letters_found(db, sql::LETTERS_IN_STATE, params![group, sent_at, id, fetch, kind.as_str()])?,
+        None => select_letters(db, sql::LETTERS_OF_GROUP, params![group, sent_at, id, fetch])?,
+        Some(kind) => select_letters(db, sql::LETTERS_IN_STATE, params![group, sent_at, id, fetch, kind.as_str()])?,
     };
     Ok(window.page(LETTERS, letters, |letter| ListPosition {
         number: letter.sent_at.as_ms(),
@@ -106,9 +106,9 @@ pub(super) fn letters_of(
     }))
 }
 
-/// The rest of what is kept of a group.
-pub(super) fn facts(db: &Connection, group: Variant, arrivals_from: i64) -> Result<GroupFacts, Fault> {
-    let id = group.id.as_str();
+/// Reads the counters and dates of a variant.
+pub(super) fn facts(db: &Connection, variant: Variant, arrivals_from: i64) -> Result<GroupFacts, Fault> {
+    let id = variant.id.as_str();
     let counts: Option<GroupCounts> = one(db, "counter", sql::COUNTS, [id])?;
     let moment = |text| -> Result<Option<Timestamp>, Fault> {
         let ms: Option<i64> = db.prepare_cached(text)?.query_row([id], |row| row.get(0))?;
@@ -123,16 +123,16 @@ pub(super) fn facts(db: &Connection, group: Variant, arrivals_from: i64) -> Resu
         oldest_sent_at: moment(sql::OLDEST_SENT_AT)?,
         loss_at: moment(sql::FIRST_LOSS_AT)?,
         arrivals,
-        group,
+        group: variant,
     })
 }
 
 pub(super) const GROUPS: &str = "groups";
 
 pub(super) fn groups(db: &Connection, arrivals_from: i64, window: &Window) -> Result<Page<GroupFacts>, Fault> {
-    let heads: Vec<Variant> = many(db, "group", sql::GROUPS, params![window.from.id, window.fetch()])?;
-    let page = window.page(GROUPS, heads, |group| ListPosition::id(group.id.as_str()));
-    let items = page.items.into_iter().map(|group| facts(db, group, arrivals_from)).collect::<Result<_, _>>()?;
+    let variants: Vec<Variant> = many(db, "group", sql::GROUPS, params![window.from.id, window.fetch()])?;
+    let page = window.page(GROUPS, variants, |variant| ListPosition::id(variant.id.as_str()));
+    let items = page.items.into_iter().map(|variant| facts(db, variant, arrivals_from)).collect::<Result<_, _>>()?;
     Ok(Page { items, next: page.next })
 }
 
@@ -205,7 +205,7 @@ pub(super) fn transforms(db: &Connection, text: &str, values: impl Params) -> Re
 pub(super) const AUDIT: &str = "audit";
 
 pub(super) fn audit(db: &Connection, group: &GroupId, window: &Window) -> Result<Page<AuditRecord>, Fault> {
-    // The place of a record is its moment and its number among all records.
+    // A record's position is its time, then its key.
     let key = window.from.id.parse().unwrap_or(i64::MAX);
     let mut statement = db.prepare_cached(sql::AUDIT)?;
     let mut rows = statement.query(params![group.as_str(), window.from.number, key, window.fetch()])?;

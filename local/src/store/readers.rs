@@ -1,4 +1,4 @@
-//! The connections that read. Each is lent to one reader at a time; the log lets them read while the writer writes.
+//! The reading connections. Each serves one reader at a time; the log allows reads during writes.
 
 use super::fault::Fault;
 use super::schema::{OpenError, open_reader};
@@ -8,23 +8,23 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
-/// Connections that are not lent.
+/// Idle connections.
 type Idle = Arc<Mutex<Vec<Connection>>>;
 
-/// Who reads.
+/// Access to the readers.
 pub(super) enum Readers {
-    /// Threads that are made for blocking work, each with a connection of the pool.
+    /// A pool of connections, used on threads for blocking work.
     Pool {
         /// The pool.
         idle: Idle,
-        /// One for each of its connections.
-        turns: Arc<Semaphore>,
+        /// One permit per connection.
+        permits: Arc<Semaphore>,
     },
-    /// Whoever asks, at once, on the one connection there is.
-    Asker(Arc<Mutex<Connection>>),
+    /// The caller's thread and the writer's connection, for a database in memory.
+    Inline(Arc<Mutex<Connection>>),
 }
 
-/// A connection that returns to the pool when it goes out of scope, even by a panic.
+/// A connection that returns to the pool when dropped, even after a panic.
 struct Lent {
     db: Option<Connection>,
     idle: Idle,
@@ -41,36 +41,36 @@ impl Drop for Lent {
 impl Readers {
     pub(super) fn open(path: &Path, count: usize) -> Result<Self, OpenError> {
         let idle = (0..count).map(|_| open_reader(path)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self::Pool { idle: Arc::new(Mutex::new(idle)), turns: Arc::new(Semaphore::new(count)) })
+        Ok(Self::Pool { idle: Arc::new(Mutex::new(idle)), permits: Arc::new(Semaphore::new(count)) })
     }
 
-    /// Reads inside one snapshot. `operation` says what, for the error.
+    /// Reads inside one snapshot. `operation` describes the read in errors.
     pub(super) async fn read<T, F>(&self, operation: impl FnOnce() -> String, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     {
-        let (idle, turns) = match self {
-            Self::Pool { idle, turns } => (idle.clone(), turns.clone()),
-            Self::Asker(db) => {
+        let (idle, permits) = match self {
+            Self::Pool { idle, permits } => (idle.clone(), permits.clone()),
+            Self::Inline(db) => {
                 let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
                 let read = db.transaction().map_err(Fault::from).and_then(|snapshot| work(&snapshot));
-                return read.map_err(|fault| fault.of(operation()));
+                return read.map_err(|fault| fault.during(operation()));
             }
         };
-        let turn = turns.acquire_owned().await.map_err(|_| Fault::Stopped.of("read"))?;
+        let permit = permits.acquire_owned().await.map_err(|_| Fault::ShutDown.during("read"))?;
         let read = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let _permit = permit;
             let db = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut lent = Lent { db, idle };
-            let db = lent.db.as_mut().ok_or(Fault::Stopped)?;
+            let db = lent.db.as_mut().ok_or(Fault::ShutDown)?;
             work(&db.transaction()?)
         });
         let outcome = match read.await {
             Ok(outcome) => outcome,
-            // The runtime is going down, or the work panicked (which has been printed).
-            Err(_) => Err(Fault::Stopped),
+            // The runtime is shutting down, or the work panicked, which was printed already.
+            Err(_) => Err(Fault::ShutDown),
         };
-        outcome.map_err(|fault| fault.of(operation()))
+        outcome.map_err(|fault| fault.during(operation()))
     }
 }

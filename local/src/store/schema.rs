@@ -1,25 +1,24 @@
-//! The file: its tables, its versions, and how it is opened.
+//! The store file: its tables, its versions, and opening it.
 //!
-//! A record is JSON in the column `record`; beside it stand the columns that conditions compare and lists are ordered
-//! by. A letter's content is a row of its own, because it never changes while the letter changes with every step of a
-//! replay.
+//! The column `record` holds a record as JSON. The other columns are for conditions and for the order of lists. A
+//! letter's content has a separate row, because it never changes, while the letter changes with every step of a replay.
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Marks the file as ours: `DLOS` in ASCII. Another program's database is refused, not extended.
+/// Identifies our files: `DLOS` in ASCII. Another program's database is refused, not extended.
 const APPLICATION_ID: i32 = 0x444C_4F53;
-/// How long a connection waits for another process that holds the file (a second `dlo`, or a backup).
+/// How long a connection waits for another process that has locked the file (a second `dlo`, or a backup).
 const BUSY: Duration = Duration::from_secs(5);
-/// Statements that a connection keeps prepared: more than the store has.
+/// A connection's capacity for prepared statements: more than the store has.
 const STATEMENTS: usize = 64;
-/// Pages of the log after which the writer copies them into the file: 64 MiB. Letters have random ids, so that each
-/// touches pages of its own; a page that is copied once for many letters is what keeps the rate of commits flat.
+/// The size of the log, in pages, at which the writer copies it into the file: 64 MiB. Letters have random ids, so each
+/// letter touches different pages. Copying a page once for many letters keeps the commit rate constant.
 const CHECKPOINT_PAGES: i64 = 16_384;
 
-/// The steps from an empty file to the newest version; `user_version` counts those that a file has taken. Released
-/// steps never change: a new version is a new step.
+/// The migrations from an empty file to the newest version. `user_version` is the number of migrations applied to a file.
+/// Released migrations never change; a new version adds one.
 const MIGRATIONS: &[&str] = &[
     "
 CREATE TABLE letter (
@@ -150,27 +149,27 @@ CREATE INDEX letter_by_delivery ON letter (delivered_at) WHERE delivered_at IS N
 ",
 ];
 
-/// Why the file of the store could not be opened.
+/// Why the store file could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// SQLite says no: no space, no permission, a folder that does not exist, or another process that holds the file.
-    #[error("the store file {} could not be opened", path.display())]
+    /// SQLite refused: no space, no permission, a missing folder, or another process has locked the file.
+    #[error("cannot open the store file {}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         #[source]
         source: rusqlite::Error,
     },
-    /// The file is something else, or damaged at its very beginning.
-    #[error("{} is not a store of Dead Letter Office", path.display())]
+    /// The file belongs to another program, or its header is damaged.
+    #[error("{} is not a store of Dead Letter Office; the file was not changed", path.display())]
     NotAStore {
         /// The file.
         path: PathBuf,
     },
-    /// A newer program has written the file.
+    /// A newer program wrote the file.
     #[error(
-        "the store file {} has version {found}, this program reads versions up to {newest}: use the newer program",
+        "the store file {} has version {found}, but this program reads versions up to {newest}: use the newer program",
         path.display()
     )]
     Newer {
@@ -181,45 +180,45 @@ pub enum OpenError {
         /// The newest version that this program knows.
         newest: i64,
     },
-    /// The thread that writes could not be started.
-    #[error("the thread that writes the store file {} could not be started", path.display())]
+    /// The writer thread could not be started.
+    #[error("cannot start the writer thread of the store file {}", path.display())]
     Thread {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// What a look at a file says.
-enum Found {
+/// The kind of a file.
+enum FileKind {
     Ours,
     NotOurs,
     Newer(i64),
 }
 
-/// Opens the file for writing, makes it where there is none, and brings it to the newest version.
+/// Opens the file for writing, or creates it, and migrates it to the newest version.
 pub(super) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
     let mut db = Connection::open(path).map_err(|source| refused(path, source))?;
     match migrate(&mut db).map_err(|source| refused(path, source))? {
-        Found::Ours => Ok(db),
-        Found::NotOurs => Err(OpenError::NotAStore { path: path.to_owned() }),
-        Found::Newer(found) => {
+        FileKind::Ours => Ok(db),
+        FileKind::NotOurs => Err(OpenError::NotAStore { path: path.to_owned() }),
+        FileKind::Newer(found) => {
             let newest = MIGRATIONS.len() as i64;
             Err(OpenError::Newer { path: path.to_owned(), found, newest })
         }
     }
 }
 
-/// Opens the file, which the writer has prepared, for reading only.
+/// Opens the file, which the writer has prepared, for reading.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
     let open = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags)?;
         db.busy_timeout(BUSY)?;
         db.set_prepared_statement_cache_capacity(STATEMENTS);
-        // A log can only be read through its index, which is shared by writing to it; the flag guards the data.
+        // Reading the log needs write access to its shared index. This flag protects the data.
         db.pragma_update(None, "query_only", true)?;
         db.pragma_update(None, "cache_size", -8 * 1024)?;
         Ok(db)
@@ -235,46 +234,46 @@ fn refused(path: &Path, source: rusqlite::Error) -> OpenError {
     }
 }
 
-fn migrate(db: &mut Connection) -> rusqlite::Result<Found> {
+fn migrate(db: &mut Connection) -> rusqlite::Result<FileKind> {
     db.busy_timeout(BUSY)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
-    let found = look(db)?;
-    if !matches!(found, Found::Ours) {
-        return Ok(found);
+    let kind = inspect(db)?;
+    if !matches!(kind, FileKind::Ours) {
+        return Ok(kind);
     }
     db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-    // The log with NORMAL: a commit is handed to the operating system before it is acknowledged, and synced when the
-    // log is copied. A killed process loses nothing; a power cut may lose the last commits, but breaks nothing.
+    // With NORMAL, a commit is handed to the operating system before it is acknowledged, and synced when the log is
+    // copied. A killed process loses nothing; a power cut may lose the last commits, but corrupts nothing.
     db.pragma_update(None, "synchronous", "NORMAL")?;
     db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     db.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
     db.pragma_update(None, "cache_size", -64 * 1024)?;
-    // What a savepoint would go back to is kept in memory: a file for it costs as many writes as the log itself.
+    // Keeps the rollback data of savepoints in memory; a file would cost as many writes as the log itself.
     db.pragma_update(None, "temp_store", "MEMORY")?;
-    // Two programs that open a new file at once: the second one waits here, and looks again.
+    // If two programs open a new file at the same time, the second waits here and inspects the file again.
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let found = look(&tx)?;
-    if matches!(found, Found::Ours) {
-        let taken: usize = tx.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))? as usize;
-        for step in &MIGRATIONS[taken..] {
-            tx.execute_batch(step)?;
+    let kind = inspect(&tx)?;
+    if matches!(kind, FileKind::Ours) {
+        let applied: usize = tx.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))? as usize;
+        for migration in &MIGRATIONS[applied..] {
+            tx.execute_batch(migration)?;
         }
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
         tx.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
         tx.commit()?;
     }
-    Ok(found)
+    Ok(kind)
 }
 
-/// Looks without changing anything, so that a file that is not ours stays as it is.
-fn look(db: &Connection) -> rusqlite::Result<Found> {
+/// Determines the kind of a file without changing it.
+fn inspect(db: &Connection) -> rusqlite::Result<FileKind> {
     let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let application: i32 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
     let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(match (application, version) {
-        (APPLICATION_ID, 0..) if version > MIGRATIONS.len() as i64 => Found::Newer(version),
-        (APPLICATION_ID, 0..) => Found::Ours,
-        (0, 0) if tables == 0 => Found::Ours,
-        _ => Found::NotOurs,
+        (APPLICATION_ID, 0..) if version > MIGRATIONS.len() as i64 => FileKind::Newer(version),
+        (APPLICATION_ID, 0..) => FileKind::Ours,
+        (0, 0) if tables == 0 => FileKind::Ours,
+        _ => FileKind::NotOurs,
     })
 }

@@ -1,4 +1,4 @@
-//! Every statement that reads, in one place, so that a test can ask SQLite how it would run each of them.
+//! All reading statements in one place, so that a test can check SQLite's query plan for each of them.
 
 pub(super) const LETTER: &str = "
     SELECT letter.record, content.record FROM letter JOIN content ON content.letter = letter.key
@@ -38,7 +38,7 @@ pub(super) const ENTRY: &str = "
 pub(super) const ENTRIES: &str = "
     SELECT record FROM entry
     WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3";
-// Left to itself SQLite walks through the whole replay and drops what does not fit, because the record lies there.
+// Without INDEXED BY, SQLite scans the whole replay and filters, because the primary key contains the record.
 pub(super) const ENTRIES_OF_WAVE: &str = "
     SELECT record FROM entry INDEXED BY entry_by_wave
     WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 AND wave = ?4 ORDER BY seq LIMIT ?3";
@@ -63,7 +63,7 @@ pub(super) const AUDIT: &str = "
     SELECT record, at, key FROM audit
     WHERE group_id = ?1 AND (at, key) < (?2, ?3) ORDER BY at DESC, key DESC LIMIT ?4";
 
-/// All of the above, and what of which index SQLite must look at for each.
+/// All statements above, each with the index that SQLite must use.
 #[cfg(test)]
 pub(super) const ALL: &[(&str, &str)] = &[
     (LETTER, "letter USING INDEX sqlite_autoindex_letter_1 (id=?)"),

@@ -1,4 +1,4 @@
-//! What only the embedded store can show: its plans, its file, and a disk that is full.
+//! Tests specific to the embedded store: query plans, the file, and a full disk.
 
 use super::*;
 use rusqlite::Connection;
@@ -6,31 +6,31 @@ use std::error::Error;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-fn place() -> (PathBuf, TempDir) {
+fn new_path() -> (PathBuf, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     (folder.path().join("office.db"), folder)
 }
 
-/// A record that needs nothing else: a deployment whose version is a text of this size.
+/// Returns a write that depends on no other record: a deployment with a version of this size.
 fn deployment(service: &str, bytes: usize) -> Write {
     let version = "v".repeat(bytes);
     let at = domain::time::Timestamp::from_ms(1);
     Write::Deployment(Deployment { service: service.into(), version, commit: None, at })
 }
 
-fn words(error: &dyn Error) -> String {
-    let mut words = error.to_string();
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        words = format!("{words}: {error}");
+        text = format!("{text}: {error}");
         cause = error.source();
     }
-    words
+    text
 }
 
 #[test]
-fn every_read_is_answered_from_an_index_in_its_order() {
-    let (path, _folder) = place();
+fn every_read_uses_an_index_that_has_its_order() {
+    let (path, _folder) = new_path();
     let db = schema::open_writer(&path).unwrap();
     for (text, index) in sql::ALL {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
@@ -39,7 +39,7 @@ fn every_read_is_answered_from_an_index_in_its_order() {
         let steps: Vec<_> = steps.map(Result::unwrap).collect();
         assert!(steps[0].ends_with(index), "{text}\n{}", steps.join("\n"));
         for step in &steps {
-            // A list of the unfinished replays is all of a partial index, which holds nothing else.
+            // The list of unfinished replays is a full scan of a partial index that contains nothing else.
             let whole_list = step.starts_with("SCAN replay USING ") && step.ends_with("INDEX replay_unfinished");
             let searched = step.starts_with("SEARCH ") || step.starts_with("SCALAR SUBQUERY") || whole_list;
             assert!(searched, "{text}\n{}", steps.join("\n"));
@@ -48,8 +48,8 @@ fn every_read_is_answered_from_an_index_in_its_order() {
 }
 
 #[test]
-fn newer_file_and_foreign_files_are_refused_and_left_alone() {
-    let (path, folder) = place();
+fn newer_and_foreign_files_are_refused_and_not_changed() {
+    let (path, folder) = new_path();
     drop(schema::open_writer(&path).unwrap());
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = SqliteStore::open(&path).err().unwrap();
@@ -69,12 +69,12 @@ fn newer_file_and_foreign_files_are_refused_and_left_alone() {
     let nowhere = folder.path().join("no such folder").join("office.db");
     let error = SqliteStore::open(&nowhere).err().unwrap();
     assert!(matches!(error, OpenError::File { .. }), "{error:?}");
-    assert!(words(&error).contains("unable to open"), "{}", words(&error));
+    assert!(chain(&error).contains("unable to open"), "{}", chain(&error));
 }
 
 #[tokio::test]
-async fn letters_that_an_older_program_saw_delivered_are_forgotten_too() {
-    let (path, _folder) = place();
+async fn letters_delivered_under_an_older_version_are_deleted_too() {
+    let (path, _folder) = new_path();
     let old = "
         DROP INDEX letter_by_delivery;
         ALTER TABLE letter DROP COLUMN delivered_at;
@@ -96,7 +96,7 @@ async fn letters_that_an_older_program_saw_delivered_are_forgotten_too() {
 
 #[tokio::test]
 async fn empty_file_becomes_a_store() {
-    let (path, _folder) = place();
+    let (path, _folder) = new_path();
     std::fs::write(&path, "").unwrap();
     let store = SqliteStore::open(&path).unwrap();
     store.commit(vec![deployment("orders", 5)]).await.unwrap();
@@ -104,30 +104,30 @@ async fn empty_file_becomes_a_store() {
 }
 
 #[tokio::test]
-async fn full_disk_fails_the_commit_and_harms_nothing_else() {
-    let (path, _folder) = place();
+async fn full_disk_fails_the_commit_and_changes_nothing() {
+    let (path, _folder) = new_path();
     let db = schema::open_writer(&path).unwrap();
-    // SQLite says "full" the same way when the disk is.
+    // SQLite reports this limit in the same way as a full disk.
     db.pragma_update(None, "max_page_count", 200).unwrap();
-    let store = SqliteStore::over(&path, db).unwrap();
+    let store = SqliteStore::with_file(&path, db).unwrap();
     store.commit(vec![deployment("before", 10_000)]).await.unwrap();
     let big = vec![deployment("small", 10), deployment("big", 2_000_000)];
     let Err(CommitError::Store(error)) = store.commit(big).await else { panic!("expected a fault") };
-    assert!(words(&error).contains("full"), "{}", words(&error));
+    assert!(chain(&error).contains("full"), "{}", chain(&error));
     assert!(store.deployment("small").await.unwrap().is_none(), "all or nothing");
     assert!(store.deployment("before").await.unwrap().is_some());
     store.commit(vec![deployment("after", 10_000)]).await.unwrap();
-    assert!(store.deployment("after").await.unwrap().is_some(), "it goes on when there is room again");
+    assert!(store.deployment("after").await.unwrap().is_some(), "commits succeed again once there is room");
 }
 
 #[tokio::test]
 async fn full_disk_fails_every_commit_of_its_transaction() {
-    let (path, _folder) = place();
+    let (path, _folder) = new_path();
     let db = schema::open_writer(&path).unwrap();
     db.pragma_update(None, "max_page_count", 200).unwrap();
-    let store = SqliteStore::over(&path, db).unwrap();
+    let store = SqliteStore::with_file(&path, db).unwrap();
     for round in 0..20 {
-        // Which of them meet in one transaction is chance; what was acknowledged is there, what was not is not.
+        // Chance decides which commits share a transaction. Acknowledged commits are stored, all others are not.
         let small = [format!("a{round}"), format!("b{round}")];
         let done = tokio::join!(
             store.commit(vec![deployment(&small[0], 10)]),
@@ -142,22 +142,22 @@ async fn full_disk_fails_every_commit_of_its_transaction() {
 }
 
 #[tokio::test]
-async fn record_that_cannot_be_read_is_an_error_that_names_it() {
-    let (path, _folder) = place();
+async fn unreadable_record_is_an_error_that_names_it() {
+    let (path, _folder) = new_path();
     let store = SqliteStore::open(&path).unwrap();
     let db = Connection::open(&path).unwrap();
     db.execute("INSERT INTO error_group VALUES ('g1', 1, '{\"id\":7}')", []).unwrap();
     let error = store.group(&GroupId::from("g1")).await.unwrap_err();
     assert!(
-        words(&error).starts_with("the store failed to read group g1: a stored group could not be read"),
+        chain(&error).starts_with("the store failed to read group g1: a stored group could not be read"),
         "{error}"
     );
-    assert!(store.group(&GroupId::from("g2")).await.unwrap().is_none(), "others are read as before");
+    assert!(store.group(&GroupId::from("g2")).await.unwrap().is_none(), "other records stay readable");
 }
 
 #[tokio::test]
-async fn many_readers_and_writers_at_once_all_get_their_answer() {
-    let (path, _folder) = place();
+async fn many_concurrent_readers_and_writers_all_get_their_result() {
+    let (path, _folder) = new_path();
     let store = std::sync::Arc::new(SqliteStore::open(&path).unwrap());
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..300 {
@@ -174,17 +174,17 @@ async fn many_readers_and_writers_at_once_all_get_their_answer() {
 }
 
 #[tokio::test]
-async fn commit_is_done_though_nobody_waits_for_it_any_more() {
-    let (path, _folder) = place();
+async fn commit_of_a_caller_that_has_gone_is_still_done() {
+    let (path, _folder) = new_path();
     let store = SqliteStore::open(&path).unwrap();
     {
         let mut commit = Box::pin(store.commit(vec![deployment("orders", 5)]));
-        // Polled once: it is in the queue of the writer; then whoever asked goes away.
+        // Polled once, the commit is in the writer's queue; then its caller is dropped.
         assert!(polled_once(&mut commit).is_none());
     }
     drop(store);
     let store = SqliteStore::open(&path).unwrap();
-    assert!(store.deployment("orders").await.unwrap().is_some(), "closing finishes what was asked");
+    assert!(store.deployment("orders").await.unwrap().is_some(), "closing finishes pending commits");
     let missing = Write::ReplayIs { replay: "none".into(), version: 1 };
     assert!(matches!(store.commit(vec![missing]).await, Err(CommitError::Conflict(at)) if at == [0]));
 }

@@ -1,64 +1,65 @@
-//! The one thread that writes.
+//! The writer thread.
 //!
-//! Commits that wait together are done in one SQLite transaction, each in a savepoint of its own, so that one whose
-//! conditions fail leaves nothing behind and does not undo another. Nobody is answered before the transaction is
-//! committed: what was acknowledged survives `kill -9`.
+//! Commits that wait at the same time share one SQLite transaction. Each has its own savepoint, so a commit with an unmet
+//! condition leaves no changes and does not undo another. Callers get their result after the transaction is committed:
+//! acknowledged commits survive `kill -9`.
 
 use super::apply::{self, apply};
 use super::fault::Fault;
 use domain::time::Timestamp;
+use office::error::chain;
 use office::port::{CommitError, StoreError, Write};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot};
 
-/// Commits that may wait; whoever brings one more waits before the door.
+/// The most commits in the queue; further callers wait until there is room.
 const WAITING_MAX: usize = 256;
-/// Commits done in one transaction at most: bounds how long the first waits for the last.
-const TOGETHER_MAX: usize = 32;
+/// The most commits in one transaction; limits how long the first waits for the last.
+const BATCH_MAX: usize = 32;
 
-/// What the fault of forgetting is told as.
+/// The operation's name in errors.
 const FORGET: &str = "forget letters";
 
-/// What is asked, and who waits for it.
+/// A request, with the channel for its result.
 pub(super) enum Job {
     /// A commit.
     Commit {
-        /// Its writes.
+        /// The commit's writes.
         writes: Vec<Write>,
-        /// Who waits.
-        answer: oneshot::Sender<Result<(), CommitError>>,
+        /// The channel for the result.
+        reply: oneshot::Sender<Result<(), CommitError>>,
     },
-    /// Letters to forget.
+    /// A request to delete delivered letters.
     Forget {
-        /// Those that were delivered before.
+        /// Deletes letters delivered before this time.
         delivered_before: Timestamp,
-        /// So many at most.
+        /// The most letters to delete.
         limit: usize,
-        /// Who waits.
-        answer: oneshot::Sender<Result<usize, StoreError>>,
+        /// The channel for the result.
+        reply: oneshot::Sender<Result<usize, StoreError>>,
     },
 }
 
-/// What became of one commit inside the transaction.
+/// The result of one commit inside the transaction.
 enum Done {
     Written,
     Conflict(Vec<usize>),
     Failed(Fault),
 }
 
-/// The way to who writes. Dropping it lets a thread finish what was asked, and waits for it.
+/// Access to the writer. Dropping it waits until all requests are finished.
 pub(super) enum Writer {
-    /// A thread of its own.
+    /// A separate thread, for a file.
     Thread {
-        /// Its inbox.
+        /// The thread's inbox.
         jobs: Option<mpsc::Sender<Job>>,
         /// The thread.
         thread: Option<JoinHandle<()>>,
     },
-    /// Whoever asks, at once.
-    Asker(Arc<Mutex<Connection>>),
+    /// The caller's thread, for a database in memory.
+    Inline(Arc<Mutex<Connection>>),
 }
 
 impl Writer {
@@ -68,34 +69,34 @@ impl Writer {
         Ok(Self::Thread { jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Does all writes or none.
+    /// Commits all writes or none.
     pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError> {
-        let stopped = || CommitError::Store(Fault::Stopped.of("commit"));
+        let shut_down = || CommitError::Store(Fault::ShutDown.during("commit"));
         let jobs = match self {
-            Self::Thread { jobs, .. } => jobs.as_ref().ok_or_else(stopped)?,
-            Self::Asker(db) => {
+            Self::Thread { jobs, .. } => jobs.as_ref().ok_or_else(shut_down)?,
+            Self::Inline(db) => {
                 let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
-                return together(&mut db, vec![writes]).pop().ok_or_else(stopped)?;
+                return commit_batch(&mut db, vec![writes]).pop().ok_or_else(shut_down)?;
             }
         };
-        let (answer, answered) = oneshot::channel();
-        jobs.send(Job::Commit { writes, answer }).await.map_err(|_| stopped())?;
-        answered.await.map_err(|_| stopped())?
+        let (reply, replied) = oneshot::channel();
+        jobs.send(Job::Commit { writes, reply }).await.map_err(|_| shut_down())?;
+        replied.await.map_err(|_| shut_down())?
     }
 
-    /// Forgets letters that were delivered before a moment.
+    /// Deletes up to `limit` letters that were delivered before a moment. Returns their number.
     pub(super) async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
-        let stopped = || Fault::Stopped.of(FORGET);
+        let shut_down = || Fault::ShutDown.during(FORGET);
         let jobs = match self {
-            Self::Thread { jobs, .. } => jobs.as_ref().ok_or_else(stopped)?,
-            Self::Asker(db) => {
+            Self::Thread { jobs, .. } => jobs.as_ref().ok_or_else(shut_down)?,
+            Self::Inline(db) => {
                 let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
                 return forget(&mut db, delivered_before, limit);
             }
         };
-        let (answer, answered) = oneshot::channel();
-        jobs.send(Job::Forget { delivered_before, limit, answer }).await.map_err(|_| stopped())?;
-        answered.await.map_err(|_| stopped())?
+        let (reply, replied) = oneshot::channel();
+        jobs.send(Job::Forget { delivered_before, limit, reply }).await.map_err(|_| shut_down())?;
+        replied.await.map_err(|_| shut_down())?
     }
 }
 
@@ -104,7 +105,7 @@ impl Drop for Writer {
         let Self::Thread { jobs, thread } = self else { return };
         drop(jobs.take());
         if let Some(thread) = thread.take() {
-            // A panic of the thread has been printed; there is nobody to hand it to.
+            // A panic of the thread was printed already.
             let _ = thread.join();
         }
     }
@@ -112,27 +113,27 @@ impl Drop for Writer {
 
 fn run(mut db: Connection, mut inbox: mpsc::Receiver<Job>) {
     while let Some(first) = inbox.blocking_recv() {
-        let (mut writes, mut answers) = (Vec::new(), Vec::new());
+        let (mut commits, mut replies) = (Vec::new(), Vec::new());
         let mut next = Some(first);
         while let Some(job) = next {
             match job {
-                Job::Commit { writes: one, answer } => {
-                    writes.push(one);
-                    answers.push(answer);
+                Job::Commit { writes, reply } => {
+                    commits.push(writes);
+                    replies.push(reply);
                 }
-                Job::Forget { delivered_before, limit, answer } => {
-                    let _ = answer.send(forget(&mut db, delivered_before, limit));
+                Job::Forget { delivered_before, limit, reply } => {
+                    let _ = reply.send(forget(&mut db, delivered_before, limit));
                 }
             }
-            next = if writes.len() < TOGETHER_MAX { inbox.try_recv().ok() } else { None };
+            next = if commits.len() < BATCH_MAX { inbox.try_recv().ok() } else { None };
         }
-        if writes.is_empty() {
+        if commits.is_empty() {
             continue;
         }
-        let outcomes = together(&mut db, writes);
-        for (answer, outcome) in answers.into_iter().zip(outcomes) {
-            // Whoever asked may have gone away; the commit stands.
-            let _ = answer.send(outcome);
+        let outcomes = commit_batch(&mut db, commits);
+        for (reply, outcome) in replies.into_iter().zip(outcomes) {
+            // The caller may be gone; the commit is valid anyway.
+            let _ = reply.send(outcome);
         }
     }
 }
@@ -144,30 +145,30 @@ fn forget(db: &mut Connection, delivered_before: Timestamp, limit: usize) -> Res
         tx.commit()?;
         Ok::<_, Fault>(count)
     };
-    forget().map_err(|fault| fault.of(FORGET))
+    forget().map_err(|fault| fault.during(FORGET))
 }
 
-/// One outcome per commit, in order.
-fn together(db: &mut Connection, commits: Vec<Vec<Write>>) -> Vec<Result<(), CommitError>> {
+/// Commits a batch. Returns one result per commit, in order.
+fn commit_batch(db: &mut Connection, commits: Vec<Vec<Write>>) -> Vec<Result<(), CommitError>> {
     let count = commits.len();
     match in_one_transaction(db, commits) {
-        Ok(done) => done.into_iter().map(told).collect(),
+        Ok(done) => done.into_iter().map(into_result).collect(),
         Err(fault) => {
-            // One fault, as many askers: each is told its words, the first one has the cause itself.
-            let words = chain(&fault);
-            let rest = (1..count).map(|_| Fault::Together(words.clone()));
-            std::iter::once(fault).chain(rest).map(|fault| told(Done::Failed(fault))).collect()
+            // The first caller gets the fault itself, all others its text.
+            let text = chain(&fault);
+            let others = (1..count).map(|_| Fault::Transaction(text.clone()));
+            std::iter::once(fault).chain(others).map(|fault| into_result(Done::Failed(fault))).collect()
         }
     }
 }
 
 fn in_one_transaction(db: &mut Connection, mut commits: Vec<Vec<Write>>) -> Result<Vec<Done>, Fault> {
     let mut tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // A savepoint keeps a copy of every page it touches; one commit alone has the transaction itself to go back to.
+    // A savepoint copies every page that it touches. A single commit needs none: it rolls back the transaction.
     if commits.len() == 1
         && let Some(writes) = commits.pop()
     {
-        let failed = all_of(&tx, writes)?;
+        let failed = apply_all(&tx, writes)?;
         if failed.is_empty() {
             tx.commit()?
         } else {
@@ -179,8 +180,8 @@ fn in_one_transaction(db: &mut Connection, mut commits: Vec<Vec<Write>>) -> Resu
     for writes in commits {
         outcomes.push(match in_savepoint(&mut tx, writes) {
             Ok(failed) => done(failed),
-            // SQLite ends the whole transaction by itself on some faults (a full disk): then what the others of it
-            // wrote is gone too, and a further savepoint would begin a transaction of its own.
+            // On some faults, such as a full disk, SQLite rolls back the whole transaction, with the writes of all its
+            // commits. A further savepoint would then begin a new transaction.
             Err(fault) if tx.is_autocommit() => return Err(fault),
             Err(fault) => Done::Failed(fault),
         });
@@ -191,8 +192,8 @@ fn in_one_transaction(db: &mut Connection, mut commits: Vec<Vec<Write>>) -> Resu
 
 fn in_savepoint(tx: &mut Transaction<'_>, writes: Vec<Write>) -> Result<Vec<usize>, Fault> {
     let savepoint = tx.savepoint()?;
-    let failed = all_of(&savepoint, writes)?;
-    // Finishing it without a commit takes everything back.
+    let failed = apply_all(&savepoint, writes)?;
+    // Finishing a savepoint without a commit rolls it back.
     if failed.is_empty() {
         savepoint.commit()?
     } else {
@@ -201,8 +202,8 @@ fn in_savepoint(tx: &mut Transaction<'_>, writes: Vec<Write>) -> Result<Vec<usiz
     Ok(failed)
 }
 
-/// Does all writes, and gives the indexes of those whose conditions do not hold: then the rest must be taken back.
-fn all_of(db: &Connection, writes: Vec<Write>) -> Result<Vec<usize>, Fault> {
+/// Applies all writes. Returns the indexes of those with unmet conditions; if there are any, the caller must roll back.
+fn apply_all(db: &Connection, writes: Vec<Write>) -> Result<Vec<usize>, Fault> {
     let mut failed = Vec::new();
     for (index, write) in writes.into_iter().enumerate() {
         if !apply(db, write)? {
@@ -216,21 +217,10 @@ fn done(failed: Vec<usize>) -> Done {
     if failed.is_empty() { Done::Written } else { Done::Conflict(failed) }
 }
 
-fn told(done: Done) -> Result<(), CommitError> {
+fn into_result(done: Done) -> Result<(), CommitError> {
     match done {
         Done::Written => Ok(()),
         Done::Conflict(failed) => Err(CommitError::Conflict(failed)),
-        Done::Failed(fault) => Err(CommitError::Store(fault.of("commit"))),
+        Done::Failed(fault) => Err(CommitError::Store(fault.during("commit"))),
     }
-}
-
-fn chain(fault: &Fault) -> String {
-    let mut words = fault.to_string();
-    let mut cause = std::error::Error::source(fault);
-    while let Some(error) = cause {
-        words.push_str(": ");
-        words.push_str(&error.to_string());
-        cause = error.source();
-    }
-    words
 }

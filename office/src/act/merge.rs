@@ -15,7 +15,7 @@ pub async fn unmerge(office: &Office, actor: &Actor, id: &GroupId, ask: &Unmerge
     let reason = text("the reason", &ask.reason)?;
     let group = office.store.group(&ask.fingerprint).await?;
     let group = group.ok_or_else(|| OfficeError::NoGroup(ask.fingerprint.clone()))?;
-    let Some((mut out, without)) = group.left(&head) else {
+    let Some((mut out, without)) = group.unmerged_from(&head) else {
         return Err(OfficeError::NotNow("this fingerprint is not merged into the group".into()));
     };
     out.merge.unmerged = true;

@@ -272,7 +272,7 @@ pub(super) async fn preview(
 ) -> Answer<RulesPreview> {
     let rules = body(ask)?.groups;
     let groups = merged::heads(&*api.office.store).await?;
-    Ok(Json(RulesPreview::of(&groups, &api.office.policy.groups, &rules)))
+    Ok(Json(RulesPreview::new(&groups, &api.office.policy.groups, &rules)))
 }
 
 pub(super) async fn audit(

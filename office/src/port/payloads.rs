@@ -1,7 +1,7 @@
 //! What letters only point to.
 
 use async_trait::async_trait;
-use domain::read::PayloadPlace;
+use domain::read::PayloadLocation;
 
 /// Whether a payload is where a letter points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Presence {
 #[async_trait]
 pub trait Payloads: Send + Sync {
     /// Whether it is there.
-    async fn look(&self, place: &PayloadPlace) -> Presence;
+    async fn look(&self, place: &PayloadLocation) -> Presence;
 }
 
 /// An office that cannot look into S3.
@@ -26,7 +26,7 @@ pub struct OutOfSight;
 
 #[async_trait]
 impl Payloads for OutOfSight {
-    async fn look(&self, _: &PayloadPlace) -> Presence {
+    async fn look(&self, _: &PayloadLocation) -> Presence {
         Presence::Unknown("whose payloads in S3 this office cannot see")
     }
 }

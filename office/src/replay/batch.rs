@@ -109,7 +109,7 @@ fn writes(fence: Option<&Fence<'_>>, changes: &[Change], letters: &[Letter]) -> 
         let (from, to) = (change.entry.outcome.kind(), change.after.outcome.kind());
         let moved = LedgerMove::of(&change.entry, &change.after);
         let sum = moves.entry((moved.wave, from, to));
-        sum.and_modify(|sum| *sum = sum.joined(&moved)).or_insert(moved);
+        sum.and_modify(|sum| *sum = sum.combined(&moved)).or_insert(moved);
         writes.push(Write::Entry { entry: Box::new(change.after.clone()), was: Some((from, change.entry.sends)) });
         if let Some(sent) = sent_record(&change.after) {
             writes.push(sent);

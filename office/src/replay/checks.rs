@@ -93,7 +93,7 @@ pub(crate) async fn main_queue_fact(office: &Office, queue: Option<&QueueArn>) -
         }
         Ok(attributes) => {
             let attached = office.store.attached(queue).await?;
-            match attached.and_then(|attached| attached.why_nobody(office.now())) {
+            match attached.and_then(|attached| attached.why_unattended(office.now())) {
                 Some(why) => QueueFact::NotReady(why),
                 None => QueueFact::Ready(format!(
                     "{name} answers; {} waiting, {} being processed",

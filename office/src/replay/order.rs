@@ -7,7 +7,7 @@
 use crate::error::OfficeError;
 use crate::office::Office;
 use domain::limits::PAGE_MAX;
-use domain::replay::{Entry, MessageGroups, OutcomeKind, Replay, Turn};
+use domain::replay::{Clearance, Entry, MessageGroups, OutcomeKind, Replay};
 
 /// The letters whose turn it is.
 #[derive(Default)]
@@ -75,10 +75,10 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
     // One that may not is given up when its window has passed, and then stays behind.
     turns.go.retain(|entry| message_groups.may_send_again(entry));
     for entry in pending {
-        match message_groups.turn(&entry) {
-            Turn::Go => turns.go.push(entry),
-            Turn::Behind => turns.behind.push(entry),
-            Turn::Later => {}
+        match message_groups.clearance(&entry) {
+            Clearance::Send => turns.go.push(entry),
+            Clearance::Behind => turns.behind.push(entry),
+            Clearance::Wait => {}
         }
     }
     turns.go.truncate(letters);

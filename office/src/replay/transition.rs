@@ -12,7 +12,7 @@ use domain::audit::{Act, AuditRecord};
 use domain::fix::Fix;
 use domain::group::{GroupState, Tally, Variant};
 use domain::id::Actor;
-use domain::metric::{Datum, REPLAYS_STOPPED};
+use domain::metric::{Datum, REPLAYS_PAUSED};
 use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay};
 use domain::time::Timestamp;
 
@@ -93,7 +93,7 @@ pub(super) async fn pause(office: &Office, replay: &Replay, why: PauseReason) ->
     let turn = Transition { replay, group: &facts.group, now };
     let did = turn.commit(office, paused, group, Some((Act::ReplayPausedItself, words.clone()))).await?;
     if matches!(did, Did::Something) {
-        office.measure(&[Datum::one(&REPLAYS_STOPPED, &[], now, 1.0)]).await;
+        office.measure(&[Datum::one(&REPLAYS_PAUSED, &[], now, 1.0)]).await;
         office.alert(stopped(&facts.group, replay, words, now)).await;
     }
     Ok(did)

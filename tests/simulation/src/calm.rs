@@ -1,9 +1,9 @@
-//! The end: no more faults, a consumer that processes everything, and patience. All must come to rest.
+//! The calm phase at the end: no more faults, and a consumer that processes everything. Every replay must finish.
 
-use super::checks::{Books, books_are_right};
+use super::checks::{Contents, store_is_consistent};
 use super::fixture::Fixture;
 use super::orders::number_of;
-use super::{receipts, step, take_in};
+use super::{receipts, run_intake, step};
 use domain::id::Actor;
 use domain::letter::LetterStateKind;
 use domain::time::Span;
@@ -11,45 +11,46 @@ use office::{act, sweep};
 use queue::Queue as _;
 use std::collections::BTreeMap;
 
-/// How long it may take until nothing moves any more, seconds of the scene.
+/// The deadline for every replay to finish, in seconds of simulated time.
 const PATIENCE_S: i64 = 900;
 
-pub(super) async fn comes_to_rest(fixture: &mut Fixture) -> Result<(), String> {
-    fixture.calms_down();
+/// Runs the office until every replay has finished and every queue is empty, then checks that nothing is lost.
+pub(super) async fn finishes(fixture: &mut Fixture) -> Result<(), String> {
+    fixture.end_faults();
     let start = fixture.now();
     let mut aborts = 0;
     loop {
         for second in 0..10 {
             step(fixture).await;
             fixture.consume().await;
-            while take_in(fixture).await + receipts::take(fixture).await > 0 {}
+            while run_intake(fixture).await + receipts::handle(fixture).await > 0 {}
             fixture.advance(Span::from_ms(1_000 + second));
         }
         let process = fixture.process();
-        sweep::run(&process.office).await.map_err(|error| format!("sweep fails in the calm: {error}"))?;
-        fixture.checker.verdict()?;
-        let books = Books::read(&fixture.store).await?;
-        let unfinished: Vec<_> = books.replays.iter().filter(|replay| !replay.is_finished()).collect();
-        if unfinished.is_empty() && is_idle(fixture).await {
+        sweep::run(&process.office).await.map_err(|error| format!("sweep fails without faults: {error}"))?;
+        fixture.checker.result()?;
+        let contents = Contents::read(&fixture.store).await?;
+        let unfinished: Vec<_> = contents.replays.iter().filter(|replay| !replay.is_finished()).collect();
+        if unfinished.is_empty() && queues_are_empty(fixture).await {
             break;
         }
         if fixture.now() > start.plus(Span::from_secs(PATIENCE_S)) {
             let states: Vec<_> = unfinished.iter().map(|replay| (replay.id(), replay.state())).collect();
-            return Err(format!("nothing comes to rest: {states:?}"));
+            return Err(format!("not idle after {PATIENCE_S} s: {states:?}"));
         }
         for replay in unfinished.iter().filter(|replay| replay.is_paused()) {
             aborts += 1;
             let by = Actor::from("anna");
-            let done = act::abort(&process.office, &by, replay.id(), "the end").await;
-            done.map_err(|error| format!("abort {aborts} fails in the calm: {error}"))?;
+            let done = act::abort(&process.office, &by, replay.id(), "the simulation ends").await;
+            done.map_err(|error| format!("abort {aborts} fails without faults: {error}"))?;
         }
     }
-    books_are_right(fixture).await?;
+    store_is_consistent(fixture).await?;
     nothing_is_lost(fixture).await
 }
 
-/// Whether no message lies in any queue, in anybody's hands or with a delay.
-async fn is_idle(fixture: &Fixture) -> bool {
+/// Returns whether no queue has a visible, in-flight or delayed message.
+async fn queues_are_empty(fixture: &Fixture) -> bool {
     for queue in [&fixture.main, &fixture.dlq, &fixture.steps, &fixture.receipts] {
         match fixture.queue.attributes(queue).await {
             Ok(is) if is.visible_count + is.in_flight_count + is.delayed_count == 0 => {}
@@ -59,12 +60,12 @@ async fn is_idle(fixture: &Fixture) -> bool {
     true
 }
 
-/// Every order was processed, or is a letter that waits; what counts as delivered was processed.
+/// Checks that every order was processed or is a waiting letter, and that every delivered letter was processed.
 async fn nothing_is_lost(fixture: &Fixture) -> Result<(), String> {
-    let books = Books::read(&fixture.store).await?;
+    let contents = Contents::read(&fixture.store).await?;
     let mut letters: BTreeMap<u64, Vec<LetterStateKind>> = BTreeMap::new();
-    for letter in books.letters.values() {
-        let n = number_of(&letter.content.body).ok_or_else(|| format!("letter {} is no order", letter.id))?;
+    for letter in contents.letters.values() {
+        let n = number_of(&letter.content.body).ok_or_else(|| format!("letter {} is not an order", letter.id))?;
         letters.entry(n).or_default().push(letter.state.kind());
     }
     for n in 0..fixture.orders() {
@@ -75,21 +76,21 @@ async fn nothing_is_lost(fixture: &Fixture) -> Result<(), String> {
         if processed == 0 && !states.iter().any(is_kept) {
             return Err(format!("order {n} is lost: {states:?}"));
         }
-        // Of a message that had no room for the marker and whose answer was lost nobody can tell that it came back: it
-        // is a letter of its own, which waits, and the sending counts as delivered.
-        let in_the_dark = states.iter().any(is_kept) && fixture.checker.was_sent_in_the_dark(n);
-        if processed == 0 && states.contains(&LetterStateKind::Delivered) && !in_the_dark {
-            return Err(format!("order {n} counts as delivered, and nobody processed it"));
+        // A message without room for a marker, sent in a call whose answer was lost, cannot be recognised when it
+        // returns: it becomes a waiting letter of its own, and the original counts as delivered.
+        let unattributed = states.iter().any(is_kept) && fixture.checker.was_sent_unattributed(n);
+        if processed == 0 && states.contains(&LetterStateKind::Delivered) && !unattributed {
+            return Err(format!("order {n} counts as delivered but was not processed"));
         }
         if states.contains(&LetterStateKind::InReplay) {
-            return Err(format!("order {n} is in a replay that is over"));
+            return Err(format!("order {n} is still in a finished replay"));
         }
-        if states.len() > 1 && !fixture.checker.was_sent_in_the_dark(n) {
+        if states.len() > 1 && !fixture.checker.was_sent_unattributed(n) {
             return Err(format!("order {n} is {} letters", states.len()));
         }
     }
     if let Some(n) = letters.keys().next() {
-        return Err(format!("there is a letter of order {n}, which nobody placed"));
+        return Err(format!("a letter of order {n} exists, which was not placed"));
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! Who sees every call that takes effect, in order, and checks each against the promises.
+//! Observes every call that takes effect, in order, and checks each against the office's promises.
 
 mod replays;
 
 use super::fixture::{QUIET, SKEW, Summary};
 use super::orders::number_of;
-use super::programs::{made, may_be_a_changed_sending};
+use super::programs::{may_be_transformed, transformed};
 use domain::gate::ConditionKind;
 use domain::group::Variant;
 use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId};
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Lines of the log that are told with a broken promise.
+/// Lines of the log that a report of a violation includes.
 const LOG_MAX: usize = 60;
 
 type Key = (ReplayId, LetterId);
@@ -31,25 +31,25 @@ type Key = (ReplayId, LetterId);
 pub(super) struct Checker {
     main: QueueArn,
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    seen: Mutex<Seen>,
+    observed: Mutex<Observed>,
 }
 
-/// A sending that is meant, and what became of it.
+/// An intent to send, and the sends that followed.
 struct Intent {
     /// The number of the commit that wrote it.
     at: u64,
     /// Sends that reached the queue.
     sends: u32,
-    /// When the last of them was.
+    /// The time of the latest send.
     sent_at: Option<Timestamp>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct Observed {
     commits: u64,
     merged: BTreeSet<GroupId>,
     merges: u64,
-    /// Sendings whose message the consumer has processed.
+    /// Entries whose message the consumer has processed.
     processed: BTreeSet<Key>,
     confirmed: u64,
     orders: BTreeMap<u64, Content>,
@@ -57,91 +57,91 @@ struct Seen {
     entries: BTreeMap<Key, Entry>,
     intents: BTreeMap<Key, Intent>,
     replays: BTreeMap<ReplayId, Replay>,
-    /// Messages without a marker that reached the main queue, and whose id there no entry has taken down yet; with the
-    /// numbers of their orders.
-    in_the_dark: BTreeMap<MessageId, Option<u64>>,
-    /// The commit that wrote each of them last.
+    /// Messages without a marker that reached the main queue and whose id no entry has recorded yet, with the numbers of
+    /// their orders.
+    unattributed: BTreeMap<MessageId, Option<u64>>,
+    /// The latest commit that wrote each replay.
     written_at: BTreeMap<ReplayId, u64>,
-    /// The commits in which letters came back.
+    /// The commits in which letters returned.
     returned_at: BTreeMap<Key, u64>,
     /// Programs by group and version.
     programs: BTreeMap<(GroupId, u32), String>,
-    /// The dry run of each, as it is.
+    /// The current dry run of each program.
     dry_runs: BTreeMap<(GroupId, u32), DryRun>,
-    /// Letters that left changed.
+    /// Letters that were sent changed by a transform.
     changed: u64,
-    /// Replays that may send nothing more, since which commit, and how much they did send after it.
+    /// Replays that must not send: since which commit, and the number of letters sent after it.
     halted: BTreeMap<ReplayId, (u64, usize)>,
     died_at: BTreeMap<GroupId, Timestamp>,
-    broken: Option<String>,
+    violation: Option<String>,
     log: VecDeque<String>,
-    /// Of every line that was ever in the log.
+    /// The hash of every line that was ever in the log.
     print: DefaultHasher,
 }
 
 impl Checker {
     pub fn new(main: QueueArn, now: Arc<dyn Fn() -> Timestamp + Send + Sync>) -> Self {
-        Self { main, now, seen: Mutex::default() }
+        Self { main, now, observed: Mutex::default() }
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn observed(&self) -> MutexGuard<'_, Observed> {
+        self.observed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An order was placed.
+    /// Records a placed order.
     pub fn placed(&self, n: u64, content: &Content) {
-        self.seen().orders.insert(n, content.clone());
+        self.observed().orders.insert(n, content.clone());
     }
 
-    /// The consumer has processed a message of a replay's.
+    /// Records that the consumer has processed a message of a replay.
     pub fn processed(&self, marker: &Marker) {
-        self.seen().processed.insert((marker.replay.clone(), marker.letter.clone()));
+        self.observed().processed.insert((marker.replay.clone(), marker.letter.clone()));
     }
 
-    /// Whether a letter is on its way as the one message whose id its entry has.
+    /// Returns whether a letter was sent once and its entry knows the message id.
     pub fn is_one_message(&self, marker: &Marker) -> bool {
-        let seen = self.seen();
-        let entry = seen.entries.get(&(marker.replay.clone(), marker.letter.clone()));
+        let observed = self.observed();
+        let entry = observed.entries.get(&(marker.replay.clone(), marker.letter.clone()));
         entry.is_some_and(|entry| entry.sends == 1 && matches!(entry.outcome, Outcome::InFlight { .. }))
     }
 
-    /// Something is wrong that others have seen.
-    pub fn accuse(&self, broken: String) {
-        self.seen().accuse(broken);
+    /// Records a violation.
+    pub fn report(&self, violation: String) {
+        self.observed().report(violation);
     }
 
-    /// The first promise that was broken.
-    pub fn verdict(&self) -> Result<(), String> {
-        self.seen().broken.clone().map_or(Ok(()), Err)
+    /// Fails with the first violation.
+    pub fn result(&self) -> Result<(), String> {
+        self.observed().violation.clone().map_or(Ok(()), Err)
     }
 
-    /// What happened last.
-    pub fn last_words(&self) -> String {
-        self.seen().log.iter().cloned().collect::<Vec<_>>().join("\n")
+    /// Returns the latest events.
+    pub fn log(&self) -> String {
+        self.observed().log.iter().cloned().collect::<Vec<_>>().join("\n")
     }
 
-    /// What was done, in numbers.
-    pub fn counted(&self) -> Summary {
-        let seen = self.seen();
-        let sends = seen.intents.values().map(|intent| u64::from(intent.sends)).sum();
-        let (replays, merges, confirmed) = (seen.replays.len() as u64, seen.merges, seen.confirmed);
-        let (changed, print) = (seen.changed, seen.print.finish());
+    /// Returns the numbers of the run, without the orders.
+    pub fn summary(&self) -> Summary {
+        let observed = self.observed();
+        let sends = observed.intents.values().map(|intent| u64::from(intent.sends)).sum();
+        let (replays, merges, confirmed) = (observed.replays.len() as u64, observed.merges, observed.confirmed);
+        let (changed, print) = (observed.changed, observed.print.finish());
         Summary { sends, changed, replays, merges, confirmed, print, ..Summary::default() }
     }
 
-    /// How often a letter was handed to the main queue by a replay.
+    /// Returns how often a replay sent a letter to the main queue.
     pub fn sends_of(&self, replay: &ReplayId, letter: &LetterId) -> u32 {
-        self.seen().intents.get(&(replay.clone(), letter.clone())).map_or(0, |intent| intent.sends)
+        self.observed().intents.get(&(replay.clone(), letter.clone())).map_or(0, |intent| intent.sends)
     }
 
-    /// Whether an answer about a letter was lost while nothing on the message could tell whose it was.
-    pub fn was_sent_in_the_dark(&self, n: u64) -> bool {
-        self.seen().in_the_dark.values().any(|of| *of == Some(n))
+    /// Returns whether an order was sent without a marker in a call whose answer was lost.
+    pub fn was_sent_unattributed(&self, n: u64) -> bool {
+        self.observed().unattributed.values().any(|order| *order == Some(n))
     }
 }
 
-impl Seen {
-    fn joins(&mut self, group: &Variant) {
+impl Observed {
+    fn variant(&mut self, group: &Variant) {
         if group.merge.into.is_none() {
             self.merged.remove(&group.id);
         } else if self.merged.insert(group.id.clone()) {
@@ -149,9 +149,9 @@ impl Seen {
         }
     }
 
-    fn accuse(&mut self, broken: String) {
-        self.log.push_back(format!("BROKEN: {broken}"));
-        self.broken.get_or_insert(broken);
+    fn report(&mut self, violation: String) {
+        self.log.push_back(format!("VIOLATION: {violation}"));
+        self.violation.get_or_insert(violation);
     }
 
     fn note(&mut self, now: Timestamp, line: String) {
@@ -167,15 +167,15 @@ impl Seen {
         *died_at = (*died_at).max(letter.died_at);
         let original = number_of(&letter.content.body).and_then(|n| self.orders.get(&n));
         if original != Some(&letter.content)
-            && !original.is_some_and(|original| may_be_a_changed_sending(original, letter, self.programs.values()))
+            && !original.is_some_and(|original| may_be_transformed(original, letter, self.programs.values()))
         {
-            self.accuse(format!("letter {} is not what was sent: {:?}", letter.id, letter.content));
+            self.report(format!("letter {} differs from its order: {:?}", letter.id, letter.content));
         }
         self.letters.insert(letter.id.clone(), letter.clone());
     }
 
-    /// What a letter must be when a replay sends it; none when its program fails on it.
-    fn as_sent(&self, (replay, letter): &Key) -> Option<Content> {
+    /// Returns the content with which a replay must send a letter; `None` if its program fails on it.
+    fn expected_content(&self, (replay, letter): &Key) -> Option<Content> {
         let content = self.letters.get(letter)?.content.clone();
         let replay = self.replays.get(replay)?;
         let Some(named) = &replay.transform() else { return Some(content) };
@@ -183,7 +183,7 @@ impl Seen {
         if program_hash(program) != named.program_hash {
             return None;
         }
-        Some(Content { body: made(program, &content.body)?, ..content })
+        Some(Content { body: transformed(program, &content.body)?, ..content })
     }
 
     fn entry(&mut self, entry: &Entry, now: Timestamp) {
@@ -191,8 +191,8 @@ impl Seen {
         self.note(now, format!("entry {} {:?} sends {}", entry.seq, entry.outcome.kind(), entry.sends));
         match &entry.outcome {
             Outcome::Sending { .. } => self.intent(entry, &key),
-            // Sent once more, a FIFO queue answers with the id of the first, which may have come back in between.
-            Outcome::InFlight { message_id, .. } if entry.sends == 1 => drop(self.in_the_dark.remove(message_id)),
+            // On a second send, a FIFO queue answers with the id of the first, which may have returned in between.
+            Outcome::InFlight { message_id, .. } if entry.sends == 1 => drop(self.unattributed.remove(message_id)),
             Outcome::Returned { .. } => drop(self.returned_at.entry(key.clone()).or_insert(self.commits)),
             Outcome::Delivered { confirmed: Some(_), .. } => self.confirmation(&key),
             Outcome::Delivered { confirmed: None, .. } => self.delivery(&key, now),
@@ -203,13 +203,13 @@ impl Seen {
 
     fn intent(&mut self, entry: &Entry, key: &Key) {
         let Some(replay) = self.replays.get(&entry.replay) else {
-            return self.accuse(format!("letter {} was to be sent without an approval", entry.letter));
+            return self.report(format!("letter {} has an intent without an approval", entry.letter));
         };
         match replay.state() {
             ReplayState::Running { wave, .. } if *wave == entry.wave => {}
             _ => {
-                let words = format!("letter {} of wave {} meant to go while {:?}", key.1, entry.wave, replay.state());
-                self.accuse(words);
+                let words = format!("letter {} of wave {} has an intent while {:?}", key.1, entry.wave, replay.state());
+                self.report(words);
             }
         }
         let at = self.commits;
@@ -217,46 +217,47 @@ impl Seen {
         intent.at = at;
     }
 
-    /// Confirmed only when the consumer has processed just that.
+    /// A letter is confirmed only if the consumer has processed exactly that entry.
     fn confirmation(&mut self, key: &Key) {
         self.confirmed += 1;
         if !self.processed.contains(key) {
-            self.accuse(format!("letter {} counts as confirmed, and nobody has processed it", key.1));
+            self.report(format!("letter {} counts as confirmed but was not processed", key.1));
         }
     }
 
-    /// Without a receipt delivered only when it was sent, and its window has passed.
+    /// Without a receipt, a letter is delivered only if it was sent and its window has passed.
     fn delivery(&mut self, key: &Key, now: Timestamp) {
         let window = self.replays.get(&key.0).map(Replay::window).unwrap_or_default();
         let sent_at = self.intents.get(key).and_then(|intent| intent.sent_at);
         if sent_at.is_none_or(|at| now.plus(SKEW).plus(SKEW) < at.plus(window)) {
-            self.accuse(format!("letter {} counts as delivered, sent at {sent_at:?}, now {now:?}", key.1));
+            self.report(format!("letter {} counts as delivered, sent at {sent_at:?}, now {now:?}", key.1));
         }
     }
 
-    /// Which sending of ours a message on its way is. Without a marker it may be that of either of two letters of one
-    /// content: such twins come of a message of which nobody can tell that it came back.
-    fn sending(&self, message: &Outgoing) -> Vec<Key> {
+    /// Returns the entries that a sent message may belong to. Without a marker it may be either of two letters with equal
+    /// content, which exist if a returned message was not recognised.
+    fn candidates(&self, message: &Outgoing) -> Vec<Key> {
         if let Some(marker) = message.content.attributes.get(MARKER_ATTRIBUTE) {
             let marker = marker.as_text().and_then(Marker::parse);
             return marker.map(|marker| (marker.replay, marker.letter)).into_iter().collect();
         }
-        let is_it = |(key, entry): &(&Key, &Entry)| {
-            entry.outcome.kind() == OutcomeKind::Sending && self.as_sent(key).as_ref() == Some(&message.content)
+        let matches = |(key, entry): &(&Key, &Entry)| {
+            entry.outcome.kind() == OutcomeKind::Sending
+                && self.expected_content(key).as_ref() == Some(&message.content)
         };
-        self.entries.iter().filter(is_it).map(|(key, _)| key.clone()).collect()
+        self.entries.iter().filter(matches).map(|(key, _)| key.clone()).collect()
     }
 
-    /// FIFO: of a message group one letter is on its way, none overtakes another, none follows one that came back.
+    /// FIFO: per message group only one letter is on its way, no letter overtakes another, and none follows a returned one.
     fn in_order(&mut self, key: &Key) {
         let Some(entry) = self.entries.get(key).cloned() else { return };
-        let of_lane = self.entries.values().filter(|other| {
+        let same_group = self.entries.values().filter(|other| {
             other.replay == entry.replay
                 && other.message_group == entry.message_group
                 && other.message_group.is_some()
                 && other.seq != entry.seq
         });
-        let wrong: Vec<String> = of_lane
+        let wrong: Vec<String> = same_group
             .filter(|other| match other.outcome.kind() {
                 OutcomeKind::Sending | OutcomeKind::InFlight => true,
                 OutcomeKind::Delivered => other.seq > entry.seq,
@@ -266,18 +267,21 @@ impl Seen {
             .map(|other| format!("{} {:?}", other.seq, other.outcome.kind()))
             .collect();
         if !wrong.is_empty() {
-            self.accuse(format!("letter {} of {:?} went beside or after {wrong:?}", entry.seq, entry.message_group));
+            self.report(format!(
+                "letter {} of {:?} was sent beside or after {wrong:?}",
+                entry.seq, entry.message_group
+            ));
         }
         if entry.message_group.is_none() {
-            self.accuse(format!("letter {} goes to a FIFO queue without its message group", key.1));
+            self.report(format!("letter {} was sent to a FIFO queue without its message group", key.1));
         }
     }
 
     fn send(&mut self, main: &QueueArn, message: &Outgoing, now: Timestamp) {
-        let keys = self.sending(message);
+        let keys = self.candidates(message);
         let [key] = &keys[..] else {
             if keys.is_empty() {
-                self.accuse(format!("nobody knows what was sent: {:?}", message.content));
+                self.report(format!("a sent message belongs to no entry: {:?}", message.content));
             }
             for key in &keys {
                 if let Some(intent) = self.intents.get_mut(key) {
@@ -288,18 +292,22 @@ impl Seen {
         };
         self.note(now, format!("sends {}", key.1));
         let Some(letter) = self.letters.get(&key.1) else {
-            return self.accuse(format!("letter {} was never stored", key.1));
+            return self.report(format!("letter {} was never stored", key.1));
         };
         let mut content = message.content.clone();
         content.attributes.remove(MARKER_ATTRIBUTE);
         let is_changed = content.body != letter.content.body;
-        let (same, home) = (self.as_sent(key).as_ref() == Some(&content), letter.main_queue.as_ref() == Some(main));
-        if !same || !home {
-            self.accuse(format!("letter {} left otherwise than approved, or for another queue: {content:?}", key.1));
+        let (is_expected, is_home) =
+            (self.expected_content(key).as_ref() == Some(&content), letter.main_queue.as_ref() == Some(main));
+        if !is_expected || !is_home {
+            self.report(format!(
+                "letter {} was sent with another content than approved, or to another queue: {content:?}",
+                key.1
+            ));
         }
-        let told = self.entries.get(key).and_then(|entry| entry.changed_by.clone()).map(|by| by.body_hash);
-        if told != is_changed.then(|| body_hash(&content.body)) {
-            self.accuse(format!("letter {} left as {content:?}, told is {told:?}", key.1));
+        let recorded = self.entries.get(key).and_then(|entry| entry.changed_by.clone()).map(|by| by.body_hash);
+        if recorded != is_changed.then(|| body_hash(&content.body)) {
+            self.report(format!("letter {} was sent as {content:?}, but its entry records {recorded:?}", key.1));
         }
         self.changed += u64::from(is_changed);
         if main.is_fifo() {
@@ -311,13 +319,13 @@ impl Seen {
                 intent.sent_at = Some(now);
                 intent.at
             }
-            None => return self.accuse(format!("letter {} was sent without an intent", key.1)),
+            None => return self.report(format!("letter {} was sent without an intent", key.1)),
         };
         if let Some((halted_at, after)) = self.halted.get_mut(&key.0) {
             *after += 1;
-            let (late, many) = (intent_at > *halted_at, *after > BATCH_ENTRIES_MAX);
-            if late || many {
-                self.accuse(format!("letter {} was sent after its replay was stopped", key.1));
+            let (is_late, are_many) = (intent_at > *halted_at, *after > BATCH_ENTRIES_MAX);
+            if is_late || are_many {
+                self.report(format!("letter {} was sent after its replay was paused or ended", key.1));
             }
         }
     }
@@ -326,31 +334,30 @@ impl Seen {
 impl Watch for Checker {
     fn committed(&self, writes: &[Write]) {
         let now = (self.now)();
-        let mut seen = self.seen();
-        seen.commits += 1;
-        // The head first: what else is in the commit holds with it.
+        let mut observed = self.observed();
+        observed.commits += 1;
+        // The replay first: the other writes of the commit are checked against it.
         for write in writes {
             if let Write::Replay { replay, expect } = write {
-                seen.program(replay, writes);
-                seen.replay(replay, *expect == Expect::Absent, now);
+                observed.program(replay, writes);
+                observed.replay(replay, *expect == Expect::Absent, now);
             }
         }
         for write in writes {
             match write {
-                Write::Letter { letter, .. } => seen.letter(letter),
-                Write::Entry { entry, .. } => seen.entry(entry, now),
-                Write::Plan(plan) => seen.plan(plan),
+                Write::Letter { letter, .. } => observed.letter(letter),
+                Write::Entry { entry, .. } => observed.entry(entry, now),
+                Write::Plan(plan) => observed.plan(plan),
                 Write::DryRun { run, .. } => {
-                    seen.dry_runs.insert((run.group.clone(), run.transform.version), DryRun::clone(run));
+                    observed.dry_runs.insert((run.group.clone(), run.transform.version), DryRun::clone(run));
                 }
                 Write::Transform(saved) => {
-                    let old = seen.programs.insert((saved.group.clone(), saved.version), saved.program.clone());
+                    let old = observed.programs.insert((saved.group.clone(), saved.version), saved.program.clone());
                     if old.is_some() {
-                        seen.accuse(format!("version {} of {} was written again", saved.version, saved.group));
+                        observed.report(format!("version {} of {} was overwritten", saved.version, saved.group));
                     }
                 }
-                // One that joins tells of its head.
-                Write::Variant { group, .. } => seen.joins(group),
+                Write::Variant { group, .. } => observed.variant(group),
                 _ => {}
             }
         }
@@ -359,17 +366,18 @@ impl Watch for Checker {
     fn sends(&self, queue: &QueueArn, messages: &[Outgoing]) {
         if *queue == self.main {
             let now = (self.now)();
-            let mut seen = self.seen();
-            messages.iter().for_each(|message| seen.send(queue, message, now));
+            let mut observed = self.observed();
+            messages.iter().for_each(|message| observed.send(queue, message, now));
         } else if !queue.as_str().ends_with("dlo-steps") {
-            self.accuse(format!("letters were sent to {queue}"));
+            self.report(format!("letters were sent to {queue}"));
         }
     }
 
     fn sent(&self, queue: &QueueArn, messages: &[Outgoing], answers: &[Result<MessageId, EntryFailure>]) {
         let unmarked = |message: &Outgoing| !message.content.attributes.contains_key(MARKER_ATTRIBUTE);
         let sent = messages.iter().zip(answers).filter(|(message, _)| *queue == self.main && unmarked(message));
-        let dark = sent.filter_map(|(message, answer)| Some((answer.clone().ok()?, number_of(&message.content.body))));
-        self.seen().in_the_dark.extend(dark);
+        let unattributed =
+            sent.filter_map(|(message, answer)| Some((answer.clone().ok()?, number_of(&message.content.body))));
+        self.observed().unattributed.extend(unattributed);
     }
 }

@@ -1,4 +1,4 @@
-//! What must hold in the store at every moment.
+//! Checks that must hold for the store at every moment.
 
 use super::fixture::Fixture;
 use domain::id::{GroupId, LetterId, ReplayId};
@@ -10,8 +10,8 @@ use office::port::{GroupFacts, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Everything that a store has, read page by page.
-pub(super) struct Books {
+/// The contents of a store, read page by page.
+pub(super) struct Contents {
     pub groups: Vec<GroupFacts>,
     pub letters: BTreeMap<LetterId, Letter>,
     pub replays: Vec<Replay>,
@@ -31,7 +31,7 @@ macro_rules! all {
     }};
 }
 
-impl Books {
+impl Contents {
     pub async fn read(store: &Arc<dyn Store>) -> Result<Self, String> {
         let groups = all!(cursor, store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX));
         let mut letters = BTreeMap::new();
@@ -50,19 +50,19 @@ impl Books {
     }
 }
 
-/// Counters are the fold of the letters, ledgers of the entries, and each letter is where its state says.
-pub(super) async fn books_are_right(fixture: &Fixture) -> Result<(), String> {
-    let books = Books::read(&fixture.store).await?;
-    books.groups.iter().try_for_each(|facts| counters_are_exact(facts, &books))?;
-    books.groups.iter().try_for_each(|facts| kin_agree(facts, &books))?;
-    for replay in &books.replays {
+/// Checks that counters equal the letters, ledgers equal the entries, and every letter is where its state says.
+pub(super) async fn store_is_consistent(fixture: &Fixture) -> Result<(), String> {
+    let contents = Contents::read(&fixture.store).await?;
+    contents.groups.iter().try_for_each(|facts| counters_are_exact(facts, &contents))?;
+    contents.groups.iter().try_for_each(|facts| merges_agree(facts, &contents))?;
+    for replay in &contents.replays {
         let ledger = fixture.store.ledger(replay.id()).await.map_err(|error| error.to_string())?;
-        let entries = &books.entries[replay.id()];
+        let entries = &contents.entries[replay.id()];
         for (wave, planned) in replay.plan().waves.iter().enumerate() {
             let columns = ledger.wave(wave as u32);
             for kind in OutcomeKind::ALL {
-                let is = |entry: &&Entry| entry.wave as usize == wave && entry.outcome.kind() == kind;
-                let counted = entries.iter().filter(is).count() as u64;
+                let matches = |entry: &&Entry| entry.wave as usize == wave && entry.outcome.kind() == kind;
+                let counted = entries.iter().filter(matches).count() as u64;
                 if columns.get(kind) != counted {
                     return Err(format!(
                         "{}: wave {wave} has {counted} {}, not {columns:?}",
@@ -72,43 +72,54 @@ pub(super) async fn books_are_right(fixture: &Fixture) -> Result<(), String> {
                 }
             }
             if columns.selected() != *planned {
-                return Err(format!("{}: wave {wave} of {planned} letters does not close: {columns:?}", replay.id()));
+                return Err(format!("{}: wave {wave} has {planned} letters, its ledger says {columns:?}", replay.id()));
             }
         }
         let twice = entries.iter().filter(|entry| entry.sends > 1).count() as u64;
         if ledger.total().sent_twice != twice {
-            let told = ledger.total().sent_twice;
-            return Err(format!("{}: {twice} letters may have been sent twice, {told} are told", replay.id()));
+            let counted = ledger.total().sent_twice;
+            return Err(format!("{}: {twice} letters may have been sent twice, {counted} are counted", replay.id()));
         }
         let confirmed = entries.iter().filter(|entry| entry.outcome.confirmation().is_some()).count() as u64;
         if ledger.total().confirmed != confirmed {
-            return Err(format!("{}: {confirmed} are confirmed, {} are told", replay.id(), ledger.total().confirmed));
+            return Err(format!(
+                "{}: {confirmed} are confirmed, {} are counted",
+                replay.id(),
+                ledger.total().confirmed
+            ));
         }
-        no_send_is_untold(fixture, replay, entries, &books)?;
+        every_send_is_counted(fixture, replay, entries, &contents)?;
     }
-    books.letters.values().try_for_each(|letter| letter_is_in_its_replay(letter, &books))
+    contents.letters.values().try_for_each(|letter| letter_is_in_its_replay(letter, &contents))
 }
 
-/// Each send is told. Letters with one content are told together: without a marker nobody sees which of them a message
-/// was.
-fn no_send_is_untold(fixture: &Fixture, replay: &Replay, entries: &[Entry], books: &Books) -> Result<(), String> {
+/// Checks that the entries count at least as many sends as the queue received. Letters with equal content are checked
+/// together: without a marker, a message does not show which of them it is.
+fn every_send_is_counted(
+    fixture: &Fixture,
+    replay: &Replay,
+    entries: &[Entry],
+    contents: &Contents,
+) -> Result<(), String> {
     let mut sends: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     for entry in entries {
-        let letter = books.letters.get(&entry.letter);
-        let (sent, told) = sends.entry(letter.map_or("", |letter| letter.content.body.as_str())).or_default();
+        let letter = contents.letters.get(&entry.letter);
+        let (sent, counted) = sends.entry(letter.map_or("", |letter| letter.content.body.as_str())).or_default();
         *sent += fixture.checker.sends_of(replay.id(), &entry.letter);
-        *told += entry.sends;
+        *counted += entry.sends;
     }
-    match sends.iter().find(|(_, (sent, told))| sent > told) {
-        Some((body, (sent, told))) => Err(format!("{}: {body} was sent {sent} times, {told} are told", replay.id())),
+    match sends.iter().find(|(_, (sent, counted))| sent > counted) {
+        Some((body, (sent, counted))) => {
+            Err(format!("{}: {body} was sent {sent} times, {counted} are counted", replay.id()))
+        }
         None => Ok(()),
     }
 }
 
-fn counters_are_exact(facts: &GroupFacts, books: &Books) -> Result<(), String> {
+fn counters_are_exact(facts: &GroupFacts, contents: &Contents) -> Result<(), String> {
     let id = &facts.group.id;
     for kind in LetterStateKind::ALL {
-        let of_kind = books.letters.values().filter(|letter| letter.group == *id && letter.state.kind() == kind);
+        let of_kind = contents.letters.values().filter(|letter| letter.group == *id && letter.state.kind() == kind);
         let (mut count, mut money) = (0, Purse::empty());
         for letter in of_kind {
             count += 1;
@@ -116,25 +127,28 @@ fn counters_are_exact(facts: &GroupFacts, books: &Books) -> Result<(), String> {
         }
         let tally = facts.counts.of(kind);
         if (tally.letters, &tally.money) != (count, &money) {
-            return Err(format!("group {id} has {count} {} worth {money:?}, told are {tally:?}", kind.as_str()));
+            return Err(format!(
+                "group {id} has {count} {} worth {money:?}, its counters say {tally:?}",
+                kind.as_str()
+            ));
         }
     }
     Ok(())
 }
 
-/// A head names those that point to it, and is merged into none itself.
-fn kin_agree(facts: &GroupFacts, books: &Books) -> Result<(), String> {
+/// Checks that a representative names exactly the variants merged into it, and is not merged itself.
+fn merges_agree(facts: &GroupFacts, contents: &Contents) -> Result<(), String> {
     let (id, merge) = (&facts.group.id, &facts.group.merge);
-    let pointing = books.groups.iter().filter(|other| other.group.merge.into.as_ref() == Some(id));
-    let pointing: BTreeSet<_> = pointing.map(|other| other.group.id.clone()).collect();
-    let is_right = pointing == merge.members && (merge.into.is_none() || merge.members.is_empty());
-    if is_right { Ok(()) } else { Err(format!("group {id} says {merge:?}, and {pointing:?} point to it")) }
+    let merged = contents.groups.iter().filter(|other| other.group.merge.into.as_ref() == Some(id));
+    let merged: BTreeSet<_> = merged.map(|other| other.group.id.clone()).collect();
+    let is_right = merged == merge.members && (merge.into.is_none() || merge.members.is_empty());
+    if is_right { Ok(()) } else { Err(format!("variant {id} says {merge:?}, but {merged:?} are merged into it")) }
 }
 
-/// A letter that a replay has in hand is one that this replay is sending, or has sent and watches.
-fn letter_is_in_its_replay(letter: &Letter, books: &Books) -> Result<(), String> {
+/// Checks that the entry of a letter in a replay is being sent or is in flight.
+fn letter_is_in_its_replay(letter: &Letter, contents: &Contents) -> Result<(), String> {
     let LetterState::InReplay { replay } = &letter.state else { return Ok(()) };
-    let entries = books.entries.get(replay).map(Vec::as_slice).unwrap_or_default();
+    let entries = contents.entries.get(replay).map(Vec::as_slice).unwrap_or_default();
     let entry = entries.iter().find(|entry| entry.letter == letter.id);
     match entry.map(|entry| entry.outcome.kind()) {
         Some(OutcomeKind::Sending | OutcomeKind::InFlight) => Ok(()),

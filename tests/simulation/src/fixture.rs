@@ -1,4 +1,4 @@
-//! Who and what takes part: the queues, the store, the processes that run handlers, the consumer, the clock.
+//! The set-up of a simulation: the queues, the store, the processes that run handlers, the consumer, the clock.
 
 use super::checker::Checker;
 use super::{orders, receipts};
@@ -7,7 +7,7 @@ use domain::limits::BATCH_ENTRIES_MAX;
 use domain::message::{Content, DeadMessage};
 use domain::policy::{GatePolicy, MessageTypeRule, Policy, ReplayPolicy};
 use domain::time::{Span, Timestamp};
-use harness::faults::{Dice, Faults, FaultyQueue, FaultyStore, Outage, Watch};
+use harness::faults::{Faults, FaultyQueue, FaultyStore, Outage, RandomFaults, Watch};
 use harness::lag::Lag;
 use harness::samples::{Chance, START};
 use local::queue::{EmbeddedQueue, QueueSettings};
@@ -23,16 +23,16 @@ use std::sync::{Arc, Mutex};
 use transform::Transforms;
 use wire::DeploymentRequest;
 
-/// How long the consumer has for a message.
+/// The visibility timeout of the main queue.
 pub(super) const VISIBILITY: Span = Span::from_secs(1);
-/// How long the gate wants it quiet.
+/// How long the gate requires quiet.
 pub(super) const QUIET: Span = Span::from_secs(2);
-/// How far the clocks of the processes are off, at most.
+/// The largest error of a process's clock.
 pub(super) const SKEW: Span = Span::from_ms(200);
 /// The version of the consumer that processes everything.
 const FINAL: u32 = u32::MAX;
 
-/// A function's process: it has its own clock, and may die.
+/// The process of a function. It has its own clock and may die.
 #[derive(Clone)]
 pub(super) struct Process {
     pub name: &'static str,
@@ -40,38 +40,38 @@ pub(super) struct Process {
     pub faults: Arc<Faults>,
 }
 
-/// What happened, in numbers.
+/// The numbers of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Orders that were placed.
+    /// Placed orders.
     pub orders: u64,
-    /// Letters that replays sent.
+    /// Letters sent by replays.
     pub sends: u64,
-    /// Those of them that a transform had changed.
+    /// Sent letters that a transform changed.
     pub changed: u64,
-    /// Replays that were approved.
+    /// Approved replays.
     pub replays: u64,
-    /// Fingerprints that were merged into groups.
+    /// Merges of fingerprints into groups.
     pub merges: u64,
-    /// Letters that receipts confirmed.
+    /// Letters confirmed by receipts.
     pub confirmed: u64,
-    /// A hash of everything that the checker wrote down: another story has another.
+    /// A hash of the checker's whole log: it differs between different runs.
     pub print: u64,
 }
 
 impl std::ops::AddAssign for Summary {
-    fn add_assign(&mut self, told: Self) {
-        self.orders += told.orders;
-        self.sends += told.sends;
-        self.changed += told.changed;
-        self.replays += told.replays;
-        self.merges += told.merges;
-        self.confirmed += told.confirmed;
-        self.print = self.print.wrapping_add(told.print);
+    fn add_assign(&mut self, other: Self) {
+        self.orders += other.orders;
+        self.sends += other.sends;
+        self.changed += other.changed;
+        self.replays += other.replays;
+        self.merges += other.merges;
+        self.confirmed += other.confirmed;
+        self.print = self.print.wrapping_add(other.print);
     }
 }
 
-/// Everything.
+/// The whole simulated system.
 pub(super) struct Fixture {
     pub seed: u64,
     pub chance: Chance,
@@ -83,7 +83,7 @@ pub(super) struct Fixture {
     pub steps: QueueArn,
     pub receipts: QueueArn,
     /// Whether the consumer sends receipts.
-    pub tells: bool,
+    pub sends_receipts: bool,
     /// How often each order was processed.
     pub processed: BTreeMap<u64, u32>,
     pub version: u32,
@@ -97,7 +97,7 @@ impl Fixture {
     pub async fn new(seed: u64) -> Self {
         let mut chance = Chance(seed);
         let clock = Arc::new(AtomicI64::new(START.as_ms()));
-        let now = clock_of(&clock, Span::ZERO);
+        let now = clock_with_skew(&clock, Span::ZERO);
         let queue = Arc::new(EmbeddedQueue::open_in_memory(now.clone()).expect("embedded queues"));
         let ending = if chance.below(3) == 0 { ".fifo" } else { "" };
         let named = |name: &str, ending: &str| QueueArn::new(format!("arn:aws:sqs:local:000000000000:{name}{ending}"));
@@ -106,7 +106,7 @@ impl Fixture {
         for plain in [&dlq, &steps, &receipts] {
             queue.create_queue(plain, QueueSettings::default()).await.expect("a queue");
         }
-        let tells = chance.below(3) > 0;
+        let sends_receipts = chance.below(3) > 0;
         let settings = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
         queue.create_queue(&main, settings.dead_letters_to(&dlq, 3)).await.expect("a queue");
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open_in_memory().expect("a store"));
@@ -114,20 +114,20 @@ impl Fixture {
         let metrics = Arc::new(SeriesMetrics::open_in_memory().expect("metrics"));
         let alerts = Arc::new(LogAlerts::default());
         let rate = chance.below(60);
-        let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::unbounded()));
+        let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::in_this_process()));
         let processes = ["one", "two"].map(|name| {
             let faults = Arc::new(Faults::default());
             let watch: Arc<dyn Watch> = checker.clone();
-            faults.watched_by(watch);
-            faults.lags(lag.clone());
-            faults.throw(Dice {
+            faults.set_watch(watch);
+            faults.set_lag(lag.clone());
+            faults.fail_at_random(RandomFaults {
                 chance: Chance(chance.number()),
                 faults_per_mille: rate,
                 deaths_pct: 40,
                 refusals_per_mille: rate,
             });
             let skew = Span::from_ms(chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms());
-            let dice = Mutex::new(Chance(chance.number()));
+            let entropy = Mutex::new(Chance(chance.number()));
             let office = Office {
                 store: Arc::new(FaultyStore { inner: store.clone(), faults: faults.clone() }),
                 queue: Arc::new(FaultyQueue { inner: queue.clone(), faults: faults.clone() }),
@@ -136,8 +136,8 @@ impl Fixture {
                 payloads: Arc::new(office::port::OutOfSight),
                 policy: Arc::new(policy()),
                 steps: steps.clone(),
-                clock: clock_of(&clock, skew),
-                entropy: Arc::new(move || dice.lock().map(|mut dice| dice.number()).unwrap_or_default()),
+                clock: clock_with_skew(&clock, skew),
+                entropy: Arc::new(move || entropy.lock().map(|mut chance| chance.number()).unwrap_or_default()),
                 retentions: Arc::new(Mutex::new(HashMap::new())),
                 transforms: transforms.clone(),
             };
@@ -153,7 +153,7 @@ impl Fixture {
             dlq,
             steps,
             receipts,
-            tells,
+            sends_receipts,
             processed: BTreeMap::new(),
             version: 1,
             calm: false,
@@ -171,13 +171,13 @@ impl Fixture {
         self.clock.fetch_add(span.as_ms(), Ordering::SeqCst);
     }
 
-    /// One of the processes, alive.
+    /// Returns a random process, restarted if it was dead.
     pub fn process(&mut self) -> Process {
         let at = self.chance.below(self.processes.len());
         self.started(at)
     }
 
-    /// The other process, alive.
+    /// Returns the other process, restarted if it was dead.
     pub fn other(&mut self, process: &Process) -> Process {
         let at = self.processes.iter().position(|other| other.name != process.name).unwrap_or_default();
         self.started(at)
@@ -185,7 +185,7 @@ impl Fixture {
 
     fn started(&self, at: usize) -> Process {
         let process = self.processes[at].clone();
-        process.faults.revive();
+        process.faults.restart();
         process
     }
 
@@ -193,14 +193,14 @@ impl Fixture {
         self.processes.iter().for_each(|process| process.faults.set_outage(outage.clone()));
     }
 
-    /// Nothing fails any more, and the consumer processes everything.
-    pub fn calms_down(&mut self) {
+    /// Ends all faults, and deploys a consumer that processes everything.
+    pub fn end_faults(&mut self) {
         self.set_outage(None);
         self.processes.iter().for_each(|process| process.faults.set_rates(0, 0));
         (self.version, self.calm) = (FINAL, true);
     }
 
-    /// A producer places orders.
+    /// Places orders, as a producer.
     pub async fn place(&mut self, count: u64) {
         for n in self.placed..self.placed + count {
             let content = orders::content(self.seed, n, self.main.is_fifo());
@@ -213,7 +213,7 @@ impl Fixture {
         self.placed += count;
     }
 
-    /// Another version of the consumer goes live; now and then that is reported.
+    /// Deploys the next version of the consumer, and reports the deployment in half of the cases.
     pub async fn deploy(&mut self) {
         self.version += 1;
         if self.chance.below(2) == 0 {
@@ -228,18 +228,18 @@ impl Fixture {
         }
     }
 
-    /// The consumer takes some messages: it processes them, gives up on them, or dies with them in hand.
+    /// Runs the consumer on some messages: it processes them, dead-letters them, or dies before deleting them.
     pub async fn consume(&mut self) {
         let max = 1 + self.chance.below(BATCH_ENTRIES_MAX);
         for message in self.queue.receive(&self.main, max, Span::ZERO, None).await.unwrap_or_default() {
             let Some(n) = orders::number_of(&message.content.body) else {
-                self.checker.accuse(format!("a message on the main queue is no order: {:?}", message.content.body));
+                self.checker.report(format!("a message on the main queue is not an order: {:?}", message.content.body));
                 continue;
             };
             let dies = !self.calm && self.chance.below(40) == 0;
-            // A transform helps every other order.
-            let helped = n.is_multiple_of(2) && message.content.body.contains("\"changed\"");
-            let error = orders::fails(self.seed, n, self.version).filter(|_| self.version != FINAL && !helped);
+            // A transform repairs every other order.
+            let repaired = n.is_multiple_of(2) && message.content.body.contains("\"changed\"");
+            let error = orders::fails(self.seed, n, self.version).filter(|_| self.version != FINAL && !repaired);
             match error {
                 None => *self.processed.entry(n).or_default() += 1,
                 Some(error) => {
@@ -248,7 +248,7 @@ impl Fixture {
                     let stamped = orders::stamped((self.seed, &self.main), &message, error, self.version, self.now());
                     match stamped {
                         Some(stamped) if !silent => self.dead_letter(n, stamped).await,
-                        // Without a word: SQS moves it after the third receive.
+                        // No stamp: SQS moves the message after the third receive.
                         _ => continue,
                     }
                 }
@@ -256,9 +256,9 @@ impl Fixture {
             if !dies {
                 let _ = self.queue.delete_batch(&self.main, std::slice::from_ref(&message.receipt_handle)).await;
             }
-            // A function tells of it before its platform deletes it, and may die in between.
+            // A function sends the receipt before its platform deletes the message, and may die in between.
             if error.is_none() && (!dies || self.chance.below(2) == 0) {
-                receipts::tell(self, &message).await;
+                receipts::send_for(self, &message).await;
             }
         }
     }
@@ -271,7 +271,7 @@ impl Fixture {
         sent.into_iter().for_each(|sent| drop(sent.expect("a letter is sent")));
     }
 
-    /// A received message as intake gets it.
+    /// Returns a received message as intake gets it.
     pub fn dead(&self, received: Received) -> DeadMessage {
         DeadMessage {
             dlq: self.dlq.clone(),
@@ -286,13 +286,13 @@ impl Fixture {
     }
 
     pub fn summary(&self) -> Summary {
-        Summary { orders: self.placed, ..self.checker.counted() }
+        Summary { orders: self.placed, ..self.checker.summary() }
     }
 }
 
 type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-fn clock_of(clock: &Arc<AtomicI64>, skew: Span) -> Now {
+fn clock_with_skew(clock: &Arc<AtomicI64>, skew: Span) -> Now {
     let clock = clock.clone();
     Arc::new(move || Timestamp::from_ms(clock.load(Ordering::SeqCst)).plus(skew))
 }

@@ -1,9 +1,9 @@
-//! The office in bad weather: the real handlers on the embedded store and queues, under a clock that a seed moves, with
-//! calls that fail, processes that die, answers that are lost, queues that go away, clocks that differ, two executors
-//! at once, and people who press every button. The same seed gives the same story.
+//! Simulates the office under faults: the real handlers on the embedded store and queues, under a clock that a seed
+//! moves. Calls fail, processes die, answers are lost, queues disappear, clocks differ, two executors run at once, and
+//! people press every button. The same seed always gives the same run.
 //!
-//! A [`checker`] sees every call that takes effect and checks each send against the promises; [`checks`] reads the
-//! store. After the weather comes a calm in which everything must come to rest: nothing lost, nothing stuck.
+//! A [`checker`] observes every call that takes effect and checks each send against the office's promises; [`checks`]
+//! reads the store. After the faults comes a calm phase in which every replay must finish: nothing lost, nothing stuck.
 
 mod calm;
 mod checker;
@@ -25,46 +25,46 @@ use office::office::StepMessage;
 use office::{intake, replay, sweep};
 use queue::Queue as _;
 
-/// Things that happen before the calm.
+/// Events before the calm phase.
 const TICKS: usize = 200;
-/// Groups and replays are read and checked once in so many ticks; the checker checks always.
+/// Ticks between two checks of the whole store; the checker checks every call.
 const CHECKED_EVERY: usize = 10;
 
-/// Tells the story of a seed; an error says which promise was broken.
+/// Runs the simulation of a seed. The error names the broken promise, with the latest events.
 pub fn run(seed: u64) -> Result<Summary, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
     runtime.block_on(async {
         let mut fixture = Fixture::new(seed).await;
-        let told = tell(&mut fixture).await;
-        told.map_err(|broken| format!("{broken}\n{}", fixture.checker.last_words()))?;
+        let result = simulate(&mut fixture).await;
+        result.map_err(|violation| format!("{violation}\n{}", fixture.checker.log()))?;
         Ok(fixture.summary())
     })
 }
 
-async fn tell(fixture: &mut Fixture) -> Result<(), String> {
+async fn simulate(fixture: &mut Fixture) -> Result<(), String> {
     let orders = 4 + fixture.chance.below(40) as u64;
     fixture.place(orders).await;
     for tick in 0..TICKS {
-        happens(fixture).await?;
+        next_event(fixture).await;
         let jump = if fixture.chance.below(50) == 0 { 40_000 } else { 900 };
         let ms = fixture.chance.below(jump) as i64;
         fixture.advance(Span::from_ms(ms));
-        fixture.checker.verdict()?;
+        fixture.checker.result()?;
         if tick % CHECKED_EVERY == 0 {
-            checks::books_are_right(fixture).await?;
+            checks::store_is_consistent(fixture).await?;
         }
     }
-    calm::comes_to_rest(fixture).await
+    calm::finishes(fixture).await
 }
 
-async fn happens(fixture: &mut Fixture) -> Result<(), String> {
+async fn next_event(fixture: &mut Fixture) {
     match fixture.chance.below(100) {
         0..24 => fixture.consume().await,
         24..38 => {
-            take_in(fixture).await;
+            run_intake(fixture).await;
         }
         38..42 => {
-            receipts::take(fixture).await;
+            receipts::handle(fixture).await;
         }
         42..66 => {
             step(fixture).await;
@@ -72,7 +72,7 @@ async fn happens(fixture: &mut Fixture) -> Result<(), String> {
         66..88 => people::act(fixture).await,
         88..91 => {
             let process = fixture.process();
-            // What it did not get done it does the next time.
+            // The next sweep makes up for a failed one.
             let _ = sweep::run(&process.office).await;
         }
         91..94 => fixture.deploy().await,
@@ -84,19 +84,18 @@ async fn happens(fixture: &mut Fixture) -> Result<(), String> {
             };
             fixture.set_outage(outage);
         }
-        // Fresh letters hold the gate shut: they come seldom.
+        // New letters keep the gate closed, so they are rare.
         96..98 => {
             let count = 1 + fixture.chance.below(8) as u64;
             fixture.place(count).await;
         }
         _ => {}
     }
-    Ok(())
 }
 
-/// Intake of what the dead-letter queue has, as an event source mapping would hand it over: now and then to two
-/// functions at once. Gives how many messages there were.
-async fn take_in(fixture: &mut Fixture) -> usize {
+/// Runs intake on messages of the dead-letter queue, as an event source mapping does; sometimes in two functions at once.
+/// Returns how many messages there were.
+async fn run_intake(fixture: &mut Fixture) -> usize {
     let max = 1 + fixture.chance.below(BATCH_ENTRIES_MAX);
     let received = fixture.queue.receive(&fixture.dlq, max, Span::ZERO, None).await.unwrap_or_default();
     if received.is_empty() {
@@ -121,7 +120,7 @@ async fn take_in(fixture: &mut Fixture) -> usize {
         reports.extend((!first.faults.is_dead()).then_some(report));
     }
     for report in reports {
-        // A function that died has answered nothing: its messages come again.
+        // A function that died has not answered: its messages become visible again.
         let kept = handles.iter().filter(|(id, _)| !report.failed.contains(id)).map(|(_, handle)| handle.clone());
         let kept: Vec<_> = kept.collect();
         if !kept.is_empty() {
@@ -131,14 +130,14 @@ async fn take_in(fixture: &mut Fixture) -> usize {
     count
 }
 
-/// The replay handler with a step message that is due: now and then two executors at once, or the same message again,
-/// or somebody who stops the replay while its executor is at it.
+/// Runs the replay handler on due step messages: sometimes two executors at once, sometimes the same message again,
+/// sometimes while a person pauses or aborts the replay. Returns how many messages were due.
 async fn step(fixture: &mut Fixture) -> usize {
     let due = fixture.queue.receive(&fixture.steps, 3, Span::ZERO, None).await.unwrap_or_default();
     let count = due.len();
     for message in due {
         let Ok(step) = serde_json::from_str::<StepMessage>(&message.content.body) else {
-            fixture.checker.accuse(format!("a step message cannot be read: {}", message.content.body));
+            fixture.checker.report(format!("a step message is unreadable: {}", message.content.body));
             continue;
         };
         let first = fixture.process();
@@ -151,7 +150,7 @@ async fn step(fixture: &mut Fixture) -> usize {
             2 if !fixture.calm => {
                 let aborts = fixture.chance.below(3) == 0;
                 let second = fixture.other(&first);
-                tokio::join!(handle, people::stop(&second.office, &step.replay, aborts)).0
+                tokio::join!(handle, people::pause_or_abort(&second.office, &step.replay, aborts)).0
             }
             _ => handle.await,
         };

@@ -1,6 +1,6 @@
-//! Every order in which approve, pause, resume, abort, two executors that may die between any two calls, a consumer and
-//! returning letters can meet, for a small replay. The replay's own rules are `domain`'s; the executors' calls are those
-//! of `lambda/src/replay`, one state each.
+//! Checks every order of events of a small replay: approval, pause, resume, abort, two executors that may die between any
+//! two calls, a consumer, and returning letters. The rules of the replay are those of `domain`; the calls of the
+//! executors are those of `office/src/replay`, one state each.
 
 mod executor;
 
@@ -17,15 +17,15 @@ use executor::Executor;
 use stateright::{Checker, Model, Property};
 use std::hash::{Hash, Hasher};
 
-/// The waves: a canary and the rest.
+/// The waves: a canary, and the remaining letter.
 const WAVES: [u64; 2] = [1, 1];
 const LETTERS: usize = 2;
-/// A step of time: a lease and an observation window long.
+/// A step of time, as long as a lease and an observation window.
 const TICK: Span = Span::from_ms(domain::limits::LEASE_MS);
-/// Steps of time in all.
+/// The number of steps of time.
 const TICKS: u8 = 3;
 
-/// How often what may happen.
+/// How often each event may happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct World {
     crashes: u8,
@@ -36,7 +36,7 @@ pub struct World {
     receipts: u8,
 }
 
-/// What may go wrong in each world; together they stay in the minutes of a test run.
+/// The checked worlds; together they take minutes.
 pub const WORLDS: [World; 5] = [
     World { crashes: 1, pauses: 0, resumes: 0, aborts: 0, failures: 1, receipts: 0 },
     World { crashes: 0, pauses: 1, resumes: 1, aborts: 0, failures: 1, receipts: 0 },
@@ -45,7 +45,8 @@ pub const WORLDS: [World; 5] = [
     World { crashes: 1, pauses: 1, resumes: 0, aborts: 0, failures: 0, receipts: 1 },
 ];
 
-/// Looks at every state of a world, and panics with the way to it when one breaks a promise. Gives how many there are.
+/// Checks every state of a world. Panics with the path to the first state that breaks a promise. Returns the number of
+/// states.
 pub fn check(world: World, threads: usize) -> usize {
     let checked = Office { world }.checker().threads(threads).spawn_bfs().join();
     checked.assert_properties();
@@ -57,31 +58,31 @@ struct Office {
     world: World,
 }
 
-/// A letter's entry, and what has really happened to it.
+/// A letter's entry, and its real messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Row {
     wave: u32,
     outcome: OutcomeKind,
-    /// When the outcome was entered.
+    /// The time of the outcome.
     since: Timestamp,
     sends: u32,
-    /// Messages of it that reached the main queue.
+    /// Its messages that reached the main queue.
     sent: u32,
     on_main: u8,
     on_dlq: u8,
 }
 
-/// Something that is hashed by what it shows.
+/// A value that is hashed by its debug text.
 #[derive(Clone, Debug, PartialEq)]
-struct Shown<T>(T);
+struct ByDebug<T>(T);
 
-impl<T: std::fmt::Debug> Hash for Shown<T> {
+impl<T: std::fmt::Debug> Hash for ByDebug<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         format!("{:?}", self.0).hash(state);
     }
 }
 
-/// A replay as it is stored; its plan and approval never change, so the rest tells two apart.
+/// A stored replay. Its plan and approval never change, so the other fields identify it.
 #[derive(Clone, Debug, PartialEq)]
 struct Stored(Replay);
 
@@ -101,27 +102,28 @@ impl Hash for Stored {
     }
 }
 
-/// Everything at one moment.
+/// A state of the model.
 #[derive(Clone, Debug, PartialEq, Hash)]
 struct State {
     ticks: u8,
     replay: Option<Stored>,
     rows: [Row; LETTERS],
-    ledger: Shown<Ledger>,
+    ledger: ByDebug<Ledger>,
     executors: [Executor; 2],
-    left: World,
-    /// The version at which the replay was stopped, while it is.
+    /// The events that may still happen.
+    remaining: World,
+    /// The version at which the replay was paused or ended; `None` while it runs.
     halted_at: Option<u64>,
     wrong: Option<&'static str>,
 }
 
-/// What may happen.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Action {
-    ApproveRequest,
+    Approve,
     Tick,
     Pause,
-    ResumeRequest,
+    Resume,
     Abort,
     Executor(usize),
     Crash(usize),
@@ -150,7 +152,7 @@ impl State {
         true
     }
 
-    /// Moves an entry and its column of the ledger together.
+    /// Changes the outcome of an entry together with its columns of the ledger.
     fn enter(&mut self, at: usize, to: OutcomeKind) {
         let (now, row) = (self.now(), &mut self.rows[at]);
         let from = std::mem::replace(&mut row.outcome, to);
@@ -163,7 +165,7 @@ impl State {
         self.replay().is_some_and(|r| matches!(r.state(), ReplayState::Finished { ending, .. } if *ending == how))
     }
 
-    fn blame(&mut self, wrong: &'static str) {
+    fn report(&mut self, wrong: &'static str) {
         self.wrong.get_or_insert(wrong);
     }
 }
@@ -185,72 +187,72 @@ impl Model for Office {
             ticks: 0,
             replay: None,
             rows,
-            ledger: Shown(ledger),
+            ledger: ByDebug(ledger),
             executors: [Executor::default(), Executor::default()],
-            left: self.world,
+            remaining: self.world,
             halted_at: None,
             wrong: None,
         }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        let Some(replay) = state.replay() else { return actions.push(Action::ApproveRequest) };
+        let Some(replay) = state.replay() else { return actions.push(Action::Approve) };
         actions.extend((state.ticks < TICKS).then_some(Action::Tick));
-        actions.extend((state.left.pauses > 0).then_some(Action::Pause));
-        actions.extend((state.left.resumes > 0 && replay.is_paused()).then_some(Action::ResumeRequest));
-        actions.extend((state.left.aborts > 0).then_some(Action::Abort));
+        actions.extend((state.remaining.pauses > 0).then_some(Action::Pause));
+        actions.extend((state.remaining.resumes > 0 && replay.is_paused()).then_some(Action::Resume));
+        actions.extend((state.remaining.aborts > 0).then_some(Action::Abort));
         for (at, executor) in state.executors.iter().enumerate() {
             actions.push(Action::Executor(at));
-            actions.extend((state.left.crashes > 0 && !executor.is_idle()).then_some(Action::Crash(at)));
+            actions.extend((state.remaining.crashes > 0 && !executor.is_idle()).then_some(Action::Crash(at)));
         }
         for (at, row) in state.rows.iter().enumerate() {
-            // A message that is processed changes nothing that the office can see, but for its receipt.
-            actions.extend((row.on_main > 0 && state.left.failures > 0).then_some(Action::Fail(at)));
-            actions.extend((row.on_main > 0 && state.left.receipts > 0).then_some(Action::Receipt(at)));
+            // The office sees nothing of a processed message except its receipt.
+            actions.extend((row.on_main > 0 && state.remaining.failures > 0).then_some(Action::Fail(at)));
+            actions.extend((row.on_main > 0 && state.remaining.receipts > 0).then_some(Action::Receipt(at)));
             actions.extend((row.on_dlq > 0).then_some(Action::Return(at)));
         }
     }
 
     fn next_state(&self, last: &State, action: Action) -> Option<State> {
         let mut state = last.clone();
-        let (now, me) = (state.now(), Actor::from("anna"));
+        let (now, anna) = (state.now(), Actor::from("anna"));
         match action {
-            Action::ApproveRequest => state.replay = Some(Stored(approved(now))),
+            Action::Approve => state.replay = Some(Stored(approved(now))),
             Action::Tick => state.ticks += 1,
             Action::Pause => {
-                state.left.pauses -= 1;
+                state.remaining.pauses -= 1;
                 let replay = state.replay()?;
                 let (version, why) = (replay.version(), PauseReason::ByPerson { reason: String::new() });
-                let after = replay.pause(why, me, now)?;
+                let after = replay.pause(why, anna, now)?;
                 state.put(after, version);
             }
-            Action::ResumeRequest => {
-                state.left.resumes -= 1;
+            Action::Resume => {
+                state.remaining.resumes -= 1;
                 let replay = state.replay()?;
                 let (version, after) = (replay.version(), replay.resume(&open_gate(), &state.ledger.0, &[], None)?);
                 state.put(after, version);
             }
             Action::Abort => {
-                state.left.aborts -= 1;
+                state.remaining.aborts -= 1;
                 let replay = state.replay()?;
-                let (version, after) = (replay.version(), replay.abort(me, String::new(), now)?);
+                let (version, after) = (replay.version(), replay.abort(anna, String::new(), now)?);
                 state.put(after, version);
             }
             Action::Executor(at) => {
                 let executor = state.executors[at].clone();
-                state.executors[at] = executor.goes_on(&mut state, at);
+                state.executors[at] = executor.next_call(&mut state, at);
             }
             Action::Crash(at) => {
-                state.left.crashes -= 1;
+                state.remaining.crashes -= 1;
                 state.executors[at] = Executor::default();
             }
             Action::Fail(at) => {
-                state.left.failures -= 1;
+                state.remaining.failures -= 1;
                 state.rows[at].on_main -= 1;
                 state.rows[at].on_dlq += 1;
             }
             Action::Receipt(at) => {
-                state.left.receipts -= 1;
+                state.remaining.receipts -= 1;
                 state.rows[at].on_main -= 1;
                 if matches!(state.rows[at].outcome, OutcomeKind::Sending | OutcomeKind::InFlight) {
                     state.enter(at, OutcomeKind::Delivered);
@@ -268,14 +270,14 @@ impl Model for Office {
 
     fn properties(&self) -> Vec<Property<Self>> {
         let mut properties = vec![
-            Property::<Self>::always("nothing is on its way without an approval and an intent", |_, state| {
+            Property::<Self>::always("every send has an approval and an intent", |_, state| {
                 state.rows.iter().all(|row| row.sent == 0 || (state.replay.is_some() && row.sends > 0))
             }),
-            Property::<Self>::always("no send is untold", |_, state| {
+            Property::<Self>::always("every send is counted", |_, state| {
                 state.rows.iter().all(|row| row.sent <= row.sends)
             }),
-            Property::<Self>::always("no rule of sending is broken", |_, state| state.wrong.is_none()),
-            Property::<Self>::always("the ledger closes", |_, state| {
+            Property::<Self>::always("no executor breaks a rule", |_, state| state.wrong.is_none()),
+            Property::<Self>::always("the ledger equals the entries", |_, state| {
                 let counted = |wave: usize, kind| {
                     state.rows.iter().filter(|row| row.wave as usize == wave && row.outcome == kind).count() as u64
                 };
@@ -285,25 +287,25 @@ impl Model for Office {
                         && OutcomeKind::ALL.iter().all(|kind| columns.get(*kind) == counted(wave, *kind))
                 })
             }),
-            Property::<Self>::always("what is finished has nothing open", |_, state| {
+            Property::<Self>::always("a finished replay has no open entry", |_, state| {
                 let total = state.ledger.0.total();
                 !state.replay().is_some_and(Replay::is_finished) || total.pending + total.sending + total.in_flight == 0
             }),
-            Property::<Self>::always("what never reached the queue is not delivered", |_, state| {
+            Property::<Self>::always("every delivered letter reached the queue", |_, state| {
                 state.rows.iter().all(|row| row.outcome != OutcomeKind::Delivered || row.sent > 0)
             }),
         ];
         if self.world.failures > 0 {
-            properties.push(Property::<Self>::sometimes("it comes back", |_, state| {
+            properties.push(Property::<Self>::sometimes("a letter returns", |_, state| {
                 state.rows.iter().any(|row| row.outcome == OutcomeKind::Returned)
             }));
         }
         if self.world.aborts == 0 {
             let completed = |_: &Self, state: &State| state.has_ended(Ending::Completed);
-            properties.push(Property::sometimes("it completes", completed));
+            properties.push(Property::sometimes("the replay completes", completed));
         } else {
             let aborted = |_: &Self, state: &State| state.has_ended(Ending::Aborted);
-            properties.push(Property::sometimes("it is aborted to its end", aborted));
+            properties.push(Property::sometimes("the replay is aborted", aborted));
         }
         properties
     }

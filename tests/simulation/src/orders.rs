@@ -1,4 +1,4 @@
-//! What producers send and what the consumer makes of it, both by seed.
+//! The orders that producers send and the failures of the consumer, both by seed.
 
 use domain::id::QueueArn;
 use domain::limits::ATTRIBUTES_MAX;
@@ -12,29 +12,29 @@ use queue::Received;
 
 /// The consumer's name.
 pub(super) const SERVICE: &str = "orders";
-/// Why it fails on an order.
-const CAUSES: [&str; 2] = ["orders::pricing::Overflow", "orders::catalogue::UnknownProduct"];
-/// What it was reading, in every other story: as many fingerprints, which a sweep finds to be one cause.
+/// The errors with which it fails on an order.
+const ERRORS: [&str; 2] = ["orders::pricing::Overflow", "orders::catalogue::UnknownProduct"];
+/// The volume in the error message, in runs with an even seed: several fingerprints that a sweep merges into one group.
 const VOLUMES: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
-/// Message groups (FIFO) that orders belong to.
-const LANES: u64 = 4;
+/// The number of message groups (FIFO).
+const MESSAGE_GROUPS: u64 = 4;
 
-fn dice(seed: u64, salt: u64, n: u64) -> Chance {
+fn chance(seed: u64, salt: u64, n: u64) -> Chance {
     let mut chance = Chance(seed ^ salt.wrapping_mul(0x9E37_79B9) ^ n.wrapping_mul(0xD1B5_4A32_D192_ED03));
     chance.number();
     chance
 }
 
-/// An order: most are JSON, some are not, and their attributes are whatever SQS allows.
+/// Returns an order: usually JSON, with any attributes that SQS allows.
 pub(super) fn content(seed: u64, n: u64, fifo: bool) -> Content {
-    let mut chance = dice(seed, 1, n);
+    let mut chance = chance(seed, 1, n);
     let body = match chance.below(6) {
         0 => format!("ord_{n:06}|not JSON|\u{1F980}\t\u{7F}"),
         1 => format!("{{\"type\":\"order.placed\",\"order_id\":\"ord_{n:06}\", \"total\" : 1e400 , \"a\":1, \"a\":2}}"),
         _ => harness::world::order(n),
     };
     let mut content = Content { body, ..Content::default() };
-    // Ten attributes are all that a message may have: there is no room for a marker then.
+    // With ten attributes, the maximum, a message has no room for a marker.
     let attributes = [0, 0, 1, 3, 9, 10][chance.below(6)];
     for at in 0..attributes {
         let value = match at % 4 {
@@ -46,7 +46,7 @@ pub(super) fn content(seed: u64, n: u64, fifo: bool) -> Content {
         content.attributes.insert(format!("app.{at}"), value);
     }
     if fifo || chance.below(4) == 0 {
-        content.message_group_id = Some(format!("lane-{}", n % LANES));
+        content.message_group_id = Some(format!("group-{}", n % MESSAGE_GROUPS));
     }
     if chance.below(4) == 0 {
         content.trace_header = Some(format!("Root=1-5759e988-{n:024x}"));
@@ -54,32 +54,32 @@ pub(super) fn content(seed: u64, n: u64, fifo: bool) -> Content {
     content
 }
 
-/// The number of the order that a body is.
+/// Returns the number of the order in a body; `None` if it is not an order.
 pub(super) fn number_of(body: &str) -> Option<u64> {
     let at = body.find("ord_")? + 4;
     body.get(at..at + 6)?.parse().ok()
 }
 
-/// Why a version of the consumer fails on an order; none when it processes it. The first version fails on everything;
-/// each later one helps against a cause wholly, by half, or not at all.
+/// Returns the error with which a version of the consumer fails on an order; `None` if it processes the order. The first
+/// version fails on every order; each later one repairs an error for all orders, for half of them, or for none.
 pub(super) fn fails(seed: u64, n: u64, version: u32) -> Option<&'static str> {
-    let cause = dice(seed, 2, n).below(CAUSES.len());
-    let helps = match dice(seed, 3 + u64::from(version), cause as u64).below(4) {
+    let error = chance(seed, 2, n).below(ERRORS.len());
+    let is_repaired = match chance(seed, 3 + u64::from(version), error as u64).below(4) {
         _ if version == 1 => false,
         0 => false,
         1 => n.is_multiple_of(2),
         _ => true,
     };
-    // A fix may uncover another fault.
-    let uncovered = dice(seed, 5, n).below(12) == 0 && version % 3 == 2;
-    match (helps, uncovered) {
-        (false, _) => Some(CAUSES[cause]),
+    // A fix may uncover another error.
+    let uncovered = chance(seed, 5, n).below(12) == 0 && version % 3 == 2;
+    match (is_repaired, uncovered) {
+        (false, _) => Some(ERRORS[error]),
         (true, true) => Some("orders::ship::NoAddress"),
         (true, false) => None,
     }
 }
 
-/// A message as the consumer gives up on it; none when ten attributes leave no room for a stamp.
+/// Returns a message as the consumer dead-letters it; `None` if its ten attributes leave no room for a stamp.
 pub(super) fn stamped(
     (seed, main): (u64, &QueueArn),
     message: &Received,

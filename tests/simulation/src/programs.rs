@@ -1,4 +1,4 @@
-//! Transforms that people save, and what each must make of an order, told without running it.
+//! Transforms that people save, and the result that each must give for an order, computed without running it.
 
 use domain::letter::Letter;
 use domain::limits::ATTRIBUTES_MAX;
@@ -6,19 +6,19 @@ use domain::message::Content;
 use harness::samples::Chance;
 use std::collections::BTreeSet;
 
-/// A program, by what it does.
+/// The kind of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Sets a field.
     Sets,
-    /// Leaves the orders alone whose digits are hard to keep.
+    /// Sets a field except on orders with numbers that are hard to preserve.
     Spares,
-    /// Fails on them.
+    /// Fails on those orders.
     Fails,
 }
 
 const KINDS: [Kind; 3] = [Kind::Sets, Kind::Spares, Kind::Fails];
-/// Values of the field: few, so that compiled programs are used again.
+/// The number of field values: few, so that compiled programs are reused.
 const VALUES: usize = 3;
 
 fn text(kind: Kind, value: usize) -> String {
@@ -29,14 +29,14 @@ fn text(kind: Kind, value: usize) -> String {
     }
 }
 
-/// Some program.
+/// Returns a random program.
 pub(super) fn any(chance: &mut Chance) -> String {
     text(KINDS[chance.below(KINDS.len())], chance.below(VALUES))
 }
 
-/// The body that a program makes of an order's; none where it must fail. Byte for byte: what does not change keeps its
-/// digits and its place.
-pub(super) fn made(program: &str, body: &str) -> Option<String> {
+/// Returns the body that a program must make from an order's, byte for byte: unchanged parts keep their digits and their
+/// place. `None` if the program must fail.
+pub(super) fn transformed(program: &str, body: &str) -> Option<String> {
     let all = KINDS.into_iter().flat_map(|kind| (0..VALUES).map(move |value| (kind, value)));
     let (kind, value) = all.into_iter().find(|(kind, value)| text(*kind, *value) == program)?;
     let is_hard = body.contains("1e400");
@@ -45,7 +45,7 @@ pub(super) fn made(program: &str, body: &str) -> Option<String> {
         _ if !body.starts_with('{') => None,
         Kind::Fails if is_hard => None,
         Kind::Spares if is_hard => Some(body.into()),
-        // It has the field, from a sending before of which nobody can tell.
+        // An earlier send that the office could not attribute already set the field.
         _ if body.ends_with(&field) => Some(body.into()),
         _ => {
             let bare = body.replace(' ', "").replace("\"a\":1,", "");
@@ -57,19 +57,19 @@ pub(super) fn made(program: &str, body: &str) -> Option<String> {
     }
 }
 
-/// Whether a letter may be a changed sending of an order that had no room for a marker: when its answer is lost, nobody
-/// can tell that it came back.
-pub(super) fn may_be_a_changed_sending<'a>(
+/// Returns whether a letter may be a transformed send of an order without room for a marker. If the answer to such a send
+/// was lost, the office cannot recognise the returned message.
+pub(super) fn may_be_transformed<'a>(
     original: &Content,
     letter: &Letter,
     programs: impl Iterator<Item = &'a String> + Clone,
 ) -> bool {
     let mut bodies = BTreeSet::from([original.body.clone()]);
-    // A program may have changed what another had changed.
+    // Programs may have changed the body one after the other.
     for _ in 0..3 {
-        let made: Vec<_> =
-            bodies.iter().flat_map(|body| programs.clone().filter_map(|text| made(text, body))).collect();
-        bodies.extend(made);
+        let next: Vec<_> =
+            bodies.iter().flat_map(|body| programs.clone().filter_map(|text| transformed(text, body))).collect();
+        bodies.extend(next);
     }
     let bare = |content: &Content| Content { body: String::new(), ..content.clone() };
     original.attributes.len() >= ATTRIBUTES_MAX

@@ -1,4 +1,4 @@
-//! Receipts of the consumer: in most stories it sends some, and they are lost, doubled, late and forged on their way.
+//! Receipts of the consumer. In most runs it sends some; they are lost, doubled, delayed and forged on their way.
 
 use super::fixture::{Fixture, Process};
 use domain::id::MessageId;
@@ -11,7 +11,7 @@ use office::replay::take_receipts;
 use queue::{Outgoing, Queue as _, Received};
 use std::collections::BTreeSet;
 
-/// The longest that a receipt is late, seconds: longer than any window.
+/// The longest delay of a receipt in seconds: longer than any window.
 const LATE_S_MAX: usize = 120;
 
 fn receipt(fixture: &Fixture, message: &Received, marker: &Marker) -> Receipt {
@@ -29,9 +29,9 @@ fn marker_of(message: &Received) -> Option<Marker> {
     message.content.attributes.get(MARKER_ATTRIBUTE)?.as_text().and_then(Marker::parse)
 }
 
-/// The consumer has processed a message, and tells of it if a replay sent it.
-pub(super) async fn tell(fixture: &mut Fixture, message: &Received) {
-    let Some(marker) = marker_of(message).filter(|_| fixture.tells) else { return };
+/// Sends a receipt for a processed message if a replay sent it.
+pub(super) async fn send_for(fixture: &mut Fixture, message: &Received) {
+    let Some(marker) = marker_of(message).filter(|_| fixture.sends_receipts) else { return };
     fixture.checker.processed(&marker);
     let receipt = receipt(fixture, message, &marker);
     match fixture.chance.below(10) {
@@ -48,21 +48,22 @@ pub(super) async fn tell(fixture: &mut Fixture, message: &Received) {
     }
 }
 
-/// Somebody writes a receipt for a message that the consumer has failed on, and does not know all that it takes: which
-/// attempt it was, or which message.
+/// Forges a receipt for a message that the consumer failed on, with a wrong attempt or a wrong message id.
 pub(super) async fn forge(fixture: &mut Fixture, message: &Received) {
-    let Some(marker) = marker_of(message).filter(|_| fixture.tells && fixture.chance.below(4) == 0) else { return };
+    let Some(marker) = marker_of(message).filter(|_| fixture.sends_receipts && fixture.chance.below(4) == 0) else {
+        return;
+    };
     if fixture.chance.below(2) == 0 {
         let forged = Marker { attempt: marker.attempt + 100, ..marker };
         let receipt = receipt(fixture, message, &forged);
         return send(fixture, &receipt, 0).await;
     }
-    // Only as long as it is known which message the letter is. The office gets it at once: later it may not be.
+    // Only while the message id of the entry is known, so the office gets the receipt at once.
     if fixture.checker.is_one_message(&marker) {
         let another = MessageId::new(format!("not-{}", message.message_id));
         let forged = Receipt { message_id: another.clone(), ..receipt(fixture, message, &marker) };
         let process = fixture.process();
-        taken(&process, vec![(another, forged.print())]).await;
+        failed(&process, vec![(another, forged.print())]).await;
     }
 }
 
@@ -73,8 +74,8 @@ async fn send(fixture: &Fixture, receipt: &Receipt, delay_s: i64) {
     sent.into_iter().for_each(|sent| drop(sent.expect("a receipt is sent")));
 }
 
-/// The office takes the receipts that are there: now and then two functions the same ones at once. Gives how many.
-pub(super) async fn take(fixture: &mut Fixture) -> usize {
+/// Runs the handler of receipts on the visible ones; sometimes in two functions at once. Returns how many there were.
+pub(super) async fn handle(fixture: &mut Fixture) -> usize {
     let received =
         fixture.queue.receive(&fixture.receipts, BATCH_ENTRIES_MAX, Span::ZERO, None).await.unwrap_or_default();
     if received.is_empty() {
@@ -84,13 +85,13 @@ pub(super) async fn take(fixture: &mut Fixture) -> usize {
     let first = fixture.process();
     let failed = if fixture.chance.below(6) == 0 {
         let second = fixture.other(&first);
-        tokio::join!(taken(&first, messages.clone()), taken(&second, messages)).0
+        tokio::join!(failed(&first, messages.clone()), failed(&second, messages)).0
     } else {
-        taken(&first, messages).await
+        failed(&first, messages).await
     };
     if let Some(failed) = failed {
-        let taken = received.iter().filter(|receipt| !failed.contains(&receipt.message_id));
-        let handles: Vec<_> = taken.map(|receipt| receipt.receipt_handle.clone()).collect();
+        let handled = received.iter().filter(|receipt| !failed.contains(&receipt.message_id));
+        let handles: Vec<_> = handled.map(|receipt| receipt.receipt_handle.clone()).collect();
         if !handles.is_empty() {
             let _ = fixture.queue.delete_batch(&fixture.receipts, &handles).await;
         }
@@ -98,8 +99,8 @@ pub(super) async fn take(fixture: &mut Fixture) -> usize {
     received.len()
 }
 
-/// What comes again; none when the process died and has answered nothing.
-async fn taken(process: &Process, messages: Vec<(MessageId, String)>) -> Option<BTreeSet<MessageId>> {
+/// Returns the failed messages; `None` if the process died and did not answer.
+async fn failed(process: &Process, messages: Vec<(MessageId, String)>) -> Option<BTreeSet<MessageId>> {
     let failed = take_receipts(&process.office, messages).await;
     (!process.faults.is_dead()).then(|| failed.into_iter().collect())
 }

@@ -52,11 +52,17 @@ pub trait QueueWorld: Send + Sync {
     fn wait(&self) -> Span;
 }
 
-/// Makes a test of every case: `queue_conformance!(path::to::async_fn_that_makes_a_world)`.
+/// Makes a test of every case.
+///
+/// - `queue_conformance!(make_world)` runs every case; `make_world` is an async function.
+/// - `queue_conformance!(make_world, skip: LIST)` reports the cases in `LIST` as skipped; `LIST` is a [`Skips`].
 #[macro_export]
 macro_rules! queue_conformance {
     ($make:path) => {
-        $crate::queue_conformance! { @tests $make;
+        $crate::queue_conformance!($make, skip: &[]);
+    };
+    ($make:path, skip: $skips:expr) => {
+        $crate::queue_conformance! { @tests $make, $skips;
             batch::a_bad_message_fails_alone,
             batch::a_batch_over_one_mebibyte_is_refused_as_a_whole,
             batch::a_message_over_the_queues_own_maximum_fails_alone,
@@ -103,14 +109,54 @@ macro_rules! queue_conformance {
             waiting::receive_may_set_its_own_timeout,
         }
     };
-    (@tests $make:path; $($module:ident::$case:ident,)*) => {
+    (@tests $make:path, $skips:expr; $($module:ident::$case:ident,)*) => {
         $(
             #[tokio::test]
             async fn $case() {
-                $crate::conformance::queue::$module::$case(&$make().await).await;
+                use $crate::conformance::queue;
+                let name = concat!(stringify!($module), "::", stringify!($case));
+                if let Some(reason) = queue::skip_reason(name, $skips) {
+                    return $crate::skipped::report(module_path!(), name, reason);
+                }
+                let world = $make().await;
+                if let Some(reason) = queue::lacks_patience(name, &world) {
+                    return $crate::skipped::report(module_path!(), name, &reason);
+                }
+                queue::$module::$case(&world).await;
             }
         )*
+
+        #[test]
+        fn every_skipped_case_exists() {
+            let cases = [$(concat!(stringify!($module), "::", stringify!($case))),*];
+            let skips: &$crate::conformance::queue::Skips = $skips;
+            for case in skips.iter().flat_map(|(_, skipped)| skipped.iter()) {
+                assert!(cases.contains(case), "no case {case}");
+            }
+        }
     };
+}
+
+/// The cases that an endpoint cannot run: a reason, and the cases it applies to as `module::case`.
+pub type Skips = [(&'static str, &'static [&'static str])];
+
+/// Returns why a case is skipped; `None` if it runs.
+pub fn skip_reason(case: &str, skips: &Skips) -> Option<&'static str> {
+    skips.iter().find(|(_, cases)| cases.contains(&case)).map(|(reason, _)| *reason)
+}
+
+/// The time that a case must let pass. Cases that are not listed need a few seconds.
+const SLOW: [(&str, Span); 4] = [
+    ("fifo::deduplication_ends_after_five_minutes", Span::from_mins(6)),
+    ("redrive::letters_with_one_deduplication_id_both_survive", Span::from_mins(10)),
+    ("redrive::retention_counts_from_the_first_send_on_standard_queues", Span::from_mins(5)),
+    ("waiting::messages_expire_with_the_retention", Span::from_mins(3)),
+];
+
+/// Returns a reason to skip a case that takes longer than the world can wait.
+pub fn lacks_patience(case: &str, world: &dyn QueueWorld) -> Option<String> {
+    let (_, needed) = SLOW.iter().find(|(slow, _)| *slow == case)?;
+    (*needed > world.patience()).then(|| format!("waits for {} s in real time", needed.as_secs_up()))
 }
 
 /// A message with this body; on a FIFO queue of group `a`, and its body is its deduplication id.
@@ -210,13 +256,4 @@ pub fn is_invalid<T: std::fmt::Debug>(result: &Result<T, QueueError>) -> bool {
 /// Settings with this visibility timeout.
 pub fn hidden_s(seconds: i64) -> QueueSettings {
     QueueSettings { visibility_timeout: Span::from_secs(seconds), ..QueueSettings::default() }
-}
-
-/// Whether the world lets so much time pass; says so when it does not.
-pub fn can_pass(world: &dyn QueueWorld, case: &str, span: Span) -> bool {
-    let can = span <= world.patience();
-    if !can {
-        eprintln!("{case}: not looked at, it takes {} s", span.as_secs_up());
-    }
-    can
 }

@@ -1,8 +1,8 @@
-//! What every store must do, whatever it is made of: `store_conformance!` makes one test of each case, over a fresh
-//! store each.
+//! The conformance suite of the store port: what every implementation must do. `store_conformance!` makes one test of
+//! each case, each over a fresh store.
 //!
-//! A case asks for nothing that the port does not promise: a page may be shorter than its limit, a conflict names at
-//! least one of the writes whose conditions failed.
+//! A case relies only on what the port promises: a page may be shorter than its limit, and a conflict names at least
+//! one of the writes whose conditions failed.
 
 pub mod audit;
 pub mod commits;
@@ -16,22 +16,36 @@ pub mod transforms;
 use domain::letter::Letter;
 use office::port::{CommitError, Cursor, Page, Store, StoreError, Write};
 
-/// Makes the tests of a store. `$fresh` is an async function that gives an empty one and what must live as long.
+/// Makes a test of every case. `$fresh` is an async function that returns an empty store, and what must live as long.
+///
+/// `store_conformance!(fresh, skip_large: "reason")` reports the cases with commits of more than ten records as skipped.
 #[macro_export]
 macro_rules! store_conformance {
-    ($fresh:path) => {
-        $crate::store_conformance_in_small_commits!($fresh);
-        $crate::store_cases!($fresh, commits:
+    ($fresh:ident) => {
+        $crate::store_cases_in_small_commits!($fresh);
+        $crate::store_cases_in_large_commits!(store_cases, $fresh);
+    };
+    ($fresh:ident, skip_large: $reason:literal) => {
+        $crate::store_cases_in_small_commits!($fresh);
+        $crate::store_cases_in_large_commits!(skipped_store_cases, $reason);
+    };
+}
+
+/// The cases with commits of more than ten records.
+#[macro_export]
+macro_rules! store_cases_in_large_commits {
+    ($make:ident, $how:tt) => {
+        $crate::$make!($how, commits:
             failed_condition_undoes_the_whole_commit_and_is_named,
             commit_of_a_hundred_writes_is_done,
         );
-        $crate::store_cases!($fresh, letters:
+        $crate::$make!($how, letters:
             letters_come_in_the_order_asked_without_the_missing,
             letters_are_listed_by_first_send_then_id,
             list_of_a_state_follows_the_letters,
             deaths_of_a_letter_come_first_one_first,
         );
-        $crate::store_cases!($fresh, lists:
+        $crate::$make!($how, lists:
             pages_are_complete_while_letters_come_and_go,
             cursor_of_letters_holds_in_any_group,
             pages_of_entries_are_complete_while_outcomes_change,
@@ -39,25 +53,25 @@ macro_rules! store_conformance {
             garbage_cursor_starts_from_the_beginning,
             limit_of_a_page_is_kept,
         );
-        $crate::store_cases!($fresh, groups:
+        $crate::$make!($how, groups:
             counters_are_the_fold_of_the_letters,
             sums_that_no_decimal_holds_stop_at_the_largest,
             groups_do_not_mix,
         );
-        $crate::store_cases!($fresh, replays:
+        $crate::$make!($how, replays:
             finished_replay_leaves_the_unfinished,
         );
-        $crate::store_cases!($fresh, entries:
+        $crate::$make!($how, entries:
             entries_come_in_their_order_by_wave_and_outcome,
             ledger_closes_and_each_number_is_a_list,
         );
     };
 }
 
-/// Those of the tests whose commits touch ten records at most: all that the first release of TransactWriteItems took.
+/// The cases whose commits write ten records at most, the limit of the first release of TransactWriteItems.
 #[macro_export]
-macro_rules! store_conformance_in_small_commits {
-    ($fresh:path) => {
+macro_rules! store_cases_in_small_commits {
+    ($fresh:ident) => {
         $crate::store_cases!($fresh, commits:
             absent_condition_refuses_what_exists,
             version_condition_refuses_any_other_version,
@@ -115,10 +129,10 @@ macro_rules! store_conformance_in_small_commits {
     };
 }
 
-/// One test for each named case of a module.
+/// Makes a test of each named case of a module.
 #[macro_export]
 macro_rules! store_cases {
-    ($fresh:path, $module:ident: $($case:ident),+ $(,)?) => {
+    ($fresh:ident, $module:ident: $($case:ident),+ $(,)?) => {
         $(
             #[tokio::test]
             async fn $case() {
@@ -129,12 +143,25 @@ macro_rules! store_cases {
     };
 }
 
-/// Commits what must succeed.
+/// Makes a test of each named case of a module that only reports the case as skipped.
+#[macro_export]
+macro_rules! skipped_store_cases {
+    ($reason:literal, $module:ident: $($case:ident),+ $(,)?) => {
+        $(
+            #[test]
+            fn $case() {
+                $crate::skipped::report(module_path!(), concat!(stringify!($module), "::", stringify!($case)), $reason);
+            }
+        )+
+    };
+}
+
+/// Commits writes whose conditions must hold.
 pub async fn commit(store: &dyn Store, writes: Vec<Write>) {
     store.commit(writes).await.expect("the commit's conditions hold");
 }
 
-/// Commits what must be refused; the indexes it names.
+/// Commits writes that must conflict, and returns the indexes that the store names.
 pub async fn refused(store: &dyn Store, writes: Vec<Write>) -> Vec<usize> {
     match store.commit(writes).await {
         Err(CommitError::Conflict(indexes)) => indexes,
@@ -142,7 +169,7 @@ pub async fn refused(store: &dyn Store, writes: Vec<Write>) -> Vec<usize> {
     }
 }
 
-/// Every item of a list, page by page.
+/// Returns every item of a list, read page by page.
 pub async fn all<T>(mut page: impl AsyncFnMut(Option<Cursor>) -> Result<Page<T>, StoreError>) -> Vec<T> {
     let (mut items, mut cursor) = (Vec::new(), None);
     for _ in 0..10_000 {
@@ -156,7 +183,7 @@ pub async fn all<T>(mut page: impl AsyncFnMut(Option<Cursor>) -> Result<Page<T>,
     panic!("the list has no end");
 }
 
-/// The stored letter.
+/// Returns the letter as it is stored.
 pub async fn stored(store: &dyn Store, letter: &Letter) -> Letter {
     store.letter(&letter.id).await.expect("the store answers").expect("the letter is stored")
 }

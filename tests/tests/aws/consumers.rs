@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::net::TcpListener;
 
 static ENDPOINT: LazyLock<Endpoint> = LazyLock::new(Endpoint::ministack);
 /// An archive with nothing in it.
@@ -130,7 +131,11 @@ async fn a_version_is_seen_when_it_is_deployed_and_reported_once() {
 #[tokio::test]
 async fn an_endpoint_that_does_not_answer_fails_nothing() {
     let world = World::new().await;
-    let config = connect::to_endpoint("http://127.0.0.1:9").await;
+    // It accepts every connection and closes it at once.
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { while listener.accept().await.is_ok() {} });
+    let config = connect::to_endpoint(&url).await;
     let main = world.main.clone();
     Lambda::new(&config, vec![main.clone()], true).expect("a client").look(&world.office).await;
     assert_eq!(world.store.attached(&main).await.unwrap(), None);

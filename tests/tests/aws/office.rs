@@ -54,7 +54,7 @@ async fn intake_survives(call: i64, after: bool) -> bool {
     let group = world.only_group().await;
     let counts = world.counters_are_exact(&group).await;
     assert_eq!((counts.open().letters, counts.deaths, counts.customers), (7, 7, 7), "call {call}, after: {after}");
-    world.faults.has_struck()
+    world.faults.has_failed()
 }
 
 #[tokio::test]
@@ -193,7 +193,7 @@ async fn alerts_are_events_that_a_rule_brings_to_its_target() {
         advice: "Open the replay.".into(),
     };
     alerts.raise(&alert(Severity::Info, "not for the pager")).await.expect("it is told");
-    alerts.raise(&alert(Severity::Critical, "Replay stopped: \u{1F4EE}")).await.expect("it is told");
+    alerts.raise(&alert(Severity::Critical, "Replay paused: \u{1F4EE}")).await.expect("it is told");
     let mut received = Vec::new();
     while received.is_empty() {
         received = queue.receive(&arn, 10, Span::from_secs(5), None).await.expect("a receive");
@@ -201,10 +201,10 @@ async fn alerts_are_events_that_a_rule_brings_to_its_target() {
     let events: Vec<Value> =
         received.iter().map(|m| serde_json::from_str(&m.content.body).expect("an event")).collect();
     let [event] = events.as_slice() else { panic!("one event fits the rule: {events:?}") };
-    assert_eq!((&event["source"], &event["detail-type"]), (&json!(SOURCE), &json!("Replay stopped")));
-    assert_eq!(event["detail"]["title"], "Replay stopped: \u{1F4EE}");
+    assert_eq!((&event["source"], &event["detail-type"]), (&json!(SOURCE), &json!("Replay paused")));
+    assert_eq!(event["detail"]["title"], "Replay paused: \u{1F4EE}");
     assert_eq!(event["detail"]["url"], "https://office.example/groups/3fa9");
-    assert_eq!((&event["detail"]["kind"], &event["detail"]["replay"]), (&json!("replay_stopped"), &json!("r-1")));
+    assert_eq!((&event["detail"]["kind"], &event["detail"]["replay"]), (&json!("replay_paused"), &json!("r-1")));
 
     let nowhere = EventBridgeAlerts::new(&config, "arn:aws:events:us-east-1:000000000000:rule/no-bus", None);
     nowhere.raise(&alert(Severity::Critical, "lost")).await.expect_err("what the bus does not take is an error");

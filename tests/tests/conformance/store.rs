@@ -1,10 +1,9 @@
-//! The embedded store does what every store must do; and what only it can promise: it survives `kill -9`.
+//! The store conformance suite on the embedded store, and what only an embedded store promises: it survives `kill -9`.
 
 use harness::samples::{group, group_id, keep, letter, open};
 use local::store::SqliteStore;
 use office::port::{CommitError, Store, Write};
-use std::io::{BufRead, BufReader, Write as _};
-use std::path::Path;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -47,37 +46,14 @@ async fn reopened_store_has_everything() {
     assert_eq!(store.letters_of(&id, None, None, 200).await.unwrap().items, letters);
 }
 
-const CHILD: &str = "DLO_TEST_STORE_THAT_IS_KILLED";
-
-/// Not a test by itself: what [`killed_process_loses_nothing_that_was_committed`] starts and kills. It commits letters
-/// one after the other and prints the number of each once the store has said yes.
-#[tokio::test]
-async fn child_commits_until_it_is_killed() {
-    let Ok(path) = std::env::var(CHILD) else { return };
-    let store = SqliteStore::open(Path::new(&path)).unwrap();
-    let id = group_id("killed");
-    let from = store.group_facts(&id, 0).await.unwrap().map_or(0, |facts| facts.counts.deaths);
-    if from == 0 {
-        store.commit(vec![open(&group(&id))]).await.unwrap();
-    }
-    let mut out = std::io::stdout();
-    for n in from.. {
-        store.commit(keep(&[letter(&id, n)])).await.unwrap();
-        if writeln!(out, "\ncommitted {n}").and_then(|()| out.flush()).is_err() {
-            return;
-        }
-    }
-}
-
 #[tokio::test]
 async fn killed_process_loses_nothing_that_was_committed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("office.db");
     let id = group_id("killed");
     for round in 1..=5_u64 {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child_commits_until_it_is_killed", "--nocapture", "--test-threads=1"])
-            .env(CHILD, &path)
+        let mut child = Command::new(env!("CARGO_BIN_EXE_test-helper"))
+            .arg(&path)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -88,9 +64,9 @@ async fn killed_process_loses_nothing_that_was_committed() {
             if let Some(n) = line.strip_prefix("committed ") {
                 last = n.parse::<u64>().ok();
             }
-            // Some rounds in the first moments of the file, some in the middle of a stream of commits.
+            // Early rounds kill it just after the file was created, later ones in the middle of a stream of commits.
             if last.is_some_and(|n| n + 1 >= round * round * 10) {
-                // SIGKILL; what the child still writes until it takes effect may or may not be there.
+                // SIGKILL. A commit made before the signal takes effect may or may not be stored.
                 child.kill().unwrap();
             }
         }

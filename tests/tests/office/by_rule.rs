@@ -31,8 +31,8 @@ async fn world_with(rule: AutoApproval, four_eyes: bool) -> (World, GroupId) {
     let gate = GatePolicy { four_eyes, ..world.office.policy.gate.clone() };
     let policy = Policy { gate, auto_approvals: vec![rule], ..(*world.office.policy).clone() };
     world.office.policy = Arc::new(policy);
-    let group = world.one_cause(10).await;
-    world.declares(&group, "v2").await;
+    let group = world.one_group(10).await;
+    world.declare_fix(&group, "v2").await;
     (world, group)
 }
 

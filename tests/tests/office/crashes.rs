@@ -58,7 +58,7 @@ async fn replay_survives(call: i64, after: bool) -> bool {
     assert_eq!(times.len() as u64, LETTERS, "{place}: every letter was processed");
     let twice: u64 = times.values().map(|n| n - 1).sum();
     assert!(twice <= total.sent_twice, "{place}: {twice} doubles, {} counted", total.sent_twice);
-    world.faults.has_struck()
+    world.faults.has_failed()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,7 +87,7 @@ async fn intake_survives(call: i64, after: bool) -> bool {
     let counts = world.counters_are_exact(&group).await;
     assert_eq!(counts.open().letters, LETTERS as i64, "call {call}, after: {after}");
     assert_eq!(counts.deaths, LETTERS);
-    world.faults.has_struck()
+    world.faults.has_failed()
 }
 
 #[tokio::test]

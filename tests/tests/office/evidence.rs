@@ -35,8 +35,8 @@ fn function(world: &World, version: &str) -> Function {
 /// Letters of one cause whose fix is declared and planned for.
 async fn planned(letters: u64) -> (World, GroupId, ApproveRequest) {
     let world = World::new().await;
-    let group = world.one_cause(letters).await;
-    world.declares(&group, "v2").await;
+    let group = world.one_group(letters).await;
+    world.declare_fix(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
     (world, group, ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() })
@@ -87,7 +87,10 @@ async fn a_version_that_is_seen_is_the_fixs_evidence() {
     let (world, group, ask) = planned(5).await;
     saw_function(&world.office, &function(&world, "v1")).await.unwrap();
     let closed = unmet(&world, &group, &ask).await;
-    assert_eq!(closed, [(ConditionKind::FixIsLive, "orders runs v1; the fix is in v2.".to_string())]);
+    assert_eq!(
+        closed,
+        [(ConditionKind::FixIsLive, "orders runs v1, but the fix is in v2. Deploy the fix.".to_string())]
+    );
     world.advance(Span::from_secs(1));
     let seen = function(&world, "v2");
     saw_function(&world.office, &seen).await.unwrap();

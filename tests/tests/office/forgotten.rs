@@ -18,8 +18,8 @@ fn works(_: &Received) -> Option<&'static str> {
 async fn two_of_four_delivered(kept: Option<Span>) -> World {
     let mut world = World::new().await;
     world.office.policy = Arc::new(Policy { delivered_kept_ms: kept, ..(*world.office.policy).clone() });
-    let group = world.one_cause(2).await;
-    world.declares(&group, "v2").await;
+    let group = world.one_group(2).await;
+    world.declare_fix(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
     let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };

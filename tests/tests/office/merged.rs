@@ -312,7 +312,7 @@ async fn a_sweep_that_is_cut_off_at_any_call_leaves_a_table_that_the_next_comple
             world.faults.arm(call, after);
             let _ = sweep::run(&world.office).await;
             table(&world).await;
-            if !world.faults.has_struck() {
+            if !world.faults.has_failed() {
                 assert_eq!(call, 9, "two lists, two reads and a commit for each step, and what is to be forgotten");
                 break;
             }

@@ -18,8 +18,8 @@ const SLOW: i64 = 500;
 #[tokio::test]
 async fn a_run_with_slow_calls_lets_go_before_its_lease_ends_and_the_next_goes_on() {
     let mut world = World::new().await;
-    let group = world.one_cause(LETTERS).await;
-    world.declares(&group, "v2").await;
+    let group = world.one_group(LETTERS).await;
+    world.declare_fix(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(LETTERS), pace_per_s: Some(10_000), ..PlanOptions::default() };
     let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.unwrap();

@@ -25,7 +25,7 @@ fn only_the_first_works(message: &Received) -> Option<&'static str> {
 }
 
 async fn planned(world: &World, group: &GroupId) -> Result<Plan, OfficeError> {
-    world.declares(group, "v2").await;
+    world.declare_fix(group, "v2").await;
     world.advance(Span::from_secs(11));
     act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await
 }

@@ -21,8 +21,8 @@ fn nothing_works(_: &Received) -> Option<&'static str> {
 /// Letters of one cause, and their replay, approved.
 async fn replaying(letters: u64) -> (World, GroupId, ReplayId) {
     let world = World::new().await;
-    let group = world.one_cause(letters).await;
-    world.declares(&group, "v2").await;
+    let group = world.one_group(letters).await;
+    world.declare_fix(&group, "v2").await;
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(2), ..PlanOptions::default() };
     let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.unwrap();
@@ -75,7 +75,7 @@ async fn a_replay_whose_letters_are_all_confirmed_waits_for_no_window_and_no_bac
         world.steps().await;
         let receipts = processed(&world).await;
         assert_eq!(take(&world, &receipts).await, []);
-        world.ledger_closes(&id).await;
+        world.ledger_matches_entries(&id).await;
         if world.replay(&id).await.is_finished() {
             break;
         }
@@ -138,7 +138,7 @@ async fn a_receipt_that_proves_nothing_changes_nothing() {
     assert_eq!(world.ledger(&id).await.total().delivered, 2);
     take(&world, &true_ones).await;
     assert_eq!(world.entries(&id).await, judged, "a late receipt");
-    world.ledger_closes(&id).await;
+    world.ledger_matches_entries(&id).await;
     assert_eq!(world.ledger(&id).await.total().confirmed, 1);
 }
 
@@ -157,7 +157,7 @@ async fn a_confirmed_letter_that_comes_back_is_returned() {
     assert_eq!(world.intake().await.returned, 2);
     let total = world.ledger(&id).await.total();
     assert_eq!((total.delivered, total.confirmed, total.returned), (0, 0, 2));
-    world.ledger_closes(&id).await;
+    world.ledger_matches_entries(&id).await;
     assert_eq!(world.counters_are_exact(&group).await.of(LetterStateKind::Waiting).letters, 2);
 }
 
@@ -168,7 +168,7 @@ async fn a_receipt_shows_that_a_letter_was_sent_whose_answer_was_lost() {
         let (world, _, id) = replaying(2).await;
         world.faults.arm(call, true);
         world.steps().await;
-        assert!(world.faults.has_struck(), "some call is the one that sends");
+        assert!(world.faults.has_failed(), "some call is the one that sends");
         let receipts = processed(&world).await;
         let is_open = |entry: &domain::replay::Entry| matches!(entry.outcome, Outcome::Sending { .. });
         if receipts.is_empty() || !world.entries(&id).await.iter().any(is_open) {
@@ -199,11 +199,11 @@ async fn receipts_survive(call: i64, after: bool) -> bool {
     if !failed.is_empty() {
         assert_eq!(take(&world, &receipts).await, []);
     }
-    world.ledger_closes(&id).await;
+    world.ledger_matches_entries(&id).await;
     let total = world.ledger(&id).await.total();
     assert_eq!((total.delivered, total.confirmed), (2, 2), "call {call}, after: {after}");
     assert_eq!(world.counters_are_exact(&group).await.of(LetterStateKind::Delivered).letters, 2);
-    world.faults.has_struck()
+    world.faults.has_failed()
 }
 
 #[tokio::test]
@@ -223,7 +223,7 @@ async fn two_functions_that_get_the_same_receipts_at_once_count_them_once() {
         let receipts = processed(&world).await;
         let (one, other) = tokio::join!(take(&world, &receipts), take(&world, &receipts));
         assert_eq!((one.len(), other.len()), (0, 0));
-        world.ledger_closes(&id).await;
+        world.ledger_matches_entries(&id).await;
         world.advance(Span::from_secs(1));
     }
     assert_eq!(world.ledger(&id).await.total().confirmed, 30);

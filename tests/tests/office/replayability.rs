@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use domain::fix::FixKind;
 use domain::message::{Attribute, Content};
 use domain::policy::Policy;
-use domain::read::PayloadPlace;
+use domain::read::PayloadLocation;
 use domain::reading::Replayability;
 use domain::replay::{OutcomeKind, PlanOptions, SkipReason};
 use domain::time::Span;
@@ -46,7 +46,7 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let truncated =
         letters.iter().find(|l| matches!(l.diagnosis.replayability, Replayability::Truncated { .. })).unwrap();
     let page = LetterDetail::of(truncated.clone(), Vec::new());
-    assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("cut the payload off")));
+    assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("truncated the payload")));
 
     world.advance(Span::from_secs(1));
     let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
@@ -56,7 +56,7 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let mut words: Vec<_> = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
     words.sort();
     assert_eq!(plan.letters.letters, 2);
-    assert_eq!(words, ["1 cut off on the way", "1 whose payload lies in S3, where it may have expired"]);
+    assert_eq!(words, ["1 truncated on the way", "1 with a payload in S3 that may have expired"]);
 
     let mut policy = Policy::clone(&world.office.policy);
     policy.replay.send_pointers = true;
@@ -74,7 +74,7 @@ struct Expires(AtomicBool);
 
 #[async_trait]
 impl Payloads for Expires {
-    async fn look(&self, _: &PayloadPlace) -> Presence {
+    async fn look(&self, _: &PayloadLocation) -> Presence {
         if self.0.load(Ordering::SeqCst) { Presence::Gone } else { Presence::There }
     }
 }

@@ -32,7 +32,7 @@ fn only_every_fourth_works(message: &Received) -> Option<&'static str> {
 
 async fn world_with_letters(count: u64) -> (World, GroupId) {
     let world = World::new().await;
-    let group = world.one_cause(count).await;
+    let group = world.one_group(count).await;
     (world, group)
 }
 
@@ -41,7 +41,7 @@ fn fix(reference: &str) -> DeclareFixRequest {
 }
 
 async fn planned(world: &World, group: &GroupId, reference: &str) -> ApproveRequest {
-    world.declares(group, reference).await;
+    world.declare_fix(group, reference).await;
     world.advance(Span::from_secs(11));
     let plan = act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await.unwrap();
     ApproveRequest { plan_hash: plan.hash(), reason: "tested on staging".into(), waivers: Vec::new() }
@@ -247,7 +247,7 @@ async fn a_letter_that_comes_back_late_is_counted_as_returned() {
     world.advance(Span::from_mins(10));
     world.consume(&nothing_works, "v2").await;
     assert_eq!(world.intake().await.returned, 2);
-    world.ledger_closes(&id).await;
+    world.ledger_matches_entries(&id).await;
     assert_eq!(world.ledger(&id).await.total().get(OutcomeKind::Returned), 2);
     assert!(matches!(state_of(&world, &group).await, GroupState::Regressed { .. }));
     world.counters_are_exact(&group).await;
@@ -266,7 +266,7 @@ async fn a_letter_that_nobody_takes_from_the_main_queue_is_not_delivered() {
     assert!(matches!(&stopped.state(), ReplayState::Paused { why: said, .. } if *said == why), "{:?}", stopped.state());
     let total = world.ledger(&id).await.total();
     assert_eq!((total.in_flight, total.delivered, total.pending), (2, 0, 38), "only the canary went out");
-    world.ledger_closes(&id).await;
+    world.ledger_matches_entries(&id).await;
 
     // The consumer is switched on: the canary is judged by what it does, and the rest may follow.
     let judged = world.run(&id, &everything_works, "v2").await;

@@ -46,7 +46,7 @@ fn declare(version: &str) -> DeclareFixRequest {
 
 async fn world_with_letters(count: u64) -> (World, GroupId) {
     let world = World::new().await;
-    let group = world.one_cause(count).await;
+    let group = world.one_group(count).await;
     world.advance(Span::from_secs(1));
     (world, group)
 }

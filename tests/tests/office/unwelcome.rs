@@ -41,12 +41,12 @@ async fn letters_that_the_store_refuses_stay_in_their_queue_and_the_rest_is_kept
         let groups = world.store.groups(0, None, 10).await.unwrap().items;
         groups.iter().map(|facts| facts.counts.open().letters).collect::<Vec<_>>()
     };
-    world.faults.set_unwelcome(Some(&order(7)));
+    world.faults.refuse_letters_with(Some(&order(7)));
     let report = world.intake().await;
     assert_eq!((report.kept, report.failed.len()), (LETTERS as usize - 1, 1));
     assert_eq!(told.not_kept(), [1.0], "an alarm can be on it");
     assert_eq!(open().await.iter().sum::<i64>(), LETTERS.cast_signed() - 1);
-    world.faults.set_unwelcome(None);
+    world.faults.refuse_letters_with(None);
     world.advance(Span::from_mins(30));
     assert_eq!(world.intake().await.kept, 1);
     assert_eq!(open().await, [LETTERS.cast_signed() / 2; 2]);

@@ -145,7 +145,7 @@ async fn letters_that_arrive_while_the_office_is_killed_are_kept_once() {
     for kind in KINDS {
         let before = kept(&viewer).await;
         let panel = demo.panel();
-        let placing = tokio::spawn(async move { panel.place_what_it_takes(EACH, kind).await });
+        let placing = tokio::spawn(async move { panel.try_place(EACH, kind).await });
         let some = before + 1 + chance.below(EACH as usize / 2) as i64;
         let seen = until("some of a burst", A_MOMENT, async || Some(kept(&viewer).await).filter(|n| *n >= some)).await;
         demo.kill();
@@ -259,7 +259,7 @@ async fn a_closed_gate_refuses_curl_and_sends_nothing() {
 async fn nobody_does_what_their_role_may_not() {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = Demo::start_with(folder.path(), &["--fresh"]);
-    let (vera, nobody) = (demo.sign_in(Role::Viewer).await, demo.nobody());
+    let (vera, nobody) = (demo.sign_in(Role::Viewer).await, demo.anonymous());
     for endpoint in local::serve::endpoints() {
         let Some(permission) = endpoint.permission else { continue };
         let path = ["{group}", "{letter}", "{replay}"]

@@ -46,8 +46,8 @@ pub fn deploy<'a>(paths: &Paths, endpoint: &'a Endpoint, functions: &Path) -> Ou
             format!("DeadLetterQueueArn={ORDERS}-dlq"),
             format!("MainQueueArns={ORDERS}"),
             format!("ConsumerFunctionArns={CONSUMER}"),
-            // MiniStack leaves out of its events what SQS says in them.
-            format!("MainQueueOfSilentLetters={ORDERS}"),
+            // MiniStack omits the main queue's ARN from the events that it hands to functions.
+            format!("DefaultMainQueueArn={ORDERS}"),
             format!("DiscoveryUrl={}", endpoint.url),
             "BatchingWindowSeconds=1".to_owned(),
             format!("Policy=\"{}\"", POLICY.replace('"', "\\\"")),

@@ -1,25 +1,25 @@
-//! The failure: what the consumer said, and where. Own frames stand, libraries are folded.
+//! The failure: type, message and stack trace. Library frames are folded.
 
-use super::here::Here;
+use super::current::CurrentGroup;
 use crate::component::{Copy, Empty};
 use crate::reactive::prelude::*;
 use dashboard_model::trace::{Block, blocks, has_own};
 use domain::reading::Failure;
 
-/// The trace of the group's first letter.
+/// Shows the failure of the group's first letter.
 #[component]
-pub(super) fn FailureTab(here: Here) -> impl IntoView {
+pub(super) fn FailureTab(here: CurrentGroup) -> impl IntoView {
     let failure = here.part(|detail| detail.failure.clone());
     view! { {part(move || view! { <FailureText failure=failure.get() /> })} }
 }
 
-/// A failure.
+/// Shows a failure.
 #[component]
 pub(super) fn FailureText(failure: Failure) -> impl IntoView {
     if failure.is_empty() {
         return view! {
-            <Empty title="The letters carry no failure.">
-                <p>"SQS moves a message without a word of why. A consumer that stamps its failures says it here; until then look at the payload."</p>
+            <Empty title="No error details on these letters.">
+                <p>"SQS moves messages to a dead-letter queue without a reason. Stamp failures in the consumer to see them here. Until then, check the payload."</p>
             </Empty>
         }
         .into_any();
@@ -30,13 +30,13 @@ pub(super) fn FailureText(failure: Failure) -> impl IntoView {
             {failure.error_type.map(|t| view! { <div><dt>"Type"</dt><dd class="mono">{t}</dd></div> }.into_any())}
             {failure.message.map(|m| view! { <div><dt>"Message"</dt><dd class="failure-message">{m}</dd></div> }.into_any())}
             {failure.stated_class.map(|class| view! {
-                <div><dt>"It says"</dt><dd>{dashboard_model::words::class(class)}</dd></div>
+                <div><dt>"Consumer's verdict"</dt><dd>{dashboard_model::words::class(class)}</dd></div>
             }.into_any())}
         </dl>
     };
     let trace = match stack {
         Some(stack) => view! { <Trace stack /> }.into_any(),
-        None => view! { <p class="muted">"It came without a stack trace."</p> }.into_any(),
+        None => view! { <p class="muted">"No stack trace."</p> }.into_any(),
     };
     view! { {words}{trace} }.into_any()
 }
@@ -53,7 +53,7 @@ fn Trace(stack: String) -> impl IntoView {
                 <button type="button" aria-pressed=attr(move || (!raw.get()).to_string()) on:click=on(move |_| raw.set(false))>"Frames"</button>
                 <button type="button" aria-pressed=attr(move || raw.get().to_string()) on:click=on(move |_| raw.set(true))>"Raw"</button>
             </div>
-            <Copy text=Signal::derive(move || stack.get_value()) what="the trace" worded=true />
+            <Copy text=Signal::derive(move || stack.get_value()) what="the trace" labelled=true />
         </div>
         {part(move || if raw.get() {
             view! { <pre class="raw" tabindex="0">{stack.get_value()}</pre> }.into_any()
@@ -71,8 +71,8 @@ fn block(block: Block, fold: bool) -> AnyView {
         Block::Library { lines, frames } => {
             let summary = match frames {
                 0 => lines.first().cloned().unwrap_or_default(),
-                1 => "1 frame of a library".to_string(),
-                n => format!("{n} frames of libraries"),
+                1 => "1 library frame".to_string(),
+                n => format!("{n} library frames"),
             };
             view! {
                 <details class="trace-library" open=!fold>
@@ -85,7 +85,7 @@ fn block(block: Block, fold: bool) -> AnyView {
     }
 }
 
-/// The lines without the blanks that all of them begin with.
+/// Removes the indentation that all lines share.
 fn unindented(lines: &[String]) -> String {
     let indent = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
     lines.iter().map(|line| &line[indent..]).collect::<Vec<_>>().join("\n")

@@ -1,11 +1,11 @@
-//! The fix: what counts now, and declaring or withdrawing it.
+//! The fix: showing, declaring and withdrawing it.
 
-use super::here::Here;
+use super::current::CurrentGroup;
 use super::plan::Planning;
-use super::transform::{Editor, Writing};
+use super::transform::{Draft, Editor};
 use crate::api;
-use crate::ask::Ask;
-use crate::component::{At, Dialog, Field, Kind, toasts};
+use crate::command::Command;
+use crate::component::{At, Dialog, Field, Kind, toaster};
 use crate::reactive::prelude::*;
 use domain::fix::{Fix, FixKind};
 use domain::group::GroupState;
@@ -13,20 +13,20 @@ use domain::reading::Class;
 use domain::role::Permission;
 use wire::{DeclareFixRequest, GroupDetail, ReasonRequest};
 
-/// Why no fix can be declared in this state.
+/// Explains why no fix can be declared in this state.
 pub(super) fn why_not_declare(detail: &GroupDetail) -> Option<String> {
     match &detail.row.state {
         GroupState::Replaying { .. } | GroupState::Verifying { .. } => {
-            Some("A replay is under way: pause it before you declare another fix.".to_string())
+            Some("A replay is in progress. Pause it before you declare another fix.".to_string())
         }
-        GroupState::Resolved { .. } => Some("This group is resolved: there is nothing to fix.".to_string()),
+        GroupState::Resolved { .. } => Some("This group is resolved; there is nothing to fix.".to_string()),
         _ => None,
     }
 }
 
-/// The fix that counts now.
+/// Shows the declared fix.
 #[component]
-pub(super) fn FixCard(here: Here, fix: Fix) -> impl IntoView {
+pub(super) fn FixCard(here: CurrentGroup, fix: Fix) -> impl IntoView {
     let withdraw = RwSignal::new(false);
     let can_withdraw = here.part(|detail| {
         matches!(detail.row.state, GroupState::FixDeclared { .. } | GroupState::Paused { fix: Some(_), .. })
@@ -37,7 +37,7 @@ pub(super) fn FixCard(here: Here, fix: Fix) -> impl IntoView {
             <p class="card-title"><b>{fix.kind.label()}</b>" "<span class="mono">{fix.reference.clone()}</span></p>
             {note}
             <p class="muted">
-                {format!("{} declared it ", fix.declared_by)}<At at=Signal::stored(fix.declared_at) />
+                {format!("Declared by {} ", fix.declared_by)}<At at=Signal::stored(fix.declared_at) />
             </p>
             <Show when=move || can_withdraw.get()>
                 <Withdraw here open=withdraw />
@@ -47,45 +47,45 @@ pub(super) fn FixCard(here: Here, fix: Fix) -> impl IntoView {
 }
 
 #[component]
-fn Withdraw(here: Here, open: RwSignal<bool>) -> impl IntoView {
-    let ask = Ask::new();
-    let toasts = toasts();
+fn Withdraw(here: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
+    let command = Command::new();
+    let toaster = toaster();
     let reason = RwSignal::new(String::new());
     let may = here.why_not(Permission::Triage, |_| None);
     let why_not = Signal::derive(move || {
-        may.get().or_else(|| reason.with(|r| r.trim().is_empty()).then(|| "Write a reason.".to_string()))
+        may.get().or_else(|| reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()))
     });
     Effect::new(move || {
         if open.get() {
             reason.set(String::new());
-            ask.clear();
+            command.clear();
         }
     });
     let send = move |()| {
-        let give = ReasonRequest { reason: reason.get_untracked() };
-        ask.run(api::withdraw_fix(here.id(), give), move |detail| {
+        let request = ReasonRequest { reason: reason.get_untracked() };
+        command.run(api::withdraw_fix(here.id(), request), move |detail| {
             here.put(detail);
             open.try_set(false);
-            toasts.say("The fix is withdrawn.");
+            toaster.show("Fix withdrawn.");
         });
     };
     view! {
         <Show when=move || may.with(Option::is_none)>
-            <button type="button" class="button button-quiet" on:click=on(move |_| open.set(true))>"Withdraw…"</button>
+            <button type="button" class="button button-quiet" on:click=on(move |_| open.set(true))>"Withdraw fix…"</button>
         </Show>
-        <Dialog open title="Withdraw the fix?" confirm="Withdraw" kind=Kind::Danger busy=ask.busy() error=ask.error()
+        <Dialog open title="Withdraw fix?" confirm="Withdraw fix" kind=Kind::Danger busy=command.busy() error=command.error()
             why_not on_confirm=Callback::new(send)>
-            <p>"The gate closes, and a plan made for this fix can no longer be approved."</p>
-            <Field label="Why?" lines=true first=true value=reason on_input=move |text| reason.set(text) />
+            <p>"The gate closes, and the plan for this fix can no longer be approved."</p>
+            <Field label="Reason" lines=true first=true value=reason on_input=move |text| reason.set(text) />
         </Dialog>
     }
 }
 
-/// Asks what was done about the cause.
+/// Declares a fix.
 #[component]
-pub(super) fn DeclareDialog(here: Here, planning: Planning, open: RwSignal<bool>) -> impl IntoView {
-    let ask = Ask::new();
-    let toasts = toasts();
+pub(super) fn DeclareDialog(here: CurrentGroup, planning: Planning, open: RwSignal<bool>) -> impl IntoView {
+    let command = Command::new();
+    let toaster = toaster();
     let (kind, reference, note) =
         (RwSignal::new(FixKind::Deploy), RwSignal::new(String::new()), RwSignal::new(String::new()));
     Effect::new(move || {
@@ -99,70 +99,84 @@ pub(super) fn DeclareDialog(here: Here, planning: Planning, open: RwSignal<bool>
             });
             reference.set(String::new());
             note.set(String::new());
-            ask.clear();
+            command.clear();
         }
     });
-    let writing = Writing::new(here, planning);
+    let draft = Draft::new(here, planning);
     let is_transform = kind.map(|kind| *kind == FixKind::PayloadTransform);
     Effect::new(move || {
         if open.get() && is_transform.get() {
-            writing.open();
+            draft.open();
         }
     });
     let may = here.why_not(Permission::Triage, why_not_declare);
     let why_not = Signal::derive(move || {
-        let lacks = || reference.with(|r| r.trim().is_empty()).then(|| "Write the reference.".to_string());
-        let unsaved = || writing.chosen().is_none().then(|| "Save the program first.".to_string());
-        may.get().or_else(|| if is_transform.get() { unsaved() } else { lacks() })
+        let missing = || reference.with(|r| r.trim().is_empty()).then(|| missing_reference(kind.get()).to_string());
+        may.get().or_else(|| if is_transform.get() { draft.why_not_save() } else { missing() })
     });
-    let send = move |()| {
-        let note = note.get_untracked();
-        let fix = DeclareFixRequest {
-            kind: kind.get_untracked(),
-            reference: match untrack(|| writing.chosen()).filter(|_| is_transform.get_untracked()) {
-                Some(chosen) => format!("v{}", chosen.transform.version),
-                None => reference.get_untracked(),
-            },
-            note: Some(note).filter(|note| !note.trim().is_empty()),
-        };
-        ask.run(api::declare_fix(here.id(), fix), move |detail| {
+    let declare = move |reference: String| {
+        let note = Some(note.get_untracked()).filter(|note| !note.trim().is_empty());
+        let request = DeclareFixRequest { kind: kind.get_untracked(), reference, note };
+        command.run(api::declare_fix(here.id(), request), move |detail| {
             here.put(detail);
             open.try_set(false);
-            toasts.say("The fix is declared.");
+            toaster.show("Fix declared.");
         });
     };
+    let send = move |()| {
+        if is_transform.get_untracked() {
+            match untrack(|| draft.saved()) {
+                Some(saved) => declare(format!("v{}", saved.transform.version)),
+                None => draft.save_then(move |version| declare(format!("v{version}"))),
+            }
+        } else {
+            declare(reference.get_untracked());
+        }
+    };
+    let confirm = Signal::derive(move || {
+        let is_unsaved = is_transform.get() && draft.saved().is_none();
+        if is_unsaved { "Save and declare" } else { "Declare fix" }.to_string()
+    });
+    let busy = Signal::derive(move || command.busy().get() || draft.is_saving());
     view! {
-        <Dialog open title="What has made the cause go away?" confirm="Declare the fix" kind=Kind::Primary
-            busy=ask.busy() error=ask.error() why_not wide=is_transform on_confirm=Callback::new(send)>
-            <FixFields here kind reference note writing />
+        <Dialog open title="Declare a fix" confirm kind=Kind::Primary busy error=command.error() why_not
+            wide=is_transform on_confirm=Callback::new(send)>
+            <FixFields here kind reference note draft />
         </Dialog>
+    }
+}
+
+fn missing_reference(kind: FixKind) -> &'static str {
+    match kind {
+        FixKind::Deploy => "Enter the version.",
+        _ => "Enter a reference.",
     }
 }
 
 #[component]
 fn FixFields(
-    here: Here,
+    here: CurrentGroup,
     kind: RwSignal<FixKind>,
     reference: RwSignal<String>,
     note: RwSignal<String>,
-    writing: Writing,
+    draft: Draft,
 ) -> impl IntoView {
     let version = here.part(|detail| detail.deployment.clone());
-    let radio = move |of: FixKind| {
+    let radio = move |this: FixKind| {
         view! {
             <label class="check">
-                <input type="radio" name="fix-kind" prop:checked=move || kind.get() == of on:change=on(move |_| kind.set(of)) />
-                {of.label()}
+                <input type="radio" name="fix-kind" prop:checked=move || kind.get() == this on:change=on(move |_| kind.set(this)) />
+                {this.label()}
             </label>
         }.into_any()
     };
     let label = Signal::derive(move || {
         match kind.get() {
             FixKind::Deploy => "Version, exactly as the deployment reports it",
-            FixKind::Config => "What was changed: a commit, ticket or link",
-            FixKind::DataRepair => "What was repaired: a ticket, script or link",
-            FixKind::DependencyRecovered => "What has recovered: an incident, status page or name",
-            // It has an editor in place of a reference.
+            FixKind::Config => "What was changed (commit, ticket or link)",
+            FixKind::DataRepair => "What was repaired (ticket, script or link)",
+            FixKind::DependencyRecovered => "What recovered (incident, status page or name)",
+            // A transform has an editor instead of a reference.
             FixKind::PayloadTransform => "",
         }
         .to_string()
@@ -174,18 +188,18 @@ fn FixFields(
         Some(view! {
             <p class="offer">
                 <span class="muted">{format!("{words} went live ")}<At at=Signal::stored(at) /></span>
-                <button type="button" class="button" on:click=on(move |_| reference.set(fill.clone()))>"Use it"</button>
+                <button type="button" class="button" on:click=on(move |_| reference.set(fill.clone()))>"Use this version"</button>
             </p>
         })
     };
     view! {
         <fieldset class="kinds"><legend class="sr-only">"Kind of fix"</legend>{FixKind::ALL.map(radio).collect_view()}</fieldset>
         {part(move || match kind.get() {
-            FixKind::PayloadTransform => view! { <Editor writing /> }.into_any(),
+            FixKind::PayloadTransform => view! { <Editor draft /> }.into_any(),
             _ => view! { <Field label first=true value=reference on_input=move |text| reference.set(text) /> }.into_any(),
         })}
         {part(offer)}
-        <Field label="Note (not required)" lines=true value=note on_input=move |text| note.set(text)
-            hint=Some("What was wrong and what was done, for whoever approves.".to_string()) />
+        <Field label="Note (optional)" lines=true value=note on_input=move |text| note.set(text)
+            hint=Some("What was wrong and what was changed, for the approver.".to_string()) />
     }
 }

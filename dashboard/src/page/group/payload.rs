@@ -1,60 +1,71 @@
-//! One letter: its body as a tree or raw, its attributes, and each of its deaths.
+//! One letter: its body as a tree or raw, its attributes, and its failures.
 
+use super::current::CurrentGroup;
 use super::failure::FailureText;
 use super::filter::FilterLine;
-use super::here::Here;
 use crate::api;
-use crate::component::{At, Copy, Empty, JsonView, Unless};
+use crate::component::{At, Copy, Empty, JsonView, Loaded};
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::json;
-use dashboard_model::letters::Seen;
+use dashboard_model::letters::Suggestions;
 use dashboard_model::money::{amount, count};
-use dashboard_model::route::{GroupPlace, GroupTab, Route};
+use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use dashboard_model::words;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId};
 use domain::message::{AttributeValue, Content};
 use wire::{LetterDetail, LetterRow, LettersPage};
 
-/// Where a letter of a group is shown.
-pub(super) fn place_of(group: &GroupId, letter: &LetterId, filter: LetterFilter) -> String {
+/// Returns the link to a letter of a group.
+pub(super) fn letter_href(group: &GroupId, letter: &LetterId, filter: LetterFilter) -> String {
     let letter = Some(letter.clone());
-    Route::Group(GroupPlace { tab: GroupTab::Payload, filter, letter, ..GroupPlace::new(group.clone()) }).to_string()
+    Route::Group(GroupRoute { tab: GroupTab::Payload, filter, letter, ..GroupRoute::new(group.clone()) }).to_string()
 }
 
-/// The letters at the left, the chosen one beside them; the first where none is chosen.
+/// Shows the list of letters, and beside it the chosen letter or the first one.
 #[component]
-pub(super) fn PayloadTab(here: Here, place: Memo<Option<GroupPlace>>, filter: Memo<LetterFilter>) -> impl IntoView {
-    let seen = RwSignal::new(Seen::default());
+pub(super) fn PayloadTab(
+    here: CurrentGroup,
+    route: Memo<Option<GroupRoute>>,
+    filter: Memo<LetterFilter>,
+) -> impl IntoView {
+    let suggestions = RwSignal::new(Suggestions::default());
     view! {
-        <FilterLine filter seen />
-        {part(move || view! { <Picks here place filter=filter.get() seen /> })}
+        <FilterLine filter suggestions />
+        {part(move || view! { <Picks here route filter=filter.get() suggestions /> })}
     }
 }
 
 #[component]
-fn Picks(here: Here, place: Memo<Option<GroupPlace>>, filter: LetterFilter, seen: RwSignal<Seen>) -> impl IntoView {
-    let (id, asking) = (here.id(), filter.clone());
-    let live =
-        Live::new(move |seen| api::letters(id.clone(), None, asking.clone(), None, seen), |_: &LettersPage| Pace::Calm);
+fn Picks(
+    here: CurrentGroup,
+    route: Memo<Option<GroupRoute>>,
+    filter: LetterFilter,
+    suggestions: RwSignal<Suggestions>,
+) -> impl IntoView {
+    let (id, fetched_filter) = (here.id(), filter.clone());
+    let live = Live::new(
+        move |seen| api::letters(id.clone(), None, fetched_filter.clone(), None, seen),
+        |_: &LettersPage| Pace::Calm,
+    );
     let filter = StoredValue::new(filter);
     let paged =
         Paged::new(live, |page: &LettersPage| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
     let rows = paged.rows();
-    Effect::new(move || rows.with(|rows| seen.update(|seen| seen.see(rows))));
-    let asked = place.map(move |place| place.as_ref().and_then(|place| place.letter.clone()));
-    let chosen = Memo::new(move |_| asked.get().or_else(|| rows.with(|rows| rows.first().map(|row| row.id.clone()))));
+    Effect::new(move || rows.with(|rows| suggestions.update(|suggestions| suggestions.add(rows))));
+    let in_url = route.map(move |route| route.as_ref().and_then(|route| route.letter.clone()));
+    let chosen = Memo::new(move |_| in_url.get().or_else(|| rows.with(|rows| rows.first().map(|row| row.id.clone()))));
     let item = move |row: LetterRow| {
         let id = row.id.clone();
-        let is_here = move || chosen.with(|chosen| chosen.as_ref() == Some(&id));
+        let is_chosen = move || chosen.with(|chosen| chosen.as_ref() == Some(&id));
         let short: String = row.id.as_str().chars().take(8).collect();
         let money = row.impact.money.as_ref().map(|money| amount(money).text());
         let kind = row.message_type.clone().unwrap_or_default();
         view! {
             <li>
-                <a class="pick" href=place_of(&here.id(), &row.id, filter.get_value()) aria-current=attr(move || is_here().then_some("true"))>
+                <a class="pick" href=letter_href(&here.id(), &row.id, filter.get_value()) aria-current=attr(move || is_chosen().then_some("true"))>
                     <span class="mono">{short}</span>
                     <span class="pick-money">{money}</span>
                     <span class="pick-more">{kind}" · "<At at=Signal::stored(row.died_at) /></span>
@@ -63,16 +74,16 @@ fn Picks(here: Here, place: Memo<Option<GroupPlace>>, filter: LetterFilter, seen
         }.into_any()
     };
     view! {
-        <Unless live rows=6>
+        <Loaded live rows=6>
             <Show when=move || chosen.with(Option::is_some)
                 fallback=move || match filter.with_value(LetterFilter::is_none) {
-                    true => view! { <Empty title="No letter of this group is kept." /> }.into_any(),
-                    false => view! { <Empty title="No letter of this group fits the filter." /> }.into_any(),
+                    true => view! { <Empty title="No letters stored for this group." /> }.into_any(),
+                    false => view! { <Empty title="No letters match the filter." /> }.into_any(),
                 }>
                 <div class="payload">
                     <nav class="picks" aria-label="Letters">
                         <ul><For each=move || rows.get() key=|row| (row.id.clone(), row.died_at) children=item /></ul>
-                        <More paged what="letters" ask=move |cursor| {
+                        <More paged what="letters" load=move |cursor| {
                             let id = here.id();
                             async move {
                                 api::letters(id, None, filter.get_value(), Some(cursor), api::Seen::default()).await.map(|a| a.into_new())
@@ -84,7 +95,7 @@ fn Picks(here: Here, place: Memo<Option<GroupPlace>>, filter: LetterFilter, seen
                     </div>
                 </div>
             </Show>
-        </Unless>
+        </Loaded>
     }
 }
 
@@ -92,16 +103,16 @@ fn Picks(here: Here, place: Memo<Option<GroupPlace>>, filter: LetterFilter, seen
 fn Letter(id: LetterId) -> impl IntoView {
     let live = Live::new(move |seen| api::letter(id.clone(), seen), |_: &LetterDetail| Pace::Calm);
     view! {
-        <Unless live rows=5>
+        <Loaded live what="Letter" rows=5>
             {part(move || live.get().map(|detail| view! { <LetterText detail /> }.into_any()))}
-        </Unless>
+        </Loaded>
     }
 }
 
 #[component]
 fn LetterText(detail: LetterDetail) -> impl IntoView {
-    let cannot = detail.row.replayability.reason().map(|reason| {
-        let what = words::unsendable(&detail.row.replayability);
+    let warning = detail.row.replayability.reason().map(|reason| {
+        let what = words::not_replayable(&detail.row.replayability);
         view! { <p class="notice">{format!("{what}: {reason}")}</p> }.into_any()
     });
     let remarks = (!detail.diagnosis.remarks.is_empty()).then(|| {
@@ -112,13 +123,13 @@ fn LetterText(detail: LetterDetail) -> impl IntoView {
     let failure = detail.diagnosis.failure.clone();
     view! {
         <LetterFacts detail=detail.clone() />
-        {cannot}
+        {warning}
         <Body body=detail.content.body.clone() />
         <Attributes content=detail.content.clone() />
         {remarks}
-        <Deaths detail />
+        <Failures detail />
         <details class="fold">
-            <summary>"Failure of its latest death"</summary>
+            <summary>"Latest failure"</summary>
             <FailureText failure />
         </details>
     }
@@ -164,8 +175,8 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
     let state = words::letter_state(row.state.kind());
     view! {
         <dl class="letter-facts">
-            <div><dt>"Letter"</dt><dd class="mono">{id.clone()}<Copy text=id what="the letter's id" /></dd></div>
-            <div><dt>"Message"</dt><dd class="mono">{message.clone()}<Copy text=message what="the message's id" /></dd></div>
+            <div><dt>"Letter"</dt><dd class="mono">{id.clone()}<Copy text=id what="the letter ID" /></dd></div>
+            <div><dt>"Message"</dt><dd class="mono">{message.clone()}<Copy text=message what="the message ID" /></dd></div>
             <div><dt>"State"</dt><dd>{state}</dd></div>
             {money}
             {customer}
@@ -175,7 +186,7 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
             {attempts}
             <div><dt>"Sent"</dt><dd><At at=Signal::stored(row.sent_at) absolute=true /></dd></div>
             {deadline}
-            <div><dt>"Carried by"</dt><dd>{words::envelope(detail.diagnosis.envelope)}</dd></div>
+            <div><dt>"Source"</dt><dd>{words::envelope(detail.diagnosis.envelope)}</dd></div>
             <div><dt>"Size"</dt><dd>{format!("{} bytes", count(row.size_bytes))}</dd></div>
         </dl>
     }
@@ -192,14 +203,14 @@ fn Body(body: String) -> impl IntoView {
             <button type="button" aria-pressed=attr(move || raw.get().to_string()) on:click=on(move |_| raw.set(true))>"Raw"</button>
         </div>
     }.into_any());
-    let not_json = (!is_json).then(|| view! { <span class="muted">"This is not JSON."</span> }.into_any());
+    let not_json = (!is_json).then(|| view! { <span class="muted">"Not JSON."</span> }.into_any());
     view! {
         <section class="letter-part">
             <header>
                 <h2>"Body"</h2>
                 {switch}
                 {not_json}
-                <Copy text=Signal::derive(move || text.get_value()) what="the body" worded=true />
+                <Copy text=Signal::derive(move || text.get_value()) what="the body" labelled=true />
             </header>
             {part(move || if raw.get() {
                 view! { <pre class="raw" tabindex="0">{text.get_value()}</pre> }.into_any()
@@ -258,17 +269,17 @@ fn bytes_words(bytes: usize) -> String {
 }
 
 #[component]
-fn Deaths(detail: LetterDetail) -> impl IntoView {
+fn Failures(detail: LetterDetail) -> impl IntoView {
     let here = detail.row.group.clone();
     let row = move |death: domain::letter::Death| {
         let replay = death.replay.map(|id| {
             view! {
-                " · came back from "<a href=format!("/replays/{id}")>"replay "{dashboard_model::ledger::short(&id)}</a>
+                " · returned from "<a href=format!("/replays/{id}")>"replay "{dashboard_model::ledger::short(&id)}</a>
             }
             .into_any()
         });
         let elsewhere = (death.group != here)
-            .then(|| view! { " · "<a href=format!("/groups/{}", death.group)>"its group"</a> }.into_any());
+            .then(|| view! { " · "<a href=format!("/groups/{}", death.group)>"its own group"</a> }.into_any());
         let version = death.consumer_version.map(|version| format!(" · version {version}"));
         view! {
             <li>
@@ -282,7 +293,7 @@ fn Deaths(detail: LetterDetail) -> impl IntoView {
     };
     view! {
         <section class="letter-part">
-            <header><h2>"Deaths"</h2></header>
+            <header><h2>"Failures"</h2></header>
             <ol class="deaths">{detail.deaths.into_iter().rev().map(row).collect_view()}</ol>
         </section>
     }

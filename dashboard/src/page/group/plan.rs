@@ -1,20 +1,20 @@
-//! The plan: making it, changing its options, and approving it.
+//! The plan: making, changing and approving it.
 
-use super::filter::{filter_of, list_of, pieces_of};
-use super::here::Here;
-use super::side::{Asks, Press};
+use super::actions::{Action, Actions};
+use super::current::CurrentGroup;
+use super::filter::{condition_chips, filter_in, waiting_letters_href};
 use crate::api;
-use crate::ask::Ask;
 use crate::clock;
-use crate::component::{ApproveDialog, At, Button, Dialog, Field, Kind, PlanText, Problem, Say, toasts};
+use crate::command::Command;
+use crate::component::{ApproveDialog, At, Button, Dialog, Field, Kind, PlanText, Problem, Toaster, span, toaster};
 use crate::nav::{Nav, nav};
 use crate::reactive::prelude::*;
-use dashboard_model::gate::{blocked, waivable};
+use dashboard_model::gate::{blocked, letters, waivable};
 use dashboard_model::letters::line;
-use dashboard_model::money::counted;
-use dashboard_model::options::{CANARY, Fields, GROWTH, PACE, STOP, WINDOW, wrong};
+use dashboard_model::options::{CANARY, Fields, GROWTH, PACE, STOP, WINDOW, error};
 use domain::filter::LetterFilter;
 use domain::group::GroupState;
+use domain::letter::LetterStateKind;
 use domain::replay::PlanOptions;
 use domain::role::Permission;
 use wire::{ApproveRequest, ErrorCode, GroupDetail, NextStep, PlanRequest, PlanView, ReplayView};
@@ -22,8 +22,8 @@ use wire::{ApproveRequest, ErrorCode, GroupDetail, NextStep, PlanRequest, PlanVi
 fn why_not_plan(detail: &GroupDetail) -> Option<String> {
     match &detail.row.state {
         GroupState::FixDeclared { .. } => None,
-        state if state.replay().is_some() => Some("A replay of this group is under way.".to_string()),
-        _ => Some("Declare the fix first: a plan is made for one.".to_string()),
+        state if state.replay().is_some() => Some("A replay of this group is in progress.".to_string()),
+        _ => Some("Declare a fix first.".to_string()),
     }
 }
 
@@ -32,93 +32,93 @@ fn why_not_approve(detail: &GroupDetail, me: Option<&str>) -> Option<String> {
     why_not_plan(detail).or_else(|| blocked(&detail.gate, declarer, me))
 }
 
-/// The making of a plan.
+/// Makes plans for the group.
 #[derive(Clone, Copy)]
 pub(super) struct Planning {
-    here: Here,
-    ask: Ask,
+    here: CurrentGroup,
+    command: Command,
     why_not: Signal<Option<String>>,
-    chosen: StoredValue<PlanOptions>,
+    last_options: StoredValue<PlanOptions>,
     options_open: RwSignal<bool>,
     nav: Nav,
-    toasts: Say,
+    toaster: Toaster,
 }
 
 impl Planning {
-    /// For this group; answers to the key of planning.
-    pub(super) fn new(here: Here, asks: Asks) -> Self {
+    /// Creates the planning of a group, and registers it for the key.
+    pub(super) fn new(here: CurrentGroup, actions: Actions) -> Self {
         let planning = Self {
             here,
-            ask: Ask::new(),
+            command: Command::new(),
             why_not: here.why_not(Permission::Plan, why_not_plan),
-            chosen: StoredValue::new(PlanOptions::default()),
+            last_options: StoredValue::new(PlanOptions::default()),
             options_open: RwSignal::new(false),
             nav: nav(),
-            toasts: toasts(),
+            toaster: toaster(),
         };
-        asks.on(Press::Plan, move || planning.again());
+        actions.on(Action::Plan, move || planning.again());
         planning
     }
 
-    /// Which letters the next plan takes: those of the plan that waits, else those that are looked at. Not tracked.
+    /// Returns the filter of the next plan: that of the current plan, or else that of the page. Not tracked.
     pub(super) fn filter(self) -> LetterFilter {
         match &self.here.now().plan {
             Some(plan) => plan.plan.filter.clone(),
-            None => filter_of(self.nav.route_untracked()),
+            None => filter_in(self.nav.route_untracked()),
         }
     }
 
-    /// Makes a plan with the options that were chosen last.
+    /// Makes a plan with the current filter and the latest options.
     fn again(self) {
-        self.take(self.filter());
+        self.plan(self.filter());
     }
 
-    /// The same, of these letters.
-    pub(super) fn take(self, filter: LetterFilter) {
+    /// Makes a plan with a filter and the latest options.
+    pub(super) fn plan(self, filter: LetterFilter) {
         match self.why_not.get_untracked() {
-            None => self.make(PlanRequest { options: self.chosen.get_value(), filter }),
-            Some(why) => self.toasts.say(why),
+            None => self.make(PlanRequest { options: self.last_options.get_value(), filter }),
+            Some(why) => self.toaster.show(why),
         }
     }
 
-    /// Whether one is being made.
+    /// Returns whether a plan is being made.
     pub(super) fn busy(self) -> Signal<bool> {
-        self.ask.busy()
+        self.command.busy()
     }
 
-    /// Why none can be made.
+    /// Explains why no plan can be made. Returns `None` if one can.
     pub(super) fn why_not(self) -> Signal<Option<String>> {
         self.why_not
     }
 
-    fn make(self, ask: PlanRequest) {
-        let options = ask.options.clone();
-        self.ask.run(api::plan(self.here.id(), ask), move |plan: PlanView| {
-            self.chosen.set_value(options);
+    fn make(self, request: PlanRequest) {
+        let options = request.options.clone();
+        self.command.run(api::plan(self.here.id(), request), move |plan: PlanView| {
+            self.last_options.set_value(options);
             self.options_open.try_set(false);
-            let letters = counted(plan.plan.letters.letters.max(0).unsigned_abs(), "letter", "letters");
-            self.toasts.say(format!("The plan takes {letters}. Nothing is sent before somebody approves."));
+            let letters = letters(plan.plan.letters.letters.max(0).unsigned_abs());
+            self.toaster.show(format!("Planned {letters}. Nothing is sent until someone approves."));
             self.here.patch(|detail| detail.plan = Some(plan));
         });
     }
 }
 
-/// The button that makes a plan, of the letters that [`Planning::filter`] says.
+/// Shows the button that makes a plan with [`Planning::filter`].
 #[component]
 pub(super) fn PlanButton(planning: Planning, kind: Kind, verb: &'static str) -> impl IntoView {
     let has_plan = planning.here.part(|detail| detail.plan.is_some());
-    let only = move || match has_plan.get() {
+    let filter = move || match has_plan.get() {
         true => None,
-        false => line(&filter_of(planning.nav.route()), clock::absolute),
+        false => line(&filter_in(planning.nav.route()), clock::absolute),
     };
     view! {
-        <Button kind press=move |()| planning.again() busy=planning.ask.busy() why_not=planning.why_not key="r">{verb}</Button>
-        {part(move || only().map(|only| view! { <p class="muted">{format!("Only letters of the filter: {only}.")}</p> }.into_any()))}
-        <Show when=move || !planning.options_open.get()><Problem error=planning.ask.error() /></Show>
+        <Button kind press=move |()| planning.again() busy=planning.command.busy() why_not=planning.why_not key="r">{verb}</Button>
+        {part(move || filter().map(|filter| view! { <p class="muted">{format!("Filter: {filter}.")}</p> }.into_any()))}
+        <Show when=move || !planning.options_open.get()><Problem error=planning.command.error() /></Show>
     }
 }
 
-/// The plan in full; before there is one, what it would be.
+/// Shows the plan in full, or what a plan does.
 #[component]
 pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
     let here = planning.here;
@@ -130,8 +130,8 @@ pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
             <h2>"Plan"</h2>
             {part(move || match plan.get() {
                 None => view! {
-                    <p class="muted">"The letters that wait now, frozen, in waves. Nothing is sent before somebody approves."</p>
-                    // With a fix, planning is the next step and its button stands under the gate.
+                    <p class="muted">"Takes a snapshot of the waiting letters. Nothing is sent until someone approves."</p>
+                    // With a fix, planning is the next step, and its button is below the gate.
                     <Show when=move || !has_fix.get()>
                         <PlanButton planning kind=Kind::Plain verb="Plan replay" />
                     </Show>
@@ -139,14 +139,14 @@ pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
                 .into_any(),
                 Some(plan) => {
                     let (by, at) = (plan.plan.made_by.clone(), plan.plan.made_at);
-                    let only = Some(plan.plan.filter.clone()).filter(|filter| !filter.is_none());
-                    let only = only.map(|filter| view! { <OnlyThese planning filter /> }.into_any());
+                    let filter = Some(plan.plan.filter.clone()).filter(|filter| !filter.is_none());
+                    let filter = filter.map(|filter| view! { <PlanFilter planning filter /> }.into_any());
                     view! {
                         <PlanText plan=plan.plan duration=plan.duration_ms arrived_since=plan.arrived_since />
-                        <p class="muted">{format!("{by} made it ")}<At at=Signal::stored(at) /></p>
-                        {only}
+                        <p class="muted">{format!("Planned by {by} ")}<At at=Signal::stored(at) /></p>
+                        {filter}
                         <div class="side-buttons">
-                            <Button press=change why_not=planning.why_not>"Change…"</Button>
+                            <Button press=change why_not=planning.why_not>"Change plan…"</Button>
                             <PlanButton planning kind=Kind::Plain verb="Plan again" />
                         </div>
                     }
@@ -158,47 +158,77 @@ pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
     }
 }
 
-/// A plan of some letters: which they are, and the way to all.
+/// Links to the letters of a filtered plan, and plans without the filter.
 #[component]
-fn OnlyThese(planning: Planning, filter: LetterFilter) -> impl IntoView {
-    let all = move |()| planning.take(LetterFilter::default());
+fn PlanFilter(planning: Planning, filter: LetterFilter) -> impl IntoView {
+    let all = move |()| planning.plan(LetterFilter::default());
     view! {
         <div class="side-buttons">
-            <a class="button" href=list_of(planning.here.id(), filter)>"Show its letters"</a>
-            <Button press=all why_not=planning.why_not>"Plan without the filter"</Button>
+            <a class="button" href=waiting_letters_href(planning.here.id(), filter)>"Show these letters"</a>
+            <Button press=all why_not=planning.why_not>"Plan without filter"</Button>
         </div>
     }
 }
 
-/// The button that asks for the approval, with the question.
+/// Plans a replay of the listed letters. Shows what such a plan includes.
 #[component]
-pub(super) fn ApproveButton(here: Here, asks: Asks) -> impl IntoView {
+pub(super) fn PlanThese(
+    here: CurrentGroup,
+    planning: Planning,
+    filter: LetterFilter,
+    state: Option<LetterStateKind>,
+) -> impl IntoView {
+    let listed = filter.clone();
+    let planned = here.part(move |detail| {
+        let plan = detail.plan.as_ref().filter(|plan| plan.plan.filter == listed)?;
+        Some(plan.plan.letters.letters)
+    });
+    let verb = move || match (planned.get().is_some(), state.is_some()) {
+        (true, _) => "Plan again",
+        (false, true) => "Plan replay of these letters",
+        (false, false) => "Plan replay of waiting letters",
+    };
+    let summary = move || {
+        let letters = letters(planned.get()?.max(0).unsigned_abs());
+        Some(span("muted", format!("The plan includes {letters} of this filter.")))
+    };
+    view! {
+        {part(summary)}
+        <Button press=move |()| planning.plan(filter.clone()) busy=planning.busy() why_not=planning.why_not() key="r">
+            {part(verb)}
+        </Button>
+    }
+}
+
+/// Shows the button that opens the approval dialog.
+#[component]
+pub(super) fn ApproveButton(here: CurrentGroup, actions: Actions) -> impl IntoView {
     let open = RwSignal::new(false);
-    let approving = Ask::new();
-    let toasts = toasts();
+    let command = Command::new();
+    let toaster = toaster();
     let plan = here.part(|detail| detail.plan.clone());
-    let asker = here.asker();
-    let me = Memo::new(move |_| asker.get().me);
+    let people = here.people();
+    let me = Memo::new(move |_| people.get().me);
     let why_not =
         here.why_not(Permission::ApproveRequest, move |detail| me.with(|me| why_not_approve(detail, me.as_deref())));
-    let ask = move || match why_not.get_untracked() {
+    let show_dialog = move || match why_not.get_untracked() {
         None => {
-            approving.clear();
+            command.clear();
             open.set(true);
         }
-        Some(why) => toasts.say(why),
+        Some(why) => toaster.show(why),
     };
-    asks.on(Press::ApproveRequest, ask);
-    let approve = move |ask: ApproveRequest| {
-        approving.run(api::approve(here.id(), ask), move |view| {
+    actions.on(Action::Approve, show_dialog);
+    let approve = move |request: ApproveRequest| {
+        command.run(api::approve(here.id(), request), move |view| {
             open.try_set(false);
-            toasts.say("Approved. Wave 1 starts.");
-            here.patch(|detail| started(detail, view));
+            toaster.show("Approved. Wave 1 is starting.");
+            here.patch(|detail| show_started(detail, view));
         });
     };
-    // What the office refused it for is seen at once: the gate as it is now, or the plan that waits now.
+    // After a refusal, show its cause at once: the current gate, or the current plan.
     Effect::new(move || {
-        let refused = approving.error().get().and_then(|error| error.code());
+        let refused = command.error().get().and_then(|error| error.code());
         if matches!(refused, Some(ErrorCode::GateClosed | ErrorCode::Conflict)) {
             here.hurry();
         }
@@ -209,19 +239,19 @@ pub(super) fn ApproveButton(here: Here, asks: Asks) -> impl IntoView {
         unmet.iter().map(|c| c.kind.label()).collect::<Vec<_>>().join(", ")
     });
     view! {
-        <Button kind=Kind::Primary press=move |()| ask() why_not busy=approving.busy() key="v">
+        <Button kind=Kind::Primary press=move |()| show_dialog() why_not busy=command.busy() key="v">
             "Approve and replay…"
         </Button>
         <Show when=move || why_not.with(Option::is_none) && !to_waive.with(String::is_empty)>
-            <p class="muted">{part(move || format!("Not met yet: {}. Wait, or waive it with a reason.", to_waive.get()))}</p>
+            <p class="muted">{part(move || format!("Unmet: {}. Wait, or waive with a reason.", to_waive.get()))}</p>
         </Show>
-        <ApproveDialog open plan gate asker busy=approving.busy() error=approving.error()
-            on_approve=Callback::new(approve) on_look=move |()| approving.clear() />
+        <ApproveDialog open plan gate people busy=command.busy() error=command.error()
+            on_approve=Callback::new(approve) on_new_plan=move |()| command.clear() />
     }
 }
 
-/// What an approval does to the group, until the office is asked.
-fn started(detail: &mut GroupDetail, view: ReplayView) {
+/// Applies an approval to the group until the next fetch.
+fn show_started(detail: &mut GroupDetail, view: ReplayView) {
     let (id, plan) = (view.replay.id().clone(), &view.replay.plan);
     detail.row.next = NextStep::Replaying { wave: 1, waves: plan.waves.len() as u32 };
     detail.row.state = GroupState::Replaying { replay: id, fix: plan.fix.clone() };
@@ -229,7 +259,7 @@ fn started(detail: &mut GroupDetail, view: ReplayView) {
     detail.replay = Some(view);
 }
 
-/// The options of the plan; changing them makes another plan.
+/// Edits the options. Confirming makes a new plan.
 #[component]
 fn OptionsDialog(planning: Planning) -> impl IntoView {
     let open = planning.options_open;
@@ -237,14 +267,14 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
     let filter = RwSignal::new(LetterFilter::default());
     Effect::new(move || {
         if open.get() {
-            fields.set(Fields::of(&planning.chosen.get_value()));
+            fields.set(Fields::from_options(&planning.last_options.get_value()));
             filter.set(planning.filter());
-            planning.ask.clear();
+            planning.command.clear();
         }
     });
     let why_not = Signal::derive(move || {
-        let wrong = || fields.with(|f| f.options().is_none()).then(|| "A field is out of its range.".to_string());
-        planning.why_not.get().or_else(wrong)
+        let invalid = || fields.with(|f| f.options().is_none()).then(|| "A value is out of range.".to_string());
+        planning.why_not.get().or_else(invalid)
     });
     let send = move |()| {
         if let Some(options) = fields.with_untracked(Fields::options) {
@@ -256,25 +286,25 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
             let value = Signal::derive(move || fields.with(|f| get(&mut f.clone()).clone()));
             view! {
                 <Field label mode="numeric" chars_max=10 first value hint=Some(hint.to_string())
-                    wrong=Signal::derive(move || wrong(&value.get(), range))
+                    error=Signal::derive(move || error(&value.get(), range))
                     on_input=move |text| fields.update(|f| *get(f) = text) />
             }
             .into_any()
         };
     view! {
-        <Dialog open title="Change the plan" confirm="Plan again" kind=Kind::Primary busy=planning.ask.busy()
-            error=planning.ask.error() why_not on_confirm=Callback::new(send)>
-            <p class="muted">"An empty field follows the policy. The plan is made anew from the letters that wait now."</p>
+        <Dialog open title="Change plan" confirm="Plan again" kind=Kind::Primary busy=planning.command.busy()
+            error=planning.command.error() why_not on_confirm=Callback::new(send)>
+            <p class="muted">"A blank field uses the policy's default. The new plan includes the letters that wait now."</p>
             <Show when=move || filter.with(|filter| !filter.is_none())>
-                <p>"Only letters of this filter are taken:"</p>
-                {pieces_of(move || filter.get(), move |less| filter.set(less))}
+                <p>"Only letters of this filter are included:"</p>
+                {condition_chips(move || filter.get(), move |changed| filter.set(changed))}
             </Show>
             <div class="options">
-                {field("Letters of the canary", "The first wave", CANARY, |f| &mut f.canary, true)}
-                {field("Growth", "Times larger than the wave before", GROWTH, |f| &mut f.growth, false)}
-                {field("Pace", "Letters a second at most", PACE, |f| &mut f.pace, false)}
-                {field("Stop above", "Percent of a wave that came back", STOP, |f| &mut f.stop, false)}
-                {field("Watch", "Seconds after a wave's last letter", WINDOW, |f| &mut f.window, false)}
+                {field("Canary size", "Letters in the first wave", CANARY, |f| &mut f.canary, true)}
+                {field("Growth", "Times larger than the previous wave", GROWTH, |f| &mut f.growth, false)}
+                {field("Pace", "Maximum letters per second", PACE, |f| &mut f.pace, false)}
+                {field("Pause above", "Percent of a wave that returned", STOP, |f| &mut f.stop, false)}
+                {field("Observe", "Seconds after a wave's last letter", WINDOW, |f| &mut f.window, false)}
             </div>
         </Dialog>
     }

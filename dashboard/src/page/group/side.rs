@@ -1,13 +1,14 @@
-//! The right-hand side: what stands between this group and its replay, and the replay itself.
+//! The right-hand side: the steps to this group's replay, and the replay itself.
 
-use super::also::AlsoCard;
+use super::actions::{Action, Actions};
+use super::current::CurrentGroup;
 use super::fix::{DeclareDialog, FixCard, why_not_declare};
-use super::here::Here;
+use super::merge::MergedVariants;
 use super::note::NoteCard;
 use super::plan::{ApproveButton, PlanButton, PlanPart, Planning};
 use crate::clock;
-use crate::component::{At, Button, GateList, Kind, Say, toasts};
-use crate::page::replay::{Compact, Levers};
+use crate::component::{At, Button, GateList, Kind, Toaster, toaster};
+use crate::page::replay::{Compact, Controls};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::opens_at;
 use dashboard_model::ledger::short;
@@ -16,66 +17,25 @@ use domain::group::GroupState;
 use domain::role::Permission;
 use wire::ReplayView;
 
-/// What keys ask of the parts of the side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Press {
-    /// Declare a fix.
-    Fix,
-    /// Write the note.
-    Note,
-    /// Plan.
-    Plan,
-    /// Approve, or resume.
-    ApproveRequest,
-}
-
-/// Who answers to which key now.
-#[derive(Clone, Copy)]
-pub(super) struct Asks(StoredValue<Vec<(u64, Press, Callback<()>)>>);
-
-impl Asks {
-    /// Nobody yet.
-    pub(super) fn new() -> Self {
-        Self(StoredValue::new(Vec::new()))
-    }
-
-    /// Answers to a key for as long as the caller's component lives.
-    pub(super) fn on(self, press: Press, act: impl Fn() + Send + Sync + 'static) {
-        let id = self.0.with_value(|all| all.iter().map(|(id, ..)| *id).max().unwrap_or(0) + 1);
-        self.0.update_value(|all| all.push((id, press, Callback::new(move |()| act()))));
-        on_cleanup(move || {
-            self.0.try_update_value(|all| all.retain(|(of, ..)| *of != id));
-        });
-    }
-
-    /// The key was pressed.
-    pub(super) fn press(self, press: Press) {
-        let act = self.0.with_value(|all| all.iter().rev().find(|(_, of, _)| *of == press).map(|(.., act)| *act));
-        if let Some(act) = act {
-            act.run(());
-        }
-    }
-}
-
-/// The side.
+/// Shows the side for the group's state.
 #[component]
-pub(super) fn Side(here: Here, asks: Asks, planning: Planning) -> impl IntoView {
+pub(super) fn Side(here: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
     let state = here.part(|detail| detail.row.state.as_str());
-    ask_when_the_gate_opens(here);
+    refresh_when_a_condition_clears(here);
     view! {
         {part(move || match state.get() {
-            "replaying" | "verifying" => view! { <Replaying here asks /> }.into_any(),
-            "paused" => view! { <Paused here asks planning /> }.into_any(),
+            "replaying" | "verifying" => view! { <Replaying here actions /> }.into_any(),
+            "paused" => view! { <Paused here actions planning /> }.into_any(),
             "resolved" => view! { <Resolved here /> }.into_any(),
-            _ => view! { <Before here asks planning /> }.into_any(),
+            _ => view! { <Before here actions planning /> }.into_any(),
         })}
-        <AlsoCard here />
-        <NoteCard here asks />
+        <MergedVariants here />
+        <NoteCard here actions />
     }
 }
 
-/// A condition that opens by itself is asked for at that moment, not at the next turn of the clock.
-fn ask_when_the_gate_opens(here: Here) {
+/// Fetches the group at the moment when a condition clears by itself, instead of at the next poll.
+fn refresh_when_a_condition_clears(here: CurrentGroup) {
     let opens = here.part(|detail| opens_at(&detail.gate));
     let due = Memo::new(move |_| opens.get().filter(|at| clock::ticking() >= *at));
     Effect::new(move || {
@@ -86,7 +46,7 @@ fn ask_when_the_gate_opens(here: Here) {
 }
 
 #[component]
-fn GatePart(here: Here, title: &'static str, children: Children) -> impl IntoView {
+fn GatePart(here: CurrentGroup, title: &'static str, children: Children) -> impl IntoView {
     let gate = here.part(|detail| detail.gate.clone());
     view! {
         <section class="side-part">
@@ -97,10 +57,10 @@ fn GatePart(here: Here, title: &'static str, children: Children) -> impl IntoVie
     }
 }
 
-/// The gate, the one thing to do next right under it, then what it is about.
+/// Shows the gate, the next step below it, then fix and plan.
 #[component]
-fn Before(here: Here, asks: Asks, planning: Planning) -> impl IntoView {
-    let declaring = Declaring::new(here, asks, planning);
+fn Before(here: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
+    let declaring = Declaring::new(here, actions, planning);
     let next = here.part(|detail| (detail.row.state.fix().is_some(), detail.plan.is_some()));
     view! {
         <GatePart here title="Before you replay">
@@ -111,72 +71,73 @@ fn Before(here: Here, asks: Asks, planning: Planning) -> impl IntoView {
                     }
                     .into_any(),
                     (true, false) => view! { <PlanButton planning kind=Kind::Primary verb="Plan replay" /> }.into_any(),
-                    (true, true) => view! { <ApproveButton here asks /> }.into_any(),
+                    (true, true) => view! { <ApproveButton here actions /> }.into_any(),
                 })}
             </div>
         </GatePart>
-        <FixPart here declaring next_is_here=true />
+        <FixPart here declaring is_offered_above=true />
         <PlanPart planning />
         <Last here />
     }
 }
 
 #[component]
-fn Paused(here: Here, asks: Asks, planning: Planning) -> impl IntoView {
-    let declaring = Declaring::new(here, asks, planning);
+fn Paused(here: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
+    let declaring = Declaring::new(here, actions, planning);
     view! {
-        <Replaying here asks />
-        <FixPart here declaring next_is_here=false />
-        <GatePart here title="Before it goes on">""</GatePart>
+        <Replaying here actions />
+        <FixPart here declaring is_offered_above=false />
+        <GatePart here title="Before you resume">""</GatePart>
     }
 }
 
-/// The declaring of a fix.
+/// Declares fixes for the group.
 #[derive(Clone, Copy)]
 struct Declaring {
-    here: Here,
+    here: CurrentGroup,
     planning: Planning,
-    open: RwSignal<bool>,
+    is_open: RwSignal<bool>,
     why_not: Signal<Option<String>>,
-    toasts: Say,
+    toaster: Toaster,
 }
 
 impl Declaring {
-    /// For this group; answers to the key.
-    fn new(here: Here, asks: Asks, planning: Planning) -> Self {
+    /// Creates the declaring of a group, and registers it for the key.
+    fn new(here: CurrentGroup, actions: Actions, planning: Planning) -> Self {
         let why_not = here.why_not(Permission::Triage, why_not_declare);
-        let declaring = Self { here, planning, open: RwSignal::new(false), why_not, toasts: toasts() };
-        asks.on(Press::Fix, move || declaring.ask());
+        let declaring = Self { here, planning, is_open: RwSignal::new(false), why_not, toaster: toaster() };
+        actions.on(Action::DeclareFix, move || declaring.open());
         declaring
     }
 
-    fn ask(self) {
+    fn open(self) {
         match self.why_not.get_untracked() {
-            None => self.open.set(true),
-            Some(why) => self.toasts.say(why),
+            None => self.is_open.set(true),
+            Some(why) => self.toaster.show(why),
         }
     }
 }
 
 #[component]
 fn DeclareButton(declaring: Declaring, kind: Kind, verb: &'static str) -> impl IntoView {
-    view! { <Button kind press=move |()| declaring.ask() why_not=declaring.why_not key="f">{verb}</Button> }
+    view! { <Button kind press=move |()| declaring.open() why_not=declaring.why_not key="f">{verb}</Button> }
 }
 
-/// The fix that counts now, and declaring another; the first is declared here only where nothing above offers it.
+/// Shows the declared fix, and declares another. `is_offered_above`: the button for the first
+/// fix is already shown above.
 #[component]
-fn FixPart(here: Here, declaring: Declaring, next_is_here: bool) -> impl IntoView {
+fn FixPart(here: CurrentGroup, declaring: Declaring, is_offered_above: bool) -> impl IntoView {
     let fix = here.part(|detail| detail.row.state.fix().cloned());
-    let was = here.part(|detail| match &detail.row.state {
+    let failed_fix = here.part(|detail| match &detail.row.state {
         GroupState::Regressed { was, .. } => Some(was.clone()),
         _ => None,
     });
     view! {
         <section class="side-part">
             <h2>"Fix"</h2>
-            {part(move || match (fix.get(), was.get()) {
+            {part(move || match (fix.get(), failed_fix.get()) {
                 (Some(fix), _) => {
-                    let again = if fix.transform.is_some() { "Program and dry run…" } else { "Declare another…" };
+                    let again = if fix.transform.is_some() { "Program and dry run…" } else { "Declare another fix…" };
                     view! {
                     <FixCard here fix />
                     <DeclareButton declaring kind=Kind::Plain verb=again />
@@ -185,53 +146,53 @@ fn FixPart(here: Here, declaring: Declaring, next_is_here: bool) -> impl IntoVie
                 }
                 (None, Some(was)) => view! {
                     <p>
-                        "The last one did not hold: "<b>{was.kind.label()}</b>" "<span class="mono">{was.reference}</span>
+                        "Previous fix failed: "<b>{was.kind.label()}</b>" "<span class="mono">{was.reference}</span>
                         {format!(", declared by {}.", was.declared_by)}
                     </p>
                 }
                 .into_any(),
-                (None, None) if next_is_here => {
-                    view! { <p class="muted">"Nobody has said that the cause is gone."</p> }.into_any()
+                (None, None) if is_offered_above => {
+                    view! { <p class="muted">"No fix declared yet."</p> }.into_any()
                 }
                 (None, None) => view! {
-                    <p class="muted">"What came back speaks against the last one."</p>
-                    <DeclareButton declaring kind=Kind::Primary verb="Declare the next fix…" />
+                    <p class="muted">"Returned letters disproved the last fix."</p>
+                    <DeclareButton declaring kind=Kind::Primary verb="Declare a new fix…" />
                 }
                 .into_any(),
             })}
         </section>
-        <DeclareDialog here=declaring.here planning=declaring.planning open=declaring.open />
+        <DeclareDialog here=declaring.here planning=declaring.planning open=declaring.is_open />
     }
 }
 
 #[component]
-fn Replaying(here: Here, asks: Asks) -> impl IntoView {
+fn Replaying(here: CurrentGroup, actions: Actions) -> impl IntoView {
     let replay = here.part(|detail| detail.replay.clone());
     let known = replay.map(Option::is_some);
     part(move || {
         known.get().then(|| {
             let first = here.now().replay.clone();
-            first.map(|first| view! { <Under here asks first /> }.into_any())
+            first.map(|first| view! { <Under here actions first /> }.into_any())
         })
     })
 }
 
 #[component]
-fn Under(here: Here, asks: Asks, first: ReplayView) -> impl IntoView {
+fn Under(here: CurrentGroup, actions: Actions, first: ReplayView) -> impl IntoView {
     let view = here.part(move |detail| detail.replay.clone().unwrap_or_else(|| first.clone()));
-    let levers = Levers::new(
+    let controls = Controls::new(
         view.into(),
         here.part(|detail| Some(detail.gate.clone())).into(),
         here.part(|detail| detail.row.state.fix().cloned()).into(),
         here.pulse(),
         Callback::new(move |view| here.put_replay(view)),
     );
-    asks.on(Press::ApproveRequest, move || levers.ask_resume());
-    view! { <Compact levers /> }
+    actions.on(Action::Approve, move || controls.ask_resume());
+    view! { <Compact controls /> }
 }
 
 #[component]
-fn Resolved(here: Here) -> impl IntoView {
+fn Resolved(here: CurrentGroup) -> impl IntoView {
     let state = here.part(|detail| detail.row.state.clone());
     let delivered = here.part(|detail| detail.row.delivered.max(0).unsigned_abs());
     part(move || match state.get() {
@@ -239,11 +200,11 @@ fn Resolved(here: Here) -> impl IntoView {
             <section class="side-part">
                 <h2>"Resolved"</h2>
                 <p>
-                    "No letter of this group is open since "<At at=Signal::stored(at) absolute=true />". "
-                    {part(move || format!("{} delivered, the last by ", count(delivered.get())))}
+                    "No open letters since "<At at=Signal::stored(at) absolute=true />". "
+                    {part(move || format!("{} delivered, most recently by ", count(delivered.get())))}
                     <a href=format!("/replays/{replay}")>"replay "{short(&replay)}</a>"."
                 </p>
-                <p class="muted">"A letter that dies of this cause after the fix opens the group again."</p>
+                <p class="muted">"A new failure with this cause reopens the group."</p>
             </section>
             <section class="side-part">
                 <h2>"The fix that worked"</h2>
@@ -254,9 +215,9 @@ fn Resolved(here: Here) -> impl IntoView {
     })
 }
 
-/// The last replay, where none is under way.
+/// Shows the last replay while none is active.
 #[component]
-fn Last(here: Here) -> impl IntoView {
+fn Last(here: CurrentGroup) -> impl IntoView {
     let last = here.part(|detail| detail.replay.as_ref().map(|r| (r.replay.id().clone(), r.total.clone())));
     part(move || {
         last.get().map(|(id, total)| {
@@ -264,7 +225,7 @@ fn Last(here: Here) -> impl IntoView {
             <section class="side-part">
                 <h2>"Last replay"</h2>
                 <p>
-                    {format!("{} delivered, {} came back, {} not sent. ", count(total.delivered), count(total.returned),
+                    {format!("{} delivered, {} returned, {} skipped or expired. ", count(total.delivered), count(total.returned),
                         count(total.expired + total.skipped))}
                     <a href=format!("/replays/{id}")>"Replay "{short(&id)}</a>
                 </p>

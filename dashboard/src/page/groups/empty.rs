@@ -1,19 +1,18 @@
-//! Why there is nothing: no dead letters at all, nothing in this view, nothing that the filter lets through.
+//! Empty states of the list: no dead letters, an empty view, or no match for the filter.
 
-use super::Shared;
-use super::bar::counts;
+use super::query::Query;
 use crate::clock;
 use crate::component::Empty;
 use crate::nav::nav;
 use crate::poll::Reading;
 use crate::reactive::prelude::*;
-use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::route::{GroupsRoute, Route};
 use dashboard_model::view::View;
 
-/// No groups at all.
+/// Tells that there are no groups at all.
 #[component]
-pub(super) fn NothingHere(shared: Shared) -> impl IntoView {
-    let live = shared.live;
+pub(super) fn NothingHere(query: Query) -> impl IntoView {
+    let live = query.live;
     let watching = live.part(|answer| answer.watching.clone());
     let checked = move || match live.pulse().reading() {
         Reading::Live(at) | Reading::Paused(at) | Reading::Reconnecting(at) => Some(clock::time_of_day(at)),
@@ -30,8 +29,8 @@ pub(super) fn NothingHere(shared: Shared) -> impl IntoView {
     part(move || {
         if watching.get().is_none_or(|queues| queues.is_empty()) {
             view! {
-                <Empty title="No queue is watched yet.">
-                    <p>"Point the office at a dead-letter queue with "<code>"dlo open"</code>", or try it out with "
+                <Empty title="No queues connected yet.">
+                    <p>"Connect a dead-letter queue with "<code>"dlo open"</code>", or try the demo with "
                         <code>"dlo demo"</code>"."</p>
                 </Empty>
             }
@@ -47,39 +46,39 @@ pub(super) fn NothingHere(shared: Shared) -> impl IntoView {
     })
 }
 
-/// Groups, but none here.
+/// Tells that no group is in the view or matches the filter.
 #[component]
-pub(super) fn NoneMatch(shared: Shared) -> impl IntoView {
+pub(super) fn NoneMatch(query: Query) -> impl IntoView {
     let nav = nav();
-    let view_here = move || shared.place.get().view;
-    let filtered = move || shared.typed.with(|text| !text.trim().is_empty());
+    let view_here = move || query.route.get().view;
+    let filtered = move || query.typed.with(|text| !text.trim().is_empty());
     let title = move || {
         let label = view_here().label();
         match (filtered(), view_here()) {
-            (true, _) => format!("Nothing in {label} matches “{}”.", shared.typed.get().trim()),
-            (false, View::Open) => "Nothing is open.".to_string(),
-            (false, _) => format!("Nothing in {label}."),
+            (true, _) => format!("No groups in {label} match “{}”.", query.typed.get().trim()),
+            (false, View::Open) => "No open groups.".to_string(),
+            (false, _) => format!("No groups in {label}."),
         }
     };
     let elsewhere = move || {
-        let counts = counts(shared).unwrap_or_default();
+        let counts = query.counts().unwrap_or_default();
         let others = View::ALL.into_iter().zip(counts).filter(|(view, n)| *view != view_here() && *n > 0);
         others
             .map(|(view, n)| {
-                let href = Route::Groups(GroupsPlace { view, ..shared.place.get() }).to_string();
+                let href = Route::Groups(GroupsRoute { view, ..query.route.get() }).to_string();
                 view! { <a class="button" href=href>{format!("{n} in {}", view.label())}</a> }.into_any()
             })
             .collect_view()
     };
     let clear = move |_| {
-        shared.typed.set(String::new());
-        nav.replace(Route::Groups(GroupsPlace { q: String::new(), ..shared.place.get_untracked() }));
+        query.typed.set(String::new());
+        nav.replace(Route::Groups(GroupsRoute { q: String::new(), ..query.route.get_untracked() }));
     };
     view! {
         <Empty title=Signal::derive(title)>
             <div class="empty-ways">
                 <Show when=filtered>
-                    <button type="button" class="button button-primary" on:click=on(clear)>"Clear the filter"</button>
+                    <button type="button" class="button button-primary" on:click=on(clear)>"Clear filter"</button>
                 </Show>
                 {part(elsewhere)}
             </div>

@@ -1,22 +1,23 @@
-//! The table: header, the rows that are near the sight, and the line that says what waits to be shown.
+//! The table of groups: its header, and the rows near the viewport.
 
-use super::Shared;
 use super::empty::NoneMatch;
-use super::order::{FRAME, frame};
+use super::order::Order;
+use super::query::Query;
 use super::row::Row;
+use super::scroll::{FRAME, frame};
 use crate::poll::State;
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
-use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::route::{GroupsRoute, Route};
 use dashboard_model::sort::{Dir, Sort};
-use dashboard_model::window::{self, Sight};
+use dashboard_model::window::{self, Viewport};
 use domain::id::GroupId;
 use leptos::html;
 use std::ops::Range;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 
-/// The columns: class of the cell, name, and what the header sorts by.
+/// The columns: CSS class, label, and the header's sort order.
 const COLUMNS: [(&str, &str, Option<Sort>); 9] = [
     ("cell-error", "Error", Some(Sort::Title)),
     ("cell-class", "Class", None),
@@ -25,41 +26,40 @@ const COLUMNS: [(&str, &str, Option<Sort>); 9] = [
     ("cell-risk", "At risk", Some(Sort::Risk)),
     ("cell-customers", "Customers", Some(Sort::Customers)),
     ("cell-age", "Oldest", Some(Sort::Age)),
-    ("cell-loss", "To loss", Some(Sort::Loss)),
+    ("cell-loss", "Expires in", Some(Sort::Loss)),
     ("cell-step", "Next step", Some(Sort::Attention)),
 ];
 
-/// The list.
+/// Shows the list.
 #[component]
-pub(super) fn List(shared: Shared) -> impl IntoView {
-    let order = shared.order;
+pub(super) fn List(query: Query, order: Order) -> impl IntoView {
     let body: NodeRef<html::Div> = NodeRef::new();
-    let sight = RwSignal::new(Sight::default());
-    watch_sight(body, sight);
+    let viewport = RwSignal::new(Viewport::default());
+    watch_viewport(body, viewport);
     Effect::new(move || {
         if body.get().is_some() {
             order.restore();
         }
     });
     let shown = order.shown();
-    let window = Memo::new(move |_| window::range(shown.with(Vec::len), sight.get()));
+    let window = Memo::new(move |_| window::range(shown.with(Vec::len), viewport.get()));
     let rows = move || shown.with(|shown| shown.get(window.get()).unwrap_or_default().to_vec());
-    let spacer = move |rows: usize| format!("{}px", (sight.get().row_px * rows as f64) as u64);
+    let spacer = move |rows: usize| format!("{}px", (viewport.get().row_px * rows as f64) as u64);
     let above = move || spacer(window.get().start);
     let below = move || spacer(shown.with(Vec::len).saturating_sub(window.get().end));
-    let is_stale = move || matches!(shared.live.state(), State::Stale { .. });
+    let is_stale = move || matches!(query.live.state(), State::Stale { .. });
     let is_empty = shown.map(Vec::is_empty);
     view! {
         <div class="list" class:list-stale=is_stale>
             <div class="list-frame" id=FRAME>
-                <Show when=move || !is_empty.get() fallback=move || view! { <NoneMatch shared /> }>
+                <Show when=move || !is_empty.get() fallback=move || view! { <NoneMatch query /> }>
                     <div class="table" role="table" aria-label="Groups"
                         aria-rowcount=attr(move || (shown.with(Vec::len) + 1).to_string())>
-                        <Header shared />
+                        <Header query />
                         <div role="rowgroup" class="rows" node_ref=body>
                             <div style:height=above></div>
                             <For each=rows key=|id| id.clone() children=move |id| {
-                                let index = place_in_table(id.clone(), shown, window);
+                                let index = row_index(id.clone(), shown, window);
                                 order.row(&id).map(|row| view! { <Row id row order index /> }.into_any())
                             } />
                             <div style:height=below></div>
@@ -71,8 +71,8 @@ pub(super) fn List(shared: Shared) -> impl IntoView {
     }
 }
 
-/// The place of a row, the header being 1. It is looked for only among the rows that are near the sight.
-fn place_in_table(id: GroupId, shown: RwSignal<Vec<GroupId>>, window: Memo<Range<usize>>) -> Memo<usize> {
+/// Returns a row's index in the table, where the header is 1. Searches only the rows near the viewport.
+fn row_index(id: GroupId, shown: RwSignal<Vec<GroupId>>, window: Memo<Range<usize>>) -> Memo<usize> {
     Memo::new(move |_| {
         let window = window.get();
         let at = shown.with(|shown| shown.get(window.clone())?.iter().position(|row| *row == id));
@@ -81,20 +81,20 @@ fn place_in_table(id: GroupId, shown: RwSignal<Vec<GroupId>>, window: Memo<Range
 }
 
 #[component]
-fn Header(shared: Shared) -> impl IntoView {
-    let place = shared.place;
+fn Header(query: Query) -> impl IntoView {
+    let route = query.route;
     let cells = COLUMNS.map(|(class, name, sort)| {
         let Some(sort) = sort else {
             return view! { <div role="columnheader" class=class>{name}</div> }.into_any();
         };
         let dir = move || {
-            let place = place.get();
-            (place.sort == sort).then(|| place.dir.unwrap_or(sort.own_dir()))
+            let route = route.get();
+            (route.sort == sort).then(|| route.dir.unwrap_or(sort.worst_first()))
         };
-        // The column that sorts turns around; another one starts with its worst first.
+        // A click on the sorted column reverses its order. Another column starts with the worst first.
         let href = move || {
-            let turned = dir().map(Dir::turned).filter(|dir| *dir != sort.own_dir());
-            Route::Groups(GroupsPlace { sort, dir: turned, q: shared.typed.get(), ..place.get() }).to_string()
+            let reversed = dir().map(Dir::opposite).filter(|dir| *dir != sort.worst_first());
+            Route::Groups(GroupsRoute { sort, dir: reversed, q: query.typed.get(), ..route.get() }).to_string()
         };
         let aria = move || match dir() {
             Some(Dir::Asc) => "ascending",
@@ -120,27 +120,26 @@ fn Header(shared: Shared) -> impl IntoView {
     }
 }
 
-/// Keeps what is seen of the list up to date: on scrolling (of its frame or of the page), on resizing, and when rows
-/// change their height.
-fn watch_sight(body: NodeRef<html::Div>, sight: RwSignal<Sight>) {
-    let look = move || {
+/// Updates the viewport on scrolling (of the list or the page), on resizing, and when rows change their height.
+fn watch_viewport(body: NodeRef<html::Div>, viewport: RwSignal<Viewport>) {
+    let measure = move || {
         let (Some(Some(body)), Some(frame)) = (body.try_get_untracked(), frame()) else { return };
         let frame = frame.get_bounding_client_rect();
         let window_px = window().inner_height().ok().and_then(|px| px.as_f64()).unwrap_or(0.0);
         let top = frame.top().max(0.0);
         let row = body.query_selector(".row").ok().flatten();
-        let now = Sight {
+        let now = Viewport {
             above_px: top - body.get_bounding_client_rect().top(),
             height_px: (frame.bottom().min(window_px) - top).max(0.0),
             row_px: row.map_or(0.0, |row| row.get_bounding_client_rect().height()),
         };
-        if sight.try_get_untracked() != Some(now) {
-            sight.try_set(now);
+        if viewport.try_get_untracked() != Some(now) {
+            viewport.try_set(now);
         }
     };
-    let resized = window_event_listener(leptos::ev::resize, move |_| look());
-    // Captured at the window: the scrolling of an inner element does not bubble.
-    let scrolled = Closure::<dyn Fn()>::new(look);
+    let resized = window_event_listener(leptos::ev::resize, move |_| measure());
+    // Captured at the window, because scroll events of inner elements do not bubble.
+    let scrolled = Closure::<dyn Fn()>::new(measure);
     let listener = scrolled.as_ref().clone();
     let _ = window().add_event_listener_with_callback_and_bool("scroll", listener.unchecked_ref(), true);
     let scrolled = StoredValue::new(scrolled);
@@ -155,7 +154,7 @@ fn watch_sight(body: NodeRef<html::Div>, sight: RwSignal<Sight>) {
     Effect::new(move || {
         dense.get();
         if body.get().is_some() {
-            request_animation_frame(look);
+            request_animation_frame(measure);
         }
     });
 }

@@ -1,36 +1,30 @@
-//! The rows on the screen and their order, which changes only when the person asks for it or is not looking closely.
+//! The rows on the screen and their order. The order changes only when the reader asks for it, or does not use the list.
 
-use super::Shared;
-use super::memory::Left;
-use crate::clock;
+use super::query::Query;
+use super::scroll::{focus_row, focused_row, frame, is_idle};
+use super::snapshot::Snapshot;
 use crate::reactive::prelude::*;
 use dashboard_model::pending::Pending;
-use dashboard_model::route::GroupsPlace;
-use dashboard_model::sort::{Sort, sort};
+use dashboard_model::route::GroupsRoute;
 use domain::id::GroupId;
 use std::collections::HashMap;
-use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
 use wire::{GroupRow, GroupsAnswer};
 
-/// The id of the element that scrolls.
-pub(super) const FRAME: &str = "list-frame";
-
-/// The rows: each a signal, so that values change in place while the order stays.
+/// The rows and their order. Each row is a signal, so that values change in place while the order stays.
 #[derive(Clone, Copy)]
 pub(super) struct Order {
     rows: StoredValue<HashMap<GroupId, ArcRwSignal<GroupRow>>>,
     shown: RwSignal<Vec<GroupId>>,
     pending: RwSignal<Pending>,
     cursor: RwSignal<Option<GroupId>>,
-    restore: StoredValue<Option<Left>>,
+    restore: StoredValue<Option<Snapshot>>,
 }
 
 impl Order {
-    /// The list as it was left: its rows at once, its order and place only if the URL asks for the same.
-    pub fn new(left: Option<Left>, place: &GroupsPlace) -> Self {
-        let same = left.as_ref().filter(|left| left.place == *place);
-        let (shown, cursor) = same.map(|left| (left.shown.clone(), left.cursor.clone())).unwrap_or_default();
+    /// Restores the list as the reader left it: always its rows, and its order and position if the URL is the same.
+    pub fn new(snapshot: Option<Snapshot>, route: &GroupsRoute) -> Self {
+        let same = snapshot.as_ref().filter(|snapshot| snapshot.route == *route);
+        let (shown, cursor) = same.map(|same| (same.shown.clone(), same.cursor.clone())).unwrap_or_default();
         let order = Self {
             rows: StoredValue::new(HashMap::new()),
             shown: RwSignal::new(shown),
@@ -38,23 +32,23 @@ impl Order {
             cursor: RwSignal::new(cursor),
             restore: StoredValue::new(same.cloned()),
         };
-        // Not left to the effect below: a row that is shown before it is known would stay empty.
-        if let Some(left) = &left {
-            order.take_in(&left.answer);
+        // Not deferred to the effect below: a row that is rendered before its value is known would stay empty.
+        if let Some(snapshot) = &snapshot {
+            order.update_rows(&snapshot.answer);
         }
         order
     }
 
-    /// Takes each answer in, and follows what the person asks for.
-    pub fn follow(self, shared: Shared) {
-        Effect::new(move |before: Option<(GroupsPlace, String)>| {
-            let asked = (shared.place.get(), shared.typed.get());
-            shared.live.data().with(|answer| {
+    /// Applies each answer, and follows the reader's choices.
+    pub fn follow(self, query: Query) {
+        Effect::new(move |before: Option<(GroupsRoute, String)>| {
+            let asked = (query.route.get(), query.typed.get());
+            query.live.data().with(|answer| {
                 let Some(answer) = answer else { return };
-                self.take_in(answer);
-                let wanted = wanted(answer, shared);
-                let asked_anew = before.as_ref().is_some_and(|before| *before != asked);
-                if asked_anew || self.shown.with_untracked(Vec::is_empty) || is_calm() {
+                self.update_rows(answer);
+                let wanted = query.ids(answer);
+                let is_new_query = before.as_ref().is_some_and(|before| *before != asked);
+                if is_new_query || self.shown.with_untracked(Vec::is_empty) || is_idle() {
                     self.set(wanted);
                 } else {
                     self.pending.set(self.shown.with_untracked(|shown| Pending::between(shown, &wanted)));
@@ -64,11 +58,11 @@ impl Order {
         });
     }
 
-    /// Shows what is new, in the order that it has now.
-    pub fn show_new(self, shared: Shared) {
-        shared.live.data().with_untracked(|answer| {
+    /// Shows new rows, in the current order.
+    pub fn show_new(self, query: Query) {
+        query.live.data().with_untracked(|answer| {
             if let Some(answer) = answer {
-                self.set(wanted(answer, shared));
+                self.set(query.ids(answer));
             }
         });
     }
@@ -82,7 +76,7 @@ impl Order {
         }
     }
 
-    fn take_in(self, answer: &GroupsAnswer) {
+    fn update_rows(self, answer: &GroupsAnswer) {
         self.rows.update_value(|rows| {
             for row in &answer.groups {
                 match rows.get(&row.id) {
@@ -108,7 +102,7 @@ impl Order {
         self.pending.get()
     }
 
-    /// A row that was shown before but is not in the answer any more has its last values.
+    /// Returns a row. A row that is no longer in the answer keeps its last values.
     pub fn row(self, id: &GroupId) -> Option<ArcRwSignal<GroupRow>> {
         self.rows.with_value(|rows| rows.get(id).cloned())
     }
@@ -127,7 +121,7 @@ impl Order {
         }
     }
 
-    /// Moves the cursor by some rows and the focus with it; a first step stays on the row where the cursor is.
+    /// Moves cursor and focus by some rows. If no row has the focus, a single step focuses the row at the cursor.
     pub fn step(self, by: isize) {
         let target = self.shown.with_untracked(|shown| {
             let last = shown.len().checked_sub(1)?;
@@ -151,76 +145,19 @@ impl Order {
         }
     }
 
-    /// Puts scroll and focus back where they were when the list was left.
+    /// Restores scroll position and focus after a return to the list.
     pub fn restore(self) {
-        let Some(left) = self.restore.try_update_value(Option::take).flatten() else { return };
+        let Some(snapshot) = self.restore.try_update_value(Option::take).flatten() else { return };
         request_animation_frame(move || {
             if let Some(frame) = frame() {
-                frame.set_scroll_top(left.scroll_px);
-                window().scroll_to_with_x_and_y(0.0, f64::from(left.scroll_px));
+                frame.set_scroll_top(snapshot.scroll_px);
+                window().scroll_to_with_x_and_y(0.0, f64::from(snapshot.scroll_px));
             }
-            if let Some(cursor) = left.cursor
-                && let Some(at) = left.shown.iter().position(|id| *id == cursor)
+            if let Some(cursor) = snapshot.cursor
+                && let Some(at) = snapshot.shown.iter().position(|id| *id == cursor)
             {
                 focus_row(at, cursor);
             }
-        });
-    }
-}
-
-fn wanted(answer: &GroupsAnswer, shared: Shared) -> Vec<GroupId> {
-    let (place, filter) = (shared.place.get_untracked(), untrack(|| shared.filter()));
-    let now = clock::now();
-    let mut rows: Vec<&GroupRow> =
-        answer.groups.iter().filter(|row| place.view.has(row) && filter.matches(row, now)).collect();
-    sort(&mut rows, place.sort, place.dir.unwrap_or(Sort::own_dir(place.sort)));
-    rows.into_iter().map(|row| row.id.clone()).collect()
-}
-
-pub(super) fn frame() -> Option<HtmlElement> {
-    document().get_element_by_id(FRAME)?.dyn_into().ok()
-}
-
-/// How far the list is scrolled: its own frame on large screens, the page on small ones.
-pub(super) fn scroll_top() -> i32 {
-    let page = window().scroll_y().unwrap_or(0.0) as i32;
-    frame().map_or(0, |frame| frame.scroll_top()).max(page)
-}
-
-/// Whether a new order disturbs nobody: nothing in the list has the focus, nothing points at it, it is not scrolled.
-fn is_calm() -> bool {
-    let Some(frame) = frame() else { return true };
-    let held = frame.matches(":hover").unwrap_or(false) || frame.matches(":focus-within").unwrap_or(false);
-    !held && scroll_top() == 0
-}
-
-fn focused_row() -> Option<HtmlElement> {
-    let focused = document().active_element()?;
-    focused.closest(".row").ok().flatten()?.dyn_into().ok()
-}
-
-pub(super) fn row_id(id: &GroupId) -> String {
-    format!("row-{id}")
-}
-
-/// Focuses a row's link; a row that is not in the document is scrolled to first.
-fn focus_row(at: usize, id: GroupId) {
-    let focus = move || {
-        let link = document().get_element_by_id(&row_id(&id)).and_then(|link| link.dyn_into::<HtmlElement>().ok());
-        link.is_some_and(|link| link.focus().is_ok())
-    };
-    if focus() {
-        return;
-    }
-    if let Some(frame) = frame() {
-        let row_px = document().query_selector(".row").ok().flatten().map_or(52, |row| row.client_height());
-        let target = row_px * i32::try_from(at).unwrap_or(i32::MAX / 100);
-        frame.set_scroll_top(target);
-        // Two frames: one for the scroll to be seen, one for the rows to be there.
-        request_animation_frame(move || {
-            request_animation_frame(move || {
-                focus();
-            });
         });
     }
 }

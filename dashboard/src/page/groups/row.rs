@@ -1,26 +1,27 @@
-//! One group in the list. Its values change in place; the row itself is made once.
+//! One group in the list. The row is rendered once, and its values change in place.
 
-use super::order::{Order, row_id};
+use super::order::Order;
+use super::scroll::row_id;
 use crate::component::{Age, Loss, MoneyText, Spark, StepPill};
 use crate::reactive::prelude::*;
-use dashboard_model::money::{count, count_of};
+use dashboard_model::money::{count, count_signed};
 use dashboard_model::route::Route;
 use dashboard_model::words;
 use domain::id::GroupId;
 use wire::{GroupRow, NextStep};
 
-/// A row. The whole of it is its one link, so that it opens in a new tab like any other.
+/// Shows a row. Its link covers the whole row, so that it can be opened in a new tab.
 #[component]
 pub(super) fn Row(
     id: GroupId,
     row: ArcRwSignal<GroupRow>,
     order: Order,
-    /// Its place in the table, the header being 1.
+    /// The row's index in the table, where the header is 1.
     index: Memo<usize>,
 ) -> impl IntoView {
     let (cursor_id, focus_id) = (id.clone(), id.clone());
     let class = move || if order.is_cursor(&cursor_id) { "row row-cursor" } else { "row" };
-    // One closure for all cells: a changed row is patched where it stands, and each closure costs bytes to download.
+    // One closure for all cells: a changed row is patched in place, and each closure adds to the download.
     view! {
         <div role="row" class=attr(class) aria-rowindex=attr(move || index.get().to_string())
             on:focusin=on(move |_| order.set_cursor(&focus_id))>
@@ -35,13 +36,14 @@ fn cells(row: &GroupRow) -> impl IntoView + use<> {
     let letters = row.open.letters;
     let per_hour =
         if row.arrivals_last_hour > 0 { format!("+{}/h", count(row.arrivals_last_hour)) } else { String::new() };
-    let in_replay = if row.in_replay > 0 { format!("{} in replay", count_of(row.in_replay)) } else { String::new() };
+    let in_replay =
+        if row.in_replay > 0 { format!("{} in replay", count_signed(row.in_replay)) } else { String::new() };
     view! {
         <div role="cell" class="cell-error">
-            <a class="row-link" id=row_id(&row.id) href=Route::group(&row.id).to_string() title=told(row)>
+            <a class="row-link" id=row_id(&row.id) href=Route::group(&row.id).to_string() title=tooltip(row)>
                 {row.title.clone()}
             </a>
-            <span class="row-sub"><b>{row.queue.clone()}</b>{place(row)}</span>
+            <span class="row-sub"><b>{row.queue.clone()}</b>{subtitle(row)}</span>
         </div>
         <div role="cell" class="cell-class">
             <span>{class}</span>
@@ -52,12 +54,12 @@ fn cells(row: &GroupRow) -> impl IntoView + use<> {
             <span class=if growing { "per-hour per-hour-growing" } else { "per-hour" } aria-hidden="true">{per_hour}</span>
         </div>
         <div role="cell" class="cell-letters">
-            {count_of(letters)}<span class="narrow-word">{if letters == 1 { " letter" } else { " letters" }}</span>
+            {count_signed(letters)}<span class="narrow-word">{if letters == 1 { " letter" } else { " letters" }}</span>
         </div>
         <div role="cell" class="cell-risk"><MoneyText of=row.open.clone() /></div>
         <div role="cell" class="cell-customers">{count(row.customers)}</div>
         <div role="cell" class="cell-age"><Age since=row.oldest_sent_at /></div>
-        <div role="cell" class="cell-loss"><Loss at=row.loss_at /><span class="narrow-word loss-word">" to loss"</span></div>
+        <div role="cell" class="cell-loss"><Loss at=row.loss_at /><span class="narrow-word loss-word">" to expiry"</span></div>
         <div role="cell" class="cell-step">
             <StepPill step=row.next.clone() />
             <span class="row-sub">{in_replay}</span>
@@ -65,12 +67,12 @@ fn cells(row: &GroupRow) -> impl IntoView + use<> {
     }
 }
 
-fn place(row: &GroupRow) -> String {
+fn subtitle(row: &GroupRow) -> String {
     [&row.consumer, &row.culprit].into_iter().flatten().map(|part| format!(" · {part}")).collect()
 }
 
-/// The link lies over the whole row, so its title is the only one that a pointer ever sees.
-fn told(row: &GroupRow) -> String {
-    let place = row.culprit.as_ref().map(|place| format!("\n{place}")).unwrap_or_default();
-    format!("{}{place}\n{}", row.title, row.classification.reason)
+/// Returns the tooltip of the link, which covers the whole row and hides all other tooltips.
+fn tooltip(row: &GroupRow) -> String {
+    let culprit = row.culprit.as_ref().map(|culprit| format!("\n{culprit}")).unwrap_or_default();
+    format!("{}{culprit}\n{}", row.title, row.classification.reason)
 }

@@ -1,11 +1,11 @@
-//! The numbers above the list, each a link to the rows behind it, and the worst group by name.
+//! The figures above the list, each a link to its rows, and the worst group.
 
 use crate::clock;
 use crate::component::{Age, Loss, MoneyText, Stat};
 use crate::poll::Live;
 use crate::reactive::prelude::*;
-use dashboard_model::money::{amount, by_size, count, count_of};
-use dashboard_model::route::{GroupsPlace, Route};
+use dashboard_model::money::{amount, by_size, count, count_signed};
+use dashboard_model::route::{GroupsRoute, Route};
 use dashboard_model::sort::Sort;
 use dashboard_model::view::View;
 use dashboard_model::when::{Urgency, urgency};
@@ -14,17 +14,17 @@ use domain::group::Tally;
 use wire::{GroupsAnswer, Summary as Numbers};
 
 fn link(view: View, sort: Sort) -> String {
-    Route::Groups(GroupsPlace { view, sort, ..GroupsPlace::default() }).to_string()
+    Route::Groups(GroupsRoute { view, sort, ..GroupsRoute::default() }).to_string()
 }
 
-/// How many grow, how many letters wait, what is at risk, how old, how long yet, how many replays.
+/// Shows growing groups, waiting letters, money at risk, oldest letter, first expiry, and active replays.
 #[component]
 pub(super) fn Summary(live: Live<GroupsAnswer>) -> impl IntoView {
     let numbers = live.part(|answer| (answer.summary.clone(), tally(answer)));
     part(move || numbers.get().map(|(numbers, of)| shown(numbers, of)))
 }
 
-/// The office's own sum counts; the rows only say whether every letter carries a price.
+/// Returns the office's total of money, with the rows' numbers of letters and of priced letters.
 fn tally(answer: &GroupsAnswer) -> Tally {
     let mut sum = Tally::default();
     for row in &answer.groups {
@@ -37,15 +37,15 @@ fn shown(numbers: Numbers, of: Tally) -> impl IntoView {
     let (growing, replays) = (numbers.growing, numbers.replays);
     let letters = numbers.open_letters.max(0).unsigned_abs();
     let loss = numbers.loss_at;
-    // The only figure here that changes by itself, apart from the oldest letter's age.
-    let pressing = Memo::new(move |_| loss.map(|at| urgency(at, clock::ticking())));
-    let loss_tone = Signal::derive(move || match pressing.get() {
+    // Apart from the oldest letter's age, only this figure changes with time.
+    let loss_urgency = Memo::new(move |_| loss.map(|at| urgency(at, clock::ticking())));
+    let loss_tone = Signal::derive(move || match loss_urgency.get() {
         Some(Urgency::Passed | Urgency::Now) => "danger",
         Some(Urgency::Soon) => "warn",
         _ => "",
     });
     let loss_label = Signal::derive(move || {
-        if pressing.get() == Some(Urgency::Passed) { "first loss" } else { "to first loss" }.to_string()
+        if loss_urgency.get() == Some(Urgency::Passed) { "first expiry" } else { "to first expiry" }.to_string()
     });
     let tone = |n: u64, tone: &'static str| if n > 0 { tone } else { "" };
     view! {
@@ -61,21 +61,21 @@ fn shown(numbers: Numbers, of: Tally) -> impl IntoView {
             <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=numbers.oldest_sent_at /></Stat>
             <Stat href=link(View::Open, Sort::Loss) label=loss_label tone=loss_tone><Loss at=loss /></Stat>
             <Stat href=Route::Replays.to_string() tone=tone(replays, "info")
-                label=if replays == 1 { "replay under way" } else { "replays under way" }>
+                label=if replays == 1 { "replay in progress" } else { "replays in progress" }>
                 {count(replays)}
             </Stat>
         </div>
     }
 }
 
-/// The first group in the order of attention, if it is one that cannot wait.
+/// Shows the first group in attention order, if it is urgent.
 #[component]
 pub(super) fn Worst(live: Live<GroupsAnswer>) -> impl IntoView {
     let worst = live.part(|answer| {
         let row = answer.groups.first()?;
         let (tone, _) = words::step(&row.next);
         (tone == Tone::Danger).then(|| {
-            let letters = format!("{} letters", count_of(row.open.letters));
+            let letters = format!("{} letters", count_signed(row.open.letters));
             let money = by_size(&row.open.money).first().map_or(letters, |sum| amount(sum).text());
             (Route::group(&row.id).to_string(), row.title.clone(), row.next.label(), money)
         })

@@ -1,14 +1,14 @@
-//! Who let it start and why, what was planned, and what has happened.
+//! The replay's approval, plan and events.
 
 use crate::api;
-use crate::component::{At, AuditList, PlanText, Unless};
+use crate::component::{At, AuditList, Loaded, PlanText};
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use dashboard_model::timeline::of_replay;
+use dashboard_model::timeline::for_replay;
 use wire::{AuditPage, ReplayView};
 
-/// The approval and what was waived with it.
+/// Shows the approval and its waivers.
 #[component]
 pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
     let approval = view.map(move |view| (view.replay.approval.clone(), view.replay.plan.fix.clone()));
@@ -18,7 +18,7 @@ pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
             view! {
                 <li>
                     <b>{waiver.condition.label()}</b>
-                    {format!(" set aside by {}: ", waiver.by)}
+                    {format!(" waived by {}: ", waiver.by)}
                     <q>{waiver.reason.clone()}</q>
                 </li>
             }
@@ -29,7 +29,7 @@ pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
         view! {
             <section class="side-part">
                 <h2>"Approval"</h2>
-                <p><b>{approval.by.to_string()}</b>" approved it "<At at=Signal::stored(approval.at) absolute=true /></p>
+                <p><b>{approval.by.to_string()}</b>" approved this replay "<At at=Signal::stored(approval.at) absolute=true /></p>
                 <q class="audit-reason">{approval.reason.clone()}</q>
                 <p class="muted">
                     {format!("For the fix {} ", fix.kind.label())}<span class="mono">{fix.reference.clone()}</span>
@@ -41,7 +41,7 @@ pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
     })
 }
 
-/// The plan.
+/// Shows the plan.
 #[component]
 pub(super) fn Planned(view: Signal<ReplayView>) -> impl IntoView {
     // A plan never changes.
@@ -52,12 +52,12 @@ pub(super) fn Planned(view: Signal<ReplayView>) -> impl IntoView {
         <section class="side-part">
             <h2>"Plan"</h2>
             <PlanText plan duration arrived_since=0 />
-            <p class="muted">{format!("{by} made it ")}<At at=Signal::stored(at) /></p>
+            <p class="muted">{format!("Planned by {by} ")}<At at=Signal::stored(at) /></p>
         </section>
     }
 }
 
-/// What has happened in it.
+/// Shows the replay's audit log.
 #[component]
 pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
     let (id, group) = view.with_untracked(|view| (view.replay.id().clone(), view.replay.group().clone()));
@@ -65,7 +65,7 @@ pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
     let live = Live::new(move |seen| api::audit(group.get_value(), None, seen), |_: &AuditPage| Pace::Calm);
     let state = view.map(move |view| view.replay.state.clone());
     Effect::new(move |before: Option<()>| {
-        // Read, not merely tracked: a memo that nobody reads never runs.
+        // An effect runs again only for signals that it reads.
         state.with(|_| ());
         if before.is_some() {
             live.refresh();
@@ -73,17 +73,17 @@ pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
     });
     let paged = Paged::audit(live);
     let rows = paged.rows();
-    let records = rows.map(move |rows| of_replay(rows, &id));
+    let records = rows.map(move |rows| for_replay(rows, &id));
     view! {
         <section class="side-part">
             <h2>"Events"</h2>
-            <Unless live rows=3>
+            <Loaded live rows=3>
                 <AuditList records />
-                <More paged what="events" ask=move |cursor| async move {
+                <More paged what="events" load=move |cursor| async move {
                     let page = api::audit(group.get_value(), Some(cursor), api::Seen::default()).await;
                     page.map(|answer| answer.into_new())
                 } />
-            </Unless>
+            </Loaded>
         </section>
     }
 }

@@ -1,18 +1,18 @@
-//! A replay in the side of its group's page.
+//! The replay beside its group.
 
-use super::levers::{Levers, Switches};
-use super::pause::HaltText;
-use crate::component::{Bar, Pill, parts};
+use super::controls::{Buttons, Controls};
+use super::pause::PauseText;
+use crate::component::{Bar, Pill, segments};
 use crate::reactive::prelude::*;
-use dashboard_model::ledger::{progress, short, stop_words};
+use dashboard_model::ledger::{pause_rule, progress, short};
 use dashboard_model::money::count;
 use dashboard_model::words;
 use domain::replay::{OutcomeKind, ReplayState};
 
-/// The replay: how far it is, and the switches.
+/// Shows the replay's progress and controls.
 #[component]
-pub(in crate::page) fn Compact(levers: Levers) -> impl IntoView {
-    let view = levers.view;
+pub(in crate::page) fn Compact(controls: Controls) -> impl IntoView {
+    let view = controls.view;
     let id = view.with_untracked(|view| view.replay.id().clone());
     let total = view.map(move |view| view.total.clone());
     let look = view.map(move |view| words::replay(&view.replay.state, view.replay.plan.waves.len()));
@@ -38,15 +38,15 @@ pub(in crate::page) fn Compact(levers: Levers) -> impl IntoView {
                 <Pill tone=Signal::derive(move || look.get().0) shape=Signal::derive(move || look.get().1)
                     text=Signal::derive(move || look.get().2) />
             </div>
-            <Bar parts=Signal::derive(move || total.with(|total| parts(total, "info"))) large=true
+            <Bar segments=Signal::derive(move || total.with(|total| segments(total, "info"))) large=true
                 total=Signal::derive(move || total.with(|t| t.selected())) label="Whole replay"
                 words=Signal::derive(move || total.with(progress)) />
             <dl class="sums">{sums}</dl>
             <Show when=move || running.get()>
-                <p class="muted">{part(move || view.with(stop_words))}</p>
+                <p class="muted">{part(move || view.with(pause_rule))}</p>
             </Show>
-            <HaltText levers on_group=true />
-            <Switches levers />
+            <PauseText controls on_group=true />
+            <Buttons controls />
             <p><a href=href.clone()>"Waves, ledger and letters →"</a></p>
         </section>
     }

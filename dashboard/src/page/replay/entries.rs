@@ -1,27 +1,29 @@
-//! The letters behind a number of the ledger: which number stands in the URL.
+//! The letters behind a number of the ledger. The URL contains which number.
 
-use super::place_of;
 use crate::api;
-use crate::component::{At, Empty, Unless};
+use crate::component::{At, Empty, Loaded};
 use crate::nav::nav;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::money::amount;
 use dashboard_model::pause::verdict;
-use dashboard_model::route::{ReplayPlace, Route};
+use dashboard_model::route::{ReplayRoute, Route};
 use dashboard_model::words;
 use domain::id::GroupId;
 use domain::replay::{Outcome, OutcomeKind};
 use leptos::html;
 use wire::{EntriesPage, EntryRow, ReplayView};
 
-/// The letters that the URL asks for; nothing when it asks for none.
+/// Shows the letters that the URL selects, or nothing.
 #[component]
-pub(super) fn Chosen(view: Signal<ReplayView>) -> impl IntoView {
+pub(super) fn EntriesInUrl(view: Signal<ReplayView>) -> impl IntoView {
     let nav = nav();
-    let chosen = Memo::new(move |_| place_of(&nav.route()).filter(|p| p.outcome.is_some() || p.wave.is_some()));
-    part(move || chosen.get().map(|place| view! { <Entries view place /> }.into_any()))
+    let selected = Memo::new(move |_| match nav.route() {
+        Route::Replay(route) if route.outcome.is_some() || route.wave.is_some() => Some(route),
+        _ => None,
+    });
+    part(move || selected.get().map(|route| view! { <Entries view route /> }.into_any()))
 }
 
 fn title(outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
@@ -33,28 +35,28 @@ fn title(outcome: Option<OutcomeKind>, wave: Option<u32>) -> String {
 }
 
 #[component]
-fn Entries(view: Signal<ReplayView>, place: ReplayPlace) -> impl IntoView {
-    let (outcome, wave) = (place.outcome, place.wave);
-    let id = StoredValue::new(place.id.clone());
+fn Entries(view: Signal<ReplayView>, route: ReplayRoute) -> impl IntoView {
+    let (outcome, wave) = (route.outcome, route.wave);
+    let id = StoredValue::new(route.id.clone());
     let live =
         Live::new(move |seen| api::entries(id.get_value(), outcome, wave, None, seen), |_: &EntriesPage| Pace::Calm);
-    // The number changed: so did the list behind it.
+    // A new number means a new list.
     let total = view.map(move |view| view.total.clone());
     Effect::new(move |before: Option<()>| {
-        // Read, not merely tracked: a memo that nobody reads never runs.
+        // An effect runs again only for signals that it reads.
         total.with(|_| ());
         if before.is_some() {
             live.refresh();
         }
     });
-    let parts = |page: &EntriesPage| (page.entries.clone(), page.next.clone());
-    let paged = Paged::new(live, parts, |row: &EntryRow| row.entry.letter.to_string());
+    let split = |page: &EntriesPage| (page.entries.clone(), page.next.clone());
+    let paged = Paged::new(live, split, |row: &EntryRow| row.entry.letter.to_string());
     let rows = paged.rows();
     let group = view.with_untracked(|view| view.replay.group().clone());
     let group = StoredValue::new(group);
     let heading: NodeRef<html::H2> = NodeRef::new();
     Effect::new(move || {
-        // A click on a number leads here.
+        // A click on a number of the ledger leads here.
         if let Some(heading) = heading.get() {
             let _ = heading.focus();
         }
@@ -63,11 +65,11 @@ fn Entries(view: Signal<ReplayView>, place: ReplayPlace) -> impl IntoView {
         <section class="part" id="letters">
             <div class="side-line">
                 <h2 tabindex="-1" node_ref=heading>{title(outcome, wave)}</h2>
-                <a href=Route::replay(&place.id).to_string()>"Close"</a>
+                <a href=Route::replay(&route.id).to_string()>"Close"</a>
             </div>
-            <Unless live rows=4>
+            <Loaded live rows=4>
                 <Show when=move || rows.with(|rows| !rows.is_empty())
-                    fallback=|| view! { <Empty title="No letter is here now." /> }>
+                    fallback=|| view! { <Empty title="No letters here now." /> }>
                     <div class="scroll" role="region" aria-label="Letters of the replay" tabindex="0">
                         <table class="rows">
                             <thead><tr>
@@ -84,12 +86,12 @@ fn Entries(view: Signal<ReplayView>, place: ReplayPlace) -> impl IntoView {
                             </tbody>
                         </table>
                     </div>
-                    <More paged what="letters" ask=move |cursor| async move {
+                    <More paged what="letters" load=move |cursor| async move {
                         let page = api::entries(id.get_value(), outcome, wave, Some(cursor), api::Seen::default()).await;
                         page.map(|answer| answer.into_new())
                     } />
                 </Show>
-            </Unless>
+            </Loaded>
         </section>
     }
 }
@@ -104,11 +106,11 @@ fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
     let href = format!("/groups/{group}?tab=payload&letter={}", entry.letter);
     let money = row.impact.as_ref().and_then(|i| i.money.as_ref()).map_or("—".to_string(), |m| amount(m).text());
     let twice = (entry.sends > 1).then(|| view! {
-        <span class="cell-more">{format!("sent {} times: an answer was lost, the consumer may have seen it twice", entry.sends)}</span>
+        <span class="cell-more">{format!("sent {} times: a response of SQS was lost, so the consumer may have received it twice", entry.sends)}</span>
     }.into_any());
     let changed = entry.changed_by.as_ref().filter(|_| entry.sends > 0).map(|by| {
         view! {
-            <span class="cell-more">{format!("sent as changed by transform v{}", by.version)}</span>
+            <span class="cell-more">{format!("changed by transform v{} before sending", by.version)}</span>
         }
         .into_any()
     });
@@ -118,11 +120,11 @@ fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
         Outcome::Pending | Outcome::Skipped { .. } => None,
     };
     let more = match &entry.outcome {
-        Outcome::Returned { verdict: of, title, .. } => Some(format!("{}: {title}", verdict(*of).0)),
+        Outcome::Returned { verdict: this, title, .. } => Some(format!("{}: {title}", verdict(*this).0)),
         Outcome::Skipped { reason, detail: None } => Some(words::skip(*reason).to_string()),
         Outcome::Skipped { reason, detail: Some(why) } => Some(format!("{}. {why}", words::skip(*reason))),
         Outcome::Delivered { confirmed: Some(by), .. } => Some(format!("confirmed by {} {}", by.consumer, by.version)),
-        Outcome::Delivered { confirmed: None, .. } => Some("did not come back in its window".into()),
+        Outcome::Delivered { confirmed: None, .. } => Some("no failure seen within its window".into()),
         _ => None,
     };
     view! {

@@ -1,6 +1,6 @@
-//! A replay that stands still: why, what came back, and what to do.
+//! A paused replay: the reason, the returned letters, and the next step.
 
-use super::levers::Levers;
+use super::controls::Controls;
 use super::returned::Verdicts;
 use crate::component::{At, Countdown};
 use crate::reactive::prelude::*;
@@ -10,16 +10,16 @@ use domain::id::Actor;
 use domain::replay::ReplayState;
 use wire::ReplayView;
 
-/// Across the replay's page.
+/// Shows the pause across the replay's page.
 #[component]
-pub(super) fn Halt(levers: Levers) -> impl IntoView {
-    view! { <div class="halt-wide"><HaltText levers on_group=false /></div> }
+pub(super) fn PauseNotice(controls: Controls) -> impl IntoView {
+    view! { <div class="halt-wide"><PauseText controls on_group=false /></div> }
 }
 
-/// Why it stands still, what came back by verdict, and what to do; nothing while it runs.
+/// Shows the reason, the returned letters by verdict, and the next step. Shows nothing unless the replay is paused.
 #[component]
-pub(super) fn HaltText(levers: Levers, on_group: bool) -> impl IntoView {
-    let view = levers.view;
+pub(super) fn PauseText(controls: Controls, on_group: bool) -> impl IntoView {
+    let view = controls.view;
     let paused = Memo::new(move |_| {
         view.with(|view| match &view.replay.state {
             ReplayState::Paused { wave, why: reason, by, at } => {
@@ -29,13 +29,13 @@ pub(super) fn HaltText(levers: Levers, on_group: bool) -> impl IntoView {
         })
     });
     part(move || {
-        paused.get().map(|(itself, why, by, at)| {
-            let title = if itself { "It stopped itself".to_string() } else { format!("{by} paused it") };
+        paused.get().map(|(is_automatic, why, by, at)| {
+            let title = if is_automatic { "Paused automatically".to_string() } else { format!("Paused by {by}") };
             view! {
-                <div class="halt" class:halt-itself=itself>
+                <div class="halt" class:halt-automatic=is_automatic>
                     <p><b>{title}</b>" "<At at=Signal::stored(at) />". "{why}</p>
                     <Verdicts view />
-                    <What levers on_group />
+                    <NextStep controls on_group />
                 </div>
             }
             .into_any()
@@ -44,29 +44,27 @@ pub(super) fn HaltText(levers: Levers, on_group: bool) -> impl IntoView {
 }
 
 #[component]
-fn What(levers: Levers, on_group: bool) -> impl IntoView {
-    let view = levers.view;
-    let next = view.map(move |view| levers.fix.with(|fix| next(view, fix.as_ref())));
-    // When a backlog drains nobody knows.
+fn NextStep(controls: Controls, on_group: bool) -> impl IntoView {
+    let view = controls.view;
+    let next = view.map(move |view| controls.fix.with(|fix| next(view, fix.as_ref())));
+    // The end of a backlog cannot be predicted.
     let until = view.map(move |view| {
         view.observed_until.filter(|_| view.replay.backlog.is_none_or(|backlog| backlog.is_drained()))
     });
     let group = view.with_untracked(|view| format!("/groups/{}", view.replay.group()));
-    let to_go = view.map(move |view| view.total.pending + view.total.sending);
+    let unsent = view.map(move |view| view.total.pending + view.total.sending);
     part(move || {
         let group = group.clone();
         let words = match next.get()? {
-            Next::DeclareFixRequest if on_group => {
-                "Find out why, and declare the fix that came after it; then it can be resumed. Or abort it.".into_any()
-            }
-            Next::DeclareFixRequest => view! {
-                "Find out why, and "<a href=group>"declare the fix"</a>" that came after it; then it can be resumed. Or abort it."
+            Next::DeclareFix if on_group => "Find the cause, then declare a new fix to resume, or abort.".into_any(),
+            Next::DeclareFix => view! {
+                "Find the cause, then "<a href=group>"declare a new fix"</a>" to resume, or abort."
             }
             .into_any(),
-            Next::ResumeRequest => view! { {format!("Resume it: {} to go. Or abort it.", letters(to_go.get()))} }.into_any(),
+            Next::Resume => format!("Resume to send the remaining {}, or abort.", letters(unsent.get())).into_any(),
             Next::Wait(n) => {
-                let until = until.get().map(|at| view! { ", at most "<Countdown to=at /> }.into_any());
-                view! { {format!("{} still in flight: it can be resumed when they have their outcome", letters(n))}{until}"." }
+                let until = until.get().map(|at| view! { ", in at most "<Countdown to=at /> }.into_any());
+                view! { {format!("{} still in flight. You can resume when their outcomes are known", letters(n))}{until}"." }
                     .into_any()
             }
         };
@@ -74,21 +72,21 @@ fn What(levers: Levers, on_group: bool) -> impl IntoView {
     })
 }
 
-/// What a finished replay leaves to do: letters that came back or were not sent still wait.
+/// Shows how many letters a finished replay did not deliver. They still wait in their groups.
 #[component]
-pub(super) fn Left(view: Signal<ReplayView>) -> impl IntoView {
-    let left = Memo::new(move |_| {
+pub(super) fn Undelivered(view: Signal<ReplayView>) -> impl IntoView {
+    let undelivered = Memo::new(move |_| {
         view.with(|view| {
             view.replay.is_finished().then_some(view.total.returned + view.total.expired + view.total.skipped)
         })
     });
     let group = view.with_untracked(|view| format!("/groups/{}", view.replay.group()));
     part(move || {
-        left.get().filter(|left| *left > 0).map(|left| {
+        undelivered.get().filter(|n| *n > 0).map(|n| {
             view! {
                 <p class="notice">
-                    {format!("Not delivered: {}.", letters(left))}" "
-                    <a href=group.clone()>"What is next for the group"</a>
+                    {format!("Not delivered: {}.", letters(n))}" "
+                    <a href=group.clone()>"See the group's next step"</a>
                 </p>
             }
             .into_any()

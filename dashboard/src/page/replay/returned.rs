@@ -1,7 +1,7 @@
-//! Letters that came back: grouped by failure and by what that says of the fix.
+//! Returned letters, grouped by failure and verdict.
 
 use crate::api;
-use crate::component::{At, Unless};
+use crate::component::{At, Loaded};
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
@@ -13,7 +13,7 @@ use wire::{EntriesPage, EntryRow, ReplayView};
 
 type List = Paged<EntriesPage, EntryRow>;
 
-/// The returned letters, asked for again whenever there are more of them.
+/// Returns the list of returned letters, which is fetched again when their number changes.
 fn list(view: Signal<ReplayView>) -> (Live<EntriesPage>, List) {
     let id = view.with_untracked(|view| view.replay.id().clone());
     let returned = view.map(move |view| view.total.returned);
@@ -28,17 +28,17 @@ fn list(view: Signal<ReplayView>) -> (Live<EntriesPage>, List) {
         }
         now
     });
-    let parts = |page: &EntriesPage| (page.entries.clone(), page.next.clone());
-    (live, Paged::new(live, parts, |row: &EntryRow| row.entry.letter.to_string()))
+    let split = |page: &EntriesPage| (page.entries.clone(), page.next.clone());
+    (live, Paged::new(live, split, |row: &EntryRow| row.entry.letter.to_string()))
 }
 
-/// The returned letters in full.
+/// Shows the returned letters in full.
 #[component]
 pub(super) fn ReturnedPart(view: Signal<ReplayView>) -> impl IntoView {
     let any = view.map(move |view| view.total.returned > 0);
     view! {
         <Show when=move || any.get()>
-            <section class="part"><h2>"Came back"</h2><Returned view /></section>
+            <section class="part"><h2>"Returned"</h2><Returned view /></section>
         </Show>
     }
 }
@@ -50,11 +50,11 @@ fn Returned(view: Signal<ReplayView>) -> impl IntoView {
     let id = view.with_untracked(|view| view.replay.id().clone());
     let id = StoredValue::new(id);
     view! {
-        <Unless live rows=3>
+        <Loaded live rows=3>
             <ul class="returns">
                 {part(move || groups.get().into_iter().map(card).collect_view())}
             </ul>
-            <More paged what="returned letters" ask=move |cursor| {
+            <More paged what="returned letters" load=move |cursor| {
                 let id = id.get_value();
                 async move {
                     let seen = api::Seen::default();
@@ -62,12 +62,12 @@ fn Returned(view: Signal<ReplayView>) -> impl IntoView {
                     page.map(|answer| answer.into_new())
                 }
             } />
-        </Unless>
+        </Loaded>
     }
 }
 
 fn card(returns: Returns) -> impl IntoView {
-    let (name, means) = verdict(returns.verdict);
+    let (name, meaning) = verdict(returns.verdict);
     let n = returns.rows.len() as u64;
     let group = returns.group.clone();
     let rows = returns.rows.iter().take(5).map(|row| {
@@ -82,18 +82,18 @@ fn card(returns: Returns) -> impl IntoView {
         view! { <li><a class="mono" href=href>{short}</a><span>{money}</span><span class="muted">{at}</span></li> }
             .into_any()
     });
-    let rest = (n > 5).then(|| view! { <li class="muted">{format!("and {} more", count(n - 5))}</li> }.into_any());
+    let more = (n > 5).then(|| view! { <li class="muted">{format!("and {} more", count(n - 5))}</li> }.into_any());
     view! {
         <li class="return-card" class:return-refutes=returns.verdict == Verdict::SameCause>
             <p><b>{name}</b>{format!(" · {}", letters(n))}</p>
             <p><a href=format!("/groups/{}", returns.group)>{returns.title.clone()}</a></p>
-            <p class="muted">{means}</p>
-            <ul class="return-rows">{rows.collect_view()}{rest}</ul>
+            <p class="muted">{meaning}</p>
+            <ul class="return-rows">{rows.collect_view()}{more}</ul>
         </li>
     }
 }
 
-/// What came back, by verdict, in a line or two.
+/// Shows the returned letters by verdict in short form.
 #[component]
 pub(super) fn Verdicts(view: Signal<ReplayView>) -> impl IntoView {
     let any = view.map(move |view| view.total.returned > 0);
@@ -107,13 +107,13 @@ fn VerdictList(view: Signal<ReplayView>) -> impl IntoView {
     let more = paged.next();
     part(move || {
         let rows = groups.get().into_iter().map(|returns| {
-            let (name, means) = verdict(returns.verdict);
+            let (name, meaning) = verdict(returns.verdict);
             let least = if more.with(Option::is_some) { "at least " } else { "" };
             view! {
                 <li>
                     <b>{name}</b>{format!(": {least}{}, ", letters(returns.rows.len() as u64))}
                     <a href=format!("/groups/{}", returns.group)>{returns.title.clone()}</a>
-                    <span class="muted">" "{means}</span>
+                    <span class="muted">" "{meaning}</span>
                 </li>
             }
             .into_any()

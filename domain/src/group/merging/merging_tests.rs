@@ -1,4 +1,4 @@
-//! The table of groups depends on what was seen, not on the order in which it was; and what people do stays.
+//! The table of groups depends on the seen variants, not on their order of arrival; and people's decisions stay.
 
 use super::steps::fits;
 use super::*;
@@ -16,7 +16,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-type Groups = BTreeMap<GroupId, Variant>;
+type Variants = BTreeMap<GroupId, Variant>;
 
 const TEMPLATES: [&str; 10] = [
     "volume /srv/a lost its index",
@@ -31,7 +31,7 @@ const TEMPLATES: [&str; 10] = [
     "disk /mnt/c is full of old orders",
 ];
 
-fn group(template: &str, age_ms: i64) -> Variant {
+fn variant(template: &str, age_ms: i64) -> Variant {
     Variant {
         id: GroupId::new(template),
         version: 1,
@@ -51,7 +51,6 @@ fn group(template: &str, age_ms: i64) -> Variant {
         severity: Severity::Warning,
         first_died_at: Timestamp::from_ms(age_ms),
         note: None,
-        owner: None,
         skeleton: Some(Skeleton { family: "f".to_string(), template: template.to_string() }),
         merge: MergeState::default(),
         state: GroupState::Open,
@@ -71,122 +70,126 @@ fn fix() -> Fix {
     }
 }
 
-/// A sweep: does every step, each of which must be possible.
-fn sweep(groups: &mut Groups, rules: &[GroupRule]) -> usize {
-    let steps = steps(groups, rules);
+/// A sweep: executes every step, each of which must be possible.
+fn sweep(variants: &mut Variants, rules: &[GroupRule]) -> usize {
+    let steps = steps(variants, rules);
     for step in &steps {
-        let (Step::Join { group, head } | Step::Leave { group, head }) = step;
+        let (Step::Merge { variant, representative } | Step::Unmerge { variant, representative }) = step;
         let done = match step {
-            Step::Join { .. } => groups[group].joined(&groups[head]),
-            Step::Leave { .. } => groups[group].left(&groups[head]),
+            Step::Merge { .. } => variants[variant].merged_into(&variants[representative]),
+            Step::Unmerge { .. } => variants[variant].unmerged_from(&variants[representative]),
         };
-        let (member, leader) = done.unwrap_or_else(|| panic!("{step:?} cannot be done"));
-        groups.insert(member.id.clone(), member);
-        groups.insert(leader.id.clone(), leader);
+        let (member, representative) = done.unwrap_or_else(|| panic!("{step:?} cannot be done"));
+        variants.insert(member.id.clone(), member);
+        variants.insert(representative.id.clone(), representative);
     }
     steps.len()
 }
 
-/// The table: which group each fingerprint is seen in. Pointers and lists must agree.
-fn table(groups: &Groups) -> BTreeMap<String, String> {
-    for (id, group) in groups {
-        assert!(group.merge.into.is_none() || group.merge.members.is_empty(), "a head that is merged: {id}");
-        let pointing = groups.values().filter(|other| other.merge.into.as_ref() == Some(id));
-        assert_eq!(pointing.map(|other| other.id.clone()).collect::<BTreeSet<_>>(), group.merge.members);
+/// The table from fingerprint to representative. Pointers and lists must agree.
+fn table(variants: &Variants) -> BTreeMap<String, String> {
+    for (id, variant) in variants {
+        assert!(variant.merge.into.is_none() || variant.merge.members.is_empty(), "a merged representative: {id}");
+        let pointing = variants.values().filter(|other| other.merge.into.as_ref() == Some(id));
+        assert_eq!(pointing.map(|other| other.id.clone()).collect::<BTreeSet<_>>(), variant.merge.members);
     }
-    let head = |group: &Variant| group.merge.into.as_ref().unwrap_or(&group.id).to_string();
-    groups.iter().map(|(id, group)| (id.to_string(), head(group))).collect()
+    let representative = |variant: &Variant| variant.merge.into.as_ref().unwrap_or(&variant.id).to_string();
+    variants.iter().map(|(id, variant)| (id.to_string(), representative(variant))).collect()
 }
 
-fn seen(templates: &[&str]) -> Groups {
-    let mut groups: Groups =
-        templates.iter().zip(0..).map(|(template, age)| (GroupId::new(*template), group(template, age))).collect();
-    while sweep(&mut groups, &[]) > 0 {}
-    groups
+fn seen(templates: &[&str]) -> Variants {
+    let mut variants: Variants =
+        templates.iter().zip(0..).map(|(template, age)| (GroupId::new(*template), variant(template, age))).collect();
+    while sweep(&mut variants, &[]) > 0 {}
+    variants
 }
 
 proptest! {
     #[test]
-    fn the_table_does_not_depend_on_the_order_of_arrival_nor_on_when_is_swept(
+    fn the_table_depends_neither_on_the_order_of_arrival_nor_on_the_times_of_sweeps(
         order in Just((0..TEMPLATES.len()).collect::<Vec<_>>()).prop_shuffle(),
         ages in proptest::collection::vec(0_i64..5, TEMPLATES.len()),
         sweeps in proptest::collection::vec(proptest::bool::ANY, TEMPLATES.len()),
     ) {
-        let mut groups = Groups::new();
+        let mut variants = Variants::new();
         for (at, n) in order.into_iter().enumerate() {
-            groups.insert(GroupId::new(TEMPLATES[n]), group(TEMPLATES[n], ages[n]));
+            variants.insert(GroupId::new(TEMPLATES[n]), variant(TEMPLATES[n], ages[n]));
             if sweeps[at] {
-                sweep(&mut groups, &[]);
-                table(&groups);
+                sweep(&mut variants, &[]);
+                table(&variants);
             }
         }
-        let mut at_once: Groups =
-            TEMPLATES.iter().zip(&ages).map(|(t, age)| (GroupId::new(*t), group(t, *age))).collect();
+        let mut at_once: Variants =
+            TEMPLATES.iter().zip(&ages).map(|(t, age)| (GroupId::new(*t), variant(t, *age))).collect();
         sweep(&mut at_once, &[]);
-        sweep(&mut groups, &[]);
-        prop_assert_eq!(sweep(&mut groups, &[]), 0, "a second sweep has nothing to do");
-        prop_assert_eq!(table(&groups), table(&at_once));
+        sweep(&mut variants, &[]);
+        prop_assert_eq!(sweep(&mut variants, &[]), 0, "a second sweep has nothing to do");
+        prop_assert_eq!(table(&variants), table(&at_once));
     }
 }
 
 #[test]
-fn the_oldest_fingerprint_is_the_head_and_what_may_be_another_cause_stays_apart() {
-    let groups = seen(&TEMPLATES);
-    assert_eq!(groups[&GroupId::from(TEMPLATES[0])].merge.members.len(), 4);
-    assert_eq!(groups[&GroupId::from(TEMPLATES[7])].merge.members.len(), 2);
-    let table = table(&groups);
+fn the_oldest_fingerprint_represents_its_group_and_possible_other_causes_stay_groups_of_their_own() {
+    let variants = seen(&TEMPLATES);
+    assert_eq!(variants[&GroupId::from(TEMPLATES[0])].merge.members.len(), 4);
+    assert_eq!(variants[&GroupId::from(TEMPLATES[7])].merge.members.len(), 2);
+    let table = table(&variants);
     assert_eq!((&*table[TEMPLATES[5]], &*table[TEMPLATES[6]]), (TEMPLATES[5], TEMPLATES[6]));
 }
 
 #[test]
-fn what_a_person_took_out_is_not_taken_in_again() {
-    let mut groups = seen(&TEMPLATES);
-    let (member, head) = (GroupId::from(TEMPLATES[2]), GroupId::from(TEMPLATES[0]));
-    let (mut out, without) = groups[&member].left(&groups[&head]).unwrap();
+fn an_unmerged_variant_is_not_merged_again() {
+    let mut variants = seen(&TEMPLATES);
+    let (member, representative) = (GroupId::from(TEMPLATES[2]), GroupId::from(TEMPLATES[0]));
+    let (mut out, without) = variants[&member].unmerged_from(&variants[&representative]).unwrap();
     out.merge.unmerged = true;
-    groups.insert(member.clone(), out);
-    groups.insert(head.clone(), without);
-    assert_eq!(sweep(&mut groups, &[]), 0);
-    assert_eq!(table(&groups)[TEMPLATES[2]], TEMPLATES[2]);
-    assert_eq!(groups[&head].merge.members.len(), 3, "merges that were found stay, though fewer would prove less now");
+    variants.insert(member.clone(), out);
+    variants.insert(representative.clone(), without);
+    assert_eq!(sweep(&mut variants, &[]), 0);
+    assert_eq!(table(&variants)[TEMPLATES[2]], TEMPLATES[2]);
+    assert_eq!(
+        variants[&representative].merge.members.len(),
+        3,
+        "existing merges stay, although fewer skeletons would prove less now"
+    );
     let rules = [rule("Lost indexes", &["* lost its index"], GroupAct::Merge)];
-    sweep(&mut groups, &rules);
-    assert_eq!(table(&groups)[TEMPLATES[2]], TEMPLATES[0], "but by a rule of the policy");
-    sweep(&mut groups, &[]);
-    assert_eq!(table(&groups)[TEMPLATES[2]], TEMPLATES[2], "as long as there is one");
+    sweep(&mut variants, &rules);
+    assert_eq!(table(&variants)[TEMPLATES[2]], TEMPLATES[0], "a rule of the policy merges it");
+    sweep(&mut variants, &[]);
+    assert_eq!(table(&variants)[TEMPLATES[2]], TEMPLATES[2], "without the rule it is unmerged");
 }
 
 #[test]
-fn a_group_that_somebody_works_on_stays_as_it_is_until_they_are_done() {
-    let mut groups = seen(&TEMPLATES[..3]);
-    let older = group(TEMPLATES[3], -1);
-    let mut busy = group(TEMPLATES[4], 99);
+fn a_group_with_work_in_progress_stays_unchanged_until_it_is_done() {
+    let mut variants = seen(&TEMPLATES[..3]);
+    let older = variant(TEMPLATES[3], -1);
+    let mut busy = variant(TEMPLATES[4], 99);
     busy.state = GroupState::FixDeclared { fix: fix() };
-    let head = groups.get_mut(&GroupId::from(TEMPLATES[0])).unwrap();
-    head.state = GroupState::Replaying { replay: ReplayId::from("r"), fix: fix() };
-    for group in [older, busy] {
-        groups.insert(group.id.clone(), group);
+    let representative = variants.get_mut(&GroupId::from(TEMPLATES[0])).unwrap();
+    representative.state = GroupState::Replaying { replay: ReplayId::from("r"), fix: fix() };
+    for variant in [older, busy] {
+        variants.insert(variant.id.clone(), variant);
     }
-    sweep(&mut groups, &[]);
-    let now = table(&groups);
+    sweep(&mut variants, &[]);
+    let now = table(&variants);
     assert_eq!(now[TEMPLATES[1]], TEMPLATES[0], "its members stay");
-    assert_eq!(now[TEMPLATES[3]], TEMPLATES[0], "an older one comes to where the work is");
-    assert_eq!(now[TEMPLATES[4]], TEMPLATES[4], "a fix that waits for its replay keeps its group");
-    groups.get_mut(&GroupId::from(TEMPLATES[4])).unwrap().state = GroupState::Open;
-    sweep(&mut groups, &[]);
-    assert_eq!(table(&groups)[TEMPLATES[4]], TEMPLATES[0], "until it is withdrawn");
+    assert_eq!(now[TEMPLATES[3]], TEMPLATES[0], "an older one is merged into the busy group");
+    assert_eq!(now[TEMPLATES[4]], TEMPLATES[4], "a declared fix keeps its group");
+    variants.get_mut(&GroupId::from(TEMPLATES[4])).unwrap().state = GroupState::Open;
+    sweep(&mut variants, &[]);
+    assert_eq!(table(&variants)[TEMPLATES[4]], TEMPLATES[0], "until it is withdrawn");
 }
 
 #[test]
-fn a_head_has_room_for_so_many() {
+fn a_representative_has_a_maximum_of_members() {
     let templates: Vec<String> =
         (0..MERGED_VARIANTS_MAX + 20).map(|n| format!("volume /srv/{} lost its index", word(n))).collect();
-    let mut groups = seen(&templates.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(groups.values().map(|group| group.merge.members.len()).max(), Some(MERGED_VARIANTS_MAX));
-    assert_eq!(sweep(&mut groups, &[]), 0);
+    let mut variants = seen(&templates.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(variants.values().map(|variant| variant.merge.members.len()).max(), Some(MERGED_VARIANTS_MAX));
+    assert_eq!(sweep(&mut variants, &[]), 0);
 }
 
-/// A number in letters.
+/// A number spelled with letters.
 fn word(n: usize) -> String {
     n.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
 }
@@ -201,43 +204,43 @@ fn rule(name: &str, titles: &[&str], act: GroupAct) -> GroupRule {
 }
 
 #[test]
-fn the_policy_merges_splits_and_names_and_a_preview_says_what_it_would() {
-    let mut groups = seen(&TEMPLATES);
+fn the_policy_merges_splits_and_names_and_a_preview_predicts_it() {
+    let mut variants = seen(&TEMPLATES);
     let rules = [
         rule("No prices", &["no price for *"], GroupAct::Merge),
         rule("not the same disk", &["disk /mnt/c *"], GroupAct::Split),
         rule("Lost indexes", &[TEMPLATES[0]], GroupAct::Name),
         rule("nobody", &["gone"], GroupAct::Merge),
     ];
-    let preview = RulesPreview::of(&groups, &[], &rules);
+    let preview = RulesPreview::new(&variants, &[], &rules);
     assert_eq!(preview.idle, ["nobody"]);
     let kinds = preview.changes.iter().map(|change| match change {
-        GroupChange::Merged { group, into } => format!("{} into {}", group.title, into.title),
-        GroupChange::Unmerged { group, from } => format!("{} from {}", group.title, from.title),
-        GroupChange::Renamed { group, to } => format!("{} is {to}", group.title),
+        GroupChange::Merged { group: variant, into } => format!("{} into {}", variant.title, into.title),
+        GroupChange::Unmerged { group: variant, from } => format!("{} from {}", variant.title, from.title),
+        GroupChange::Renamed { group: variant, to } => format!("{} is {to}", variant.title),
     });
     let kinds: Vec<String> = kinds.collect();
     assert!(kinds.contains(&"no price for the weekend into no price for the weekday".to_string()), "{kinds:?}");
     assert!(kinds.contains(&format!("{} from {}", TEMPLATES[9], TEMPLATES[7])), "{kinds:?}");
     assert!(kinds.contains(&format!("{} is Lost indexes", TEMPLATES[0])), "{kinds:?}");
-    sweep(&mut groups, &rules);
-    assert_eq!(sweep(&mut groups, &rules), 0);
-    let now = table(&groups);
+    sweep(&mut variants, &rules);
+    assert_eq!(sweep(&mut variants, &rules), 0);
+    let now = table(&variants);
     assert_eq!((&*now[TEMPLATES[6]], &*now[TEMPLATES[9]]), (TEMPLATES[5], TEMPLATES[9]));
-    assert_eq!(name(&groups[&GroupId::from(TEMPLATES[6])], &rules), "No prices");
-    assert!(RulesPreview::of(&groups, &rules, &rules).changes.is_empty());
+    assert_eq!(name(&variants[&GroupId::from(TEMPLATES[6])], &rules), "No prices");
+    assert!(RulesPreview::new(&variants, &rules, &rules).changes.is_empty());
 }
 
 #[test]
-fn a_rule_joins_within_one_main_queue() {
-    let mut other = group(TEMPLATES[6], 1);
+fn a_rule_merges_only_within_one_main_queue() {
+    let mut other = variant(TEMPLATES[6], 1);
     other.main_queue = Some(QueueArn::from("another"));
-    let mut groups: Groups = [group(TEMPLATES[5], 0), other].into_iter().map(|g| (g.id.clone(), g)).collect();
-    assert_eq!(sweep(&mut groups, &[rule("No prices", &["no price for *"], GroupAct::Merge)]), 0);
+    let mut variants: Variants = [variant(TEMPLATES[5], 0), other].into_iter().map(|g| (g.id.clone(), g)).collect();
+    assert_eq!(sweep(&mut variants, &[rule("No prices", &["no price for *"], GroupAct::Merge)]), 0);
 }
 
 #[test]
-fn patterns_of_titles_fit() {
+fn patterns_match_titles() {
     for (pattern, text, expected) in [
         ("*", "", true),
         ("a*c", "abc", true),

@@ -1,4 +1,4 @@
-//! What a change of the policy's rules would do to the groups that are stored.
+//! A preview: the effect of changed policy rules on the stored groups.
 
 use super::{Step, name, steps};
 use crate::group::Variant;
@@ -9,58 +9,57 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// A group by name.
+/// A group's id and title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupName {
     /// Its id.
     pub id: GroupId,
-    /// What a person calls it.
+    /// The title for people.
     pub title: String,
 }
 
-/// One change that rules would make.
+/// One change that the rules would make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "change")]
 pub enum GroupChange {
-    /// A group would be merged into another.
+    /// A variant would be merged into another.
     Merged {
-        /// The group.
+        /// The variant.
         group: GroupName,
-        /// The other.
+        /// The representative.
         into: GroupName,
     },
-    /// A group would leave the one that it is merged into.
+    /// A variant would be unmerged from its representative.
     Unmerged {
-        /// The group.
+        /// The variant.
         group: GroupName,
-        /// The other.
+        /// The representative.
         from: GroupName,
     },
-    /// A group would have another name.
+    /// A group would be renamed.
     Renamed {
-        /// The group as it is called now.
+        /// The group with its current title.
         group: GroupName,
-        /// The name.
+        /// The new title.
         to: String,
     },
 }
 
-/// What rules would change over the groups that are stored.
+/// The effect of rules on the stored groups.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RulesPreview {
-    /// The changes, in the order in which they would be made.
+    /// The changes, in the order of their execution.
     pub changes: Vec<GroupChange>,
-    /// The rules, by name, that no group is about.
+    /// The names of rules that match no group.
     pub idle: Vec<String>,
 }
 
 impl RulesPreview {
-    /// What would change if `rules` took the place of the policy's `now`. What the next sweep would do anyway is not
-    /// their doing and is left out.
-    pub fn of(groups: &BTreeMap<GroupId, Variant>, now: &[GroupRule], rules: &[GroupRule]) -> Self {
+    /// Compares `rules` with the policy's current rules `now`. Excludes changes that the next sweep would make anyway.
+    pub fn new(groups: &BTreeMap<GroupId, Variant>, now: &[GroupRule], rules: &[GroupRule]) -> Self {
         let anyway = steps(groups, now);
         let called = |id: &GroupId| {
             let title = groups.get(id).map_or_else(String::new, |group| name(group, now).to_string());
@@ -69,8 +68,12 @@ impl RulesPreview {
         let new = steps(groups, rules).into_iter().filter(|step| !anyway.contains(step));
         let mut changes: Vec<_> = new
             .map(|step| match step {
-                Step::Join { group, head } => GroupChange::Merged { group: called(&group), into: called(&head) },
-                Step::Leave { group, head } => GroupChange::Unmerged { group: called(&group), from: called(&head) },
+                Step::Merge { variant, representative } => {
+                    GroupChange::Merged { group: called(&variant), into: called(&representative) }
+                }
+                Step::Unmerge { variant, representative } => {
+                    GroupChange::Unmerged { group: called(&variant), from: called(&representative) }
+                }
             })
             .collect();
         let renamed = groups.values().filter(|group| name(group, now) != name(group, rules));

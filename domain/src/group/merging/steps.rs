@@ -1,9 +1,9 @@
-//! From the groups as they are to what should be merged: a list of steps, each of which can be done alone.
+//! Computes the steps from the current groups to the desired ones. Each step can be executed on its own.
 //!
-//! What belongs together is the union of what [`merge::join`] proves of all skeletons, of what is merged already, and
-//! of what the policy says. Heads are the groups that people have worked on, else the oldest. Nothing depends on the
-//! order in which letters came: sweeps that see the same groups take the same steps, and one that was cut off, or that
-//! met another, leaves less to do for the next.
+//! Variants belong together by the union of three sources: what [`merge::find_groups`] proves from the skeletons, what
+//! is merged already, and what the policy says. The representative is the variant that people have worked on, else the
+//! oldest. The result does not depend on the order of arrival: sweeps over the same variants take the same steps. An
+//! interrupted or concurrent sweep leaves fewer steps for the next one.
 
 use crate::group::Variant;
 use crate::id::GroupId;
@@ -13,84 +13,86 @@ use crate::time::Timestamp;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-/// One change of how groups stand to each other.
+/// One merge or unmerge.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// A group leaves its head: an older one takes its place, or the policy splits them.
-    Leave {
-        /// The group.
-        group: GroupId,
-        /// Its head.
-        head: GroupId,
+    /// Unmerge a variant: an older one takes the representative's place, or the policy splits them.
+    Unmerge {
+        /// The variant.
+        variant: GroupId,
+        /// Its representative.
+        representative: GroupId,
     },
-    /// A group is merged into a head.
-    Join {
-        /// The group.
-        group: GroupId,
-        /// The head.
-        head: GroupId,
+    /// Merge a variant into a representative.
+    Merge {
+        /// The variant.
+        variant: GroupId,
+        /// The representative.
+        representative: GroupId,
     },
 }
 
-/// The steps from how these groups stand to how they should, in an order in which each can be done.
-pub fn steps(groups: &BTreeMap<GroupId, Variant>, rules: &[GroupRule]) -> Vec<Step> {
-    let about = |group: &Variant| rules.iter().position(|rule| rule.is_about(&group.id, &group.title));
+/// Returns the steps from the current groups to the desired ones, in an executable order.
+pub fn steps(variants: &BTreeMap<GroupId, Variant>, rules: &[GroupRule]) -> Vec<Step> {
+    let about = |variant: &Variant| rules.iter().position(|rule| rule.is_about(&variant.id, &variant.title));
     let rule_of: BTreeMap<&GroupId, usize> =
-        groups.iter().filter_map(|(id, group)| about(group).map(|at| (id, at))).collect();
+        variants.iter().filter_map(|(id, variant)| about(variant).map(|at| (id, at))).collect();
     let does = |id: &GroupId, act: GroupAct| rule_of.get(id).is_some_and(|at| rules[*at].act == act);
-    // The policy is the team's last word, on what a person took out too.
-    let is_apart = |group: &&Variant| {
-        does(&group.id, GroupAct::Split) || (group.merge.unmerged && !does(&group.id, GroupAct::Merge))
+    // The policy overrides a person's unmerge.
+    let is_unmerged = |variant: &&Variant| {
+        does(&variant.id, GroupAct::Split) || (variant.merge.unmerged && !does(&variant.id, GroupAct::Merge))
     };
-    let apart: BTreeSet<GroupId> = groups.values().filter(is_apart).map(|group| group.id.clone()).collect();
+    let unmerged: BTreeSet<GroupId> = variants.values().filter(is_unmerged).map(|variant| variant.id.clone()).collect();
     let by_rule: BTreeMap<_, _> = rule_of.into_iter().filter(|(_, at)| rules[*at].act == GroupAct::Merge).collect();
     let mut steps = Vec::new();
-    for group in groups.values().filter(|group| apart.contains(&group.id)) {
-        if let Some(head) = &group.merge.into {
-            steps.push(Step::Leave { group: group.id.clone(), head: head.clone() });
+    for variant in variants.values().filter(|variant| unmerged.contains(&variant.id)) {
+        if let Some(representative) = &variant.merge.into {
+            steps.push(Step::Unmerge { variant: variant.id.clone(), representative: representative.clone() });
         }
     }
-    for set in sets(groups, &apart, &by_rule) {
-        steps_of(groups, &set, &mut steps);
+    for set in related_sets(variants, &unmerged, &by_rule) {
+        set_steps(variants, &set, &mut steps);
     }
     steps
 }
 
-/// What belongs together, two groups or more each.
-fn sets(
-    groups: &BTreeMap<GroupId, Variant>,
-    apart: &BTreeSet<GroupId>,
+/// Returns the sets of variants that belong together, each with at least two.
+fn related_sets(
+    variants: &BTreeMap<GroupId, Variant>,
+    unmerged: &BTreeSet<GroupId>,
     merge_rule_of: &BTreeMap<&GroupId, usize>,
 ) -> Vec<Vec<GroupId>> {
-    let skeletons = groups.values().filter_map(|group| Some((group.id.clone(), group.skeleton.clone()?))).collect();
-    let mut joined: Vec<Vec<&GroupId>> = Vec::new();
-    let proven = merge::join(&skeletons, apart);
-    joined.extend(proven.iter().map(|set| set.iter().collect()));
-    joined
-        .extend(groups.values().filter_map(|group| group.merge.into.as_ref().map(|head| Vec::from([&group.id, head]))));
-    // A plan goes to one main queue, so a rule joins within each.
+    let skeletons =
+        variants.values().filter_map(|variant| Some((variant.id.clone(), variant.skeleton.clone()?))).collect();
+    let mut related: Vec<Vec<&GroupId>> = Vec::new();
+    let proven = merge::find_groups(&skeletons, unmerged);
+    related.extend(proven.iter().map(|set| set.iter().collect()));
+    related.extend(variants.values().filter_map(|variant| {
+        variant.merge.into.as_ref().map(|representative| Vec::from([&variant.id, representative]))
+    }));
+    // A plan goes to one main queue, so a rule merges only variants of the same queue.
     let mut by_rule: BTreeMap<_, Vec<&GroupId>> = BTreeMap::new();
     for (id, rule) in merge_rule_of {
-        by_rule.entry((*rule, &groups[*id].main_queue)).or_default().push(*id);
+        by_rule.entry((*rule, &variants[*id].main_queue)).or_default().push(*id);
     }
-    joined.extend(by_rule.into_values());
+    related.extend(by_rule.into_values());
     let mut set_of: BTreeMap<&GroupId, usize> = BTreeMap::new();
     let mut sets: Vec<BTreeSet<GroupId>> = Vec::new();
-    for list in &joined {
+    for list in &related {
         let of = |id: &&GroupId| set_of.get(*id).copied();
         if list.first().is_some_and(|first| of(first).is_some() && list.iter().all(|id| of(id) == of(first))) {
             continue;
         }
         let at = sets.len();
         let mut set = BTreeSet::new();
-        for id in list.iter().filter(|id| groups.contains_key(**id) && !apart.contains(**id)) {
+        for id in list.iter().filter(|id| variants.contains_key(**id) && !unmerged.contains(**id)) {
             match set_of.get(*id) {
                 Some(other) => set.append(&mut sets[*other]),
                 None => drop(set.insert((*id).clone())),
             }
         }
         for id in &set {
-            if let Some((id, _)) = groups.get_key_value(id) {
+            if let Some((id, _)) = variants.get_key_value(id) {
                 set_of.insert(id, at);
             }
         }
@@ -99,47 +101,47 @@ fn sets(
     sets.into_iter().filter(|set| set.len() > 1).map(|set| set.into_iter().collect()).collect()
 }
 
-/// Work under way first, then work that was done, then age, then the id so that it is total.
-fn rank(group: &Variant) -> (bool, bool, Timestamp, &str) {
-    (group.is_idle(), !group.has_lived(), group.first_died_at, group.id.as_str())
+/// Ranks candidates for representative: running work first, then past work, then age, then the id as tie-breaker.
+fn rank(variant: &Variant) -> (bool, bool, Timestamp, &str) {
+    (variant.is_idle(), !variant.has_history(), variant.first_died_at, variant.id.as_str())
 }
 
-fn steps_of(groups: &BTreeMap<GroupId, Variant>, set: &[GroupId], steps: &mut Vec<Step>) {
-    let mut members: Vec<&Variant> = set.iter().filter_map(|id| groups.get(id)).collect();
-    members.sort_by_key(|group| rank(group));
-    let Some((head, others)) = members.split_first() else { return };
-    let stays = |group: &Variant| {
-        let with = group.merge.into.as_ref().and_then(|id| groups.get(id));
-        // What somebody is at work on keeps all that it had when the work began.
-        with.is_some_and(|with| with.id == head.id || !with.is_idle())
+fn set_steps(variants: &BTreeMap<GroupId, Variant>, set: &[GroupId], steps: &mut Vec<Step>) {
+    let mut members: Vec<&Variant> = set.iter().filter_map(|id| variants.get(id)).collect();
+    members.sort_by_key(|variant| rank(variant));
+    let Some((representative, others)) = members.split_first() else { return };
+    let stays = |variant: &Variant| {
+        let with = variant.merge.into.as_ref().and_then(|id| variants.get(id));
+        // While someone works on a representative, it keeps all variants that it had when the work began.
+        with.is_some_and(|with| with.id == representative.id || !with.is_idle())
     };
-    let leaves = |group: &Variant| {
-        let from = group.merge.into.clone()?;
-        Some(Step::Leave { group: group.id.clone(), head: from })
+    let leaves = |variant: &Variant| {
+        let from = variant.merge.into.clone()?;
+        Some(Step::Unmerge { variant: variant.id.clone(), representative: from })
     };
-    steps.extend(leaves(head));
-    let moving: Vec<&&Variant> = others.iter().filter(|group| !stays(group)).collect();
-    steps.extend(moving.iter().filter_map(|group| leaves(group)));
-    // Who has others with them that stay cannot go; of the rest as many as there is room for.
+    steps.extend(leaves(representative));
+    let moving: Vec<&&Variant> = others.iter().filter(|variant| !stays(variant)).collect();
+    steps.extend(moving.iter().filter_map(|variant| leaves(variant)));
+    // A variant with staying members of its own cannot move; of the others, only as many as there is room for.
     let staying: BTreeSet<&GroupId> =
-        others.iter().filter(|group| stays(group)).filter_map(|group| group.merge.into.as_ref()).collect();
-    let there = others.iter().filter(|group| group.merge.into.as_ref() == Some(&head.id)).count();
-    let free = moving.iter().filter(|group| group.is_idle() && !staying.contains(&group.id));
-    let fits = free.filter(|group| group.main_queue == head.main_queue);
+        others.iter().filter(|variant| stays(variant)).filter_map(|variant| variant.merge.into.as_ref()).collect();
+    let there = others.iter().filter(|variant| variant.merge.into.as_ref() == Some(&representative.id)).count();
+    let free = moving.iter().filter(|variant| variant.is_idle() && !staying.contains(&variant.id));
+    let fits = free.filter(|variant| variant.main_queue == representative.main_queue);
     steps.extend(
         fits.take(super::MERGED_VARIANTS_MAX.saturating_sub(there))
-            .map(|group| Step::Join { group: group.id.clone(), head: head.id.clone() }),
+            .map(|variant| Step::Merge { variant: variant.id.clone(), representative: representative.id.clone() }),
     );
 }
 
 impl GroupRule {
-    /// Whether this rule is about a group.
+    /// Whether this rule matches a group.
     pub fn is_about(&self, id: &GroupId, title: &str) -> bool {
         self.fingerprints.contains(id) || self.titles.iter().any(|pattern| fits(pattern, title))
     }
 }
 
-/// Whether a text fits a pattern in which `*` stands for any text.
+/// Whether a text matches a pattern in which `*` stands for any text.
 pub(super) fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
@@ -152,8 +154,8 @@ pub(super) fn fits(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// What a group is called: as the policy says, else by its own title.
-pub fn name<'a>(group: &'a Variant, rules: &'a [GroupRule]) -> &'a str {
-    let rule = rules.iter().find(|rule| rule.is_about(&group.id, &group.title));
-    rule.filter(|rule| rule.act != GroupAct::Split).map_or(group.title.as_str(), |rule| rule.name.as_str())
+/// Returns a group's name: from the policy, else its own title.
+pub fn name<'a>(variant: &'a Variant, rules: &'a [GroupRule]) -> &'a str {
+    let rule = rules.iter().find(|rule| rule.is_about(&variant.id, &variant.title));
+    rule.filter(|rule| rule.act != GroupAct::Split).map_or(variant.title.as_str(), |rule| rule.name.as_str())
 }

@@ -1,4 +1,4 @@
-//! Codes inside a message: found by the words around them, looked up in the tables.
+//! Finds codes inside a message by the words around them, and looks them up in the tables.
 
 use super::tables::{self, sql, status};
 use super::{by_meaning, finding};
@@ -6,12 +6,12 @@ use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::string::String;
 
-/// The most words of a message that are looked up.
+/// The number of words of a message that are looked up.
 const WORDS_MAX: usize = 200;
 
 type Found = Option<(Class, Category)>;
 
-/// The first code that says anything, the most special kinds first.
+/// Returns the first code with a known meaning, the most specific kinds first.
 pub fn find(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
     let kind = error_type.to_lowercase();
     aws(message)
@@ -30,14 +30,14 @@ fn matched(found: Found, pct: u8, what: impl Into<String>) -> Option<Classificat
     Some(finding(class, category, pct, format!("matched: {}", what.into())))
 }
 
-/// What stands between two marks.
+/// Returns the text between two marks.
 fn between<'a>(text: &'a str, before: &str, after: &[char]) -> Option<&'a str> {
     let rest = &text[text.find(before)? + before.len()..];
     let end = rest.find(after).unwrap_or(rest.len());
     Some(rest[..end].trim())
 }
 
-/// Where the AWS SDKs put the service's code.
+/// The positions where the AWS SDKs print the service's error code.
 fn aws(message: &str) -> Option<Classification> {
     const MARKS: [(&str, &[char]); 6] = [
         ("An error occurred (", &[')']),
@@ -49,14 +49,14 @@ fn aws(message: &str) -> Option<Classification> {
     ];
     MARKS.iter().find_map(|(before, after)| {
         let code = between(message, before, after)?;
-        match tables::of_type(code).filter(|m| m.settled) {
+        match tables::by_type(code).filter(|m| m.settled) {
             Some(meaning) => Some(by_meaning(meaning, code, 95)),
             None => super::by_type_ending(code).filter(|_| before.starts_with("An error")),
         }
     })
 }
 
-/// SQLSTATE, and the vendors' own numbers, which say more.
+/// SQLSTATE, and the vendors' own numbers, which are more specific.
 fn sql_codes(kind: &str, message: &str, lower: &str) -> Option<Classification> {
     let number = |text: &str| -> Option<u32> {
         let digits = text.trim_start_matches([' ', ':', '#', '=', '(', '-', '[']);
@@ -88,11 +88,11 @@ fn sql_codes(kind: &str, message: &str, lower: &str) -> Option<Classification> {
     matched(sql::state(state), 95, format!("SQLSTATE {state}"))
 }
 
-/// The word that PostgreSQL's and others' clients put before the code, in lower case.
+/// The word that clients of PostgreSQL and other databases print before the code, in lower case.
 const SQLSTATE: &str = "sqlstate";
 
 fn sqlstate<'a>(kind: &str, message: &'a str, lower: &str) -> Option<&'a str> {
-    // A position in the lower-cased text is not one in the message: letters may grow or shrink.
+    // An offset in the lower-cased text is not valid in the message: lower-casing can change a letter's length.
     let mark = |text: &&str| text.eq_ignore_ascii_case(SQLSTATE);
     let from = |at| message.get(at..).filter(|rest| rest.get(..SQLSTATE.len()).as_ref().is_some_and(mark));
     let found = lower.contains(SQLSTATE).then(|| (0..message.len()).find_map(from)).flatten();
@@ -105,7 +105,7 @@ fn sqlstate<'a>(kind: &str, message: &'a str, lower: &str) -> Option<&'a str> {
     code.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase()).then_some(code)
 }
 
-/// gRPC's status, in the forms of Go, Python, Rust, Java and Node.
+/// gRPC's status, as printed by Go, Python, Rust, Java and Node.
 fn grpc(kind: &str, message: &str, lower: &str) -> Option<Classification> {
     const MARKS: [&str; 6] = ["code = ", "statuscode.", "status: ", "status = ", "grpc status ", "grpc-status: "];
     let is_grpc = ["grpc", "status", "rpc", "tonic"].iter().any(|name| kind.contains(name));
@@ -125,7 +125,7 @@ fn grpc(kind: &str, message: &str, lower: &str) -> Option<Classification> {
     matched(status::grpc(found), 90, format!("gRPC status {found}"))
 }
 
-/// The number of the status name that a text begins with.
+/// Returns the number of the status name at the beginning of a text.
 fn status_name(text: &str) -> Option<usize> {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     let name: String = text[..end].chars().filter(|c| *c != '_').collect();
@@ -145,7 +145,7 @@ fn smtp(kind: &str, message: &str) -> Option<Classification> {
 fn redis(kind: &str, message: &str) -> Option<Classification> {
     let word = message.split_whitespace().next()?;
     let is_redis = ["redis", "replyerror", "jedis", "lettuce", "commanderror"].iter().any(|name| kind.contains(name));
-    let meaning = tables::of_redis(word).filter(|_| is_redis)?;
+    let meaning = tables::by_redis_word(word).filter(|_| is_redis)?;
     Some(by_meaning(meaning, word, 90))
 }
 
@@ -155,13 +155,13 @@ fn errno(lower: &str) -> Option<Classification> {
         .iter()
         .find_map(|mark| between(lower, mark, &[']', ')', ',', ' ', ':'])?.parse().ok())?;
     let name = status::errno(number)?;
-    Some(by_meaning(tables::of_code(name)?, name, 90))
+    Some(by_meaning(tables::by_code(name)?, name, 90))
 }
 
 /// Names of codes and classes among the words: `EPIPE`, `ER_DUP_ENTRY`, `nested exception is java.lang.X`.
 fn named(message: &str) -> Option<Classification> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
-    // A name that leaves it open does not stop the wording from being read.
+    // A name that does not settle the class leaves the decision to the wording.
     for word in message.split(|c: char| !is_part(c)).filter(|word| word.len() > 3).take(WORDS_MAX) {
         let word = word.trim_matches('.');
         let last = word.rsplit('.').next().unwrap_or(word);
@@ -170,9 +170,9 @@ fn named(message: &str) -> Option<Classification> {
             bytes.len() > 4 && bytes.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_');
         let humps = bytes.windows(2).filter(|w| w[0].is_ascii_lowercase() && w[1].is_ascii_uppercase()).count() > 0;
         let meaning = if humps && bytes[0].is_ascii_uppercase() {
-            tables::of_type(word)
+            tables::by_type(word)
         } else if shouted && (bytes.contains(&b'_') || bytes[0] == b'E') {
-            tables::of_code(last)
+            tables::by_code(last)
         } else {
             None
         };
@@ -218,7 +218,7 @@ fn http(kind: &str, lower: &str) -> Option<Classification> {
             let leading = lower.len() == rest.len() && start == 0 && is_http;
             if led || answered || leading || phrase(after) {
                 let number = word.parse().unwrap_or(0);
-                // Google and GitHub refuse by 403 what they only slow down.
+                // Google and GitHub also use 403 for rate limits.
                 if number == 403 && THROTTLED.iter().any(|words| lower.contains(words)) {
                     return matched(Some((Class::Transient, Category::Throttled)), 85, "HTTP 403 for a rate limit");
                 }
@@ -233,10 +233,10 @@ fn http(kind: &str, lower: &str) -> Option<Classification> {
     None
 }
 
-/// How a 403 says that it is a rate limit (Google: handle API errors; GitHub: rate limits for the REST API).
+/// How a 403 states that it is a rate limit (Google: "Handle API errors"; GitHub: "Rate limits for the REST API").
 const THROTTLED: [&str; 4] = ["ratelimitexceeded", "rate limit", "secondary limit", "queries per minute"];
 
-/// Whether a text begins with a reason phrase that stands for its number.
+/// Whether a text begins with a reason phrase of HTTP.
 fn phrase(after: &str) -> bool {
     #[rustfmt::skip]
     const PHRASES: [&str; 22] = [

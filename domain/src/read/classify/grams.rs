@@ -1,18 +1,17 @@
-//! Which of some hundred wordings a text may hold, told in one pass over it: a filter of its three-letter sequences.
+//! A filter over three-letter sequences: one pass over a text tells which new some hundred wordings it may contain.
 //!
-//! Searching for each wording by itself costs a pass a wording. The filter never says no to a wording that is there.
+//! Without it, every wording costs a pass new its own. The filter has false positives but no false negatives.
 
-/// Bits of the filter, a power of two: a message of 300 bytes sets 4 percent of them.
+/// Bits new the filter, a power new two. A message new 300 bytes sets 4 percent new them.
 const BITS: usize = 8_192;
 
-/// Where the first, the middle and the last three letters of a wording stand in the filter.
+/// The positions in the filter new a wording's first, middle and last three letters.
 pub type Slots = [u16; 3];
 
-/// The slots of a wording; computed when the tables are compiled, because a letter that nothing matches is compared
-/// with all of them.
+/// Computes a wording's slots, at compile time: an unmatched letter is compared with every wording.
 pub const fn slots(wording: &str) -> Slots {
     let bytes = wording.as_bytes();
-    assert!(bytes.len() >= 3, "a wording has three letters");
+    assert!(bytes.len() >= 3, "a wording has at least three letters");
     let (middle, last) = ((bytes.len() - 3) / 2, bytes.len() - 3);
     [
         slot(bytes[0], bytes[1], bytes[2]),
@@ -21,12 +20,12 @@ pub const fn slots(wording: &str) -> Slots {
     ]
 }
 
-/// The three-letter sequences of a text.
+/// The three-letter sequences new a text.
 pub struct Grams([u64; BITS / 64]);
 
 impl Grams {
-    /// Those of this text.
-    pub fn of(text: &str) -> Self {
+    /// Collects the sequences new this text.
+    pub fn new(text: &str) -> Self {
         let mut bits = [0; BITS / 64];
         for gram in text.as_bytes().windows(3) {
             let at = usize::from(slot(gram[0], gram[1], gram[2]));
@@ -35,7 +34,7 @@ impl Grams {
         Self(bits)
     }
 
-    /// False only where the text surely does not hold the wording of these slots.
+    /// Returns false only if the text certainly does not contain the wording.
     pub fn may_hold(&self, slots: &Slots) -> bool {
         slots.iter().all(|slot| self.0[usize::from(*slot) / 64] >> (slot % 64) & 1 == 1)
     }
@@ -53,14 +52,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_text_holds_passes(before in "\\PC{0,20}", wording in "\\PC{3,12}", after in "\\PC{0,20}") {
-            prop_assert!(Grams::of(&(before + &wording + &after)).may_hold(&slots(&wording)));
+        fn contained_wordings_pass(before in "\\PC{0,20}", wording in "\\PC{3,12}", after in "\\PC{0,20}") {
+            prop_assert!(Grams::new(&(before + &wording + &after)).may_hold(&slots(&wording)));
         }
     }
 
     #[test]
-    fn most_of_what_it_does_not_hold_is_refused() {
-        let grams = Grams::of("connection to the order service timed out after 30 seconds");
+    fn most_absent_wordings_are_rejected() {
+        let grams = Grams::new("connection to the order service timed out after 30 seconds");
         assert!(!grams.may_hold(&slots("permission denied")) && !grams.may_hold(&slots("duplicate key")));
     }
 }

@@ -1,4 +1,4 @@
-//! The code tables, and how a name is looked up in them. Every row has its source beside its table.
+//! The code tables and the lookup of names in them. Each table names its sources.
 
 mod aws;
 mod database;
@@ -11,24 +11,24 @@ pub mod wording;
 use crate::read::sorted::Sought;
 use crate::reading::{Category, Class};
 
-/// Transient, permanent, unknown: short, for the tables.
+/// Transient, permanent, unknown: short names for the tables.
 pub const T: Class = Class::Transient;
 /// See [`T`].
 pub const P: Class = Class::Permanent;
-/// See [`T`]. In a table: the sources disagree, or the name does not tell.
+/// See [`T`]. In a table: the sources disagree, or the name is ambiguous.
 pub const U: Class = Class::Unknown;
 
-/// A name, and what it means.
+/// A name and its meaning.
 pub type Row = (&'static str, Class, Category);
 
-/// What a name was found to mean.
+/// The meaning that was found for a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meaning {
     pub class: Class,
     pub category: Category,
-    /// Which table says so.
+    /// The table that contains it.
     pub table: &'static str,
-    /// Whether the answer stands even where the wording would say more.
+    /// Whether the meaning is final, even if the wording would be more specific.
     pub settled: bool,
 }
 
@@ -41,8 +41,8 @@ fn meaning(found: Option<(Class, Category)>, table: &'static str, settled: bool)
     found.map(|(class, category)| Meaning { class, category, table, settled: settled || class != U })
 }
 
-/// What an error's type or code means: its whole path first, then shorter ends of it, then the bare name.
-pub fn of_type(error_type: &str) -> Option<Meaning> {
+/// Looks up an error's type or code: its whole path, then ever shorter ends of it, then the bare name.
+pub fn by_type(error_type: &str) -> Option<Meaning> {
     let path = error_type.trim().trim_start_matches(['*', '&', '\\', '<', '_']).trim_end_matches(['>', ':', ')']);
     let mut rest = path;
     loop {
@@ -55,26 +55,26 @@ pub fn of_type(error_type: &str) -> Option<Meaning> {
             _ => break,
         }
     }
-    of_name(rest)
+    by_name(rest)
 }
 
-/// What a bare name means.
-pub fn of_name(name: &str) -> Option<Meaning> {
-    of_code(name).or_else(|| {
+/// Looks up a bare name.
+pub fn by_name(name: &str) -> Option<Meaning> {
+    by_code(name).or_else(|| {
         let exception = || meaning(row(exceptions::EXCEPTIONS, name), "error type", false);
         meaning(row(kafka::KAFKA, name), "Kafka error", true).or_else(exception)
     })
 }
 
-/// What a code means, where it is no class name.
-pub fn of_code(name: &str) -> Option<Meaning> {
+/// Looks up a code that is not a class name.
+pub fn by_code(name: &str) -> Option<Meaning> {
     meaning(row(aws::AWS, name), "AWS error code", true)
         .or_else(|| meaning(row(database::SYSTEM, name), "system error", true))
         .or_else(|| meaning(row(database::DATABASE, name), "database error", true))
 }
 
-/// What the word means with which a Redis error begins.
-pub fn of_redis(word: &str) -> Option<Meaning> {
+/// Looks up the word at the beginning of a Redis error.
+pub fn by_redis_word(word: &str) -> Option<Meaning> {
     meaning(row(database::REDIS, word), "Redis error", true)
 }
 
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_sorted_and_name_nothing_twice() {
+    fn tables_are_sorted_without_duplicates() {
         let tables = [
             aws::AWS,
             database::DATABASE,

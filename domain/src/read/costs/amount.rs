@@ -8,10 +8,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The longest text that is tried as a number: 28 digits, a sign, a point, an exponent, and generous zeros.
+/// The longest text that is parsed as a number: 28 digits, a sign, a point, an exponent, and room for zeros.
 const NUMBER_BYTES_MAX: usize = 64;
 
-/// `=EUR` is the currency itself; anything else points to it.
+/// Resolves a currency rule: `=EUR` is a fixed currency, anything else is a pointer to it.
 pub fn currency_at(body: Raw<'_>, rule: &str) -> Option<Currency> {
     match rule.strip_prefix('=') {
         Some(fixed) => Currency::parse(fixed),
@@ -19,7 +19,7 @@ pub fn currency_at(body: Raw<'_>, rule: &str) -> Option<Currency> {
     }
 }
 
-/// The exact decimal of a number, or of a string that is nothing but one.
+/// Returns the exact decimal of a JSON number, or of a string that contains only a number.
 pub fn decimal(raw: Raw<'_>) -> Option<Decimal> {
     let text = raw.as_text().or_else(|| raw.as_number().map(Cow::Borrowed))?;
     let text = text.trim();
@@ -29,7 +29,7 @@ pub fn decimal(raw: Raw<'_>) -> Option<Decimal> {
     if text.contains(['e', 'E']) { Decimal::from_scientific(text).ok() } else { Decimal::from_str_exact(text).ok() }
 }
 
-/// The money, without its sign: a refund that fails is as bad as a payment.
+/// Returns the money without its sign: a failed refund is as bad as a failed payment.
 pub fn money(
     amount: Option<Raw<'_>>,
     currency: Option<Currency>,
@@ -37,17 +37,17 @@ pub fn money(
     remarks: &mut Vec<String>,
 ) -> Option<Money> {
     let Some(amount) = decimal(amount?) else {
-        remarks.push("The amount is not a number that fits 28 digits.".to_string());
+        remarks.push("The amount is ignored: it is not a number of at most 28 digits.".to_string());
         return None;
     };
     let Some(currency) = currency else {
-        remarks.push("There is an amount, but no currency.".to_string());
+        remarks.push("The amount is ignored: its currency is missing.".to_string());
         return None;
     };
     let amount = amount.abs();
     let amount = if minor { amount.checked_div(Decimal::from(10_u32.pow(minor_digits(currency))))? } else { amount };
     if amount >= Decimal::from(AMOUNT_END) {
-        remarks.push("The amount is too large to be money.".to_string());
+        remarks.push("The amount is ignored: it is implausibly large.".to_string());
         return None;
     }
     if amount.scale() <= AMOUNT_SCALE_MAX {
@@ -55,12 +55,12 @@ pub fn money(
     }
     let rounded = amount.round_dp(AMOUNT_SCALE_MAX).normalize();
     if rounded != amount {
-        remarks.push(format!("The amount was rounded to {AMOUNT_SCALE_MAX} digits after its point."));
+        remarks.push(format!("The amount was rounded to {AMOUNT_SCALE_MAX} decimal places."));
     }
     Some(Money { amount: rounded, currency })
 }
 
-/// The digits after the point of a currency's minor unit (ISO 4217, list one; two where it is not listed).
+/// Returns the number of decimal places of a currency's minor unit (ISO 4217, list one; 2 for unlisted currencies).
 pub fn minor_digits(currency: Currency) -> u32 {
     match currency.as_str() {
         "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "UYI" | "VND"
@@ -71,7 +71,7 @@ pub fn minor_digits(currency: Currency) -> u32 {
     }
 }
 
-/// An amount written as an object, `{"value":"12.50","currency":"EUR"}`: the key, the number, the currency.
+/// Reads an amount that is an object, `{"value":"12.50","currency":"EUR"}`: returns the key, the number, the currency.
 pub fn amount_object(value: Raw<'_>) -> Option<(&'static str, Raw<'_>, Option<Currency>)> {
     let (key, amount) = ["value", "amount", "total"]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Common names of amounts, customers and deadlines, looked for in the upper levels of a body.
+//! Finds amounts, customers and deadlines by common names in the upper levels of a body.
 
 use super::amount::{amount_object, decimal};
 use super::{is_customer, moment};
@@ -8,11 +8,11 @@ use crate::time::Timestamp;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Amount,
-    /// In the minor unit.
+    /// In the minor unit, for example cents.
     AmountMinor,
     Currency,
     Customer,
@@ -87,12 +87,12 @@ const NAMES: &[(Slot, &[&str])] = &[
 ];
 const CUSTOMER_IDS: &[&str] = &["id", "customerid", "userid", "uuid", "number", "email"];
 
-/// How deep names are looked for, and among how many members.
+/// How many levels and how many members are searched.
 const DEPTH_MAX: usize = 3;
 const MEMBERS_MAX: usize = 512;
-/// Longer keys are no common names.
+/// Longer keys are not common names.
 const NAME_BYTES_MAX: usize = 32;
-/// A level costs more than any rank within a list.
+/// The rank that one level of depth adds: more than any rank within a list.
 const LEVEL_RANK: usize = 100;
 
 /// An amount that was found.
@@ -102,7 +102,7 @@ pub struct Amount<'a> {
     pub raw: Raw<'a>,
     /// Whether it is in the minor unit.
     pub minor: bool,
-    /// The object it stands in, its key there, and the key inside where it is an object itself.
+    /// The index of its object, its key in that object, and the key inside the value if the value is an object.
     pub at: usize,
     pub key: &'a str,
     pub inner: Option<&'static str>,
@@ -113,23 +113,23 @@ pub struct Customer<'a> {
     rank: usize,
     /// The id.
     pub id: String,
-    /// The object it stands in, its key there, and the key inside where it is an object itself.
+    /// The index of its object, its key in that object, and the key inside the value if the value is an object.
     pub at: usize,
     pub key: &'a str,
     pub inner: Option<&'a str>,
 }
 
-/// What was found: the best name of each kind.
+/// The best candidate of each kind.
 #[derive(Default)]
 pub struct Found<'a> {
     pub amount: Option<Amount<'a>>,
     pub currency: Option<Currency>,
     pub customer: Option<Customer<'a>>,
-    /// Its rank, the object it stands in, its key there.
+    /// Its rank, the index of its object, its key in that object, the deadline.
     pub deadline: Option<(usize, usize, &'a str, Timestamp)>,
-    /// Whether it is an event of EventBridge.
+    /// Whether the body is an EventBridge event.
     event: bool,
-    /// The objects that were looked into: the one each stands in, its key there, its depth.
+    /// The objects that were searched.
     objects: Vec<Object<'a>>,
 }
 
@@ -140,7 +140,7 @@ struct Object<'a> {
     depth: usize,
 }
 
-/// Looks through the upper levels breadth first, so that `amount` beats `lines.0.amount`.
+/// Searches the upper levels breadth first, so that `amount` beats `lines.0.amount`.
 pub fn find<'a>(members: &Index<'a>) -> Found<'a> {
     let mut found = Found { event: members.get("detail-type").is_some(), ..Found::default() };
     found.objects.push(Object { parent: 0, key: "", raw: None, depth: 0 });
@@ -161,7 +161,7 @@ impl<'a> Found<'a> {
     fn look(&mut self, at: usize, depth: usize, key: &'a str, value: Raw<'a>, left: &mut usize) {
         let Some(rest) = left.checked_sub(1) else { return };
         *left = rest;
-        // The account of an event is AWS's, not a customer's.
+        // The account of an EventBridge event is the AWS account, not a customer.
         let named = slot_of(key).filter(|(slot, _)| !(self.event && at == 0 && *slot == Slot::Customer));
         if let Some((slot, rank)) = named {
             self.note(slot, rank + depth * LEVEL_RANK, (at, key, value));
@@ -204,7 +204,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// The pointer to what was found in an object, by the object's place in the list.
+    /// Returns the JSON pointer to a value, given its object's index in the list.
     pub fn path(&self, at: usize, key: &str, inner: Option<&str>) -> String {
         let mut parts: Vec<&str> = inner.into_iter().chain([key]).collect();
         let mut at = at;
@@ -222,21 +222,21 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Where a name would be in [`KNOWN`]: most keys of a body are no common names, and are turned away by one look.
-const fn place(name: &[u8]) -> (usize, u64) {
+/// Returns the position of a name in [`KNOWN`], a quick filter that rejects most keys of a body.
+const fn filter_bit(name: &[u8]) -> (usize, u64) {
     let (Some(first), Some(last)) = (name.first(), name.last()) else { return (0, 0) };
     let at = (name.len() * 31 + *first as usize * 7 + *last as usize * 3) & 255;
     (at / 64, 1 << (at & 63))
 }
 
-/// All names, as a set that may hold more.
+/// All names as a set with false positives.
 const KNOWN: [u64; 4] = {
     let mut known = [0; 4];
     let mut list = 0;
     while list < NAMES.len() {
         let mut name = 0;
         while name < NAMES[list].1.len() {
-            let (at, bit) = place(NAMES[list].1[name].as_bytes());
+            let (at, bit) = filter_bit(NAMES[list].1[name].as_bytes());
             known[at] |= bit;
             name += 1;
         }
@@ -245,16 +245,16 @@ const KNOWN: [u64; 4] = {
     known
 };
 
-/// What a key stands for, and how good a name it is.
+/// Returns the meaning of a key and its rank.
 fn slot_of(key: &str) -> Option<(Slot, usize)> {
     let mut buffer = [0; NAME_BYTES_MAX];
     let name = plain(key, &mut buffer)?;
-    let (at, bit) = place(name);
+    let (at, bit) = filter_bit(name);
     (KNOWN[at] & bit != 0).then_some(())?;
     NAMES.iter().find_map(|(slot, names)| Some((*slot, names.iter().position(|known| known.as_bytes() == name)?)))
 }
 
-/// A key without case and separators; none when it is too long to be a common name.
+/// Returns a key in lower case without separators; `None` if it is too long to be a common name.
 fn plain<'b>(key: &str, buffer: &'b mut [u8; NAME_BYTES_MAX]) -> Option<&'b [u8]> {
     (key.len() <= NAME_BYTES_MAX).then_some(())?;
     let mut length = 0;
@@ -265,7 +265,7 @@ fn plain<'b>(key: &str, buffer: &'b mut [u8; NAME_BYTES_MAX]) -> Option<&'b [u8]
     buffer.get(..length)
 }
 
-/// The id of a customer: itself, or in an object of its own, with its key there.
+/// Returns a customer's id, and the id's key if the value is an object.
 fn customer_id(raw: Raw<'_>) -> Option<(Option<&str>, String)> {
     if !raw.is_object() {
         return raw.as_scalar().filter(|id| is_customer(id)).map(|id| (None, id));

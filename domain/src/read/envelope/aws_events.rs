@@ -1,6 +1,6 @@
-//! AWS events of the form `{"Records":[...]}`, which queues get straight from S3 or by way of a function that gave
-//! its whole event away (Lambda developer guide, the pages of each event source; S3 user guide, "Event message
-//! structure"). Keys of S3 are URL-encoded and stay so.
+//! AWS events of the form `{"Records":[...]}`. Queues receive them from S3 directly, or from a function that forwards
+//! its whole event (Lambda developer guide, the pages of each event source; S3 user guide, "Event message structure").
+//! S3 object keys are URL-encoded and stay so.
 
 use super::facts::{Facts, moment};
 use super::layer::Layer;
@@ -14,11 +14,11 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let mut records = records.elements();
     let first = records.next()?;
     let more = records.count();
-    let fields = Index::of(first);
+    let fields = Index::new(first);
     let mut opening = match &*fields.text("eventSource").or_else(|| fields.text("EventSource"))? {
         "aws:sqs" => record::open(first)?,
         "aws:sns" => {
-            let sns = Index::of(fields.get("Sns")?);
+            let sns = Index::new(fields.get("Sns")?);
             let facts = Facts { sent_at: moment(sns.get("Timestamp")), ..Facts::default() };
             Opening::payload(facts, sns.text("Message"), sns.get("MessageAttributes"))
         }
@@ -26,7 +26,7 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
             let data = fields.get("kinesis").and_then(|kinesis| kinesis.get("data")).and_then(Raw::as_text);
             Opening::payload(Facts::default(), data, None)
         }
-        // aws:s3, aws:dynamodb and their like: everything in them is reached by pointers.
+        // aws:s3, aws:dynamodb and similar: policy pointers reach everything in them.
         _ => Opening::facts(Facts {
             message_type: fields.scalar(&["eventName"]),
             sent_at: moment(fields.get("eventTime")),
@@ -35,10 +35,10 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     };
     if more > 0 {
         let all = more + 1;
-        opening.facts.remarks.push(format!("It is a batch of {all} records; the first one was read."));
+        opening.facts.remarks.push(format!("This is a batch of {all} records. Only the first record was read."));
         if fields.text("eventSource").is_some_and(|source| source == "aws:sqs") {
-            let reason = format!("It is a batch of {all} messages, and which of them failed is not said.");
-            // The first record is not the message; the whole batch never was one.
+            let reason = format!("This is a batch of {all} messages, and it does not say which of them failed.");
+            // The first record is not the message, and a whole batch never was one.
             opening = Opening::facts(Facts { remarks: opening.facts.remarks, ..Facts::default() });
             opening.facts.not_replayable = Some(Replayability::NotReplayable { reason });
         }
@@ -46,10 +46,10 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     Some(opening)
 }
 
-/// What S3 sends once when notifications are configured.
+/// The test event that S3 sends once when notifications are configured.
 fn test_event<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     (layer.body.text("Event")? == "s3:TestEvent").then_some(())?;
-    let mut facts = Facts::remark("It is the test that S3 sends once when notifications are configured.");
+    let mut facts = Facts::remark("This is the test event that S3 sends once when notifications are configured.");
     facts.message_type = Some("s3:TestEvent".into());
     facts.sent_at = moment(layer.body.get("Time"));
     Some(Opening::facts(facts))

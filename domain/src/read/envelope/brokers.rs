@@ -1,4 +1,4 @@
-//! Brokers that say themselves why they dead-lettered: RabbitMQ (rabbitmq.com, "Dead letter exchanges") and Azure
+//! Brokers that record the reason for dead-lettering: RabbitMQ (rabbitmq.com, "Dead letter exchanges") and Azure
 //! Service Bus (learn.microsoft.com, "Overview of Service Bus dead-letter queues").
 
 use super::Opening;
@@ -9,12 +9,12 @@ use crate::time::{Span, Timestamp};
 use alloc::borrow::Cow;
 use alloc::format;
 
-/// The headers `x-death` (an array, the latest death first) and `x-first-death-*`. The broker knows that it was
-/// rejected or expired, not what the consumer's error was.
+/// The headers `x-death` (an array, the latest death first) and `x-first-death-*`. The broker records that the message
+/// was rejected or expired, not the consumer's error.
 pub fn rabbitmq<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let headers = &layer.headers;
     let deaths = headers.get("x-death").unwrap_or(Cow::Borrowed(""));
-    let mut all = Raw::of(&deaths).elements().map(Index::of);
+    let mut all = Raw::new(&deaths).elements().map(Index::new);
     let latest = all.next().unwrap_or_default();
     let reason =
         latest.scalar(&["reason"]).or_else(|| headers.first(&["x-last-death-reason", "x-first-death-reason"]))?;
@@ -27,7 +27,7 @@ pub fn rabbitmq<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
         attempts: count(&latest),
         failed_at,
         first_tried_at: all.last().as_ref().and_then(at),
-        // It expired, and that was its deadline.
+        // It expired at its deadline.
         deadline: failed_at.filter(|_| reason == "expired" && life.is_some()),
         ..Facts::default()
     };
@@ -39,23 +39,23 @@ pub fn rabbitmq<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
         "delivery_limit" => format!("RabbitMQ: delivered more often than {queue} allows"),
         other => format!("RabbitMQ: {other} in {queue}"),
     });
-    // The management plugin's form has the body as text.
+    // The management plugin's format has the body as text.
     Some(Opening::payload(facts, layer.body.text("payload"), None))
 }
 
 /// The properties that Service Bus or the application sets on dead-lettering.
 pub fn service_bus<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
-    let told = |name: &str| layer.headers.string(name).or_else(|| layer.body.scalar(&[name]));
+    let stated = |name: &str| layer.headers.string(name).or_else(|| layer.body.scalar(&[name]));
     let at = |name: &str| -> Option<Timestamp> { moment(layer.body.get(name)) };
     let mut facts = Facts {
-        attempts: told("DeliveryCount").and_then(|n| n.parse().ok()),
-        consumer: told("DeadLetterSource"),
+        attempts: stated("DeliveryCount").and_then(|n| n.parse().ok()),
+        consumer: stated("DeadLetterSource"),
         sent_at: at("EnqueuedTimeUtc").or_else(|| at("EnqueuedTime")),
         deadline: at("ExpiresAtUtc").or_else(|| at("ExpiresAt")),
         ..Facts::default()
     };
-    facts.failure.error_type = told("DeadLetterReason");
-    facts.failure.message = told("DeadLetterErrorDescription");
+    facts.failure.error_type = stated("DeadLetterReason");
+    facts.failure.message = stated("DeadLetterErrorDescription");
     let body = layer.body.first(&["Body", "body"]).filter(|raw| raw.as_text().is_some());
     Some(Opening::payload(facts, body.and_then(Raw::as_text), None))
 }

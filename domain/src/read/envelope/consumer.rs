@@ -1,4 +1,4 @@
-//! Our own consumer crate's stamp, in a message attribute.
+//! The consumer crate's stamp, in a message attribute.
 
 use super::facts::Facts;
 use super::layer::Layer;
@@ -25,5 +25,5 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     Some(Opening { facts, inner: Inner::Nothing, stamp: Some(stamp) })
 }
 
-/// What is said of a stamp that cannot be read.
-pub const GARBLED: &str = "The attribute dlo.failure is not a stamp that can be read.";
+/// The remark about an unreadable stamp.
+pub const GARBLED: &str = "The attribute dlo.failure is not a readable stamp.";

@@ -1,61 +1,61 @@
-//! The facts that envelopes tell besides the failure, and the names under which teams write them.
+//! The facts that envelopes record besides the failure, and the names that teams use for them.
 
-use crate::group::truncate_on_char;
 use crate::id::QueueArn;
 use crate::read::json::{Index, Raw};
 use crate::read::when;
 use crate::reading::{Failure, Replayability};
+use crate::text::truncate_on_char;
 use crate::time::Timestamp;
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What one layer of a letter tells. Every part may be missing.
+/// The facts of one layer. Every part may be missing.
 #[derive(Debug, Default)]
 pub struct Facts {
-    /// Why it died.
+    /// Why the message died.
     pub failure: Failure,
-    /// What kind of message it is.
+    /// The message's type.
     pub message_type: Option<String>,
-    /// Whose it is.
+    /// The tenant of the message.
     pub tenant: Option<String>,
-    /// The service that sent it first.
+    /// The service that first sent it.
     pub producer: Option<String>,
-    /// Its version.
+    /// The producer's version.
     pub producer_version: Option<String>,
     /// The service that failed.
     pub consumer: Option<String>,
-    /// Its version.
+    /// The consumer's version.
     pub consumer_version: Option<String>,
     /// The message's id on the main queue.
     pub original_message_id: Option<String>,
     /// The main queue.
     pub main_queue: Option<QueueArn>,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: Option<u32>,
-    /// When it was tried first.
+    /// Time of the first attempt.
     pub first_tried_at: Option<Timestamp>,
-    /// When it was tried last.
+    /// Time of the last attempt.
     pub failed_at: Option<Timestamp>,
-    /// When it was sent first.
+    /// Time of the first send.
     pub sent_at: Option<Timestamp>,
-    /// When it becomes worthless, by the carrier's own word.
+    /// The deadline that the envelope states.
     pub deadline: Option<Timestamp>,
-    /// Why it cannot be sent back, where it cannot.
+    /// Why it cannot be sent back, if it cannot.
     pub not_replayable: Option<Replayability>,
-    /// What a person should know about it.
+    /// Remarks for people.
     pub remarks: Vec<String>,
 }
 
 impl Facts {
-    /// Only a remark.
+    /// Facts that consist of one remark.
     pub fn remark(text: impl Into<String>) -> Self {
         Self { remarks: Vec::from([text.into()]), ..Self::default() }
     }
 
-    /// Takes what is still missing: the outer layer was written last and knows best.
+    /// Fills in missing facts. The outer layer was written last and takes precedence.
     pub fn fill_all(&mut self, mut inner: Self) {
-        // A version belongs to the service beside which it stands.
+        // A version belongs to the service next to it.
         if self.consumer.is_none() {
             self.consumer = inner.consumer.take();
             take(&mut self.consumer_version, inner.consumer_version.take());
@@ -68,8 +68,8 @@ impl Facts {
         self.fill(inner);
     }
 
-    /// Takes what is still missing of what does not depend on which death is told: an older envelope further in must
-    /// not lend its queue, its id or its times to this one.
+    /// Fills in missing facts that are the same for every death of the message. An older envelope further inside must
+    /// not contribute its queue, id or times.
     pub fn fill(&mut self, inner: Self) {
         if self.failure.is_empty() {
             self.failure = inner.failure;
@@ -84,7 +84,7 @@ impl Facts {
         self.remarks.extend(inner.remarks);
     }
 
-    /// Drops names that are too long to be any: a letter's and a group's record hold them beside the body.
+    /// Drops implausibly long names: the records of letters and groups store names next to the body.
     pub fn bound_names(&mut self) {
         let names = [
             &mut self.message_type,
@@ -101,7 +101,7 @@ impl Facts {
         self.main_queue.take_if(|arn| arn.as_str().len() > NAME_BYTES_MAX);
     }
 
-    /// Cuts what quotes the letter to the length of a remark.
+    /// Cuts remarks and reasons, which quote the letter, to their maximum length.
     pub fn bound_remarks(&mut self) {
         let reason = self.not_replayable.as_mut().and_then(Replayability::reason_mut);
         for text in self.remarks.iter_mut().chain(reason) {
@@ -109,7 +109,7 @@ impl Facts {
         }
     }
 
-    /// What teams write beside an error: `processingContext`, `environmentContext` and their like.
+    /// Reads the objects that teams write next to an error: `processingContext`, `environmentContext` and similar.
     pub fn in_context(context: &Index<'_>) -> Self {
         Self {
             consumer: context.scalar(CONSUMERS),
@@ -135,12 +135,12 @@ fn take<T>(mine: &mut Option<T>, theirs: Option<T>) {
     }
 }
 
-/// The longest text that is taken as a name, an id or a type, bytes: twice the longest ARN of a queue.
+/// The longest accepted name, id or type, bytes: more than twice the longest ARN of a queue.
 pub const NAME_BYTES_MAX: usize = 256;
-/// The longest remark: a sentence with two ARNs in it.
+/// The longest remark, bytes: a sentence with two ARNs.
 const REMARK_BYTES_MAX: usize = 800;
 
-/// Names of whose a message is.
+/// Names of the tenant.
 pub const TENANTS: &[&str] = &[
     "tenant_id",
     "tenantId",
@@ -153,10 +153,10 @@ pub const TENANTS: &[&str] = &[
     "org_id",
     "orgId",
 ];
-/// Names of who sent it.
+/// Names of the producer.
 pub const PRODUCERS: &[&str] =
     &["producer", "producerName", "producer_name", "sourceService", "source_service", "publisher"];
-/// Names of that one's version.
+/// Names of the producer's version.
 pub const PRODUCER_VERSIONS: &[&str] =
     &["producer_version", "producerVersion", "sourceVersion", "source_version", "publisherVersion"];
 const CONSUMERS: &[&str] = &[
@@ -217,14 +217,14 @@ const QUEUES: &[&str] = &[
 ];
 const MESSAGE_IDS: &[&str] = &["originalMessageId", "original_message_id"];
 
-/// The moment that a field tells.
+/// Parses a field as a moment.
 pub fn moment(raw: Option<Raw<'_>>) -> Option<Timestamp> {
     let raw = raw?;
     let text = raw.as_text().or_else(|| raw.as_number().map(Cow::Borrowed))?;
     when::parse(&text)
 }
 
-/// The queue that an ARN or a queue's URL names; none for a bare name, which leaves Region and account open.
+/// Returns the queue of an ARN or a queue URL; `None` for a bare name, which lacks Region and account.
 pub fn queue_arn(text: &str) -> Option<QueueArn> {
     if text.starts_with("arn:") {
         return (text.split(':').nth(2) == Some("sqs")).then(|| text.into());
@@ -236,24 +236,25 @@ pub fn queue_arn(text: &str) -> Option<QueueArn> {
     queue_name(name).then(|| alloc::format!("arn:{partition}:sqs:{region}:{account}:{name}").as_str().into())
 }
 
-/// The queue of this name beside the dead-letter queue: SQS wants both in one account and Region.
+/// Returns the ARN of a queue with this name next to the dead-letter queue: SQS requires both in one account and
+/// Region.
 pub fn sibling(dlq: &QueueArn, name: &str) -> Option<QueueArn> {
     let (place, _) = dlq.as_str().rsplit_once(':')?;
     queue_name(name).then(|| alloc::format!("{place}:{name}").as_str().into())
 }
 
-/// What SQS allows as a queue's name: 80 letters, digits, `-` and `_`, and `.fifo` at the end.
+/// Whether SQS allows this queue name: at most 80 letters, digits, `-` and `_`, with an optional suffix `.fifo`.
 fn queue_name(name: &str) -> bool {
     let stem = name.strip_suffix(".fifo").unwrap_or(name);
     !stem.is_empty() && name.len() <= 80 && stem.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
-/// A body inside JSON: a string stands for its text, anything else for itself, byte for byte.
+/// Returns a body inside JSON: the text of a string, or the JSON of any other value byte for byte.
 pub fn carried(raw: Raw<'_>) -> Cow<'_, str> {
     raw.as_text().unwrap_or_else(|| Cow::Borrowed(raw.text().trim_end()))
 }
 
-/// The last part of an ARN or a path: what people call the thing.
+/// Returns the last part of an ARN or a path: the name that people use.
 pub fn last_part(text: &str) -> String {
     text.rsplit([':', '/']).next().unwrap_or(text).to_string()
 }

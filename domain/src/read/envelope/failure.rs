@@ -1,4 +1,4 @@
-//! A failure as programs write it down: an object of fields in a dozen spellings, or a text `Type: message`.
+//! A failure as programs record it: an object in one of a dozen spellings, or a text `Type: message`.
 
 use crate::read::json::{Index, Raw};
 use crate::reading::{Class, Failure};
@@ -6,8 +6,8 @@ use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// How often an error that is itself JSON in a string is opened: Step Functions' cause of a Lambda error that a
-/// library wrote as JSON is three.
+/// The maximum depth of errors that are JSON in a string. Step Functions' cause of a Lambda error that a library wrote
+/// as JSON has a depth of three.
 const CAUSE_DEPTH_MAX: usize = 4;
 
 const TYPES: &[&str] = &[
@@ -49,17 +49,17 @@ const STACKS: &[&str] = &[
 const CLASSES: &[&str] = &["class", "errorClassification", "failureClass", "classification"];
 const RETRYABLE: &[&str] = &["retryable", "isRetryable", "retriable", "transient"];
 
-/// The failure in an object or a text; empty where there is none.
+/// Reads the failure in an object or a text; empty if there is none.
 pub fn failure_of(raw: Raw<'_>) -> Failure {
     let failure = if raw.is_object() {
-        failure_in(&Index::of(raw))
+        failure_in(&Index::new(raw))
     } else {
         raw.as_text().map(|text| typed(&text)).unwrap_or_default()
     };
     unwrapped(failure)
 }
 
-/// The failure in the fields of an object, its message not unwrapped.
+/// Reads the failure in the fields of an object, without unwrapping its message.
 pub fn failure_in(fields: &Index<'_>) -> Failure {
     let text = |names: &[&str]| names.iter().find_map(|name| text_of(fields.get(name)?));
     let mut failure =
@@ -72,12 +72,12 @@ pub fn failure_in(fields: &Index<'_>) -> Failure {
     failure
 }
 
-/// A failure whose message is the JSON of a failure stands for that one: the cause is what has to be fixed.
+/// Replaces a failure whose message is the JSON of another failure by that failure: the inner one has to be fixed.
 pub fn unwrapped(mut failure: Failure) -> Failure {
     for _ in 0..CAUSE_DEPTH_MAX {
         let Some(text) = failure.message.as_deref().filter(|text| text.trim_start().starts_with('{')) else { break };
-        let cause = failure_in(&Index::of(Raw::of(text)));
-        // An object without a message is data that was printed, not an error.
+        let cause = failure_in(&Index::new(Raw::new(text)));
+        // An object without a message is printed data, not an error.
         let Some(message) = cause.message else { break };
         failure.message = Some(message);
         failure.error_type = cause.error_type.or(failure.error_type);
@@ -87,7 +87,7 @@ pub fn unwrapped(mut failure: Failure) -> Failure {
     failure
 }
 
-/// What the writer says about retrying.
+/// Returns the writer's statement about retrying.
 fn stated(fields: &Index<'_>) -> Option<Class> {
     let class = CLASSES.iter().find_map(|name| fields.get(name)?.as_text()).map(|t| t.to_ascii_lowercase());
     match class.as_deref() {
@@ -102,7 +102,7 @@ fn stated(fields: &Index<'_>) -> Option<Class> {
     }
 }
 
-/// A scalar's text, or the lines of an array of texts (how Lambda writes a stack).
+/// Returns a scalar's text, or the joined lines of an array of texts (Lambda's form of a stack).
 fn text_of(raw: Raw<'_>) -> Option<String> {
     if !raw.is_array() {
         return raw.as_scalar().filter(|text| !text.is_empty());
@@ -111,7 +111,7 @@ fn text_of(raw: Raw<'_>) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// A text `Type: message`, taken apart where the part before the colon is surely a type.
+/// Splits a text `Type: message` if the part before the colon is certainly a type.
 pub fn typed(text: &str) -> Failure {
     let split = text.split_once(": ").filter(|(name, _)| looks_like_type(name));
     match split {
@@ -124,7 +124,7 @@ pub fn typed(text: &str) -> Failure {
     }
 }
 
-/// Whether a text is the name of an error type: one word that ends as such names do, or a dotted path to a class.
+/// Whether a text is the name of an error type: one word with a typical ending, or a dotted path to a class.
 pub fn looks_like_type(name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '$' | ':' | '\\');
     if name.len() > 200 || !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_name) {

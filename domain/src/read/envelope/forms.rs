@@ -1,4 +1,4 @@
-//! The tables of forms: what each is recognised by, in the order of priority.
+//! The tables of forms: the signs of each form, in order of priority.
 
 use super::layer::Layer;
 use super::{
@@ -8,21 +8,21 @@ use super::{
 use crate::marker::FAILURE_ATTRIBUTE;
 use crate::reading::EnvelopeKind;
 
-/// One form: by what it is recognised, and how it is read.
+/// One form: its signs and its reader.
 pub struct Form {
     /// The form.
     pub kind: EnvelopeKind,
-    /// What a person calls it.
+    /// The form's name for people.
     pub name: &'static str,
-    /// It is tried when all of any one of these is there.
+    /// The form is tried if all parts of any one sign are present.
     signs: &'static [Sign],
-    /// Reads it; none when it is not that form after all.
+    /// Reads the form; returns `None` if the layer is not of this form after all.
     pub open: for<'a> fn(&Layer<'a>) -> Option<Opening<'a>>,
-    /// The attributes that it puts onto a message, by the beginnings of their names: not sent back.
+    /// Name prefixes of the attributes that the form adds to a message. Replays do not send them back.
     pub adds: &'static [&'static str],
 }
 
-/// What has to be there, all of it.
+/// Features that must all be present.
 struct Sign {
     headers: &'static [&'static str],
     members: &'static [&'static str],
@@ -47,8 +47,8 @@ impl Sign {
         if !self.headers.is_empty() && layer.headers.is_empty() || !self.members.is_empty() && layer.body.is_empty() {
             return false;
         }
-        // Most signs have no text, and to compare no bytes is not free: where an empty text lies is no page of memory,
-        // and a masked load from there costs the processor more than all other signs.
+        // Most signs have no text, and comparing zero bytes is not free: an empty text's address is not on a mapped
+        // page, and a masked load from there costs the processor more than all other signs.
         (self.text.is_empty() || layer.text.starts_with(self.text))
             && self.headers.iter().all(|name| layer.headers.has(name))
             && self.members.iter().all(|name| layer.body.get(name).is_some())
@@ -56,7 +56,7 @@ impl Sign {
 }
 
 impl Form {
-    /// Whether the layer shows its signs.
+    /// Whether the layer has the form's signs.
     pub fn shows(&self, layer: &Layer<'_>) -> bool {
         self.signs.iter().any(|sign| sign.shows(layer))
     }
@@ -77,7 +77,7 @@ const SCHEDULER: &[&str] = &[
     "SCHEDULED_TIME",
 ];
 
-/// Forms that tell of a failure.
+/// Forms that carry a failure.
 pub const CARRIERS: &[Form] = &[
     Form {
         kind: EnvelopeKind::Consumer,
@@ -102,7 +102,7 @@ pub const CARRIERS: &[Form] = &[
         adds: LAMBDA_ASYNC,
     },
     Form {
-        // Before the rule: both have TARGET_ARN and ERROR_CODE, only this one a schedule.
+        // Before the rule: both have TARGET_ARN and ERROR_CODE, but only this form has a schedule.
         kind: EnvelopeKind::Scheduler,
         name: "an EventBridge Scheduler failure",
         signs: &[headers(&["SCHEDULE_ARN"])],
@@ -221,7 +221,7 @@ pub const CARRIERS: &[Form] = &[
     },
 ];
 
-/// Forms that wrap a message and tell of no failure.
+/// Forms that wrap a message and carry no failure.
 pub const WRAPPINGS: &[Form] = &[
     Form {
         kind: EnvelopeKind::Sns,

@@ -1,4 +1,4 @@
-//! Kafka's dead letters, bridged: Spring's `DeadLetterPublishingRecoverer` (spring-projects/spring-kafka,
+//! Kafka's dead letters behind a bridge: Spring's `DeadLetterPublishingRecoverer` (spring-projects/spring-kafka,
 //! `KafkaHeaders`) and Connect's reporter (apache/kafka, `DeadLetterQueueReporter`). Numbers are big-endian bytes.
 
 use super::Opening;
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 use alloc::format;
 use alloc::string::String;
 
-/// The headers `kafka_dlt-*`. Spring wraps what a listener throws, so the cause's class says more.
+/// The headers `kafka_dlt-*`. Spring wraps the listener's exception, so the cause's class is more specific.
 pub fn spring<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let headers = &layer.headers;
     let dlt = |name: &str| headers.string(&format!("kafka_dlt-{name}"));
@@ -47,7 +47,7 @@ pub fn connect<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     };
     let mut facts = Facts { failure: unwrapped(failure), consumer: told("connector.name"), ..Facts::default() };
     if let Some(stage) = told("stage") {
-        facts.remarks.push(format!("The connector failed in its stage {stage}."));
+        facts.remarks.push(format!("The connector failed in stage {stage}."));
     }
     facts.remarks.extend(position(
         headers,
@@ -58,9 +58,9 @@ pub fn connect<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     Some(Opening::facts(facts))
 }
 
-/// Where the record lies in Kafka: the way back for who wants to read it there.
+/// The record's position in Kafka, for people who want to read it there.
 fn position(headers: &Headers<'_>, topic: &str, partition: &str, offset: &str) -> Option<String> {
     let topic = headers.get(topic)?;
     let number = |name: &str| headers.number(name).map_or_else(|| "?".into(), |n| format!("{n}"));
-    Some(format!("In Kafka it is offset {} of partition {} of {topic}.", number(offset), number(partition)))
+    Some(format!("Position in Kafka: offset {} of partition {} of {topic}.", number(offset), number(partition)))
 }

@@ -1,6 +1,6 @@
 //! AWS Lambda: the asynchronous dead-letter queue, the on-failure destination, and the failed batch of a stream
-//! (Lambda developer guide: "Adding a dead-letter queue", "Capturing records of asynchronous invocations",
-//! "Capturing discarded batches"); EventBridge Pipes writes batches in the same form.
+//! (Lambda developer guide: "Adding a dead-letter queue", "Capturing records of asynchronous invocations", "Capturing
+//! discarded batches"). EventBridge Pipes writes batches in the same form.
 
 use super::Opening;
 use super::facts::{Facts, carried, moment};
@@ -11,24 +11,24 @@ use crate::reading::Replayability;
 use alloc::borrow::ToOwned;
 use alloc::format;
 
-/// Where a batch says where it lay.
+/// Members with a batch's position.
 const BATCHES: [&str; 2] = ["KinesisBatchInfo", "DDBStreamBatchInfo"];
 
 /// A function's dead-letter queue; the body is the event.
 pub fn asynchronous<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
-    // Lambda's event of SNS is never the bare notification: that one SNS itself gave up on.
+    // Lambda's event for SNS is never the bare notification: SNS itself gave up on that one.
     if layer.body.get("TopicArn").is_some() { None } else { refused(layer) }
 }
 
-/// The attributes RequestID, ErrorCode and ErrorMessage, which Lambda and SNS use alike.
+/// The attributes RequestID, ErrorCode and ErrorMessage, which Lambda and SNS both use.
 pub fn refused<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let request = layer.headers.get("RequestID")?;
     let code = layer.headers.get("ErrorCode")?;
-    let mut facts = Facts::remark(format!("The request's id was {request}."));
+    let mut facts = Facts::remark(format!("Request ID: {request}."));
     facts.failure = unwrapped(typed(&layer.headers.get("ErrorMessage")?));
-    // 200 means that the function itself answered with an error; others come from the service.
+    // 200 means that the function itself returned an error; other codes come from the service.
     if code != "200" {
-        facts.remarks.push(format!("The error code was {code}."));
+        facts.remarks.push(format!("Error code: {code}."));
         if facts.failure.error_type.is_none() {
             facts.failure.error_type = Some(code.into_owned());
         }
@@ -38,7 +38,7 @@ pub fn refused<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
 
 /// An asynchronous invocation that failed for good: request and response.
 pub fn destination<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
-    let request = Index::of(layer.body.get("requestContext")?);
+    let request = Index::new(layer.body.get("requestContext")?);
     let condition = request.text("condition").filter(|_| layer.body.first(&BATCHES).is_none())?;
     let mut facts = Facts {
         attempts: request.scalar(&["approximateInvokeCount"]).and_then(|n| n.parse().ok()),
@@ -46,7 +46,7 @@ pub fn destination<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
         consumer: request.scalar(&["functionArn"]),
         ..Facts::default()
     };
-    let response = layer.body.get("responseContext").map(Index::of).unwrap_or_default();
+    let response = layer.body.get("responseContext").map(Index::new).unwrap_or_default();
     facts.consumer_version = response.scalar(&["executedVersion"]);
     if let Some(answer) = layer.body.get("responsePayload") {
         facts.failure = failure_of(answer);
@@ -57,11 +57,11 @@ pub fn destination<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     Some(Opening::original(facts, layer.body.get("requestPayload").map(carried)))
 }
 
-/// A batch of a stream: only where it lay, not what was in it.
+/// A batch of a stream: its position, without its records.
 pub fn stream<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
-    let request = Index::of(layer.body.first(&["requestContext", "context"])?);
+    let request = Index::new(layer.body.first(&["requestContext", "context"])?);
     let condition = request.text("condition")?;
-    let batch = Index::of(layer.body.first(&BATCHES)?);
+    let batch = Index::new(layer.body.first(&BATCHES)?);
     let mut facts = Facts {
         attempts: request.scalar(&["approximateInvokeCount"]).and_then(|n| n.parse().ok()),
         failed_at: moment(layer.body.get("timestamp")),
@@ -77,7 +77,7 @@ pub fn stream<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     }
     let of = |name: &str| batch.scalar(&[name]).unwrap_or_else(|| "?".to_owned());
     let reason = format!(
-        "Only the position of {} records was kept (stream {}, {}, from {} to {}), not the records.",
+        "Only the position of {} records was kept (stream {}, {}, from {} to {}), not the records themselves.",
         of("batchSize"),
         of("streamArn"),
         of("shardId"),
@@ -85,6 +85,6 @@ pub fn stream<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
         of("endSequenceNumber"),
     );
     facts.not_replayable = Some(Replayability::MetadataOnly { reason });
-    // Destinations in S3 hold the records too (Lambda developer guide, "services-dynamodb-errors").
+    // Destinations in S3 also contain the records (Lambda developer guide, "services-dynamodb-errors").
     Some(Opening::payload(facts, layer.body.get("payload").filter(|raw| !Raw::is_object(*raw)).map(carried), None))
 }

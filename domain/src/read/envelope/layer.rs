@@ -1,4 +1,4 @@
-//! One layer of a letter: a text, the members of its JSON object, and the headers that belong to it.
+//! One layer of a letter: a text, the members of its JSON object, and its headers.
 
 use super::unpack;
 use crate::id::QueueArn;
@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-/// Where bridges put the headers of the broker that they read from, when they do not make them message attributes.
+/// Where bridges put the source broker's headers if they do not map them to message attributes.
 const HEADER_MEMBERS: [&str; 8] = [
     "headers",
     "Headers",
@@ -20,52 +20,52 @@ const HEADER_MEMBERS: [&str; 8] = [
     "MessageAttributes",
     "messageAttributes",
 ];
-/// The attribute in which NServiceBus keeps its headers beside a raw body (docs.particular.net, transports/sqs).
+/// The attribute with NServiceBus's headers, next to a raw body (docs.particular.net, transports/sqs).
 const NSERVICEBUS_HEADERS: &str = "NServiceBus.AmazonSQS.Headers";
 
-/// What an envelope is recognised by and read from.
+/// The input for recognising and reading an envelope.
 pub struct Layer<'a> {
     /// The text.
     pub text: &'a str,
-    /// Its members, where it is a JSON object.
+    /// Its members, if it is a JSON object.
     pub body: Index<'a>,
     /// Its headers.
     pub headers: Headers<'a>,
-    /// The queue that the letter lies in.
+    /// The dead-letter queue of the letter.
     pub dlq: &'a QueueArn,
-    /// Whether it is what the message itself was, not something inside it.
+    /// Whether this is the message itself rather than something inside it.
     pub outermost: bool,
-    /// Whether its text is all there is of it.
+    /// Whether the text is complete.
     pub whole: bool,
 }
 
 impl<'a> Layer<'a> {
-    /// The message as it lies in the queue.
+    /// The message as it is in the queue.
     pub fn outermost(message: &'a DeadMessage) -> Self {
-        let body = Index::of(Raw::of(&message.content.body));
+        let body = Index::new(Raw::new(&message.content.body));
         let attributes = &message.content.attributes;
-        let mut headers = Headers::of(Some(attributes).filter(|a| !a.is_empty()), header_object(&body));
+        let mut headers = Headers::new(Some(attributes).filter(|a| !a.is_empty()), header_object(&body));
         if let Some(text) = attributes.get(NSERVICEBUS_HEADERS).and_then(Attribute::as_text) {
-            headers.object = Index::of(Raw::of(text));
+            headers.object = Index::new(Raw::new(text));
         }
         Self { text: &message.content.body, body, headers, dlq: &message.dlq, outermost: true, whole: true }
     }
 
-    /// A text inside, with the headers that its wrapping has for it.
+    /// A layer inside another, with the headers that its wrapping provides.
     pub fn inside(text: &'a str, headers: Option<Raw<'a>>, outer: &Layer<'a>, whole: bool) -> Self {
-        let body = Index::of(Raw::of(text));
-        let object = headers.map_or_else(|| header_object(&body), Index::of);
-        Self { text, body, headers: Headers::of(None, object), dlq: outer.dlq, outermost: false, whole }
+        let body = Index::new(Raw::new(text));
+        let object = headers.map_or_else(|| header_object(&body), Index::new);
+        Self { text, body, headers: Headers::new(None, object), dlq: outer.dlq, outermost: false, whole }
     }
 }
 
 fn header_object<'a>(body: &Index<'a>) -> Index<'a> {
     let Some(found) = body.first(&HEADER_MEMBERS) else { return Index::default() };
     // RabbitMQ's management format: {"properties":{"headers":{...}}}.
-    Index::of(found.get("headers").filter(|inner| inner.is_object()).unwrap_or(found))
+    Index::new(found.get("headers").filter(|inner| inner.is_object()).unwrap_or(found))
 }
 
-/// Headers by name: message attributes, else an object of the body.
+/// Headers by name: message attributes, else an object in the body.
 pub struct Headers<'a> {
     attributes: Option<&'a Attributes>,
     sketch: Sketch,
@@ -73,7 +73,7 @@ pub struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
-    fn of(attributes: Option<&'a Attributes>, object: Index<'a>) -> Self {
+    fn new(attributes: Option<&'a Attributes>, object: Index<'a>) -> Self {
         let mut sketch = Sketch::default();
         attributes.into_iter().flat_map(Attributes::keys).for_each(|name| sketch.put(name));
         Self { attributes, sketch, object }
@@ -84,17 +84,17 @@ impl<'a> Headers<'a> {
         self.attributes?.get(name).map(|attribute| &attribute.value)
     }
 
-    /// Whether there are none.
+    /// Whether there are no headers.
     pub fn is_empty(&self) -> bool {
         self.attributes.is_none() && self.object.is_empty()
     }
 
-    /// Whether there is one of this name.
+    /// Whether there is a header of this name.
     pub fn has(&self, name: &str) -> bool {
         self.attribute(name).is_some() || self.object.get(name).is_some()
     }
 
-    /// The value as text; bytes count where they are UTF-8.
+    /// Returns the value as text; bytes count if they are UTF-8.
     pub fn get(&self, name: &str) -> Option<Cow<'a, str>> {
         match self.attribute(name) {
             Some(AttributeValue::Text(text)) => return Some(Cow::Borrowed(text)),
@@ -102,22 +102,22 @@ impl<'a> Headers<'a> {
             None => {}
         }
         let raw = self.object.get(name)?;
-        // SNS has {"Type","Value"}, the SQS API {"StringValue"}, a Lambda event {"stringValue"}.
-        let raw = if raw.is_object() { Index::of(raw).first(&["Value", "StringValue", "stringValue"])? } else { raw };
+        // SNS uses {"Type","Value"}, the SQS API {"StringValue"}, a Lambda event {"stringValue"}.
+        let raw = if raw.is_object() { Index::new(raw).first(&["Value", "StringValue", "stringValue"])? } else { raw };
         raw.as_text().or_else(|| raw.as_number().map(Cow::Borrowed)).or_else(|| Some(Cow::Borrowed(raw.text().trim())))
     }
 
-    /// The value as a text of its own, where it is not empty.
+    /// Returns the value as an owned, non-empty text.
     pub fn string(&self, name: &str) -> Option<String> {
         self.get(name).filter(|text| !text.is_empty()).map(Cow::into_owned)
     }
 
-    /// The value of the first of these names that is there and not empty.
+    /// Returns the first non-empty value among these names.
     pub fn first(&self, names: &[&str]) -> Option<String> {
         if self.is_empty() { None } else { names.iter().find_map(|name| self.string(name)) }
     }
 
-    /// A whole number: digits, or what bridges make of a number in bytes: 4 or 8 of them, big-endian, in base64.
+    /// Returns a whole number: digits, or a bridge's encoding of a binary number: 4 or 8 big-endian bytes in base64.
     pub fn number(&self, name: &str) -> Option<i64> {
         let bytes = match self.attribute(name) {
             Some(AttributeValue::Binary(b64)) => unpack::base64(b64)?,
@@ -137,12 +137,12 @@ impl<'a> Headers<'a> {
         }
     }
 
-    /// A count that fits.
+    /// Returns a count that fits 32 bits.
     pub fn count(&self, name: &str) -> Option<u32> {
         u32::try_from(self.number(name)?).ok()
     }
 
-    /// A moment.
+    /// Returns a moment.
     pub fn moment(&self, name: &str) -> Option<Timestamp> {
         when::parse(&self.get(name)?)
     }

@@ -1,5 +1,5 @@
-//! MassTransit on SQS (MassTransit/MassTransit: `MessageHeaders`, `SqsMoveTransport`, "Message envelope"): fault
-//! headers as attributes, which a move adds; the message is in an envelope of its own that stays.
+//! MassTransit on SQS (MassTransit/MassTransit: `MessageHeaders`, `SqsMoveTransport`, "Message envelope"): moving a
+//! message adds fault headers as attributes. The message stays in MassTransit's own envelope.
 
 use super::Opening;
 use super::facts::{Facts, last_part, moment, sibling};
@@ -24,7 +24,7 @@ pub fn fault<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
         consumer: headers.string("MT-Fault-ConsumerType"),
         consumer_version: headers.string("MT-Host-AssemblyVersion"),
         message_type: headers.get("MT-Fault-MessageType").map(|urn| type_name(&urn)),
-        // A retry comes after the first try, and each redelivery begins anew.
+        // A retry follows the first attempt, and each redelivery restarts the count.
         attempts: retries.map(|retries| retries.saturating_add(1).saturating_mul(redeliveries.saturating_add(1))),
         ..Facts::default()
     };
@@ -36,20 +36,20 @@ pub fn fault<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
         headers.get("MT-Fault-InputAddress").and_then(|address| sibling(layer.dlq, &queue_of(&address)))
     {
         facts.main_queue = Some(queue);
-        facts.remarks.push("The main queue is the one that MT-Fault-InputAddress names.".into());
+        facts.remarks.push("The main queue comes from the header MT-Fault-InputAddress.".into());
     }
     Some(Opening::facts(facts))
 }
 
-/// `amazonsqs://eu-west-1/orders?durable=true`: the queue's name.
+/// Returns the queue's name in `amazonsqs://eu-west-1/orders?durable=true`.
 fn queue_of(address: &str) -> String {
     last_part(address.split('?').next().unwrap_or_default())
 }
 
-/// MassTransit's own envelope: the message is an object in it, which pointers reach.
+/// MassTransit's own envelope: the message is an object in it, within reach of policy pointers.
 pub fn message<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let types = layer.body.get("messageType")?;
-    let host = layer.body.get("host").map(Index::of).unwrap_or_default();
+    let host = layer.body.get("host").map(Index::new).unwrap_or_default();
     Some(Opening::facts(Facts {
         message_type: types.elements().next().and_then(Raw::as_text).map(|urn| type_name(&urn)),
         producer: host.scalar(&["assembly", "processName"]),
@@ -60,7 +60,7 @@ pub fn message<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     }))
 }
 
-/// `urn:message:Shop.Contracts:OrderPlaced` is `Shop.Contracts.OrderPlaced`.
+/// Turns `urn:message:Shop.Contracts:OrderPlaced` into `Shop.Contracts.OrderPlaced`.
 fn type_name(urn: &str) -> String {
     urn.strip_prefix("urn:message:").map_or_else(|| urn.to_string(), |name| name.replace(':', "."))
 }

@@ -1,5 +1,5 @@
 //! NServiceBus on SQS (docs.particular.net: "Message headers", "Recoverability headers", SQS transport "Headers and
-//! body"): headers as an attribute beside a raw body, or a `TransportMessage` with its body in base64.
+//! body"): headers as an attribute next to a raw body, or a `TransportMessage` with its body in base64.
 
 use super::facts::{Facts, sibling};
 use super::layer::{Headers, Layer};
@@ -23,18 +23,18 @@ pub fn failed<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
         failed_at: headers.moment("NServiceBus.TimeOfFailure"),
         consumer: headers.string("NServiceBus.ProcessingEndpoint"),
         original_message_id: headers.string("NServiceBus.MessageId"),
-        ..told(headers)
+        ..common_facts(headers)
     };
     if let Some(queue) = headers.get("NServiceBus.FailedQ").and_then(|name| sibling(layer.dlq, &name)) {
         facts.main_queue = Some(queue);
-        facts.remarks.push("The main queue is the one that NServiceBus.FailedQ names.".into());
+        facts.remarks.push("The main queue comes from the header NServiceBus.FailedQ.".into());
     }
     Some(Opening::facts(facts))
 }
 
 /// A message on its way: the body of a `TransportMessage` is in base64, or in S3.
 pub fn message<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
-    let mut facts = told(&layer.headers);
+    let mut facts = common_facts(&layer.headers);
     let body = layer.body.text("Body").filter(|body| !body.is_empty());
     if let Some(key) = layer.body.text("S3BodyKey") {
         facts.not_replayable = Some(pointer::pointing_to("the transport's bucket", &key));
@@ -43,7 +43,7 @@ pub fn message<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     known.then(|| Opening::payload(facts, body, None))
 }
 
-fn told(headers: &Headers<'_>) -> Facts {
+fn common_facts(headers: &Headers<'_>) -> Facts {
     let sent_at = headers.moment("NServiceBus.TimeSent");
     let life = headers.get("NServiceBus.TimeToBeReceived").and_then(|text| span(&text));
     Facts {
@@ -55,12 +55,13 @@ fn told(headers: &Headers<'_>) -> Facts {
     }
 }
 
-/// `Shop.OrderPlaced, Shop.Messages, Version=1.0.0.0, ...; Shop.IEvent, ...`: the first is the most specific.
+/// Returns the first type of `Shop.OrderPlaced, Shop.Messages, Version=1.0.0.0, ...; Shop.IEvent, ...`: the most
+/// specific one.
 fn first_type(types: &str) -> String {
     types.split([',', ';']).next().unwrap_or_default().trim().to_string()
 }
 
-/// A .NET time span, `[days.]hh:mm:ss`.
+/// Parses a .NET time span, `[days.]hh:mm:ss`.
 fn span(text: &str) -> Option<Span> {
     let (days, clock) = match text.split_once('.') {
         Some((days, clock)) if !days.contains(':') => (days.parse().ok()?, clock),

@@ -1,5 +1,6 @@
-//! Google Cloud Pub/Sub (cloud.google.com/pubsub, "Handle message failures", "Push subscriptions"): attributes that
-//! the service puts onto a message it forwards to a dead-letter topic, and the push format with its data in base64.
+//! Google Cloud Pub/Sub (cloud.google.com/pubsub, "Handle message failures", "Push subscriptions"): the attributes
+//! that the service adds when it forwards a message to a dead-letter topic, and the push format with its data in
+//! base64.
 
 use super::Opening;
 use super::facts::{Facts, moment};
@@ -23,9 +24,9 @@ pub fn dead<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
 
 /// `{"message":{"data","attributes",...},"subscription"}`.
 pub fn push<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
-    let message = Index::of(layer.body.get("message")?);
+    let message = Index::new(layer.body.get("message")?);
     let data = message.text("data")?;
-    // Where it is a dead letter, this is when it was forwarded; a carrier inside knows when it was sent.
+    // For a dead letter this is the time of forwarding; a carrier inside knows the time of sending.
     let facts = Facts { sent_at: moment(message.first(&["publishTime", "publish_time"])), ..Facts::default() };
     Some(Opening::payload(facts, Some(data), message.get("attributes")))
 }

@@ -1,4 +1,4 @@
-//! A whole SQS record, as a Lambda function or a consumer gets it, kept inside an envelope.
+//! A whole SQS record inside an envelope, as a Lambda function or a consumer receives it.
 
 use super::facts::{Facts, carried, moment, queue_arn};
 use super::{Inner, Opening};
@@ -8,10 +8,10 @@ use alloc::string::String;
 
 /// Reads a record in the spelling of Lambda's event (`messageId`, `body`) or of the SQS API (`MessageId`, `Body`).
 pub fn open<'a>(record: Raw<'a>) -> Option<Opening<'a>> {
-    let record = Index::of(record);
+    let record = Index::new(record);
     let body = carried(record.first(&["body", "Body"])?);
     let id = record.scalar(&["messageId", "MessageId"])?;
-    let system = record.first(&["attributes", "Attributes"]).map(Index::of).unwrap_or_default();
+    let system = record.first(&["attributes", "Attributes"]).map(Index::new).unwrap_or_default();
     let facts = Facts {
         original_message_id: Some(id),
         main_queue: record.scalar(&["eventSourceARN"]).as_deref().and_then(queue_arn),
@@ -25,12 +25,12 @@ pub fn open<'a>(record: Raw<'a>) -> Option<Opening<'a>> {
     Some(Opening { facts, inner: Inner::Original { body, rest }, stamp: None })
 }
 
-/// The most attributes that one message has (SQS quotas); more are not those of a message.
+/// The maximum number of attributes of one message (SQS quotas); an object with more is something else.
 const ATTRIBUTES_MAX: usize = crate::limits::ATTRIBUTES_MAX;
 
 fn attributes(kept: Raw<'_>) -> Attributes {
     let named = kept.members().take(ATTRIBUTES_MAX).filter_map(|(name, raw)| {
-        let fields = Index::of(raw);
+        let fields = Index::new(raw);
         let data_type = fields.scalar(&["dataType", "DataType"])?;
         let value = match fields.scalar(&["stringValue", "StringValue"]) {
             Some(text) => AttributeValue::Text(text),

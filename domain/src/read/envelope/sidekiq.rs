@@ -1,5 +1,5 @@
-//! Sidekiq's and Shoryuken's jobs (sidekiq/sidekiq, "Job format", `JobRetry`): errors are fields of the job itself;
-//! the backtrace is base64 of zlib of JSON; times are milliseconds now, and were seconds with a fraction.
+//! Jobs of Sidekiq and Shoryuken (sidekiq/sidekiq, "Job format", `JobRetry`): errors are fields of the job itself. The
+//! backtrace is base64 of zlib of JSON. Times are milliseconds; in older versions, seconds with a fraction.
 
 use super::facts::{Facts, moment};
 use super::layer::Layer;
@@ -9,7 +9,7 @@ use crate::reading::Failure;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// A job that failed.
+/// A failed job.
 pub fn failed<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let mut opening = job(layer)?;
     let body = &layer.body;
@@ -19,11 +19,11 @@ pub fn failed<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
         stack: body.get("error_backtrace").and_then(backtrace),
         stated_class: None,
     };
-    // `failed_at` is the first failure; `retried_at` comes with the second.
+    // `failed_at` is the first failure; `retried_at` is set from the second failure on.
     let first = moment(body.get("failed_at"));
     opening.facts.first_tried_at = first;
     opening.facts.failed_at = moment(body.get("retried_at")).or(first);
-    // The first failure writes 0, so there was one try more than retries that have failed.
+    // The first failure sets the count to 0, so there was one more attempt than failed retries.
     let retries = body.scalar(&["retry_count"]).and_then(|n| n.parse::<u32>().ok());
     opening.facts.attempts = Some(retries.map_or(1, |retries| retries.saturating_add(1)));
     Some(opening)
@@ -50,7 +50,7 @@ fn backtrace(raw: Raw<'_>) -> Option<String> {
     let text = raw.as_text()?;
     let mut left = crate::limits::STACK_BYTES_MAX;
     match unpack::text(&text, &mut left) {
-        Some(unpacked) => lines(Raw::of(&unpacked.text)).or(Some(unpacked.text)),
+        Some(unpacked) => lines(Raw::new(&unpacked.text)).or(Some(unpacked.text)),
         None => Some(text.to_string()),
     }
 }

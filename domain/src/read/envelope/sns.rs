@@ -1,5 +1,5 @@
 //! SNS without raw delivery: the message is a string inside a notification (SNS developer guide, "Parsing message
-//! formats"). What is read is the message; what is sent back stays the notification, which the consumer expects.
+//! formats"). The message is read; a replay sends the whole notification back, because the consumer expects it.
 
 use super::Opening;
 use super::facts::{Facts, moment};

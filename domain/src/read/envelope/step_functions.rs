@@ -1,4 +1,4 @@
-//! AWS Step Functions: a state machine's `Catch` that sends `Error` and `Cause` to a queue, alone or beside the input
+//! AWS Step Functions: a state machine's `Catch` that sends `Error` and `Cause` to a queue, alone or next to the input
 //! (Step Functions developer guide, "Handling errors"). The cause is often JSON in a string.
 
 use super::Opening;
@@ -8,22 +8,22 @@ use super::layer::Layer;
 use crate::read::json::{Index, Raw};
 use crate::reading::Replayability;
 
-/// Where `ResultPath` puts the error.
-const PLACES: [&str; 4] = ["error", "Error", "errorInfo", "error-info"];
-/// Where authors keep the input.
+/// Common names for the error under `ResultPath`.
+const ERRORS: [&str; 4] = ["error", "Error", "errorInfo", "error-info"];
+/// Common names for the input.
 const INPUTS: [&str; 4] = ["input", "Input", "originalInput", "executionInput"];
 
 pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let is_error = |raw: &Index<'_>| raw.text("Error").is_some() && raw.text("Cause").is_some();
     if is_error(&layer.body) {
-        let mut facts = Facts { failure: failure_of(Raw::of(layer.text)), ..Facts::default() };
+        let mut facts = Facts { failure: failure_of(Raw::new(layer.text)), ..Facts::default() };
         let input = layer.body.first(&INPUTS).map(carried);
         if input.is_none() {
-            let reason = "Only the error of the state machine was sent; its input is not in the message.".into();
+            let reason = "The message contains only the state machine's error, not its input.".into();
             facts.not_replayable = Some(Replayability::MetadataOnly { reason });
         }
         return Some(Opening::original(facts, input));
     }
-    let error = PLACES.iter().find_map(|name| layer.body.get(name).filter(|raw| is_error(&Index::of(*raw))))?;
+    let error = ERRORS.iter().find_map(|name| layer.body.get(name).filter(|raw| is_error(&Index::new(*raw))))?;
     Some(Opening::facts(Facts { failure: failure_of(error), ..Facts::default() }))
 }

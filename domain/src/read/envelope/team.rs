@@ -1,5 +1,5 @@
-//! An error envelope in the body, as teams write it: the message beside the reason of its failure, and what was
-//! processing it.
+//! An error envelope that a team writes into the body: the message, the reason of its failure, and the processing
+//! context.
 
 use super::facts::{Facts, carried};
 use super::failure::{failure_in, failure_of, unwrapped};
@@ -19,7 +19,7 @@ const ORIGINALS: [&str; 8] = [
 ];
 const REASONS: [&str; 8] =
     ["failureReason", "failure_reason", "failure", "error", "errorInfo", "errorDetails", "exception", "reason"];
-/// Where the reason is not in an object of its own.
+/// Fields of a reason without an object of its own.
 const FLAT: [&str; 4] = ["errorMessage", "error_message", "errorType", "error_type"];
 const CONTEXTS: [&str; 8] = [
     "processingContext",
@@ -43,13 +43,13 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     };
     let mut facts = Facts { failure, ..Facts::default() };
     for context in CONTEXTS.iter().filter_map(|name| layer.body.get(name)).filter(|raw| raw.is_object()) {
-        let mut told = Facts::in_context(&Index::of(context));
-        // The version may stand in another context than the name.
-        facts.consumer_version = facts.consumer_version.take().or(told.consumer_version.take());
-        facts.fill_all(told);
+        let mut stated = Facts::in_context(&Index::new(context));
+        // The version may be in another context than the name.
+        facts.consumer_version = facts.consumer_version.take().or(stated.consumer_version.take());
+        facts.fill_all(stated);
     }
-    // What stands beside the original itself; a bare `messageId` may be anybody's: two letters that claim one id would
-    // be taken for one.
+    // Facts next to the original itself. A bare `messageId` does not count because it may be any id: two letters with
+    // the same id would be taken for one.
     facts.fill_all(Facts::in_context(&layer.body));
     if !original.is_object() {
         return Some(Opening::original(facts, Some(carried(original))));
@@ -57,7 +57,7 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let Some(mut kept) = record::open(original) else {
         return Some(Opening::original(facts, Some(carried(original))));
     };
-    // The record is what SQS handed over: it knows its own id and queue best.
+    // The record comes from SQS itself, so its id and queue take precedence.
     facts.original_message_id = kept.facts.original_message_id.take();
     facts.main_queue = kept.facts.main_queue.take().or(facts.main_queue);
     facts.fill_all(kept.facts);

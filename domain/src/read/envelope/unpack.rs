@@ -1,4 +1,4 @@
-//! What is packed into text: base64, and gzip or zlib under it. Output is bounded, whatever the input claims.
+//! Unpacks base64, with gzip or zlib inside. Output is bounded, whatever the input claims.
 
 use crate::limits::MESSAGE_BYTES_MAX;
 use alloc::string::String;
@@ -8,13 +8,13 @@ use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use miniz_oxide::inflate;
 
-/// The most bytes that all packed parts of one letter together may unpack to. The head of a larger payload is read,
-/// which is where type and impact stand; a payload that was sent without packing could not be larger either.
+/// The maximum total bytes that the packed parts of one letter may unpack to. Of a larger payload only the beginning
+/// is read, which contains type and impact. An unpacked payload could not be larger either.
 pub const UNPACKED_BYTES_MAX: usize = MESSAGE_BYTES_MAX;
 
-/// The shortest text that is tried as base64: shorter ones are words.
+/// The shortest text that is tried as base64; shorter texts are words.
 const BASE64_BYTES_MIN: usize = 16;
-/// How much is decoded to see whether decoding the rest is worth it.
+/// Bytes that are decoded first, to see whether decoding all of them is worthwhile.
 const PEEK_BYTES: usize = 16;
 
 const CONFIG: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -23,22 +23,22 @@ const CONFIG: GeneralPurposeConfig = GeneralPurposeConfig::new()
 const PLAIN: GeneralPurpose = GeneralPurpose::new(&STANDARD, CONFIG);
 const URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, CONFIG);
 
-/// What came out of a packed text.
+/// The result of unpacking.
 pub struct Unpacked {
     /// The text.
     pub text: String,
-    /// Whether more was in it than may come out.
+    /// Whether the output was cut at its limit.
     pub cut: bool,
 }
 
-/// The bytes of base64 in either alphabet, padded or not.
+/// Decodes base64 in either alphabet, padded or not.
 pub fn base64(text: &str) -> Option<Vec<u8>> {
     let text = text.trim();
     let engine = if text.contains(['-', '_']) { &URL } else { &PLAIN };
     engine.decode(text).ok()
 }
 
-/// The text in base64, compressed or not, where that is what it is: JSON, or compressed bytes.
+/// Unpacks base64, compressed or not, if it contains JSON or compressed bytes.
 pub fn text(text: &str, left_bytes: &mut usize) -> Option<Unpacked> {
     let text = text.trim();
     let head = text.get(..PEEK_BYTES).filter(|_| text.len() >= BASE64_BYTES_MIN)?;
@@ -50,7 +50,7 @@ pub fn text(text: &str, left_bytes: &mut usize) -> Option<Unpacked> {
     }
 }
 
-/// Compressed bytes (gzip, RFC 1952, or zlib, RFC 1950) as text.
+/// Decompresses gzip (RFC 1952) or zlib (RFC 1950) to text.
 pub fn inflated(bytes: &[u8], left_bytes: &mut usize) -> Option<Unpacked> {
     let deflated = deflated(bytes)?;
     let (out, cut) = match inflate::decompress_to_vec_with_limit(deflated, *left_bytes) {
@@ -62,8 +62,8 @@ pub fn inflated(bytes: &[u8], left_bytes: &mut usize) -> Option<Unpacked> {
     as_text(out, cut)
 }
 
-/// The raw deflate stream inside gzip or zlib. Checksums are not checked: a letter that is damaged is read as far as
-/// it goes.
+/// Returns the raw deflate stream inside gzip or zlib. Checksums are ignored: a damaged letter is read as far as
+/// possible.
 fn deflated(bytes: &[u8]) -> Option<&[u8]> {
     match bytes {
         [0x1f, 0x8b, 8, flags, _, _, _, _, _, _, rest @ ..] => {
@@ -78,7 +78,7 @@ fn deflated(bytes: &[u8]) -> Option<&[u8]> {
             }
             if flags & 2 != 0 { rest.get(2..) } else { Some(rest) }
         }
-        // Method 8, no dictionary, and the header is a multiple of 31.
+        // Method 8, no dictionary, and a header that is a multiple of 31.
         [method, flags, rest @ ..]
             if method & 15 == 8 && flags & 32 == 0 && u16::from_be_bytes([*method, *flags]) % 31 == 0 =>
         {
@@ -88,7 +88,7 @@ fn deflated(bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// UTF-8, or its longest beginning where the end was cut off.
+/// Returns the bytes as UTF-8, or their longest valid beginning if the end was cut off.
 fn as_text(bytes: Vec<u8>, cut: bool) -> Option<Unpacked> {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_texts_are_told_from_plain_ones() {
+    fn packed_texts_are_distinguished_from_plain_ones() {
         let json = br#"{"type":"order.placed","n":1}"#;
         let whole = core::str::from_utf8(json).ok();
         for (packed, expected) in [
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_gives_its_head_and_spends_the_letters_allowance() {
+    fn a_bomb_yields_its_beginning_and_uses_up_the_letters_allowance() {
         let bomb = gzip(&vec![b'x'; 64 * UNPACKED_BYTES_MAX], 0, b"");
         let mut left = UNPACKED_BYTES_MAX;
         let unpacked = text(&bomb, &mut left);

@@ -1,8 +1,8 @@
-//! What is generated, numbered or compiled into a frame's names is taken out of them.
+//! Removes the generated, numbered and compiled parts of a frame's names.
 
 use alloc::string::{String, ToString};
 
-/// The base name of a file, hashes and numbers of bundles taken out.
+/// Returns the base name of a file without the hashes and numbers of bundles.
 pub fn file(path: &str) -> String {
     let path = path.split(['?', '\0']).next().unwrap_or(path);
     let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
@@ -22,18 +22,18 @@ pub fn file(path: &str) -> String {
     out
 }
 
-/// A name without its digits where they are many, as generated names have them; `v2` and `sha256` stay.
+/// Removes the digits from a name with many of them, as in generated names; `v2` and `sha256` stay.
 pub fn numbers(name: &str) -> String {
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
     if digits > 3 { name.chars().filter(|c| !c.is_ascii_digit()).collect() } else { name.to_string() }
 }
 
-/// Drops every digit.
+/// Removes every digit.
 fn no_digits(name: &str) -> String {
     name.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-/// `path:12:7` without the position.
+/// Removes the position from `path:12:7`.
 pub fn without_position(place: &str) -> (&str, &str) {
     let mut path = place;
     for _ in 0..2 {
@@ -45,7 +45,7 @@ pub fn without_position(place: &str) -> (&str, &str) {
     (path, &place[path.len()..])
 }
 
-/// Proxies, lambdas and anonymous classes of the JVM have generated ends.
+/// Removes the generated suffixes of the JVM's proxies, lambdas and anonymous classes.
 pub fn java_class(class: &str) -> String {
     const GENERATED: [&str; 8] = [
         "$$",
@@ -57,7 +57,7 @@ pub fn java_class(class: &str) -> String {
         "GeneratedMethodAccessor",
         "GeneratedConstructorAccessor",
     ];
-    // Few classes have one; looking for each mark costs more than all else.
+    // Few class names contain a dollar sign; searching for each mark would be the most expensive part.
     let last = class.rfind('.').map_or(0, |dot| dot + 1);
     if !class.contains('$') && !class[last..].starts_with("Generated") {
         return class.to_string();
@@ -69,7 +69,7 @@ pub fn java_class(class: &str) -> String {
         }
     }
     let class = class[..end].trim_end_matches('_');
-    // `Handler$1` is an anonymous class, `ns$fn__123` a Clojure function: the numbers come from the compiler.
+    // `Handler$1` is an anonymous class, `ns$fn__123` a Clojure function: the compiler generated the numbers.
     let mut out = String::with_capacity(class.len());
     for (at, part) in class.split('$').enumerate() {
         let part = part
@@ -89,7 +89,7 @@ pub fn java_class(class: &str) -> String {
     out
 }
 
-/// `lambda$handle$0` is `handle`, `access$000` a bridge.
+/// `lambda$handle$0` becomes `handle`; `access$000` is a bridge.
 pub fn java_method(method: &str) -> String {
     let inner = method.strip_prefix("lambda$").map_or(method, |rest| rest.split('$').next().unwrap_or(rest));
     let inner = inner.strip_prefix("$anonfun$").map_or(inner, |rest| rest.split('$').next().unwrap_or(rest));
@@ -99,7 +99,7 @@ pub fn java_method(method: &str) -> String {
     }
 }
 
-/// State machines (`<Handle>d__5.MoveNext`), closures (`<>c__DisplayClass3_0.<Handle>b__1`), generics.
+/// Cleans state machines (`<Handle>d__5.MoveNext`), closures (`<>c__DisplayClass3_0.<Handle>b__1`) and generics.
 pub fn dotnet(method: &str) -> String {
     let mut parts: alloc::vec::Vec<String> = alloc::vec::Vec::new();
     for part in method.split(['.', '+']) {
@@ -121,7 +121,7 @@ pub fn dotnet(method: &str) -> String {
     parts.join(".")
 }
 
-/// `async`, `new`, `Object.` and `[as x]` say how it was called, not what it is.
+/// Removes `async`, `new`, `Object.` and `[as x]`, which describe the call, not the function.
 pub fn node_function(function: &str) -> String {
     let name = function.split(" [as ").next().unwrap_or(function);
     let name = ["async ", "new "].iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
@@ -136,7 +136,7 @@ pub fn node_function(function: &str) -> String {
     }
 }
 
-/// Blocks and ERB templates: the method they are in.
+/// Returns the method around a block or ERB template.
 pub fn ruby_method(function: &str) -> String {
     let name = match function
         .strip_prefix("block ")
@@ -152,7 +152,7 @@ pub fn ruby_method(function: &str) -> String {
     }
 }
 
-/// The call without its arguments; an anonymous class without where it was written.
+/// Removes a call's arguments, and the location of an anonymous class.
 pub fn php_call(call: &str) -> String {
     if let Some((class, rest)) = call.split_once("@anonymous") {
         let method = rest.rsplit_once("->").map_or("", |(_, m)| m);
@@ -163,18 +163,18 @@ pub fn php_call(call: &str) -> String {
 
 fn clean_call(call: &str) -> String {
     let name = call.split('(').next().unwrap_or(call);
-    // `{closure:/path/File.php:12}` since PHP 8.4; `{closure}` before.
+    // `{closure:/path/File.php:12}` since PHP 8.4, `{closure}` before.
     if name.contains("{closure") {
         return alloc::format!("{}{{closure}}", name.split("{closure").next().unwrap_or_default());
     }
     name.to_string()
 }
 
-/// Arguments, type parameters and the numbers of closures.
+/// Removes arguments, type parameters and the numbers of closures.
 pub fn go_function(line: &str) -> String {
     let mut name = line;
     if line.ends_with(')') {
-        // The arguments are the last bracket that opens after the last dot's name: `a/b.(*T).F(0x1, {0x2})`.
+        // The arguments are in the last bracket after the last dot's name: `a/b.(*T).F(0x1, {0x2})`.
         let after_slash = line.rfind('/').filter(|at| !line[*at..].contains(", ")).map_or(0, |at| at + 1);
         let mut from = after_slash;
         while let Some(open) = line[from..].find('(').map(|at| at + from) {
@@ -195,7 +195,7 @@ pub fn go_function(line: &str) -> String {
             _ => {}
         }
     }
-    // What the compiler wraps around `go`, `defer` and method values.
+    // Wrappers that the compiler generates around `go`, `defer` and method values.
     for mark in [".gowrap", ".deferwrap", "-fm", "-range"] {
         if let Some(at) = out.find(mark).filter(|at| out[at + mark.len()..].bytes().all(|b| b.is_ascii_digit())) {
             out.truncate(at);
@@ -208,7 +208,7 @@ pub fn go_function(line: &str) -> String {
     }
 }
 
-/// `github.com/a/b.(*T).F` as package and function.
+/// Splits `github.com/a/b.(*T).F` into package and function.
 pub fn go_parts(name: &str) -> (&str, &str) {
     let after_slash = name.rfind('/').map_or(0, |at| at + 1);
     match name[after_slash..].find('.') {
@@ -217,7 +217,7 @@ pub fn go_parts(name: &str) -> (&str, &str) {
     }
 }
 
-/// The length of what angle brackets enclose at the beginning of a text.
+/// Returns the length of the angle brackets at the beginning of a text.
 fn angle_length(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
@@ -231,7 +231,7 @@ fn angle_length(text: &str) -> Option<usize> {
     None
 }
 
-/// The path in a mangled symbol: `_ZN4shop4cart5total17h0123456789abcdefE`.
+/// Returns the path in a mangled symbol: `_ZN4shop4cart5total17h0123456789abcdefE`.
 fn legacy_path(symbol: &str) -> Option<String> {
     let mut rest = symbol.strip_prefix("_ZN")?;
     let mut path = String::new();
@@ -250,7 +250,7 @@ fn legacy_path(symbol: &str) -> Option<String> {
     (!path.is_empty()).then_some(path)
 }
 
-/// The symbol without its hash, closures and generated parts.
+/// Removes a symbol's hash, closures and generated parts.
 pub fn rust_symbol(symbol: &str) -> String {
     let symbol = match symbol.rsplit_once("::h") {
         Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => name,
@@ -259,7 +259,7 @@ pub fn rust_symbol(symbol: &str) -> String {
     if let Some(path) = legacy_path(symbol) {
         return path;
     }
-    // Closures, futures (`{async_fn_env#0}`) and instances (`::<u64>`) of a function are the function.
+    // Closures, futures (`{async_fn_env#0}`) and instances (`::<u64>`) belong to their function.
     let mut out = String::with_capacity(symbol.len());
     let mut rest = symbol;
     while let Some(at) = rest.find("::") {

@@ -1,9 +1,9 @@
-//! Which frames belong to libraries: by package, by where packages are installed, by the runtimes' own names.
+//! Recognises library frames: by package, by the directory of installed packages, by the runtimes' own names.
 
 use super::Frame;
 use crate::read::sorted::Sought;
 
-/// Packages of the JVM's platform, languages, frameworks and drivers. Sorted, and none begins with another: see
+/// Packages of the JVM's platform, languages, frameworks and drivers. Sorted, and no entry is a prefix of another: see
 /// [`in_package`].
 #[rustfmt::skip]
 const JAVA: &[&str] = &[
@@ -23,7 +23,7 @@ const JAVA: &[&str] = &[
     "retrofit2.", "rx.", "scala.", "software.amazon.", "sun.", "zio.",
 ];
 
-/// Name spaces of the .NET platform and of packages. Sorted, and none begins with another.
+/// Namespaces of the .NET platform and of packages. Sorted, and no entry is a prefix of another.
 #[rustfmt::skip]
 const DOTNET: &[&str] = &[
     "Amazon.", "AutoMapper.", "Autofac.", "Azure.", "Castle.", "Confluent.", "Dapper.", "FSharp.",
@@ -34,8 +34,8 @@ const DOTNET: &[&str] = &[
     "Wolverine.", "Xunit.", "log4net.",
 ];
 
-/// Whether a path begins with a package of a sorted table. The last package that is not after the path is the only
-/// one that can: whatever stands between a beginning and the path begins with it too.
+/// Whether a path begins with a package of a sorted table. Only the last package that sorts before the path can match:
+/// anything between a prefix and the path begins with that prefix too.
 fn in_package(packages: &[&str], path: &str) -> bool {
     let sought = Sought::new(path);
     let after = packages.partition_point(|package| sought.order_of(package).is_le());
@@ -46,8 +46,8 @@ pub fn java(class: &str) -> bool {
     in_package(JAVA, class)
 }
 
-/// Frames that come and go with the moment: how a task was resumed, and by which means a method was reflected on (the
-/// JVM begins with one and goes on with another).
+/// Whether a frame depends on runtime conditions: how a task was resumed, or how a method was called by reflection
+/// (the JVM starts with one mechanism and switches to another).
 pub fn is_noise(frame: &Frame) -> bool {
     if frame.in_app {
         return false;
@@ -75,7 +75,7 @@ pub fn dotnet(path: &str) -> bool {
 pub fn node(path: &str) -> bool {
     ["node:", "internal/", "native", "<anonymous>", "index ", "webpack/", "wasm:"].iter().any(|prefix| path.starts_with(prefix))
         || ["node_modules/", "node_modules\\", "/var/runtime/", "/usr/lib/node", "(internal/", "/var/lang/"].iter().any(|part| path.contains(part))
-        // The oldest forms of the runtime's own files stand without a directory: `events.js`, `_http_client.js`.
+        // The oldest runtimes print their own files without a directory: `events.js`, `_http_client.js`.
         || !path.contains(['/', '\\'])
 }
 
@@ -122,7 +122,7 @@ pub fn php(path: &str) -> bool {
         || path == "[internal function]"
 }
 
-/// By where the source lies, else by the name: a standard package's path has no dot in its first element.
+/// By the source's location, else by name: the path of a standard package has no dot in its first element.
 pub fn go(path: &str, function: &str) -> bool {
     #[rustfmt::skip]
     const STANDARD: &[&str] = &[
@@ -145,7 +145,7 @@ pub fn go(path: &str, function: &str) -> bool {
         || STANDARD.iter().any(|prefix| function.starts_with(prefix))
 }
 
-/// By crate, and by where the source lies: the toolchain's own path, the registry, a checkout.
+/// By crate and by the source's location: the toolchain's own path, the registry, a checkout.
 pub fn rust(symbol: &str, place: &str) -> bool {
     #[rustfmt::skip]
     const CRATES: &[&str] = &[
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_are_sorted_and_none_begins_with_another() {
+    fn packages_are_sorted_and_none_is_a_prefix_of_another() {
         for packages in [JAVA, DOTNET] {
             for pair in packages.windows(2) {
                 assert!(pair[0] < pair[1] && !pair[1].starts_with(pair[0]), "{pair:?}");

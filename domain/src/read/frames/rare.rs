@@ -1,10 +1,10 @@
-//! Frames of languages in which few consumers are written: Elixir and Erlang, Dart, and JavaScript as Firefox and
-//! Safari print it.
+//! Frames of languages that few consumers are written in: Elixir and Erlang, Dart, and JavaScript as printed by
+//! Firefox and Safari.
 
 use super::{Frame, clean, library};
 use alloc::string::ToString;
 
-/// Applications that come with Erlang and Elixir, and frameworks.
+/// The applications and frameworks that are part of Erlang and Elixir.
 const BEAM: [&str; 10] =
     ["stdlib", "kernel", "elixir", "logger", "ecto", "ecto_sql", "phoenix", "plug", "broadway", "oban"];
 
@@ -12,7 +12,7 @@ pub fn frame(text: &str) -> Option<Frame> {
     elixir(text).or_else(|| at_sign(text))
 }
 
-/// `(shop 0.1.0) lib/shop/cart.ex:7: Shop.Cart.total/2`; of an anonymous function, the one it is in.
+/// `(shop 0.1.0) lib/shop/cart.ex:7: Shop.Cart.total/2`; an anonymous function belongs to its outer function.
 fn elixir(text: &str) -> Option<Frame> {
     let (app, rest) = text.strip_prefix('(')?.split_once(") ")?;
     let (place, call) = rest.split_once(": ")?;

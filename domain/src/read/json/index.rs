@@ -1,15 +1,15 @@
-//! The members of one object, found in a single pass, so that many questions cost no further one.
+//! The members of one object, found in a single pass, so that further lookups need none.
 
 use super::Raw;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The most members that are indexed; what stands behind them is found by pointers only.
+/// The maximum number of indexed members; only pointers find members after them.
 const MEMBERS_MAX: usize = 256;
 
-/// A set of names in one word: it may hold a name that was never put in, but never misses one that was. Forms ask for a
-/// hundred names, and a letter has ten.
+/// A set of names in one word, with false positives but no false negatives. Forms look up a hundred names; a letter
+/// has ten.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sketch(u64);
 
@@ -17,22 +17,22 @@ impl Sketch {
     const fn bit(name: &str) -> u64 {
         let name = name.as_bytes();
         let (Some(first), Some(last)) = (name.first(), name.last()) else { return 1 };
-        // Lengths and ends tell names apart well enough; the factors are odd, so that every bit is reached.
+        // Length, first and last byte distinguish names well enough. The factors are odd so that every bit can occur.
         1 << ((name.len() * 31 + *first as usize * 7 + *last as usize * 3) & 63)
     }
 
-    /// Puts a name in.
+    /// Adds a name.
     pub fn put(&mut self, name: &str) {
         self.0 |= Self::bit(name);
     }
 
-    /// Whether the name may be in it.
+    /// Whether the set may contain the name.
     pub fn may_have(self, name: &str) -> bool {
         self.0 & Self::bit(name) != 0
     }
 }
 
-/// The members of an object in their order; none for anything else.
+/// The members of an object in their order; empty for any other value.
 #[derive(Clone, Debug, Default)]
 pub struct Index<'a> {
     members: Vec<(&'a str, Raw<'a>)>,
@@ -41,14 +41,14 @@ pub struct Index<'a> {
 
 impl<'a> Index<'a> {
     /// Indexes an object.
-    pub fn of(raw: Raw<'a>) -> Self {
+    pub fn new(raw: Raw<'a>) -> Self {
         let members: Vec<_> = raw.members().take(MEMBERS_MAX).collect();
         let mut sketch = Sketch::default();
         members.iter().for_each(|(key, _)| sketch.put(key));
         Self { members, sketch }
     }
 
-    /// Whether there is nothing in it.
+    /// Whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -58,23 +58,23 @@ impl<'a> Index<'a> {
         &self.members
     }
 
-    /// The member of this name; of two the first wins.
+    /// Returns the member with this name; the first one wins.
     pub fn get(&self, name: &str) -> Option<Raw<'a>> {
         self.sketch.may_have(name).then_some(())?;
         self.members.iter().find(|(key, _)| *key == name).map(|(_, raw)| *raw)
     }
 
-    /// The member whose name stands first in the list.
+    /// Returns the member whose name comes first in the list.
     pub fn first(&self, names: &[&str]) -> Option<Raw<'a>> {
         names.iter().find_map(|name| self.get(name))
     }
 
-    /// The text of a member, where it is a string.
+    /// Returns the text of a member, if it is a string.
     pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name)?.as_text()
     }
 
-    /// The text or the digits of the member whose name stands first in the list and that has some.
+    /// Returns the first non-empty text or number among the members with these names.
     pub fn scalar(&self, names: &[&str]) -> Option<String> {
         names.iter().find_map(|name| self.get(name)?.as_scalar().filter(|text| !text.is_empty()))
     }

@@ -1,4 +1,4 @@
-//! String literals: where they end, and their text.
+//! String literals: their end and their text.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -6,14 +6,14 @@ use alloc::string::String;
 const ONES: u64 = u64::from_le_bytes([0x01; 8]);
 const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
 
-/// The high bit of each byte that is this one. A byte above the lowest hit may be marked wrongly, the lowest never is
+/// Sets the high bit of each byte that equals `byte`. The lowest hit is always correct; higher ones may be wrong
 /// (Mycroft's test for a zero byte).
 fn hits(word: u64, byte: u8) -> u64 {
     let zero_where_equal = word ^ u64::from_le_bytes([byte; 8]);
     zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & HIGHS
 }
 
-/// Where the next quote or backslash stands, from `at` on; eight bytes at a time.
+/// Returns the position of the next quote or backslash from `at` on, eight bytes at a time.
 fn special(bytes: &[u8], mut at: usize) -> Option<usize> {
     while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let word = u64::from_le_bytes(*eight);
@@ -27,7 +27,7 @@ fn special(bytes: &[u8], mut at: usize) -> Option<usize> {
     Some(at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?)
 }
 
-/// The length of the string literal that the text begins with, both quotes included.
+/// Returns the length of the string literal at the beginning of a text, including both quotes.
 pub(super) fn string_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.first() != Some(&b'"') {
@@ -43,8 +43,8 @@ pub(super) fn string_end(text: &str) -> Option<usize> {
     }
 }
 
-/// The text of the string literal that the text begins with; a copy only where there are escapes. What is no escape
-/// stays as it is.
+/// Returns the text of the string literal at the beginning of a text; copies only if there are escapes. Invalid
+/// escapes stay as they are.
 pub(super) fn unquoted(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"')?;
     let bytes = inner.as_bytes();
@@ -66,7 +66,7 @@ pub(super) fn unquoted(text: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(out))
 }
 
-/// The character of an escape, without its backslash, and how many bytes it takes.
+/// Returns the character of an escape without its backslash, and the escape's length in bytes.
 fn unescaped(escape: &str) -> Option<(char, usize)> {
     Some(match escape.as_bytes().first()? {
         b'n' => ('\n', 1),
@@ -80,7 +80,8 @@ fn unescaped(escape: &str) -> Option<(char, usize)> {
     })
 }
 
-/// The character of an escape that begins with `u`, and how many bytes it takes; a lone surrogate is U+FFFD.
+/// Returns the character of an escape that begins with `u`, and the escape's length in bytes; a lone surrogate is
+/// U+FFFD.
 fn unicode(escape: &str) -> (char, usize) {
     let unit = |text: &str| {
         let digits = text.get(1..5).filter(|d| text.starts_with('u') && d.bytes().all(|b| b.is_ascii_hexdigit()))?;

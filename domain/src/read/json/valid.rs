@@ -1,8 +1,8 @@
-//! Whether a text is JSON at all, told without recursion.
+//! Validation of JSON without recursion.
 
 use alloc::vec::Vec;
 
-/// Whether the whole text is one JSON value (RFC 8259). Depth costs one bit a level, never stack.
+/// Whether the whole text is one JSON value (RFC 8259). Each level of depth costs one byte of heap, and no stack.
 pub fn is_valid(text: &str) -> bool {
     Validator { bytes: text.as_bytes(), at: 0, objects: Vec::new() }.run().is_some()
 }
@@ -20,7 +20,7 @@ impl Validator<'_> {
             if !self.value()? {
                 continue;
             }
-            // A value has ended: close what closes, then a comma leads to the next.
+            // After a value: close open brackets, then a comma leads to the next value.
             loop {
                 self.blanks();
                 let Some(&object) = self.objects.last() else {

@@ -1,19 +1,19 @@
-//! The template as it grows: masks and lists collapse, the words before the cursor are kept in mind.
+//! The template under construction: collapses masks and lists, and remembers the preceding words.
 
 use super::{MASK, head, words};
 use alloc::string::String;
 
-/// The template as it grows.
+/// The template under construction.
 #[derive(Default)]
 pub struct Out {
     pub text: String,
     /// The last two words, in lower case.
     pub before: [String; 2],
-    /// Words since the last mask; a few words after a number lose their plural.
+    /// Words since the last mask; the first words after a number lose their plural.
     since_mask: Option<u8>,
-    /// Where the last mask ends, and whether only separators came since.
+    /// The end of the last mask, as long as only separators follow it.
     pub run: Option<usize>,
-    /// Where the last word that is masked in part stands, while only separators came since.
+    /// The start of the last partly masked word, as long as only separators follow it.
     partly: Option<(usize, usize)>,
 }
 
@@ -25,7 +25,7 @@ impl Out {
     }
 
     pub fn punctuation(&mut self, c: char) {
-        // `18446 bytes (18.0 KB)`, `+1 (555) 010`: data beside data is the same data.
+        // `18446 bytes (18.0 KB)`, `+1 (555) 010`: adjacent data is one piece of data.
         if let Some(before) = (c == ')').then(|| self.text.strip_suffix("* (*")).flatten() {
             let end = before.len() + MASK.len_utf8();
             self.cut(end);
@@ -60,7 +60,7 @@ impl Out {
             }
             _ => word,
         };
-        // A list of names with numbers reads like one of them: `blk_*, blk_*`.
+        // A list of numbered names reads like one of them: `blk_*, blk_*`.
         match self.partly {
             Some((start, end)) if self.text[start..end] == *singular => self.cut(end),
             _ => {
@@ -73,10 +73,10 @@ impl Out {
         self.remember(word);
     }
 
-    /// Takes back what was written beyond a place, and what is known of it.
+    /// Removes the output after a position, and what is known about it.
     fn cut(&mut self, end: usize) {
         self.text.truncate(end);
-        // What looks like a mask may be a star of the message itself, a word: `int * (*) fn`.
+        // A star may be part of the message itself rather than a mask: `int * (*) fn`.
         self.partly.take_if(|(_, partly_end)| *partly_end > end);
     }
 

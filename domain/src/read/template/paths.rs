@@ -1,9 +1,9 @@
-//! Paths of files, and the targets of request lines: which of their parts name a cause, and which are data.
+//! File paths and the targets of request lines: which parts name a cause and which are data.
 
 use super::MASK;
 use alloc::string::String;
 
-/// The first names of absolute paths on the systems that we meet (Filesystem Hierarchy Standard 3.0, macOS, Lambda).
+/// The first names of absolute paths on common systems (Filesystem Hierarchy Standard 3.0, macOS, Lambda).
 #[rustfmt::skip]
 const ROOTS: &[&str] = &[
     "bin", "boot", "dev", "etc", "home", "lib", "lib64", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv",
@@ -14,7 +14,7 @@ const ROOTS: &[&str] = &[
 /// The methods of HTTP (RFC 9110, RFC 5789).
 const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT"];
 
-/// Whether a word is a method of HTTP, in whatever case.
+/// Whether a word is an HTTP method, in any case.
 pub fn is_method(word: &str) -> bool {
     METHODS.iter().any(|method| word.eq_ignore_ascii_case(method))
 }
@@ -25,12 +25,12 @@ pub fn is_request(text: &str) -> bool {
     METHODS.contains(&method) && (target.starts_with('/') || target.contains("://"))
 }
 
-/// Whether an address of this scheme names a stored object.
+/// Whether an address with this scheme names a stored object.
 pub fn is_store(scheme: &str) -> bool {
     ["s3", "s3a", "gs", "abfs", "abfss", "wasbs", "hdfs", "file"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-/// Whether a token is the path of a file rather than a route or a pointer into a document.
+/// Whether a token is a file's path rather than a route or a pointer into a document.
 pub fn is_file(core: &str) -> bool {
     let drive = core.as_bytes().get(..3).is_some_and(|b| b[0].is_ascii_alphabetic() && b[1] == b':' && b[2] == b'\\');
     if drive || core.starts_with("\\\\") {
@@ -43,8 +43,8 @@ pub fn is_file(core: &str) -> bool {
     rest.contains('/') && (ROOTS.contains(&first) || ends_in_kind || rest.contains("/_") || rest.contains("/."))
 }
 
-/// A path in which nothing varies is a place in the system and stays. Where one part varies the path leads to data:
-/// its directories go whole, and only a last name without a number stays.
+/// Masks a path. A path without variable parts is a fixed location and stays. If one part varies, the path leads to
+/// data: all directories are masked, and only a last name without a number stays.
 pub fn mask_file(path: &str, masked: &str) -> String {
     if !masked.contains(MASK) {
         return String::from(masked);
@@ -52,7 +52,7 @@ pub fn mask_file(path: &str, masked: &str) -> String {
     let last_at = masked.rfind(['/', '\\']).unwrap_or(0);
     let last = &masked[last_at..];
     let mut out = String::from(MASK);
-    // A directory's own trailing slash is no name; nor is a last name that varies.
+    // A directory's trailing slash is not a name, and neither is a variable last name.
     if last.len() > 1 && !last.contains(MASK) && !path.ends_with(['/', '\\']) {
         out.push_str(last);
     }

@@ -1,16 +1,16 @@
-//! The shapes of tokens: what can be told from the characters alone.
+//! The shapes of tokens, judged by their characters alone.
 
 use super::MASK;
 use alloc::string::String;
 
-/// What a token is by its characters.
+/// The shape of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A word: it stays.
     Word,
-    /// A name with digits that is known: it stays.
+    /// A known name with digits: it stays.
     Code,
-    /// It varies whole.
+    /// All of it varies.
     Mask,
     /// Parts of it vary.
     Parts,
@@ -28,7 +28,7 @@ pub fn is_delimiter(c: char) -> bool {
     matches!(c, ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '|') || is_quote(c)
 }
 
-/// The length of what stands before the closing quote; a quote inside a word does not close.
+/// Returns the length of the text before the closing quote; a quote inside a word does not close.
 pub fn quote_length(inside: &str, open: char) -> Option<usize> {
     let closes = |c: char| match open {
         '“' => c == '”',
@@ -47,7 +47,7 @@ pub fn quote_length(inside: &str, open: char) -> Option<usize> {
     None
 }
 
-/// Where the brace closes that stands before the text.
+/// Returns the position of the brace that closes the one before the text.
 pub fn brace_length(inside: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in inside.bytes().enumerate() {
@@ -61,7 +61,7 @@ pub fn brace_length(inside: &str) -> Option<usize> {
     None
 }
 
-/// The `key: value` and `key=value` pairs of a record, quotes taken off.
+/// Returns the `key: value` and `key=value` pairs of a record, without quotes.
 pub fn pairs(inside: &str) -> impl Iterator<Item = (&str, &str)> {
     let bare = |text: &'_ str| -> (usize, usize) {
         let trimmed =
@@ -76,7 +76,7 @@ pub fn pairs(inside: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// `key=value`, but no comparison.
+/// Splits `key=value`; `None` for comparisons.
 pub fn assignment(core: &str) -> Option<(&str, &str)> {
     let (key, value) = core.split_once('=')?;
     let named = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -84,7 +84,7 @@ pub fn assignment(core: &str) -> Option<(&str, &str)> {
     (named && !value.is_empty() && !value.starts_with('=')).then_some((key, value))
 }
 
-/// One word of letters and the signs of code names, no digit.
+/// Whether a text is one word of letters and the characters of code names, without digits.
 pub fn is_name(text: &str) -> bool {
     text.len() <= 80
         && text.bytes().any(|b| b.is_ascii_alphabetic())
@@ -95,7 +95,8 @@ pub fn is_name(text: &str) -> bool {
         && !is_mail(text)
 }
 
-/// A name as only code has it: `snake_case`, `camelCase`, `a.b`, `A::b`, `call()`, `kebab-case`.
+/// Whether a name has a form that occurs only in code: `snake_case`, `camelCase`, `a.b`, `A::b`, `call()`,
+/// `kebab-case`.
 pub fn is_code_name(name: &str) -> bool {
     if name.contains("::") || name.ends_with("()") || name.trim_matches('_').contains('_') {
         return true;
@@ -116,12 +117,12 @@ pub fn is_mail(text: &str) -> bool {
     let dotted = domain
         .rsplit_once('.')
         .is_some_and(|(host, top)| !host.is_empty() && top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic()));
-    // Somebody at an address without a name is somebody too.
+    // A mail address without a top-level domain counts too.
     let address = domain.matches('.').count() == 3 && domain.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     !local.is_empty() && (dotted || address) && !local.contains('/')
 }
 
-/// The shape of a token of letters, digits and the signs inside words.
+/// Returns the shape of a token of letters, digits and the characters inside words.
 pub fn shape(core: &str) -> Shape {
     if is_mail(core) || is_random(core) || is_long_hex(core) {
         return Shape::Mask;
@@ -143,20 +144,20 @@ pub fn shape(core: &str) -> Shape {
     if core.contains(['/', '\\']) || is_dotted(core) {
         return Shape::Parts;
     }
-    // `TSH-00421-M`, `WH-07`, `1Z999AA1`: numbers of things; `1.2MiB`, `1m30s`: sizes and spans.
+    // `TSH-00421-M`, `WH-07`, `1Z999AA1`: numbers of things; `1.2MiB`, `1m30s`: sizes and durations.
     if core.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '$' | '€' | '£' | '¥' | '+' | '-'))
         || letters().all(|c| c.is_uppercase())
     {
         return Shape::Mask;
     }
-    // `a8b2-11ff-zz90`: a number in each part makes the whole an id.
+    // `a8b2-11ff-zz90`: with a digit in each part, the whole is an id.
     if core.contains('-') && core.split('-').all(numbered) { Shape::Mask } else { Shape::Parts }
 }
 
-/// The longest IPv6 address that is looked for, with its zone, bytes.
+/// The longest IPv6 address including its zone, bytes.
 const V6_BYTES_MAX: usize = 64;
 
-/// The length of an IPv6 address in brackets that the text begins with.
+/// Returns the length of a bracketed IPv6 address at the beginning of a text.
 pub fn bracketed_v6(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('[')?;
     let end = super::head(inside, V6_BYTES_MAX + 1).find(']')?;
@@ -165,7 +166,7 @@ pub fn bracketed_v6(text: &str) -> Option<usize> {
     (fits && address.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'.'))).then_some(end + 2)
 }
 
-/// Names and numbers joined by dots or colons: a host, a path through a document, a resource name.
+/// Whether names and numbers are joined by dots or colons: a host, a path through a document, a resource name.
 fn is_dotted(core: &str) -> bool {
     core.split(['.', ':'])
         .filter(|part| part.len() > 1 && part.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_')))
@@ -173,18 +174,18 @@ fn is_dotted(core: &str) -> bool {
         >= 2
 }
 
-/// A digest that happens to have no decimal digit.
+/// Whether a token is a digest that happens to contain no decimal digit.
 fn is_long_hex(core: &str) -> bool {
     core.len() >= 32 && core.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Hex of at least six digits, a UUID, an IPv6 or MAC address.
+/// Whether a token is hex of at least six digits, a UUID, or an IPv6 or MAC address.
 fn is_hex(core: &str) -> bool {
     let core = core.split('%').next().unwrap_or(core);
     core.len() >= 6 && core.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'-' | b'.'))
 }
 
-/// Letters of both cases and digits in an order that no name has: a token, a key, base64.
+/// Whether letters of both cases and digits mix in an order that no name has: a token, a key, base64.
 fn is_random(core: &str) -> bool {
     if core.len() < 16 {
         return false;
@@ -207,7 +208,7 @@ fn is_random(core: &str) -> bool {
         || (seen == [true, true, true] && changes * 100 > counted * 25)
 }
 
-/// Masks the parts of a token that carry digits; neighbouring masks collapse into one.
+/// Masks the parts of a token that contain digits; adjacent masks collapse into one.
 pub fn mask_parts(core: &str) -> String {
     let mut out = String::with_capacity(core.len());
     let mut rest = core;
@@ -221,7 +222,7 @@ pub fn mask_parts(core: &str) -> String {
         let end = rest.find(is_joint).unwrap_or(rest.len());
         let (part, after) = rest.split_at(end);
         if home && !part.is_empty() {
-            // Whose home it is varies.
+            // The user name in a home directory varies.
             push_mask(&mut out);
         } else {
             push_part(&mut out, part, rest.len() == core.len());
@@ -238,7 +239,7 @@ pub fn mask_parts(core: &str) -> String {
 
 const UUID_BYTES: usize = 36;
 
-/// Whether a text begins with a UUID: some of its groups may have no digit and look like words.
+/// Whether a text begins with a UUID; some of its groups may contain no digit and look like words.
 fn starts_uuid(text: &str) -> bool {
     let Some(uuid) = text.as_bytes().get(..UUID_BYTES) else { return false };
     uuid.iter().enumerate().all(|(at, byte)| match at {
@@ -261,7 +262,7 @@ fn push_part(out: &mut String, part: &str, first: bool) {
     // `kafka2`, `User42`: a name and its number. One or two letters, and short hex, are part of an id.
     let stem = &part[..digit];
     let numbered = part[digit..].bytes().all(|b| b.is_ascii_digit());
-    // Hex of eight digits is an id wherever its numbers stand: `ffeedd99`.
+    // Hex of eight digits is an id wherever its digits are: `ffeedd99`.
     let id = (digit <= 3 || part.len() >= 8) && stem.bytes().all(|b| b.is_ascii_hexdigit());
     if numbered && digit >= 3 && !id && !stem.bytes().all(|b| b.is_ascii_uppercase()) {
         out.push_str(stem);
@@ -269,7 +270,7 @@ fn push_part(out: &mut String, part: &str, first: bool) {
     push_mask(out);
 }
 
-/// Adds a mask, unless only a joint stands between it and the mask before.
+/// Adds a mask unless only a joint separates it from the previous mask.
 fn push_mask(out: &mut String) {
     // `blk_-1608`: the sign is part of the number.
     if out.ends_with("_-") || out.ends_with(":-") || out.ends_with("/-") {

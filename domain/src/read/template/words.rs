@@ -1,6 +1,6 @@
-//! The words that tell what stands next to them: codes, names, units, moments.
+//! Words that determine their neighbours: codes, names, units, moments.
 
-/// After these words a name in quotes is code, not data.
+/// After these words, a quoted name is code, not data.
 #[rustfmt::skip]
 pub const BEFORE_A_NAME: &[&str] = &[
     "field", "fields", "column", "relation", "table", "property", "attribute", "method", "function", "member",
@@ -12,14 +12,14 @@ pub const BEFORE_A_NAME: &[&str] = &[
     "step", "command", "program",
 ];
 
-/// After these words a name in quotes is what happened.
+/// After these words, a quoted name is a state.
 pub const BEFORE_A_STATE: &[&str] =
     &["reason", "state", "status", "code", "cause", "kind", "phase", "mode", "category"];
 
-/// After these words and `key` a name in quotes is code.
+/// After these words and `key`, a quoted name is code.
 pub const BEFORE_A_KEY: &[&str] = &["array", "missing", "required", "unexpected", "hash", "dictionary"];
 
-/// Before these words a name in quotes is code. They begin with the blank that stands after the quote.
+/// Before these words, a quoted name is code. They begin with the blank after the quote.
 #[rustfmt::skip]
 pub const AFTER_A_NAME: &[&str] = &[
     " is required", " object", " must", " cannot be", " can't be", " may not be", " should", " field", " column",
@@ -30,14 +30,14 @@ pub const AFTER_A_NAME: &[&str] = &[
     " does not exist on type",
 ];
 
-/// After these words a text in quotes is a sentence of the error itself.
+/// After these words, a quoted text is a sentence of the error itself.
 #[rustfmt::skip]
 pub const BEFORE_A_SENTENCE: &[&str] = &[
     "message", "details", "detail", "desc", "description", "reason", "error", "errmsg", "msg", "grpc_message",
     "cause",
 ];
 
-/// Names that end a file's name rather than a path through code.
+/// File name extensions, which distinguish a file from a path through code.
 #[rustfmt::skip]
 pub const FILE_ENDINGS: &[&str] = &[
     "pdf", "csv", "json", "xml", "txt", "log", "png", "jpg", "jpeg", "gif", "zip", "gz", "tar", "xlsx", "xls", "doc",
@@ -45,7 +45,7 @@ pub const FILE_ENDINGS: &[&str] = &[
     "net", "io",
 ];
 
-/// Names with digits that are names all the same.
+/// Names that contain digits.
 #[rustfmt::skip]
 const KNOWN_NAMES: &[&str] = &[
     "u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128", "f32", "f64", "int8", "int16", "int32",
@@ -84,7 +84,7 @@ pub fn is_known_name(core: &str) -> bool {
     vendor || core.len() <= 12 && KNOWN_NAMES.iter().any(|name| name.eq_ignore_ascii_case(core))
 }
 
-/// Error types whose message is the name of a piece of code.
+/// Whether the error type's message is the name of a piece of code.
 pub fn names_code(error_type: &str) -> bool {
     #[rustfmt::skip]
     const TYPES: &[&str] = &[
@@ -96,7 +96,7 @@ pub fn names_code(error_type: &str) -> bool {
     TYPES.iter().any(|name| last.eq_ignore_ascii_case(name))
 }
 
-/// Keys whose value is the cause rather than data.
+/// Whether a key's value is the cause rather than data.
 pub fn is_code_key(key: &str) -> bool {
     #[rustfmt::skip]
     const KEYS: &[&str] = &[
@@ -105,7 +105,7 @@ pub fn is_code_key(key: &str) -> bool {
         "sqlstate", "codename", "level", "signal", "rc", "syscall", "field", "column", "error_code", "status_code",
         "error_type",
     ];
-    // `resultCode`, `exit_status`: the codes of an outcome, not those of a country, a voucher or a place.
+    // `resultCode`, `exit_status`: codes of an outcome, unlike codes of a country, a voucher or a place.
     const OUTCOMES: &[&str] = &[
         "result", "return", "response", "reply", "exit", "decline", "reason", "fault", "failure", "sub", "vendor",
         "http",
@@ -120,7 +120,7 @@ pub fn is_code_key(key: &str) -> bool {
     KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)) || of_outcome()
 }
 
-/// Whether a number is a code: by the words before it, or by what it stands before.
+/// Whether a number is a code, judged by the words around it.
 pub fn is_code(core: &str, before: &[alloc::string::String; 2], written: &str, tail: &str, after: &str) -> bool {
     let [last, second] = [before[0].as_str(), before[1].as_str()];
     let plain = core.len() <= 5 && core.bytes().all(|b| b.is_ascii_digit());
@@ -169,7 +169,7 @@ pub fn is_code(core: &str, before: &[alloc::string::String; 2], written: &str, t
         || (written.trim_matches(['[', '(', '<', ' ']).is_empty() && leads(written, status, core, after))
 }
 
-/// A number that leads the message: a reply code, a Kafka or gRPC number, a driver's error number.
+/// Whether a number leads the message: a reply code, a Kafka or gRPC number, a driver's error number.
 fn leads(written: &str, status: bool, core: &str, after: &str) -> bool {
     let word = after.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     if written.ends_with('[') {
@@ -183,7 +183,7 @@ fn leads(written: &str, status: bool, core: &str, after: &str) -> bool {
     (status && after.starts_with([' ', '-']) && !counted) || (core.len() <= 2 && shouted)
 }
 
-/// Whether a text begins as the reason phrases of HTTP do (RFC 9110).
+/// Whether a text begins with a reason phrase of HTTP (RFC 9110).
 fn starts_reason(text: &str) -> bool {
     #[rustfmt::skip]
     const REASONS: &[&str] = &[
@@ -195,7 +195,7 @@ fn starts_reason(text: &str) -> bool {
     REASONS.iter().any(|reason| text.starts_with(reason))
 }
 
-/// Units that a program chooses by the size of the number.
+/// Whether a word is a unit that programs choose by the size of the number.
 pub fn is_unit(word: &str) -> bool {
     matches!(
         word,
@@ -241,18 +241,18 @@ pub fn is_unit(word: &str) -> bool {
     )
 }
 
-/// Whether a month's short name stands between two signs: `03/Nov/2024`.
+/// Whether a month's short name is between two separators: `03/Nov/2024`.
 pub fn holds_month(core: &str) -> bool {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     core.split(['/', '-', '.']).any(|part| MONTHS.contains(&part))
 }
 
-/// After these words a token with a digit is an identifier, whatever its parts look like.
+/// Whether a word marks the next token with a digit as an identifier, whatever its parts look like.
 pub fn precedes_id(word: &str) -> bool {
     ["id", "sku", "token", "ref", "reference", "number"].iter().any(|end| word.ends_with(end))
 }
 
-/// Whether a word is part of a moment: a month or weekday beside a number, a zone after one.
+/// Whether a word is part of a moment: a month or weekday next to a number, or a time zone after one.
 pub fn joins_time(word: &str, after_mask: bool, after: &str) -> bool {
     #[rustfmt::skip]
     const NAMES: &[&str] = &[
@@ -262,7 +262,7 @@ pub fn joins_time(word: &str, after_mask: bool, after: &str) -> bool {
         "Sunday",
     ];
     const ZONES: &[&str] = &["UTC", "GMT", "CET", "CEST", "EST", "EDT", "PST", "PDT", "AM", "PM", "am", "pm", "Z"];
-    // Names of days and months are written large, and all are short: most words end here.
+    // Names of days and months are capitalised and short; most words fail here.
     if word.len() > 9 || !(word.starts_with(|c: char| c.is_ascii_uppercase()) || matches!(word, "am" | "pm")) {
         return false;
     }
@@ -275,7 +275,7 @@ pub fn joins_time(word: &str, after_mask: bool, after: &str) -> bool {
     (NAMES.contains(&word) && (after_mask || before_number || before_month)) || (ZONES.contains(&word) && after_mask)
 }
 
-/// The singular of a word that follows a number; other words as they are.
+/// Returns the singular of a word that follows a number; other words unchanged.
 pub fn singular(word: &str) -> &str {
     match word {
         "were" => "was",
@@ -297,7 +297,7 @@ pub fn singular(word: &str) -> &str {
     }
 }
 
-/// `retries` and `retry` meet at `retr`.
+/// `retries` and `retry` both become `retr`.
 fn plural_ies(word: &str) -> &str {
     &word[..word.len() - 3]
 }

@@ -7,7 +7,7 @@ use office::event::{self, Batch};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
-    let main = settings::optional("DLO_MAIN_OF_SILENT").map(QueueArn::new);
+    let main = settings::optional("DLO_DEFAULT_MAIN_QUEUE").map(QueueArn::new);
     let receipts = settings::optional("DLO_RECEIPTS").map(QueueArn::new);
     function::run(|office, batch: Batch| {
         let (main, is_receipts) = (main.clone(), receipts.as_ref().is_some_and(|queue| batch.is_from(queue)));

@@ -114,12 +114,12 @@ async fn whoever_does_not_get_in_reads_why_and_can_try_again() {
     is_told("This sign-in was not begun here", "Nobody was signed in.").await;
 
     signs_in(&eve, "eve", "Enter").await;
-    is_told("You were not let in", "eve is known to the issuer, but has no role here.").await;
+    is_told("You were not let in", "eve has no role in this office.").await;
 
     for (mood, words) in [
-        (Mood::CodesAreOld, "The issuer's code works once and for a few minutes."),
-        (Mood::GoesAway, "The issuer, where people sign in, does not answer the office now."),
-        (Mood::MixesUpSignIns, "The issuer's answer does not belong to this sign-in. Nobody was signed in."),
+        (Mood::CodesAreOld, "The sign-in code has expired or was already used."),
+        (Mood::GoesAway, "The sign-in service (OIDC issuer) isn't responding."),
+        (Mood::MixesUpSignIns, "The issuer's response belongs to another sign-in. You are not signed in."),
     ] {
         fixture.issuer.is(mood);
         signs_in(&eve, "otto", "Enter").await;

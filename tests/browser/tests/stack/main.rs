@@ -74,7 +74,7 @@ async fn two_people_bring_letters_back_behind_the_function_url() {
 
     let anna = enters(&driver, "approver", "anna").await;
     anna.clicks("link", BUG).await;
-    anna.sees("No new letter for 3 s or more").await;
+    anna.sees("No new failure for 3 s or more").await;
     anna.clicks("button", "Approve and replay…").await;
     anna.find("dialog", &format!("Replay {ORDERS} letters to orders?")).await;
     anna.writes("Why is it safe to replay now?", "Ten of them went through on staging.").await;

@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, MutexGuard};
 /// The group of the gift cards, as every page calls it.
 pub const BUG: &str = "panic: index out of bounds: the len is * but the index is *";
 /// The gate's evidence that its quiet time has passed.
-pub const QUIET: &str = "No new letter for 10 s or more";
+pub const QUIET: &str = "No new failure for 10 s or more";
 /// A few waves with their windows, on a loaded machine.
 pub const A_REPLAY: Duration = Duration::from_secs(120);
 

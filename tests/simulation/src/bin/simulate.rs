@@ -1,5 +1,5 @@
-//! Runs the simulation over many seeds, on all cores: `simulate --seeds 10000`, or one again: `simulate --seed 42`; or
-//! looks at every state of the model: `simulate --model`.
+//! Runs the simulation: `simulate --seeds 10000` runs many seeds on all cores, `simulate --seed 42` repeats one, and
+//! `simulate --model` checks every state of the model.
 
 use simulation::Summary;
 use simulation::model;
@@ -8,20 +8,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Broken seeds after which it stops.
-const BROKEN_MAX: usize = 5;
-/// One seed in so many is told twice, and must end as it did: a thread that takes part shows in one story of a hundred.
-const TOLD_TWICE_EVERY: u64 = 10;
+/// The number of failed seeds after which the run ends.
+const FAILED_MAX: usize = 5;
+/// One seed in so many runs twice and must give the same result. A race between threads shows in one run of a hundred.
+const REPEATED_EVERY: u64 = 10;
 /// Seeds between two lines of progress.
-const TOLD_EVERY: u64 = 1_000;
+const PROGRESS_EVERY: u64 = 1_000;
 
 fn main() -> ExitCode {
-    transform::work_if_asked();
     let mut seeds = 0..10_000;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         if argument == "--model" {
-            every_state();
+            check_model();
             return ExitCode::SUCCESS;
         }
         let number = arguments.next().and_then(|text| text.parse::<u64>().ok());
@@ -35,29 +34,29 @@ fn main() -> ExitCode {
             }
         }
     }
-    let broken = all(seeds);
-    for (seed, words) in &broken {
+    let failed = all(seeds);
+    for (seed, words) in &failed {
         eprintln!("seed {seed}: {words}\n  again: cargo xtask simulate --seed {seed}");
     }
-    if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
     let start = Instant::now();
-    let (next, broken, sum) = (AtomicU64::new(seeds.start), Mutex::new(Vec::new()), Mutex::new(Summary::default()));
+    let (next, failed, sum) = (AtomicU64::new(seeds.start), Mutex::new(Vec::new()), Mutex::new(Summary::default()));
     let work = || {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= seeds.end
-                || broken.lock().map_or(true, |broken: std::sync::MutexGuard<'_, Vec<_>>| broken.len() >= BROKEN_MAX)
+                || failed.lock().map_or(true, |failed: std::sync::MutexGuard<'_, Vec<_>>| failed.len() >= FAILED_MAX)
             {
                 return;
             }
-            match told(seed) {
-                Ok(told) => sum.lock().map(|mut sum| *sum += told).unwrap_or_default(),
-                Err(words) => broken.lock().map(|mut broken| broken.push((seed, words))).unwrap_or_default(),
+            match run(seed) {
+                Ok(summary) => sum.lock().map(|mut sum| *sum += summary).unwrap_or_default(),
+                Err(words) => failed.lock().map(|mut failed| failed.push((seed, words))).unwrap_or_default(),
             }
-            if (seed + 1 - seeds.start).is_multiple_of(TOLD_EVERY) {
+            if (seed + 1 - seeds.start).is_multiple_of(PROGRESS_EVERY) {
                 println!("{} seeds, {:.0} s", seed + 1 - seeds.start, start.elapsed().as_secs_f64());
             }
         }
@@ -77,26 +76,26 @@ fn all(seeds: std::ops::Range<u64>) -> Vec<(u64, String)> {
         sum.merges,
         sum.print
     );
-    let mut broken = broken.into_inner().unwrap_or_default();
-    broken.sort();
-    broken
+    let mut failed = failed.into_inner().unwrap_or_default();
+    failed.sort();
+    failed
 }
 
-/// A story, and now and then the same again.
-fn told(seed: u64) -> Result<Summary, String> {
-    let told = simulation::run(seed)?;
-    if seed.is_multiple_of(TOLD_TWICE_EVERY) && simulation::run(seed)? != told {
-        return Err("told again it ends in another way".into());
+/// Runs a seed, and some seeds twice.
+fn run(seed: u64) -> Result<Summary, String> {
+    let summary = simulation::run(seed)?;
+    if seed.is_multiple_of(REPEATED_EVERY) && simulation::run(seed)? != summary {
+        return Err("a second run of the seed gave another result".into());
     }
-    Ok(told)
+    Ok(summary)
 }
 
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A broken promise panics, and says how to get there.
-fn every_state() {
+/// Checks every state of every world. Panics with the path to a state that breaks a promise.
+fn check_model() {
     for world in model::WORLDS {
         let start = Instant::now();
         let states = model::check(world, threads());

@@ -1,14 +1,14 @@
-//! An executor, call by call, as `lambda/src/replay` makes them.
+//! An executor, call by call, as in `office/src/replay`.
 
-use super::{LETTERS, Shown, State, Stored};
+use super::{ByDebug, LETTERS, State, Stored};
 use domain::replay::{Backlog, OutcomeKind, Phase, Replay, ReplayState, Step, next_step};
 use domain::time::Timestamp;
 
 const NAMES: [&str; 2] = ["one", "two"];
-/// Letters of one batch.
+/// The letters of one batch.
 const BATCH: usize = 2;
 
-/// Between which two calls it is.
+/// An executor, and between which two calls it is.
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub(super) struct Executor {
     at: At,
@@ -17,18 +17,18 @@ pub(super) struct Executor {
 /// See [`Executor`].
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub(super) enum At {
-    /// It has read nothing.
+    /// It has read nothing yet.
     #[default]
     Idle,
-    /// It has read replay and ledger, and knows the step.
-    Knows(Stored, Shown<Step>),
-    /// It holds the lease.
-    Holds(Stored, u32, u64),
-    /// Its intents are stored: for these rows, with these counts of sends.
-    Means(Stored, [Option<u32>; LETTERS]),
-    /// They are sent.
+    /// It has read the replay and the ledger, and has chosen the step.
+    Chose(Stored, ByDebug<Step>),
+    /// It has taken the lease.
+    Leased(Stored, u32, u64),
+    /// It has stored its intents for these rows, with these counts of sends.
+    Intends(Stored, [Option<u32>; LETTERS]),
+    /// It has sent the batch.
     Sent(Stored, [Option<u32>; LETTERS]),
-    /// They are recorded.
+    /// It has recorded the sends.
     Recorded(Stored),
 }
 
@@ -38,13 +38,13 @@ impl Executor {
     }
 
     /// Makes the next call.
-    pub(super) fn goes_on(self, state: &mut State, me: usize) -> Self {
+    pub(super) fn next_call(self, state: &mut State, me: usize) -> Self {
         let at = match self.at {
-            At::Idle => look(state, me),
-            At::Knows(replay, step) => does(state, me, replay.0, step.0),
-            At::Holds(held, wave, letters_max) => means(state, held.0, wave, letters_max),
-            At::Means(held, batch) => sends(state, held.0, batch),
-            At::Sent(held, batch) => records(state, held.0, batch),
+            At::Idle => choose(state, me),
+            At::Chose(replay, step) => act(state, me, replay.0, step.0),
+            At::Leased(held, wave, letters_max) => intend(state, held.0, wave, letters_max),
+            At::Intends(held, batch) => send(state, held.0, batch),
+            At::Sent(held, batch) => record(state, held.0, batch),
             At::Recorded(held) => {
                 let released = held.0.released(state.now());
                 state.put(released, held.0.version());
@@ -55,40 +55,40 @@ impl Executor {
     }
 }
 
-fn look(state: &State, me: usize) -> At {
+fn choose(state: &State, me: usize) -> At {
     let Some(replay) = state.replay() else { return At::Idle };
     let (now, replay) = (state.now(), replay.clone());
     match next_step(&replay, &state.ledger.0, now, 0) {
-        Step::Rest | Step::Wait { .. } => At::Idle,
+        Step::Idle | Step::Wait { .. } => At::Idle,
         Step::Send { .. } if replay.is_held_by_another(NAMES[me], now) => At::Idle,
-        step => At::Knows(Stored(replay), Shown(step)),
+        step => At::Chose(Stored(replay), ByDebug(step)),
     }
 }
 
-fn does(state: &mut State, me: usize, replay: Replay, step: Step) -> At {
+fn act(state: &mut State, me: usize, replay: Replay, step: Step) -> At {
     let (now, version) = (state.now(), replay.version());
     match step {
         Step::Send { wave, letters_max } => {
             let held = replay.held_by(NAMES[me], letters_max, now);
             return if state.put(held.clone(), version) {
-                At::Holds(Stored(held), wave, letters_max)
+                At::Leased(Stored(held), wave, letters_max)
             } else {
                 At::Idle
             };
         }
         Step::LookAtQueue => {
-            // When letters are received is the consumer's affair; here it is at once.
+            // In the model, the consumer receives letters at once.
             let backlog = Backlog { seen_at: now, visible_count: 0, in_flight_count: 0 };
             state.put(replay.saw(backlog), version);
         }
-        Step::Settle { sent_until } => settles(state, &replay, sent_until),
+        Step::Settle { sent_until } => settle(state, &replay, sent_until),
         Step::SkipUnsent => {
             for at in rows(state, |row| row.outcome == OutcomeKind::Pending) {
                 state.enter(at, OutcomeKind::Skipped);
             }
         }
         Step::Enter { wave, phase } => {
-            // The ledger was read before; what it says now may be another.
+            // The ledger may have changed since the step was chosen.
             let after = replay.entered(wave, phase, &state.ledger.0);
             state.put(after, version);
         }
@@ -100,7 +100,7 @@ fn does(state: &mut State, me: usize, replay: Replay, step: Step) -> At {
         Step::Finish(ending) => {
             state.put(replay.finished(ending, now), version);
         }
-        Step::Rest | Step::Wait { .. } => {}
+        Step::Idle | Step::Wait { .. } => {}
     }
     At::Idle
 }
@@ -109,7 +109,7 @@ fn rows(state: &State, is: impl Fn(&super::Row) -> bool) -> Vec<usize> {
     (0..LETTERS).filter(|at| is(&state.rows[*at])).collect()
 }
 
-fn settles(state: &mut State, replay: &Replay, sent_until: Timestamp) {
+fn settle(state: &mut State, replay: &Replay, sent_until: Timestamp) {
     for at in rows(state, |row| row.outcome == OutcomeKind::InFlight && row.since <= sent_until) {
         state.enter(at, OutcomeKind::Delivered);
     }
@@ -126,7 +126,7 @@ fn settles(state: &mut State, replay: &Replay, sent_until: Timestamp) {
 }
 
 /// One commit, fenced by the version of the lease.
-fn means(state: &mut State, held: Replay, wave: u32, letters_max: u64) -> At {
+fn intend(state: &mut State, held: Replay, wave: u32, letters_max: u64) -> At {
     if state.replay().is_none_or(|replay| replay.version() != held.version()) {
         return At::Idle;
     }
@@ -140,12 +140,12 @@ fn means(state: &mut State, held: Replay, wave: u32, letters_max: u64) -> At {
         batch[at] = Some(state.rows[at].sends);
         state.enter(at, OutcomeKind::Sending);
     }
-    At::Means(Stored(held), batch)
+    At::Intends(Stored(held), batch)
 }
 
-fn sends(state: &mut State, held: Replay, batch: [Option<u32>; LETTERS]) -> At {
+fn send(state: &mut State, held: Replay, batch: [Option<u32>; LETTERS]) -> At {
     if state.halted_at.is_some_and(|halted_at| held.version() >= halted_at) {
-        state.blame("a letter that was meant after the stop was sent");
+        state.report("a letter whose intent came after the pause was sent");
     }
     for (at, _) in batch.iter().enumerate().filter(|(_, sends)| sends.is_some()) {
         state.rows[at].sent += 1;
@@ -154,8 +154,8 @@ fn sends(state: &mut State, held: Replay, batch: [Option<u32>; LETTERS]) -> At {
     At::Sent(Stored(held), batch)
 }
 
-/// Not fenced: it happened. Each entry only if it is as it was meant.
-fn records(state: &mut State, held: Replay, batch: [Option<u32>; LETTERS]) -> At {
+/// Not fenced, because the sends happened. Each entry changes only if its intent is unchanged.
+fn record(state: &mut State, held: Replay, batch: [Option<u32>; LETTERS]) -> At {
     for (at, sends) in batch.into_iter().enumerate() {
         let row = state.rows[at];
         if row.outcome == OutcomeKind::Sending && sends == Some(row.sends) {

@@ -85,9 +85,6 @@ pub async fn duplicates_are_dropped_and_answer_the_first_id(world: &dyn QueueWor
 }
 
 pub async fn deduplication_ends_after_five_minutes(world: &dyn QueueWorld) {
-    if !can_pass(world, "deduplication_ends_after_five_minutes", Span::from_mins(5)) {
-        return;
-    }
     let queue = world.make(Kind::Fifo, QueueSettings::default()).await;
     let first = send(world, &queue, grouped("a", "again")).await;
     world.advance(Span::from_secs(290)).await;

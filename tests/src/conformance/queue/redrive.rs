@@ -70,9 +70,6 @@ pub async fn fifo_move_frees_the_group_and_starts_time_anew(world: &dyn QueueWor
 }
 
 pub async fn letters_with_one_deduplication_id_both_survive(world: &dyn QueueWorld) {
-    if !can_pass(world, "letters_with_one_deduplication_id_both_survive", Span::from_mins(5)) {
-        return;
-    }
     let (main, dlq) = pair(world, Kind::Fifo, 1, Span::from_days(14)).await;
     let mut sent = Vec::new();
     for _ in 0..2 {
@@ -126,9 +123,6 @@ pub async fn each_queue_of_a_chain_counts_its_own_receives(world: &dyn QueueWorl
 }
 
 pub async fn retention_counts_from_the_first_send_on_standard_queues(world: &dyn QueueWorld) {
-    if !can_pass(world, "retention_counts_from_the_first_send_on_standard_queues", Span::from_mins(4)) {
-        return;
-    }
     for kind in KINDS {
         let (main, dlq) = pair(world, kind, 1, Span::from_mins(2)).await;
         send(world, &main, message(kind, "dead")).await;

@@ -79,7 +79,7 @@ impl World {
             wait: Span::from_ms(100),
             entropy: Arc::new(|| u64::MAX),
             now: Arc::new(move || Timestamp::from_ms(clock.load(SeqCst))),
-            tell: Arc::new(move |received, outcome| {
+            on_outcome: Arc::new(move |received, outcome| {
                 let _ = tell.send((received.content.body.clone(), outcome.clone()));
             }),
             ..ConsumerConfig::new(self.main.clone(), "orders", || "v1".into())

@@ -1,6 +1,7 @@
-//! What goes wrong between functions and AWS: a server on loopback that passes every call on to the endpoint, but for
-//! those that a test names. They are refused in AWS's own words, cut off, or held until the test lets them go.
+//! A proxy between the functions and the endpoint. It forwards every call except those that a test selects, which it
+//! refuses as AWS does, cuts off, or holds until the test releases them.
 
+use dlo_tests::processes::Process;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -12,66 +13,66 @@ use std::time::Instant;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 
-/// A call of a function, as it came.
+/// A function's call as the proxy received it.
 #[derive(Clone)]
 pub struct Call {
     /// `TransactWriteItems`, `SendMessageBatch`, …
     pub operation: String,
     pub body: String,
-    /// The caller's port: its process is at the other end.
-    pub port: u16,
+    /// The caller's port, which identifies its process.
+    port: u16,
     pub at: Instant,
 }
 
 /// What happens to a call.
 #[derive(Clone, Copy)]
 pub enum Fault {
-    /// AWS does not do it, and says why.
+    /// The call fails with an error of AWS and has no effect.
     Refuse(Refusal),
-    /// The connection ends without an answer, and the call was done or not.
+    /// The connection ends without an answer.
     Cut(Moment),
-    /// It, or its answer, goes on when the test says so.
+    /// The call or its answer waits until the test releases it.
     Hold(Moment),
 }
 
-/// When it happens: before the call takes effect, or after.
+/// Whether the fault comes before or after the call takes effect.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     Before,
     After,
 }
 
-/// AWS's words.
+/// An error of AWS.
 #[derive(Clone, Copy)]
 pub enum Refusal {
-    /// DynamoDB has no room for it.
+    /// DynamoDB: `ThrottlingException`.
     Throttled,
-    /// DynamoDB: another transaction is at work on a record of this one.
+    /// DynamoDB: another transaction writes one of the records.
     Conflict,
-    /// DynamoDB will not take it, however often it is asked.
+    /// DynamoDB: `ValidationException`, which no retry changes.
     Invalid,
-    /// SQS has no room for it.
+    /// SQS: `RequestThrottled`.
     SqsThrottled,
-    /// CloudWatch does not work.
+    /// CloudWatch: 503.
     Unavailable,
 }
 
-/// A call that a fault has struck.
+/// A call that met its fault.
 pub struct Struck {
     pub call: Call,
     go: Option<oneshot::Sender<()>>,
 }
 
 impl Struck {
-    /// Lets a held call go on. One that is dropped is lost: a call that was held before does not take effect.
-    pub fn goes_on(mut self) {
+    /// Releases a held call. Dropping this instead loses the call: one held before it takes effect never does.
+    pub fn release(mut self) {
         if let Some(go) = self.go.take() {
             let _ = go.send(());
         }
     }
 }
 
-/// Faults that wait for their calls, until this is dropped.
+/// A fault that waits for its calls until this is dropped.
 pub struct Armed {
     rule: Arc<Rule>,
     shared: Arc<Shared>,
@@ -79,12 +80,12 @@ pub struct Armed {
 }
 
 impl Armed {
-    /// The next call that is struck.
+    /// Waits for the next call that meets the fault.
     pub async fn strikes(&mut self) -> Struck {
-        self.struck.recv().await.expect("the rule tells until this is dropped")
+        self.struck.recv().await.expect("the rule lives until this is dropped")
     }
 
-    /// Whether a call was struck that was not asked for with [`Armed::strikes`].
+    /// Returns whether a call met the fault that [`Armed::strikes`] has not returned yet.
     pub fn has_struck(&mut self) -> bool {
         self.struck.try_recv().is_ok()
     }
@@ -97,32 +98,33 @@ impl Drop for Armed {
 }
 
 struct Rule {
-    is_meant: Box<dyn Fn(&Call) -> bool + Send + Sync>,
+    is_selected: Box<dyn Fn(&Call) -> bool + Send + Sync>,
     fault: Fault,
-    left: Mutex<u32>,
-    tell: mpsc::UnboundedSender<Struck>,
+    remaining: Mutex<u32>,
+    report: mpsc::UnboundedSender<Struck>,
 }
 
 impl Rule {
-    fn takes(&self, call: &Call) -> bool {
-        let mut left = locked(&self.left);
-        let takes = *left > 0 && (self.is_meant)(call);
-        *left -= u32::from(takes);
-        takes
+    fn applies(&self, call: &Call) -> bool {
+        let mut remaining = locked(&self.remaining);
+        let applies = *remaining > 0 && (self.is_selected)(call);
+        *remaining -= u32::from(applies);
+        applies
     }
 
     fn strikes(&self, call: &Call) -> oneshot::Receiver<()> {
         let (go, going) = oneshot::channel();
-        // The test may have seen enough.
-        let _ = self.tell.send(Struck { call: call.clone(), go: Some(go) });
+        // The test may no longer listen.
+        let _ = self.report.send(Struck { call: call.clone(), go: Some(go) });
         going
     }
 }
 
-/// The server. It ends with the process.
+/// The proxy. It runs until the process ends.
 #[derive(Clone)]
 pub struct Proxy {
     pub url: String,
+    port: u16,
     shared: Arc<Shared>,
 }
 
@@ -138,28 +140,33 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Proxy {
-    /// In front of this endpoint.
+    /// Starts a proxy in front of an endpoint.
     pub async fn start(endpoint: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("it has an address"));
+        let address = listener.local_addr().expect("it has an address");
         let client = reqwest::Client::builder().no_proxy().build().expect("a client");
         let (rules, calls) = (Mutex::default(), Mutex::default());
         let shared = Arc::new(Shared { endpoint: endpoint.into(), client, rules, calls });
         tokio::spawn(serve(listener, shared.clone()));
-        Self { url, shared }
+        Self { url: format!("http://{address}"), port: address.port(), shared }
     }
 
-    /// The next calls that are meant, so many, go wrong.
-    pub fn arm(&self, fault: Fault, times: u32, is_meant: impl Fn(&Call) -> bool + Send + Sync + 'static) -> Armed {
-        let (tell, struck) = mpsc::unbounded_channel();
-        let rule = Arc::new(Rule { is_meant: Box::new(is_meant), fault, left: Mutex::new(times), tell });
+    /// Makes the next `times` selected calls meet a fault.
+    pub fn arm(&self, fault: Fault, times: u32, is_selected: impl Fn(&Call) -> bool + Send + Sync + 'static) -> Armed {
+        let (report, struck) = mpsc::unbounded_channel();
+        let rule = Arc::new(Rule { is_selected: Box::new(is_selected), fault, remaining: Mutex::new(times), report });
         locked(&self.shared.rules).push(rule.clone());
         Armed { rule, shared: self.shared.clone(), struck }
     }
 
-    /// The calls so far that are meant, in order.
-    pub fn calls(&self, is_meant: impl Fn(&Call) -> bool) -> Vec<Call> {
-        locked(&self.shared.calls).iter().filter(|call| is_meant(call)).cloned().collect()
+    /// Returns the process of this test run that holds the calling end of a call's connection.
+    pub fn caller(&self, call: &Call) -> Option<Process> {
+        Process::at_connection(call.port, self.port)
+    }
+
+    /// Returns the selected calls so far, in order.
+    pub fn calls(&self, is_selected: impl Fn(&Call) -> bool) -> Vec<Call> {
+        locked(&self.shared.calls).iter().filter(|call| is_selected(call)).cloned().collect()
     }
 }
 
@@ -172,11 +179,11 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 async fn connection(stream: TcpStream, shared: Arc<Shared>) {
     let Ok(port) = stream.peer_addr().map(|peer| peer.port()) else { return };
     let answers = service_fn(|request| {
-        // In a task of its own: what was on its way arrives, though its sender has died.
+        // In a task of its own: a call on its way arrives even if its sender dies.
         let answer = tokio::spawn(answer(shared.clone(), port, request));
         async move { answer.await.unwrap_or(Err(CutOff)) }
     });
-    // A caller that dies in the middle of a call is what this is for.
+    // Callers are expected to die in the middle of a call.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answers).await;
 }
 
@@ -186,7 +193,7 @@ struct CutOff;
 
 impl std::fmt::Display for CutOff {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("cut off, as the test wants it")
+        f.write_str("the test cut the connection")
     }
 }
 
@@ -203,10 +210,10 @@ async fn answer(shared: Arc<Shared>, port: u16, request: Request<Incoming>) -> A
         port,
         at: Instant::now(),
     };
-    let rule = locked(&shared.rules).iter().find(|rule| rule.takes(&call)).cloned();
+    let rule = locked(&shared.rules).iter().find(|rule| rule.applies(&call)).cloned();
     locked(&shared.calls).push(call.clone());
-    let pass = || pass(&shared, head.method.clone(), &head.uri, &head.headers, body.clone());
-    let Some(rule) = rule else { return pass().await };
+    let forward = || forward(&shared, head.method.clone(), &head.uri, &head.headers, body.clone());
+    let Some(rule) = rule else { return forward().await };
     match rule.fault {
         Fault::Refuse(refusal) => {
             rule.strikes(&call);
@@ -214,42 +221,42 @@ async fn answer(shared: Arc<Shared>, port: u16, request: Request<Incoming>) -> A
         }
         Fault::Cut(moment) => {
             if moment == Moment::After {
-                pass().await?;
+                forward().await?;
             }
             rule.strikes(&call);
             Err(CutOff)
         }
         Fault::Hold(Moment::Before) => match rule.strikes(&call).await {
-            Ok(()) => pass().await,
+            Ok(()) => forward().await,
             Err(_) => Err(CutOff),
         },
         Fault::Hold(Moment::After) => {
-            let answer = pass().await?;
+            let answer = forward().await?;
             rule.strikes(&call).await.map_err(|_| CutOff)?;
             Ok(answer)
         }
     }
 }
 
-/// As JSON services say it in a header, and the ones that speak CBOR in the path.
+/// Returns the operation: JSON services name it in a header, CBOR services in the path.
 fn operation(headers: &HeaderMap, uri: &Uri) -> String {
     let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok());
-    let (named, separator) = target.map_or((uri.path(), '/'), |target| (target, '.'));
-    named.rsplit(separator).next().unwrap_or_default().to_owned()
+    let (text, separator) = target.map_or((uri.path(), '/'), |target| (target, '.'));
+    text.rsplit(separator).next().unwrap_or_default().to_owned()
 }
 
-async fn pass(shared: &Shared, method: Method, uri: &Uri, headers: &HeaderMap, body: Bytes) -> Answer {
+async fn forward(shared: &Shared, method: Method, uri: &Uri, headers: &HeaderMap, body: Bytes) -> Answer {
     let url = format!("{}{uri}", shared.endpoint);
-    let mut asked = shared.client.request(method, url).body(body);
+    let mut request = shared.client.request(method, url).body(body);
     for (name, value) in headers.iter().filter(|(name, _)| !matches!(name.as_str(), "host" | "content-length")) {
-        asked = asked.header(name, value);
+        request = request.header(name, value);
     }
-    let answer = asked.send().await.map_err(|_| CutOff)?;
-    let mut made = Response::builder().status(answer.status());
+    let answer = request.send().await.map_err(|_| CutOff)?;
+    let mut response = Response::builder().status(answer.status());
     for (name, value) in answer.headers().iter().filter(|(name, _)| *name != "transfer-encoding") {
-        made = made.header(name, value);
+        response = response.header(name, value);
     }
-    made.body(Full::new(answer.bytes().await.map_err(|_| CutOff)?)).map_err(|_| CutOff)
+    response.body(Full::new(answer.bytes().await.map_err(|_| CutOff)?)).map_err(|_| CutOff)
 }
 
 impl Refusal {
@@ -277,10 +284,10 @@ impl Refusal {
     }
 }
 
-/// A reason for each action; the last is the one that met another.
+/// A reason for each action of the transaction; the last action is the one in conflict.
 fn conflict(call: &Call) -> serde_json::Value {
-    let asked: serde_json::Value = serde_json::from_str(&call.body).unwrap_or_default();
-    let count = asked["TransactItems"].as_array().map_or(1, Vec::len);
+    let request: serde_json::Value = serde_json::from_str(&call.body).unwrap_or_default();
+    let count = request["TransactItems"].as_array().map_or(1, Vec::len);
     let mut reasons = vec![serde_json::json!({ "Code": "None" }); count];
     reasons[count - 1] =
         serde_json::json!({ "Code": "TransactionConflict", "Message": "Transaction is ongoing for the item" });
@@ -288,19 +295,5 @@ fn conflict(call: &Call) -> serde_json::Value {
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
         "Message": "Transaction cancelled, please refer cancellation reasons for specific reasons",
         "CancellationReasons": reasons,
-    })
-}
-
-/// The process whose end of a connection of loopback has this port.
-pub fn process_at(port: u16) -> Option<u32> {
-    let end = format!("0100007F:{port:04X}");
-    let connections = std::fs::read_to_string("/proc/net/tcp").ok()?;
-    let fields = connections.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let ours = fields.into_iter().find(|fields| fields.get(1) == Some(&end.as_str()))?;
-    let socket = format!("socket:[{}]", ours.get(9)?);
-    let processes = std::fs::read_dir("/proc").ok()?.flatten();
-    processes.filter_map(|process| process.file_name().to_str()?.parse().ok()).find(|pid| {
-        let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        files.filter_map(|file| std::fs::read_link(file.path()).ok()).any(|link| link.to_str() == Some(&socket))
     })
 }

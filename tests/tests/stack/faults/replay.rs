@@ -1,4 +1,4 @@
-//! Faults under a replay: each letter reaches its consumer, and the ledger says how often it may have been sent.
+//! Faults under a replay: every letter reaches its consumer, and the ledger counts every possible double send.
 
 use super::fixture::Fixture;
 use super::proxy::{Call, Fault, Moment, Refusal};
@@ -14,32 +14,32 @@ use std::time::Instant;
 const LETTERS: u64 = 25;
 const BATCH: u64 = BATCH_ENTRIES_MAX as u64;
 
-/// All letters at once: the canary is the whole replay.
+/// All letters in one wave: the canary is the whole replay.
 fn one_wave() -> Value {
     json!({ "canary_letters": LETTERS, "pace_per_s": 1_000 })
 }
 
-/// Commits of this replay.
+/// Matches commits of this replay.
 fn commits(replay: &ReplayId) -> impl Fn(&Call) -> bool + Send + Sync + 'static {
     let id = replay.as_str().to_owned();
     move |call| call.operation == "TransactWriteItems" && call.body.contains(&id)
 }
 
-/// Every letter is delivered, and its consumer got each once.
+/// Every letter is delivered, and the consumer receives each once, although the next `times` commits fail.
 async fn delivers_each_once(fixture: Fixture, fault: Fault, times: u32) {
     let group = fixture.dead(LETTERS).await;
-    let arm = |id: &ReplayId| fixture.rig.proxy.arm(fault, times, commits(id));
+    let arm = |id: &ReplayId| fixture.stack.proxy.arm(fault, times, commits(id));
     let (id, mut armed) = fixture.replay_armed(&group.id, one_wave(), arm).await;
     let total = fixture.finished(&id).await;
     for _ in 0..times {
         assert!(armed.has_struck());
     }
     assert_eq!((total.delivered, total.sent_twice), (LETTERS, 0));
-    assert!(fixture.took_each().values().all(|times| *times == 1));
+    assert!(fixture.processed_each().values().all(|times| *times == 1));
     fixture.ends_exactly(Some(&id), 0, LETTERS).await;
 }
 
-/// More often than the SDK itself tries again.
+/// More often than the SDK itself retries.
 pub async fn store_throttles(fixture: Fixture) {
     delivers_each_once(fixture, Fault::Refuse(Refusal::Throttled), 6).await;
 }
@@ -48,65 +48,70 @@ pub async fn store_conflicts(fixture: Fixture) {
     delivers_each_once(fixture, Fault::Refuse(Refusal::Conflict), 6).await;
 }
 
-/// What was committed is asked for again, and not done twice.
+/// The function retries commits that took effect; none takes effect twice.
 pub async fn answers_of_commits_are_lost(fixture: Fixture) {
     delivers_each_once(fixture, Fault::Cut(Moment::After), 6).await;
 }
 
-/// Every letter is delivered though a batch of ten was struck once, and how often it went out is counted.
-async fn survives_a_send(fixture: Fixture, fault: Fault, sent_twice: u64, took_twice: u64) {
+/// Every letter is delivered although one batch of ten met a fault. `sent_twice` letters may have been sent twice, and
+/// the consumer processes `processed_twice` letters twice.
+async fn survives_a_send(fixture: Fixture, fault: Fault, sent_twice: u64, processed_twice: u64) {
     let group = fixture.dead(LETTERS).await;
-    let mut armed = fixture.rig.proxy.arm(fault, 1, fixture.is_send());
+    let mut armed = fixture.stack.proxy.arm(fault, 1, fixture.is_send());
     let id = fixture.replay(&group.id, one_wave()).await;
     let total = fixture.finished(&id).await;
     assert!(armed.has_struck());
     assert_eq!((total.delivered, total.sent_twice), (LETTERS, sent_twice));
-    is_taken(&fixture, took_twice).await;
+    all_are_processed(&fixture, processed_twice).await;
     fixture.ends_exactly(Some(&id), 0, LETTERS).await;
 }
 
-/// The consumer has each letter, and so many of them twice.
-async fn is_taken(fixture: &Fixture, twice: u64) {
+/// Waits until the consumer has processed every letter, `twice` of them twice.
+async fn all_are_processed(fixture: &Fixture, twice: u64) {
     let all = (LETTERS + twice) as usize;
-    until("the consumer has taken them", async || (fixture.took().len() >= all).then_some(())).await;
-    let times = fixture.took_each();
+    until("the consumer has processed every letter", async || (fixture.processed().len() >= all).then_some(())).await;
+    let times = fixture.processed_each();
     assert_eq!(times.len() as u64, LETTERS);
     assert_eq!(times.values().filter(|times| **times == 2).count() as u64, twice);
     assert!(times.values().all(|times| *times < 3));
 }
 
-/// SQS did nothing, and says so: nothing is in doubt.
+/// SQS refuses the batch: nothing was sent, and no entry is in doubt.
 pub async fn send_is_refused(fixture: Fixture) {
     survives_a_send(fixture, Fault::Refuse(Refusal::SqsThrottled), 0, 0).await;
 }
 
-/// The batch went out, and nobody knows.
+/// The batch was sent, but the function gets no answer.
 pub async fn answer_of_a_send_is_lost(fixture: Fixture) {
     survives_a_send(fixture, Fault::Cut(Moment::After), BATCH, BATCH).await;
 }
 
-/// The batch did not go out, and nobody knows.
+/// The batch was not sent, and the function gets no answer.
 pub async fn send_is_cut_off(fixture: Fixture) {
     survives_a_send(fixture, Fault::Cut(Moment::Before), BATCH, 0).await;
 }
 
-/// The function dies while its second batch is on its way.
-async fn killed(fixture: Fixture, moment: Moment, took_twice: u64) {
+/// The function is killed while it sends its second batch.
+async fn killed(fixture: Fixture, moment: Moment, processed_twice: u64) {
     let group = fixture.dead(LETTERS).await;
-    let mut first = fixture.rig.proxy.arm(Fault::Hold(Moment::After), 1, fixture.is_send());
+    let mut first = fixture.stack.proxy.arm(Fault::Hold(Moment::After), 1, fixture.is_send());
     let id = fixture.replay(&group.id, one_wave()).await;
     let sent = first.strikes().await;
-    let mut second = fixture.rig.proxy.arm(Fault::Hold(moment), 1, fixture.is_send());
-    sent.goes_on();
+    let mut second = fixture.stack.proxy.arm(Fault::Hold(moment), 1, fixture.is_send());
+    sent.release();
     let struck = second.strikes().await;
     let ledger = fixture.view(&id).await.total;
-    assert_eq!((ledger.in_flight, ledger.sending, ledger.pending), (BATCH, BATCH, LETTERS - 2 * BATCH), "in mid-wave");
+    assert_eq!(
+        (ledger.in_flight, ledger.sending, ledger.pending),
+        (BATCH, BATCH, LETTERS - 2 * BATCH),
+        "in the middle of the wave"
+    );
     fixture.kill_caller(&struck.call).await;
-    // One that was held before is lost with its sender.
+    // A call held before it takes effect is lost with its sender.
     drop(struck);
     let total = fixture.finished_by_sweep(&id).await;
     assert_eq!((total.delivered, total.sent_twice), (LETTERS, BATCH));
-    is_taken(&fixture, took_twice).await;
+    all_are_processed(&fixture, processed_twice).await;
     fixture.ends_exactly(Some(&id), 0, LETTERS).await;
 }
 
@@ -118,38 +123,38 @@ pub async fn killed_after_a_send(fixture: Fixture) {
     killed(fixture, Moment::After, BATCH).await;
 }
 
-/// While one executor is held with a batch in hand, others get the same step: they send nothing.
+/// While one executor is held in the middle of a send, two others get the same step and send nothing.
 pub async fn two_executors(fixture: Fixture) {
     let group = fixture.dead(LETTERS).await;
-    let mut armed = fixture.rig.proxy.arm(Fault::Hold(Moment::Before), 1, fixture.is_send());
+    let mut armed = fixture.stack.proxy.arm(Fault::Hold(Moment::Before), 1, fixture.is_send());
     let id = fixture.replay(&group.id, one_wave()).await;
     let struck = armed.strikes().await;
     tokio::join!(fixture.step(&id), fixture.step(&id));
-    assert_eq!(fixture.sends().len(), 1, "only the one that is held");
-    struck.goes_on();
+    assert_eq!(fixture.sends().len(), 1, "only the held send");
+    struck.release();
     let total = fixture.finished(&id).await;
     assert_eq!((total.delivered, total.sent_twice), (LETTERS, 0));
-    is_taken(&fixture, 0).await;
+    all_are_processed(&fixture, 0).await;
     assert_eq!(fixture.sends().len() as u64, LETTERS.div_ceil(BATCH));
     fixture.ends_exactly(Some(&id), 0, LETTERS).await;
 }
 
-/// A pause is acknowledged while a batch is in hand: that one goes out, and nothing after it. Once more without a hand
-/// on it, for the time from the acknowledgement to the last send.
+/// A pause is acknowledged during a send: that batch is sent, and no batch after it. Then a second pause without a held
+/// call, to measure the time from the acknowledgement to the last send.
 pub async fn paused_in_a_wave(fixture: Fixture) {
     let group = fixture.dead(LETTERS).await;
-    let mut armed = fixture.rig.proxy.arm(Fault::Hold(Moment::Before), 1, fixture.is_send());
+    let mut armed = fixture.stack.proxy.arm(Fault::Hold(Moment::Before), 1, fixture.is_send());
     let id = fixture.replay(&group.id, json!({ "canary_letters": LETTERS, "pace_per_s": 10 })).await;
     let struck = armed.strikes().await;
-    fixture.stops(&id, "pause").await;
-    struck.goes_on();
+    fixture.pause(&id).await;
+    struck.release();
     is_idle(&fixture, &id).await;
-    assert_eq!(fixture.sends().len(), 1, "what was in hand");
+    assert_eq!(fixture.sends().len(), 1, "only the batch that was being sent");
     assert_eq!(fixture.view(&id).await.total.pending, LETTERS - BATCH);
 
-    fixture.presses(&format!("/replays/{id}/resume"), json!({})).await;
-    until("it sends again", async || (fixture.sends().len() > 1).then_some(())).await;
-    fixture.stops(&id, "pause").await;
+    fixture.approver(&format!("/replays/{id}/resume"), json!({})).await;
+    until("the replay sends again", async || (fixture.sends().len() > 1).then_some(())).await;
+    fixture.pause(&id).await;
     let acknowledged = Instant::now();
     is_idle(&fixture, &id).await;
     let sends = fixture.sends();
@@ -159,28 +164,28 @@ pub async fn paused_in_a_wave(fixture: Fixture) {
     println!("the last send began {late_ms} ms after the pause was acknowledged");
     let total = fixture.view(&id).await.total;
     assert!(total.pending > 0 && total.sent_twice == 0, "{total:?}");
-    fixture.stops(&id, "abort").await;
+    fixture.abort(&id).await;
     let total = fixture.finished(&id).await;
     assert_eq!(total.delivered + total.skipped, LETTERS);
     fixture.ends_exactly(Some(&id), total.skipped, total.delivered).await;
 }
 
-/// A paused replay with nothing on its way.
+/// Waits until a replay is paused and has no letter on its way.
 async fn is_idle(fixture: &Fixture, id: &ReplayId) {
-    until("nothing is on its way", async || {
+    until("no letter is on its way", async || {
         let view = fixture.view(id).await;
         (view.replay.is_paused() && view.total.sending + view.total.in_flight == 0).then_some(())
     })
     .await;
 }
 
-/// Six of the canary's ten come back.
-pub async fn stops_when_60_pct_return(fixture: Fixture) {
+/// Six of the canary's ten letters return.
+pub async fn pauses_when_60_pct_return(fixture: Fixture) {
     let group = fixture.dead(LETTERS).await;
     let seen = AtomicU64::new(0);
     fixture.fails_on(move |_| seen.fetch_add(1, Ordering::Relaxed) < 6);
     let id = fixture.replay(&group.id, json!({ "canary_letters": 10, "pace_per_s": 1_000 })).await;
-    until("it stops itself", async || fixture.view(&id).await.replay.is_paused().then_some(())).await;
+    until("the replay pauses itself", async || fixture.view(&id).await.replay.is_paused().then_some(())).await;
     let view = fixture.view(&id).await;
     let ReplayState::Paused { why: PauseReason::TooManyReturned { returned, sent, .. }, .. } = view.replay.state else {
         panic!("{:?}", view.replay.state)
@@ -190,23 +195,23 @@ pub async fn stops_when_60_pct_return(fixture: Fixture) {
     let total = fixture.view(&id).await.total;
     assert_eq!((total.delivered, total.returned, total.pending), (4, 6, LETTERS - 10));
     assert_eq!(fixture.sends().len(), 1, "nothing but the canary was sent");
-    fixture.stops(&id, "abort").await;
+    fixture.abort(&id).await;
     assert_eq!(fixture.finished(&id).await.skipped, LETTERS - 10);
     fixture.ends_exactly(Some(&id), LETTERS - 4, 4).await;
 }
 
-/// Three message groups, each in its order, one letter of each on its way at a time.
+/// Three message groups, each in its order, with one letter of each on its way at a time.
 pub async fn keeps_the_order_of_message_groups(fixture: Fixture) {
     const IN_EACH: u64 = 3;
     let group = fixture.dead(3 * IN_EACH).await;
     let id = fixture.replay(&group.id, one_wave()).await;
     let total = fixture.finished(&id).await;
     assert_eq!((total.delivered, total.sent_twice), (3 * IN_EACH, 0));
-    let took: Vec<u64> = fixture.took().iter().map(|body| number_of(body)).collect();
+    let processed: Vec<u64> = fixture.processed().iter().map(|body| number_of(body)).collect();
     for message_group in 0..3 {
-        let order: Vec<u64> = took.iter().copied().filter(|n| n % 3 == message_group).collect();
+        let order: Vec<u64> = processed.iter().copied().filter(|n| n % 3 == message_group).collect();
         assert_eq!(order, (0..IN_EACH).map(|n| message_group + 3 * n).collect::<Vec<_>>());
     }
-    assert!(fixture.sends().len() as u64 >= IN_EACH, "one of each message group at a time");
+    assert!(fixture.sends().len() as u64 >= IN_EACH, "one letter of each message group at a time");
     fixture.ends_exactly(Some(&id), 0, 3 * IN_EACH).await;
 }

@@ -1,10 +1,11 @@
-//! Error codes of AWS services, and of the services that put letters into a dead-letter queue.
+//! Error codes of AWS services, including the services that write to dead-letter queues.
 
 use super::{P, Row, T, U};
 use crate::reading::Category::*;
 
-/// Sources: botocore 1.44 (retries/standard.py, data/_retry.json), smithy-rs aws-runtime (THROTTLING_ERRORS), the common errors of
-/// the Lambda, SQS, DynamoDB, S3, SNS, KMS, Step Functions and EventBridge guides. Where they disagree: `Unknown`.
+/// Sources: botocore 1.44 (retries/standard.py, data/_retry.json), smithy-rs aws-runtime (THROTTLING_ERRORS), the
+/// common errors in the Lambda, SQS, DynamoDB, S3, SNS, KMS, Step Functions and EventBridge guides. `Unknown` if they
+/// disagree.
 #[rustfmt::skip]
 pub static AWS: &[Row] = &[
     ("AWS.SimpleQueueService.NonExistentQueue", P, MissingReference), ("AWS.SimpleQueueService.PurgeQueueInProgress", T, Conflict),

@@ -3,8 +3,8 @@
 use super::{P, Row, T, U};
 use crate::reading::Category::*;
 
-/// Sources: MongoDB error_codes.yml and the retryable-writes list of the drivers (pymongo helpers_shared), MySQL's symbolic names
-/// with MySqlConnector's transient list, PostgreSQL's condition names where they differ from class names.
+/// Sources: MongoDB's error_codes.yml and the drivers' retryable-writes list (pymongo helpers_shared), MySQL's
+/// symbolic names with MySqlConnector's transient list, PostgreSQL's condition names if they differ from class names.
 #[rustfmt::skip]
 pub static DATABASE: &[Row] = &[
     ("BSONObjectTooLarge", P, SchemaViolation), ("BadValue", P, SchemaViolation), ("CR_CONNECTION_ERROR", T, DependencyUnavailable),
@@ -51,8 +51,8 @@ pub static DATABASE: &[Row] = &[
     ("WriteConflict", T, Conflict),
 ];
 
-/// Sources: POSIX errno, Node.js (errors, is-retry-allowed 3.0 deny list, got 14 retry list), undici, OpenSSL's X509_V_ERR names. `ENOTFOUND`
-/// and `ENETUNREACH` are retried by got and refused by is-retry-allowed.
+/// Sources: POSIX errno, Node.js (errors, is-retry-allowed 3.0 deny list, got 14 retry list), undici, OpenSSL's
+/// X509_V_ERR names. got retries `ENOTFOUND` and `ENETUNREACH`; is-retry-allowed does not.
 #[rustfmt::skip]
 pub static SYSTEM: &[Row] = &[
     ("CERTIFICATE_VERIFY_FAILED", P, Configuration), ("CERT_CHAIN_TOO_LONG", P, Configuration), ("CERT_HAS_EXPIRED", P, Configuration),
@@ -100,7 +100,7 @@ pub static SYSTEM: &[Row] = &[
     ("UND_ERR_SOCKET", T, DependencyUnavailable), ("UNSUPPORTED_PROTOCOL", P, Configuration), ("WRONG_VERSION_NUMBER", P, Configuration),
 ];
 
-/// The word with which a Redis error begins. Sources: Redis documentation, redis-py (which classes are ConnectionError).
+/// The first word of a Redis error. Sources: Redis documentation, redis-py (which classes are ConnectionError).
 #[rustfmt::skip]
 pub static REDIS: &[Row] = &[
     ("ASK", T, DependencyUnavailable), ("BUSY", T, DependencyUnavailable), ("BUSYGROUP", P, Duplicate), ("BUSYKEY", P, Duplicate),

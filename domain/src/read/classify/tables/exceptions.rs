@@ -3,8 +3,9 @@
 use super::{P, Row, T, U};
 use crate::reading::Category::*;
 
-/// Names that mean one thing in one library and another elsewhere, so they need their library's name. Sources: java.util and
-/// spring-tx hierarchies, stripe-python (_should_retry), redis-py (Retry.supported_errors), azure-servicebus (retryable), requests.
+/// Names that mean different things in different libraries, so they need the library's name. Sources: java.util and
+/// spring-tx hierarchies, stripe-python (_should_retry), redis-py (Retry.supported_errors), azure-servicebus
+/// (retryable), requests.
 #[rustfmt::skip]
 pub static QUALIFIED: &[Row] = &[
     ("Google.GoogleApiException.TooManyRequests", T, Throttled), ("Illuminate\\Queue\\MaxAttemptsExceededException", U, Unknown),
@@ -38,8 +39,9 @@ pub static QUALIFIED: &[Row] = &[
     ("urllib3.exceptions.ProtocolError", T, DependencyUnavailable), ("urllib3.exceptions.SSLError", P, Configuration),
 ];
 
-/// Names that mean the same everywhere. Sources: the class hierarchies of java.sql, spring-tx (TransientDataAccessException),
-/// spring-kafka and spring-amqp (fatal exceptions), .NET, Python, Ruby, Node, redis-py, azure-servicebus, pymongo, google-api-core.
+/// Names that mean the same everywhere. Sources: the class hierarchies of java.sql, spring-tx
+/// (TransientDataAccessException), spring-kafka and spring-amqp (fatal exceptions), .NET, Python, Ruby, Node,
+/// redis-py, azure-servicebus, pymongo, google-api-core.
 #[rustfmt::skip]
 pub static EXCEPTIONS: &[Row] = &[
     ("AbortError", U, Conflict), ("Aborted", T, Conflict), ("AbstractMethodError", P, ConsumerBug), ("AccessDeniedException", P, Auth),
@@ -300,7 +302,7 @@ pub static EXCEPTIONS: &[Row] = &[
     ("ZipException", P, MalformedPayload), ("ZodError", P, SchemaViolation), ("gaierror", U, DependencyUnavailable), ("panic", P, ConsumerBug),
 ];
 
-/// Names that only wrap another error: they say nothing by themselves.
+/// Names that only wrap another error and have no meaning of their own.
 #[rustfmt::skip]
 pub static WRAPPERS: &[Row] = &[
     ("CompletionException", U, Unknown), ("ExecutionException", U, Unknown), ("InvocationTargetException", U, Unknown),

@@ -1,9 +1,10 @@
-//! Kafka's errors, by class name, by number, and by the sentence that brokers answer.
+//! Kafka's errors: by class name, by number, and by the sentence in the broker's answer.
 
 use super::{P, Row, T, U};
 use crate::reading::Category::*;
 
-/// Source: org.apache.kafka.common.errors: transient exactly where the class is a RetriableException; kafkajs 2.2.4 agrees.
+/// Source: org.apache.kafka.common.errors. Transient if and only if the class is a RetriableException; kafkajs 2.2.4
+/// agrees.
 #[rustfmt::skip]
 pub static KAFKA: &[Row] = &[
     ("AuthenticationException", P, Auth), ("BrokerIdNotRegisteredException", P, MissingReference),
@@ -63,16 +64,16 @@ pub static KAFKA: &[Row] = &[
     ("UnsupportedVersionException", P, Configuration), ("WakeUpException", U, Unknown),
 ];
 
-/// The retriable numbers of the protocol's error table; every other number from 1 to `NUMBER_MAX` is final.
+/// The retriable numbers of the protocol's error table; every other number from 1 to `NUMBER_MAX` is permanent.
 pub static RETRIABLE_NUMBERS: &[u16] = &[
     2, 3, 5, 6, 7, 9, 13, 14, 15, 16, 19, 20, 41, 51, 56, 70, 71, 72, 74, 75, 78, 80, 83, 84, 88, 89, 100, 103, 106,
     122, 123,
 ];
 
-/// The last number of the table that was read.
+/// The last number of the error table that these lists are based on.
 pub const NUMBER_MAX: u16 = 123;
 
-/// What the sentences of the retriable errors hold, in lower case. The clients for Node and Python give no code.
+/// Parts of the retriable errors' sentences, in lower case. The clients for Node and Python print no code.
 #[rustfmt::skip]
 pub static RETRIABLE_SENTENCES: &[&str] = &[
     "failed its crc", "does not host this topic-partition", "no leader for this topic-partition", "not the leader for", "intended only for the leader",

@@ -4,8 +4,8 @@ use super::{P, T, U};
 use crate::reading::Category::*;
 use crate::reading::{Category, Class};
 
-/// A SQLSTATE. Sources: PostgreSQL appendix A; transient as Npgsql's `PostgresException.IsTransient` has it; Spring's classes for the
-/// rest. 53100 (disk full) is transient to one and not to the other.
+/// Looks up a SQLSTATE. Sources: PostgreSQL appendix A; transient as in Npgsql's `PostgresException.IsTransient`;
+/// Spring's classes for the remaining states. The sources disagree on 53100 (disk full).
 pub fn state(code: &str) -> Option<(Class, Category)> {
     if code.len() != 5 || !code.is_ascii() {
         return None;
@@ -45,7 +45,8 @@ fn state_class(class: &str) -> Option<(Class, Category)> {
     })
 }
 
-/// A MySQL number. Sources: the server's error reference; MySqlConnector `IsErrorTransient`; Spring's sql-error-codes.xml.
+/// Looks up a MySQL error number. Sources: the server's error reference; MySqlConnector `IsErrorTransient`; Spring's
+/// sql-error-codes.xml.
 pub fn mysql(number: u32) -> Option<(Class, Category)> {
     Some(match number {
         1205 | 1213 | 1614 | 3058 | 3101 | 3572 => (T, Conflict),
@@ -94,7 +95,7 @@ pub fn mysql(number: u32) -> Option<(Class, Category)> {
     })
 }
 
-/// An Oracle number. Sources: the database error messages guide; Spring's sql-error-codes.xml.
+/// Looks up an Oracle error number. Sources: the database error messages guide; Spring's sql-error-codes.xml.
 pub fn oracle(number: u32) -> Option<(Class, Category)> {
     Some(match number {
         54 | 60 | 104 | 2049 | 4020 | 4021 | 8176 | 8177 | 30006 => (T, Conflict),
@@ -136,8 +137,8 @@ pub fn oracle(number: u32) -> Option<(Class, Category)> {
     })
 }
 
-/// A SQL Server number. Sources: sys.messages; EF Core's `SqlServerTransientExceptionDetector`; Spring's sql-error-codes.xml. 4060 is
-/// transient to one and not to the other.
+/// Looks up a SQL Server error number. Sources: sys.messages; EF Core's `SqlServerTransientExceptionDetector`;
+/// Spring's sql-error-codes.xml. The sources disagree on 4060.
 pub fn server(number: i64) -> Option<(Class, Category)> {
     Some(match number {
         1204 | 1205 | 1222 | 3960 | 3961 | 3966 | 41301 | 41302 | 41305 | 41325 | 41839 => (T, Conflict),
@@ -161,7 +162,8 @@ pub fn server(number: i64) -> Option<(Class, Category)> {
     })
 }
 
-/// A MongoDB number that a driver retries, or that is surely final. Source: retryable writes specification, error_codes.yml.
+/// Looks up a MongoDB error number that a driver retries or that is certainly permanent. Sources: the retryable writes
+/// specification, error_codes.yml.
 pub fn mongo(number: u32) -> Option<(Class, Category)> {
     Some(match number {
         6 | 7 | 91 | 189 | 9001 | 10058 | 10107 | 11600 | 11602 | 13435 | 13436 | 134 => (T, DependencyUnavailable),

@@ -1,11 +1,11 @@
-//! Status codes: HTTP and gRPC. What the sources disagree on is unknown.
+//! Status codes of HTTP, gRPC, errno and SMTP. A code that the sources disagree on is unknown.
 
 use super::{P, T, U};
 use crate::reading::Category::*;
 use crate::reading::{Category, Class};
 
-/// An HTTP status. Sources: RFC 9110; the retry lists of reqwest-retry, azure-core, google-cloud-storage, botocore. 409 and 413
-/// are retried by some and refused by others.
+/// Looks up an HTTP status. Sources: RFC 9110; the retry lists of reqwest-retry, azure-core, google-cloud-storage,
+/// botocore. The lists disagree on 409 and 413.
 pub fn http(status: u16) -> Option<(Class, Category)> {
     Some(match status {
         408 => (T, Timeout),
@@ -33,8 +33,8 @@ pub fn http(status: u16) -> Option<(Class, Category)> {
     })
 }
 
-/// A gRPC status by number. Sources: AIP-194, google/rpc/code.proto, google-api-core `if_transient_error`. UNKNOWN,
-/// DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and INTERNAL are retried by some and refused by others.
+/// Looks up a gRPC status by number. Sources: AIP-194, google/rpc/code.proto, google-api-core `if_transient_error`.
+/// The sources disagree on UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and INTERNAL.
 pub fn grpc(number: usize) -> Option<(Class, Category)> {
     Some(match number {
         1 => (U, Timeout),
@@ -53,7 +53,7 @@ pub fn grpc(number: usize) -> Option<(Class, Category)> {
     })
 }
 
-/// The names of the gRPC statuses by number, without case and separators.
+/// The names of the gRPC statuses by number, in lower case without separators.
 pub const GRPC_NAMES: [&str; 17] = [
     "ok",
     "cancelled",
@@ -74,7 +74,7 @@ pub const GRPC_NAMES: [&str; 17] = [
     "unauthenticated",
 ];
 
-/// A Linux error number (errno-base.h, errno.h), by the name that Node gives it; others are not told apart.
+/// Returns Node's name of a Linux error number (errno-base.h, errno.h); `None` for numbers that need no distinction.
 pub fn errno(number: u16) -> Option<&'static str> {
     Some(match number {
         1 => "EPERM",
@@ -110,7 +110,7 @@ pub fn errno(number: u16) -> Option<&'static str> {
     })
 }
 
-/// An SMTP reply (RFC 5321): 4yz may pass later, 5yz will not.
+/// Looks up an SMTP reply (RFC 5321): 4yz is transient, 5yz is permanent.
 pub fn smtp(reply: u16) -> Option<(Class, Category)> {
     Some(match reply {
         421 => (T, DependencyUnavailable),

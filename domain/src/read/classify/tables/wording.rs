@@ -1,18 +1,18 @@
-//! Wording: what remains when no code is there. Lower case; the first row whose text is found decides.
+//! Wordings, the evidence of last resort if there is no code. In lower case; the first matching row decides.
 //!
-//! Permanent wordings stand before transient ones: "permission denied, try again" will be denied again. Within
-//! each, the special stands before the general.
+//! Permanent wordings come before transient ones: "permission denied, try again" will be denied again. Within each
+//! class, specific wordings come before general ones.
 
 use super::super::grams::{self, Slots};
 use super::{P, T, U};
 use crate::reading::Category::{self, *};
 use crate::reading::Class;
 
-/// A group of wordings of one meaning.
-pub type Variant = (Class, Category, &'static [&'static str]);
+/// A list of wordings with one meaning.
+pub type Wording = (Class, Category, &'static [&'static str]);
 
-/// The filter's slots of every wording of a table, in its order.
-pub const fn slots<const N: usize>(groups: &[Variant]) -> [Slots; N] {
+/// Computes the filter slots of every wording of a table, in table order.
+pub const fn slots<const N: usize>(groups: &[Wording]) -> [Slots; N] {
     let mut all = [[0; 3]; N];
     let (mut at, mut group) = (0, 0);
     while group < groups.len() {
@@ -28,8 +28,8 @@ pub const fn slots<const N: usize>(groups: &[Variant]) -> [Slots; N] {
     all
 }
 
-/// How many wordings a table has.
-pub const fn count(groups: &[Variant]) -> usize {
+/// Counts the wordings of a table.
+pub const fn count(groups: &[Wording]) -> usize {
     let (mut count, mut group) = (0, 0);
     while group < groups.len() {
         count += groups[group].2.len();
@@ -45,10 +45,10 @@ pub static CERTIFICATE_SLOTS: [Slots; count(CERTIFICATES)] = slots(CERTIFICATES)
 /// See [`slots`].
 pub static WORD_SLOTS: [Slots; count(WORDS)] = slots(WORDS);
 
-/// Sentences of database servers and drivers, whole enough to be sure. Sources: sys.messages and EF Core's detector (SQL
-/// Server), PostgreSQL's and MySQL's message catalogues, the drivers' own.
+/// Sentences of database servers and drivers, long enough to be conclusive. Sources: sys.messages and EF Core's
+/// detector (SQL Server), PostgreSQL's and MySQL's message catalogues, the drivers' own.
 #[rustfmt::skip]
-pub const SENTENCES: &[Variant] = &[
+pub const SENTENCES: &[Wording] = &[
     (P, Conflict, &["conditionalcheckfailed", "itemcollectionsizelimitexceeded", "reasons [validationerror"]),
     (T, Conflict, &["transactionconflict", "messagelocklost", "the lock expired", "version conflict"]),
     (T, DependencyUnavailable, &["aadsts90033", "aadsts90012"]),
@@ -96,18 +96,19 @@ pub const SENTENCES: &[Variant] = &[
     (P, Configuration, &["unknown database", "cached plan must not change", "read-only transaction", "is not yet implemented"]),
 ];
 
-/// Certificates: a peer that is not trusted now is not trusted on a retry. Sources: OpenSSL, Go crypto/x509, Java PKIX texts.
+/// Certificate errors: a retry does not make an untrusted peer trusted. Sources: OpenSSL, Go crypto/x509, Java PKIX
+/// texts.
 #[rustfmt::skip]
-pub const CERTIFICATES: &[Variant] = &[(P, Configuration, &[
+pub const CERTIFICATES: &[Wording] = &[(P, Configuration, &[
     "x509:", "certificate verify failed", "certificate has expired", "certificate is not", "certificate not ", "certificate signed by unknown", "certificate chain", "certificate revoked", "certificate signature", "certificate expired",
     "self signed certificate", "self-signed certificate", "unable to get local issuer", "unable to get issuer", "unable to verify the first certificate", "hostname mismatch", "doesn't match certificate", "does not match certificate", "subject alternative",
     "pkix path", "bad certificate", "unknown ca", "unrecognized name", "no cipher", "wrong version number", "unsupported protocol version", "protocol version", "crl has expired", "invalid ca", "path length constraint", "cert chain", "certificate unknown",
     "untrusted", "trust anchor", "invalid peer certificate", "invalid certificate", "certificate required", "inappropriate fallback", "no suitable certificate", "handshake_failure",
 ])];
 
-/// Plain words of people and libraries.
+/// Plain words used by people and libraries.
 #[rustfmt::skip]
-pub const WORDS: &[Variant] = &[
+pub const WORDS: &[Wording] = &[
     (P, Expired, &["message expired", "message has expired", "deadline has passed", "deadline passed", "past its deadline", "past the deadline", "ttl expired", "ttlexpired", "message is too old", "time to live", "expired message", "offer has expired", "order has expired", "quote has expired", "hold has expired", "too late to", "can no longer be", "no longer valid", "voucher has expired", "coupon has expired", "reservation has expired", "reservation expired", "offer expired", "message was too old", "expired before"]),
     (P, BusinessRule, &["insufficient funds", "insufficient_funds", "card was declined", "card declined", "payment declined", "declined by issuer", "do_not_honor", "expired_card", "out of stock", "not in stock", "credit limit", "balance is too low", "insufficient balance", "not eligible", "business rule", "over the limit of", "already shipped", "already cancelled", "already canceled", "already refunded", "already closed", "was declined", "been declined", "instrument declined", "transaction declined", "refused: ", "do not honor", "insufficient stock", "insufficient inventory", "account restricted", "account is restricted", "limit reached for this customer", "cannot be cancelled", "cannot be canceled", "cannot be refunded", "was already processed", "has already been processed", "has already been paid", "has already been shipped", "has already been captured", "has already been refunded", "has already been submitted", "card expired", "card has expired", "not in the correct state", "incorrect state", "wrong state", "unsubscribed", "opted out", "blocked by the user", "is archived", "not allowed in state", "invalid state transition", "not in the right state", "blacklisted", "is blocked by", "spending limit", "fraud", "suspected"]),
     (P, Auth, &[
@@ -148,7 +149,7 @@ pub const WORDS: &[Variant] = &[
     (P, ResourceLimit, &["too large", "exceeds the maximum", "exceeds maximum", "larger than", "maximum size", "max message size", "too big", "limit exceeded", "payload exceeded", "maximum payload", "context length", "body too large", "message size"]),
 ];
 
-/// Types and ends of messages under which a broken connection is reported as something else.
+/// Types and message endings that disguise a broken connection as another error.
 pub static DISGUISED: &[(&str, &str)] = &[
     ("TypeError", "fetch failed"),
     ("TypeError", "failed to fetch"),
@@ -156,7 +157,7 @@ pub static DISGUISED: &[(&str, &str)] = &[
     ("url.Error", ": eof"),
 ];
 
-/// Words that say that a tenant or account is gone, when they stand beside one of these.
+/// Words for a tenant or account. Together with one of [`GONE`] they mean that it is gone.
 pub static TENANTS: &[&str] = &["tenant", "workspace", "organisation", "organization", "subscription", "account"];
 /// See [`TENANTS`].
 pub static GONE: &[&str] = &[

@@ -1,0 +1,33 @@
+//! Calls to a queue: how long to wait between attempts, and how an error looks in the log.
+
+use crate::backoff::backoff;
+use crate::config::ConsumerConfig;
+use domain::time::Span;
+use queue::QueueError;
+use std::time::Duration;
+
+const BACKOFF_BASE: Span = Span::from_ms(100);
+const BACKOFF_CAP: Span = Span::from_secs(2);
+
+/// Waits before the next attempt, after attempt number `attempt` (1 is the first) failed.
+pub(crate) async fn pause(config: &ConsumerConfig, attempt: u32) {
+    let wait = backoff(attempt, BACKOFF_BASE, BACKOFF_CAP, (config.entropy)());
+    tokio::time::sleep(to_duration(wait)).await;
+}
+
+/// Converts a span for the runtime; a negative span becomes zero.
+pub(crate) fn to_duration(span: Span) -> Duration {
+    Duration::from_millis(u64::try_from(span.as_ms()).unwrap_or(0))
+}
+
+/// Formats an error with its causes on one log line.
+pub(crate) fn chain(error: &QueueError) -> String {
+    let mut line = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        line.push_str(": ");
+        line.push_str(&error.to_string());
+        cause = error.source();
+    }
+    line
+}

@@ -1,0 +1,99 @@
+//! The header: what the group is, how bad it is, and what to do next.
+
+use super::current::CurrentGroup;
+use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
+use crate::reactive::prelude::*;
+use dashboard_model::money::{count, count_signed};
+use dashboard_model::words;
+use domain::letter::LetterStateKind;
+use wire::NextStep;
+
+/// Shows the facts and figures below the title.
+#[component]
+pub(super) fn Header(here: CurrentGroup) -> impl IntoView {
+    view! {
+        <div class="group-head">
+            <Facts here />
+            <Stats here />
+        </div>
+    }
+}
+
+#[component]
+fn Facts(here: CurrentGroup) -> impl IntoView {
+    let row = here.part(|detail| {
+        let row = &detail.row;
+        (row.queue.clone(), row.classification.clone(), row.consumer.clone(), row.culprit.clone(), row.severity)
+    });
+    let version = here.part(|detail| detail.deployment.as_ref().map(|d| d.version.clone()));
+    let next = here.part(|detail| detail.row.next.clone());
+    let first = here.part(|detail| detail.row.first_died_at);
+    let last = here.part(|detail| detail.row.last_died_at);
+    view! {
+        <p class="facts">
+            <StepPill step=next />
+            {part(move || {
+                let (queue, class, consumer, culprit, severity) = row.get();
+                let consumer = consumer.map(|consumer| {
+                    let version = version.get().map(|version| format!(" {version}")).unwrap_or_default();
+                    view! { <span class="fact">"consumer "<b>{consumer}</b>{version}</span> }.into_any()
+                });
+                let culprit = culprit.map(|culprit| view! { <span class="fact mono">{culprit}</span> }.into_any());
+                view! {
+                    <span class="fact">"queue "<b>{queue}</b></span>
+                    <span class="fact">
+                        {format!("{}, {}", words::class(class.class), words::category(class.category).to_lowercase())}
+                    </span>
+                    {consumer}
+                    {culprit}
+                    <span class="fact">"severity "<b>{words::severity(severity)}</b></span>
+                }.into_any()
+            })}
+            <span class="fact">"first failure "<At at=first /></span>
+            {part(move || last.get().map(|last| view! { <span class="fact">"last failure "<At at=Signal::stored(last) /></span> }.into_any()))}
+        </p>
+        <p class="facts-why">
+            {part(move || row.with(|(_, class, ..)| {
+                match class.confidence.as_pct() {
+                    0 => "Unclassified".to_string(),
+                    pct => format!("{pct}% confidence: {}", class.reason),
+                }
+            }))}
+        </p>
+    }
+}
+
+#[component]
+fn Stats(here: CurrentGroup) -> impl IntoView {
+    let open = here.part(|detail| detail.row.open.clone());
+    let customers = here.part(|detail| detail.row.customers);
+    let oldest = here.part(|detail| detail.row.oldest_sent_at);
+    let loss = here.part(|detail| detail.row.loss_at);
+    let last_hour = here.part(|detail| detail.row.arrivals_last_hour);
+    let delivered = here.part(|detail| detail.row.delivered);
+    let quarantined = here.part(|detail| detail.counts.of(LetterStateKind::Quarantined).letters);
+    let growing = here.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
+    let letters = Signal::derive(move || {
+        if open.with(|open| open.letters) == 1 { "letter open" } else { "letters open" }.to_string()
+    });
+    let people = Signal::derive(move || {
+        if customers.get() == 1 { "customer affected" } else { "customers affected" }.to_string()
+    });
+    let tone = Signal::derive(move || if growing.get() && last_hour.get() > 0 { "danger" } else { "" });
+    view! {
+        <div class="figures">
+            <Stat label=letters>{part(move || open.with(|open| count_signed(open.letters)))}</Stat>
+            <Stat label="at risk"><MoneyText of=open /></Stat>
+            <Stat label=people>{part(move || count(customers.get()))}</Stat>
+            <Stat label="oldest"><Age since=oldest /></Stat>
+            <Stat label="to expiry"><Loss at=loss /></Stat>
+            <Stat label="last hour" tone>{part(move || format!("+{}", count(last_hour.get())))}</Stat>
+            <Show when=move || { quarantined.get() > 0 }>
+                <Stat label="in quarantine" tone="warn">{part(move || count_signed(quarantined.get()))}</Stat>
+            </Show>
+            <Show when=move || { delivered.get() > 0 }>
+                <Stat label="delivered">{part(move || count_signed(delivered.get()))}</Stat>
+            </Show>
+        </div>
+    }
+}

@@ -1,0 +1,166 @@
+//! Merging: the fingerprints that are merged into the group, unmerging one, and allowing it to merge again.
+
+use super::current::CurrentGroup;
+use crate::api;
+use crate::command::Command;
+use crate::component::{At, Dialog, Field, Kind, toaster};
+use crate::reactive::prelude::*;
+use dashboard_model::money::count_signed;
+use dashboard_model::route::{GroupRoute, Route};
+use domain::id::GroupId;
+use domain::role::Permission;
+use wire::{GroupName, MergedVariant, ReasonRequest, UnmergeRequest};
+
+fn link(id: &GroupId) -> String {
+    Route::Group(GroupRoute::new(id.clone())).to_string()
+}
+
+/// Lists the merged fingerprints. Shows nothing if there are none.
+#[component]
+pub(super) fn MergedVariants(here: CurrentGroup) -> impl IntoView {
+    let variants = here.part(|detail| detail.also.clone());
+    let open = RwSignal::new(false);
+    let chosen = RwSignal::new(None::<GroupName>);
+    let may = here.why_not(Permission::Triage, |_| None);
+    let choose = move |name: GroupName| {
+        chosen.set(Some(name));
+        open.set(true);
+    };
+    let row = move |variant: MergedVariant| {
+        let name = GroupName { id: variant.id.clone(), title: variant.title.clone() };
+        let press = move |_| choose(name.clone());
+        view! {
+            <li class="card">
+                <p class="card-title"><a href=link(&variant.id)>{variant.title}</a></p>
+                <p class="side-line">
+                    <span class="muted">
+                        {format!("{} open, first failed ", count_signed(variant.open_letters))}
+                        <At at=Signal::stored(variant.first_died_at) />
+                    </span>
+                    <Show when=move || may.with(Option::is_none)>
+                        <button type="button" class="button button-quiet" on:click=on(press.clone())>"Unmerge…"</button>
+                    </Show>
+                </p>
+            </li>
+        }
+    };
+    view! {
+        {part(move || {
+            let variants = variants.get();
+            (!variants.is_empty()).then(|| view! {
+                <section class="side-part">
+                    <h2>"Merged fingerprints"</h2>
+                    <p class="muted">"Their letters are counted and replayed in this group."</p>
+                    <ul class="merged-variants">{variants.into_iter().map(row).collect_view()}</ul>
+                </section>
+            }.into_any())
+        })}
+        <UnmergeDialog here open chosen />
+    }
+}
+
+#[component]
+fn UnmergeDialog(here: CurrentGroup, open: RwSignal<bool>, chosen: RwSignal<Option<GroupName>>) -> impl IntoView {
+    let command = Command::new();
+    let toaster = toaster();
+    let reason = RwSignal::new(String::new());
+    let may = here.why_not(Permission::Triage, |_| None);
+    let why_not = Signal::derive(move || {
+        may.get().or_else(|| reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()))
+    });
+    Effect::new(move || {
+        if open.get() {
+            reason.set(String::new());
+            command.clear();
+        }
+    });
+    let send = move |()| {
+        let Some(name) = chosen.get_untracked() else { return };
+        let request = UnmergeRequest { fingerprint: name.id, reason: reason.get_untracked() };
+        command.run(api::unmerge(here.id(), request), move |detail| {
+            here.put(detail);
+            open.try_set(false);
+            toaster.show("Fingerprint unmerged.");
+        });
+    };
+    let title = move || chosen.get().map(|name| name.title);
+    view! {
+        <Dialog open title="Unmerge this fingerprint?" confirm="Unmerge" kind=Kind::Danger busy=command.busy() error=command.error()
+            why_not on_confirm=Callback::new(send)>
+            <p>{part(title)}</p>
+            <p>"Its letters move to a group of their own. It does not merge again unless you allow it."</p>
+            <Field label="Reason" lines=true first=true value=reason on_input=move |text| reason.set(text) />
+        </Dialog>
+    }
+}
+
+/// On the page of a merged fingerprint: links to the group where to act.
+#[component]
+pub(super) fn MergedNotice(here: CurrentGroup) -> impl IntoView {
+    let group = here.part(|detail| detail.merged_into.clone());
+    part(move || {
+        group.get().map(|group| {
+            view! {
+                <p class="notice">
+                    <span>"This fingerprint is merged into "<a href=link(&group.id)>{group.title}</a>". Fix and replay it there."</span>
+                </p>
+            }
+            .into_any()
+        })
+    })
+}
+
+/// On the page of an unmerged fingerprint: offers to allow merging again.
+#[component]
+pub(super) fn UnmergedNotice(here: CurrentGroup) -> impl IntoView {
+    let is_unmerged = here.part(|detail| detail.apart);
+    let open = RwSignal::new(false);
+    let may = here.why_not(Permission::Triage, |_| None);
+    view! {
+        {part(move || {
+            is_unmerged.get().then(|| {
+                view! {
+                    <p class="notice">
+                        <span>"This fingerprint was unmerged from another group and does not merge automatically. "</span>
+                        <Show when=move || may.with(Option::is_none)>
+                            <button type="button" class="button button-quiet" on:click=on(move |_| open.set(true))>
+                                "Allow merging…"
+                            </button>
+                        </Show>
+                    </p>
+                }
+                .into_any()
+            })
+        })}
+        <AllowMergeDialog here open />
+    }
+}
+
+#[component]
+fn AllowMergeDialog(here: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
+    let command = Command::new();
+    let toaster = toaster();
+    let reason = RwSignal::new(String::new());
+    let why_not = Signal::derive(move || reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()));
+    Effect::new(move || {
+        if open.get() {
+            reason.set(String::new());
+            command.clear();
+        }
+    });
+    let send = move |()| {
+        let request = ReasonRequest { reason: reason.get_untracked() };
+        command.run(api::allow_merge(here.id(), request), move |detail| {
+            here.put(detail);
+            open.try_set(false);
+            toaster.show("Merging allowed. It takes effect within a minute.");
+        });
+    };
+    view! {
+        <Dialog open title="Allow merging again?" confirm="Allow merging" busy=command.busy() error=command.error()
+            why_not on_confirm=Callback::new(send)>
+            <p>"The fingerprint merges into a group whose messages differ only in variable data."</p>
+            <Field label="Reason" lines=true first=true value=reason on_input=move |text| reason.set(text) />
+        </Dialog>
+    }
+}

@@ -1,0 +1,181 @@
+//! The judgement of each condition, with its evidence in one sentence.
+
+use super::{Condition, ConditionKind, GateFacts, QueueFact, Status};
+use crate::deployment::Deployment;
+use crate::fix::{Fix, FixKind};
+use crate::policy::GatePolicy;
+use crate::time::Timestamp;
+use crate::transform::DryCounts;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// Whether a condition holds, and the evidence.
+type Judgement = (Status, String);
+
+fn met(evidence: impl Into<String>) -> Judgement {
+    (Status::Met, evidence.into())
+}
+
+fn unmet(evidence: impl Into<String>) -> Judgement {
+    (Status::Unmet { opens_at: None }, evidence.into())
+}
+
+pub(super) fn judge(kind: ConditionKind, facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Condition {
+    let (status, evidence) = match kind {
+        ConditionKind::FixDeclared => fix_declared(facts),
+        ConditionKind::FixIsLive => fix_is_live(facts),
+        ConditionKind::Quiet => quiet(facts, policy, now),
+        ConditionKind::DryRun => dry_run(facts),
+        ConditionKind::DependencyHealthy => dependency_healthy(facts),
+        ConditionKind::LettersReplayable => letters_replayable(facts),
+        ConditionKind::QueueReady => match &facts.queue {
+            QueueFact::Ready(words) => met(words.clone()),
+            QueueFact::NotReady(why) => unmet(why.clone()),
+        },
+        ConditionKind::Approval => approval(facts, policy),
+    };
+    let waiver = facts.waivers.iter().find(|waiver| waiver.condition == kind && kind.is_waivable());
+    let status = match (status, waiver) {
+        (Status::Unmet { .. }, Some(waiver)) => Status::Waived { by: waiver.by.clone(), reason: waiver.reason.clone() },
+        (status, _) => status,
+    };
+    Condition { kind, status, evidence }
+}
+
+fn fix_declared(facts: &GateFacts<'_>) -> Judgement {
+    match facts.fix {
+        Some(fix) => met(format!("{} {}, declared by {}", fix.kind.label(), fix.reference, fix.declared_by)),
+        None => unmet("No fix declared yet."),
+    }
+}
+
+fn fix_is_live(facts: &GateFacts<'_>) -> Judgement {
+    let Some(fix) = facts.fix else {
+        return unmet("Starts once a fix is declared.");
+    };
+    if fix.kind == FixKind::PayloadTransform {
+        return met("Letters are changed on sending; no deployment needed");
+    }
+    if let (FixKind::Deploy, Some(deployment)) = (fix.kind, facts.deployment)
+        && deployment.version != fix.reference
+    {
+        return unmet(format!(
+            "{} runs {}, but the fix is in {}. Deploy the fix.",
+            deployment.service, deployment.version, fix.reference
+        ));
+    }
+    if facts.last_died_at.is_some_and(|died_at| died_at > effective_at(fix, facts.deployment)) {
+        return unmet(format!("Still failing after {} took effect. Declare a newer fix.", fix.reference));
+    }
+    match (fix.kind, facts.deployment) {
+        (FixKind::Deploy, Some(deployment)) => {
+            met(format!("{} runs {}, deployed after the last failure", deployment.service, deployment.version))
+        }
+        _ => met("Declared after the last failure; no deployment reported"),
+    }
+}
+
+/// Returns when a fix took effect: when its version went live, if that was reported; else when it was declared.
+pub fn effective_at(fix: &Fix, deployment: Option<&Deployment>) -> Timestamp {
+    match deployment {
+        Some(deployment) if fix.kind == FixKind::Deploy && deployment.version == fix.reference => deployment.at,
+        _ => fix.effective_at,
+    }
+}
+
+fn quiet(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Judgement {
+    let Some(fix) = facts.fix else {
+        return unmet("Starts once a fix is declared.");
+    };
+    if fix.kind == FixKind::PayloadTransform {
+        return met("Not required for a transform, which changes the letters themselves");
+    }
+    let effective_at = effective_at(fix, facts.deployment);
+    let from = facts.last_died_at.map_or(effective_at, |died_at| died_at.max(effective_at));
+    let opens_at = from.plus(policy.quiet_ms);
+    let words = span_words(policy.quiet_ms.as_ms());
+    if now >= opens_at {
+        met(format!("No new failure for {words} or more"))
+    } else {
+        (Status::Unmet { opens_at: Some(opens_at) }, format!("Clears after {words} without a new failure."))
+    }
+}
+
+fn dry_run(facts: &GateFacts<'_>) -> Judgement {
+    let Some(transform) = facts.fix.and_then(|fix| fix.transform.as_ref()) else {
+        return unmet("The fix has no transform.");
+    };
+    let label = transform.label();
+    let Some(run) = facts.dry_run.filter(|run| run.transform == *transform) else {
+        return unmet(format!("{label} has not been tried on the waiting letters. Start a dry run."));
+    };
+    if !run.is_about(facts.filter) {
+        return unmet(format!(
+            "The dry run of {label} used other letters than this plan. Start one with the plan's filter, or without a filter."
+        ));
+    }
+    let DryCounts { changed, unchanged, failed } = run.counts;
+    let words =
+        format!("Version {} changes {changed}, leaves {unchanged} unchanged, fails on {failed}", transform.version);
+    match (run.is_whole(), changed) {
+        (false, _) => {
+            unmet(format!("The dry run of {label} is still running: {} letters tried so far.", run.counts.total()))
+        }
+        (true, 0) => unmet(format!("{words}. A fix must change at least one letter.")),
+        (true, _) => met(words),
+    }
+}
+
+fn dependency_healthy(facts: &GateFacts<'_>) -> Judgement {
+    match facts.fix {
+        Some(fix) if fix.kind == FixKind::DependencyRecovered => {
+            met(format!("{} declared that it has recovered ({})", fix.declared_by, fix.reference))
+        }
+        _ => unmet("This failure is transient. Declare that the dependency has recovered."),
+    }
+}
+
+fn letters_replayable(facts: &GateFacts<'_>) -> Judgement {
+    let left_out = facts.left_out.join("; ");
+    match (facts.letters.letters, left_out.is_empty()) {
+        (0, true) => unmet("No waiting letters in this group."),
+        (0, false) => unmet(format!("No letter can be sent. Not included: {left_out}.")),
+        (n, is_all) => {
+            let mut words = match (n, is_all) {
+                (1, true) => "1 letter can be sent".to_string(),
+                (n, true) => format!("{n} letters can be sent"),
+                (n, false) => format!("{n} can be sent; not included: {left_out}"),
+            };
+            for unchecked in facts.unchecked {
+                words.push_str("; not checked: ");
+                words.push_str(unchecked);
+            }
+            met(words)
+        }
+    }
+}
+
+fn approval(facts: &GateFacts<'_>, policy: &GatePolicy) -> Judgement {
+    let over_limit = policy.four_eyes_from.iter().any(|limit| {
+        facts.letters.money.sums().iter().any(|sum| sum.currency == limit.currency && sum.amount >= limit.amount)
+    });
+    let four_eyes = facts.four_eyes || over_limit;
+    match (facts.approver, facts.fix) {
+        (None, _) => unmet("Waiting for an approver."),
+        (Some(rule), _) if four_eyes && rule.is_rule() => unmet("A rule cannot replace the second approver."),
+        (Some(approver), Some(fix)) if four_eyes && *approver == fix.declared_by => {
+            unmet(format!("{approver} declared the fix. Another person must approve it."))
+        }
+        (Some(approver), _) => met(format!("{approver} can approve")),
+    }
+}
+
+/// Returns a span in words for evidence: `10 s`, `5 min`, `2 h`.
+fn span_words(ms: i64) -> String {
+    match ms / 1000 {
+        s if s < 120 => format!("{s} s"),
+        s if s < 7200 => format!("{} min", s / 60),
+        s => format!("{} h", s / 3600),
+    }
+    .to_string()
+}

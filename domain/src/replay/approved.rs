@@ -1,0 +1,260 @@
+//! A replay: an approved plan under way, and the only changes that it allows.
+
+use super::ledger::Ledger;
+use super::plan::{Plan, PlanHash};
+use super::state::{Approval, Backlog, Ending, Lease, PauseReason, Phase, ReplayState, Resumed};
+use crate::gate::{OpenGate, Waiver};
+use crate::id::{Actor, GroupId, ReplayId};
+use crate::limits::LEASE_MS;
+use crate::time::{Span, Timestamp};
+use crate::transform::TransformRef;
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+/// An approved plan under way. Only [`Plan::approve`] creates one, and only the methods here change it. A store writes
+/// it unchanged and reads it back; `wire::ReplayInfo` shows it to people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replay {
+    version: u64,
+    plan: Plan,
+    approval: Approval,
+    lease: Option<Lease>,
+    paced_until: Option<Timestamp>,
+    last_sent_at: Option<Timestamp>,
+    #[serde(default)]
+    backlog: Option<Backlog>,
+    resumed: Option<Resumed>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    transform: Option<TransformRef>,
+    #[serde(flatten)]
+    state: ReplayState,
+}
+
+impl Plan {
+    /// Turns the plan into a replay. The open gate is the proof that every condition holds, and there is no other way
+    /// to create a replay. Returns the plan's hash if the approval names another plan or the gate guards another
+    /// group.
+    pub fn approve(self, gate: OpenGate, approval: Approval) -> Result<Replay, PlanHash> {
+        let hash = self.hash();
+        if hash != approval.plan_hash || gate.group() != &self.group {
+            return Err(hash);
+        }
+        Ok(Replay {
+            version: 1,
+            approval,
+            transform: self.fix.transform.clone(),
+            plan: self,
+            lease: None,
+            paced_until: None,
+            last_sent_at: None,
+            backlog: None,
+            resumed: None,
+            state: ReplayState::Running { wave: 0, phase: Phase::Sending },
+        })
+    }
+}
+
+/// What is known about a replay.
+impl Replay {
+    /// Increments with each change. Every send depends on it, so nothing is sent after a pause is written.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The approval.
+    pub fn approval(&self) -> &Approval {
+        &self.approval
+    }
+
+    /// The executor that may send now.
+    pub fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref()
+    }
+
+    /// The moment before which the pace allows no further letter.
+    pub fn paced_until(&self) -> Option<Timestamp> {
+        self.paced_until
+    }
+
+    /// Time of the last send.
+    pub fn last_sent_at(&self) -> Option<Timestamp> {
+        self.last_sent_at
+    }
+
+    /// The main queue's backlog, as measured since the last send.
+    pub fn backlog(&self) -> Option<Backlog> {
+        self.backlog
+    }
+
+    /// The state at the last resumption, if the replay was resumed.
+    pub fn resumed(&self) -> Option<Resumed> {
+        self.resumed
+    }
+
+    /// The program that changes letters on sending: the approved plan's, or that of the fix at the last resumption.
+    pub fn transform(&self) -> Option<&TransformRef> {
+        self.transform.as_ref()
+    }
+
+    /// The state.
+    pub fn state(&self) -> &ReplayState {
+        &self.state
+    }
+}
+
+impl Replay {
+    /// Its id.
+    pub fn id(&self) -> &ReplayId {
+        &self.plan.id
+    }
+
+    /// Its group.
+    pub fn group(&self) -> &GroupId {
+        &self.plan.group
+    }
+
+    /// Returns the finished replay, with the next version.
+    pub fn finished(&self, ending: Ending, at: Timestamp) -> Self {
+        self.moved(ReplayState::Finished { ending, at })
+    }
+
+    /// Returns the replay in another state, with the next version.
+    fn moved(&self, state: ReplayState) -> Self {
+        Self { version: self.version + 1, state, ..self.clone() }
+    }
+
+    /// Whether the replay is over.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.state, ReplayState::Finished { .. })
+    }
+
+    /// Whether the replay waits for a person.
+    pub fn is_paused(&self) -> bool {
+        matches!(self.state, ReplayState::Paused { .. })
+    }
+
+    /// Returns the current wave, or the wave in which it was paused.
+    pub fn wave(&self) -> Option<u32> {
+        match self.state {
+            ReplayState::Running { wave, .. } | ReplayState::Paused { wave, .. } => Some(wave),
+            _ => None,
+        }
+    }
+
+    /// Pauses a running replay. Returns `None` unless it is running.
+    pub fn pause(&self, why: PauseReason, by: Actor, at: Timestamp) -> Option<Self> {
+        let ReplayState::Running { wave, .. } = self.state else { return None };
+        Some(self.moved(ReplayState::Paused { wave, why, by, at }))
+    }
+
+    /// Resumes a paused replay. Returns `None` unless it is paused and nothing is in flight. The gate must be open
+    /// again, because returned letters disproved the fix. Letters that returned before the pause do not count against
+    /// the new fix, which starts with a canary. `waivers` hold for the following waves, in addition to those of the
+    /// approval; `transform` belongs to the fix that counts now.
+    pub fn resume(
+        &self,
+        gate: &OpenGate,
+        ledger: &Ledger,
+        waivers: &[Waiver],
+        transform: Option<TransformRef>,
+    ) -> Option<Self> {
+        let ReplayState::Paused { wave, .. } = self.state else { return None };
+        let total = ledger.total();
+        if gate.group() != self.group() || total.in_flight + total.sending > 0 {
+            return None;
+        }
+        let columns = ledger.wave(wave);
+        let resumed = Resumed { wave, sent: columns.sent(), returned: columns.returned, probing: true };
+        let running = self.moved(ReplayState::Running { wave, phase: Phase::Sending });
+        let mut approval = running.approval.clone();
+        approval.waivers.extend_from_slice(waivers);
+        Some(Self { resumed: Some(resumed), approval, transform, ..running })
+    }
+
+    /// Returns the replay in a phase of a wave, with the next version.
+    pub fn entered(&self, wave: u32, phase: Phase, ledger: &Ledger) -> Self {
+        let moved = self.moved(ReplayState::Running { wave, phase });
+        let resumed = match self.resumed {
+            // Observation of a resumption's canary has ended: it passed, and the remaining letters of the wave follow.
+            // On FIFO queues a canary may need several rounds.
+            Some(resumed) if phase == Phase::Sending && resumed.wave == wave => {
+                let canary = self.plan.waves.first().copied().unwrap_or(1);
+                let tried = ledger.wave(wave).sent().saturating_sub(resumed.sent);
+                Some(Resumed { probing: resumed.probing && tried < canary, ..resumed })
+            }
+            // The wave has no letters left for the canary of the new fix, so the next wave starts with it.
+            Some(resumed)
+                if phase == Phase::Sending && resumed.probing && ledger.wave(resumed.wave).sent() == resumed.sent =>
+            {
+                Some(Resumed { wave, sent: 0, returned: 0, probing: true })
+            }
+            other => other,
+        };
+        Self { resumed, ..moved }
+    }
+
+    /// Aborts a replay. Returns `None` if it is aborting or finished already.
+    pub fn abort(&self, by: Actor, reason: String, at: Timestamp) -> Option<Self> {
+        match self.state {
+            ReplayState::Running { .. } | ReplayState::Paused { .. } => {
+                Some(self.moved(ReplayState::Aborting { by, reason, at }))
+            }
+            ReplayState::Aborting { .. } | ReplayState::Finished { .. } => None,
+        }
+    }
+
+    /// Whether another executor holds the lease.
+    pub fn is_held_by_another(&self, executor: &str, now: Timestamp) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.holder != executor && lease.until > now)
+    }
+
+    /// Returns the replay with the lease of an executor that is about to send this many letters, with the next
+    /// version. No other executor may send before the lease ends, and none at all before the pace allows more letters.
+    pub fn held_by(&self, executor: &str, letters: u64, now: Timestamp) -> Self {
+        let takes_ms = letters * 1000 / u64::from(self.plan.pace_per_s.max(1));
+        Self {
+            version: self.version + 1,
+            lease: Some(Lease { holder: executor.into(), until: now.plus(Span::from_ms(LEASE_MS)) }),
+            paced_until: Some(now.plus(Span::from_ms(takes_ms as i64))),
+            // Written before the send, so that a crash cannot end a window too early.
+            last_sent_at: Some(now),
+            backlog: None,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the replay with a new measurement of the main queue's backlog, with the next version.
+    pub fn saw(&self, backlog: Backlog) -> Self {
+        Self { version: self.version + 1, backlog: Some(backlog), ..self.clone() }
+    }
+
+    /// Returns the replay without the lease of an executor that sent nothing, with the next version. Windows end when
+    /// those of `before` would have.
+    pub fn unsent(&self, before: &Self) -> Self {
+        Self { version: self.version + 1, lease: None, paced_until: None, ..before.clone() }
+    }
+
+    /// Returns the replay without its lease, with the next version.
+    pub fn released(&self, now: Timestamp) -> Self {
+        Self { version: self.version + 1, lease: None, last_sent_at: Some(now), ..self.clone() }
+    }
+
+    /// Returns how long a letter sent now is observed, if it does not wait in the main queue's backlog.
+    pub fn window(&self) -> Span {
+        self.plan.window_ms
+    }
+
+    /// Returns when the last sent letter's window ends, as far as known: the backlog may drain later.
+    pub fn window_ends_at(&self, now: Timestamp) -> Timestamp {
+        let at_least = self.last_sent_at.unwrap_or(now).plus(self.window());
+        match self.backlog.filter(Backlog::is_drained) {
+            Some(drained) => at_least.max(drained.seen_at.plus(self.window()).minus(self.plan.slack_ms)),
+            None => at_least,
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Which ID tokens the office accepts, and which person and role each stands for.
+
+use super::documents::{DocumentError, Documents};
+use super::keys::Keys;
+use super::token::{self, Expected};
+use crate::connect;
+use crate::settings::{self, SettingsError};
+use async_trait::async_trait;
+use domain::id::Actor;
+use domain::role::Role;
+use domain::time::Timestamp;
+use office::api::{Caller, Identify};
+use serde_json::{Map, Value};
+
+/// The default claim with a person's name. In Cognito, this claim never changes.
+const NAME_CLAIM: &str = "cognito:username";
+/// The default claim with a person's roles.
+const ROLES_CLAIM: &str = "cognito:groups";
+/// The default scope of a sign-in. It yields an ID token.
+const SCOPE: &str = "openid";
+
+/// The office cannot sign anyone in.
+#[derive(Debug, thiserror::Error)]
+pub enum SignInError {
+    /// A setting is missing.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The HTTP client for the issuer could not be built.
+    #[error(transparent)]
+    Issuer(#[from] DocumentError),
+    /// The stack's parameter with the client ID is missing or unreadable.
+    #[error("the SSM parameter {name} with the stack's client ID could not be read")]
+    Parameter {
+        /// The parameter's name.
+        name: String,
+        /// The error; `None` if the parameter is empty.
+        #[source]
+        source: Option<Box<aws_sdk_ssm::Error>>,
+    },
+}
+
+/// Verifies ID tokens of one issuer for one client.
+///
+/// The office is itself the client that people sign in to. By OIDC's rules, the audience of its ID tokens is therefore
+/// its client ID, whatever the issuer. Access tokens would not do: Cognito's have no audience, and other issuers' need
+/// not even be JWTs.
+pub struct Tokens {
+    pub(super) documents: Documents,
+    keys: Keys,
+    issuer: String,
+    pub(super) client_id: String,
+    pub(super) scope: String,
+    name_claim: String,
+    roles_claim: String,
+}
+
+/// The bearer of a valid token.
+pub(super) enum Bearer {
+    /// A person with a role in this office.
+    Caller(Caller),
+    /// A person whom the issuer knows, but without a role in this office.
+    WithoutRole(Actor),
+}
+
+impl Tokens {
+    /// Accepts tokens that `issuer` gave to the client `client_id`.
+    ///
+    /// `discovery` is the base URL of the issuer's documents, for local endpoints that imitate the issuer. If it is
+    /// `None`, the documents are below the issuer's own URL.
+    pub fn new(issuer: String, client_id: String, discovery: Option<String>) -> Result<Self, DocumentError> {
+        let documents = Documents::new(discovery.as_ref().unwrap_or(&issuer))?;
+        let (scope, name_claim, roles_claim) = (SCOPE.into(), NAME_CLAIM.into(), ROLES_CLAIM.into());
+        Ok(Self { documents, keys: Keys::default(), issuer, client_id, scope, name_claim, roles_claim })
+    }
+
+    /// Reads issuer, client and claims from the stack's settings.
+    pub(super) async fn from_env() -> Result<Self, SignInError> {
+        let client_id = match settings::optional("DLO_CLIENT_ID_PARAMETER") {
+            Some(name) => parameter(name).await?,
+            None => settings::required("DLO_CLIENT_ID")?,
+        };
+        let mut tokens = Self::new(settings::required("DLO_ISSUER")?, client_id, settings::optional("DLO_DISCOVERY"))?;
+        tokens.scope = settings::optional("DLO_SCOPE").unwrap_or(tokens.scope);
+        tokens.name_claim = settings::optional("DLO_NAME_CLAIM").unwrap_or(tokens.name_claim);
+        tokens.roles_claim = settings::optional("DLO_ROLES_CLAIM").unwrap_or(tokens.roles_claim);
+        Ok(tokens)
+    }
+
+    /// Returns the claims of a valid token, or `None` if the token is invalid.
+    pub(super) async fn claims(&self, token: &str, now: Timestamp) -> Option<Map<String, Value>> {
+        let parsed = token::parse(token)?;
+        let key = self.keys.find(&self.documents, &parsed.kid, now).await?;
+        let expected = Expected { issuer: &self.issuer, audience: &self.client_id, now };
+        // Only the log gets the reason. The caller learns only that the token is invalid.
+        parsed.verify(&key, &expected).inspect_err(|reason| tracing::info!(%reason, "a token was rejected")).ok()
+    }
+
+    /// Returns the person that these claims name, or `None` if they name nobody.
+    pub(super) fn bearer(&self, claims: &Map<String, Value>) -> Option<Bearer> {
+        let name = claims.get(&self.name_claim).or_else(|| claims.get("sub")).and_then(Value::as_str)?;
+        let actor = Actor::from(name);
+        Some(match claims.get(&self.roles_claim).and_then(role) {
+            Some(role) => Bearer::Caller(Caller { actor, role }),
+            None => Bearer::WithoutRole(actor),
+        })
+    }
+}
+
+#[async_trait]
+impl Identify for Tokens {
+    async fn who(&self, token: &str, now: Timestamp) -> Option<Caller> {
+        match self.bearer(&self.claims(token, now).await?)? {
+            Bearer::Caller(caller) => Some(caller),
+            Bearer::WithoutRole(_) => None,
+        }
+    }
+}
+
+/// Reads the client ID from an SSM parameter.
+///
+/// The stack creates the client after this function, because the client needs the function's URL. An environment
+/// variable therefore cannot hold the client ID.
+async fn parameter(name: String) -> Result<String, SignInError> {
+    let ssm = aws_sdk_ssm::Client::new(&connect::from_env().await);
+    let failed = |source| SignInError::Parameter { name: name.clone(), source };
+    let found = ssm.get_parameter().name(&name).send().await.map_err(|error| failed(Some(Box::new(error.into()))))?;
+    found.parameter.and_then(|parameter| parameter.value).ok_or_else(|| failed(None))
+}
+
+/// Returns the highest role that a claim names, or `None` if it names no role. The claim is a string or a list of
+/// strings.
+fn role(claim: &Value) -> Option<Role> {
+    let names: Vec<&str> = match claim {
+        Value::String(name) => vec![name],
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    Role::ALL.into_iter().filter(|role| names.contains(&role.as_str())).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::token::tests::Issuer;
+    use super::*;
+    use axum::{Json, Router, routing::get};
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use domain::time::Span;
+    use serde_json::json;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tokio::net::TcpListener;
+
+    const NOW: Timestamp = Timestamp::from_ms(1_763_600_000_000);
+
+    #[test]
+    fn role_is_the_highest_that_the_claim_names_and_none_by_default() {
+        for (claim, expected) in [
+            (json!("operator"), Some(Role::Operator)),
+            (json!(["viewer", "approver", "someone"]), Some(Role::Approver)),
+            (json!([]), None),
+            (json!("root"), None),
+            (json!(true), None),
+            (json!({ "admin": true }), None),
+        ] {
+            assert_eq!(role(&claim), expected, "{claim}");
+        }
+    }
+
+    /// Starts a local issuer. Returns its URL, and a counter of the requests for its keys.
+    async fn issuer(document: Value) -> (String, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let fetches = Arc::new(AtomicUsize::new(0));
+        let (discovery, counted) = (json!({ "jwks_uri": format!("{url}/keys") }), fetches.clone());
+        let router =
+            Router::new().route("/.well-known/openid-configuration", get(async move || Json(discovery))).route(
+                "/keys",
+                get(async move || {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    Json(document)
+                }),
+            );
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (url, fetches)
+    }
+
+    fn document(signer: &Issuer) -> Value {
+        let point = signer.point();
+        let (x, y) = (URL_SAFE_NO_PAD.encode(&point[1..33]), URL_SAFE_NO_PAD.encode(&point[33..]));
+        json!({ "keys": [
+            { "kid": "k0", "kty": "oct", "k": "c2VjcmV0" },
+            { "kid": "k1", "kty": "EC", "crv": "P-256", "use": "sig", "x": x, "y": y },
+            { "kid": "k2", "kty": "EC", "crv": "P-256", "use": "enc", "x": x, "y": y },
+        ] })
+    }
+
+    fn token(signer: &Issuer, kid: &str) -> String {
+        let claims = json!({ "iss": "https://issuer", "aud": "client", "exp": 1_763_600_600, "sub": "s-1",
+            "cognito:username": "otto", "cognito:groups": ["operator"] });
+        signer.sign(&json!({ "alg": "ES256", "kid": kid }), &claims)
+    }
+
+    #[tokio::test]
+    async fn bearer_of_a_valid_token_is_known_by_name_and_role() {
+        let signer = Issuer::new();
+        let (url, fetches) = issuer(document(&signer)).await;
+        let tokens = Tokens::new("https://issuer".into(), "client".into(), Some(url)).unwrap();
+        for _ in 0..3 {
+            let caller = tokens.who(&token(&signer, "k1"), NOW).await.unwrap();
+            assert_eq!((caller.actor.as_str(), caller.role), ("otto", Role::Operator));
+        }
+        assert_eq!(fetches.load(Ordering::SeqCst), 1, "the keys are cached");
+        assert_eq!(tokens.who(&token(&signer, "k2"), NOW).await, None, "an encryption key");
+        assert_eq!(tokens.who(&token(&Issuer::new(), "k1"), NOW).await, None);
+    }
+
+    #[tokio::test]
+    async fn unknown_key_is_looked_up_at_most_once_a_minute() {
+        let signer = Issuer::new();
+        let (url, fetches) = issuer(document(&signer)).await;
+        let tokens = Tokens::new("https://issuer".into(), "client".into(), Some(url)).unwrap();
+        for (second, expected) in [(0, 1), (1, 1), (59, 1), (60, 2), (61, 2), (121, 3)] {
+            let now = NOW.plus(Span::from_secs(second));
+            assert_eq!(tokens.who(&token(&signer, "forged"), now).await, None);
+            assert_eq!(fetches.load(Ordering::SeqCst), expected, "after {second} s");
+        }
+    }
+
+    #[tokio::test]
+    async fn unreachable_issuer_lets_nobody_in_and_breaks_nothing() {
+        let signer = Issuer::new();
+        let tokens = Tokens::new("https://issuer".into(), "client".into(), Some("http://127.0.0.1:1".into())).unwrap();
+        assert_eq!(tokens.who(&token(&signer, "k1"), NOW).await, None);
+    }
+}
