@@ -10,12 +10,14 @@ use domain::gate::OpenGate;
 use domain::group::Tally;
 use domain::id::{Actor, GroupId, QueueArn, ReplayId};
 use domain::replay::{
-    Approval, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Plan, Replay, ReplayState, letters_digest,
+    Approval, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Plan, Replay, ReplayState, Step, WaveLedger,
+    letters_digest,
 };
 use domain::time::{Span, Timestamp};
 use executor::Executor;
 use stateright::{Checker, Model, Property};
-use std::hash::{Hash, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// The waves: a canary, and the remaining letter.
 const WAVES: [u64; 2] = [1, 1];
@@ -72,33 +74,77 @@ struct Row {
     on_dlq: u8,
 }
 
-/// A value that is hashed by its debug text.
+/// A step, which is hashed by its debug text.
 #[derive(Clone, Debug, PartialEq)]
-struct ByDebug<T>(T);
+struct Chosen(Step);
 
-impl<T: std::fmt::Debug> Hash for ByDebug<T> {
+impl Hash for Chosen {
     fn hash<H: Hasher>(&self, state: &mut H) {
         format!("{:?}", self.0).hash(state);
     }
 }
 
-/// A stored replay. Its plan and approval never change, so the other fields identify it.
+/// A ledger, which is hashed by every number in it.
 #[derive(Clone, Debug, PartialEq)]
-struct Stored(Replay);
+struct Counted(Ledger);
+
+impl Hash for Counted {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for wave in &self.0.0 {
+            let WaveLedger {
+                pending,
+                sending,
+                in_flight,
+                delivered,
+                returned,
+                expired,
+                skipped,
+                sent_twice,
+                confirmed,
+            } = wave;
+            (pending, sending, in_flight, delivered, returned, expired, skipped, sent_twice, confirmed).hash(state);
+        }
+    }
+}
+
+/// A stored replay. States share it, and its hash is computed once: most of the time went into copying and hashing it.
+#[derive(Clone, Debug)]
+struct Stored {
+    replay: Arc<Replay>,
+    hash: u64,
+}
+
+impl Stored {
+    fn new(replay: Replay) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hash_replay(&replay, &mut hasher);
+        Self { replay: Arc::new(replay), hash: hasher.finish() }
+    }
+}
+
+impl PartialEq for Stored {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.replay, &other.replay) || (self.hash == other.hash && self.replay == other.replay)
+    }
+}
 
 impl Hash for Stored {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let replay = &self.0;
-        let lease = replay.lease().map(|lease| (&lease.holder, lease.until));
-        (replay.version(), lease, replay.paced_until(), replay.last_sent_at()).hash(state);
-        replay.backlog().map(|backlog| backlog.seen_at).hash(state);
-        replay.resumed().map(|resumed| (resumed.wave, resumed.sent, resumed.returned, resumed.probing)).hash(state);
-        match replay.state() {
-            ReplayState::Running { wave, phase } => (0, wave, format!("{phase:?}")).hash(state),
-            ReplayState::Paused { wave, why, at, .. } => (1, wave, std::mem::discriminant(why), at).hash(state),
-            ReplayState::Aborting { at, .. } => (2, at).hash(state),
-            ReplayState::Finished { at, .. } => (3, at).hash(state),
-        }
+        self.hash.hash(state);
+    }
+}
+
+/// The plan and the approval of a replay never change, so the other fields identify it.
+fn hash_replay(replay: &Replay, state: &mut DefaultHasher) {
+    let lease = replay.lease().map(|lease| (&lease.holder, lease.until));
+    (replay.version(), lease, replay.paced_until(), replay.last_sent_at()).hash(state);
+    replay.backlog().map(|backlog| backlog.seen_at).hash(state);
+    replay.resumed().map(|resumed| (resumed.wave, resumed.sent, resumed.returned, resumed.probing)).hash(state);
+    match replay.state() {
+        ReplayState::Running { wave, phase } => (0, wave, format!("{phase:?}")).hash(state),
+        ReplayState::Paused { wave, why, at, .. } => (1, wave, std::mem::discriminant(why), at).hash(state),
+        ReplayState::Aborting { at, .. } => (2, at).hash(state),
+        ReplayState::Finished { at, .. } => (3, at).hash(state),
     }
 }
 
@@ -108,7 +154,7 @@ struct State {
     ticks: u8,
     replay: Option<Stored>,
     rows: [Row; LETTERS],
-    ledger: ByDebug<Ledger>,
+    ledger: Counted,
     executors: [Executor; 2],
     /// The events that may still happen.
     remaining: World,
@@ -138,7 +184,7 @@ impl State {
     }
 
     fn replay(&self) -> Option<&Replay> {
-        self.replay.as_ref().map(|stored| &stored.0)
+        self.replay.as_ref().map(|stored| &*stored.replay)
     }
 
     /// Stores the replay if it is still at this version.
@@ -148,7 +194,7 @@ impl State {
         }
         let runs = matches!(after.state(), ReplayState::Running { .. });
         self.halted_at = if runs { None } else { self.halted_at.or(Some(after.version())) };
-        self.replay = Some(Stored(after));
+        self.replay = Some(Stored::new(after));
         true
     }
 
@@ -187,7 +233,7 @@ impl Model for Office {
             ticks: 0,
             replay: None,
             rows,
-            ledger: ByDebug(ledger),
+            ledger: Counted(ledger),
             executors: [Executor::default(), Executor::default()],
             remaining: self.world,
             halted_at: None,
@@ -217,7 +263,7 @@ impl Model for Office {
         let mut state = last.clone();
         let (now, anna) = (state.now(), Actor::from("anna"));
         match action {
-            Action::Approve => state.replay = Some(Stored(approved(now))),
+            Action::Approve => state.replay = Some(Stored::new(approved(now))),
             Action::Tick => state.ticks += 1,
             Action::Pause => {
                 state.remaining.pauses -= 1;

