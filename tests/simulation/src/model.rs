@@ -3,6 +3,7 @@
 //! executors are those of `office/src/replay`, one state each.
 
 mod executor;
+mod hashed;
 
 use domain::filter::LetterFilter;
 use domain::fix::{Fix, FixKind};
@@ -10,14 +11,12 @@ use domain::gate::OpenGate;
 use domain::group::Tally;
 use domain::id::{Actor, GroupId, QueueArn, ReplayId};
 use domain::replay::{
-    Approval, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Plan, Replay, ReplayState, Step, WaveLedger,
-    letters_digest,
+    Approval, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Plan, Replay, ReplayState, letters_digest,
 };
 use domain::time::{Span, Timestamp};
 use executor::Executor;
+use hashed::{Chosen, Counted, Stored};
 use stateright::{Checker, Model, Property};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 /// The waves: a canary, and the remaining letter.
 const WAVES: [u64; 2] = [1, 1];
@@ -72,80 +71,6 @@ struct Row {
     sent: u32,
     on_main: u8,
     on_dlq: u8,
-}
-
-/// A step, which is hashed by its debug text.
-#[derive(Clone, Debug, PartialEq)]
-struct Chosen(Step);
-
-impl Hash for Chosen {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        format!("{:?}", self.0).hash(state);
-    }
-}
-
-/// A ledger, which is hashed by every number in it.
-#[derive(Clone, Debug, PartialEq)]
-struct Counted(Ledger);
-
-impl Hash for Counted {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        for wave in &self.0.0 {
-            let WaveLedger {
-                pending,
-                sending,
-                in_flight,
-                delivered,
-                returned,
-                expired,
-                skipped,
-                sent_twice,
-                confirmed,
-            } = wave;
-            (pending, sending, in_flight, delivered, returned, expired, skipped, sent_twice, confirmed).hash(state);
-        }
-    }
-}
-
-/// A stored replay. States share it, and its hash is computed once: most of the time went into copying and hashing it.
-#[derive(Clone, Debug)]
-struct Stored {
-    replay: Arc<Replay>,
-    hash: u64,
-}
-
-impl Stored {
-    fn new(replay: Replay) -> Self {
-        let mut hasher = DefaultHasher::new();
-        hash_replay(&replay, &mut hasher);
-        Self { replay: Arc::new(replay), hash: hasher.finish() }
-    }
-}
-
-impl PartialEq for Stored {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.replay, &other.replay) || (self.hash == other.hash && self.replay == other.replay)
-    }
-}
-
-impl Hash for Stored {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.hash.hash(state);
-    }
-}
-
-/// The plan and the approval of a replay never change, so the other fields identify it.
-fn hash_replay(replay: &Replay, state: &mut DefaultHasher) {
-    let lease = replay.lease().map(|lease| (&lease.holder, lease.until));
-    (replay.version(), lease, replay.paced_until(), replay.last_sent_at()).hash(state);
-    replay.backlog().map(|backlog| backlog.seen_at).hash(state);
-    replay.resumed().map(|resumed| (resumed.wave, resumed.sent, resumed.returned, resumed.probing)).hash(state);
-    match replay.state() {
-        ReplayState::Running { wave, phase } => (0, wave, format!("{phase:?}")).hash(state),
-        ReplayState::Paused { wave, why, at, .. } => (1, wave, std::mem::discriminant(why), at).hash(state),
-        ReplayState::Aborting { at, .. } => (2, at).hash(state),
-        ReplayState::Finished { at, .. } => (3, at).hash(state),
-    }
 }
 
 /// A state of the model.
