@@ -1,7 +1,7 @@
-//! Puts the built dashboard into the crate: a table of `dashboard/dist`, each file with its compressed twins.
+//! Embeds the built dashboard: a table of the files in `dashboard/dist`, each with its compressed variants.
 //!
-//! Not a crate for embedding: those choose at run time what is already known here, and miss new names.
-//! Without a built dashboard the table is empty and the server says how to build one.
+//! Crates for embedding were rejected: they resolve at run time what is known at build time, and miss new file names.
+//! Without a built dashboard the table is empty, and the server explains how to build it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let dist = here.join("../dist");
-    // A watched folder that does not exist would make every build run this again.
+    // If the watched folder did not exist, every build would run this script again.
     fs::create_dir_all(&dist)?;
     let dist = dist.canonicalize()?;
     println!("cargo::rerun-if-changed={}", dist.display());
@@ -19,7 +19,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("dashboard_files.rs"), table(&dist)?)
 }
 
-/// A Rust expression: `&[File { .. }, ..]`, sorted by path.
+/// Returns a Rust expression: `&[File { .. }, ..]`, sorted by path.
 fn table(dist: &Path) -> io::Result<String> {
     let mut paths = Vec::new();
     collect(dist, &mut paths)?;
@@ -31,10 +31,10 @@ fn table(dist: &Path) -> io::Result<String> {
         writeln!(
             rust,
             "office::assets::File {{ path: {name:?}, etag: {etag:?}, raw: include_bytes!({path:?}), brotli: {}, gzip: {} }},",
-            twin(&path, "br"),
-            twin(&path, "gz"),
+            variant(&path, "br"),
+            variant(&path, "gz"),
         )
-        .expect("a string grows");
+        .expect("writing to a string cannot fail");
     }
     rust.push(']');
     Ok(rust)
@@ -43,23 +43,23 @@ fn table(dist: &Path) -> io::Result<String> {
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        let compressed = path.extension().is_some_and(|ext| ext == "br" || ext == "gz");
+        let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        let is_compressed = path.extension().is_some_and(|ext| ext == "br" || ext == "gz");
         if path.is_dir() {
             collect(&path, paths)?;
-        } else if !hidden && !compressed {
+        } else if !is_hidden && !is_compressed {
             paths.push(path);
         }
     }
     Ok(())
 }
 
-fn twin(path: &Path, extension: &str) -> String {
-    let twin = PathBuf::from(format!("{}.{extension}", path.display()));
-    if twin.is_file() { format!("Some(include_bytes!({twin:?}).as_slice())") } else { "None".to_owned() }
+fn variant(path: &Path, extension: &str) -> String {
+    let variant = PathBuf::from(format!("{}.{extension}", path.display()));
+    if variant.is_file() { format!("Some(include_bytes!({variant:?}).as_slice())") } else { "None".to_owned() }
 }
 
-/// Tells versions of one file apart; nobody can choose its input.
+/// Distinguishes versions of a file. FNV-1a is not collision-resistant, but an attacker cannot choose the input.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

@@ -6,6 +6,7 @@ mod http;
 pub use error::ApiError;
 pub use http::{Answer, Seen};
 
+use crate::json;
 use dashboard_model::route::encode;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId, ReplayId};
@@ -15,10 +16,10 @@ use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
 use http::{delete, file, get, path, post};
 use wire::{
-    ApproveRequest, AuditPage, ComeBack, DeclareFixRequest, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
-    LetterDetail, LettersPage, Me, Note, PlanRequest, PlanView, PreviewTransformRequest, ReasonRequest, ReleaseRequest,
-    ReplayView, ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session, SignIn, TransformPreview,
-    TransformsAnswer, UnmergeRequest,
+    ApproveRequest, AuditPage, DeclareFixRequest, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
+    IssuerSignInRequest, LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewTransformRequest,
+    ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session,
+    SignInRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
@@ -26,16 +27,16 @@ type Done<T> = Result<T, ApiError>;
 
 /// Returns the issuer's sign-in URL, or `None` if the office uses one-time links.
 pub async fn issuer() -> Done<Option<String>> {
-    Ok(crate::json::text(&file("/session").await?, "issuer"))
+    Ok(json::text(&file("/session").await?, "issuer"))
 }
 
 /// Exchanges a one-time code for a session.
 pub async fn sign_in(code: String) -> Done<Session> {
-    post("/session", &SignIn { code }).await
+    post("/session", &SignInRequest { code }).await
 }
 
 /// Exchanges an issuer's code for a session.
-pub async fn exchange_code(request: ComeBack) -> Done<Session> {
+pub async fn exchange_code(request: IssuerSignInRequest) -> Done<Session> {
     post("/session/code", &request).await
 }
 
@@ -130,18 +131,18 @@ pub async fn dry_run(id: GroupId, request: DryRunRequest) -> Done<DryRun> {
 }
 
 /// Saves or removes the note.
-pub async fn note(id: GroupId, request: Note) -> Done<GroupDetail> {
+pub async fn note(id: GroupId, request: NoteRequest) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "note"]), &request).await
 }
 
 /// Unmerges a fingerprint from the group.
 pub async fn unmerge(id: GroupId, request: UnmergeRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "part"]), &request).await
+    post(&path(&["groups", id.as_str(), "unmerge"]), &request).await
 }
 
 /// Allows an unmerged fingerprint to be merged again.
 pub async fn allow_merge(id: GroupId, request: ReasonRequest) -> Done<GroupDetail> {
-    post(&path(&["groups", id.as_str(), "rejoin"]), &request).await
+    post(&path(&["groups", id.as_str(), "allow-merge"]), &request).await
 }
 
 /// Releases all letters of a group from quarantine.

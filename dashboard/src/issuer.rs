@@ -2,7 +2,7 @@
 
 use crate::reactive::prelude::*;
 use crate::session::keep_pending;
-use dashboard_model::code::{Pending, address};
+use dashboard_model::code::{PendingSignIn, address};
 use domain::id::to_hex;
 use js_sys::Uint8Array;
 use wasm_bindgen_futures::JsFuture;
@@ -13,7 +13,7 @@ const SECRET_BYTES: usize = 32;
 /// Redirects this tab to the issuer, to return to the page `back`. Returns `None` if the browser lacks the needed
 /// cryptography, which it offers only over HTTPS.
 pub async fn redirect(issuer: String, back: String, again: bool) -> Option<()> {
-    let pending = Pending { state: random()?, nonce: random()?, verifier: random()?, back };
+    let pending = PendingSignIn { state: random()?, nonce: random()?, verifier: random()?, back };
     let challenge = challenge(&pending.verifier).await?;
     keep_pending(&pending.print());
     window().location().assign(&address(&issuer, &page(), &challenge, &pending, again)).ok()

@@ -1,4 +1,4 @@
-//! How often reading a letter allocates, beside `serde_json::from_slice::<Value>` of its body.
+//! How often reading a letter allocates, compared with `serde_json::from_slice::<Value>` of its body.
 
 mod letters;
 
@@ -21,7 +21,7 @@ fn main() {
     println!("{:22} {allocations:>8} {bytes:>8}", "SQS redrive, 1 MiB");
 }
 
-/// Allocations, and the bytes of them.
+/// The number of allocations, and their bytes.
 fn counted<T>(work: impl Fn() -> T) -> (u64, u64) {
     let counted = allocation_counter::measure(|| drop(black_box(work())));
     (counted.count_total, counted.bytes_total)

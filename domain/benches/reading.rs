@@ -1,9 +1,10 @@
-//! What reading a letter costs, beside `serde_json::from_slice::<Value>` of the same bytes in the same run.
+//! The cost of reading a letter, compared with `serde_json::from_slice::<Value>` of the same bytes in the same run.
 //!
-//! `cargo bench -p dlo-domain` prints, for letters of 2.4 kB in each form, both times (the least of many batches, on
-//! one core) and their ratio, and beside it the ratio to `Value` of all JSON that is there: where a message lies as a
-//! string in an envelope, `Value` of the envelope leaves it unread. Then the time for each byte from 2 kB to 1 MiB. `allocations` beside it counts, with an
-//! allocator that would disturb the clock. No clock is in a test: `tests/linear.rs` counts work.
+//! `cargo bench -p dlo-domain` measures letters of 2.4 kB in each form. It prints both times (the minimum of many
+//! batches, on one core), their ratio, and the ratio to `Value` of all contained JSON: if the message is a string in
+//! an envelope, `Value` of the envelope does not parse it. Then it prints the time per byte from 2 kB to 1 MiB. The
+//! bench `allocations` counts allocations with an allocator that would disturb the clock. Tests measure no time:
+//! `tests/rules/linear.rs` counts work.
 
 mod letters;
 
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 const MEASURED: Duration = Duration::from_millis(400);
 
 fn main() {
-    // `cargo test --all-targets` runs benches too, without this.
+    // `cargo test --all-targets` also runs benches, but without this argument.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
@@ -61,7 +62,7 @@ fn row(name: &str, message: &DeadMessage) {
     println!("{name:22} {bytes:>7} {value:>10} {reading:>10} {:>6.2} {:>9.2}", ratio(value), ratio(all));
 }
 
-/// The least time of one call, ns, over batches: the time without what else the machine did.
+/// The minimum time of one call over batches, ns: the time without interference from other processes.
 fn measure<T>(work: impl Fn() -> T) -> u128 {
     let began = Instant::now();
     let mut calls = 1_u32;

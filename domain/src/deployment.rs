@@ -56,7 +56,7 @@ impl Attached {
             now.since(self.seen_at) <= CHECK_AGE_MAX && self.consumers.iter().all(|consumer| !consumer.enabled);
         is_known.then(|| {
             format!(
-                "Nobody takes messages from {}: {} is attached to it, and that is {}.",
+                "No consumer receives messages from {}: its consumer {} is {}.",
                 self.queue.name(),
                 first.service,
                 first.state.to_lowercase()
@@ -107,7 +107,7 @@ mod tests {
             seen_at: at,
             consumers: [consumer("orders", "Disabled")].into(),
         };
-        let words = "Nobody takes messages from main: orders is attached to it, and that is disabled.";
+        let words = "No consumer receives messages from main: its consumer orders is disabled.";
         assert_eq!(attached.why_unattended(at).as_deref(), Some(words));
     }
 }

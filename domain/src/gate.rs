@@ -246,6 +246,36 @@ pub struct GateFacts<'a> {
 }
 
 /// Evaluates every condition.
+///
+/// ```
+/// use domain::filter::LetterFilter;
+/// use domain::gate::{ConditionKind, GateFacts, QueueFact, evaluate};
+/// use domain::group::Tally;
+/// use domain::policy::GatePolicy;
+/// use domain::reading::Class;
+/// use domain::time::Timestamp;
+///
+/// let facts = GateFacts {
+///     group: &"g".into(),
+///     class: Class::Permanent,
+///     fix: None,
+///     last_died_at: Some(Timestamp::from_ms(1_800_000_000_000)),
+///     dry_run: None,
+///     filter: &LetterFilter::default(),
+///     deployment: None,
+///     letters: &Tally { letters: 3, ..Tally::default() },
+///     left_out: &[],
+///     unchecked: &[],
+///     queue: QueueFact::Ready("standard queue".into()),
+///     approver: None,
+///     waivers: &[],
+///     four_eyes: true,
+/// };
+/// let gate = evaluate(&facts, &GatePolicy::default(), Timestamp::from_ms(1_800_000_600_000));
+/// let unmet = gate.open().unwrap_err();
+/// assert_eq!(unmet[0].kind, ConditionKind::FixDeclared);
+/// assert_eq!(unmet[0].evidence, "No fix declared yet.");
+/// ```
 pub fn evaluate(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Gate {
     let conditions = ConditionKind::ALL
         .into_iter()

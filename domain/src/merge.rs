@@ -56,6 +56,21 @@ impl Groups {
 }
 
 /// Finds the fingerprints that belong together. The fingerprints in `unmerged`, which a person unmerged, are excluded.
+///
+/// ```
+/// use domain::merge::{Skeleton, find_groups};
+/// use std::collections::{BTreeMap, BTreeSet};
+///
+/// let skeletons: BTreeMap<_, _> = ["a", "b", "c"]
+///     .into_iter()
+///     .map(|name| {
+///         let template = format!("volume /srv/{name} lost its index");
+///         (name.into(), Skeleton { family: "f".into(), template })
+///     })
+///     .collect();
+/// let groups = find_groups(&skeletons, &BTreeSet::new());
+/// assert_eq!(groups.iter().map(BTreeSet::len).collect::<Vec<_>>(), [3]);
+/// ```
 pub fn find_groups(skeletons: &BTreeMap<GroupId, Skeleton>, unmerged: &BTreeSet<GroupId>) -> Groups {
     let mut families: BTreeMap<&str, BTreeMap<&str, Vec<&GroupId>>> = BTreeMap::new();
     for (id, skeleton) in skeletons.iter().filter(|(id, _)| !unmerged.contains(id)) {

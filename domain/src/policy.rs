@@ -11,6 +11,16 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// The whole policy, in the form of the policy file (JSON).
+///
+/// ```
+/// use domain::policy::Policy;
+///
+/// let policy: Policy = serde_json::from_str(r#"{ "replay": { "pace_per_s": 10 } }"#)?;
+/// assert_eq!(policy.replay.pace_per_s, 10);
+/// assert_eq!(policy.gate, Policy::default().gate);
+/// assert!(serde_json::from_str::<Policy>(r#"{ "misspelt": 1 }"#).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]

@@ -67,6 +67,21 @@ struct Case<'a> {
 }
 
 /// Assesses a failure without its message. `body`, if known, is checked for malformed JSON when the failure is empty.
+///
+/// ```
+/// use domain::policy::Policy;
+/// use domain::reading::{Category, Class, Failure};
+///
+/// let failure = Failure {
+///     error_type: Some("java.net.SocketTimeoutException".into()),
+///     message: Some("Read timed out".into()),
+///     ..Failure::default()
+/// };
+/// let found = domain::read::classify_failure(&failure, None, &Policy::default());
+/// assert_eq!(found.classification.class, Class::Transient);
+/// assert_eq!(found.classification.category, Category::Timeout);
+/// assert_eq!(found.title, "SocketTimeoutException: Read timed out");
+/// ```
 pub fn classify_failure(failure: &Failure, body: Option<&str>, policy: &Policy) -> Assessment {
     let (stack, payload_problem) = evidence(failure, body);
     assess(
@@ -108,6 +123,23 @@ struct Inside {
 }
 
 /// Reads a dead message. Never fails: every message gives a reading, whatever it contains.
+///
+/// ```
+/// use domain::message::{Content, DeadMessage, SystemAttributes};
+/// use domain::policy::Policy;
+///
+/// let body = r#"{"type":"order.placed","amount":"12.50","currency":"EUR"}"#;
+/// let message = DeadMessage {
+///     dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
+///     message_id: "m-1".into(),
+///     content: Content { body: body.into(), ..Content::default() },
+///     system: SystemAttributes::default(),
+/// };
+/// let reading = domain::read::read(&message, &Policy::default());
+/// assert_eq!(reading.diagnosis.title, "No error recorded: order.placed");
+/// assert_eq!(reading.diagnosis.impact.money.unwrap().amount.to_string(), "12.50");
+/// assert_eq!(reading.original.body, body);
+/// ```
 pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
     let system = &message.system;
     let mut inside = Inside::default();

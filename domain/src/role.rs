@@ -52,23 +52,23 @@ pub enum Permission {
     /// Pause or abort a replay.
     Stop,
     /// Approve a plan, waive a condition, resume a replay.
-    ApproveRequest,
+    Approve,
     /// Report a deployment.
-    DeploymentRequest,
+    ReportDeployment,
 }
 
 impl Permission {
     /// All permissions.
     pub const ALL: [Self; 6] =
-        [Self::View, Self::Triage, Self::Plan, Self::Stop, Self::ApproveRequest, Self::DeploymentRequest];
+        [Self::View, Self::Triage, Self::Plan, Self::Stop, Self::Approve, Self::ReportDeployment];
 
     /// Returns the lowest role with this permission.
     pub fn least_role(self) -> Role {
         match self {
             Self::View => Role::Viewer,
             Self::Triage | Self::Plan | Self::Stop => Role::Operator,
-            Self::ApproveRequest => Role::Approver,
-            Self::DeploymentRequest => Role::Admin,
+            Self::Approve => Role::Approver,
+            Self::ReportDeployment => Role::Admin,
         }
     }
 }

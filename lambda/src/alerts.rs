@@ -30,7 +30,7 @@ impl Alerts for SnsAlerts {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| SinkError { what: "an alert", source };
         let mut request = self.client.publish().topic_arn(&self.topic).subject(subject(alert));
         request = request.message(message(alert, self.dashboard.as_deref()));
-        let (level, kind) = (office::intake::word(&alert.level), office::intake::word(&alert.kind));
+        let (level, kind) = (office::intake::json_name(&alert.level), office::intake::json_name(&alert.kind));
         for (name, value) in [("level", level), ("kind", kind)] {
             let value = MessageAttributeValue::builder().data_type("String").string_value(value).build();
             request = request.message_attributes(name, value.map_err(|error| failed(Box::new(error)))?);
@@ -42,7 +42,7 @@ impl Alerts for SnsAlerts {
 
 /// Returns the level and the title, shortened to what an SNS subject can hold.
 fn subject(alert: &Alert) -> String {
-    let level = office::intake::word(&alert.level).to_uppercase();
+    let level = office::intake::json_name(&alert.level).to_uppercase();
     let printable = |c: char| if c.is_ascii_graphic() { c } else { ' ' };
     format!("[{level}] {}", alert.title).chars().map(printable).take(SUBJECT_CHARS_MAX).collect()
 }

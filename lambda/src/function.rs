@@ -1,4 +1,4 @@
-//! What the mains share: the log, and running a handler of one kind of event.
+//! What the functions' mains share: the log, and the loop that answers events.
 
 use super::settings::{self, SettingsError};
 pub use lambda_runtime::Error;
@@ -10,22 +10,22 @@ use serde::de::DeserializeOwned;
 use tracing::Instrument;
 use tracing_subscriber::EnvFilter;
 
-/// Log lines are JSON, each with the id of its request. Bodies are never logged, at no level.
+/// Starts the log: JSON lines, each with the id of its request. Message bodies are never logged, at any level.
 pub fn log() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    // The ends of spans are said by the platform; targets and times too.
+    // The platform itself logs the time of each line and the end of each request.
     let lines = tracing_subscriber::fmt().json().with_env_filter(filter).without_time().with_target(false);
     lines.with_current_span(true).with_span_list(false).init();
-    guard::log_places_of_panics();
+    guard::log_locations_of_panics();
 }
 
-/// The office, or the reason why there is none, in the log.
+/// Builds the office from the function's settings. Logs the error if they are not usable.
 pub async fn office() -> Result<Office, SettingsError> {
     let office = settings::office().await;
     office.inspect_err(|error| tracing::error!(error = office::error::chain(error), "the function cannot start"))
 }
 
-/// Answers events with a handler of the office until the platform ends the process.
+/// Builds the office and answers events with `handle` until the platform ends the process.
 pub async fn run<E, A, F>(handle: impl Fn(Office, E) -> F) -> Result<(), Error>
 where
     E: DeserializeOwned,
@@ -37,7 +37,7 @@ where
     answer(|event| handle(office.clone(), event)).await
 }
 
-/// Answers events with a handler until the platform ends the process.
+/// Answers events with `handle` until the platform ends the process.
 pub async fn answer<E, A, F>(handle: impl Fn(E) -> F) -> Result<(), Error>
 where
     E: DeserializeOwned,
@@ -51,7 +51,7 @@ where
     .await
 }
 
-/// A name for this process among executors: a lease of a dead one must not look like ours.
+/// Returns a name of this process for its leases, unique so that a lease of a dead process never looks like ours.
 pub fn executor() -> String {
     let number = getrandom::u64().unwrap_or_default();
     let stream = settings::optional("AWS_LAMBDA_LOG_STREAM_NAME").unwrap_or_default();

@@ -12,6 +12,7 @@
 //! | store | [`store::DynamoStore`]: one DynamoDB table, and a bucket for large content |
 
 pub mod alerts;
+pub mod batch;
 pub mod connect;
 pub mod consumers;
 pub mod events;

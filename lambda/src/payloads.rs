@@ -22,8 +22,8 @@ impl S3Payloads {
 
 #[async_trait]
 impl Payloads for S3Payloads {
-    async fn look(&self, place: &PayloadLocation) -> Presence {
-        let response = self.client.head_object().bucket(&place.bucket).key(&place.key).send().await;
+    async fn check(&self, location: &PayloadLocation) -> Presence {
+        let response = self.client.head_object().bucket(&location.bucket).key(&location.key).send().await;
         match response {
             Ok(_) => Presence::There,
             Err(error) => presence(error.raw_response().map(|response| response.status().as_u16())),

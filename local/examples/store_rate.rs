@@ -211,7 +211,7 @@ fn intake(first: u64) -> Vec<Write> {
     let version = first / BATCH / GROUPS;
     let expect = if version == 0 { Expect::Absent } else { Expect::Version(version) };
     let variant = Variant { version: version + 1, ..variant(&letter(first)) };
-    writes.push(Write::Variant { group: Box::new(variant), expect });
+    writes.push(Write::Variant { variant: Box::new(variant), expect });
     writes
 }
 

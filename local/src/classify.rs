@@ -1,7 +1,7 @@
 //! `dlo classify`: reads error records or SQS messages as lines of JSON, and writes classifications as lines of JSON.
 //!
-//! Output keeps the order of the input, and every input line has an output line. After an invalid line it continues with
-//! the next. Output is flushed with each chunk of input, so it works interactively in a pipe. With `--merge` all output
+//! Output keeps the order of the input. Each record and each message has one output line; blank lines have none. An
+//! invalid line is reported, and the next one is classified. Output is flushed with each chunk of input, so it works interactively in a pipe. With `--merge` all output
 //! waits for the end of the input, because merging needs all fingerprints.
 
 mod pending;

@@ -17,7 +17,7 @@ use domain::time::{Span, Timestamp};
 use office::api::Api;
 use office::assets::Files;
 use office::office::Office;
-use office::port::OutOfSight;
+use office::port::NoPayloads;
 use queue::QueueError;
 use std::collections::HashMap;
 use std::io;
@@ -181,7 +181,7 @@ async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQ
         queue: queue.clone(),
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
-        payloads: Arc::new(OutOfSight),
+        payloads: Arc::new(NoPayloads),
         policy: Arc::new(policy()),
         steps: queues.steps.clone(),
         clock,

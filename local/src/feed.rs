@@ -1,85 +1,122 @@
-//! What feeds the handlers on one machine, as event source mappings and schedules do on AWS: letters to intake, steps
-//! to replay, the minute to sweep.
+//! What feeds the handlers on one machine, as event source mappings and a schedule do on AWS: letters to intake, steps
+//! to replay, and a sweep at each interval.
+//!
+//! A feed only receives and deletes; what a message means is decided in [`office::event`].
 
 use domain::id::{MessageId, QueueArn};
 use domain::limits::BATCH_ENTRIES_MAX;
-use domain::message::DeadMessage;
-use domain::replay::Receipt;
 use domain::time::Span;
 use office::error::chain;
-use office::office::{Office, StepMessage};
-use office::{intake, replay, sweep};
+use office::office::Office;
+use office::{event, sweep};
 use queue::{QueueError, Received};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Letters or receipts that are handled at once, at most: what a batch of an event source mapping would be.
+/// The most letters or receipts that are handled at once: what a batch of an event source mapping would hold.
 const INTAKE_BATCH_MAX: usize = 100;
+/// Steps are handled and deleted one by one: a run of steps takes up to half a lease, and a step that waits behind
+/// others in a batch would become visible again.
+const STEPS_BATCH_MAX: usize = 1;
 /// How long a receive waits for the first message: SQS's longest.
 const LONG_POLL: Span = Span::from_secs(20);
-/// A queue that fails is tried again after so long.
+/// How long a feed waits after its queue has failed.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Ends when the office stops. Clone one for each feed.
-pub type Stop = watch::Receiver<bool>;
+/// Turns true when the process shuts down. Clone one for each feed.
+pub type Shutdown = watch::Receiver<bool>;
 
-/// Waits until the office stops.
-async fn stopped(stop: &mut Stop) {
-    // An error means that the sender is gone, which is a stop too.
-    let _ = stop.wait_for(|stop| *stop).await;
+/// Waits until the process shuts down.
+async fn begun(shutdown: &mut Shutdown) {
+    // An error means that the sender is gone, which ends the feeds too.
+    let _ = shutdown.wait_for(|shutdown| *shutdown).await;
 }
 
-/// Takes letters off a dead-letter queue into custody, until the office stops.
-pub async fn letters(office: Office, dlq: QueueArn, mut stop: Stop) {
+/// Takes letters off a dead-letter queue into custody, until the process shuts down.
+pub async fn letters(office: Office, dlq: QueueArn, shutdown: Shutdown) {
+    feed(&office, &dlq, &Handler::Letters, INTAKE_BATCH_MAX, shutdown).await;
+}
+
+/// Takes receipts of consumers, until the process shuts down.
+pub async fn receipts(office: Office, queue: QueueArn, shutdown: Shutdown) {
+    feed(&office, &queue, &Handler::Receipts, INTAKE_BATCH_MAX, shutdown).await;
+}
+
+/// Hands step messages to the replay handler, until the process shuts down.
+pub async fn steps(office: Office, executor: String, shutdown: Shutdown) {
+    feed(&office, &office.steps, &Handler::Steps { executor }, STEPS_BATCH_MAX, shutdown).await;
+}
+
+/// Sweeps at once and then at each interval, until the process shuts down.
+pub async fn minutes(office: Office, interval: Duration, mut shutdown: Shutdown) {
+    let mut ticks = tokio::time::interval(interval);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    loop {
+        tokio::select! { _ = ticks.tick() => {}, () = begun(&mut shutdown) => return }
+        if let Err(error) = sweep::run(&office).await {
+            tracing::error!(error = chain(&error), "a sweep failed; the next one tries again");
+        }
+    }
+}
+
+/// Which handler a queue feeds.
+enum Handler {
+    Letters,
+    Receipts,
+    Steps { executor: String },
+}
+
+impl Handler {
+    /// Handles messages; returns those that must come again.
+    async fn handle(&self, office: &Office, queue: &QueueArn, messages: Vec<Received>) -> Vec<MessageId> {
+        match self {
+            // Here the queue port itself fills in the main queue of letters that name none.
+            Self::Letters => event::letters(office, queue, messages, None).await,
+            Self::Receipts => event::receipts(office, messages).await,
+            Self::Steps { executor } => event::steps(office, messages, executor).await,
+        }
+    }
+}
+
+/// Receives, handles, and deletes exactly what was handled.
+async fn feed(office: &Office, queue: &QueueArn, handler: &Handler, batch_max: usize, mut shutdown: Shutdown) {
     loop {
         let received = tokio::select! {
-            received = receive_many(&office, &dlq) => received,
-            () = stopped(&mut stop) => return,
+            received = receive(office, queue, batch_max) => received,
+            () = begun(&mut shutdown) => return,
         };
         match received {
-            Ok(messages) => keep(&office, &dlq, messages).await,
+            Ok(messages) if messages.is_empty() => {}
+            Ok(messages) => {
+                let of = |message: &Received| (message.message_id.clone(), message.receipt_handle.clone());
+                let handles: Vec<_> = messages.iter().map(of).collect();
+                let failed: BTreeSet<_> = handler.handle(office, queue, messages).await.into_iter().collect();
+                let handled = handles.into_iter().filter(|(id, _)| !failed.contains(id));
+                delete(office, queue, &handled.map(|(_, handle)| handle).collect::<Vec<_>>()).await;
+            }
             Err(error) => {
-                tracing::error!(queue = %dlq, error = chain(&error), "letters could not be received; trying again");
-                tokio::select! { () = tokio::time::sleep(RETRY_AFTER) => {}, () = stopped(&mut stop) => return }
+                tracing::error!(%queue, error = chain(&error), "messages could not be received; trying again");
+                tokio::select! { () = tokio::time::sleep(RETRY_AFTER) => {}, () = begun(&mut shutdown) => return }
             }
         }
     }
 }
 
-/// Up to [`INTAKE_BATCH_MAX`] messages: waits for the first, takes what is there of the others.
-async fn receive_many(office: &Office, dlq: &QueueArn) -> Result<Vec<Received>, QueueError> {
-    let mut messages = office.queue.receive(dlq, BATCH_ENTRIES_MAX, LONG_POLL, None).await?;
-    let mut full = messages.len() == BATCH_ENTRIES_MAX;
-    while full && messages.len() < INTAKE_BATCH_MAX {
-        let more = office.queue.receive(dlq, BATCH_ENTRIES_MAX, Span::ZERO, None).await?;
-        full = more.len() == BATCH_ENTRIES_MAX;
+/// Receives up to `batch_max` messages: waits for the first, then takes what else is there.
+async fn receive(office: &Office, queue: &QueueArn, batch_max: usize) -> Result<Vec<Received>, QueueError> {
+    let at_once = batch_max.min(BATCH_ENTRIES_MAX);
+    let mut messages = office.queue.receive(queue, at_once, LONG_POLL, None).await?;
+    let mut full = messages.len() == at_once;
+    while full && messages.len() < batch_max {
+        let more = office.queue.receive(queue, at_once, Span::ZERO, None).await?;
+        full = more.len() == at_once;
         messages.extend(more);
     }
     Ok(messages)
 }
 
-/// Keeps messages, and deletes from the queue exactly those that are kept.
-async fn keep(office: &Office, dlq: &QueueArn, received: Vec<Received>) {
-    if received.is_empty() {
-        return;
-    }
-    let handles: Vec<(MessageId, String)> =
-        received.iter().map(|r| (r.message_id.clone(), r.receipt_handle.clone())).collect();
-    let messages = received.into_iter().map(|received| DeadMessage {
-        dlq: dlq.clone(),
-        message_id: received.message_id,
-        content: received.content,
-        system: received.system,
-    });
-    let report = intake::keep(office, messages.collect()).await;
-    let failed: BTreeSet<_> = report.failed.iter().collect();
-    let kept: Vec<String> =
-        handles.iter().filter(|(id, _)| !failed.contains(id)).map(|(_, handle)| handle.clone()).collect();
-    delete(office, dlq, &kept).await;
-}
-
-/// A message that is not deleted comes again, and is then a duplicate: harmless.
+/// Deletes handled messages. One that is not deleted comes again and is handled as a duplicate, which is harmless.
 async fn delete(office: &Office, queue: &QueueArn, handles: &[String]) {
     for batch in handles.chunks(BATCH_ENTRIES_MAX) {
         match office.queue.delete_batch(queue, batch).await {
@@ -91,90 +128,6 @@ async fn delete(office: &Office, queue: &QueueArn, handles: &[String]) {
             Err(error) => {
                 tracing::warn!(%queue, error = chain(&error), "messages were not deleted; they will come again")
             }
-        }
-    }
-}
-
-/// Takes receipts of consumers, until the office stops. What is none stays on the queue, for its redrive policy: it may
-/// be somebody's letter, sent there by mistake.
-pub async fn receipts(office: Office, queue: QueueArn, mut stop: Stop) {
-    loop {
-        let received = tokio::select! {
-            received = receive_many(&office, &queue) => received,
-            () = stopped(&mut stop) => return,
-        };
-        match received {
-            Ok(received) => take(&office, &queue, received).await,
-            Err(error) => {
-                tracing::error!(%queue, error = chain(&error), "receipts could not be received; trying again");
-                tokio::select! { () = tokio::time::sleep(RETRY_AFTER) => {}, () = stopped(&mut stop) => return }
-            }
-        }
-    }
-}
-
-async fn take(office: &Office, queue: &QueueArn, received: Vec<Received>) {
-    let is_receipt = |message: &Received| Receipt::parse(&message.content.body).is_some();
-    let (receipts, others): (Vec<_>, Vec<_>) = received.into_iter().partition(is_receipt);
-    if !others.is_empty() {
-        tracing::warn!(%queue, count = others.len(), "messages on the queue of receipts are none; they stay there");
-    }
-    let messages = receipts.iter().map(|r| (r.message_id.clone(), r.content.body.clone()));
-    let failed: BTreeSet<_> = replay::take_receipts(office, messages.collect()).await.into_iter().collect();
-    let taken = receipts.into_iter().filter(|r| !failed.contains(&r.message_id));
-    delete(office, queue, &taken.map(|r| r.receipt_handle).collect::<Vec<_>>()).await;
-}
-
-/// Hands step messages to the replay handler, until the office stops.
-pub async fn steps(office: Office, executor: String, mut stop: Stop) {
-    let queue = office.steps.clone();
-    loop {
-        let received = tokio::select! {
-            received = office.queue.receive(&queue, BATCH_ENTRIES_MAX, LONG_POLL, None) => received,
-            () = stopped(&mut stop) => return,
-        };
-        match received {
-            Ok(messages) => {
-                for message in messages {
-                    step(&office, &message, &executor).await;
-                }
-            }
-            Err(error) => {
-                tracing::error!(%queue, error = chain(&error), "steps could not be received; trying again");
-                tokio::select! { () = tokio::time::sleep(RETRY_AFTER) => {}, () = stopped(&mut stop) => return }
-            }
-        }
-    }
-}
-
-async fn step(office: &Office, message: &Received, executor: &str) {
-    let done = match serde_json::from_str::<StepMessage>(&message.content.body) {
-        Ok(step) => match replay::handle(office, &step, executor).await {
-            Ok(()) => true,
-            Err(error) => {
-                // It stays in the queue and comes again; what was done is recorded, so that it goes on from there.
-                tracing::error!(replay = %step.replay, error = chain(&error), "a step of a replay failed; it will be tried again");
-                false
-            }
-        },
-        Err(error) => {
-            tracing::error!(error = chain(&error), "a message on the queue of steps is none of ours; it is removed");
-            true
-        }
-    };
-    if done {
-        delete(office, &office.steps, std::slice::from_ref(&message.receipt_handle)).await;
-    }
-}
-
-/// Sweeps at once and then at each interval, until the office stops.
-pub async fn minutes(office: Office, interval: Duration, mut stop: Stop) {
-    let mut ticks = tokio::time::interval(interval);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
-    loop {
-        tokio::select! { _ = ticks.tick() => {}, () = stopped(&mut stop) => return }
-        if let Err(error) = sweep::run(&office).await {
-            tracing::error!(error = chain(&error), "a sweep failed; the next one tries again");
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::{feed, screen};
 use domain::id::QueueArn;
 use domain::policy::Policy;
 use domain::role::Role;
+use domain::time::Span;
 use lambda::connect::SdkConfig;
 use lambda::payloads::S3Payloads;
 use lambda::queue::SqsQueue;
@@ -107,6 +108,10 @@ pub enum OpenError {
 }
 
 const STEPS: &str = "arn:aws:sqs:local:000000000000:dlo-steps";
+/// Where messages go that failed as steps too often.
+const FAILED_STEPS: &str = "arn:aws:sqs:local:000000000000:dlo-steps-dlq";
+/// How often a step is tried, as in the template.
+const STEP_RECEIVES_MAX: u32 = 10;
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
 /// Runs until Ctrl-C.
@@ -205,6 +210,20 @@ struct RealQueues {
     receipts: Option<QueueArn>,
 }
 
+/// The queue of steps, whose redrive policy keeps what is not a step for a person to look at.
+async fn create_steps(embedded: &EmbeddedQueue) -> Result<QueueArn, QueueError> {
+    let (steps, failed) = (QueueArn::from(STEPS), QueueArn::from(FAILED_STEPS));
+    let fortnight = QueueSettings { retention: Span::from_days(14), ..QueueSettings::default() };
+    embedded.create_queue(&failed, fortnight).await?;
+    let settings = QueueSettings::default().dead_letters_to(&failed, STEP_RECEIVES_MAX);
+    match embedded.settings(&steps).await {
+        // An earlier version created the queue without a redrive policy.
+        Ok(_) => embedded.configure(&steps, settings).await?,
+        Err(_) => embedded.create_queue(&steps, settings).await?,
+    }
+    Ok(steps)
+}
+
 /// Creates the office: embedded store, real queues.
 async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> {
     let clock: Arc<dyn Fn() -> domain::time::Timestamp + Send + Sync> = Arc::new(machine::now);
@@ -229,8 +248,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> 
     let only_source = if let [only] = sources.as_slice() { Some(only.clone()) } else { None };
     let default_main = config.main.clone().or(only_source);
     let embedded = EmbeddedQueue::open(&config.folder.join("queues.db"), clock.clone()).map_err(OpenError::Steps)?;
-    let steps = QueueArn::from(STEPS);
-    embedded.create_queue(&steps, QueueSettings::default()).await?;
+    let steps = create_steps(&embedded).await?;
     let queues = Queues { steps: steps.clone(), embedded, sqs, dlq: dlq.clone(), default_main };
     let store = SqliteStore::open(&config.folder.join("office.db")).map_err(OpenError::Store)?;
     let metrics = SeriesMetrics::open(&config.folder.join("metrics.db")).map_err(OpenError::Metrics)?;

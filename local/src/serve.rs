@@ -12,7 +12,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-use crate::feed::Stop;
+use crate::feed::Shutdown;
 use crate::sign_in::{self, Sessions};
 
 /// The port cannot be used.
@@ -60,7 +60,7 @@ pub fn endpoints() -> Vec<api::Endpoint> {
 }
 
 /// Serves until shutdown; requests in progress are finished.
-pub async fn serve(listener: TcpListener, router: Router, mut shutdown: Stop) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, router: Router, mut shutdown: Shutdown) -> io::Result<()> {
     axum::serve(listener, router)
         .with_graceful_shutdown(async move {
             // An error means that the sender was dropped, which is a shutdown too.

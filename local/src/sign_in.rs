@@ -15,7 +15,7 @@ use office::api::{Api, ApiError, Caller, Endpoint, Identify};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wire::{ErrorCode, Me, Session, SignIn, WayIn};
+use wire::{ErrorCode, Me, Session, SignInOptions, SignInRequest};
 
 /// How long an unused link is valid.
 const LINK_LASTS: Span = Span::from_mins(24 * 60);
@@ -132,8 +132,13 @@ fn hash(secret: &str) -> String {
 /// Returns the sign-in endpoints of an office on one machine.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get::<WayIn, _>("/session", "How people sign in here", way_in).for_everybody(),
-        Endpoint::post::<SignIn, Session, _>("/session", None, "Exchange a one-time code for a session", sign_in),
+        Endpoint::get::<SignInOptions, _>("/session", "Describe how to sign in", way_in).for_everybody(),
+        Endpoint::post::<SignInRequest, Session, _>(
+            "/session",
+            None,
+            "Exchange a one-time code for a session",
+            sign_in,
+        ),
         Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session", sign_out),
     ]
 }
@@ -144,14 +149,14 @@ struct Ended {
     ended: bool,
 }
 
-async fn way_in() -> Json<WayIn> {
-    Json(WayIn::default())
+async fn way_in() -> Json<SignInOptions> {
+    Json(SignInOptions::default())
 }
 
 async fn sign_in(
     State(api): State<Api>,
     Extension(sessions): Extension<Arc<Sessions>>,
-    request: Result<Json<SignIn>, JsonRejection>,
+    request: Result<Json<SignInRequest>, JsonRejection>,
 ) -> Result<Json<Session>, ApiError> {
     let Json(request) = request?;
     let redeemed = sessions.redeem(request.code.trim(), api.office.now()).map_err(|error| ApiError {

@@ -1,4 +1,4 @@
-//! What people do: declare a fix, plan, approve, pause, resume, abort. Each is one commit with its audit record.
+//! Acts of people: declare a fix, plan, approve, pause, resume, abort. Each is one commit with its audit record.
 
 mod fix;
 mod merge;
@@ -9,28 +9,29 @@ mod transform;
 
 pub use fix::{change_note, declare_fix, report_deployment, withdraw_fix};
 pub use merge::{allow_merge, unmerge};
-pub use plan::{WouldBeSent, make_plan, plan, would_be_sent};
+pub use plan::{make_plan, plan};
 pub use release::release;
 pub use replay::{abort, approve, pause, resume};
 pub use transform::{dry_run, preview, save_transform};
 
+use crate::audit::Auditor;
+use crate::commit::{self, Committed};
 use crate::error::OfficeError;
 use crate::merged;
 use crate::office::Office;
-use crate::port::{CommitError, GroupFacts, Write};
-use domain::audit::{Act, AuditRecord};
+use crate::port::{GroupFacts, Write};
+use domain::audit::Act;
 use domain::gate::ConditionKind;
-use domain::id::{Actor, GroupId, ReplayId};
+use domain::id::GroupId;
 use domain::limits::REASON_CHARS_MAX;
 use domain::replay::Waiver;
-use domain::time::Timestamp;
 use wire::WaiverRequest;
 
-/// A person's text: trimmed, not empty, not too long.
+/// Returns a person's text, trimmed. `what` names it in the error if it is empty or too long.
 fn text(what: &str, given: &str) -> Result<String, OfficeError> {
     let given = given.trim();
     if given.is_empty() {
-        return Err(OfficeError::Invalid(format!("{what} is missing; write a few words")));
+        return Err(OfficeError::Invalid(format!("{what} is missing; enter a few words")));
     }
     if given.chars().count() > REASON_CHARS_MAX {
         return Err(OfficeError::Invalid(format!("{what} is longer than {REASON_CHARS_MAX} characters")));
@@ -38,59 +39,37 @@ fn text(what: &str, given: &str) -> Result<String, OfficeError> {
     Ok(given.to_string())
 }
 
-/// A group with all that is merged into it, or the error that there is none, or that it is merged into another itself:
-/// people act on the whole cause.
+/// Reads a group with its merged variants. A variant that is merged into a group is an error: people act on groups.
 async fn facts(office: &Office, id: &GroupId) -> Result<GroupFacts, OfficeError> {
-    let cause = merged::read(&*office.store, id, i64::MAX).await?;
-    let facts = cause.ok_or_else(|| OfficeError::NoGroup(id.clone()))?.whole;
+    let group = merged::read(&*office.store, id, i64::MAX).await?;
+    let facts = group.ok_or_else(|| OfficeError::NoGroup(id.clone()))?.facts;
     match &facts.group.merge.into {
-        Some(head) => Err(OfficeError::NotNow(format!("this is seen as one cause with group {head}; act on that one"))),
+        Some(group) => {
+            Err(OfficeError::NotNow(format!("this fingerprint is merged into group {group}; use that group")))
+        }
         None => Ok(facts),
     }
 }
 
-/// Commits what a person did; a conflict means that the page they looked at is out of date.
-async fn commit(office: &Office, writes: Vec<Write>) -> Result<(), OfficeError> {
-    match office.store.commit(writes).await {
-        Ok(()) => Ok(()),
-        Err(CommitError::Conflict(_)) => {
-            Err(OfficeError::NotNow("this has just been changed by somebody else; look again and repeat".into()))
-        }
-        Err(CommitError::Store(error)) => Err(error.into()),
+/// Commits what a person did. A conflict is not tried again: the page that they decided on is out of date.
+async fn commit_once(office: &Office, writes: Vec<Write>) -> Result<(), OfficeError> {
+    match commit::commit(office, writes).await? {
+        Committed::Yes => Ok(()),
+        Committed::Conflict(_) => Err(OfficeError::OutOfDate),
     }
 }
 
-/// Who does something, and when.
-struct By<'a> {
-    actor: &'a Actor,
-    at: Timestamp,
-    group: &'a GroupId,
-    replay: Option<&'a ReplayId>,
-}
-
-impl By<'_> {
-    fn record(&self, act: Act, detail: impl Into<String>, reason: Option<String>) -> Write {
-        Write::Audit(Box::new(AuditRecord {
-            at: self.at,
-            actor: self.actor.clone(),
-            act,
-            group: self.group.clone(),
-            replay: self.replay.cloned(),
-            detail: detail.into(),
-            reason,
-        }))
-    }
-
-    /// The waivers that a person asks for, checked.
-    fn waivers(&self, asks: &[WaiverRequest]) -> Result<Vec<Waiver>, OfficeError> {
-        asks.iter().map(|ask| self.waiver(ask.condition, &ask.reason)).collect()
+impl Auditor {
+    /// Checks the waivers that a person requests.
+    fn waivers(&self, requests: &[WaiverRequest]) -> Result<Vec<Waiver>, OfficeError> {
+        requests.iter().map(|request| self.waiver(request.condition, &request.reason)).collect()
     }
 
     fn waiver(&self, condition: ConditionKind, reason: &str) -> Result<Waiver, OfficeError> {
         if !condition.is_waivable() {
             return Err(OfficeError::Invalid(format!("'{}' cannot be waived", condition.label())));
         }
-        let reason = text("the reason of a waiver", reason)?;
+        let reason = text("the reason for a waiver", reason)?;
         Ok(Waiver { condition, by: self.actor.clone(), reason, at: self.at })
     }
 

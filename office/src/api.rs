@@ -1,5 +1,5 @@
-//! The API: one axum router over the office, made from one table of endpoints that also makes the OpenAPI document and
-//! says which permission each call needs.
+//! The API: one axum router over the office. One table of endpoints makes the router, the OpenAPI document and the
+//! permission checks.
 
 mod answer;
 mod endpoint;
@@ -29,22 +29,22 @@ use domain::role::Role;
 use domain::time::Timestamp;
 use std::sync::Arc;
 
-/// The largest request body, bytes: people's texts and options, nothing else comes in here.
+/// The largest request body, bytes. Requests hold only texts and options that people enter.
 const REQUEST_BYTES_MAX: usize = 64 * 1024;
 
-/// Who a bearer token belongs to.
+/// The person or program that a bearer token belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The name that the audit shows.
+    /// The name in audit records.
     pub actor: Actor,
-    /// What they may do.
+    /// Their role.
     pub role: Role,
 }
 
-/// Tells who a bearer token belongs to: sessions of one-time links in `dlo`, JWTs of an OIDC issuer on AWS.
+/// Identifies callers by their bearer token: a session from a one-time link in `dlo`, a JWT of an OIDC issuer on AWS.
 #[async_trait]
 pub trait Identify: Send + Sync {
-    /// The caller; none when the token is not (or no longer) good.
+    /// Returns the caller, or `None` if the token is invalid or expired.
     async fn who(&self, token: &str, now: Timestamp) -> Option<Caller>;
 }
 
@@ -53,15 +53,22 @@ pub trait Identify: Send + Sync {
 pub struct Api {
     /// The office.
     pub office: Office,
-    /// Who is calling.
+    /// Identifies callers.
     pub identify: Arc<dyn Identify>,
-    /// What the office is called on its pages.
+    /// The name that the office shows on its pages.
     pub name: Arc<str>,
-    /// The dead-letter queues that are watched.
+    /// The dead-letter queues that the office watches.
     pub watching: Arc<[QueueArn]>,
 }
 
-/// The router of some endpoints under [`wire::API_ROOT`].
+/// Builds the router of these endpoints under [`wire::API_ROOT`], with their OpenAPI document at `/openapi.json`.
+///
+/// ```
+/// use office::api::{Api, endpoints, router};
+/// # fn example(api: Api) -> axum::Router {
+/// router(api, &endpoints())
+/// # }
+/// ```
 pub fn router(api: Api, endpoints: &[Endpoint]) -> Router {
     let mut routes = Router::new();
     for endpoint in endpoints {

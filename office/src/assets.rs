@@ -1,4 +1,4 @@
-//! Serves the dashboard's files, which are part of the program: precompressed, cached by name, under a strict CSP.
+//! Serves the dashboard's embedded files: precompressed, cached by name, under a strict content security policy.
 
 mod accept;
 mod headers;
@@ -21,29 +21,29 @@ use axum::routing::get;
 pub struct File {
     /// Its path below `dashboard/dist`.
     pub path: &'static str,
-    /// Changes with its contents.
+    /// Its ETag, which changes with its contents.
     pub etag: &'static str,
     /// Its bytes.
     pub raw: &'static [u8],
-    /// Its bytes compressed with Brotli, where that makes them fewer.
+    /// Its bytes compressed with Brotli, if that makes them fewer.
     pub brotli: Option<&'static [u8]>,
-    /// Its bytes compressed with gzip, where that makes them fewer.
+    /// Its bytes compressed with gzip, if that makes them fewer.
     pub gzip: Option<&'static [u8]>,
 }
 
-/// The files of a dashboard, sorted by path; empty where none was built.
+/// The files of a dashboard, sorted by path; empty if it was not built.
 pub type Files = &'static [File];
 
 const INDEX: &str = "index.html";
-/// Never a page of the dashboard: a caller of the API must not get HTML for a mistyped path.
+/// Never a page of the dashboard: an API client must not get HTML for a mistyped path.
 const API: &str = "api/";
-/// The name of such a file changes with its contents.
-const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
-const NOT_BUILT: &str = "This program was built without its dashboard: run `cargo demo`, \
-    or `cargo xtask dashboard` and build it again.\n";
+/// For files whose name changes with their contents.
+const CACHE_FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
+const NOT_BUILT: &str = "This program was built without its dashboard. Run `cargo demo`, \
+    or run `cargo xtask dashboard` and build it again.\n";
 
-/// Everything that is not the API: use it as the fallback of the whole router.
+/// Returns the router of everything but the API. Use it as the fallback of the whole router.
 pub fn router(files: Files) -> Router {
     let answer = move |uri: Uri, headers: HeaderMap| async move { answer(files, uri.path(), &headers) };
     Router::new().fallback_service(get(answer)).layer(map_response(secure))
@@ -56,9 +56,9 @@ fn answer(files: Files, path: &str, headers: &HeaderMap) -> Response {
     }
     let names_a_file = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
     if names_a_file || path.starts_with(API) {
-        return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
+        return (StatusCode::NOT_FOUND, "File not found.\n").into_response();
     }
-    // A place inside the dashboard: its router knows what to show.
+    // A page of the dashboard: its own router knows which.
     match find(files, INDEX) {
         Some(index) => serve(index, headers),
         None => (StatusCode::SERVICE_UNAVAILABLE, NOT_BUILT).into_response(),
@@ -73,7 +73,7 @@ fn find(files: Files, path: &str) -> Option<&'static File> {
 fn serve(file: &'static File, headers: &HeaderMap) -> Response {
     let mut response =
         if unchanged(file, headers) { StatusCode::NOT_MODIFIED.into_response() } else { contents(file, headers) };
-    let cache = if is_named_by_contents(file.path) { FOR_EVER } else { ASK_AGAIN };
+    let cache = if is_named_by_contents(file.path) { CACHE_FOREVER } else { REVALIDATE };
     let out = response.headers_mut();
     out.insert(CACHE_CONTROL, cache);
     out.insert(ETAG, HeaderValue::from_static(file.etag));

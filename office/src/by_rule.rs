@@ -1,45 +1,51 @@
-//! Approvals by a rule of the policy: where a team has said beforehand that no person need look. The gate is judged as
-//! for a person, and the replay starts with its canary.
+//! Approvals by a rule of the policy, with which a team allows replays without a person. The gate is judged as for a
+//! person, and the replay starts with its canary.
 
 use crate::act;
 use crate::error::OfficeError;
+use crate::gate::{LettersToSend, Moment, judge};
 use crate::merged;
 use crate::office::Office;
 use crate::port::GroupFacts;
-use crate::replay::{Occasion, gate_of, main_queue_words};
-use domain::fix::Fix;
 use domain::group::GroupState;
 use domain::id::{Actor, GroupId};
 use domain::policy::AutoApproval;
 use domain::replay::{Plan, PlanOptions, Replay};
 use wire::ApproveRequest;
 
-/// Approves what rules of the policy let go among these groups. What cannot go now is looked at again by the next sweep.
+/// Approves replays of those of these groups that a rule of the policy allows. The next sweep tries the others again.
 pub(crate) async fn approve(office: &Office, groups: &[GroupId]) {
     if office.policy.auto_approvals.is_empty() {
         return;
     }
     for id in groups {
         match one(office, id).await {
-            Ok(Some(replay)) => tracing::info!(replay = %replay.id(), by = %replay.approval().by, "approved by a rule"),
+            Ok(Some(replay)) => {
+                tracing::info!(replay = %replay.id(), by = %replay.approval().by, "a rule of the policy approved a replay")
+            }
             Ok(None) => {}
-            // Somebody was faster, or the gate has closed: nothing is wrong.
-            Err(error @ (OfficeError::NotNow(_) | OfficeError::GateClosed(_) | OfficeError::PlanChanged)) => {
-                tracing::info!(group = %id, why = %error, "no approval by a rule now");
+            // A person was faster, or the gate has closed: not a fault.
+            Err(
+                error @ (OfficeError::OutOfDate
+                | OfficeError::NotNow(_)
+                | OfficeError::GateClosed(_)
+                | OfficeError::PlanChanged),
+            ) => {
+                tracing::info!(group = %id, why = %error, "a rule of the policy cannot approve now; the next sweep tries again");
             }
             Err(error) => {
                 let error = crate::error::chain(&error);
-                tracing::warn!(group = %id, error, "a rule of the policy could not approve");
+                tracing::warn!(group = %id, error, "an approval by a rule of the policy failed; the next sweep tries again");
             }
         }
     }
 }
 
 async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeError> {
-    let Some(cause) = merged::read(&*office.store, id, i64::MAX).await? else { return Ok(None) };
-    let facts = cause.whole;
+    let Some(group) = merged::read(&*office.store, id, i64::MAX).await? else { return Ok(None) };
+    let facts = group.facts;
     let GroupState::FixDeclared { fix } = &facts.group.state else { return Ok(None) };
-    // A program that changes letters is looked at by a person.
+    // A program that changes letters needs a person's approval.
     if fix.transform.is_some() {
         return Ok(None);
     }
@@ -47,7 +53,7 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
     let covers = |rule: &&AutoApproval| rule.covers(class.class, class.category);
     let Some(rule) = office.policy.auto_approvals.iter().find(covers) else { return Ok(None) };
     let actor = Actor::rule(&rule.name);
-    if !would_open(office, &facts, fix, rule, &actor).await? {
+    if !would_open(office, &facts, rule, &actor).await? {
         return Ok(None);
     }
     let plan = match office.store.plan(id).await? {
@@ -60,30 +66,18 @@ async fn one(office: &Office, id: &GroupId) -> Result<Option<Replay>, OfficeErro
     approved(office, &actor, id, &plan, rule).await.map(Some)
 }
 
-/// Whether the rule may let go what would be sent now: asked before a plan is made, so that none is made in vain each
-/// minute. The approval itself judges the gate again.
+/// Returns whether the rule allows what would be sent now and the gate is open. Checked before a plan is made, so that
+/// no plan is made in vain each minute; the approval judges the gate again.
 async fn would_open(
     office: &Office,
     facts: &GroupFacts,
-    fix: &Fix,
     rule: &AutoApproval,
     actor: &Actor,
 ) -> Result<bool, OfficeError> {
-    let would_be_sent = act::would_be_sent(office, facts).await?;
-    let occasion = Occasion {
-        fix: Some(fix),
-        letters: &would_be_sent.letters,
-        filter: &would_be_sent.filter,
-        left_out: &would_be_sent.left_out,
-        unchecked: &would_be_sent.unchecked,
-        approver: Some(actor),
-        waivers: &[],
-        queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,
-        message_types: &would_be_sent.message_types,
-        deaths_count: true,
-    };
-    let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;
-    Ok(rule.allows(would_be_sent.letters.letters) && gate.open().is_ok())
+    let to_send = LettersToSend::now(office, facts).await?;
+    let moment = Moment::Approval { approver: Some(actor), waivers: &[] };
+    let judged = judge(office, facts, &to_send, moment).await?;
+    Ok(rule.allows(to_send.letters.letters) && judged.gate.open().is_ok())
 }
 
 async fn approved(
@@ -93,6 +87,6 @@ async fn approved(
     plan: &Plan,
     rule: &AutoApproval,
 ) -> Result<Replay, OfficeError> {
-    let reason = format!("The policy's rule \"{}\"", rule.name);
+    let reason = format!("Policy rule \"{}\"", rule.name);
     act::approve(office, actor, id, &ApproveRequest { plan_hash: plan.hash(), reason, waivers: Vec::new() }).await
 }

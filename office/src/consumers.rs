@@ -1,37 +1,38 @@
-//! Evidence about consumers, from what their platform says of them: which version went live when, and whether anything
-//! takes messages from a main queue. Pure but for the store; how the platform is asked is an adapter's affair.
+//! Evidence about consumers from their platform: which version went live when, and whether anything consumes a main
+//! queue. An adapter asks the platform; this module judges and stores the answers.
 
 use crate::act;
+use crate::commit::commit;
 use crate::error::{OfficeError, chain};
 use crate::office::Office;
-use crate::port::{CommitError, Write};
+use crate::port::Write;
 use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
 use std::collections::HashMap;
 use wire::DeploymentRequest;
 
-/// Variables in which a function's version is looked for, in this order: ours, then those of the common tools.
+/// Environment variables that may hold a function's version, in this order: ours, then those of common tools.
 const VERSIONS: [&str; 4] = ["DLO_VERSION", "DD_VERSION", "SERVICE_VERSION", "APP_VERSION"];
-/// Variables in which its service's name is looked for.
+/// Environment variables that may hold the name of its service.
 const SERVICES: [&str; 4] = ["DLO_SERVICE", "DD_SERVICE", "OTEL_SERVICE_NAME", "SERVICE_NAME"];
-/// OpenTelemetry's list of a resource's attributes: `service.name=orders,service.version=v3`.
+/// OpenTelemetry's list of resource attributes: `service.name=orders,service.version=v3`.
 const OTEL_ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
-/// What the platform calls a version that nobody has published.
+/// The platform's name of an unpublished version.
 const UNPUBLISHED: &str = "$LATEST";
-/// Characters of a code's hash that tell two apart.
+/// Characters of a code hash that identify it.
 const HASH_CHARS: usize = 12;
-/// What has not changed is written again after so long, so that the gate knows that somebody looks.
+/// Unchanged observations are written again after this time, so that the gate knows that they are current.
 const WRITTEN_EVERY: Span = Span::from_mins(10);
 
-/// A function as its platform describes it.
+/// A function, as its platform describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
     /// Its name.
     pub name: String,
     /// The platform's own version of it: a number, or `$LATEST`.
     pub version: String,
-    /// When that was changed last.
+    /// The time of its last change.
     pub modified_at: Option<Timestamp>,
     /// The hash of its code.
     pub code_hash: Option<String>,
@@ -40,7 +41,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// The service that it is, as its letters and its pipeline call it.
+    /// Returns the name of its service, as its letters and its pipeline use it.
     pub fn service(&self) -> &str {
         self.variable(&SERVICES, "service.name").unwrap_or(&self.name)
     }
@@ -54,8 +55,8 @@ impl Function {
         names.iter().find_map(set).or_else(|| attribute().map(|(_, value)| value.trim()))
     }
 
-    /// The deployment that is seen for the first time; none when it is known, or somebody who knows better has reported
-    /// a later one. Only what has a name of its own can be declared as a fix, so the code's hash stands in for it.
+    /// Returns the deployment if it is new. Returns `None` if it is known, or if a pipeline has reported a later one. A
+    /// function without a version is named by its code hash, because only a named version can be declared as a fix.
     pub fn deployment(&self, known: Option<&Deployment>, now: Timestamp) -> Option<Deployment> {
         let is_published = self.version != UNPUBLISHED;
         let hash = || self.code_hash.as_ref().map(|hash| hash.chars().take(HASH_CHARS).collect());
@@ -69,7 +70,7 @@ impl Function {
         let at = match known {
             Some(known) if known.version == version => return None,
             Some(known) if known.at < modified_at => modified_at,
-            // An alias went back to an older version; when, nobody says. A name that a pipeline gave stays.
+            // An alias went back to an older version, at an unknown time. A version that a pipeline named stays.
             Some(known) if is_published && known.version.bytes().all(|b| b.is_ascii_digit()) => now,
             Some(_) => return None,
             None => modified_at,
@@ -78,34 +79,37 @@ impl Function {
     }
 }
 
-/// Reports what is seen of a function, as its pipeline would.
+/// Reports a new deployment of a function, as its pipeline would.
 pub async fn saw_function(office: &Office, function: &Function) -> Result<(), OfficeError> {
     let known = office.store.deployment(function.service()).await?;
     let Some(Deployment { service, version, commit, at }) = function.deployment(known.as_ref(), office.now()) else {
         return Ok(());
     };
-    tracing::info!(service, version, "a deployment was seen");
+    tracing::info!(service, version, "a new deployment was found");
     act::report_deployment(office, &DeploymentRequest { service, version, commit, at: Some(at) }).await?;
     Ok(())
 }
 
-/// Keeps what is seen to be attached to a main queue.
+/// Stores which consumers are attached to a main queue.
 pub async fn saw_queue(office: &Office, queue: &QueueArn, consumers: Vec<AttachedConsumer>) -> Result<(), OfficeError> {
     let (known, seen_at) = (office.store.attached(queue).await?, office.now());
     let is_known = |known: &Attached| known.consumers == consumers && seen_at.since(known.seen_at) < WRITTEN_EVERY;
     if known.as_ref().is_some_and(is_known) || (known.is_none() && consumers.is_empty()) {
         return Ok(());
     }
-    match office.store.commit(vec![Write::Attached(Attached { queue: queue.clone(), seen_at, consumers })]).await {
-        Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
-        Err(CommitError::Store(error)) => Err(error.into()),
-    }
+    // On a conflict another process has just stored its own observation.
+    let _ = commit(office, vec![Write::Attached(Attached { queue: queue.clone(), seen_at, consumers })]).await?;
+    Ok(())
 }
 
-/// Says in the log what could not be kept: evidence never fails anything else.
+/// Logs an observation that could not be stored. Missing evidence fails nothing else.
 pub fn logged(what: &str, done: Result<(), OfficeError>) {
     if let Err(error) = done {
-        tracing::warn!(what, error = chain(&error), "what was seen of a consumer is lost; the next look sees it again");
+        tracing::warn!(
+            what,
+            error = chain(&error),
+            "an observation of a consumer was not stored; the next one repeats it"
+        );
     }
 }
 
@@ -125,7 +129,7 @@ mod tests {
         }
     }
 
-    /// What is seen, what is known (version, time), and what is reported.
+    /// Checks what is reported (version, time) for a function, given the known deployment.
     fn check(seen: &Function, known: Option<(&str, i64)>, reported: Option<(&str, i64)>) {
         let at = Timestamp::from_ms;
         let known = known.map(|(version, ms)| Deployment {
@@ -135,7 +139,7 @@ mod tests {
             at: at(ms),
         });
         let now = seen.deployment(known.as_ref(), NOW).map(|deployment| (deployment.version, deployment.at));
-        assert_eq!(now, reported.map(|(version, ms)| (version.into(), at(ms))), "{seen:?} where {known:?} is known");
+        assert_eq!(now, reported.map(|(version, ms)| (version.into(), at(ms))), "{seen:?}, known: {known:?}");
     }
 
     #[test]
@@ -144,11 +148,11 @@ mod tests {
         check(&named(500), None, Some(("v3", 500)));
         check(&named(500), Some(("v2", 100)), Some(("v3", 500)));
         check(&named(500), Some(("v3", 100)), None);
-        // Its memory was changed, its version was not.
+        // A change of its memory, not of its version.
         check(&named(900), Some(("v3", 500)), None);
-        // A pipeline has named a later one.
+        // A pipeline has reported a later version.
         check(&named(500), Some(("build-77", 600)), None);
-        // Clocks differ.
+        // The platform's clock is ahead.
         check(&named(5_000), None, Some(("v3", 1_000)));
 
         let unnamed = |modified_ms| function("$LATEST", modified_ms, &[]);
@@ -166,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_looked_for_where_tools_put_them() {
+    fn names_are_read_from_the_variables_of_common_tools() {
         let named = |variables: &[(&str, &str)]| {
             let seen = function("3", 1, variables);
             (seen.service().to_owned(), seen.deployment(None, NOW).map(|deployment| deployment.version))

@@ -1,4 +1,4 @@
-//! What can go wrong in a handler: a variant per thing that failed, its subject as a field, the cause as `source`.
+//! Errors of the handlers: a variant for each thing that failed, its subject as a field, the cause as `source`.
 
 use crate::port::{EntryFailure, QueueError, StoreError};
 use domain::gate::Condition;
@@ -8,7 +8,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use transform::WorkerError;
 
-/// A handler could not do what it was asked.
+/// A request that a handler could not carry out. The texts of client errors are shown to people.
 #[derive(Debug, thiserror::Error)]
 pub enum OfficeError {
     /// The store failed.
@@ -17,68 +17,71 @@ pub enum OfficeError {
     /// A queue failed.
     #[error(transparent)]
     Queue(#[from] QueueError),
-    /// A step message was refused.
-    #[error("the step of replay {replay} could not be scheduled")]
+    /// The queue refused a step message.
+    #[error("the next step of replay {replay} could not be scheduled")]
     StepRefused {
         /// The replay.
         replay: ReplayId,
-        /// Why.
+        /// The queue's reason.
         #[source]
         source: EntryFailure,
     },
     /// A queue answered a batch with fewer results than messages.
-    #[error("the queue {queue} gave no result for a message of a batch")]
+    #[error("queue {queue} returned no result for a message of a batch")]
     NoAnswer {
         /// The queue.
         queue: QueueArn,
     },
-    /// Others changed the same record again and again.
-    #[error("{subject} kept changing while it was being written")]
+    /// Every try of a commit met another change of the same record.
+    #[error("too many concurrent changes of {subject}")]
     Contended {
         /// The record, in words.
         subject: String,
     },
-    /// There is no such group.
-    #[error("there is no group {0}")]
+    /// The group does not exist.
+    #[error("group {0} not found")]
     NoGroup(GroupId),
-    /// There is no such letter, or no longer.
-    #[error("there is no letter {0}; what was delivered long ago is no longer kept")]
+    /// The letter does not exist, or was deleted some time after its delivery.
+    #[error("letter {0} not found; letters are deleted some time after their delivery")]
     NoLetter(LetterId),
-    /// There is no such replay.
-    #[error("there is no replay {0}")]
+    /// The replay does not exist.
+    #[error("replay {0} not found")]
     NoReplay(ReplayId),
-    /// No plan waits for approval.
-    #[error("no plan waits for approval in this group; make one first")]
+    /// The group has no plan to approve.
+    #[error("this group has no plan to approve; make a plan first")]
     NoPlan,
-    /// The plan that was approved is not the one that waits.
-    #[error("the plan has changed since you saw it; look at it again before you approve")]
+    /// The plan to be approved, or the transform to resume with, is not the one that the caller saw.
+    #[error("the plan has changed since you saw it; review it again before you approve")]
     PlanChanged,
-    /// It is not in a state in which this can be done.
+    /// A record has changed since the caller read it.
+    #[error("someone else has just changed this; reload and try again")]
+    OutOfDate,
+    /// The state of the group or replay does not allow this now.
     #[error("{0}")]
     NotNow(String),
     /// The gate is closed.
-    #[error("the gate is closed: {}", words(.0))]
+    #[error("the gate is closed: {}", labels(.0))]
     GateClosed(Vec<Condition>),
-    /// No plan can be made.
+    /// The plan cannot be made.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// No transform can be run.
+    /// Transforms cannot be run.
     #[error(transparent)]
     Transform(#[from] WorkerError),
-    /// There is no such version of a transform.
+    /// The group has no transform of this version.
     #[error("this group has no transform v{0}; save it first")]
     NoTransform(u32),
-    /// Something in the request is wrong.
+    /// The request is not valid.
     #[error("{0}")]
     Invalid(String),
 }
 
-fn words(unmet: &[Condition]) -> String {
-    let words: Vec<_> = unmet.iter().map(|condition| condition.kind.label()).collect();
-    words.join(", ")
+fn labels(unmet: &[Condition]) -> String {
+    let labels: Vec<_> = unmet.iter().map(|condition| condition.kind.label()).collect();
+    labels.join(", ")
 }
 
-/// An error with its causes, on one line, for the log.
+/// Returns an error and its causes on one line, for the log.
 pub fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,100 +1,89 @@
-//! What the handlers share about groups: counters into writes, life after a death, alerts.
+//! What the handlers share about groups: writes of counters, groups that open again after a death, alerts.
 
+use crate::audit::Auditor;
+use crate::commit::{Tries, commit};
 use crate::error::{OfficeError, chain};
 use crate::merged;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, Write};
+use crate::port::{Expect, Write};
 use domain::alert::{Alert, AlertKind};
-use domain::audit::{Act, AuditRecord};
+use domain::audit::Act;
 use domain::group::{CountsDeltas, GroupState, Variant};
-use domain::id::{Actor, GroupId};
+use domain::id::GroupId;
 use domain::time::Timestamp;
 
-/// How often a change of one record is tried again when others were faster.
-pub(crate) const TRIES_MAX: usize = 20;
-
-/// The writes of some counters, in the order of their groups' ids.
+/// Returns the writes of these counters, in the order of their fingerprints.
 pub(crate) fn count_writes(counts: CountsDeltas) -> impl Iterator<Item = Write> {
     counts.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) })
 }
 
-/// Does to a group's life what a death does; true when it has regressed. A failure is logged only: sweep looks at
-/// every resolved group again.
+/// Opens a resolved group again after a death. Returns whether that is a regression. A failure is only logged: each
+/// sweep checks every resolved group again.
 pub(crate) async fn after_death(office: &Office, id: &GroupId, died_at: Timestamp, now: Timestamp) -> bool {
-    match revive_cause(office, id, died_at, now).await {
+    match reopen_group(office, id, died_at, now).await {
         Ok(Some(group)) => {
             office.alert(regression(&group, now)).await;
             true
         }
         Ok(None) => false,
         Err(error) => {
-            tracing::error!(group = %id, error = %chain(&error), "a resolved group was not re-opened; sweep will try again");
+            tracing::error!(group = %id, error = %chain(&error), "a resolved group was not opened again; the next sweep tries again");
             false
         }
     }
 }
 
-/// A fingerprint that was resolved before it was merged has a life of its own to come back to; but people look at the
-/// head.
-async fn revive_cause(
+/// Opens the variant of a fingerprint and the group that it is merged into. A variant that was resolved before its
+/// merge has a state of its own; people see the state of the group, which is returned.
+async fn reopen_group(
     office: &Office,
     id: &GroupId,
     died_at: Timestamp,
     now: Timestamp,
 ) -> Result<Option<Variant>, OfficeError> {
-    let own = revive(office, id, died_at, now).await?;
-    let head = merged::head_of(&*office.store, id).await?;
-    let whole = if head == *id { None } else { revive(office, &head, died_at, now).await? };
-    Ok(whole.or(own))
+    let own = reopen(office, id, died_at, now).await?;
+    let group = merged::group_of(&*office.store, id).await?;
+    let group = if group == *id { None } else { reopen(office, &group, died_at, now).await? };
+    Ok(group.or(own))
 }
 
-async fn revive(
+async fn reopen(
     office: &Office,
     id: &GroupId,
     died_at: Timestamp,
     now: Timestamp,
 ) -> Result<Option<Variant>, OfficeError> {
-    for _ in 0..TRIES_MAX {
+    let mut tries = Tries::new(format!("group {id}"));
+    loop {
+        tries.begin()?;
         let Some(group) = office.store.group(id).await? else { return Ok(None) };
         let Some(after) = group.after_death(died_at, now) else { return Ok(None) };
         let regressed = matches!(after.state, GroupState::Regressed { .. });
         let (act, detail) = if regressed {
-            (Act::GroupRegressed, "A letter died of this cause after its fix took effect")
+            (Act::GroupRegressed, "A letter of this group died after the fix took effect")
         } else {
-            (Act::GroupOpened, "A letter that had failed before the fix arrived late; it waits for a replay")
-        };
-        let audit = AuditRecord {
-            at: now,
-            actor: Actor::office(),
-            act,
-            group: id.clone(),
-            replay: None,
-            detail: detail.into(),
-            reason: None,
+            (Act::GroupOpened, "A letter that died before the fix arrived late and now waits for a replay")
         };
         let writes = vec![
-            Write::Variant { group: Box::new(after.clone()), expect: Expect::Version(group.version) },
-            Write::Audit(Box::new(audit)),
+            Write::Variant { variant: Box::new(after.clone()), expect: Expect::Version(group.version) },
+            Auditor::office(id, now).record(act, detail, None),
         ];
-        match office.store.commit(writes).await {
-            Ok(()) => return Ok(regressed.then_some(after)),
-            Err(CommitError::Conflict(_)) => {}
-            Err(CommitError::Store(error)) => return Err(error.into()),
+        if commit(office, writes).await?.is_made() {
+            return Ok(regressed.then_some(after));
         }
     }
-    Err(OfficeError::Contended { subject: format!("group {id}") })
 }
 
-/// The alert of a cause that was not seen before.
-pub(crate) fn new_cause(group: &Variant, now: Timestamp) -> Alert {
+/// Returns the alert of a new group.
+pub(crate) fn new_group(group: &Variant, now: Timestamp) -> Alert {
     Alert {
         kind: AlertKind::NewCause,
         level: group.severity,
         at: now,
         group: group.id.clone(),
         replay: None,
-        title: format!("New cause: {}", group.title),
-        advice: "Open the group, see what it costs, find the cause, and declare the fix when it is live.".into(),
+        title: format!("New group: {}", group.title),
+        advice: "Open the group and check its impact. Find the cause, and declare the fix once it is live.".into(),
     }
 }
 
@@ -105,7 +94,7 @@ fn regression(group: &Variant, now: Timestamp) -> Alert {
         at: now,
         group: group.id.clone(),
         replay: None,
-        title: format!("Back again: {}", group.title),
-        advice: "The fix of this group did not hold, or an older version is running again. Compare the deployed version with the fix.".into(),
+        title: format!("Regression: {}", group.title),
+        advice: "The fix of this group failed, or an older version is running again. Compare the deployed version with the fix.".into(),
     }
 }

@@ -1,4 +1,4 @@
-//! What happens where our own code breaks. A panic is a defect; what it costs is kept to the work that broke.
+//! Panics. A panic is a defect of the office; these guards limit its cost to the work that panicked.
 
 use domain::message::DeadMessage;
 use domain::policy::Policy;
@@ -6,13 +6,14 @@ use domain::read::unread;
 use domain::reading::Reading;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
-/// What some work gives; nothing where it breaks. For work that owns nothing: whatever it was doing is dropped.
+/// Returns the result of some work, or `None` if it panics. Use it for work without side effects: its unfinished state
+/// is dropped.
 pub(crate) fn unbroken<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-/// Reads a message. One on which the reader breaks is a letter all the same, of which nothing is read: a message that
-/// broke the batch would hold up all that came with it, time and again, until it expires in its queue.
+/// Reads a message. If the reader panics, the message still becomes a letter, with nothing read from it. Otherwise it
+/// would fail its whole batch again and again, until the messages expire in their queue.
 pub(crate) fn reading(
     message: &DeadMessage,
     policy: &Policy,
@@ -21,17 +22,17 @@ pub(crate) fn reading(
     unbroken(|| read(message, policy)).unwrap_or_else(|| {
         tracing::error!(
             message_id = %message.message_id, dlq = %message.dlq,
-            "a dead message could not be read, which is a defect of the office: it is kept unread"
+            "a defect of the office: reading a dead message panicked; the message is stored unread"
         );
         unread(message)
     })
 }
 
-/// Has a panic say in the log where it was, and no more: its text may hold a part of a body.
-pub fn log_places_of_panics() {
+/// Logs the location of each panic, and nothing else: the text of a panic may contain part of a message body.
+pub fn log_locations_of_panics() {
     set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, "the code broke, which is a defect of the office");
+        let location = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(location, "a defect of the office: the code panicked");
     }));
 }
 
@@ -42,7 +43,7 @@ mod tests {
     use domain::read::read;
 
     #[test]
-    fn a_message_that_breaks_the_reader_is_kept_unread() {
+    fn a_message_that_panics_the_reader_is_stored_unread() {
         let message = DeadMessage {
             dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
             message_id: "m-1".into(),

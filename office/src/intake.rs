@@ -1,7 +1,7 @@
-//! Intake: dead messages become letters, each kept durably and counted once, or reported back as failed.
+//! Intake: dead messages become letters. Each is stored durably and counted once, or reported as failed.
 //!
-//! Content never makes intake fail, not even where it breaks the reader. A message is reported as failed only when the
-//! store could not keep it; it then stays in the dead-letter queue and comes again.
+//! The content of a message never makes intake fail, even if the reader panics. A message fails only if the store could
+//! not store it; it then stays in the dead-letter queue and comes again.
 
 mod keep;
 mod pack;
@@ -18,38 +18,48 @@ use domain::read::read;
 use domain::reading::Reading;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of a batch.
+/// The result of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Letters that are new in the store.
+    /// New letters.
     pub kept: usize,
-    /// Replayed letters that came back.
+    /// Replayed letters that returned.
     pub returned: usize,
-    /// Messages that were in the store already, or twice in the batch.
+    /// Messages that were already stored, or twice in the batch.
     pub duplicates: usize,
-    /// Messages that are not in the store: they must stay in the dead-letter queue.
+    /// Messages that are not stored and must stay in the dead-letter queue.
     pub failed: Vec<MessageId>,
-    /// Groups that were not seen before.
+    /// New groups.
     pub new_groups: usize,
-    /// Resolved groups that came back.
+    /// Resolved groups that regressed.
     pub regressions: usize,
-    /// Replays that a letter came back from.
+    /// Replays with returned letters.
     pub(crate) replays: BTreeSet<ReplayId>,
 }
 
-/// A message and what was read from it.
+/// A message and its reading.
 pub(crate) struct ReadMessage {
     pub message: DeadMessage,
     pub reading: Reading,
 }
 
-/// Keeps a batch of dead messages.
+/// Stores a batch of dead messages as letters.
+///
+/// ```
+/// # use domain::message::DeadMessage;
+/// # use office::office::Office;
+/// # async fn example(office: &Office, messages: Vec<DeadMessage>) {
+/// let report = office::intake::keep(office, messages).await;
+/// // The caller now deletes every message from its queue, except those in `report.failed`.
+/// println!("{} new letters, {} duplicates, {} failed", report.kept, report.duplicates, report.failed.len());
+/// # }
+/// ```
 pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
     let mut report = Report::default();
     let mut seen = BTreeSet::new();
     let mut sources = Vec::with_capacity(messages.len());
     for message in messages {
-        // SQS may hand over one message twice in a batch.
+        // SQS may deliver a message twice in a batch.
         if seen.insert((message.dlq.clone(), message.message_id.clone())) {
             let reading = guard::reading(&message, &office.policy, read);
             sources.push(ReadMessage { message, reading });
@@ -69,7 +79,7 @@ pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
     report
 }
 
-/// Keeps the messages that are letters of ours that came back, and gives the others.
+/// Stores the messages that are returned letters of ours. Returns the others.
 async fn keep_returned(
     office: &Office,
     mut sources: Vec<ReadMessage>,
@@ -78,8 +88,8 @@ async fn keep_returned(
 ) -> Vec<ReadMessage> {
     let mut fresh = Vec::with_capacity(sources.len());
     while !sources.is_empty() {
-        let rest = sources.split_off(sources.len().min(PAGE_MAX));
-        let page = std::mem::replace(&mut sources, rest);
+        let later = sources.split_off(sources.len().min(PAGE_MAX));
+        let page = std::mem::replace(&mut sources, later);
         let sendings = match returned::sendings(office, &page).await {
             Ok(sendings) => sendings,
             Err(error) => {
@@ -103,16 +113,16 @@ async fn keep_returned(
     fresh
 }
 
-/// Reports a message as failed; its body is not logged.
+/// Reports a message as failed. Its body is not logged.
 pub(crate) fn fail(report: &mut Report, message: &DeadMessage, error: &OfficeError) {
     tracing::error!(
         message_id = %message.message_id, dlq = %message.dlq, error = %chain(error),
-        "a dead message could not be kept; it stays in its queue"
+        "a dead message could not be stored; it stays in its queue"
     );
     report.failed.push(message.message_id.clone());
 }
 
-/// What a batch adds to the metrics, gathered so that one call sends it.
+/// The metrics of a batch, gathered so that one call sends them.
 #[derive(Default)]
 pub(crate) struct Measures {
     arrivals: BTreeMap<(String, String), u32>,
@@ -121,8 +131,8 @@ pub(crate) struct Measures {
 
 impl Measures {
     pub(crate) fn count(&mut self, reading: &Reading) {
-        let class = word(&reading.diagnosis.classification.class);
-        let category = word(&reading.diagnosis.classification.category);
+        let class = json_name(&reading.diagnosis.classification.class);
+        let category = json_name(&reading.diagnosis.classification.category);
         *self.arrivals.entry((class, category)).or_default() += 1;
         if let (Some(sent_at), Some(failed_at)) = (reading.sent_at, reading.failed_at) {
             *self.ages_s.entry(failed_at.since(sent_at).as_secs_up()).or_default() += 1;
@@ -151,7 +161,7 @@ impl Measures {
     }
 }
 
-/// The word of a value of a closed set, as JSON has it.
-pub fn word(value: &impl serde::Serialize) -> String {
+/// Returns the name of an enum value, as in JSON.
+pub fn json_name(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|v| v.as_str().map(String::from)).unwrap_or_default()
 }

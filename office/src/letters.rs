@@ -1,4 +1,4 @@
-//! The letters of a group under a filter, page by page.
+//! The letters of a group that match a filter, page by page.
 
 use crate::merged;
 use crate::port::{Cursor, ListPosition, Page, Store, StoreError};
@@ -7,10 +7,10 @@ use domain::group::Variant;
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
 
-/// Letters that are looked at for one page: where few fit, the page is short and says where to go on.
-const LOOKED_AT_MAX: usize = 10 * PAGE_MAX;
+/// The most letters that are read for one page. If few of them match the filter, the page is short and has a cursor.
+const READ_MAX: usize = 10 * PAGE_MAX;
 
-/// A page of the letters of a group, and of all that is merged into it, that fit; oldest send first.
+/// Returns a page of the matching letters of a group, merged variants included, oldest first send first.
 pub async fn list(
     store: &dyn Store,
     group: &Variant,
@@ -22,23 +22,23 @@ pub async fn list(
     if filter.is_none() {
         return merged::letters(store, group, state, after, limit).await;
     }
-    let (mut items, mut cursor, mut looked_at) = (Vec::new(), after.cloned(), 0);
+    let (mut items, mut cursor, mut read) = (Vec::new(), after.cloned(), 0);
     loop {
         let page = merged::letters(store, group, state, cursor.as_ref(), PAGE_MAX).await?;
         let count = page.items.len();
-        looked_at += count;
+        read += count;
         for (at, letter) in page.items.into_iter().enumerate() {
             if !filter.fits(&letter) {
                 continue;
             }
-            let place = ListPosition { number: letter.sent_at.as_ms(), id: letter.id.as_str().into() };
+            let position = ListPosition { number: letter.sent_at.as_ms(), id: letter.id.as_str().into() };
             items.push(letter);
             if items.len() == limit {
                 let is_last = at + 1 == count && page.next.is_none();
-                return Ok(Page { items, next: (!is_last).then(|| place.print(merged::LETTERS)) });
+                return Ok(Page { items, next: (!is_last).then(|| position.print(merged::LETTERS)) });
             }
         }
-        if page.next.is_none() || looked_at >= LOOKED_AT_MAX {
+        if page.next.is_none() || read >= READ_MAX {
             return Ok(Page { items, next: page.next });
         }
         cursor = page.next;

@@ -1,20 +1,26 @@
-//! The handlers of Dead Letter Office over its ports. The Lambda functions' mains and `dlo` only wire them.
+//! The handlers of Dead Letter Office over its ports: everything that is the same on AWS and on one machine.
 //!
-//! | handler | fed by | does |
+//! | handler | input | what it does |
 //! |---|---|---|
-//! | [`intake`] | dead messages | reads, groups and keeps them |
-//! | [`api`] | the dashboard and programs | shows, and does what people ask |
-//! | [`replay`] | step messages | does the next step of a replay |
-//! | [`sweep`] | the clock, each minute | gauges, watchdog |
-//! | [`consumers`] | what the platform says of functions | evidence for the gate |
+//! | [`intake`] | dead messages | reads, groups and stores them |
+//! | [`api`] | requests of the dashboard and of programs | shows groups, letters and replays; runs the acts of people |
+//! | [`replay`] | step messages, receipts | does the next step of a replay |
+//! | [`sweep`] | the clock, each minute | gauges, watchdog, merges, approvals by rule, forgetting |
+//! | [`consumers`] | the platform's description of functions | evidence for the gate |
+//!
+//! [`event`] hands received messages to these handlers. The Lambda functions' mains and `dlo` wire everything to real
+//! ports; [`port`] defines those.
 
 pub mod act;
 pub mod api;
 pub mod assets;
+mod audit;
 mod by_rule;
+mod commit;
 pub mod consumers;
 pub mod error;
 pub mod event;
+pub mod gate;
 mod groups;
 pub mod guard;
 pub mod intake;

@@ -14,52 +14,52 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use transform::Transforms;
 
-/// Everything a handler needs. Cloning shares it.
+/// Everything that a handler needs. Clones share it.
 #[derive(Clone)]
 pub struct Office {
-    /// Where letters, groups and replays are kept.
+    /// The store of letters, groups and replays.
     pub store: Arc<dyn Store>,
     /// The queues.
     pub queue: Arc<dyn Queue>,
-    /// Where metrics go.
+    /// The sink of metrics.
     pub metrics: Arc<dyn Metrics>,
-    /// Where alerts go.
+    /// The sink of alerts.
     pub alerts: Arc<dyn Alerts>,
-    /// What letters only point to.
+    /// The payloads in S3 that letters point to.
     pub payloads: Arc<dyn Payloads>,
-    /// What the team decided.
+    /// The team's policy.
     pub policy: Arc<Policy>,
-    /// The queue of our own step messages.
+    /// The queue of the office's own step messages.
     pub steps: QueueArn,
-    /// The clock; the simulation brings its own.
+    /// The clock. The simulation supplies its own.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    /// Random numbers; the simulation brings its own.
+    /// Random numbers. The simulation supplies its own.
     pub entropy: Arc<dyn Fn() -> u64 + Send + Sync>,
-    /// Retentions that were read from queues in this process. They change rarely, and only a display depends on them.
+    /// The retentions that this process has read from queues. They change rarely, and only a display depends on them.
     pub retentions: Arc<Mutex<HashMap<QueueArn, Span>>>,
-    /// What runs payload transforms.
+    /// The workers that run payload transforms.
     pub transforms: Arc<Transforms>,
 }
 
-/// A message on the queue of steps: look at this replay.
+/// A message on the step queue: do what this replay needs next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepMessage {
     /// The replay.
     pub replay: ReplayId,
-    /// Whether it only says that something may have changed. The chain of steps goes on by itself; a nudge that finds
-    /// nothing to do must not start a second one.
+    /// Whether this is only a hint that something may have changed. Each step schedules the next one itself, so a nudge
+    /// that finds nothing to do must not start a second chain of steps.
     #[serde(default)]
     pub nudge: bool,
 }
 
 impl Office {
-    /// Now.
+    /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         (self.clock)()
     }
 
-    /// Asks for a look at a replay at a moment, or up to 15 minutes before it (SQS's longest delay): a step that comes
-    /// early finds that it has to wait.
+    /// Schedules a step for this time. SQS delays a message by 15 minutes at most, so a step for later comes early,
+    /// finds that it has to wait, and schedules itself again.
     pub async fn schedule(&self, message: &StepMessage, at: Timestamp) -> Result<(), OfficeError> {
         let delay_s = at.since(self.now()).as_secs_up().min(DELAY_S_MAX);
         // A struct of a text and a flag always has a JSON form.
@@ -77,32 +77,34 @@ impl Office {
         }
     }
 
-    /// Says that something about a replay may have changed. Losing it costs only time: sweep says it again.
+    /// Schedules a step now, because something about a replay may have changed. A lost nudge costs only time: each
+    /// sweep sends one to every unfinished replay.
     pub async fn nudge(&self, replay: &ReplayId) {
         let message = StepMessage { replay: replay.clone(), nudge: true };
         if let Err(error) = self.schedule(&message, self.now()).await {
-            tracing::warn!(replay = %replay, error = %crate::error::chain(&error), "a nudge was lost; sweep will send another");
+            tracing::warn!(replay = %replay, error = %crate::error::chain(&error), "a nudge was not sent; the next sweep sends another");
         }
     }
 
-    /// Sends metrics. They never fail anything else.
+    /// Sends metrics. A failure is only logged.
     pub async fn measure(&self, data: &[Datum]) {
         if data.is_empty() {
             return;
         }
         if let Err(error) = self.metrics.put(data).await {
-            tracing::warn!(error = %crate::error::chain(&error), "metrics were lost");
+            tracing::warn!(error = %crate::error::chain(&error), "metrics were not sent and are lost");
         }
     }
 
-    /// Raises an alert. It never fails anything else.
+    /// Raises an alert. A failure is only logged.
     pub async fn alert(&self, alert: Alert) {
         if let Err(error) = self.alerts.raise(&alert).await {
-            tracing::error!(error = %crate::error::chain(&error), kind = ?alert.kind, group = %alert.group, "an alert was lost");
+            tracing::error!(error = %crate::error::chain(&error), kind = ?alert.kind, group = %alert.group, "an alert was not sent and is lost");
         }
     }
 
-    /// How long a dead-letter queue keeps messages: its own word, or the policy's where it gives none.
+    /// Returns how long a dead-letter queue keeps messages: its own attribute, or the policy's value if the queue does
+    /// not answer.
     pub async fn retention(&self, dlq: &QueueArn) -> Span {
         if let Some(span) = self.retentions.lock().ok().and_then(|known| known.get(dlq).copied()) {
             return span;

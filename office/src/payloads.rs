@@ -1,4 +1,4 @@
-//! Whether what letters only point to is still there: looked at when a plan is made of them, and again before each goes.
+//! Checks of the payloads in S3 that letters point to: when a plan is made, and again before each letter is sent.
 
 use crate::port::{Payloads, Presence};
 use domain::id::LetterId;
@@ -8,42 +8,42 @@ use domain::reading::Replayability;
 use futures_util::future::join_all;
 use std::collections::BTreeMap;
 
-/// Payloads that one plan looks at: as many take about ten seconds, and a person waits for them.
-const LOOKS_MAX: usize = 2_000;
-/// Of these, so many at once.
+/// Payloads checked for one plan. So many take about ten seconds, and a person waits for them.
+const CHECKS_MAX: usize = 2_000;
+/// Payloads checked at once.
 const AT_ONCE: usize = 16;
 
-const TOO_MANY: &str = "whose payloads in S3 were too many to look at";
-const DEEPER: &str = "whose pointers into S3 lie deeper in their messages";
+const TOO_MANY: &str = "beyond the 2,000 payloads in S3 that one plan checks";
+const NESTED: &str = "with S3 pointers nested deeper in the message";
 
-/// The looks of one plan, or of one batch of a replay.
+/// The checks of one plan, or of one batch of a replay: how many were made.
 #[derive(Default)]
-pub(crate) struct Looks(usize);
+pub(crate) struct PayloadChecks(usize);
 
-impl Looks {
-    /// Looks at the payloads of those letters that point to one.
-    pub(crate) async fn look(
+impl PayloadChecks {
+    /// Checks the payloads of those letters that point to one.
+    pub(crate) async fn check(
         &mut self,
         payloads: &dyn Payloads,
         letters: Vec<&Letter>,
     ) -> BTreeMap<LetterId, Presence> {
-        let (mut known, mut places) = (BTreeMap::new(), Vec::new());
+        let (mut known, mut locations) = (BTreeMap::new(), Vec::new());
         for letter in letters {
-            let place = match letter.diagnosis.replayability {
-                Replayability::Pointer { .. } => PayloadLocation::from_body(&letter.content.body).ok_or(DEEPER),
+            let location = match letter.diagnosis.replayability {
+                Replayability::Pointer { .. } => PayloadLocation::from_body(&letter.content.body).ok_or(NESTED),
                 _ => continue,
             };
-            match place {
-                Ok(place) if self.0 < LOOKS_MAX => {
+            match location {
+                Ok(location) if self.0 < CHECKS_MAX => {
                     self.0 += 1;
-                    places.push((letter.id.clone(), place));
+                    locations.push((letter.id.clone(), location));
                 }
                 Ok(_) => drop(known.insert(letter.id.clone(), Presence::Unknown(TOO_MANY))),
                 Err(why) => drop(known.insert(letter.id.clone(), Presence::Unknown(why))),
             }
         }
-        for chunk in places.chunks(AT_ONCE) {
-            let found = join_all(chunk.iter().map(|(_, place)| payloads.look(place))).await;
+        for chunk in locations.chunks(AT_ONCE) {
+            let found = join_all(chunk.iter().map(|(_, location)| payloads.check(location))).await;
             known.extend(chunk.iter().map(|(id, _)| id.clone()).zip(found));
         }
         known

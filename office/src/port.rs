@@ -1,5 +1,5 @@
-//! The ports: what the handlers need of the world. Each has two real implementations (AWS, and the embedded office of
-//! `dlo`), and one conformance suite that both pass.
+//! The ports: what the handlers need from their platform. Each has two real implementations, AWS and the embedded
+//! office of `dlo`, and one conformance suite that both pass.
 
 mod commit_cost;
 mod cursor;
@@ -8,7 +8,7 @@ mod store;
 
 pub use commit_cost::{BUCKETS_TOGETHER, WAVES_TOGETHER};
 pub use cursor::ListPosition;
-pub use payloads::{OutOfSight, Payloads, Presence};
+pub use payloads::{NoPayloads, Payloads, Presence};
 pub use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received, Redrive};
 pub use store::{CommitError, Cursor, Expect, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
 
@@ -16,27 +16,27 @@ use async_trait::async_trait;
 use domain::alert::Alert;
 use domain::metric::Datum;
 
-/// Where metrics go. Losing some must never fail anything else: the handlers log an error and go on.
+/// The sink of metrics. If it fails, the handlers log the error and continue: losing metrics fails nothing else.
 #[async_trait]
 pub trait Metrics: Send + Sync {
-    /// Sends data; at most 1,000 at once.
+    /// Sends at most 1,000 data points.
     async fn put(&self, data: &[Datum]) -> Result<(), SinkError>;
 }
 
-/// Where alerts go.
+/// The sink of alerts.
 #[async_trait]
 pub trait Alerts: Send + Sync {
-    /// Tells the right people.
+    /// Notifies the people in charge.
     async fn raise(&self, alert: &Alert) -> Result<(), SinkError>;
 }
 
-/// A metric or an alert did not get out.
+/// A metric or an alert that could not be sent.
 #[derive(Debug, thiserror::Error)]
 #[error("{what} could not be sent")]
 pub struct SinkError {
-    /// What.
+    /// What could not be sent, for example `an alert`.
     pub what: &'static str,
-    /// The fault.
+    /// The cause.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
 }

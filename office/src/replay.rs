@@ -1,19 +1,16 @@
-//! The replay handler: asks `domain` for the next step of a replay, does it, records it. It decides nothing itself.
+//! The replay handler: asks `domain` for the next step of a replay, does it, and records it. It decides nothing itself.
 //!
-//! Driven by step messages. Every change is conditional on the version that was read, so that two executors, a pause
-//! from the API and a crash between any two calls all end in a state from which the next run goes on.
+//! Step messages drive it. Every change depends on the version that was read. So the next run can continue after two
+//! executors at once, after a pause from the API, and after a crash between any two calls.
 
 mod backlog;
 mod batch;
 pub(crate) mod changed;
-mod checks;
 mod order;
 mod receipt;
 mod send;
 mod settle;
 mod transition;
-
-pub(crate) use checks::{Occasion, deployment_of, gate_of, main_queue_words};
 
 pub use receipt::take_receipts;
 
@@ -24,33 +21,44 @@ use domain::limits::LEASE_MS;
 use domain::replay::{Replay, Step, next_step};
 use domain::time::{Span, Timestamp};
 
-/// Steps that one run does before it schedules the next: a bound for a run's time.
+/// The most steps of one run. The next run continues.
 const STEPS_MAX: usize = 64;
 
-/// How long a run begins something new: half a lease, and a quarter of what the function has, so that it ends by itself
-/// and is not killed with letters in hand.
+/// How long a run starts new work: half a lease, and a quarter of the function's timeout. So a run ends by itself and
+/// is never killed with letters half sent.
 pub(crate) const RUN: Span = Span::from_ms(LEASE_MS / 2);
 
-/// What a run leaves behind.
+/// What follows a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Look again at this moment.
+    /// Another run at this time.
     At(Timestamp),
-    /// Nothing to do until a person acts, or until another executor, who is at it, goes on.
+    /// Nothing, until a person acts or the executor that is at work continues.
     Nothing,
 }
 
-/// What one step did.
+/// The result of one step.
 enum Did {
-    /// Something: look for the next step at once.
+    /// Progress: do the next step at once.
     Something,
-    /// Everything that may be done before this moment.
+    /// Everything that can be done before this time.
     AllUntil(Timestamp),
-    /// Others were faster: read again.
+    /// Another process was faster: read the replay again.
     Lost,
 }
 
-/// Handles one step message: does what can be done now, and schedules the next look.
+/// Handles one step message: does what can be done now, and schedules the next step. `executor` names the process in
+/// its leases and must be unique. After an error the message must come again.
+///
+/// ```
+/// # use domain::id::ReplayId;
+/// # use office::error::OfficeError;
+/// # use office::office::{Office, StepMessage};
+/// # async fn example(office: &Office, replay: ReplayId) -> Result<(), OfficeError> {
+/// let message = StepMessage { replay, nudge: false };
+/// office::replay::handle(office, &message, "process 7").await
+/// # }
+/// ```
 pub async fn handle(office: &Office, message: &StepMessage, executor: &str) -> Result<(), OfficeError> {
     let (next, progressed) = run(office, &message.replay, executor).await?;
     match next {
@@ -62,7 +70,7 @@ pub async fn handle(office: &Office, message: &StepMessage, executor: &str) -> R
     }
 }
 
-/// Does what can be done now. Also says whether anything was.
+/// Does what can be done now. Returns what follows, and whether anything was done.
 pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next, bool), OfficeError> {
     let mut progressed = false;
     let until = office.now().plus(RUN);
@@ -81,14 +89,14 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
             Step::Idle => return Ok((Next::Nothing, progressed)),
             Step::Wait { until } => return Ok((Next::At(until), progressed)),
             Step::Send { wave, letters_max } => {
-                if is_anothers_turn(&replay, executor, now) {
+                if is_busy_elsewhere(&replay, executor, now) {
                     return Ok((Next::Nothing, progressed));
                 }
                 send::send(office, &replay, (wave, letters_max), executor, until).await?
             }
-            Step::LookAtQueue => backlog::look(office, &replay).await?,
+            Step::LookAtQueue => backlog::check(office, &replay).await?,
             Step::Settle { sent_until } => settle::settle(office, &replay, sent_until).await?,
-            Step::SkipUnsent => settle::skip_rest(office, &replay).await?,
+            Step::SkipUnsent => settle::skip_unsent(office, &replay).await?,
             Step::Enter { wave, phase } => transition::enter(office, &replay, &ledger, wave, phase).await?,
             Step::Pause(why) => transition::pause(office, &replay, why).await?,
             Step::Finish(ending) => transition::finish(office, &replay, &ledger, ending).await?,
@@ -102,8 +110,8 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
     Ok((Next::At(office.now().plus(Span::from_secs(1))), progressed))
 }
 
-/// Whether somebody else sends for this replay now, or its pace does not allow a letter yet: then this run is one too
-/// many, and the other one goes on. If that one has died, sweep starts a new one.
-fn is_anothers_turn(replay: &Replay, executor: &str, now: Timestamp) -> bool {
+/// Returns whether another executor holds the replay, or has just sent as much as the pace allows. Then this run ends
+/// and the other continues. If the other has died, the next sweep starts a new run.
+fn is_busy_elsewhere(replay: &Replay, executor: &str, now: Timestamp) -> bool {
     replay.is_held_by_another(executor, now) || replay.paced_until().is_some_and(|until| until > now)
 }

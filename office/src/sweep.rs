@@ -1,5 +1,5 @@
-//! Sweep, each minute: gauges, a watchdog over replays, a second look at resolved groups, merges above the fingerprint,
-//! approvals by rules of the policy, forgetting.
+//! The sweep, each minute: gauges, a watchdog for replays, a second check of resolved groups, merges of fingerprints,
+//! approvals by rules of the policy, and deleting old letters.
 
 use crate::by_rule;
 use crate::error::{self, OfficeError};
@@ -15,7 +15,7 @@ use domain::money::Purse;
 use domain::time::Timestamp;
 use std::collections::BTreeMap;
 
-/// What the gauges are made of.
+/// The values of the gauges.
 #[derive(Default)]
 struct Gauges {
     open: i64,
@@ -25,10 +25,20 @@ struct Gauges {
     customers: BTreeMap<Severity, u64>,
 }
 
-/// One sweep.
+/// Runs one sweep. Call it each minute; two at once do no harm.
+///
+/// ```
+/// # use office::error::{OfficeError, chain};
+/// # use office::office::Office;
+/// # async fn example(office: &Office) {
+/// if let Err(error) = office::sweep::run(office).await {
+///     eprintln!("the sweep failed; the next one tries again: {}", chain(&error));
+/// }
+/// # }
+/// ```
 pub async fn run(office: &Office) -> Result<(), OfficeError> {
     for replay in office.store.unfinished_replays().await? {
-        // The chain of steps goes on by itself; this finds the replay whose chain was cut.
+        // Each step schedules the next one. This restarts a replay whose chain of steps was cut.
         office.nudge(&replay).await;
     }
     let now = office.now();
@@ -39,7 +49,7 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
         let page = office.store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX).await?;
         for facts in page.items {
             gauges.count(&facts);
-            second_look(office, &facts, now).await;
+            reopen_missed(office, &facts, now).await;
             groups.push(GroupFacts { group: merged::slim(facts.group), ..facts });
         }
         let Some(next) = page.next else { break };
@@ -48,11 +58,11 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     office.measure(&gauges.data(now)).await;
     let is_fixed = |facts: &&GroupFacts| matches!(facts.group.state, GroupState::FixDeclared { .. });
     let fixed: Vec<_> = groups.iter().filter(is_fixed).map(|facts| facts.group.id.clone()).collect();
-    let heads = groups.iter().map(|facts| (facts.group.id.clone(), facts.group.clone())).collect();
-    for whole in merged::fold(groups).into_iter().filter(|whole| !whole.group.merge.members.is_empty()) {
-        second_look(office, &whole, now).await;
+    let variants = groups.iter().map(|facts| (facts.group.id.clone(), facts.group.clone())).collect();
+    for group in merged::fold(groups).into_iter().filter(|facts| !facts.group.merge.members.is_empty()) {
+        reopen_missed(office, &group, now).await;
     }
-    merged::merge(office, &heads).await;
+    merged::merge(office, &variants).await;
     by_rule::approve(office, &fixed).await;
     forget(office, now).await;
     Ok(())
@@ -68,9 +78,9 @@ async fn forget(office: &Office, now: Timestamp) {
     }
 }
 
-/// A resolved group with open letters was missed by intake (it was killed between keeping a letter and re-opening the
-/// group, or the letter came while the group was being resolved).
-async fn second_look(office: &Office, facts: &GroupFacts, now: Timestamp) {
+/// Opens a resolved group that has open letters. Intake missed it: intake was killed between storing a letter and
+/// opening the group, or the letter came while the group was being resolved.
+async fn reopen_missed(office: &Office, facts: &GroupFacts, now: Timestamp) {
     if let (GroupState::Resolved { .. }, Some(died_at)) = (&facts.group.state, facts.counts.last_died_at)
         && facts.counts.open().letters > 0
     {
@@ -99,12 +109,12 @@ impl Gauges {
             data.push(Datum::one(&TIME_TO_LOSS, &[], now, loss_at.since(now).as_secs_up() as f64));
         }
         for sum in self.money.sums() {
-            // CloudWatch takes floats only; the exact sum stays in the store.
+            // CloudWatch accepts floats only; the exact sum is in the store.
             let amount: f64 = sum.amount.to_string().parse().unwrap_or(0.0);
             data.push(Datum::one(&REVENUE_AT_RISK, &[sum.currency.as_str()], now, amount));
         }
         for (severity, customers) in &self.customers {
-            let severity = crate::intake::word(severity);
+            let severity = crate::intake::json_name(severity);
             data.push(Datum::one(&CUSTOMERS_AFFECTED, &[&severity], now, *customers as f64));
         }
         data

@@ -23,9 +23,9 @@ use std::time::Instant;
 use wire::{ApproveRequest, DeclareFixRequest};
 
 const LETTERS: u64 = 1_000;
-/// Messages of one event of a mapping: the template's `BatchSize`.
+/// The messages of one event: the template's `BatchSize`.
 const BATCH: u64 = 100;
-/// Dollars per unit or request, us-east-1, on demand. What functions cost by their time is not in them.
+/// Dollars per unit or request, us-east-1, on demand. The duration of functions is not included.
 const WRITE_DOLLARS: f64 = 0.625e-6;
 const READ_DOLLARS: f64 = 0.125e-6;
 const SQS_DOLLARS: f64 = 0.40e-6;
@@ -46,19 +46,19 @@ async fn main() {
     let endpoint = Endpoint::ministack();
     let store = Arc::new(endpoint.store().await);
     let mut world = World::on(store.clone()).await;
-    let asked = Arc::new(Asked::default());
+    let requests = Arc::new(Requests::default());
     let steps = world.office.steps.clone();
-    world.office.queue = Arc::new(Counted { inner: world.office.queue.clone(), steps, asked: asked.clone() });
-    world.office.metrics = Arc::new(Counting(asked.clone()));
+    world.office.queue = Arc::new(Counted { inner: world.office.queue.clone(), steps, requests: requests.clone() });
+    world.office.metrics = Arc::new(Counting(requests.clone()));
     world.place(0, LETTERS).await;
     world.consume(&fails, "v1").await;
 
-    let mut measure = Measure { store: &store, asked: &asked, before: store.usage(), started: Instant::now() };
+    let mut measure = Measure { store: &store, requests: &requests, before: store.usage(), started: Instant::now() };
     let kept = intake(&world, batch).await;
-    // What the mapping asks for: receives and deletes of ten, and an event for each batch.
-    asked.sqs(2 * LETTERS.div_ceil(BATCH_ENTRIES_MAX as u64));
-    asked.invocations.fetch_add(LETTERS.div_ceil(batch), Ordering::SeqCst);
-    measure.print("kept", kept as u64);
+    // The event source mapping: receives and deletes of ten messages, and one event per batch.
+    requests.sqs(2 * LETTERS.div_ceil(BATCH_ENTRIES_MAX as u64));
+    requests.invocations.fetch_add(LETTERS.div_ceil(batch), Ordering::SeqCst);
+    measure.print("stored", kept as u64);
     let group = world.only_group().await;
     measure.print("counters and list of one group read", 1);
     world.store.letters_of(&group, None, None, 50).await.expect("a page");
@@ -84,12 +84,12 @@ async fn main() {
     world.counters_are_exact(&group).await;
 }
 
-/// In batches, as an event source mapping hands them over.
-async fn intake(world: &World, of: u64) -> usize {
+/// Runs intake in batches, as an event source mapping does.
+async fn intake(world: &World, batch_size: u64) -> usize {
     let mut kept = 0;
     loop {
         let mut batch = Vec::new();
-        while batch.len() < of as usize {
+        while batch.len() < batch_size as usize {
             let more = world.queue.receive(&world.dlq, BATCH_ENTRIES_MAX, Span::ZERO, None).await.expect("receive");
             if more.is_empty() {
                 break;
@@ -104,25 +104,25 @@ async fn intake(world: &World, of: u64) -> usize {
     }
 }
 
-/// What was asked of others than DynamoDB.
+/// The requests to services other than DynamoDB.
 #[derive(Default)]
-struct Asked {
+struct Requests {
     sqs: AtomicU64,
     cloudwatch: AtomicU64,
     invocations: AtomicU64,
 }
 
-impl Asked {
+impl Requests {
     fn sqs(&self, requests: u64) {
         self.sqs.fetch_add(requests, Ordering::SeqCst);
     }
 }
 
-/// Counts requests. A step that is sent is received, handled and deleted, too.
+/// A queue that counts requests. A sent step is also received, handled and deleted.
 struct Counted {
     inner: Arc<dyn Queue>,
     steps: QueueArn,
-    asked: Arc<Asked>,
+    requests: Arc<Requests>,
 }
 
 #[async_trait]
@@ -134,7 +134,7 @@ impl Queue for Counted {
         wait: Span,
         visibility: Option<Span>,
     ) -> Result<Vec<Received>, QueueError> {
-        self.asked.sqs(1);
+        self.requests.sqs(1);
         self.inner.receive(queue, max, wait, visibility).await
     }
 
@@ -143,10 +143,10 @@ impl Queue for Counted {
         queue: &QueueArn,
         messages: &[Outgoing],
     ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
-        self.asked.sqs(1);
+        self.requests.sqs(1);
         if *queue == self.steps {
-            self.asked.sqs(2);
-            self.asked.invocations.fetch_add(1, Ordering::SeqCst);
+            self.requests.sqs(2);
+            self.requests.invocations.fetch_add(1, Ordering::SeqCst);
         }
         self.inner.send_batch(queue, messages).await
     }
@@ -156,23 +156,23 @@ impl Queue for Counted {
         queue: &QueueArn,
         receipt_handles: &[String],
     ) -> Result<Vec<Result<(), EntryFailure>>, QueueError> {
-        self.asked.sqs(1);
+        self.requests.sqs(1);
         self.inner.delete_batch(queue, receipt_handles).await
     }
 
     async fn change_visibility(&self, queue: &QueueArn, handle: &str, visibility: Span) -> Result<(), QueueError> {
-        self.asked.sqs(1);
+        self.requests.sqs(1);
         self.inner.change_visibility(queue, handle, visibility).await
     }
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
-        self.asked.sqs(1);
+        self.requests.sqs(1);
         self.inner.attributes(queue).await
     }
 }
 
-/// Each put is one call.
-struct Counting(Arc<Asked>);
+/// Metrics that count calls.
+struct Counting(Arc<Requests>);
 
 #[async_trait]
 impl Metrics for Counting {
@@ -184,7 +184,7 @@ impl Metrics for Counting {
 
 struct Measure<'a> {
     store: &'a DynamoStore,
-    asked: &'a Asked,
+    requests: &'a Requests,
     before: Usage,
     started: Instant,
 }
@@ -195,8 +195,8 @@ impl Measure<'_> {
         let (reads, writes) = (now.read_units - self.before.read_units, now.write_units - self.before.write_units);
         let calls = now.calls - self.before.calls;
         let since = |counter: &AtomicU64| counter.swap(0, Ordering::SeqCst);
-        let (sqs, cloudwatch) = (since(&self.asked.sqs), since(&self.asked.cloudwatch));
-        let invocations = since(&self.asked.invocations);
+        let (sqs, cloudwatch) = (since(&self.requests.sqs), since(&self.requests.cloudwatch));
+        let invocations = since(&self.requests.invocations);
         let dollars = reads * READ_DOLLARS
             + writes * WRITE_DOLLARS
             + sqs as f64 * SQS_DOLLARS

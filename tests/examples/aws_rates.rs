@@ -20,11 +20,11 @@ use std::time::Instant;
 
 #[tokio::main]
 async fn main() {
-    let asked: Vec<u64> = std::env::args().skip(1).map(|count| count.parse().expect("a count")).collect();
-    let counts = if asked.is_empty() { vec![1_000, 5_000] } else { asked };
+    let arguments: Vec<u64> = std::env::args().skip(1).map(|count| count.parse().expect("a count")).collect();
+    let counts = if arguments.is_empty() { vec![1_000, 5_000] } else { arguments };
     for letters in counts {
         println!("{letters} letters");
-        // A process of its own each: MiniStack becomes slower with what it holds.
+        // A new process for each count: MiniStack slows down as it fills.
         let endpoint = Endpoint::ministack();
         let sqs = Arc::new(SqsQueue::new(&connect::to_endpoint(&endpoint.url).await));
         let mut world = World::on(Arc::new(endpoint.store().await)).await;
@@ -32,7 +32,7 @@ async fn main() {
         for queue in [&world.main, &world.office.steps] {
             sqs.create(queue.name(), &[]).await.expect("a queue");
         }
-        let dlq = sqs.create("dlq-of-the-loop", &[]).await.expect("a queue");
+        let dlq = sqs.create("plain-loop-dlq", &[]).await.expect("a queue");
         let mut plain_per_s = 0.0;
         for at_a_time in [10, 1] {
             rates::fill(&*sqs, &dlq, &messages).await;
@@ -47,27 +47,27 @@ async fn main() {
     }
 }
 
-/// Runs until all letters are delivered; the world's clock does the waiting.
+/// Runs the replay until all letters are delivered; waits by moving the world's clock.
 async fn replay(world: &World, id: &ReplayId, letters: u64) -> Durations {
-    let mut took = Durations::default();
+    let mut durations = Durations::default();
     loop {
         let sent_before = world.ledger(id).await.total().sent();
         let started = Instant::now();
         let (next, _) = run(&world.office, id, "executor").await.expect("a run");
-        took.add(started, world.ledger(id).await.total().sent() > sent_before);
+        durations.add(started, world.ledger(id).await.total().sent() > sent_before);
         drain(&*world.office.queue, &world.main).await;
         let Next::At(at) = next else { break };
         world.advance(wait(at, world.office.now()));
     }
     assert_eq!(world.ledger(id).await.total().delivered, letters);
-    took
+    durations
 }
 
 fn wait(until: Timestamp, now: Timestamp) -> Span {
     until.since(now).max(Span::ZERO)
 }
 
-/// The consumer takes everything.
+/// Receives and deletes every message.
 async fn drain(queue: &dyn Queue, main: &QueueArn) {
     loop {
         let received = queue.receive(main, BATCH_ENTRIES_MAX, Span::ZERO, None).await.expect("a receive");

@@ -10,8 +10,8 @@ use std::time::Instant;
 
 #[tokio::main]
 async fn main() {
-    let asked: Vec<u64> = std::env::args().skip(1).map(|count| count.parse().expect("a count")).collect();
-    let counts = if asked.is_empty() { vec![1_000, 100_000] } else { asked };
+    let arguments: Vec<u64> = std::env::args().skip(1).map(|count| count.parse().expect("a count")).collect();
+    let counts = if arguments.is_empty() { vec![1_000, 100_000] } else { arguments };
     for letters in counts {
         println!("{letters} letters");
         let world = World::new().await;
@@ -28,15 +28,15 @@ async fn main() {
     }
 }
 
-/// Plans, approves and sends them all, and settles them.
+/// Runs a replay of all letters to its end.
 async fn replay(world: &World, letters: u64) -> Durations {
     let id = rates::approved(world).await;
-    let mut took = Durations::default();
+    let mut durations = Durations::default();
     loop {
         let sent_before = world.ledger(&id).await.total().sent();
         let started = Instant::now();
         assert_eq!(world.steps().await, 0);
-        took.add(started, world.ledger(&id).await.total().sent() > sent_before);
+        durations.add(started, world.ledger(&id).await.total().sent() > sent_before);
         world.queue.purge(&world.main).await.expect("purge");
         if world.replay(&id).await.is_finished() {
             break;
@@ -44,5 +44,5 @@ async fn replay(world: &World, letters: u64) -> Durations {
         world.advance(domain::time::Span::from_secs(1));
     }
     assert_eq!(world.ledger(&id).await.total().delivered, letters);
-    took
+    durations
 }

@@ -1,4 +1,4 @@
-//! Conformance suites: one per port, run on every implementation of it.
+//! Conformance suites: one for each port, run on every implementation.
 
 pub mod queue;
 pub mod store;

@@ -1,76 +1,71 @@
-//! A deployed stack, as its people and its platform use it: the API behind the function URL, Lambda's own API, CloudWatch.
+//! A deployed stack as people and the platform use it: the API behind the function URL, Lambda's own API, CloudWatch.
 
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-/// How long anything may take, on two busy cores.
-const PATIENCE: Duration = Duration::from_secs(180);
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(200);
+/// The deadline for every condition, on two busy cores.
+const DEADLINE: Duration = Duration::from_secs(180);
 
-/// The stack that `cargo aws test` names.
+/// The stack at the endpoint that `cargo aws test` names.
 pub struct Deployed {
     client: Client,
+    /// The URL of the endpoint.
     pub endpoint: String,
     host: String,
 }
 
-/// A variable that `cargo aws test` sets.
+/// Returns a variable that `cargo aws test` sets.
 pub fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run `cargo aws up`, then `cargo aws test`"))
 }
 
-/// The first answer that is something.
-pub async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(found) = look().await {
-            return found;
-        }
-        assert!(started.elapsed() < PATIENCE, "did not come true: {what}");
-        tokio::time::sleep(PAUSE).await;
-    }
+/// Checks a condition until it holds, and returns its value. Panics after three minutes.
+pub async fn until<T>(what: &str, check: impl AsyncFnMut() -> Option<T>) -> T {
+    harness::running::until(what, DEADLINE, check).await
 }
 
 impl Deployed {
+    /// Finds the stack by the environment variables of `cargo aws test`.
     pub fn find() -> Self {
         lambda::connect::provide_tls();
         let client = Client::builder().no_proxy().build().expect("a client");
         Self { client, endpoint: variable("DLO_STACK_ENDPOINT"), host: variable("DLO_STACK_HOST") }
     }
 
-    /// Asks the API as the bearer of a token.
+    /// Calls the API with a token.
     pub async fn ask(&self, token: &str, method: Method, path: &str, body: Option<Value>) -> (StatusCode, Value) {
         let url = format!("{}/api/v1{path}", self.endpoint);
-        let mut asked = self.client.request(method, url).header("host", &self.host).bearer_auth(token);
+        let mut request = self.client.request(method, url).header("host", &self.host).bearer_auth(token);
         if let Some(body) = &body {
-            asked = asked.json(body);
+            request = request.json(body);
         }
-        let answer = asked.send().await.expect("the function URL answers");
+        let answer = request.send().await.expect("the function URL answers");
         let status = answer.status();
         (status, answer.json().await.unwrap_or_default())
     }
 
+    /// Gets a resource that must exist.
     pub async fn get<T: DeserializeOwned>(&self, token: &str, path: &str) -> T {
         let (status, answer) = self.ask(token, Method::GET, path, None).await;
         assert_eq!(status, StatusCode::OK, "{path}: {answer}");
         serde_json::from_value(answer).expect(path)
     }
 
+    /// Posts a request that may fail.
     pub async fn post(&self, token: &str, path: &str, body: Value) -> (StatusCode, Value) {
         self.ask(token, Method::POST, path, Some(body)).await
     }
 
-    /// A post that must succeed.
+    /// Posts a request that must succeed.
     pub async fn done(&self, token: &str, path: &str, body: Value) -> Value {
         let (status, answer) = self.post(token, path, body).await;
         assert_eq!(status, StatusCode::OK, "{path}: {answer}");
         answer
     }
 
-    /// Calls a function by a part of its name, and gives its answer and whether it failed.
+    /// Invokes a function by a part of its name. Returns whether it failed, and its answer.
     pub async fn invoke(&self, name: &str, event: &Value) -> (bool, Value) {
         let url = format!("{}/2015-03-31/functions/{}/invocations", self.endpoint, self.function(name).await);
         let answer = self.client.post(url).json(event).send().await.expect("Lambda answers");
@@ -78,7 +73,7 @@ impl Deployed {
         (failed, answer.json().await.unwrap_or_default())
     }
 
-    /// The full name of a function of the stack.
+    /// Returns the full name of a function of the stack.
     pub async fn function(&self, part: &str) -> String {
         let all = self.lambda(Method::GET, "functions/", None).await;
         let names = all["Functions"].as_array().expect("functions").iter();
@@ -93,39 +88,39 @@ impl Deployed {
         self.set_variables("orders", &variables).await;
     }
 
-    /// The environment of a function.
+    /// Returns the environment variables of a function.
     pub async fn variables(&self, function: &str) -> Value {
         let path = format!("functions/{function}/configuration");
         self.lambda(Method::GET, &path, None).await["Environment"]["Variables"].take()
     }
 
-    /// Changes it, which starts the function anew.
+    /// Replaces the environment variables of a function, which restarts it.
     pub async fn set_variables(&self, function: &str, variables: &Value) {
-        let (path, asked) =
+        let (path, change) =
             (format!("functions/{function}/configuration"), json!({ "Environment": { "Variables": variables } }));
-        let changed = self.lambda(Method::PUT, &path, Some(&asked)).await;
+        let changed = self.lambda(Method::PUT, &path, Some(&change)).await;
         assert_eq!(changed["Environment"]["Variables"], *variables, "{changed}");
     }
 
-    /// Lambda's own API.
+    /// Calls Lambda's own API.
     pub async fn lambda(&self, method: Method, path: &str, body: Option<&Value>) -> Value {
-        let asked = self.client.request(method, format!("{}/2015-03-31/{path}", self.endpoint));
-        self.json(body.into_iter().fold(asked, RequestBuilder::json)).await
+        let request = self.client.request(method, format!("{}/2015-03-31/{path}", self.endpoint));
+        self.json(body.into_iter().fold(request, RequestBuilder::json)).await
     }
 
-    /// The sum of a statistic of one of our metrics that has no dimensions, over the last hour.
+    /// Returns the sum of a statistic of one of the office's metrics without dimensions, over the last hour.
     pub async fn metric(&self, name: &str, statistic: &str) -> f64 {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock").as_secs();
-        let asked = json!({
+        let request = json!({
             "Namespace": domain::metric::NAMESPACE, "MetricName": name, "Period": 60, "Statistics": [statistic],
             "StartTime": now - 3_600, "EndTime": now + 60,
         });
-        let answer = self.cloudwatch("GetMetricStatistics", &asked).await;
+        let answer = self.cloudwatch("GetMetricStatistics", &request).await;
         let points = answer["Datapoints"].as_array().expect("points").iter();
         points.filter_map(|point| point[statistic].as_f64()).sum()
     }
 
-    /// The state of an alarm, by a part of its name.
+    /// Returns the state of an alarm, by a part of its name.
     pub async fn alarm(&self, part: &str) -> String {
         let answer = self.cloudwatch("DescribeAlarms", &json!({})).await;
         let mut alarms = answer["MetricAlarms"].as_array().expect("alarms").iter();
@@ -133,17 +128,17 @@ impl Deployed {
         alarm.and_then(|alarm| alarm["StateValue"].as_str()).unwrap_or_else(|| panic!("no {part}: {answer}")).to_owned()
     }
 
-    async fn cloudwatch(&self, operation: &str, asked: &Value) -> Value {
-        self.call("monitoring", &format!("GraniteServiceVersion20100801.{operation}"), asked).await
+    async fn cloudwatch(&self, operation: &str, body: &Value) -> Value {
+        self.call("monitoring", &format!("GraniteServiceVersion20100801.{operation}"), body).await
     }
 
-    /// Calls a service that speaks JSON, for what our own adapters never ask.
-    pub async fn call(&self, service: &str, operation: &str, asked: &Value) -> Value {
+    /// Calls a service that speaks JSON, for operations that the adapters lack.
+    pub async fn call(&self, service: &str, operation: &str, body: &Value) -> Value {
         let request = self.client.post(&self.endpoint).header("content-type", "application/x-amz-json-1.0");
         let request = request.header("x-amz-target", operation);
-        // What routes a request at an endpoint that checks no signature.
+        // An endpoint that checks no signature uses this only for routing.
         let scope = format!("AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/{service}/aws4_request, Signature=0");
-        self.json(request.header("authorization", scope).body(asked.to_string())).await
+        self.json(request.header("authorization", scope).body(body.to_string())).await
     }
 
     async fn json(&self, request: RequestBuilder) -> Value {
@@ -151,7 +146,7 @@ impl Deployed {
         let status = answer.status();
         let text = answer.text().await.unwrap_or_default();
         assert!(status.is_success(), "{status}: {text}");
-        // Some calls answer with nothing.
+        // Some calls have an empty answer.
         if text.is_empty() {
             return Value::Null;
         }

@@ -168,20 +168,20 @@ pub struct GroupDetail {
     /// The consumer's latest deployment, if one was reported.
     pub deployment: Option<Deployment>,
     /// The merged variants, oldest first. All numbers here include their letters.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<MergedVariant>,
+    #[serde(default, alias = "also", skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<MergedVariant>,
     /// The group that this variant is merged into; actions are taken there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_into: Option<GroupName>,
     /// Whether a person unmerged it: it is not merged again until merging is allowed again.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub apart: bool,
+    #[serde(default, alias = "apart", skip_serializing_if = "core::ops::Not::not")]
+    pub unmerged: bool,
 }
 
 impl NextStep {
     /// Derives the next step from a group's state, its growth, and its replay's wave.
-    pub fn of(group: &Variant, growing: bool, wave: Option<(u32, u32)>) -> Self {
-        match &group.state {
+    pub fn new(variant: &Variant, growing: bool, wave: Option<(u32, u32)>) -> Self {
+        match &variant.state {
             GroupState::Regressed { .. } => Self::Regressed,
             GroupState::Paused { .. } => Self::ReplayPaused,
             GroupState::Replaying { .. } | GroupState::Verifying { .. } => {
@@ -246,7 +246,7 @@ pub struct RowFacts {
 
 impl GroupRow {
     /// Builds the row of a group.
-    pub fn of(group: &Variant, counts: &GroupCounts, facts: RowFacts) -> Self {
+    pub fn new(group: &Variant, counts: &GroupCounts, facts: RowFacts) -> Self {
         let growing = is_growing(&facts.arrivals, facts.arrivals_last_hour);
         Self {
             id: group.id.clone(),
@@ -257,7 +257,7 @@ impl GroupRow {
             classification: group.classification.clone(),
             severity: group.severity,
             state: group.state.clone(),
-            next: NextStep::of(group, growing, facts.wave),
+            next: NextStep::new(group, growing, facts.wave),
             open: counts.open(),
             in_replay: counts.of(LetterStateKind::InReplay).letters,
             delivered: counts.of(LetterStateKind::Delivered).letters,
@@ -284,7 +284,7 @@ impl GroupRow {
 
 impl Summary {
     /// Returns the totals of rows.
-    pub fn of(rows: &[GroupRow]) -> Self {
+    pub fn new(rows: &[GroupRow]) -> Self {
         let mut summary = Self::default();
         for row in rows {
             summary.growing += u64::from(row.next == NextStep::Growing);

@@ -72,7 +72,7 @@ pub struct LetterDetail {
 
 impl LetterRow {
     /// Builds the row of a letter.
-    pub fn of(letter: &Letter) -> Self {
+    pub fn new(letter: &Letter) -> Self {
         Self {
             id: letter.id.clone(),
             group: letter.group.clone(),
@@ -93,9 +93,9 @@ impl LetterRow {
 
 impl LetterDetail {
     /// Builds the page of a letter.
-    pub fn of(letter: Letter, deaths: Vec<Death>) -> Self {
+    pub fn new(letter: Letter, deaths: Vec<Death>) -> Self {
         Self {
-            row: LetterRow::of(&letter),
+            row: LetterRow::new(&letter),
             original_message_id: letter.original_message_id,
             content: letter.content,
             diagnosis: letter.diagnosis,

@@ -24,10 +24,10 @@ pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use merge::{MergedVariant, PreviewRulesRequest, UnmergeRequest};
 pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayInfo, ReplayView, ReplaysAnswer};
 pub use request::{
-    ApproveRequest, DeclareFixRequest, DeploymentRequest, Note, PlanRequest, ReasonRequest, ReleaseRequest,
+    ApproveRequest, DeclareFixRequest, DeploymentRequest, NoteRequest, PlanRequest, ReasonRequest, ReleaseRequest,
     ResumeRequest, WaiverRequest,
 };
-pub use session::{ComeBack, Me, Session, SignIn, WayIn};
+pub use session::{IssuerSignInRequest, Me, Session, SignInOptions, SignInRequest};
 pub use transform::{
     DryRunRequest, LetterPreview, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView,
     TransformsAnswer,

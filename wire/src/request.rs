@@ -28,7 +28,7 @@ pub struct DeclareFixRequest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Note {
+pub struct NoteRequest {
     /// The note.
     pub note: String,
 }

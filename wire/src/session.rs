@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct SignIn {
+pub struct SignInRequest {
     /// The code from the link that the terminal printed.
     pub code: String,
 }
@@ -19,7 +19,7 @@ pub struct SignIn {
 /// How users sign in: the information that a page needs before sign-in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WayIn {
+pub struct SignInOptions {
     /// The URL of the OIDC issuer with the parameters common to every sign-in; the page adds `redirect_uri`, `state`,
     /// `nonce` and `code_challenge`. `None` if users sign in with one-time links.
     pub issuer: Option<String>,
@@ -29,7 +29,7 @@ pub struct WayIn {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ComeBack {
+pub struct IssuerSignInRequest {
     /// The issuer's code.
     pub code: String,
     /// The page that the issuer redirected to, exactly as in the request.

@@ -1,4 +1,4 @@
-//! Payload transforms as the dashboard shows and asks for them.
+//! Payload transforms in the API.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,13 +7,13 @@ use domain::id::LetterId;
 use domain::transform::{DryCounts, DryRun, FieldChange, ProgramFault, Transform};
 use serde::{Deserialize, Serialize};
 
-/// A saved version, and what its latest dry run says.
+/// A saved version with its latest dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransformView {
     /// The version.
     pub transform: Transform,
-    /// Its latest dry run, done or under way.
+    /// Its latest dry run, completed or in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<DryRun>,
 }
@@ -38,60 +38,60 @@ pub struct SaveTransformRequest {
     pub note: Option<String>,
 }
 
-/// See what a program would change, on letters that wait; nothing is changed.
+/// Preview a program on waiting letters. Changes nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PreviewTransformRequest {
     /// The program, in the jq language.
     pub program: String,
-    /// How many letters, 1 to 50; 50 when not given.
+    /// The number of letters, 1 to 50; 50 if missing.
     #[serde(default)]
     pub letters_max: Option<usize>,
-    /// Which letters; any that wait when nothing is asked for.
+    /// The filter over the waiting letters; empty for all.
     #[serde(default)]
     pub filter: LetterFilter,
 }
 
-/// What a program would do with one letter. One without changes and without a failure stays as it is.
+/// The effect of a program on one letter. Without changes and without a failure, the letter stays unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LetterPreview {
     /// The letter.
     pub letter: LetterId,
-    /// The fields that it would change.
+    /// The fields that the program would change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FieldChange>,
-    /// Why it fails on it, in a sentence.
+    /// Why the program fails on it, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// What a program would do with a sample of the letters that wait.
+/// The effect of a program on a sample of the waiting letters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransformPreview {
-    /// What is wrong with the program; then no letter was tried.
+    /// The error in the program; then no letter was tried.
     pub faults: Vec<ProgramFault>,
-    /// The letters that were tried: failures first, then changes.
+    /// The tried letters: failures first, then changes.
     pub letters: Vec<LetterPreview>,
-    /// How many of each.
+    /// The totals.
     pub counts: DryCounts,
     /// Whether the sample was cut short because the program is slow.
     pub cut: bool,
 }
 
-/// Try a saved version over the letters that a plan would take, a page at a time.
+/// Try a saved version on the letters of a plan, one page per call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DryRunRequest {
     /// The version.
     pub version: u32,
-    /// The `revision` of the run to go on with; a new run begins when it is not given.
+    /// The `revision` of the run to continue; a new run starts if missing.
     #[serde(default)]
     pub go_on: Option<u64>,
-    /// Which letters a new run is over; all that wait when nothing is asked for. One that goes on keeps its own.
+    /// The filter of a new run; empty for all waiting letters. A continued run keeps its own filter.
     #[serde(default)]
     pub filter: LetterFilter,
 }

@@ -5,7 +5,7 @@ use crate::route::{encode, value};
 
 /// A sign-in that is in progress at the issuer, stored in the tab.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pending {
+pub struct PendingSignIn {
     /// Returned by the redirect: proves that this tab started the sign-in.
     pub state: String,
     /// Returned in the token: proves that the token was made for this sign-in.
@@ -16,7 +16,7 @@ pub struct Pending {
     pub back: String,
 }
 
-impl Pending {
+impl PendingSignIn {
     /// Serializes the sign-in, separated by spaces: the secrets are hexadecimal, and a URL contains no space.
     pub fn print(&self) -> String {
         [&*self.state, &self.nonce, &self.verifier, &self.back].join(" ")
@@ -41,15 +41,15 @@ pub struct Refusal {
 
 /// Returns the URL of the redirect to the issuer. `again` makes the issuer ask for credentials even if it knows the
 /// person, so that they can sign in as someone else.
-pub fn address(issuer: &str, page: &str, challenge: &str, pending: &Pending, again: bool) -> String {
-    let Pending { state, nonce, .. } = pending;
+pub fn address(issuer: &str, page: &str, challenge: &str, pending: &PendingSignIn, again: bool) -> String {
+    let PendingSignIn { state, nonce, .. } = pending;
     let again = if again { "&prompt=login" } else { "" };
     let page = encode(page);
     format!("{issuer}&redirect_uri={page}&state={state}&nonce={nonce}&code_challenge={challenge}{again}")
 }
 
 /// Returns the code or the error in the query of a return. Returns `None` if the query is not from an issuer.
-pub fn returned(query: &str, pending: Option<&Pending>) -> Option<Result<String, Refusal>> {
+pub fn returned(query: &str, pending: Option<&PendingSignIn>) -> Option<Result<String, Refusal>> {
     let (code, error) = (value(query, "code"), value(query, "error"));
     let result = match error {
         Some(error) => Err(Refusal {
@@ -75,16 +75,16 @@ pub fn stray() -> Refusal {
 mod tests {
     use super::*;
 
-    fn pending() -> Pending {
+    fn pending() -> PendingSignIn {
         let text = |text: &str| text.to_string();
-        Pending { state: text("s1"), nonce: text("n1"), verifier: text("v1"), back: text("/groups?q=a%20b") }
+        PendingSignIn { state: text("s1"), nonce: text("n1"), verifier: text("v1"), back: text("/groups?q=a%20b") }
     }
 
     #[test]
     fn a_stored_sign_in_is_read_completely_or_not_at_all() {
-        assert_eq!(Pending::parse(&pending().print()), Some(pending()));
+        assert_eq!(PendingSignIn::parse(&pending().print()), Some(pending()));
         for text in ["", "s1", "s1 n1 v1", "s1 n1 v1 ", " n1 v1 /groups"] {
-            assert_eq!(Pending::parse(text), None, "{text:?}");
+            assert_eq!(PendingSignIn::parse(text), None, "{text:?}");
         }
     }
 

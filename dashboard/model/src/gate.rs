@@ -59,6 +59,15 @@ pub fn mark(gate: &GateView, condition: &Condition) -> Mark {
     }
 }
 
+/// Returns a condition's evidence, addressed to the reader.
+pub fn evidence(condition: &Condition) -> String {
+    match (&condition.status, condition.kind) {
+        // The office evaluates the gate for the reader, so this means: the reader may approve.
+        (Status::Met, ConditionKind::Approval) => "You can approve.".to_string(),
+        _ => condition.evidence.clone(),
+    }
+}
+
 /// Returns the earliest time at which a condition clears by itself.
 pub fn opens_at(gate: &GateView) -> Option<Timestamp> {
     let at = |c: &Condition| match c.status {
@@ -98,12 +107,12 @@ pub struct Consent {
 impl Consent {
     /// Returns the reason for waiving a condition.
     pub fn waiver(&self, kind: ConditionKind) -> &str {
-        self.waivers.iter().find(|(of, _)| *of == kind).map_or("", |(_, reason)| reason)
+        self.waivers.iter().find(|(other, _)| *other == kind).map_or("", |(_, reason)| reason)
     }
 
     /// Sets the reason for waiving a condition.
     pub fn waive(&mut self, kind: ConditionKind, reason: String) {
-        self.waivers.retain(|(of, _)| *of != kind);
+        self.waivers.retain(|(other, _)| *other != kind);
         self.waivers.push((kind, reason));
     }
 
@@ -204,6 +213,14 @@ mod tests {
         let no_queue = gate(&[(QueueReady, UNMET, "orders does not exist."), (Approval, Status::Met, "")]);
         assert_eq!(blocked(&no_queue, Some("ana"), Some("bo")).as_deref(), Some("orders does not exist."));
         assert_eq!(blocked(&gate(&[(Quiet, UNMET, "wait")]), None, None), None);
+    }
+
+    #[test]
+    fn a_possible_approval_addresses_the_reader() {
+        let open =
+            gate(&[(ConditionKind::Quiet, Status::Met, "quiet"), (ConditionKind::Approval, Status::Met, "ana can")]);
+        let texts: Vec<_> = open.conditions.iter().map(evidence).collect();
+        assert_eq!(texts, ["quiet", "You can approve."]);
     }
 
     #[test]

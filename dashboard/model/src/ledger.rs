@@ -129,8 +129,8 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
     let too_many = returned_mille(&columns).is_some_and(|mille| mille > limit);
     let passed = if too_many { WaveState::Resumed } else { WaveState::Passed };
     match &view.replay.state {
-        ReplayState::Paused { wave: at, why: PauseReason::TooManyReturned { wave: of, .. }, .. }
-            if wave == of.unwrap_or(*at) =>
+        ReplayState::Paused { wave: at, why: PauseReason::TooManyReturned { wave: judged, .. }, .. }
+            if wave == judged.unwrap_or(*at) =>
         {
             observed(WaveState::TooManyReturned)
         }

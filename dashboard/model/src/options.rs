@@ -12,7 +12,7 @@ pub struct Fields {
     /// Letters per second.
     pub pace: String,
     /// The percentage of a wave's letters that may return before the replay pauses.
-    pub stop: String,
+    pub pause_above: String,
     /// Seconds for which a sent letter is observed.
     pub window: String,
 }
@@ -23,8 +23,8 @@ pub const CANARY: (u64, u64) = (1, 5_000);
 pub const GROWTH: (u64, u64) = (1, 100);
 /// The range of [`Fields::pace`].
 pub const PACE: (u64, u64) = (1, 10_000);
-/// The range of [`Fields::stop`].
-pub const STOP: (u64, u64) = (0, 100);
+/// The range of [`Fields::pause_above`].
+pub const PAUSE_ABOVE: (u64, u64) = (0, 100);
 /// The range of [`Fields::window`]. The real minimum depends on the main queue; the office rejects smaller values.
 pub const WINDOW: (u64, u64) = (1, domain::limits::WINDOW_S_MAX);
 
@@ -45,7 +45,7 @@ impl Fields {
             canary: text(options.canary_letters),
             growth: text(options.growth_factor),
             pace: text(options.pace_per_s.map(u64::from)),
-            stop: text(options.stop_share_pct.map(u64::from)),
+            pause_above: text(options.stop_share_pct.map(u64::from)),
             window: text(options.window_s),
         }
     }
@@ -56,7 +56,7 @@ impl Fields {
             canary_letters: field(&self.canary, CANARY)?,
             growth_factor: field(&self.growth, GROWTH)?,
             pace_per_s: field(&self.pace, PACE)?.and_then(|n| n.try_into().ok()),
-            stop_share_pct: field(&self.stop, STOP)?.and_then(|n| n.try_into().ok()),
+            stop_share_pct: field(&self.pause_above, PAUSE_ABOVE)?.and_then(|n| n.try_into().ok()),
             window_s: field(&self.window, WINDOW)?,
         })
     }
@@ -73,14 +73,14 @@ mod tests {
     #[test]
     fn blank_fields_follow_the_policy_and_invalid_ones_have_an_error() {
         let fields =
-            |canary: &str, stop: &str| Fields { canary: canary.into(), stop: stop.into(), ..Fields::default() };
+            |canary: &str, pct: &str| Fields { canary: canary.into(), pause_above: pct.into(), ..Fields::default() };
         assert_eq!(fields("", "").options(), Some(PlanOptions::default()));
         let chosen = fields(" 3 ", "0").options().unwrap();
         assert_eq!((chosen.canary_letters, chosen.stop_share_pct, chosen.pace_per_s), (Some(3), Some(0), None));
         assert_eq!(Fields::from_options(&chosen), fields("3", "0"));
-        for (canary, stop) in [("0", ""), ("x", ""), ("", "101"), ("", "-1"), ("1.5", "")] {
-            assert_eq!(fields(canary, stop).options(), None, "{canary} {stop}");
+        for (canary, pct) in [("0", ""), ("x", ""), ("", "101"), ("", "-1"), ("1.5", "")] {
+            assert_eq!(fields(canary, pct).options(), None, "{canary} {pct}");
         }
-        assert_eq!(error("101", STOP).as_deref(), Some("Enter a whole number from 0 to 100."));
+        assert_eq!(error("101", PAUSE_ABOVE).as_deref(), Some("Enter a whole number from 0 to 100."));
     }
 }

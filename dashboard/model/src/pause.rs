@@ -10,10 +10,10 @@ use wire::{EntryRow, ReplayView};
 /// Explains why a replay is paused.
 pub fn why(reason: &PauseReason, wave: u32) -> String {
     match reason {
-        PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave: of } => format!(
+        PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave: judged } => format!(
             "{returned} of {} sent in wave {} returned. The replay pauses above {stop_share_pct}%.",
             letters(*sent),
-            of.unwrap_or(wave) + 1
+            judged.unwrap_or(wave) + 1
         ),
         PauseReason::GateClosed { unmet } => format!("The gate closed before wave {}. {}", wave + 1, sentences(unmet)),
         PauseReason::QueueUnavailable { detail } => {

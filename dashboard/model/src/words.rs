@@ -4,7 +4,7 @@ use domain::audit::Act;
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::reading::{Category, Class, EnvelopeKind, Replayability};
-use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason, Verdict};
+use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason};
 use domain::role::{Permission, Role};
 use wire::NextStep;
 
@@ -151,15 +151,6 @@ pub fn outcome(kind: OutcomeKind) -> &'static str {
     }
 }
 
-/// What a return says of the fix.
-pub fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::SameCause => "Same cause: the fix did not work for it",
-        Verdict::NewCause => "Another cause: the fix uncovered it",
-        Verdict::Transient => "Transient: says nothing against the fix",
-    }
-}
-
 /// Explains why a letter was skipped.
 pub fn skip(reason: SkipReason) -> &'static str {
     match reason {
@@ -232,8 +223,8 @@ pub fn permission(permission: Permission) -> &'static str {
         Permission::Triage => "declare fixes or write notes",
         Permission::Plan => "plan replays",
         Permission::Stop => "pause or abort replays",
-        Permission::ApproveRequest => "approve or resume replays",
-        Permission::DeploymentRequest => "report deployments",
+        Permission::Approve => "approve or resume replays",
+        Permission::ReportDeployment => "report deployments",
     }
 }
 
@@ -265,18 +256,10 @@ mod tests {
     fn refusals_name_who_can() {
         let rows = [
             (Role::Viewer, Permission::View, None),
-            (
-                Role::Viewer,
-                Permission::ApproveRequest,
-                Some("Viewers cannot approve or resume replays. Ask an approver."),
-            ),
+            (Role::Viewer, Permission::Approve, Some("Viewers cannot approve or resume replays. Ask an approver.")),
             (Role::Operator, Permission::Plan, None),
-            (
-                Role::Operator,
-                Permission::ApproveRequest,
-                Some("Operators cannot approve or resume replays. Ask an approver."),
-            ),
-            (Role::Admin, Permission::ApproveRequest, None),
+            (Role::Operator, Permission::Approve, Some("Operators cannot approve or resume replays. Ask an approver.")),
+            (Role::Admin, Permission::Approve, None),
         ];
         for (role, asked, words) in rows {
             assert_eq!(why_not(role, asked).as_deref(), words);

@@ -161,7 +161,7 @@ pub fn ResumeDialog(
         }));
     };
     view! {
-        <Dialog open title confirm="Resume" kind=Kind::Primary busy why_not error on_confirm=Callback::new(resume)>
+        <Dialog open title confirm="Resume replay" kind=Kind::Primary busy why_not error on_confirm=Callback::new(resume)>
             <p>{first}</p>
             {part(move || fix.with(|fix| fix.as_ref().and_then(sent_as)).map(|words| view! {
                 <p>{format!("Letters are {words}.")}</p>

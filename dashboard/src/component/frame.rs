@@ -15,9 +15,9 @@ use leptos::task::spawn_local;
 pub fn Rail() -> impl IntoView {
     let nav = nav();
     let page = Memo::new(move |_| nav.route().page());
-    let link = move |route: Route, glyph: Glyph, word: &'static str, here: fn(&PageKey) -> bool| {
+    let link = move |route: Route, glyph: Glyph, word: &'static str, is_current: fn(&PageKey) -> bool| {
         view! {
-            <a class="rail-link" href=route.to_string() aria-current=attr(move || page.with(here).then_some("page"))>
+            <a class="rail-link" href=route.to_string() aria-current=attr(move || page.with(is_current).then_some("page"))>
                 <Icon glyph />
                 <span>{word}</span>
             </a>

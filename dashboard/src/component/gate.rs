@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::component::Countdown;
 use crate::reactive::prelude::*;
-use dashboard_model::gate::{Mark, mark};
+use dashboard_model::gate::{Mark, evidence, mark};
 use domain::gate::{ConditionKind, Status};
 use wire::GateView;
 
@@ -32,7 +32,7 @@ fn Row(gate: Signal<GateView>, kind: ConditionKind) -> impl IntoView {
         })
     });
     let look = move || state.with(|state| state.as_ref().map_or(Mark::Unmet, |(mark, _)| *mark)).look();
-    let evidence = move || state.with(|state| state.as_ref().map(|(_, c)| c.evidence.clone()).unwrap_or_default());
+    let shown_evidence = move || state.with(|state| state.as_ref().map(|(_, c)| evidence(c)).unwrap_or_default());
     let waived = move || {
         state.with(|state| match state {
             Some((_, c)) => match &c.status {
@@ -65,7 +65,7 @@ fn Row(gate: Signal<GateView>, kind: ConditionKind) -> impl IntoView {
                         </span>
                     }.into_any()))}
                 </p>
-                <p class="gate-evidence">{part(evidence)}</p>
+                <p class="gate-evidence">{part(shown_evidence)}</p>
                 {part(move || waived().map(|words| view! { <p class="gate-waived">{words}</p> }.into_any()))}
             </div>
         </li>

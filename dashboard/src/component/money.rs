@@ -9,10 +9,10 @@ use domain::group::Tally;
 pub fn MoneyText(
     /// The letters.
     #[prop(into)]
-    of: Signal<Tally>,
+    tally: Signal<Tally>,
 ) -> impl IntoView {
     part(move || {
-        let tally = of.get();
+        let tally = tally.get();
         let sums = by_size(&tally.money);
         let Some(first) = sums.first() else {
             return view! { <span class="money money-none" title="No priced letters">"—"</span> }.into_any();

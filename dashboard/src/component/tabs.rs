@@ -12,7 +12,7 @@ pub struct Tab {
     /// The number of items in the tab.
     pub count: Signal<Option<String>>,
     /// Whether the tab is open.
-    pub here: Signal<bool>,
+    pub is_open: Signal<bool>,
 }
 
 /// Shows a row of tabs.
@@ -28,7 +28,7 @@ pub fn Tabs(
         .map(|tab| {
             view! {
                 <li>
-                    <a class="tab" href=tab.href aria-current=attr(move || tab.here.get().then_some("true"))>
+                    <a class="tab" href=tab.href aria-current=attr(move || tab.is_open.get().then_some("true"))>
                         {tab.label}
                         <span class="tab-count">{part(move || tab.count.get())}</span>
                     </a>

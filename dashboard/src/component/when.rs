@@ -79,9 +79,9 @@ pub fn Countdown(
     #[prop(into)]
     to: Signal<Timestamp>,
 ) -> impl IntoView {
-    let left = Memo::new(move |_| {
-        let left = to.get().since(clock::ticking());
-        when::countdown(if left < Span::ZERO { Span::ZERO } else { left })
+    let remaining = Memo::new(move |_| {
+        let remaining = to.get().since(clock::ticking());
+        when::countdown(if remaining < Span::ZERO { Span::ZERO } else { remaining })
     });
-    view! { <time datetime=attr(move || when::rfc3339(to.get())) title=attr(move || clock::absolute(to.get()))>{left}</time> }
+    view! { <time datetime=attr(move || when::rfc3339(to.get())) title=attr(move || clock::absolute(to.get()))>{remaining}</time> }
 }

@@ -33,9 +33,9 @@ use wire::{GroupDetail, NextStep};
 /// A group's page.
 #[component]
 pub fn GroupPage(id: GroupId) -> impl IntoView {
-    let asked = id.clone();
+    let fetched_id = id.clone();
     let live = Live::new(
-        move |seen| api::group(asked.clone(), seen),
+        move |seen| api::group(fetched_id.clone(), seen),
         |detail: &GroupDetail| {
             if detail.row.state.replay().is_some() { Pace::Busy } else { Pace::Calm }
         },
@@ -53,7 +53,7 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
     view! {
         <Frame title tab_title back pulse=live.pulse()>
             <Loaded live what="Group" rows=6>
-                {part(move || CurrentGroup::new(live, id.get_value()).map(|here| view! { <GroupView here /> }.into_any()))}
+                {part(move || CurrentGroup::new(live, id.get_value()).map(|current| view! { <GroupView current /> }.into_any()))}
             </Loaded>
         </Frame>
     }
@@ -61,7 +61,7 @@ pub fn GroupPage(id: GroupId) -> impl IntoView {
 
 /// Shows a loaded group.
 #[component]
-fn GroupView(here: CurrentGroup) -> impl IntoView {
+fn GroupView(current: CurrentGroup) -> impl IntoView {
     let nav = nav();
     let route = Memo::new(move |_| match nav.route() {
         Route::Group(route) => Some(route),
@@ -70,41 +70,41 @@ fn GroupView(here: CurrentGroup) -> impl IntoView {
     let tab = route.map(move |route| route.as_ref().map(|route| route.tab).unwrap_or_default());
     let filter = route.map(|route| route.as_ref().map(|route| route.filter.clone()).unwrap_or_default());
     let actions = Actions::new();
-    let planning = plan::Planning::new(here, actions);
-    bind_keys(here, actions);
-    let arrivals = here.part(|detail| detail.row.arrivals.clone());
-    let last_hour = here.part(|detail| detail.row.arrivals_last_hour);
-    let growing = here.part(|detail| detail.row.next == NextStep::Growing);
+    let planning = plan::Planning::new(current, actions);
+    bind_keys(current, actions);
+    let arrivals = current.part(|detail| detail.row.arrivals.clone());
+    let last_hour = current.part(|detail| detail.row.arrivals_last_hour);
+    let growing = current.part(|detail| detail.row.next == NextStep::Growing);
     view! {
-        <header::Header here />
+        <header::Header current />
         <div class="group">
             <div class="group-main">
-                <merge::MergedNotice here />
-                <merge::UnmergedNotice here />
+                <merge::MergedNotice current />
+                <merge::UnmergedNotice current />
                 <Arrivals values=arrivals last_hour growing />
-                <GroupTabs here tab filter />
+                <GroupTabs current tab filter />
                 <section class="group-tab" aria-label=attr(move || label(tab.get()))>
                     {part(move || match tab.get() {
-                        GroupTab::Failure => view! { <failure::FailureTab here /> }.into_any(),
-                        GroupTab::Payload => view! { <payload::PayloadTab here route filter /> }.into_any(),
-                        GroupTab::Letters => view! { <letters::LettersTab here route filter planning actions /> }.into_any(),
-                        GroupTab::Timeline => view! { <timeline::TimelineTab here /> }.into_any(),
+                        GroupTab::Failure => view! { <failure::FailureTab current /> }.into_any(),
+                        GroupTab::Payload => view! { <payload::PayloadTab current route filter /> }.into_any(),
+                        GroupTab::Letters => view! { <letters::LettersTab current route filter planning actions /> }.into_any(),
+                        GroupTab::Timeline => view! { <timeline::TimelineTab current /> }.into_any(),
                     })}
                 </section>
             </div>
             <aside class="group-side" aria-label="Fix and replay">
-                <side::Side here actions planning />
+                <side::Side current actions planning />
             </aside>
         </div>
     }
 }
 
-fn bind_keys(here: CurrentGroup, actions: Actions) {
+fn bind_keys(current: CurrentGroup, actions: Actions) {
     let nav = nav();
     let go = move |tab: GroupTab| {
         move || {
             let filter = filter::filter_in(nav.route_untracked());
-            nav.replace(Route::Group(GroupRoute { tab, filter, ..GroupRoute::new(here.id()) }));
+            nav.replace(Route::Group(GroupRoute { tab, filter, ..GroupRoute::new(current.id()) }));
         }
     };
     keys::bind(
@@ -132,18 +132,18 @@ fn label(tab: GroupTab) -> &'static str {
 }
 
 #[component]
-fn GroupTabs(here: CurrentGroup, tab: Memo<GroupTab>, filter: Memo<LetterFilter>) -> impl IntoView {
-    let letters = here.part(|detail| {
+fn GroupTabs(current: CurrentGroup, tab: Memo<GroupTab>, filter: Memo<LetterFilter>) -> impl IntoView {
+    let letters = current.part(|detail| {
         let all: i64 = detail.counts.by_state.values().map(|tally| tally.letters).sum();
         count_signed(all)
     });
     let tabs = GroupTab::ALL.into_iter().map(|this| Tab {
         href: Signal::derive(move || {
-            Route::Group(GroupRoute { tab: this, filter: filter.get(), ..GroupRoute::new(here.id()) }).to_string()
+            Route::Group(GroupRoute { tab: this, filter: filter.get(), ..GroupRoute::new(current.id()) }).to_string()
         }),
         label: label(this),
         count: Signal::derive(move || (this == GroupTab::Letters).then(|| letters.get())),
-        here: Signal::derive(move || tab.get() == this),
+        is_open: Signal::derive(move || tab.get() == this),
     });
     view! { <Tabs label="Group details" tabs=tabs.collect() /> }
 }

@@ -27,9 +27,9 @@ use wire::{GroupDetail, ReplayView};
 /// A replay's page.
 #[component]
 pub fn ReplayPage(id: ReplayId) -> impl IntoView {
-    let asked = id.clone();
+    let fetched_id = id.clone();
     let live = Live::new(
-        move |seen| api::replay(asked.clone(), seen),
+        move |seen| api::replay(fetched_id.clone(), seen),
         |view: &ReplayView| {
             if view.replay.is_finished() { Pace::Calm } else { Pace::Busy }
         },
@@ -82,9 +82,9 @@ fn Known(live: Live<ReplayView>, first: ReplayView) -> impl IntoView {
     keys::bind(
         "This replay",
         vec![
-            key("p", "Pause", move || controls.pause()),
-            key("v", "Resume", move || controls.ask_resume()),
-            key("S", "Abort", move || controls.ask_abort()),
+            key("p", "Pause replay", move || controls.pause()),
+            key("v", "Resume replay", move || controls.ask_resume()),
+            key("S", "Abort replay", move || controls.ask_abort()),
         ],
     );
     let announced = view.map(announcement);

@@ -115,7 +115,7 @@ fn cells(view: &ReplayView) -> impl IntoView + use<> {
             <a class="row-link" href=Route::replay(replay.id()).to_string()>{view.group_title.clone()}</a>
             <span class="row-sub">
                 <b>{plan.main_queue.name().to_string()}</b>" · "{count_signed(plan.letters.letters)}" letters · "
-                <MoneyText of=plan.letters.clone() />
+                <MoneyText tally=plan.letters.clone() />
             </span>
         </div>
         <div class="replay-state"><Pill tone shape text /></div>

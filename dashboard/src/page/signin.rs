@@ -6,11 +6,11 @@ use crate::issuer;
 use crate::nav::{nav, set_title, take_codes};
 use crate::reactive::prelude::*;
 use crate::session::{SignedIn, tab, take_pending};
-use dashboard_model::code::{Pending, Refusal, returned, stray};
+use dashboard_model::code::{PendingSignIn, Refusal, returned, stray};
 use dashboard_model::route::Route;
 use leptos::task::spawn_local;
 use std::pin::Pin;
-use wire::{ComeBack, Session};
+use wire::{IssuerSignInRequest, Session};
 
 /// A sign-in in progress: the session, and the page to show next.
 type SigningIn = Pin<Box<dyn Future<Output = Result<(Session, Route), Refusal>>>>;
@@ -76,11 +76,11 @@ fn by_link(code: String) -> SigningIn {
 
 /// Completes a sign-in at an issuer. Returns `None` if the query is not from an issuer.
 fn by_issuer(query: &str) -> Option<SigningIn> {
-    let pending = take_pending().and_then(|text| Pending::parse(&text));
+    let pending = take_pending().and_then(|text| PendingSignIn::parse(&text));
     let code = returned(query, pending.as_ref())?;
     Some(Box::pin(async move {
-        let (code, Pending { verifier, nonce, back, .. }) = (code?, pending.ok_or_else(stray)?);
-        let request = ComeBack { code, page: issuer::page(), verifier, nonce };
+        let (code, PendingSignIn { verifier, nonce, back, .. }) = (code?, pending.ok_or_else(stray)?);
+        let request = IssuerSignInRequest { code, page: issuer::page(), verifier, nonce };
         let session = api::exchange_code(request).await.map_err(refusal("Sign-in failed"))?;
         let (path, query) = back.split_once('?').unwrap_or((&back, ""));
         Ok((session, Route::parse(path, query)))

@@ -1,9 +1,9 @@
-//! Live values, writes and the way between pages, in a real browser.
+//! Live values, commands, shortcuts and navigation in a real browser.
 
 use crate::fixture::{Fixture, frame, show};
 use dashboard::api::{Answer, ApiError};
-use dashboard::ask::Ask;
-use dashboard::component::Unless;
+use dashboard::command::Command;
+use dashboard::component::Loaded;
 use dashboard::keys::{self, key};
 use dashboard::nav::nav;
 use dashboard::poll::{Live, Pace};
@@ -15,7 +15,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{KeyboardEvent, KeyboardEventInit};
 use wire::{ErrorBody, ErrorCode};
 
-type Told = Result<Answer<String>, ApiError>;
+type Reply = Result<Answer<String>, ApiError>;
 
 fn refused(status: u16, code: ErrorCode) -> ApiError {
     let body = ErrorBody { code, message: "Because.".into(), request_id: "r-1".into(), unmet: Vec::new() };
@@ -26,65 +26,65 @@ fn unreachable() -> ApiError {
     ApiError::Unreachable { detail: "x".into() }
 }
 
-/// Shows a live value whose answers are given; the last one is given again and again.
-fn living(answers: Vec<Told>) -> (Fixture, Live<String>) {
+/// Shows a live value with these responses. The last one repeats.
+fn show_live(answers: Vec<Reply>) -> (Fixture, Live<String>) {
     let answers = Rc::new(RefCell::new(answers));
     let out = Rc::new(RefCell::new(None));
     let inner = Rc::clone(&out);
     let fixture = show(move || {
-        let ask = move |_| {
+        let call = move |_| {
             let mut answers = answers.borrow_mut();
             let next = if answers.len() > 1 { answers.remove(0) } else { answers[0].clone() };
             async move { next }
         };
-        let live = Live::new(ask, |_: &String| Pace::Calm);
+        let live = Live::new(call, |_: &String| Pace::Calm);
         inner.replace(Some(live));
-        view! { <Unless live><p>{move || live.get()}</p></Unless> }
+        view! { <Loaded live><p>{move || live.get()}</p></Loaded> }
     });
     let live = out.borrow_mut().take().unwrap();
     (fixture, live)
 }
 
-fn new(text: &str) -> Told {
+fn new(text: &str) -> Reply {
     Ok(Answer::New(text.to_string()))
 }
 
 #[wasm_bindgen_test]
-async fn old_values_stay_while_nothing_answers() {
-    let (fixture, live) = living(vec![new("41 letters"), Err(unreachable()), new("42 letters")]);
+async fn stale_values_stay_visible() {
+    let (fixture, live) = show_live(vec![new("41 letters"), Err(unreachable()), new("42 letters")]);
     fixture.until("the value is shown", |fixture| fixture.text() == "41 letters").await;
     live.refresh();
-    fixture.until("it is called old", |fixture| fixture.text().contains("What you see is old.")).await;
+    fixture.until("it is marked as stale", |fixture| fixture.text().contains("Showing data from ")).await;
     assert!(fixture.text().contains("41 letters"));
     fixture.get(".stale button").click();
-    fixture.until("it is new again", |fixture| fixture.text() == "42 letters").await;
+    fixture.until("it is fresh again", |fixture| fixture.text() == "42 letters").await;
 }
 
 #[wasm_bindgen_test]
 async fn each_failure_has_its_own_screen() {
     let rows = [
-        (unreachable(), "The office does not answer."),
-        (refused(500, ErrorCode::Internal), "Request r-1"),
-        (refused(403, ErrorCode::Forbidden), "You may not see this."),
-        (refused(404, ErrorCode::NotFound), "There is no such thing, or no longer."),
+        (unreachable(), "Cannot reach the office."),
+        (refused(500, ErrorCode::Internal), "Request ID r-1"),
+        (refused(403, ErrorCode::Forbidden), "You do not have access."),
+        (refused(404, ErrorCode::NotFound), "Page not found"),
     ];
     for (error, words) in rows {
-        let (fixture, _) = living(vec![Err(error)]);
+        let (fixture, _) = show_live(vec![Err(error)]);
         fixture.until(words, |fixture| fixture.text().contains(words)).await;
     }
 }
 
 #[wasm_bindgen_test]
-async fn a_failure_gives_way_to_the_first_answer() {
-    let (fixture, _) = living(vec![Err(unreachable()), new("here")]);
-    fixture.until("it failed", |fixture| fixture.text().contains("could not be loaded")).await;
+async fn a_retry_replaces_the_error() {
+    let (fixture, _) = show_live(vec![Err(unreachable()), new("here")]);
+    fixture.until("it failed", |fixture| fixture.text().contains("Could not load this.")).await;
     fixture.get("button").click();
     fixture.until("it is here", |fixture| fixture.text() == "here").await;
 }
 
 #[wasm_bindgen_test]
-async fn unchanged_answers_change_nothing() {
-    let (fixture, live) = living(vec![new("same"), Ok(Answer::Same)]);
+async fn unchanged_responses_change_nothing() {
+    let (fixture, live) = show_live(vec![new("same"), Ok(Answer::Same)]);
     fixture.until("the value is shown", |fixture| fixture.text() == "same").await;
     let before = fixture.get("p");
     live.refresh();
@@ -94,8 +94,8 @@ async fn unchanged_answers_change_nothing() {
 }
 
 #[wasm_bindgen_test]
-async fn an_answer_to_a_write_is_shown_at_once() {
-    let (fixture, live) = living(vec![new("before"), Ok(Answer::Same)]);
+async fn the_response_of_a_command_is_shown_at_once() {
+    let (fixture, live) = show_live(vec![new("before"), Ok(Answer::Same)]);
     fixture.until("the value is shown", |fixture| fixture.text() == "before").await;
     live.put("after".to_string());
     frame().await;
@@ -103,19 +103,19 @@ async fn an_answer_to_a_write_is_shown_at_once() {
 }
 
 #[wasm_bindgen_test]
-async fn pressed_twice_it_is_sent_once() {
+async fn a_double_click_sends_one_request() {
     let sent = RwSignal::new(0);
     let fixture = show(move || {
-        let ask = Ask::new();
+        let command = Command::new();
         let send = move |_| {
             let call = async move {
                 sent.update(|n| *n += 1);
                 frame().await;
                 Ok::<_, ApiError>(())
             };
-            ask.run(call, |()| ());
+            command.run(call, |()| ());
         };
-        view! { <button on:click=send>{move || if ask.busy().get() { "Sending" } else { "Send" }}</button> }
+        view! { <button on:click=send>{move || if command.busy().get() { "Sending" } else { "Send" }}</button> }
     });
     fixture.get("button").click();
     fixture.get("button").click();
@@ -124,7 +124,7 @@ async fn pressed_twice_it_is_sent_once() {
 }
 
 #[wasm_bindgen_test]
-async fn links_change_the_page_without_loading_it() {
+async fn links_navigate_without_a_page_load() {
     let fixture = show(|| {
         let nav = nav();
         view! {
@@ -151,7 +151,7 @@ fn press(target: &web_sys::HtmlElement, key: &str, ctrl: bool) {
 }
 
 #[wasm_bindgen_test]
-async fn letter_keys_work_everywhere_but_in_text_fields() {
+async fn shortcuts_work_outside_text_fields() {
     let pressed = RwSignal::new(String::new());
     let fixture = show(move || {
         let add = move |what: &'static str| pressed.update(|pressed| pressed.push_str(what));

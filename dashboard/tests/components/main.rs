@@ -1,4 +1,5 @@
-//! The dashboard's components in a real browser, as one program: each further one would link and load everything again.
+//! The dashboard's components in a real browser. One test program, because each further one links and loads everything
+//! again.
 #![cfg(target_arch = "wasm32")]
 
 mod fixture;

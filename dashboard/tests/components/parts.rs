@@ -1,7 +1,7 @@
-//! The parts of pages in a real browser: what they show, what they say to a screen reader, what a press does.
+//! Components in a real browser: what they show, what screen readers announce, and what a click does.
 
 use crate::fixture::{frame, show};
-use dashboard::component::{Bar, Button, Dialog, JsonView, LiveBadge, MoneyText, Part, Spark, StepPill, Tab, Tabs};
+use dashboard::component::{Bar, Button, Dialog, JsonView, LiveBadge, MoneyText, Segment, Spark, StepPill, Tab, Tabs};
 use dashboard::poll::{Live, Pace};
 use dashboard::reactive::prelude::*;
 use domain::group::Tally;
@@ -10,9 +10,9 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use wire::NextStep;
 
 #[wasm_bindgen_test]
-async fn disabled_button_says_why_and_does_nothing() {
+async fn a_disabled_button_shows_the_reason_and_does_nothing() {
     let pressed = RwSignal::new(0);
-    let why = RwSignal::new(Some("A viewer may not approve; an approver can.".to_string()));
+    let why = RwSignal::new(Some("Viewers cannot approve. Ask an approver.".to_string()));
     let fixture = show(move || {
         view! {
             <Button press=move |()| pressed.update(|n| *n += 1) why_not=why>"Approve"</Button>
@@ -20,7 +20,7 @@ async fn disabled_button_says_why_and_does_nothing() {
     });
     frame().await;
     assert_eq!(fixture.attribute("button", "aria-disabled").as_deref(), Some("true"));
-    assert!(fixture.text().contains("an approver can"));
+    assert!(fixture.text().contains("Ask an approver"));
     fixture.get("button").click();
     assert_eq!(pressed.get_untracked(), 0);
     why.set(None);
@@ -31,7 +31,7 @@ async fn disabled_button_says_why_and_does_nothing() {
 }
 
 #[wasm_bindgen_test]
-async fn busy_button_is_pressed_once() {
+async fn a_busy_button_ignores_clicks() {
     let pressed = RwSignal::new(0);
     let busy = RwSignal::new(false);
     let fixture = show(move || {
@@ -48,7 +48,7 @@ async fn busy_button_is_pressed_once() {
 }
 
 #[wasm_bindgen_test]
-async fn dialog_focuses_cancel_and_gives_the_focus_back() {
+async fn a_dialog_focuses_cancel_and_returns_the_focus() {
     let open = RwSignal::new(false);
     let done = RwSignal::new(false);
     let fixture = show(move || {
@@ -60,7 +60,7 @@ async fn dialog_focuses_cancel_and_gives_the_focus_back() {
         }
     });
     let focused = || document().active_element().and_then(|element| element.text_content()).unwrap_or_default();
-    assert!(!fixture.text().contains("Waves of 1"), "closed, it has no content");
+    assert!(!fixture.text().contains("Waves of 1"), "a closed dialog has no content");
     fixture.get("#opener").focus().unwrap();
     fixture.get("#opener").click();
     fixture.until("Cancel has the focus", |_| focused() == "Cancel").await;
@@ -68,17 +68,17 @@ async fn dialog_focuses_cancel_and_gives_the_focus_back() {
     fixture.get("button[type=submit]").click();
     frame().await;
     assert!(done.get_untracked());
-    assert!(open.get_untracked(), "whoever confirms closes it");
+    assert!(open.get_untracked(), "the caller closes the dialog");
     fixture.get(".dialog-buttons button").click();
     fixture.until("the opener has the focus", |_| focused() == "Open").await;
     assert!(!open.get_untracked());
 }
 
 #[wasm_bindgen_test]
-async fn dialog_with_a_reason_not_to_cannot_be_confirmed() {
+async fn an_incomplete_dialog_cannot_be_confirmed() {
     let done = RwSignal::new(false);
     let open = RwSignal::new(true);
-    let why = Signal::stored(Some("Write a reason.".to_string()));
+    let why = Signal::stored(Some("Enter a reason.".to_string()));
     let fixture = show(move || {
         view! {
             <Dialog open title="Abort?" confirm="Abort" why_not=why on_confirm=move |()| done.set(true)>""</Dialog>
@@ -88,7 +88,7 @@ async fn dialog_with_a_reason_not_to_cannot_be_confirmed() {
     fixture.get("button[type=submit]").click();
     frame().await;
     assert!(!done.get_untracked());
-    assert!(fixture.text().contains("Write a reason."));
+    assert!(fixture.text().contains("Enter a reason."));
 }
 
 fn tally(letters: i64, priced: i64, amount: Option<&str>) -> Tally {
@@ -98,20 +98,20 @@ fn tally(letters: i64, priced: i64, amount: Option<&str>) -> Tally {
 }
 
 #[wasm_bindgen_test]
-async fn money_is_exact_and_says_when_it_is_only_part() {
-    let of = RwSignal::new(tally(3, 0, None));
-    let fixture = show(move || view! { <MoneyText of /> });
+async fn money_is_exact_and_marked_if_partial() {
+    let shown = RwSignal::new(tally(3, 0, None));
+    let fixture = show(move || view! { <MoneyText tally=shown /> });
     assert_eq!(fixture.text(), "—");
-    of.set(tally(3, 3, Some("1234.5")));
+    shown.set(tally(3, 3, Some("1234.5")));
     frame().await;
     assert_eq!(fixture.text(), "€1,234.50");
-    of.set(tally(3, 2, Some("1234.5")));
+    shown.set(tally(3, 2, Some("1234.5")));
     frame().await;
     assert_eq!(fixture.text(), "≥ €1,234.50");
 }
 
 #[wasm_bindgen_test]
-async fn states_have_a_word_and_a_shape() {
+async fn states_have_a_label_and_a_shape() {
     let step = RwSignal::new(NextStep::Growing);
     let fixture = show(move || view! { <StepPill step /> });
     assert_eq!(fixture.text(), "▲Growing");
@@ -122,49 +122,49 @@ async fn states_have_a_word_and_a_shape() {
 }
 
 #[wasm_bindgen_test]
-fn charts_are_told_in_words() {
+fn charts_have_descriptions() {
     let fixture = show(|| {
-        let parts = Signal::stored(vec![Part { n: 3, look: "ok" }, Part { n: 1, look: "danger" }]);
+        let segments = Signal::stored(vec![Segment { n: 3, look: "ok" }, Segment { n: 1, look: "danger" }]);
         view! {
             <Spark values=vec![1, 0, 4] last_hour=4 growing=true />
-            <Bar parts total=Signal::stored(10) label="Wave 1" words="3 delivered, 1 came back, 6 to go" />
+            <Bar segments total=Signal::stored(10) label="Wave 1" words="3 delivered, 1 returned, 6 pending" />
         }
     });
     assert_eq!(fixture.attribute("svg", "aria-label").as_deref(), Some("5 in 3 h, 4 in the last hour"));
     let bar = "[role=progressbar]";
     assert_eq!(fixture.attribute(bar, "aria-valuenow").as_deref(), Some("4"));
-    assert_eq!(fixture.attribute(bar, "aria-valuetext").as_deref(), Some("3 delivered, 1 came back, 6 to go"));
+    assert_eq!(fixture.attribute(bar, "aria-valuetext").as_deref(), Some("3 delivered, 1 returned, 6 pending"));
     assert_eq!(fixture.get(".bar-danger").style().get_property_value("width").unwrap(), "max(2px, 10%)");
 }
 
 #[wasm_bindgen_test]
-async fn payload_numbers_stand_as_they_came() {
+async fn payload_numbers_keep_every_digit() {
     let raw = r#"{"id": 12345678901234567890, "sum": 0.10, "deep": {"er": {"est": "<b>x</b>"}}}"#;
     let fixture = show(move || view! { <JsonView raw /> });
     assert!(fixture.text().contains("12345678901234567890"));
     assert!(fixture.text().contains("0.10"));
-    assert!(!fixture.text().contains("<b>x</b>"), "deep branches are made when they are opened");
+    assert!(!fixture.text().contains("<b>x</b>"), "deep branches are rendered when they are opened");
     frame().await;
     fixture.get("details details details > summary").click();
     fixture.until("it is opened", |fixture| fixture.text().contains("<b>x</b>")).await;
-    assert!(fixture.find("b").is_none(), "what a letter carries is text, never markup");
+    assert!(fixture.find("b").is_none(), "payloads are text, never markup");
 }
 
 #[wasm_bindgen_test]
-fn what_is_not_json_is_shown_as_it_stands() {
+fn text_that_is_not_json_is_shown_unchanged() {
     let fixture = show(|| view! { <JsonView raw="{broken <script>" /> });
     assert_eq!(fixture.get("pre").text_content().as_deref(), Some("{broken <script>"));
 }
 
 #[wasm_bindgen_test]
-async fn tabs_are_links_and_say_which_is_open() {
+async fn tabs_are_links_and_mark_the_open_one() {
     let here = RwSignal::new(0);
     let fixture = show(move || {
         let tab = move |at: usize, label, href: &'static str| Tab {
             href: Signal::stored(href.to_string()),
             label,
             count: Signal::stored((at == 1).then(|| "7".to_string())),
-            here: Signal::derive(move || here.get() == at),
+            is_open: Signal::derive(move || here.get() == at),
         };
         view! { <Tabs label="Views" tabs=vec![tab(0, "Open", "/groups"), tab(1, "Growing", "/groups?view=growing")] /> }
     });
@@ -175,7 +175,7 @@ async fn tabs_are_links_and_say_which_is_open() {
 }
 
 #[wasm_bindgen_test]
-async fn badge_pauses_and_goes_on() {
+async fn the_badge_pauses_and_resumes() {
     let fixture = show(|| {
         let live = Live::new(|_| async { Ok(dashboard::api::Answer::New(1)) }, |_: &i32| Pace::Calm);
         view! { <LiveBadge pulse=live.pulse() /> }

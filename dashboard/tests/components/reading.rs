@@ -1,4 +1,4 @@
-//! The reader of the office's JSON reads what serde_json reads, and refuses what it refuses.
+//! The JSON reader accepts and rejects the same texts as serde_json.
 
 use dashboard::json::{read, text};
 use serde::Deserialize;
@@ -52,7 +52,7 @@ impl Ord for Word {
     }
 }
 
-/// Reads as serde_json does, or refuses as it does.
+/// Checks that both readers return the same value, or that both fail.
 fn same<T: DeserializeOwned + PartialEq + std::fmt::Debug>(text: &str) {
     assert_eq!(read::<T>(text).ok(), serde_json::from_str::<T>(text).ok(), "{text}");
 }
@@ -79,7 +79,7 @@ fn every_shape_is_read_as_serde_json_reads_it() {
 }
 
 #[wasm_bindgen_test]
-fn variants_numbers_and_words_are_read_as_serde_json_reads_them() {
+fn variants_and_numbers_are_read_as_serde_json_reads_them() {
     for text in [
         r#""nothing""#,
         r#"{"text":"a"}"#,
@@ -111,20 +111,20 @@ fn arrays_of_a_fixed_length_have_that_length() {
 }
 
 #[wasm_bindgen_test]
-fn what_javascript_would_round_is_refused() {
+fn integers_that_javascript_rounds_are_rejected() {
     for text in ["9007199254740992", "-9007199254740993", "18446744073709551615"] {
         assert_eq!((read::<i64>(text).is_err(), read::<u64>(text).is_err()), (true, true), "{text}");
     }
 }
 
 #[wasm_bindgen_test]
-fn what_is_missing_is_named() {
+fn a_missing_field_is_named() {
     let wrong = read::<Whole>(r#"{"words":{},"state":"open"}"#).unwrap_err();
-    assert_eq!(wrong.to_string(), "not as expected: name");
+    assert_eq!(wrong.to_string(), "unexpected JSON: name");
 }
 
 #[wasm_bindgen_test]
-fn one_text_is_read_without_a_type() {
+fn one_string_is_read_without_a_type() {
     let json = r#"{"issuer":"https://a.example","n":1}"#;
     assert_eq!(text(json, "issuer").as_deref(), Some("https://a.example"));
     assert_eq!((text(json, "n"), text(json, "other"), text("no", "n")), (None, None, None));

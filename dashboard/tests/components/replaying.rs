@@ -1,14 +1,13 @@
-//! The way to a replay in a real browser: the gate, the approval's rules, waves and ledger.
+//! The components of a replay in a real browser: gate, approval, waves and ledger.
 
 use crate::fixture::{Fixture, frame, show};
-use dashboard::component::{ApproveDialog, Asker, GateList, LedgerTable, WaveRows};
+use dashboard::component::{ApproveDialog, GateList, LedgerTable, People, WaveRows};
 use dashboard::reactive::prelude::*;
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{Event, EventInit, HtmlInputElement, HtmlTextAreaElement};
-use wire::GateView;
-use wire::{ApproveRequest, PlanView, ReplayView};
+use wire::{ApproveRequest, GateView, PlanView, ReplayView};
 
 fn gate(quiet: Value, approval: Value) -> GateView {
     let condition = |kind: &str, status: &Value, evidence: &str| {
@@ -19,8 +18,8 @@ fn gate(quiet: Value, approval: Value) -> GateView {
     let met = json!({ "status": "met" });
     serde_json::from_value(json!({ "group": "g", "conditions": [
         condition("fix_declared", &met, "Deploy v2, declared by ana"),
-        condition("quiet", &quiet, "Opens by itself when no letter has died for 10 s."),
-        condition("approval", &approval, "ana declared the fix; somebody else must approve it."),
+        condition("quiet", &quiet, "Clears after 10 s without a new failure."),
+        condition("approval", &approval, "ana declared the fix. Another person must approve it."),
     ] }))
     .unwrap()
 }
@@ -40,12 +39,12 @@ fn plan(letters: u64, hash: &str) -> PlanView {
         "letters": { "letters": letters, "priced": 0, "money": [] },
         "message_types": [], "letters_digest": "", "oldest_sent_at": null, "left_out": [{ "reason": "past their deadline", "letters": 3 }],
         "waves": [1, letters - 1], "rounds": 2, "pace_per_s": 20, "stop_share_pct": 50, "sample_letters_min": 5,
-        "window_ms": 8000, "slack_ms": 2000, "backlog_ms_max": 3600000, "rest_ms": 1000, "rest_ms_max": 9000,
+        "window_ms": 8000, "slack_ms": 2000, "backlog_ms_max": 3600000, "wave_delay_ms": 1000, "wave_delay_ms_max": 9000,
     } }))
     .unwrap()
 }
 
-/// The replay of a plan of 1 and 9 letters, stopped in its second wave.
+/// Returns a replay with waves of 1 and 9 letters that paused in its second wave.
 fn replay() -> ReplayView {
     let wave = |delivered: u64, returned: u64, in_flight: u64, pending: u64| json!({ "delivered": delivered, "returned": returned, "in_flight": in_flight, "pending": pending });
     serde_json::from_value(json!({
@@ -62,30 +61,30 @@ fn replay() -> ReplayView {
     .unwrap()
 }
 
-/// An open dialog of approval for `bo`, and what it sends.
-struct Asked {
+/// An open approval dialog, and the request that it sends.
+struct Approval {
     fixture: Fixture,
     plan: RwSignal<Option<PlanView>>,
     gate: RwSignal<GateView>,
     sent: RwSignal<Option<ApproveRequest>>,
 }
 
-async fn approving(letters: u64, gate: Gate, me: &str) -> Asked {
+async fn approving(letters: u64, gate: Gate, me: &str) -> Approval {
     let (plan, gate) = (RwSignal::new(Some(plan(letters, "h1"))), RwSignal::new(gate));
     let sent = RwSignal::new(None);
     let open = RwSignal::new(false);
-    let asker = Signal::stored(Asker { me: Some(me.to_string()), declarer: Some("ana".to_string()) });
+    let people = Signal::stored(People { me: Some(me.to_string()), declarer: Some("ana".to_string()) });
     let fixture = show(move || {
         view! {
-            <ApproveDialog open plan gate asker on_approve=move |ask| sent.set(Some(ask)) on_look=|()| () />
+            <ApproveDialog open plan gate people on_approve=move |request| sent.set(Some(request)) on_new_plan=|()| () />
         }
     });
     open.set(true);
-    fixture.until("it is open", |fixture| fixture.text().contains("cannot be called back")).await;
-    Asked { fixture, plan, gate, sent }
+    fixture.until("it is open", |fixture| fixture.text().contains("cannot be recalled")).await;
+    Approval { fixture, plan, gate, sent }
 }
 
-impl Asked {
+impl Approval {
     fn write(&self, selector: &str, text: &str) {
         let field = self.fixture.get(selector);
         match field.dyn_ref::<HtmlTextAreaElement>() {
@@ -109,121 +108,121 @@ impl Asked {
 }
 
 #[wasm_bindgen_test]
-async fn gate_shows_each_condition_with_mark_evidence_and_countdown() {
+async fn the_gate_shows_each_condition_with_mark_evidence_and_countdown() {
     let shown = RwSignal::new(gate(unmet(Some(js_sys::Date::now() + 60_000.0)), unmet(None)));
     let fixture = show(move || view! { <GateList gate=shown /> });
     frame().await;
     let text = fixture.text();
     assert!(text.contains("Fix declared: met") && text.contains("Deploy v2, declared by ana"), "{text}");
-    assert!(text.contains("Quiet since the fix: opens by itselfopens in 1 min"), "{text}");
-    assert!(text.contains("Approved by a second person: not yet"), "{text}");
+    assert!(text.contains("Quiet since the fix: clears automaticallyclears in 1 min"), "{text}");
+    assert!(text.contains("Approved by a second person: pending"), "{text}");
     shown.set(gate(json!({ "status": "waived", "by": "bo", "reason": "known noise" }), met()));
     frame().await;
     assert!(fixture.text().contains("Waived by bo: known noise"), "{}", fixture.text());
 }
 
 #[wasm_bindgen_test]
-async fn gate_that_is_due_says_that_it_opens() {
+async fn a_due_condition_is_checked() {
     let shown = Signal::stored(gate(unmet(Some(js_sys::Date::now() - 1.0)), met()));
     let fixture = show(move || view! { <GateList gate=shown /> });
-    fixture.until("it opens", |fixture| fixture.text().contains("opening…")).await;
+    fixture.until("it is checked", |fixture| fixture.text().contains("checking…")).await;
 }
 
 #[wasm_bindgen_test]
-async fn approval_needs_a_reason_and_names_the_plan_that_was_seen() {
-    let asked = approving(10, gate(met(), met()), "bo").await;
-    let text = asked.fixture.text();
-    for words in ["Replay 10 letters to orders?", "3 past their deadline", "2; the first, of 1 letter, is the canary"] {
+async fn an_approval_needs_a_reason_and_names_the_shown_plan() {
+    let approval = approving(10, gate(met(), met()), "bo").await;
+    let text = approval.fixture.text();
+    for words in ["Replay 10 letters to orders?", "3 past their deadline", "2, starting with a canary of 1 letter"] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    asked.press().await;
-    assert_eq!(asked.why_not(), "Write a reason.");
-    assert!(asked.sent.get_untracked().is_none());
-    asked.write("textarea", "v2 is live");
-    asked.press().await;
-    let sent = asked.sent.get_untracked().unwrap();
+    approval.press().await;
+    assert_eq!(approval.why_not(), "Enter a reason.");
+    assert!(approval.sent.get_untracked().is_none());
+    approval.write("textarea", "v2 is live");
+    approval.press().await;
+    let sent = approval.sent.get_untracked().unwrap();
     assert_eq!((sent.plan_hash.0.as_str(), sent.reason.as_str(), sent.waivers.len()), ("h1", "v2 is live", 0));
 }
 
 #[wasm_bindgen_test]
-async fn large_replays_are_approved_by_typing_their_count() {
-    let asked = approving(7162, gate(met(), met()), "bo").await;
-    asked.write("textarea", "v2 is live");
+async fn a_large_replay_needs_its_typed_count() {
+    let approval = approving(7162, gate(met(), met()), "bo").await;
+    approval.write("textarea", "v2 is live");
     frame().await;
-    assert_eq!(asked.why_not(), "Type 7162 to confirm.");
-    asked.write("input", "716");
-    asked.press().await;
-    assert!(asked.sent.get_untracked().is_none());
-    asked.write("input", "7,162");
-    asked.press().await;
-    assert!(asked.sent.get_untracked().is_some());
+    assert_eq!(approval.why_not(), "Type 7162 to confirm.");
+    approval.write("input", "716");
+    approval.press().await;
+    assert!(approval.sent.get_untracked().is_none());
+    approval.write("input", "7,162");
+    approval.press().await;
+    assert!(approval.sent.get_untracked().is_some());
 }
 
 #[wasm_bindgen_test]
-async fn unmet_conditions_are_waived_with_a_reason_or_waited_for() {
-    let asked = approving(10, gate(unmet(None), met()), "bo").await;
-    asked.write("textarea", "v2 is live");
-    asked.press().await;
-    assert!(asked.sent.get_untracked().is_none());
-    asked.write(".waivers input", "known noise");
-    asked.press().await;
-    let sent = asked.sent.get_untracked().unwrap();
+async fn an_unmet_condition_needs_a_waiver_until_it_is_met() {
+    let approval = approving(10, gate(unmet(None), met()), "bo").await;
+    approval.write("textarea", "v2 is live");
+    approval.press().await;
+    assert!(approval.sent.get_untracked().is_none());
+    approval.write(".waivers input", "known noise");
+    approval.press().await;
+    let sent = approval.sent.get_untracked().unwrap();
     assert_eq!(sent.waivers.first().map(|waiver| waiver.reason.as_str()), Some("known noise"));
-    asked.gate.set(gate(met(), met()));
-    asked.press().await;
-    assert!(asked.sent.get_untracked().unwrap().waivers.is_empty(), "what has opened by itself is not waived");
-    assert!(asked.fixture.find(".waivers").is_none());
+    approval.gate.set(gate(met(), met()));
+    approval.press().await;
+    assert!(approval.sent.get_untracked().unwrap().waivers.is_empty(), "a condition that has cleared needs no waiver");
+    assert!(approval.fixture.find(".waivers").is_none());
 }
 
 #[wasm_bindgen_test]
-async fn who_declared_the_fix_cannot_approve_it() {
-    let asked = approving(10, gate(met(), unmet(None)), "ana").await;
-    asked.write("textarea", "v2 is live");
-    asked.press().await;
-    assert_eq!(asked.why_not(), "You declared the fix: somebody else must approve it.");
-    assert!(asked.sent.get_untracked().is_none());
+async fn the_declarer_of_the_fix_cannot_approve() {
+    let approval = approving(10, gate(met(), unmet(None)), "ana").await;
+    approval.write("textarea", "v2 is live");
+    approval.press().await;
+    assert_eq!(approval.why_not(), "You declared the fix, so someone else must approve it.");
+    assert!(approval.sent.get_untracked().is_none());
 }
 
 #[wasm_bindgen_test]
-async fn changed_plan_is_looked_at_before_it_is_approved() {
-    let asked = approving(10, gate(met(), met()), "bo").await;
-    asked.write("textarea", "v2 is live");
-    asked.plan.set(Some(plan(12, "h2")));
-    asked.press().await;
-    assert!(asked.sent.get_untracked().is_none(), "{}", asked.fixture.text());
-    assert!(asked.fixture.text().contains("Replay 10 letters"), "the one that was seen is still shown");
-    asked.fixture.get(".notice button").click();
+async fn a_changed_plan_must_be_reviewed() {
+    let approval = approving(10, gate(met(), met()), "bo").await;
+    approval.write("textarea", "v2 is live");
+    approval.plan.set(Some(plan(12, "h2")));
+    approval.press().await;
+    assert!(approval.sent.get_untracked().is_none(), "{}", approval.fixture.text());
+    assert!(approval.fixture.text().contains("Replay 10 letters"), "the old plan is still shown");
+    approval.fixture.get(".notice button").click();
     frame().await;
-    assert!(asked.fixture.text().contains("Replay 12 letters to orders?"));
-    asked.press().await;
-    assert_eq!(asked.sent.get_untracked().unwrap().plan_hash.0, "h2");
-    asked.plan.set(None);
+    assert!(approval.fixture.text().contains("Replay 12 letters to orders?"));
+    approval.press().await;
+    assert_eq!(approval.sent.get_untracked().unwrap().plan_hash.0, "h2");
+    approval.plan.set(None);
     frame().await;
-    assert!(asked.why_not().contains("no longer there"), "{}", asked.why_not());
+    assert!(approval.why_not().contains("no longer exists"), "{}", approval.why_not());
 }
 
 #[wasm_bindgen_test]
-async fn ledger_closes_and_each_number_leads_to_its_letters() {
+async fn the_ledger_adds_up_and_links_to_its_letters() {
     let view = Signal::stored(replay());
     let fixture = show(move || view! { <LedgerTable view /> });
     let row = |at: usize| fixture.get(&format!("tbody tr:nth-child({at})")).inner_text();
     let words = |at: usize| row(at).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words(1), "1 1 1 by their window 0 0 0");
-    assert_eq!(words(3), "All 10 2 by their window 4 0 4");
+    assert_eq!(words(1), "1 1 1 no failure seen for 8 s 0 0 0");
+    assert_eq!(words(3), "Total 10 2 no failure seen for 8 s 4 0 4");
     let link = fixture.attribute("tbody tr:nth-child(2) td:nth-child(4) a", "href");
     assert_eq!(link.as_deref(), Some("/replays/replay-1?outcome=returned&wave=1"));
-    assert!(fixture.find("tbody tr:nth-child(1) td:nth-child(4) a").is_none(), "nothing is behind a zero");
+    assert!(fixture.find("tbody tr:nth-child(1) td:nth-child(4) a").is_none(), "a zero has no link");
 }
 
 #[wasm_bindgen_test]
-async fn waves_say_how_far_they_are_and_where_they_stopped() {
+async fn waves_show_progress_and_state() {
     let view = Signal::stored(replay());
     let fixture = show(move || view! { <WaveRows view /> });
     frame().await;
     let wave = |at: usize| fixture.get(&format!(".wave:nth-child({at})")).text_content().unwrap();
     assert!(wave(1).contains("1 of 1") && wave(1).contains("Passed"), "{}", wave(1));
-    assert!(wave(2).contains("5 of 9") && wave(2).contains("80 % back"), "{}", wave(2));
-    assert!(wave(2).contains("Stopped: too many came back"), "{}", wave(2));
+    assert!(wave(2).contains("5 of 9") && wave(2).contains("80% returned"), "{}", wave(2));
+    assert!(wave(2).contains("Paused: too many returned"), "{}", wave(2));
     let words = fixture.attribute(".wave:nth-child(2) [role=progressbar]", "aria-valuetext");
-    assert_eq!(words.as_deref(), Some("5 of 9 letters: 1 delivered, 4 came back, 0 in flight, 4 to go"));
+    assert_eq!(words.as_deref(), Some("5 of 9 letters: 1 delivered, 4 returned, 0 in flight, 4 pending"));
 }

@@ -1,4 +1,4 @@
-//! Writing a payload transform in a real browser: the text, its faults, and what it would change.
+//! The editor of a payload transform in a real browser: the program, its errors, and its preview.
 
 use crate::fixture::{frame, show};
 use dashboard::component::{PreviewList, ProgramField};
@@ -18,7 +18,7 @@ fn preview(value: serde_json::Value) -> Option<TransformPreview> {
 }
 
 #[wasm_bindgen_test]
-async fn a_program_is_written_and_its_faults_are_told() {
+async fn a_programs_errors_are_shown_at_the_field() {
     let program = RwSignal::new(".".to_string());
     let faults = RwSignal::new(Vec::new());
     let fixture = show(move || view! { <ProgramField program faults /> });
@@ -36,18 +36,18 @@ async fn a_program_is_written_and_its_faults_are_told() {
     frame().await;
     assert!(fixture.text().contains("Line 1, column 6: There is no filter `foo`."), "{}", fixture.text());
     assert_eq!(fixture.attribute("textarea", "aria-invalid").as_deref(), Some("true"));
-    let told = fixture.attribute("textarea", "aria-describedby").unwrap();
-    assert!(fixture.get(&format!("#{told}")).text_content().unwrap().contains("column 6"));
+    let note = fixture.attribute("textarea", "aria-describedby").unwrap();
+    assert!(fixture.get(&format!("#{note}")).text_content().unwrap().contains("column 6"));
     assert!(fixture.get("details").text_content().unwrap().contains(".customer //= {}"), "examples");
 }
 
 #[wasm_bindgen_test]
-async fn a_preview_tells_each_letters_fields_and_never_as_markup() {
+async fn a_preview_shows_changed_fields_as_text() {
     let shown = RwSignal::new(None);
     let busy = RwSignal::new(true);
     let fixture = show(move || view! { <PreviewList preview=shown busy /> });
     frame().await;
-    assert!(fixture.text().contains("Trying it"), "{}", fixture.text());
+    assert!(fixture.text().contains("Trying it on waiting letters"), "{}", fixture.text());
     assert_eq!(fixture.attribute("section", "aria-busy").as_deref(), Some("true"));
     busy.set(false);
     let change = |pointer: &str, before, after| json!({ "pointer": pointer, "before": before, "after": after });
@@ -63,20 +63,24 @@ async fn a_preview_tells_each_letters_fields_and_never_as_markup() {
     })));
     frame().await;
     let text = fixture.text();
-    for words in
-        ["Of 3 letters: 1 changes, 1 stays as it is, 1 fails", "cut short", "aaaaaaaa", "gives no value", "/gone"]
-    {
+    for words in [
+        "Tried on 3 letters: 1 changed, 1 unchanged, 1 failed",
+        "sample is incomplete",
+        "aaaaaaaa",
+        "gives no value",
+        "/gone",
+    ] {
         assert!(text.contains(words), "{words} in {text}");
     }
-    assert!(fixture.find(".was b").is_none(), "a payload is text");
+    assert!(fixture.find(".was b").is_none(), "payloads are text");
     assert_eq!(fixture.get(".was").text_content().as_deref(), Some("<b>1.10</b>"));
     for words in ["<b>1.10</b> → 2", "/gone removed 1", "/new added 3"] {
         assert!(text.contains(words), "{words} in {text}");
     }
     shown.set(preview(json!({})));
     frame().await;
-    assert!(fixture.text().contains("No letter waits"), "{}", fixture.text());
+    assert!(fixture.text().contains("No waiting letters"), "{}", fixture.text());
     shown.set(preview(json!({ "faults": [{ "line": 1, "column": 1, "message": "x" }] })));
     frame().await;
-    assert!(fixture.text().contains("not tried"), "{}", fixture.text());
+    assert!(fixture.text().contains("Not tried"), "{}", fixture.text());
 }

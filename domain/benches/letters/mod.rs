@@ -1,11 +1,11 @@
-//! The letters that are measured: an order, in each form in which it may die.
+//! The measured letters: an order, in each form in which it may die.
 
 use domain::message::{Attribute, Content, DeadMessage, SystemAttributes};
 use domain::read::{STAMP_VERSION, Stamp};
 use domain::time::Timestamp;
 use std::fmt::Write as _;
 
-/// The size of a usual letter (the anchor of the goal), bytes.
+/// The size of a typical letter, the anchor of the performance goal, bytes.
 pub const LETTER_BYTES: usize = 2_400;
 
 const STACK: &str = "shop.payments.GatewayTimeout: payment 8812 of order 7f3c2d1e-0a9b-4c8d-8e7f-6a5b4c3d2e1f timed out after 30 s\n\tat shop.payments.Gateway.charge(Gateway.java:88)\n\tat shop.orders.OrderHandler.lambda$handle$3(OrderHandler.java:41)\n\tat shop.orders.OrderHandler.handle(OrderHandler.java:37)\n\tat software.amazon.awssdk.services.sqs.Poller.poll(Poller.java:101)\n\tat java.base/java.util.concurrent.ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1136)\n\tat java.base/java.lang.Thread.run(Thread.java:840)\nCaused by: java.net.SocketTimeoutException: Read timed out\n\tat java.base/sun.nio.ch.NioSocketImpl.timedRead(NioSocketImpl.java:278)\n\tat java.base/java.net.Socket$SocketInputStream.read(Socket.java:966)\n\t... 12 more";

@@ -144,23 +144,24 @@ struct Carried {
 
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let of = Carried::deserialize(deserializer)?;
-        let at = || need(of.at, "at");
-        Ok(match of.outcome {
+        let fields = Carried::deserialize(deserializer)?;
+        let at = || need(fields.at, "at");
+        Ok(match fields.outcome {
             OutcomeKind::Pending => Self::Pending,
-            OutcomeKind::Sending => Self::Sending { since: need(of.since, "since")? },
-            OutcomeKind::InFlight => {
-                Self::InFlight { sent_at: need(of.sent_at, "sent_at")?, message_id: need(of.message_id, "message_id")? }
-            }
-            OutcomeKind::Delivered => Self::Delivered { at: at()?, confirmed: of.confirmed },
+            OutcomeKind::Sending => Self::Sending { since: need(fields.since, "since")? },
+            OutcomeKind::InFlight => Self::InFlight {
+                sent_at: need(fields.sent_at, "sent_at")?,
+                message_id: need(fields.message_id, "message_id")?,
+            },
+            OutcomeKind::Delivered => Self::Delivered { at: at()?, confirmed: fields.confirmed },
             OutcomeKind::Returned => Self::Returned {
                 at: at()?,
-                verdict: need(of.verdict, "verdict")?,
-                group: need(of.group, "group")?,
-                title: need(of.title, "title")?,
+                verdict: need(fields.verdict, "verdict")?,
+                group: need(fields.group, "group")?,
+                title: need(fields.title, "title")?,
             },
             OutcomeKind::Expired => Self::Expired { at: at()? },
-            OutcomeKind::Skipped => Self::Skipped { reason: need(of.reason, "reason")?, detail: of.detail },
+            OutcomeKind::Skipped => Self::Skipped { reason: need(fields.reason, "reason")?, detail: fields.detail },
         })
     }
 }

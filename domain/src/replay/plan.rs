@@ -170,6 +170,15 @@ pub fn letters_digest<'a>(ids: impl Iterator<Item = &'a LetterId>) -> String {
 }
 
 /// Returns the sizes of the waves: a canary, then growing by a factor up to a cap. Their sum is `letters`.
+///
+/// ```
+/// use domain::policy::ReplayPolicy;
+/// use domain::replay::{PlanOptions, plan_waves};
+///
+/// let waves = plan_waves(1_000, &ReplayPolicy::default(), &PlanOptions::default())?;
+/// assert_eq!(waves, [10, 50, 250, 690]);
+/// # Ok::<(), domain::replay::PlanError>(())
+/// ```
 pub fn plan_waves(letters: u64, policy: &ReplayPolicy, options: &PlanOptions) -> Result<Vec<u64>, PlanError> {
     if letters == 0 {
         return Err(PlanError::NoLetters);

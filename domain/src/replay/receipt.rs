@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_receipt_of_the_message_that_is_on_its_way_confirms_it() {
+    fn only_a_receipt_of_the_message_in_flight_confirms_it() {
         use Unproven::{NotInFlight, OtherAttempt, OtherMessage};
         let sending = || Outcome::Sending { since: AT };
         let in_flight = || Outcome::InFlight { sent_at: AT, message_id: "m".into() };
@@ -168,8 +168,8 @@ mod tests {
         check(in_flight(), 2, (2, 2), "the first sending's", None);
         check(in_flight(), 1, (1, 2), "m", Some(OtherAttempt));
         check(in_flight(), 1, (3, 2), "m", Some(OtherAttempt));
-        check(sending(), 1, (2, 2), "nobody knows its id", None);
-        check(sending(), 1, (1, 2), "nobody knows its id", Some(OtherAttempt));
+        check(sending(), 1, (2, 2), "unknown", None);
+        check(sending(), 1, (1, 2), "unknown", Some(OtherAttempt));
         check(Outcome::Pending, 0, (2, 2), "m", Some(NotInFlight(OutcomeKind::Pending)));
         check(delivered, 1, (2, 2), "m", Some(NotInFlight(OutcomeKind::Delivered)));
         check(returned, 1, (2, 2), "m", Some(NotInFlight(OutcomeKind::Returned)));

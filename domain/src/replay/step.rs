@@ -49,6 +49,46 @@ pub enum Step {
 }
 
 /// Returns the next step. `entropy` is a fresh random number for each call; it only jitters the delay between waves.
+///
+/// ```
+/// use domain::replay::{Ledger, Replay, Step, WaveLedger, next_step};
+/// use domain::time::Timestamp;
+/// # use domain::fix::FixKind;
+/// # use domain::gate::{GateFacts, QueueFact, evaluate};
+/// # use domain::policy::GatePolicy;
+/// # use domain::replay::{Approval, Plan};
+/// # use domain::time::Span;
+/// # fn approved(now: Timestamp) -> Replay {
+/// #     let plan: Plan = serde_json::from_value(serde_json::json!({
+/// #         "id": "r", "group": "g", "main_queue": "arn:aws:sqs:local:0:orders", "made_by": "otto", "made_at": now,
+/// #         "fix": { "kind": "deploy", "reference": "v2", "declared_by": "otto", "declared_at": now,
+/// #             "effective_at": now },
+/// #         "letters": { "letters": 12, "priced": 0, "money": [] }, "message_types": [], "letters_digest": "",
+/// #         "oldest_sent_at": null, "left_out": [], "waves": [2, 10], "rounds": 2, "pace_per_s": 10,
+/// #         "stop_share_pct": 50, "sample_letters_min": 5, "window_ms": 10_000, "slack_ms": 2_000,
+/// #         "backlog_ms_max": 60_000, "wave_delay_ms": 1_000, "wave_delay_ms_max": 9_000,
+/// #     })).unwrap();
+/// #     let facts = GateFacts {
+/// #         group: &plan.group, class: domain::reading::Class::Permanent, fix: Some(&plan.fix), last_died_at: None,
+/// #         dry_run: None, filter: &plan.filter, deployment: None, letters: &plan.letters, left_out: &[],
+/// #         unchecked: &[], queue: QueueFact::Ready("standard queue".into()), approver: Some(&"anna".into()),
+/// #         waivers: &[], four_eyes: true,
+/// #     };
+/// #     let policy = GatePolicy { quiet_ms: Span::ZERO, ..GatePolicy::default() };
+/// #     let gate = evaluate(&facts, &policy, now).open().unwrap();
+/// #     let approval = Approval {
+/// #         by: "anna".into(), at: now, reason: "tested".into(), plan_hash: plan.hash(), waivers: Vec::new(),
+/// #     };
+/// #     plan.approve(gate, approval).unwrap()
+/// # }
+///
+/// // A plan of 12 letters, approved through the open gate: a canary of 2, then 10.
+/// let now = Timestamp::from_ms(1_800_000_000_000);
+/// let replay = approved(now);
+/// let wave = |pending| WaveLedger { pending, ..WaveLedger::default() };
+/// let ledger = Ledger(vec![wave(2), wave(10)]);
+/// assert_eq!(next_step(&replay, &ledger, now, 0), Step::Send { wave: 0, letters_max: 2 });
+/// ```
 pub fn next_step(replay: &Replay, ledger: &Ledger, now: Timestamp, entropy: u64) -> Step {
     match &replay.state() {
         ReplayState::Running { wave, phase } => running(replay, ledger, *wave, *phase, now, entropy),

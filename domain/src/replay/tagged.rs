@@ -25,20 +25,20 @@ struct CarriedReason {
 
 impl<'de> Deserialize<'de> for PauseReason {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let of = CarriedReason::deserialize(deserializer)?;
-        Ok(match of.kind.as_str() {
+        let fields = CarriedReason::deserialize(deserializer)?;
+        Ok(match fields.kind.as_str() {
             "too_many_returned" => Self::TooManyReturned {
-                returned: need(of.returned, "returned")?,
-                sent: need(of.sent, "sent")?,
-                stop_share_pct: need(of.stop_share_pct, "stop_share_pct")?,
-                wave: of.wave,
+                returned: need(fields.returned, "returned")?,
+                sent: need(fields.sent, "sent")?,
+                stop_share_pct: need(fields.stop_share_pct, "stop_share_pct")?,
+                wave: fields.wave,
             },
-            "gate_closed" => Self::GateClosed { unmet: need(of.unmet, "unmet")? },
-            "queue_unavailable" => Self::QueueUnavailable { detail: need(of.detail, "detail")? },
+            "gate_closed" => Self::GateClosed { unmet: need(fields.unmet, "unmet")? },
+            "queue_unavailable" => Self::QueueUnavailable { detail: need(fields.detail, "detail")? },
             "backlog_not_drained" => {
-                Self::BacklogNotDrained { visible_count: need(of.visible_count, "visible_count")? }
+                Self::BacklogNotDrained { visible_count: need(fields.visible_count, "visible_count")? }
             }
-            "by_person" => Self::ByPerson { reason: need(of.reason, "reason")? },
+            "by_person" => Self::ByPerson { reason: need(fields.reason, "reason")? },
             other => return Err(D::Error::unknown_variant(other, &[])),
         })
     }
@@ -60,14 +60,14 @@ struct CarriedState {
 
 impl<'de> Deserialize<'de> for ReplayState {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let of = CarriedState::deserialize(deserializer)?;
-        let (wave, at, by) = (|| need(of.wave, "wave"), || need(of.at, "at"), || need(of.by, "by"));
-        Ok(match of.state.as_str() {
-            "running" => Self::Running { wave: wave()?, phase: phase(of.phase, of.until)? },
-            "paused" => Self::Paused { wave: wave()?, why: need(of.why, "why")?, by: by()?, at: at()? },
+        let fields = CarriedState::deserialize(deserializer)?;
+        let (wave, at, by) = (|| need(fields.wave, "wave"), || need(fields.at, "at"), || need(fields.by, "by"));
+        Ok(match fields.state.as_str() {
+            "running" => Self::Running { wave: wave()?, phase: phase(fields.phase, fields.until)? },
+            "paused" => Self::Paused { wave: wave()?, why: need(fields.why, "why")?, by: by()?, at: at()? },
             // Version 0.1 wrote `stopping`.
-            "aborting" | "stopping" => Self::Aborting { by: by()?, reason: need(of.reason, "reason")?, at: at()? },
-            "finished" => Self::Finished { ending: need(of.ending, "ending")?, at: at()? },
+            "aborting" | "stopping" => Self::Aborting { by: by()?, reason: need(fields.reason, "reason")?, at: at()? },
+            "finished" => Self::Finished { ending: need(fields.ending, "ending")?, at: at()? },
             other => return Err(D::Error::unknown_variant(other, &[])),
         })
     }

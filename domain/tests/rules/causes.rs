@@ -1,4 +1,4 @@
-//! Which messages are one cause: pairs that differ only in their data, pairs that do not, and properties of both.
+//! Which messages share a cause: pairs that differ only in data, pairs that do not, and properties of both.
 
 use domain::message::{Content, DeadMessage, SystemAttributes};
 use domain::policy::Policy;
@@ -131,7 +131,7 @@ const TWO_CAUSES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn data_does_not_make_another_cause() {
+fn different_data_is_the_same_cause() {
     for (a, b) in ONE_CAUSE {
         assert_eq!(template(a), template(b), "{a} | {b}");
         assert_eq!(group(a), group(b));
@@ -145,7 +145,7 @@ fn another_cause_is_another_group() {
     }
 }
 
-/// Sentences with a slot for each kind of data; each is another cause.
+/// Sentences with a slot for each kind of data; each sentence is a cause of its own.
 #[rustfmt::skip]
 const SENTENCES: &[&str] = &[
     "order {n} of customer {id} is closed", "order {n} of customer {id} is locked", "payment {id} timed out after {n} ms",
@@ -155,7 +155,7 @@ const SENTENCES: &[&str] = &[
     "batch [{n}, {n}, {n}] is unknown", "name '{id}' is taken", "at {time} the feed ended", "hash {hex} is not known", "hash {hex} is too old",
 ];
 
-/// One filling of each slot.
+/// One value for each slot.
 #[derive(Clone, Debug)]
 struct Data {
     n: u64,
@@ -211,7 +211,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn no_data_changes_a_fingerprint(a in data(), b in data()) {
+    fn data_does_not_change_a_fingerprint(a in data(), b in data()) {
         for sentence in SENTENCES {
             let (a, b) = (filled(sentence, &a), filled(sentence, &b));
             prop_assert_eq!(template(&a), template(&b), "{} | {}", a, b);

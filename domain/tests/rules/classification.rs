@@ -1,5 +1,5 @@
-//! Errors as vendors document them, and what they mean for a retry. None of these rows was in view when the tables
-//! were first written.
+//! Errors as vendors document them, with their expected class. None of these rows was known when the tables were first
+//! written.
 
 use domain::policy::Policy;
 use domain::read::classify_failure;
@@ -17,10 +17,10 @@ const U: Class = Class::Unknown;
 
 /// Error type, message, class.
 type Row = (&'static str, &'static str, Class);
-/// Where the rows come from, and the rows.
+/// The source of the rows, and the rows.
 type Sourced = (&'static str, &'static [Row]);
 
-/// What may be left open, in percent of the rows: `unknown` is better than wrong, but it is no answer.
+/// The maximum share of rows classified as unknown, percent: `unknown` is better than wrong, but it does not help.
 const OPEN_PCT_MAX: usize = 3;
 
 #[test]

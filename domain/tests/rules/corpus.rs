@@ -1,6 +1,6 @@
-//! The fuzzers' corpus, replayed on any compiler: what was once found stays found.
+//! Replays the fuzzers' corpus with any compiler: past findings stay fixed.
 
-// The targets themselves live beside the fuzzers.
+// The targets themselves are part of the fuzz crate.
 #[path = "../../../fuzz/src/lib.rs"]
 mod targets;
 

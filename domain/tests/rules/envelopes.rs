@@ -1,6 +1,6 @@
-//! Every form of dead letter, from its vendor's documented shape: what is read from it, against a golden table.
+//! Every form of dead letter in its vendor's documented shape, compared with a golden table of readings.
 //!
-//! A fixture names its source. `UPDATE=1 cargo test -p dlo-domain --test envelopes` writes the table anew; review the
+//! Each fixture names its source. `UPDATE=1 cargo test -p dlo-domain --test rules` rewrites the table; review the
 //! difference.
 
 use domain::message::{Attribute, AttributeValue, Content, DeadMessage, SystemAttributes};
@@ -27,7 +27,7 @@ fn fixtures() -> BTreeMap<String, String> {
     named.collect()
 }
 
-/// The message of a fixture; a body that is not a string stands for its own text, byte for byte.
+/// Builds the message of a fixture. A body that is not a string stands for its own text, byte for byte.
 fn message(text: &str) -> DeadMessage {
     let fixture: Value = serde_json::from_str(text).unwrap();
     let flag = |name: &str| fixture[name] == true;
@@ -64,7 +64,7 @@ fn message(text: &str) -> DeadMessage {
     }
 }
 
-/// What was read, a line for each part that is there.
+/// The reading, one line for each present part.
 fn lines(message: &DeadMessage, reading: &Reading) -> String {
     let mut out = String::new();
     let mut line = |name: &str, value: Option<String>| {
@@ -97,7 +97,7 @@ fn lines(message: &DeadMessage, reading: &Reading) -> String {
     line("main queue", reading.main_queue.as_ref().map(|queue| queue.to_string()));
     line("id", Some(reading.original_message_id.to_string()).filter(|id| id != message.message_id.as_str()));
     line("group id", reading.original.message_group_id.clone());
-    let body = if reading.original.body == message.content.body { "as it lay" } else { &reading.original.body };
+    let body = if reading.original.body == message.content.body { "unchanged" } else { &reading.original.body };
     line("body", Some(body.to_string()));
     line(
         "attributes",
@@ -111,7 +111,7 @@ fn lines(message: &DeadMessage, reading: &Reading) -> String {
 }
 
 #[test]
-fn every_form_is_read_as_the_table_says() {
+fn every_form_is_read_as_in_the_golden_table() {
     let mut table = String::new();
     for (name, text) in fixtures() {
         let fixture: Value = serde_json::from_str(&text).unwrap();
@@ -132,7 +132,7 @@ fn every_form_is_read_as_the_table_says() {
 }
 
 #[test]
-fn a_redriven_message_is_sent_back_as_it_lay() {
+fn a_redriven_message_is_sent_back_unchanged() {
     let redriven = fixtures().into_values().map(|text| message(&text)).filter(|m| m.system.source_queue.is_some());
     for message in redriven {
         let reading = read(&message, &Policy::default());

@@ -69,10 +69,10 @@ fn good() -> World {
 }
 
 fn gate(world: &World) -> Gate {
-    gate_unseen(world, &[])
+    gate_with_unchecked(world, &[])
 }
 
-fn gate_unseen(world: &World, unchecked: &[String]) -> Gate {
+fn gate_with_unchecked(world: &World, unchecked: &[String]) -> Gate {
     let group = GroupId::from("g");
     let facts = GateFacts {
         group: &group,
@@ -94,16 +94,16 @@ fn gate_unseen(world: &World, unchecked: &[String]) -> Gate {
 }
 
 #[test]
-fn what_nobody_could_look_at_is_named_and_closes_nothing() {
-    let unchecked = ["2 whose payloads in S3 may not be looked at: access denied".to_string()];
-    let gate = gate_unseen(&good(), &unchecked);
+fn unchecked_payloads_are_reported_and_do_not_close_the_gate() {
+    let unchecked = ["2 with payloads in S3 that cannot be checked: access denied".to_string()];
+    let gate = gate_with_unchecked(&good(), &unchecked);
     let condition = gate.conditions().iter().find(|c| c.kind == ConditionKind::LettersReplayable).unwrap();
     assert_eq!(condition.evidence, format!("3 letters can be sent; not checked: {}", unchecked[0]));
     assert!(condition.holds());
 }
 
 #[test]
-fn one_message_type_that_asks_for_four_eyes_is_enough() {
+fn one_message_type_that_requires_four_eyes_is_enough() {
     let rule = |message_type: &str, four_eyes| MessageTypeRule {
         message_type: message_type.into(),
         four_eyes,
@@ -111,7 +111,7 @@ fn one_message_type_that_asks_for_four_eyes_is_enough() {
     };
     let rules = vec![rule("payment", Some(true)), rule("newsletter", Some(false)), rule("order", None)];
     let rows: [(&[&str], [bool; 2]); 7] = [
-        // types               the gate asks for four eyes: no, yes
+        // types               without and with the gate's four-eyes default
         (&[], [false, true]),
         (&["order"], [false, true]),
         (&["something"], [false, true]),
@@ -130,7 +130,7 @@ fn one_message_type_that_asks_for_four_eyes_is_enough() {
     }
 }
 
-/// The conditions that are not met after a change of the good world.
+/// Checks which conditions are unmet after a change of the good world.
 #[track_caller]
 fn check(change: impl FnOnce(&mut World), unmet: &[ConditionKind]) {
     let mut world = good();
@@ -152,8 +152,7 @@ fn each_condition_closes_the_gate_alone() {
     check(|w| w.deployment = deployed("v1", s(-500)), &[FixIsLive]);
     check(|w| w.deployment = None, &[]);
     check(|w| w.fix = Some(fix(FixKind::DataRepair, "T-1")), &[]);
-    // A letter that died of the cause after the fix took effect speaks against it; the deployment's time counts, not
-    // the declaration's.
+    // A failure after the fix took effect disproves it. The deployment's time counts, not the declaration's.
     check(|w| w.last_died_at = Some(s(1)), &[FixIsLive]);
     check(|w| w.last_died_at = Some(s(-3)), &[FixIsLive]);
     check(|w| w.last_died_at = Some(s(-6)), &[]);
@@ -178,7 +177,7 @@ fn each_condition_closes_the_gate_alone() {
 }
 
 #[test]
-fn a_transform_has_to_be_tried_and_to_change_something() {
+fn a_transform_must_be_tried_and_must_change_something() {
     let transform = |version: u32, program: &str| Transform {
         group: GroupId::from("g"),
         version,
@@ -210,7 +209,7 @@ fn a_transform_has_to_be_tried_and_to_change_something() {
         let unmet: &[ConditionKind] = if holds { &[] } else { &[ConditionKind::DryRun] };
         println!("{name}");
         check(|w| (w.fix, w.dry_run) = (declared(&one), run.clone()), unmet);
-        // Letters that die meanwhile say nothing about it, nor does what runs.
+        // New failures in the meantime do not matter, and neither does the deployed version.
         check(
             |w| {
                 (w.fix, w.dry_run, w.last_died_at) = (declared(&one), run, Some(s(599)));
@@ -221,7 +220,7 @@ fn a_transform_has_to_be_tried_and_to_change_something() {
     }
     check(|w| w.fix = Some(fix(FixKind::PayloadTransform, "v1")), &[ConditionKind::DryRun]);
 
-    // A dry run over all letters is one over those of any plan; one over some of them says nothing about others.
+    // A dry run over all letters applies to any plan; a dry run over some letters applies only to those.
     let refunds = LetterFilter { message_type: Some("order.refund".into()), ..LetterFilter::default() };
     let of_acme = LetterFilter { tenant: Some("acme".into()), ..refunds.clone() };
     let all = LetterFilter::default();
@@ -240,7 +239,7 @@ fn a_transform_has_to_be_tried_and_to_change_something() {
 }
 
 #[test]
-fn quiet_opens_by_itself_and_says_when() {
+fn quiet_clears_without_action_and_says_when() {
     let mut world = good();
     world.now = s(10);
     let opens_at = |world: &World| {
@@ -257,7 +256,7 @@ fn quiet_opens_by_itself_and_says_when() {
 }
 
 #[test]
-fn only_what_evidence_can_be_wrong_about_can_be_waived() {
+fn only_conditions_with_fallible_evidence_can_be_waived() {
     let waiver = |condition| Waiver {
         condition,
         by: Actor::from("anna"),

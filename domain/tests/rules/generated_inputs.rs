@@ -1,7 +1,7 @@
-//! Signs that the readers act on, in orders that nobody would write: whatever is read, nothing breaks.
+//! Signs that the reader reacts to, in random order: whatever is read, nothing breaks.
 //!
-//! Single signs are what the fuzzers' bytes rarely hit upon. `int * (*) fn`, a type of C in a message, was such an
-//! order: it broke the template.
+//! The fuzzers' bytes rarely produce such signs. `int * (*) fn`, a C type in a message, was such an order: it broke
+//! the template.
 
 use domain::id::GroupId;
 use domain::merge::{Skeleton, find_groups};
@@ -17,7 +17,7 @@ use std::path::Path;
 /// The longest template, bytes.
 const TEMPLATE_BYTES_MAX: usize = 2 * 1024;
 
-/// What a message is put together from.
+/// The parts of a message.
 #[rustfmt::skip]
 const SIGNS: &[&str] = &[
     " ", " ", " ", "\n", "\t", "\0", "*", "**", "(", ")", "[", "]", "{", "}", "<", ">", "|", ",", ";", ":", "::", "=",
@@ -30,11 +30,11 @@ const SIGNS: &[&str] = &[
     "550e8400-e29b-41d4-a716-446655440000", "eyJhbGciOiJIUzI1NiJ9", "camelCase", "snake_case", "a.b.c", "call()",
 ];
 
-/// The few signs that a template's own state turns on; of so few, long soups hold most orders of five.
+/// The few signs that change a template's state. Long inputs of so few signs contain most orders of five.
 #[rustfmt::skip]
-const TURNS: &[&str] = &[" ", "*", "(", ")", ",", "/", "12", "a", "kafka2", "\"", "{", "}", "=", "%"];
+const STATE_SIGNS: &[&str] = &[" ", "*", "(", ")", ",", "/", "12", "a", "kafka2", "\"", "{", "}", "=", "%"];
 
-/// What a stack is put together from.
+/// The parts of a stack.
 #[rustfmt::skip]
 const FRAMES: &[&str] = &[
     "\n", "\n", "\n", "\r\n", "    at ", "\tat ", "at async ", "  File \"", "\", line ", ", in ", "Caused by: ",
@@ -48,14 +48,14 @@ const FRAMES: &[&str] = &[
     "Error", "Error: ", "a", " ", "12", "~[app.jar:1.0]", "[as b]", "new ", "_", "-",
 ];
 
-/// What the bodies of envelopes are broken by.
+/// The insertions that break the bodies of envelopes.
 #[rustfmt::skip]
 const BREAKS: &[&str] = &[
     "", "\"", "\\", "{", "}", "[", "]", ",", ":", "null", "true", "-1", "1e999", "\"\"", "{}", "[]", "[[]]", "\\ud800",
     "\"\\u0000\"", "\"{\\\"Message\\\":\\\"{}\\\"}\"", "\u{feff}", "日", "9999-12-31T23:59:60+99:99", " ", "\0",
 ];
 
-fn soup(signs: &'static [&'static str], most: usize) -> impl Strategy<Value = String> {
+fn generated(signs: &'static [&'static str], most: usize) -> impl Strategy<Value = String> {
     prop::collection::vec(select(signs), 1..most).prop_map(|signs| signs.concat())
 }
 
@@ -64,7 +64,7 @@ fn error_type() -> impl Strategy<Value = Option<String>> {
     prop::option::of(select(TYPES).prop_map(String::from))
 }
 
-/// The bodies of the fixtures of envelopes, with a few places broken.
+/// The bodies of the envelope fixtures, broken in a few places.
 fn broken_body() -> impl Strategy<Value = String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/envelopes");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -81,21 +81,21 @@ fn broken_body() -> impl Strategy<Value = String> {
     })
 }
 
-/// The body of a fixture; one that is not a string stands for its own text.
+/// The body of a fixture. A body that is not a string stands for its own text.
 fn body(fixture: String) -> String {
     let fixture: serde_json::Value = serde_json::from_str(&fixture).unwrap();
     fixture["body"].as_str().map_or_else(|| fixture["body"].to_string(), String::from)
 }
 
 proptest! {
-    // So many find an order of five signs that breaks, most times.
+    // This many cases usually find an order of five signs that breaks something.
     #![proptest_config(ProptestConfig::with_cases(24_000))]
 
     #[test]
-    fn of_a_message(text in prop_oneof![soup(SIGNS, 40), soup(TURNS, 400)], error_type in error_type()) {
+    fn of_a_message(text in prop_oneof![generated(SIGNS, 40), generated(STATE_SIGNS, 400)], error_type in error_type()) {
         let failure = Failure { error_type, message: Some(text), ..Failure::default() };
-        let verdict = classify_failure(&failure, None, &Policy::default());
-        prop_assert!(!verdict.title.is_empty());
+        let assessment = classify_failure(&failure, None, &Policy::default());
+        prop_assert!(!assessment.title.is_empty());
         let template = skeleton(&failure, None).map(|skeleton| skeleton.template).unwrap_or_default();
         prop_assert!(template.len() <= TEMPLATE_BYTES_MAX);
     }
@@ -105,15 +105,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn of_a_stack(stack in soup(FRAMES, 60), message in prop::option::of(soup(SIGNS, 10))) {
+    fn of_a_stack(stack in generated(FRAMES, 60), message in prop::option::of(generated(SIGNS, 10))) {
         prop_assert!(frames::parse(&stack).frames.len() <= 2 * stack.lines().count());
         let failure = Failure { stack: Some(stack), message, ..Failure::default() };
-        let verdict = classify_failure(&failure, None, &Policy::default());
-        prop_assert_eq!(verdict, classify_failure(&failure, None, &Policy::default()));
+        let assessment = classify_failure(&failure, None, &Policy::default());
+        prop_assert_eq!(assessment, classify_failure(&failure, None, &Policy::default()));
     }
 
     #[test]
-    fn of_an_envelope(body in broken_body(), stamp in prop::option::of(soup(SIGNS, 20)), redriven: bool) {
+    fn of_an_envelope(body in broken_body(), stamp in prop::option::of(generated(SIGNS, 20)), redriven: bool) {
         let message = DeadMessage {
             dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
             message_id: "m-1".into(),
@@ -133,8 +133,8 @@ proptest! {
     }
 
     #[test]
-    fn of_causes_that_are_compared(words in soup(SIGNS, 20), others in prop::collection::vec((0..60_usize, select(SIGNS)), 1..8)) {
-        // Templates that are nearly alike, which is what a merge looks into.
+    fn of_causes_that_are_compared(words in generated(SIGNS, 20), others in prop::collection::vec((0..60_usize, select(SIGNS)), 1..8)) {
+        // Nearly equal templates, which merging examines closely.
         let template = |text: &str| {
             let failure = Failure { message: Some(text.to_owned()), ..Failure::default() };
             skeleton(&failure, None).map(|skeleton| skeleton.template).unwrap_or_default()
@@ -152,7 +152,7 @@ proptest! {
             .enumerate()
             .map(|(n, template)| (GroupId::new(n.to_string()), Skeleton { family: family(), template }))
             .collect();
-        let joined = find_groups(&skeletons, &BTreeSet::new());
-        prop_assert!(joined.iter().all(|group| group.len() > 1));
+        let groups = find_groups(&skeletons, &BTreeSet::new());
+        prop_assert!(groups.iter().all(|group| group.len() > 1));
     }
 }

@@ -1,4 +1,4 @@
-//! Hostile letters: nothing panics, nothing allocates beyond a multiple of the letter, and the body stays as it is.
+//! Hostile letters: nothing panics, allocations are bounded by the letter's size, and the body stays unchanged.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,8 +8,8 @@ use domain::read::read;
 use domain::time::Timestamp;
 use miniz_oxide::deflate::compress_to_vec;
 
-/// What reading may allocate in all, of which most is given back at once: per byte of the letter (its copy, and one for
-/// each layer that is unpacked) and besides (the MiB that packed bytes may unpack to, in a buffer that doubles).
+/// The maximum total allocation of a reading, most of it freed at once. Per byte of the letter: its copy, and one for
+/// each unpacked layer. Besides: the MiB that packed bytes may unpack to, in a buffer that doubles.
 const ALLOCATED_PER_BYTE_MAX: usize = 6;
 const ALLOCATED_BESIDES_MAX: usize = 5 << 20;
 
@@ -38,7 +38,7 @@ fn times(n: usize, start: &str, around: impl Fn(&str) -> String) -> String {
     (0..n).fold(start.to_string(), |inner, _| around(&inner))
 }
 
-/// Bodies that somebody might send to break a reader.
+/// Bodies that an attacker might send to break the reader.
 fn bodies() -> Vec<(&'static str, String)> {
     let bomb = gzip(&vec![b' '; 16 * MIB]);
     let many = |n: usize, part: &str| vec![part; n].join(",");
@@ -102,7 +102,7 @@ fn message(body: &str, attributes: &[(String, Attribute)], redriven: bool) -> De
     }
 }
 
-/// Attributes that make every carrier look at the body and at each other.
+/// Attributes that make every carrier examine the body, and each other.
 fn attributes() -> Vec<(String, Attribute)> {
     let names = [
         "dlo.failure",
@@ -125,7 +125,7 @@ fn attributes() -> Vec<(String, Attribute)> {
 }
 
 #[test]
-fn hostile_letters_are_letters_like_any_other() {
+fn hostile_letters_are_read_like_any_other() {
     let everything = MessageTypeRule {
         message_type: "*".into(),
         amount_minor: Some("/total/total/total/0/~1~0".into()),
@@ -149,8 +149,8 @@ fn hostile_letters_are_letters_like_any_other() {
             let most = size * ALLOCATED_PER_BYTE_MAX + ALLOCATED_BESIDES_MAX;
             assert!(allocated <= most, "{name}: {allocated} bytes allocated for {size}, at most {most}");
             let kept = message.content.body == reading.original.body;
-            assert!(kept || !redriven, "{name}: the body is not what it was");
-            assert!(reading.original.size_bytes() <= size, "{name}: what goes back has grown");
+            assert!(kept || !redriven, "{name}: the body has changed");
+            assert!(reading.original.size_bytes() <= size, "{name}: the content for the replay has grown");
             assert!(
                 reading.diagnosis.remarks.iter().all(|remark| remark.len() < 1_000),
                 "{name}: a remark is a sentence"

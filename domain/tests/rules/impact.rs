@@ -1,4 +1,4 @@
-//! Money is printed and read without losing a digit; the time to loss follows the queue's kind.
+//! Money is printed and parsed without losing a digit; the time to loss depends on the queue's kind.
 
 use domain::impact::loss_at;
 use domain::letter::Letter;
@@ -17,7 +17,8 @@ fn day(n: i64) -> Timestamp {
     Timestamp::from_ms(0).plus(DAY.times(n))
 }
 
-/// When a letter is lost that was first sent on day 0, moved to a dead-letter queue that keeps four days on day 2.
+/// When a letter is lost that was first sent on day 0 and moved on day 2 to a dead-letter queue with a retention of
+/// four days.
 fn lost_at(fifo: bool, redriven: bool, stamped: bool, deadline: Option<i64>) -> Timestamp {
     let end = if fifo { ".fifo" } else { "" };
     let arn = |name: &str| format!("arn:aws:sqs:eu-west-1:111122223333:{name}{end}").as_str().into();
@@ -45,17 +46,17 @@ fn lost_at(fifo: bool, redriven: bool, stamped: bool, deadline: Option<i64>) -> 
 }
 
 #[test]
-fn the_time_to_loss_counts_from_where_sqs_counts() {
+fn the_time_to_loss_counts_as_sqs_does() {
     for (fifo, redriven, stamped, deadline, lost) in [
         // Standard, redriven: from the first send.
         (false, true, false, None, 4),
         // FIFO, redriven: from the move.
         (true, true, false, None, 6),
-        // Put there by a consumer or a service: from that, whatever the stamp says of the first send.
+        // Put there by a consumer or a service: from that put, whatever the stamp says about the first send.
         (false, false, true, None, 6),
         (true, false, true, None, 6),
         (false, false, false, None, 6),
-        // Its own deadline, where that comes first.
+        // Its own deadline, if that is earlier.
         (false, true, false, Some(3), 3),
         (false, true, false, Some(5), 4),
     ] {
@@ -64,13 +65,13 @@ fn the_time_to_loss_counts_from_where_sqs_counts() {
 }
 
 #[test]
-fn time_stops_at_its_ends() {
+fn time_saturates_at_its_ends() {
     let end = Timestamp::from_ms(i64::MAX);
     assert_eq!(loss_at(end, DAY, None), end);
     assert_eq!(loss_at(end, DAY, Some(day(1))), day(1));
 }
 
-/// What is read as the amount of a body that has it so.
+/// The amount that is read from a body with this text.
 fn amount_of(written: &str) -> Option<Decimal> {
     let message = DeadMessage {
         dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
@@ -82,7 +83,7 @@ fn amount_of(written: &str) -> Option<Decimal> {
 }
 
 #[test]
-fn what_no_sum_could_hold_is_no_money() {
+fn implausibly_large_amounts_are_rejected() {
     for (written, amount) in [
         ("999999999999999.999999999999", Some("999999999999999.999999999999")),
         ("29.990000000000002", Some("29.99")),
@@ -100,7 +101,7 @@ fn what_no_sum_could_hold_is_no_money() {
 
 proptest! {
     #[test]
-    fn money_is_read_as_it_was_printed(mantissa in any::<i64>(), scale in 0_u32..=28, currency in "[A-Za-z]{3}") {
+    fn money_survives_a_round_trip(mantissa in any::<i64>(), scale in 0_u32..=28, currency in "[A-Za-z]{3}") {
         let currency = Currency::parse(&currency).unwrap();
         let money = Money { amount: Decimal::new(mantissa, scale), currency };
         let printed = serde_json::to_string(&money).unwrap();
@@ -111,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn a_body_gives_back_the_very_digits_it_holds(units in 0..AMOUNT_END, fine in any::<u64>(), scale in 0..=AMOUNT_SCALE_MAX) {
+    fn every_digit_of_an_amount_is_preserved(units in 0..AMOUNT_END, fine in any::<u64>(), scale in 0..=AMOUNT_SCALE_MAX) {
         let amount = Decimal::from(units) + Decimal::new((fine % 10_u64.pow(scale)).cast_signed(), scale);
         for written in [format!("{amount}"), format!("\"{amount}\"")] {
             prop_assert_eq!(amount_of(&written).map(|amount| amount.to_string()), Some(amount.to_string()));
@@ -119,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn a_marker_is_read_as_it_was_printed(letter in "[0-9a-f]{32}", replay in "[0-9a-f]{32}", attempt in any::<u32>()) {
+    fn a_marker_survives_a_round_trip(letter in "[0-9a-f]{32}", replay in "[0-9a-f]{32}", attempt in any::<u32>()) {
         let marker = Marker { letter: letter.as_str().into(), replay: replay.as_str().into(), attempt };
         prop_assert_eq!(Marker::parse(&marker.print()), Some(marker));
     }

@@ -1,6 +1,6 @@
-//! Work grows with a letter's size and no faster, counted in allocations: a count is the same on every machine.
+//! Work grows at most linearly with a letter's size, measured in allocations: a count is the same on every machine.
 //!
-//! The scanner's looking ahead is counted beside it: `read::template::tests`.
+//! The tests of `read::template` count the scanner's look-ahead.
 
 use domain::message::{Attribute, Content, DeadMessage, SystemAttributes};
 use domain::policy::Policy;

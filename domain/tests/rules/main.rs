@@ -14,3 +14,4 @@ mod plan_waves;
 mod policy_example;
 mod replay_fixture;
 mod replay_steps;
+mod stored_names;

@@ -1,4 +1,4 @@
-//! Waves of a plan: a canary, then growing, every letter once, every limit kept.
+//! Waves of a plan: a canary, then growing; every letter exactly once, every limit kept.
 
 use domain::limits::{PLAN_LETTERS_MAX, WAVES_MAX};
 use domain::policy::ReplayPolicy;
@@ -24,7 +24,7 @@ fn waves_start_small_and_grow() {
 }
 
 #[test]
-fn options_out_of_range_are_refused_by_name() {
+fn options_out_of_range_are_rejected_by_name() {
     let refused = |options: PlanOptions| plan_waves(10, &ReplayPolicy::default(), &options).unwrap_err();
     let growth = refused(PlanOptions { growth_factor: Some(0), ..PlanOptions::default() });
     assert_eq!(growth, PlanError::OutOfRange { option: "growth_factor", min: 1, max: 100 });
@@ -40,7 +40,7 @@ fn options_out_of_range_are_refused_by_name() {
 }
 
 #[test]
-fn a_window_may_be_longer_than_the_queue_asks_for_and_never_shorter() {
+fn a_window_may_be_longer_than_the_queues_minimum_but_never_shorter() {
     let derived = Span::from_ms(119_500);
     let window = |window_s| PlanOptions { window_s, ..PlanOptions::default() }.window(derived);
     assert_eq!(window(None), Ok(derived));

@@ -1,4 +1,4 @@
-//! The policy example that people copy is read, and shows the defaults where it does not choose.
+//! The example policy is valid, and shows the defaults where it makes no choice.
 
 use domain::policy::Policy;
 
@@ -17,7 +17,7 @@ fn the_example_is_a_policy_and_shows_the_defaults() {
 }
 
 #[test]
-fn a_misspelt_key_is_refused() {
+fn a_misspelt_key_is_rejected() {
     let error = serde_json::from_str::<Policy>(r#"{"gate":{"four_eys":false}}"#).unwrap_err();
     assert!(error.to_string().contains("four_eys"), "{error}");
 }

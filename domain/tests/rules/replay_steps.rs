@@ -189,7 +189,7 @@ fn a_window_begins_when_the_main_queues_backlog_is_drained() {
 }
 
 #[test]
-fn a_resumption_starts_with_a_canary_and_forgives_what_came_back_before() {
+fn a_resumption_starts_with_a_canary_and_ignores_earlier_returns() {
     let ledger_then = ledger(&["0/0/0/2/0", "3/0/0/1/4", "16/0/0/0/0"]);
     let resumed = replay(paused(1)).resume(&open_gate(), &ledger_then, &[], None).unwrap();
     assert_eq!(next_step(&resumed, &ledger_then, at(20), 0), Step::Send { wave: 1, letters_max: 2 });
@@ -227,7 +227,7 @@ fn nothing_resumes_while_letters_are_in_flight() {
 }
 
 #[test]
-fn an_approval_of_another_plan_starts_nothing() {
+fn an_approval_of_another_plan_is_rejected() {
     let approved = plan();
     let mut changed = plan();
     changed.pace_per_s = 1_000;
@@ -242,7 +242,7 @@ fn an_approval_of_another_plan_starts_nothing() {
 }
 
 #[test]
-fn a_ledger_closes_whatever_moves() {
+fn a_ledger_balances_after_every_move() {
     let mut ledger = Ledger::default();
     let moves = [
         (None, OutcomeKind::Pending, 7),
@@ -310,7 +310,7 @@ fn successors(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Vec<Replay> {
 }
 
 #[test]
-fn the_diagram_has_every_way_and_no_other() {
+fn the_diagram_has_every_transition_and_no_other() {
     let phases = [Phase::Sending, Phase::Observing { until: at(10) }, Phase::BetweenWaves { until: at(12) }];
     let mut states: Vec<_> = (0..3).flat_map(|wave| phases.map(|phase| running(wave, phase))).collect();
     states.extend([paused(0), paused(1), paused(2), aborting()]);

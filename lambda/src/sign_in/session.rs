@@ -9,16 +9,16 @@ use domain::time::Timestamp;
 use office::api::{Api, ApiError, Endpoint};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use wire::{ComeBack, ErrorCode, Me, Session, SignIn, WayIn};
+use wire::{ErrorCode, IssuerSignInRequest, Me, Session, SignInOptions, SignInRequest};
 
 type Body<T> = Result<Json<T>, JsonRejection>;
 type Response<T> = Result<Json<T>, ApiError>;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get::<WayIn, _>("/session", "Describe how to sign in", describe_sign_in).for_everybody(),
-        Endpoint::post::<SignIn, Session, _>("/session", None, "Identify the bearer of an ID token", sign_in),
-        Endpoint::post::<ComeBack, Session, _>(
+        Endpoint::get::<SignInOptions, _>("/session", "Describe how to sign in", describe_sign_in).for_everybody(),
+        Endpoint::post::<SignInRequest, Session, _>("/session", None, "Identify the bearer of an ID token", sign_in),
+        Endpoint::post::<IssuerSignInRequest, Session, _>(
             "/session/code",
             None,
             "Exchange the issuer's code for an ID token and identify its bearer",
@@ -40,15 +40,18 @@ async fn sign_out() -> Json<Ended> {
     Json(Ended { ended: false })
 }
 
-async fn describe_sign_in(State(api): State<Api>, Extension(tokens): Extension<Arc<Tokens>>) -> Response<WayIn> {
+async fn describe_sign_in(
+    State(api): State<Api>,
+    Extension(tokens): Extension<Arc<Tokens>>,
+) -> Response<SignInOptions> {
     let issuer = tokens.documents.sign_in_url(&tokens.client_id, &tokens.scope, api.office.now()).await;
-    Ok(Json(WayIn { issuer: Some(issuer.map_err(unreachable)?) }))
+    Ok(Json(SignInOptions { issuer: Some(issuer.map_err(unreachable)?) }))
 }
 
 async fn sign_in(
     State(api): State<Api>,
     Extension(tokens): Extension<Arc<Tokens>>,
-    ask: Body<SignIn>,
+    ask: Body<SignInRequest>,
 ) -> Response<Session> {
     let Json(ask) = ask?;
     let token = ask.code.trim().to_owned();
@@ -69,7 +72,7 @@ async fn sign_in(
 async fn exchange_code(
     State(api): State<Api>,
     Extension(tokens): Extension<Arc<Tokens>>,
-    ask: Body<ComeBack>,
+    ask: Body<IssuerSignInRequest>,
 ) -> Response<Session> {
     let (Json(ask), now) = (ask?, api.office.now());
     let form = [

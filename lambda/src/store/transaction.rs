@@ -69,7 +69,7 @@ impl<'a> TransactionBuilder<'a> {
         match write {
             Write::Letter { letter, expect } => self.letter(index, letter, *expect),
             Write::Death(death) => self.death(index, death),
-            Write::Variant { group, expect } => self.variant(index, group, *expect),
+            Write::Variant { variant, expect } => self.variant(index, variant, *expect),
             Write::Counts { group, delta } => {
                 self.counts(index, group, delta);
                 Ok(())

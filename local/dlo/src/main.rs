@@ -84,9 +84,9 @@ enum Command {
     },
     /// Classify failures: JSON lines from stdin, JSON lines to stdout
     ///
-    /// An input line is {"id","error_type","error_message","stack_trace","body"} (all but id optional), or an SQS
-    /// message as `aws sqs receive-message` prints it. For a line that cannot be parsed, the output has an `error`
-    /// field and the exit status is 1.
+    /// An input line is a record {"id","error_type","error_message","stack_trace","body"}, all fields optional, or an
+    /// SQS message as `aws sqs receive-message` prints it. For an invalid line the output has an `error` field, and the
+    /// exit status is 1.
     Classify {
         /// Merge fingerprints that share a cause; prints nothing before the end of the input
         ///
@@ -182,7 +182,7 @@ fn log_to_stderr() {
     } else {
         subscriber.json().init();
     }
-    office::guard::log_places_of_panics();
+    office::guard::log_locations_of_panics();
 }
 
 #[cfg(test)]

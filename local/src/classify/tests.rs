@@ -1,4 +1,4 @@
-//! The contract of `dlo classify`: each input line has an output line, in order, whatever the input is.
+//! The contract of `dlo classify`: each record and message has an output line, in order, whatever the input is.
 
 use super::*;
 

@@ -11,9 +11,10 @@ use consumer::{Consumer, ConsumerConfig};
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::time::Timestamp;
+use lambda::batch::{Answer, Batch};
 use lambda::queue::SqsQueue;
 use lambda::{connect, function, settings};
-use office::event::{Answer, Batch};
+
 use queue::{EntryFailure, Outgoing, Queue, QueueError};
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ pub async fn run() -> Result<(), function::Error> {
         let consumer = consumer.clone();
         async move {
             let failed = consumer.handle_batch(batch.received()).await?;
-            Ok(Answer::failing(failed.into_iter().map(|id| id.as_str().to_owned())))
+            Ok(Answer::failing(failed))
         }
     })
     .await

@@ -183,7 +183,7 @@ mod tests {
         LogAlerts::with_webhook(&url).unwrap().raise(&alert(5)).await.unwrap();
         let expected = serde_json::json!({
             "text": "A replay paused itself: product <n> is not in the catalogue Declare another fix.",
-            "kind": "replay_stopped", "level": "critical", "at": 5, "group": "9f2c", "replay": "77aa",
+            "kind": "replay_paused", "level": "critical", "at": 5, "group": "9f2c", "replay": "77aa",
             "title": "product <n> is not in the catalogue", "advice": "Declare another fix.",
         });
         assert_eq!(posted.recv().await, Some(expected));

@@ -20,7 +20,7 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
     match write {
         Write::Letter { letter, expect } => self::letter(db, *letter, expect),
         Write::Death(death) => self::death(db, &death),
-        Write::Variant { group, expect } => variant(db, &group, expect),
+        Write::Variant { variant: record, expect } => variant(db, &record, expect),
         Write::Counts { group, delta } => counts(db, &group, &delta).map(|()| true),
         Write::Plan(plan) => self::plan(db, &plan).map(|()| true),
         Write::PlanTaken { group, plan } => plan_taken(db, &group, &plan),

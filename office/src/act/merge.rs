@@ -1,6 +1,7 @@
-//! Undoing a merge, and undoing that.
+//! Unmerging a fingerprint from its group, and allowing it to be merged again.
 
-use super::{By, commit, facts, text};
+use super::{commit_once, facts, text};
+use crate::audit::Auditor;
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::port::{Expect, Write};
@@ -8,43 +9,51 @@ use domain::audit::Act;
 use domain::id::{Actor, GroupId};
 use wire::{ReasonRequest, UnmergeRequest};
 
-/// Somebody says that a fingerprint is another cause than the group that it was merged into. No merge takes it in
-/// again but by a rule of the policy.
-pub async fn unmerge(office: &Office, actor: &Actor, id: &GroupId, ask: &UnmergeRequest) -> Result<(), OfficeError> {
-    let head = facts(office, id).await?.group;
-    let reason = text("the reason", &ask.reason)?;
-    let group = office.store.group(&ask.fingerprint).await?;
-    let group = group.ok_or_else(|| OfficeError::NoGroup(ask.fingerprint.clone()))?;
-    let Some((mut out, without)) = group.unmerged_from(&head) else {
-        return Err(OfficeError::NotNow("this fingerprint is not merged into the group".into()));
+/// Unmerges a fingerprint from a group, because it has another cause. After that only a rule of the policy merges it
+/// again.
+pub async fn unmerge(
+    office: &Office,
+    actor: &Actor,
+    id: &GroupId,
+    request: &UnmergeRequest,
+) -> Result<(), OfficeError> {
+    let representative = facts(office, id).await?.group;
+    let reason = text("the reason", &request.reason)?;
+    let variant = office.store.group(&request.fingerprint).await?;
+    let variant = variant.ok_or_else(|| OfficeError::NoGroup(request.fingerprint.clone()))?;
+    let Some((mut unmerged, without)) = variant.unmerged_from(&representative) else {
+        return Err(OfficeError::NotNow("this fingerprint is not merged into the group; reload".into()));
     };
-    out.merge.unmerged = true;
-    let by = |id| By { actor, at: office.now(), group: id, replay: None };
-    let record = |id, title: &str| {
-        by(id).record(Act::GroupsUnmerged, format!("No longer seen as: {title}"), Some(reason.clone()))
-    };
+    unmerged.merge.unmerged = true;
+    let now = office.now();
+    let record = |id, detail| Auditor::new(actor, id, now).record(Act::GroupsUnmerged, detail, Some(reason.clone()));
     let writes = vec![
-        record(id, &group.title),
-        record(&group.id, &head.title),
-        Write::Variant { group: Box::new(out), expect: Expect::Version(group.version) },
-        Write::Variant { group: Box::new(without), expect: Expect::Version(head.version) },
+        record(id, format!("Unmerged: {}", variant.title)),
+        record(&variant.id, format!("Unmerged from: {}", representative.title)),
+        Write::Variant { variant: Box::new(unmerged), expect: Expect::Version(variant.version) },
+        Write::Variant { variant: Box::new(without), expect: Expect::Version(representative.version) },
     ];
-    commit(office, writes).await
+    commit_once(office, writes).await
 }
 
-/// Somebody says that a fingerprint that was taken out may be merged again; the next sweep does it where it belongs.
-pub async fn allow_merge(office: &Office, actor: &Actor, id: &GroupId, ask: &ReasonRequest) -> Result<(), OfficeError> {
-    let group = facts(office, id).await?.group;
-    let reason = text("the reason", &ask.reason)?;
-    if !group.merge.unmerged {
-        return Err(OfficeError::NotNow("nobody took this fingerprint out of a group".into()));
+/// Allows an unmerged fingerprint to be merged again. The next sweep merges it where it belongs.
+pub async fn allow_merge(
+    office: &Office,
+    actor: &Actor,
+    id: &GroupId,
+    request: &ReasonRequest,
+) -> Result<(), OfficeError> {
+    let variant = facts(office, id).await?.group;
+    let reason = text("the reason", &request.reason)?;
+    if !variant.merge.unmerged {
+        return Err(OfficeError::NotNow("this fingerprint was never unmerged, so it can be merged already".into()));
     }
-    let mut free = group.moved(group.state.clone());
-    free.merge.unmerged = false;
-    let by = By { actor, at: office.now(), group: id, replay: None };
+    let mut mergeable = variant.moved(variant.state.clone());
+    mergeable.merge.unmerged = false;
+    let by = Auditor::new(actor, id, office.now());
     let writes = vec![
-        by.record(Act::MergeAllowed, "It may be merged into another group again", Some(reason)),
-        Write::Variant { group: Box::new(free), expect: Expect::Version(group.version) },
+        by.record(Act::MergeAllowed, "Can be merged into a group again", Some(reason)),
+        Write::Variant { variant: Box::new(mergeable), expect: Expect::Version(variant.version) },
     ];
-    commit(office, writes).await
+    commit_once(office, writes).await
 }

@@ -1,11 +1,13 @@
-//! Making a plan: the letters that wait in a group now, frozen.
+//! Making a plan: a snapshot of the letters that wait in a group.
 
-use super::{By, commit, facts};
+use super::{commit_once, facts};
+use crate::audit::Auditor;
+use crate::commit::{Committed, Tries, commit};
 use crate::error::OfficeError;
-use crate::groups::TRIES_MAX;
+use crate::gate::IN_QUARANTINE;
 use crate::office::Office;
-use crate::payloads::Looks;
-use crate::port::{CommitError, GroupFacts, Presence, Write};
+use crate::payloads::PayloadChecks;
+use crate::port::{Presence, Write};
 use domain::audit::Act;
 use domain::filter::LetterFilter;
 use domain::group::{GroupState, Tally, Variant};
@@ -15,8 +17,7 @@ use domain::limits::{PAGE_MAX, PLAN_ENTRIES_MAX, PLAN_LETTERS_MAX};
 use domain::money::Purse;
 use domain::reading::Replayability;
 use domain::replay::{
-    Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, Replay, WaveLedger, letters_digest,
-    plan_waves, rounds,
+    Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, letters_digest, plan_waves, rounds,
 };
 use domain::time::{Span, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +31,7 @@ struct Selection {
     oldest_sent_at: Option<Timestamp>,
     left_out: BTreeMap<String, u64>,
     unchecked: BTreeMap<&'static str, u64>,
-    payloads: Looks,
+    payloads: PayloadChecks,
     message_types: BTreeSet<Option<String>>,
 }
 
@@ -38,13 +39,13 @@ struct Selection {
 struct Chosen {
     id: LetterId,
     sent_at: Timestamp,
-    /// Its place in its dead-letter queue, on FIFO.
+    /// Its position in its dead-letter queue, on FIFO queues.
     sequence_number: Option<String>,
-    /// Its message group, on FIFO.
+    /// Its message group, on FIFO queues.
     message_group: Option<String>,
 }
 
-/// Makes a plan of all letters that wait in a group.
+/// Makes a plan of all letters that wait in a group. See [`plan`].
 pub async fn make_plan(
     office: &Office,
     actor: &Actor,
@@ -54,21 +55,21 @@ pub async fn make_plan(
     plan(office, actor, id, &PlanRequest { options: options.clone(), ..PlanRequest::default() }).await
 }
 
-/// Makes a plan for a group whose fix is declared. It waits for approval and replaces one that waited before.
-pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &PlanRequest) -> Result<Plan, OfficeError> {
-    let PlanRequest { options, filter } = ask;
+/// Makes a plan for a group whose fix is declared. The plan waits for approval and replaces an earlier one.
+pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRequest) -> Result<Plan, OfficeError> {
+    let PlanRequest { options, filter } = request;
     let facts = facts(office, id).await?;
     let GroupState::FixDeclared { fix } = &facts.group.state else {
         return Err(OfficeError::NotNow(match facts.group.state.replay() {
-            Some(_) => "a replay of this group is under way".into(),
-            None => "declare the fix first: a plan is made for one".into(),
+            Some(_) => "a replay of this group is running; wait until it ends, or abort it".into(),
+            None => "this group has no fix; declare the fix first".into(),
         }));
     };
     let main_queue = facts.group.main_queue.clone().ok_or_else(|| {
-        OfficeError::NotNow("the letters do not say which queue they died on, so nobody can send them back".into())
+        OfficeError::NotNow("the letters do not name their main queue, so they cannot be sent back to it".into())
     })?;
     let now = office.now();
-    let selection = select(office, &facts.group, &Wanted { main_queue: &main_queue, filter, now }).await?;
+    let selection = select(office, &facts.group, &Criteria { main_queue: &main_queue, filter, now }).await?;
     let policy = &office.policy.replay;
     let waves = plan_waves(selection.letters.len() as u64, policy, options)?;
     let (pace_per_s, stop_share_pct) = options.pace_and_share(policy)?;
@@ -101,107 +102,49 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, ask: &PlanReques
         wave_delay_ms_max: policy.wave_delay_ms_max,
     };
     write_entries(office, &plan, &selection.letters).await?;
-    let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
-    let which = if filter.is_none() { "" } else { " of a filter" };
+    let by = Auditor::new(actor, id, now).in_replay(&plan.id);
+    let which = if filter.is_none() { "" } else { " (filtered)" };
     let detail = format!("{} letters{which} in {} waves", plan.letters.letters, plan.waves.len());
     let audit = by.record(Act::ReplayPlanned, detail, None);
-    commit(office, vec![Write::Plan(Box::new(plan.clone())), audit]).await?;
+    commit_once(office, vec![Write::Plan(Box::new(plan.clone())), audit]).await?;
     Ok(plan)
 }
 
-/// What an approval given now would send and leave out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WouldBeSent {
-    /// The letters that would be sent.
-    pub letters: Tally,
-    /// Which of the group's letters they are.
-    pub filter: LetterFilter,
-    /// What would be left out, in words.
-    pub left_out: Vec<String>,
-    /// What would be sent unseen, in words.
-    pub unchecked: Vec<String>,
-    /// The kinds of message that would be sent.
-    pub message_types: Vec<Option<String>>,
-}
-
-/// What an approval given now would send, and what it would leave out, in words: the rest of a paused replay, the plan
-/// that waits, or every letter that waits while there is no plan.
-pub async fn would_be_sent(office: &Office, facts: &GroupFacts) -> Result<WouldBeSent, OfficeError> {
-    let group = &facts.group;
-    if let GroupState::Paused { replay, .. } = &group.state
-        && let Some(replay) = office.store.replay(replay).await?
-    {
-        let ledger = office.store.ledger(replay.id()).await?;
-        let letters = remaining_tally(&replay, &ledger.total());
-        let Plan { filter, message_types, unchecked, .. } = replay.plan().clone();
-        return Ok(WouldBeSent { letters, filter, left_out: Vec::new(), unchecked: words(&unchecked), message_types });
-    }
-    match office.store.plan(&group.id).await? {
-        Some(plan) if Some(&plan.fix) == group.state.fix() => {
-            let (left_out, unchecked) = (words(&plan.left_out), words(&plan.unchecked));
-            let Plan { letters, filter, message_types, .. } = plan;
-            Ok(WouldBeSent { letters, filter, left_out, unchecked, message_types })
-        }
-        _ => Ok(WouldBeSent {
-            letters: facts.counts.of(LetterStateKind::Waiting),
-            filter: LetterFilter::default(),
-            left_out: match facts.counts.of(LetterStateKind::Quarantined).letters {
-                0 => Vec::new(),
-                n => vec![format!("{n} {IN_QUARANTINE}")],
-            },
-            unchecked: Vec::new(),
-            message_types: vec![group.message_type.clone()],
-        }),
-    }
-}
-
-/// Numbers of letters with their reasons, for the gate.
-pub(super) fn words(left_out: &[LeftOut]) -> Vec<String> {
-    left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect()
-}
-
-/// What is left of a replay. The ledger counts letters, not money, so the money is that of the whole plan: never less
-/// than what is sent, which is the safe side of a limit from which a second person is asked for.
-pub(super) fn remaining_tally(replay: &Replay, total: &WaveLedger) -> Tally {
-    Tally { letters: (total.pending + total.sending) as i64, ..replay.plan().letters.clone() }
-}
-
-/// What a plan is made of.
-struct Wanted<'a> {
+/// Which letters go into a plan.
+struct Criteria<'a> {
     main_queue: &'a QueueArn,
     filter: &'a LetterFilter,
     now: Timestamp,
 }
 
-impl Wanted<'_> {
+impl Criteria<'_> {
+    /// Returns why a letter is left out, or `None` if it goes into the plan.
     fn why_not(&self, letter: &Letter, office: &Office) -> Option<String> {
         let outside = (!self.filter.fits(letter)).then(|| OUTSIDE.to_string());
         outside.or_else(|| why_not(letter, self.main_queue, office, self.now))
     }
 }
 
-async fn select(office: &Office, group: &Variant, wanted: &Wanted<'_>) -> Result<Selection, OfficeError> {
+async fn select(office: &Office, group: &Variant, criteria: &Criteria<'_>) -> Result<Selection, OfficeError> {
     let mut selection = Selection::default();
     for id in std::iter::once(&group.id).chain(&group.merge.members) {
         for state in [LetterStateKind::Waiting, LetterStateKind::Quarantined] {
-            selection.add(office, id, state, wanted).await?;
+            selection.add(office, id, state, criteria).await?;
         }
     }
     if !group.merge.members.is_empty() {
         selection.letters.sort_by(|a, b| (a.sent_at, &a.id).cmp(&(b.sent_at, &b.id)));
     }
-    // SQS writes sequence numbers with leading zeros: their texts are in order. Elsewhere nothing moves.
+    // SQS pads sequence numbers with zeros, so their texts are in order. On standard queues this sort changes nothing.
     selection.letters.sort_by(|a, b| a.sequence_number.cmp(&b.sequence_number));
     Ok(selection)
 }
 
-/// Why a letter is left out whose payload is not where it points to, after their number.
-const GONE: &str = "whose payload is gone from S3";
-/// Why a letter that nobody asked for is left out.
+/// Why a letter is left out whose payload is missing, after a number of letters.
+const GONE: &str = "with a payload missing from S3";
+/// Why a letter is left out that does not match the filter.
 const OUTSIDE: &str = "outside the filter";
-/// Why a letter in quarantine is left out, after their number.
-const IN_QUARANTINE: &str = "in quarantine";
-
+/// Returns why a letter cannot be replayed now, or `None` if it can.
 pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
     let allowed =
         matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
@@ -209,7 +152,7 @@ pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, n
         return Some(reason.into());
     }
     if letter.main_queue.as_ref() != Some(main_queue) {
-        return Some("belong to another main queue".into());
+        return Some("from another main queue".into());
     }
     if letter.is_expired(now) {
         return Some("past their deadline".into());
@@ -217,31 +160,31 @@ pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, n
     let cap = office.policy.gate.replays_max;
     match letter.state {
         LetterState::Quarantined { .. } => Some(IN_QUARANTINE.into()),
-        _ => letter.is_capped(cap).then(|| format!("replayed {cap} times already")),
+        _ => letter.is_capped(cap).then(|| format!("already replayed {cap} times")),
     }
 }
 
 impl Selection {
-    /// Goes through the letters of one fingerprint that are in one state.
+    /// Adds the letters of one fingerprint in one state.
     async fn add(
         &mut self,
         office: &Office,
         id: &GroupId,
         state: LetterStateKind,
-        wanted: &Wanted<'_>,
+        criteria: &Criteria<'_>,
     ) -> Result<(), OfficeError> {
         let mut cursor = None;
         loop {
             let page = office.store.letters_of(id, Some(state), cursor.as_ref(), PAGE_MAX).await?;
-            let can = |letter: &&Letter| wanted.why_not(letter, office).is_none();
-            let able: Vec<_> = page.items.iter().filter(can).collect();
-            let presences = self.payloads.look(&*office.payloads, able).await;
+            let goes = |letter: &&Letter| criteria.why_not(letter, office).is_none();
+            let letters: Vec<_> = page.items.iter().filter(goes).collect();
+            let presences = self.payloads.check(&*office.payloads, letters).await;
             for letter in &page.items {
                 let presence = presences.get(&letter.id);
                 let gone = || (presence == Some(&Presence::Gone)).then(|| GONE.into());
-                match wanted.why_not(letter, office).or_else(gone) {
+                match criteria.why_not(letter, office).or_else(gone) {
                     Some(reason) => *self.left_out.entry(reason).or_default() += 1,
-                    None => self.take(letter, wanted.main_queue.is_fifo()),
+                    None => self.take(letter, criteria.main_queue.is_fifo()),
                 }
                 if let Some(Presence::Unknown(why)) = presence {
                     *self.unchecked.entry(why).or_default() += 1;
@@ -277,15 +220,15 @@ impl Selection {
     }
 }
 
-/// The observation window: how long the main queue may take to give a message up, plus slack. Derived from the
-/// queue's own attributes, never guessed (promise 7).
+/// Returns the observation window: the time after which the main queue dead-letters a message that keeps failing, plus
+/// slack. It follows from the queue's own attributes and is never a guess.
 async fn window(office: &Office, main_queue: &QueueArn) -> Result<Span, OfficeError> {
     let attributes = office.queue.attributes(main_queue).await?;
     let receives = attributes.redrive.as_ref().map_or(1, |redrive| i64::from(redrive.receives_max));
     Ok(attributes.visibility_timeout.times(receives).plus(office.policy.replay.window_slack_ms))
 }
 
-/// Writes the frozen list, in commits of as many entries as one takes beside the ledger.
+/// Writes the entries of a plan, each commit with as many as fit in it beside the ledger.
 async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Result<(), OfficeError> {
     let mut wave_of = plan.waves.iter().enumerate().flat_map(|(wave, size)| (0..*size).map(move |_| wave as u32));
     let mut seq = 0;
@@ -316,18 +259,13 @@ async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Resu
 }
 
 async fn write_chunk(office: &Office, writes: Vec<Write>) -> Result<(), OfficeError> {
-    for _ in 0..TRIES_MAX {
-        match office.store.commit(writes.clone()).await {
-            Ok(()) => return Ok(()),
-            Err(CommitError::Store(error)) => return Err(error.into()),
-            Err(CommitError::Conflict(at))
-                if at.iter().any(|at| matches!(writes.get(*at), Some(Write::Entry { .. }))) =>
-            {
-                return Err(OfficeError::NotNow("you have just made a plan of this group; look at it".into()));
-            }
-            // A passing conflict on the ledger.
-            Err(CommitError::Conflict(_)) => {}
+    let mut tries = Tries::new("a plan");
+    loop {
+        tries.begin()?;
+        let Committed::Conflict(failed) = commit(office, writes.clone()).await? else { return Ok(()) };
+        if failed.iter().any(|write| matches!(write, Write::Entry { .. })) {
+            return Err(OfficeError::NotNow("you have just made a plan for this group; review that one".into()));
         }
+        // Another commit was writing the same record of the ledger: that passes.
     }
-    Err(OfficeError::Contended { subject: "a plan".into() })
 }

@@ -1,86 +1,92 @@
-//! Letting letters out of quarantine.
+//! Releasing letters from quarantine.
 
-use super::{By, facts, text};
+use super::{facts, text};
+use crate::audit::Auditor;
+use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
-use crate::groups::{TRIES_MAX, count_writes};
+use crate::groups::count_writes;
 use crate::merged;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, Write};
+use crate::port::{Expect, Write};
 use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
 use domain::id::{Actor, GroupId, LetterId};
 use domain::letter::{Letter, LetterStateKind};
 use wire::ReleaseRequest;
 
-/// Letters that one commit releases: each may have a fingerprint with counters of its own.
+/// The most letters that one commit releases. Each may have another fingerprint, with counters of its own.
 const TOGETHER_MAX: usize = 20;
 
-/// Somebody who may approve says that letters may be replayed again though they came back so often. Gives how many were
-/// let out.
-pub async fn release(office: &Office, actor: &Actor, id: &GroupId, ask: &ReleaseRequest) -> Result<usize, OfficeError> {
+/// Releases letters from quarantine, so that a plan can include them again: those of the request, or all of the group
+/// if it names none. Returns how many were released.
+pub async fn release(
+    office: &Office,
+    actor: &Actor,
+    id: &GroupId,
+    request: &ReleaseRequest,
+) -> Result<usize, OfficeError> {
     let group = facts(office, id).await?.group;
-    let reason = text("the reason", &ask.reason)?;
-    let by = By { actor, at: office.now(), group: id, replay: None };
+    let reason = text("the reason", &request.reason)?;
+    let by = Auditor::new(actor, id, office.now());
     let mut released = 0;
-    if ask.letters.is_empty() {
+    if request.letters.is_empty() {
         loop {
             let held = Some(LetterStateKind::Quarantined);
             let page = merged::letters(&*office.store, &group, held, None, TOGETHER_MAX).await?;
             let ids: Vec<_> = page.items.into_iter().map(|letter| letter.id).collect();
             let more = some(office, &by, &group, ids, &reason).await?;
             released += more;
-            // Whom a list still shows that are out already is out for the next reader.
+            // The list may lag behind and still show letters that are released; the next call finds the others.
             if more == 0 || page.next.is_none() {
                 break;
             }
         }
     }
-    for ids in ask.letters.chunks(TOGETHER_MAX) {
+    for ids in request.letters.chunks(TOGETHER_MAX) {
         released += some(office, &by, &group, ids.to_vec(), &reason).await?;
     }
     match released {
-        0 => Err(OfficeError::NotNow("no such letter of this group is in quarantine".into())),
+        0 => Err(OfficeError::NotNow("none of these letters is in quarantine in this group".into())),
         _ => Ok(released),
     }
 }
 
-/// Releases those of some letters that are held back, in one commit.
+/// Releases those of these letters that are in quarantine, in one commit. Returns how many.
 async fn some(
     office: &Office,
-    by: &By<'_>,
+    by: &Auditor,
     group: &Variant,
     ids: Vec<LetterId>,
     reason: &str,
 ) -> Result<usize, OfficeError> {
-    for _ in 0..TRIES_MAX {
+    let mut tries = Tries::new(format!("letters of group {}", group.id));
+    loop {
+        tries.begin()?;
         let letters = office.store.letters(&ids).await?;
-        let of_cause =
+        let of_group =
             letters.iter().filter(|letter| letter.group == group.id || group.merge.members.contains(&letter.group));
-        let out: Vec<(&Letter, Letter)> = of_cause
+        let released: Vec<(&Letter, Letter)> = of_group
             .filter_map(|letter| letter.released(office.policy.gate.replays_max).map(|after| (letter, after)))
             .collect();
-        if out.is_empty() {
+        if released.is_empty() {
             return Ok(0);
         }
         let mut counts = CountsDeltas::default();
-        let mut writes = Vec::with_capacity(out.len() * 2 + 1);
-        for (before, after) in &out {
+        let mut writes = Vec::with_capacity(released.len() * 2 + 1);
+        for (before, after) in &released {
             counts.moved(Some(before), after);
             let expect = Expect::Version(before.version);
             writes.push(Write::Letter { letter: Box::new(after.clone()), expect });
         }
         writes.extend(count_writes(counts));
-        let detail = format!("{} let out of quarantine", words(out.len()));
+        let detail = format!("{} released from quarantine", counted(released.len()));
         writes.push(by.record(Act::LettersReleased, detail, Some(reason.into())));
-        match office.store.commit(writes).await {
-            Ok(()) => return Ok(out.len()),
-            Err(CommitError::Conflict(_)) => {}
-            Err(CommitError::Store(error)) => return Err(error.into()),
+        if commit(office, writes).await?.is_made() {
+            return Ok(released.len());
         }
     }
-    Err(OfficeError::Contended { subject: format!("letters of group {}", group.id) })
 }
 
-fn words(letters: usize) -> String {
+fn counted(letters: usize) -> String {
     if letters == 1 { "1 letter".into() } else { format!("{letters} letters") }
 }

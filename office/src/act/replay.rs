@@ -1,73 +1,69 @@
 //! Approving a plan, and pausing, resuming and aborting its replay.
 
-use super::plan::{remaining_tally, words};
-use super::{By, commit, facts, text};
+use super::{commit_once, facts, text};
+use crate::audit::Auditor;
+use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
+use crate::gate::{Judged, LettersToSend, Moment, judge};
 use crate::office::Office;
 use crate::port::{Expect, GroupFacts, Write};
-use crate::replay::{Occasion, deployment_of, gate_of, main_queue_words};
 use domain::audit::Act;
-use domain::filter::LetterFilter;
-use domain::fix::Fix;
-use domain::gate::{OpenGate, effective_at};
-use domain::group::{GroupState, Tally};
+use domain::group::GroupState;
 use domain::id::{Actor, GroupId, ReplayId};
 use domain::replay::{Approval, PauseReason, Replay, ReplayState, Waiver};
 use wire::{ApproveRequest, ResumeRequest};
 
-/// Approves the plan that waits in a group, through an open gate, and starts its replay.
+/// Approves the plan of a group, for which its gate must be open, and starts its replay.
 pub async fn approve(
     office: &Office,
     actor: &Actor,
     id: &GroupId,
-    ask: &ApproveRequest,
+    request: &ApproveRequest,
 ) -> Result<Replay, OfficeError> {
     let facts = facts(office, id).await?;
-    let reason = text("the reason", &ask.reason)?;
+    let reason = text("the reason", &request.reason)?;
     let plan = office.store.plan(id).await?.ok_or(OfficeError::NoPlan)?;
     let GroupState::FixDeclared { fix } = &facts.group.state else {
-        return Err(OfficeError::NotNow("the fix that this plan was made for is no longer declared".into()));
+        return Err(OfficeError::NotNow(
+            "the fix of this plan is no longer declared; declare a fix and make a new plan".into(),
+        ));
     };
-    if plan.hash() != ask.plan_hash || plan.fix != *fix {
+    if plan.hash() != request.plan_hash || plan.fix != *fix {
         return Err(OfficeError::PlanChanged);
     }
     let now = office.now();
-    let by = By { actor, at: now, group: id, replay: Some(&plan.id) };
-    let waivers = by.waivers(&ask.waivers)?;
-    let (left_out, unchecked) = (words(&plan.left_out), words(&plan.unchecked));
-    let message_types = &plan.message_types;
-    let what = What {
-        letters: &plan.letters,
-        filter: &plan.filter,
-        left_out: &left_out,
-        unchecked: &unchecked,
-        message_types,
-        waivers: &waivers,
-    };
-    let gate = gate(office, &facts, actor, what).await?;
+    let by = Auditor::new(actor, id, now).in_replay(&plan.id);
+    let waivers = by.waivers(&request.waivers)?;
+    let judged = judge_approval(office, &facts, &LettersToSend::planned(&plan), actor, &waivers).await?;
+    let gate = judged.gate.open().map_err(OfficeError::GateClosed)?;
     let detail = format!("{} letters to {}", plan.letters.letters, plan.main_queue.name());
     let mut records = by.waiver_records(&waivers);
     records.push(by.record(Act::ReplayApproved, detail, Some(reason.clone())));
-    let fix = effective(office, &facts, fix).await?;
+    let fix = judged.effective(fix);
     let plan_id = plan.id.clone();
-    let approval = Approval { by: actor.clone(), at: now, reason, plan_hash: ask.plan_hash.clone(), waivers };
+    let approval = Approval { by: actor.clone(), at: now, reason, plan_hash: request.plan_hash.clone(), waivers };
     let replay = plan.clone().approve(gate, approval).map_err(|_| OfficeError::PlanChanged)?;
     let group = facts.group.moved(GroupState::Replaying { replay: plan_id.clone(), fix });
     let mut writes = vec![
         Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Absent },
         Write::PlanTaken { group: id.clone(), plan: plan_id.clone() },
-        Write::Variant { group: Box::new(group), expect: Expect::Version(facts.group.version) },
+        Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.group.version) },
     ];
     writes.extend(records);
-    commit(office, writes).await?;
+    commit_once(office, writes).await?;
     office.nudge(&plan_id).await;
     Ok(replay)
 }
 
-/// Lets a paused replay go on, through an open gate: what came back has re-opened its question.
-pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeRequest) -> Result<Replay, OfficeError> {
+/// Resumes a paused replay. The gate must be open again, because returned letters may have disproved the fix.
+pub async fn resume(
+    office: &Office,
+    actor: &Actor,
+    id: &ReplayId,
+    request: &ResumeRequest,
+) -> Result<Replay, OfficeError> {
     let (replay, facts) = replay_and_group(office, id).await?;
-    let reason = text("the reason", &ask.reason)?;
+    let reason = text("the reason", &request.reason)?;
     let ReplayState::Paused { .. } = replay.state() else {
         return Err(OfficeError::NotNow("this replay is not paused".into()));
     };
@@ -76,41 +72,38 @@ pub async fn resume(office: &Office, actor: &Actor, id: &ReplayId, ask: &ResumeR
     if total.in_flight + total.sending > 0 {
         let n = total.in_flight + total.sending;
         return Err(OfficeError::NotNow(format!(
-            "{n} letters that were sent before the pause are still being observed; resume when they have their outcome"
+            "{n} letters sent before the pause are still in flight; resume when each has its outcome"
         )));
     }
     let now = office.now();
-    let by = By { actor, at: now, group: replay.group(), replay: Some(id) };
-    let waivers = by.waivers(&ask.waivers)?;
+    let by = Auditor::new(actor, replay.group(), now).in_replay(id);
+    let waivers = by.waivers(&request.waivers)?;
     if facts.group.state.fix().and_then(|fix| fix.transform.as_ref()).map(|named| &named.program_hash)
-        != ask.program_hash.as_ref()
+        != request.program_hash.as_ref()
     {
         return Err(OfficeError::PlanChanged);
     }
-    let rest = remaining_tally(&replay, &total);
-    let (message_types, unchecked) = (&replay.plan().message_types, words(&replay.plan().unchecked));
-    let filter = &replay.plan().filter;
-    let what = What { letters: &rest, filter, left_out: &[], unchecked: &unchecked, message_types, waivers: &waivers };
-    let gate = gate(office, &facts, actor, what).await?;
+    let judged = judge_approval(office, &facts, &LettersToSend::remaining(&replay, &total), actor, &waivers).await?;
+    let gate = judged.gate.open().map_err(OfficeError::GateClosed)?;
     // The gate does not open without a fix.
     let fix = facts.group.state.fix().ok_or(OfficeError::PlanChanged)?;
     let Some(resumed) = replay.resume(&gate, &ledger, &waivers, fix.transform.clone()) else {
-        return Err(OfficeError::NotNow("this replay cannot be resumed now".into()));
+        return Err(OfficeError::NotNow("this replay cannot be resumed now; reload to see its state".into()));
     };
-    let fix = effective(office, &facts, fix).await?;
+    let fix = judged.effective(fix);
     let group = facts.group.moved(GroupState::Replaying { replay: id.clone(), fix });
     let mut writes = vec![
         Write::Replay { replay: Box::new(resumed.clone()), expect: Expect::Version(replay.version()) },
-        Write::Variant { group: Box::new(group), expect: Expect::Version(facts.group.version) },
+        Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.group.version) },
     ];
     writes.extend(by.waiver_records(&waivers));
-    writes.push(by.record(Act::ReplayResumed, format!("{} letters to go", total.pending), Some(reason)));
-    commit(office, writes).await?;
+    writes.push(by.record(Act::ReplayResumed, format!("{} letters remaining", total.pending), Some(reason)));
+    commit_once(office, writes).await?;
     office.nudge(id).await;
     Ok(resumed)
 }
 
-/// Pauses a running replay: once this has returned, no further letter is sent.
+/// Pauses a running replay. Once this returns, no further letter is sent.
 pub async fn pause(office: &Office, actor: &Actor, id: &ReplayId, reason: &str) -> Result<Replay, OfficeError> {
     let reason = text("the reason", reason)?;
     change(office, actor, id, Act::ReplayPaused, &reason, |replay, now| {
@@ -119,7 +112,7 @@ pub async fn pause(office: &Office, actor: &Actor, id: &ReplayId, reason: &str) 
     .await
 }
 
-/// Ends a replay: once this has returned, no further letter is sent; what is in flight is still observed.
+/// Aborts a replay. Once this returns, no further letter is sent; letters in flight are still observed.
 pub async fn abort(office: &Office, actor: &Actor, id: &ReplayId, reason: &str) -> Result<Replay, OfficeError> {
     let reason = text("the reason", reason)?;
     change(office, actor, id, Act::ReplayAborted, &reason, |replay, now| {
@@ -128,8 +121,8 @@ pub async fn abort(office: &Office, actor: &Actor, id: &ReplayId, reason: &str) 
     .await
 }
 
-/// A person's change of a replay that is at work: its executor changes it too (it takes and gives back its lease), so a
-/// conflict is tried again, and wins in the end.
+/// Makes a person's change of a replay. Its executor writes the replay too, whenever it takes and releases its lease,
+/// so a conflict is tried again.
 async fn change(
     office: &Office,
     actor: &Actor,
@@ -138,13 +131,15 @@ async fn change(
     reason: &str,
     to: impl Fn(&Replay, domain::time::Timestamp) -> Option<Replay>,
 ) -> Result<Replay, OfficeError> {
-    for _ in 0..PERSON_TRIES_MAX {
+    let mut tries = Tries::up_to(PERSON_TRIES_MAX, format!("replay {id}"));
+    loop {
+        tries.begin()?;
         let (replay, facts) = replay_and_group(office, id).await?;
         let now = office.now();
         let Some(after) = to(&replay, now) else {
-            return Err(OfficeError::NotNow("the replay is not in a state in which this can be done".into()));
+            return Err(OfficeError::NotNow("the replay's state does not allow this now; reload to see it".into()));
         };
-        let by = By { actor, at: now, group: replay.group(), replay: Some(id) };
+        let by = Auditor::new(actor, replay.group(), now).in_replay(id);
         let mut writes = vec![
             Write::Replay { replay: Box::new(after.clone()), expect: Expect::Version(replay.version()) },
             by.record(act, "", Some(reason.to_string())),
@@ -152,21 +147,16 @@ async fn change(
         if let (Act::ReplayPaused, Some(fix)) = (act, facts.group.state.fix()) {
             let state = GroupState::Paused { replay: id.clone(), fix: Some(fix.clone()) };
             let group = Box::new(facts.group.moved(state));
-            writes.push(Write::Variant { group, expect: Expect::Version(facts.group.version) });
+            writes.push(Write::Variant { variant: group, expect: Expect::Version(facts.group.version) });
         }
-        match commit(office, writes).await {
-            Ok(()) => {
-                office.nudge(id).await;
-                return Ok(after);
-            }
-            Err(OfficeError::NotNow(_)) => {}
-            Err(error) => return Err(error),
+        if commit(office, writes).await?.is_made() {
+            office.nudge(id).await;
+            return Ok(after);
         }
     }
-    Err(OfficeError::Contended { subject: format!("replay {id}") })
 }
 
-/// How often a person's change is tried again: an executor writes a replay a few times a second.
+/// How often a person's change is tried: an executor writes a replay a few times a second.
 const PERSON_TRIES_MAX: usize = 100;
 
 async fn replay_and_group(office: &Office, id: &ReplayId) -> Result<(Replay, GroupFacts), OfficeError> {
@@ -175,35 +165,13 @@ async fn replay_and_group(office: &Office, id: &ReplayId) -> Result<(Replay, Gro
     Ok((replay, facts))
 }
 
-/// The open gate for somebody who approves, or the conditions that are not met.
-async fn gate(office: &Office, facts: &GroupFacts, approver: &Actor, what: What<'_>) -> Result<OpenGate, OfficeError> {
-    let occasion = Occasion {
-        fix: facts.group.state.fix(),
-        letters: what.letters,
-        filter: what.filter,
-        left_out: what.left_out,
-        unchecked: what.unchecked,
-        approver: Some(approver),
-        waivers: what.waivers,
-        message_types: what.message_types,
-        queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,
-        deaths_count: true,
-    };
-    gate_of(office, &facts.group, &facts.counts, &occasion).await?.open().map_err(OfficeError::GateClosed)
-}
-
-/// What would be sent, and what was set aside for it.
-struct What<'a> {
-    letters: &'a Tally,
-    filter: &'a LetterFilter,
-    left_out: &'a [String],
-    unchecked: &'a [String],
-    message_types: &'a [Option<String>],
-    waivers: &'a [Waiver],
-}
-
-/// The fix with the time since which it works, as the evidence has it now: what regressions are judged by.
-async fn effective(office: &Office, facts: &GroupFacts, fix: &Fix) -> Result<Fix, OfficeError> {
-    let deployment = deployment_of(office, &facts.group).await?;
-    Ok(Fix { effective_at: effective_at(fix, deployment.as_ref()), ..fix.clone() })
+/// Judges the gate for a person who approves or resumes.
+async fn judge_approval(
+    office: &Office,
+    facts: &GroupFacts,
+    to_send: &LettersToSend,
+    approver: &Actor,
+    waivers: &[Waiver],
+) -> Result<Judged, OfficeError> {
+    judge(office, facts, to_send, Moment::Approval { approver: Some(approver), waivers }).await
 }

@@ -1,7 +1,8 @@
-//! Payload transforms: saving a version, seeing what a program would change, and trying a version over all letters.
+//! Payload transforms: saving a version, previewing a program, and the dry run of a version over all letters.
 
 use super::plan::why_not;
-use super::{By, commit, facts, text};
+use super::{commit_once, facts, text};
+use crate::audit::Auditor;
 use crate::error::OfficeError;
 use crate::merged;
 use crate::office::Office;
@@ -17,66 +18,65 @@ use domain::transform::{DryCounts, DryRun, LetterFailure, ProgramFault, Transfor
 use std::time::{Duration, Instant};
 use wire::{DryRunRequest, LetterPreview, PreviewTransformRequest, SaveTransformRequest, TransformPreview};
 
-/// How long one call tries letters. A call must end before its Lambda and its caller's patience do; what is not done
-/// then is done by the next.
+/// How long one call runs a program. It must end well before the function's timeout; the next call continues.
 const CALL_MAX: Duration = Duration::from_secs(5);
-/// Letters between two looks at the clock: all may take as long as a worker waits for one.
+/// Letters between two checks of that time: each may take as long as a worker allows for one.
 const TOGETHER: usize = 4;
-/// Pages of letters that one call reads while none of them would go into a plan.
+/// The most pages that one call reads if none of their letters would go into a plan.
 const PAGES_MAX: usize = 25;
 
-/// Saves another version of a group's transform. A program that does not compile is none.
+/// Saves a new version of a group's transform. Rejects a program that does not compile.
 pub async fn save_transform(
     office: &Office,
     actor: &Actor,
     id: &GroupId,
-    ask: &SaveTransformRequest,
+    request: &SaveTransformRequest,
 ) -> Result<Transform, OfficeError> {
     facts(office, id).await?;
-    let note = ask.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
+    let note = request.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
     let note = note.map(|note| text("the note", note)).transpose()?;
-    if let Err(faults) = office.transforms.run(&ask.program, &[], false).await? {
-        return Err(OfficeError::Invalid(words(&faults)));
+    if let Err(faults) = office.transforms.run(&request.program, &[], false).await? {
+        return Err(OfficeError::Invalid(printed(&faults)));
     }
     let saved = office.store.transforms(id).await?;
     let version = saved.first().map_or(1, |newest| newest.transform.version + 1);
     if version > TRANSFORM_VERSIONS_MAX {
-        let words =
-            format!("a group keeps {TRANSFORM_VERSIONS_MAX} versions, and none is ever removed; use one of them");
-        return Err(OfficeError::NotNow(words));
+        let why = format!("this group has {TRANSFORM_VERSIONS_MAX} versions, the most that it keeps; use one of them");
+        return Err(OfficeError::NotNow(why));
     }
     let now = office.now();
     let transform = Transform {
         group: id.clone(),
         version,
-        program: ask.program.clone(),
+        program: request.program.clone(),
         note,
         saved_by: actor.clone(),
         saved_at: now,
     };
-    let by = By { actor, at: now, group: id, replay: None };
-    let audit = by.record(Act::TransformSaved, transform.named().label(), transform.note.clone());
-    commit(office, vec![Write::Transform(Box::new(transform.clone())), audit]).await?;
+    let audit =
+        Auditor::new(actor, id, now).record(Act::TransformSaved, transform.named().label(), transform.note.clone());
+    commit_once(office, vec![Write::Transform(Box::new(transform.clone())), audit]).await?;
     Ok(transform)
 }
 
-/// What a program would change, on the oldest of the letters that a plan with this filter would take. Changes nothing.
+/// Previews what a program would change in the oldest letters that a plan with this filter would include. Changes
+/// nothing.
 pub async fn preview(
     office: &Office,
     id: &GroupId,
-    ask: &PreviewTransformRequest,
+    request: &PreviewTransformRequest,
 ) -> Result<TransformPreview, OfficeError> {
     let group = facts(office, id).await?.group;
-    let most = ask.letters_max.unwrap_or(PREVIEW_LETTERS_MAX).clamp(1, PREVIEW_LETTERS_MAX);
-    let sample = sample(office, &group, &ask.filter, most).await?;
+    let most = request.letters_max.unwrap_or(PREVIEW_LETTERS_MAX).clamp(1, PREVIEW_LETTERS_MAX);
+    let sample = sample(office, &group, &request.filter, most).await?;
     let mut preview = TransformPreview::default();
     let until = Instant::now() + CALL_MAX;
-    // Also without a letter it is said what is wrong with the program.
-    if let Err(faults) = office.transforms.run(&ask.program, &[], false).await? {
+    // A program that does not compile is reported even if no letter waits.
+    if let Err(faults) = office.transforms.run(&request.program, &[], false).await? {
         return Ok(TransformPreview { faults, ..preview });
     }
     for chunk in sample.chunks(TOGETHER) {
-        let tried = match changed::tried(office, &ask.program, chunk, true).await? {
+        let tried = match changed::tried(office, &request.program, chunk, true).await? {
             Ok(tried) => tried,
             Err(faults) => return Ok(TransformPreview { faults, ..TransformPreview::default() }),
         };
@@ -97,17 +97,26 @@ pub async fn preview(
     Ok(preview)
 }
 
-/// Tries a version over another page of the letters that a plan with this filter would take now, and keeps what it
-/// counted. A version has one dry run: a new one takes the place of the one before, whatever their filters.
-pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &DryRunRequest) -> Result<DryRun, OfficeError> {
+/// Runs a version over the next page of the letters that a plan with this filter would include now, and stores the
+/// counts. A version has one dry run: a new one replaces the last, whatever their filters.
+pub async fn dry_run(
+    office: &Office,
+    actor: &Actor,
+    id: &GroupId,
+    request: &DryRunRequest,
+) -> Result<DryRun, OfficeError> {
     let group = facts(office, id).await?.group;
-    let found = office.store.transform(id, ask.version).await?.ok_or(OfficeError::NoTransform(ask.version))?;
+    let found = office.store.transform(id, request.version).await?.ok_or(OfficeError::NoTransform(request.version))?;
     let (transform, stored) = (found.transform, found.dry_run);
     let expect = stored.as_ref().map_or(Expect::Absent, |run| Expect::Version(run.revision));
-    let before = match (&stored, ask.go_on) {
-        (_, None) => DryRun::begun(&transform, &ask.filter, actor, office.now(), stored.map_or(0, |run| run.revision)),
+    let before = match (&stored, request.go_on) {
+        (_, None) => {
+            DryRun::begun(&transform, &request.filter, actor, office.now(), stored.map_or(0, |run| run.revision))
+        }
         (Some(run), Some(revision)) if run.revision == revision && !run.is_whole() => run.clone(),
-        _ => return Err(OfficeError::NotNow("this dry run has been started anew or is done; look at it again".into())),
+        _ => {
+            return Err(OfficeError::NotNow("this dry run has finished or was started again; reload to see it".into()));
+        }
     };
     let (mut counts, mut failures) = (DryCounts::default(), Vec::new());
     let mut cursor = before.next.clone().map(Cursor);
@@ -116,14 +125,14 @@ pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &DryRunR
         let page = page(office, &group, &before.filter, cursor.as_ref(), PAGE_MAX / 4).await?;
         for chunk in page.letters.chunks(TOGETHER) {
             let tried = changed::tried(office, &transform.program, chunk, false).await?;
-            let tried = tried.map_err(|faults| OfficeError::Invalid(words(&faults)))?;
+            let tried = tried.map_err(|faults| OfficeError::Invalid(printed(&faults)))?;
             for (letter, outcome) in chunk.iter().zip(tried) {
                 counts.count(&outcome);
                 failures.extend(outcome.err().map(|reason| LetterFailure { letter: letter.id.clone(), reason }));
             }
         }
         cursor = page.next;
-        // A page more would be more than one answer takes, or another call's time.
+        // One call returns about a page, and ends in time; the next call continues.
         if cursor.is_none() || counts.total() >= PAGE_MAX as u64 || Instant::now() > until {
             break;
         }
@@ -133,17 +142,16 @@ pub async fn dry_run(office: &Office, actor: &Actor, id: &GroupId, ask: &DryRunR
     let mut writes = vec![Write::DryRun { run: Box::new(run.clone()), expect }];
     if run.is_whole() {
         let DryCounts { changed, unchanged, failed } = run.counts;
-        let which = if run.filter.is_none() { "" } else { " over the letters of a filter" };
+        let which = if run.filter.is_none() { "" } else { " (filtered)" };
         let label = run.transform.label();
         let detail = format!("{label}{which}: {changed} changed, {unchanged} unchanged, {failed} failed");
-        let by = By { actor, at: now, group: id, replay: None };
-        writes.push(by.record(Act::TransformTried, detail, None));
+        writes.push(Auditor::new(actor, id, now).record(Act::TransformTried, detail, None));
     }
-    commit(office, writes).await?;
+    commit_once(office, writes).await?;
     Ok(run)
 }
 
-/// Letters that a plan with a filter would take now, and where the next page begins.
+/// Letters that a plan would include now, and the cursor of the next page.
 struct Selected {
     letters: Vec<Letter>,
     next: Option<Cursor>,
@@ -185,7 +193,7 @@ async fn sample(
     Ok(letters)
 }
 
-fn words(faults: &[ProgramFault]) -> String {
-    let words = faults.iter().map(|fault| format!("line {}, column {}: {}", fault.line, fault.column, fault.message));
-    words.collect::<Vec<_>>().join(" ")
+fn printed(faults: &[ProgramFault]) -> String {
+    let lines = faults.iter().map(|fault| format!("line {}, column {}: {}", fault.line, fault.column, fault.message));
+    lines.collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! Errors as the API answers them: a stable code, words for a person, and the chain for the log only.
+//! Error responses of the API: a stable code, a message for people, and the chain of causes for the log only.
 
 use crate::error::{OfficeError, chain};
 use axum::Json;
@@ -8,26 +8,34 @@ use axum::response::{IntoResponse, Response};
 use domain::gate::Condition;
 use wire::{ErrorBody, ErrorCode};
 
-/// An answer that is not a success.
+/// The response of a handler.
+pub(super) type Answer<T> = Result<Json<T>, ApiError>;
+
+/// Returns the request body, or the error response if it is invalid.
+pub(super) fn body<T>(request: Result<Json<T>, JsonRejection>) -> Result<T, ApiError> {
+    Ok(request?.0)
+}
+
+/// An error response.
 #[derive(Clone, Debug)]
 pub struct ApiError {
     /// The code.
     pub code: ErrorCode,
-    /// What is wrong and what to do.
+    /// What happened, and what to do next.
     pub message: String,
-    /// The conditions that are not met.
+    /// The unmet conditions of the gate.
     pub unmet: Vec<Condition>,
-    /// The particulars, for the log.
+    /// Details for the log.
     pub log: Option<String>,
 }
 
 impl ApiError {
-    /// An error with nothing but words.
+    /// Returns an error with a code and a message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), unmet: Vec::new(), log: None }
     }
 
-    /// The HTTP status of the code.
+    /// Returns the HTTP status of the code.
     pub fn status(&self) -> StatusCode {
         match self.code {
             ErrorCode::SignedOut => StatusCode::UNAUTHORIZED,
@@ -63,7 +71,9 @@ impl From<OfficeError> for ApiError {
             | OfficeError::NoLetter(_)
             | OfficeError::NoReplay(_)
             | OfficeError::NoTransform(_) => ErrorCode::NotFound,
-            OfficeError::NoPlan | OfficeError::PlanChanged | OfficeError::NotNow(_) => ErrorCode::Conflict,
+            OfficeError::NoPlan | OfficeError::PlanChanged | OfficeError::OutOfDate | OfficeError::NotNow(_) => {
+                ErrorCode::Conflict
+            }
             OfficeError::GateClosed(_) => ErrorCode::GateClosed,
             OfficeError::Invalid(_) | OfficeError::Plan(_) => ErrorCode::Invalid,
             OfficeError::Contended { .. } | OfficeError::Queue(_) | OfficeError::Transform(_) => ErrorCode::Unavailable,
@@ -75,9 +85,9 @@ impl From<OfficeError> for ApiError {
         let message = match (&error, code) {
             (OfficeError::Queue(error), _) => sentence(error.to_string()),
             (OfficeError::Transform(error), _) => sentence(error.to_string()),
-            (_, ErrorCode::Unavailable) => "This is being changed by others all the time; try again.".into(),
+            (_, ErrorCode::Unavailable) => "Too many concurrent changes; nothing was saved. Try again.".into(),
             (_, ErrorCode::Internal) => {
-                "Something in the office failed; nothing was changed that you cannot see. Try again, and give the request id if it stays.".into()
+                "Internal error. Reload to check whether your change was saved. If the error persists, report the request id.".into()
             }
             _ => sentence(error.to_string()),
         };
@@ -96,21 +106,18 @@ impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> Self {
         let too_large = rejection.status() == StatusCode::PAYLOAD_TOO_LARGE;
         let code = if too_large { ErrorCode::TooLarge } else { ErrorCode::Invalid };
-        Self::new(code, format!("The request's body is not what this call takes: {}.", rejection.body_text()))
+        Self::new(code, format!("Invalid request body: {}.", rejection.body_text()))
     }
 }
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> Self {
-        Self::new(
-            ErrorCode::Invalid,
-            format!("The request's query is not what this call takes: {}.", rejection.body_text()),
-        )
+        Self::new(ErrorCode::Invalid, format!("Invalid query: {}.", rejection.body_text()))
     }
 }
 
 impl IntoResponse for ApiError {
-    /// The body is completed with the request's id by [`super::finish`], which also writes the log line.
+    /// [`super::finish`] adds the request id to the body, and writes the log line.
     fn into_response(self) -> Response {
         let mut response = (self.status(), Json(self.body(""))).into_response();
         response.extensions_mut().insert(self);
@@ -119,11 +126,12 @@ impl IntoResponse for ApiError {
 }
 
 pub(super) async fn no_such_path() -> ApiError {
-    ApiError::new(ErrorCode::NotFound, "There is nothing at this address; /api/v1/openapi.json lists what there is.")
+    ApiError::new(ErrorCode::NotFound, "Not found. See /api/v1/openapi.json for all endpoints.")
 }
 
 pub(super) async fn no_such_method() -> Response {
-    let error = ApiError::new(ErrorCode::Invalid, "This address does not take this method.");
+    let error =
+        ApiError::new(ErrorCode::Invalid, "Method not allowed here. See /api/v1/openapi.json for all endpoints.");
     let mut response = error.into_response();
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     response

@@ -1,4 +1,4 @@
-//! One row of the table of endpoints: what it is, who may call it, what it takes and gives, and its handler.
+//! One row of the table of endpoints: path, permission, request, response and handler.
 
 use super::Api;
 use super::layers::authorise;
@@ -9,12 +9,12 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use domain::role::Permission;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-/// A parameter of the query.
+/// A query parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
     /// Its name.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
@@ -24,29 +24,31 @@ const JSON: &[&str] = &["application/json"];
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// One endpoint. Several with one path are merged.
+/// One endpoint. Endpoints with the same path and different methods are combined.
 pub struct Endpoint {
-    /// The path under the API's root, with `{parameters}`.
+    /// The path below the API's root, with `{parameters}`.
     pub path: &'static str,
     /// The method.
     pub method: Method,
-    /// What it needs; none for the sign-in, which is what a caller without a session may do.
+    /// The required permission; `None` for signing in, which needs no session.
     pub permission: Option<Permission>,
-    /// What it does, one line.
+    /// What it does, in one line.
     pub summary: &'static str,
-    /// Parameters of the query.
+    /// Whether callers should use another endpoint instead, which the summary names.
+    pub deprecated: bool,
+    /// The query parameters.
     pub query: &'static [Query],
-    /// The schema of the body that it takes.
-    pub takes: Option<SchemaOf>,
-    /// The schema of what it gives.
-    pub gives: SchemaOf,
-    /// The media types that it gives it in.
-    pub gives_as: &'static [&'static str],
+    /// The schema of the request body.
+    pub request: Option<SchemaOf>,
+    /// The schema of the response.
+    pub response: SchemaOf,
+    /// The media types of the response.
+    pub media_types: &'static [&'static str],
     route: MethodRouter<Api>,
 }
 
 impl Endpoint {
-    /// An endpoint that shows something.
+    /// Returns an endpoint that reads something, with a response `G`.
     pub fn get<G: JsonSchema, T: 'static>(
         path: &'static str,
         summary: &'static str,
@@ -57,20 +59,21 @@ impl Endpoint {
             method: Method::GET,
             permission: Some(Permission::View),
             summary,
+            deprecated: false,
             query: &[],
-            takes: None,
-            gives: |generator| generator.subschema_for::<G>(),
-            gives_as: JSON,
+            request: None,
+            response: |generator| generator.subschema_for::<G>(),
+            media_types: JSON,
             route: on(MethodFilter::GET, handler),
         }
     }
 
-    /// An endpoint that gives a file.
+    /// Returns an endpoint that responds with a file.
     pub fn file<T: 'static>(path: &'static str, summary: &'static str, handler: impl Handler<T, Api>) -> Self {
-        Self { gives_as: &["application/x-ndjson", "text/csv"], ..Self::get::<String, _>(path, summary, handler) }
+        Self { media_types: &["application/x-ndjson", "text/csv"], ..Self::get::<String, _>(path, summary, handler) }
     }
 
-    /// An endpoint that changes something: takes an `A`, gives a `G`.
+    /// Returns an endpoint that changes something, with a request `A` and a response `G`.
     pub fn post<A: JsonSchema, G: JsonSchema, T: 'static>(
         path: &'static str,
         permission: Option<Permission>,
@@ -82,15 +85,16 @@ impl Endpoint {
             method: Method::POST,
             permission,
             summary,
+            deprecated: false,
             query: &[],
-            takes: Some(|generator| generator.subschema_for::<A>()),
-            gives: |generator| generator.subschema_for::<G>(),
-            gives_as: JSON,
+            request: Some(|generator| generator.subschema_for::<A>()),
+            response: |generator| generator.subschema_for::<G>(),
+            media_types: JSON,
             route: on(MethodFilter::POST, handler),
         }
     }
 
-    /// An endpoint that ends something and takes nothing.
+    /// Returns an endpoint that deletes something, without a request body.
     pub fn delete<G: JsonSchema, T: 'static>(
         path: &'static str,
         permission: Permission,
@@ -106,17 +110,22 @@ impl Endpoint {
         }
     }
 
-    /// The same for callers without a session: only what they need to get one.
+    /// Opens the endpoint to callers without a session. Only for what they need to get one.
     pub fn for_everybody(self) -> Self {
         Self { permission: None, ..self }
     }
 
-    /// The same with parameters of the query.
+    /// Marks the endpoint as deprecated in the OpenAPI document.
+    pub fn deprecated(self) -> Self {
+        Self { deprecated: true, ..self }
+    }
+
+    /// Adds query parameters.
     pub fn with_query(self, query: &'static [Query]) -> Self {
         Self { query, ..self }
     }
 
-    /// The handler behind the check of its permission: no endpoint of the table can be reached without it.
+    /// Returns the handler behind its permission check. No endpoint of the table is reachable without that check.
     pub(super) fn guarded(&self, api: &Api) -> MethodRouter<Api> {
         match self.permission {
             Some(permission) => {

@@ -1,13 +1,13 @@
-//! History as files: the audit of a group and every letter's attempt in a replay, as JSON lines or CSV.
+//! Files: the audit log of a group, and the outcome of every letter of a replay, as JSON lines or CSV.
 //!
-//! An answer has at most [`ROWS_MAX`] rows; the header `dlo-next` says where the next one goes on.
+//! A response has at most [`ROWS_MAX`] rows; the header `dlo-next` is the cursor of the next response.
 
 use super::Api;
 use super::answer::ApiError;
 use super::pages::PageQuery;
 use super::replays::rows_of;
 use crate::error::OfficeError;
-use crate::intake::word;
+use crate::intake::json_name;
 use crate::port::Cursor;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
@@ -24,23 +24,23 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use wire::{EntryRow, ErrorCode};
 
-/// Rows of one answer: a function's answer has at most 6 MB, and a row with long reasons nearly 3 KB.
+/// The most rows of a response. A function's response has at most 6 MB, and a row with long reasons nearly 3 KB.
 const ROWS_MAX: usize = 2_000;
-/// Where the next answer goes on; not sent with the last.
+/// The cursor of the next response; missing from the last.
 const NEXT: HeaderName = HeaderName::from_static("dlo-next");
 
-/// The form of a file.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Form {
-    /// A JSON value a line: everything, for programs.
+    /// One JSON value per line, with every field, for programs.
     #[default]
     Jsonl,
     /// Comma-separated values (RFC 4180), for spreadsheets.
     Csv,
 }
 
-/// Which file.
+/// The requested file.
 #[derive(Debug, Deserialize)]
 pub(super) struct FileQuery {
     #[serde(default)]
@@ -61,7 +61,7 @@ impl Row for AuditRecord {
         vec![
             moment(self.at),
             self.actor.to_string(),
-            word(&self.act),
+            json_name(&self.act),
             self.group.to_string(),
             self.replay.as_ref().map(ToString::to_string).unwrap_or_default(),
             self.detail.clone(),
@@ -95,21 +95,21 @@ impl Row for EntryRow {
             Outcome::Expired { at } => (Some(*at), String::new()),
             Outcome::Delivered { at, confirmed } => {
                 let by = |by: &Confirmation| format!("confirmed by {} {}", by.consumer, by.version);
-                (Some(*at), confirmed.as_ref().map_or_else(|| "its window passed".into(), by))
+                (Some(*at), confirmed.as_ref().map_or_else(|| "window passed without a return".into(), by))
             }
             Outcome::Returned { at, verdict, group, title } => {
-                (Some(*at), format!("{}: {title} ({group})", word(verdict)))
+                (Some(*at), format!("{}: {title} ({group})", json_name(verdict)))
             }
             Outcome::Skipped { reason, detail } => {
                 let words = detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
-                (None, format!("{}{words}", word(reason)))
+                (None, format!("{}{words}", json_name(reason)))
             }
         };
         let money = self.impact.as_ref().and_then(|impact| impact.money.as_ref());
         vec![
             entry.replay.to_string(),
             entry.seq.to_string(),
-            // As people count them.
+            // From 1, as people count.
             (entry.wave + 1).to_string(),
             entry.letter.to_string(),
             self.message_type.clone().unwrap_or_default(),
@@ -130,8 +130,8 @@ fn moment(at: Timestamp) -> String {
     moment.unwrap_or_else(|| at.as_ms().to_string())
 }
 
-/// A cell that no spreadsheet takes for a formula: what a letter's sender wrote must not run on an accountant's machine
-/// (OWASP, CSV injection).
+/// Returns a cell that no spreadsheet runs as a formula (OWASP, CSV injection): the text of a letter may come from
+/// anyone.
 fn harmless(cell: String) -> String {
     let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && cell.parse::<f64>().is_err();
     if is_formula { format!("'{cell}") } else { cell }
@@ -190,7 +190,7 @@ impl FileQuery {
 fn file<R: Row>(name: &str, query: &FileQuery, rows: &[R], next: Option<Cursor>) -> Result<Response, ApiError> {
     let unwritten = |error: String| ApiError {
         log: Some(error),
-        ..ApiError::new(ErrorCode::Internal, "The file could not be written. Try again.")
+        ..ApiError::new(ErrorCode::Internal, "The file could not be created. Try again.")
     };
     let (bytes, kind, ending) = match query.form {
         Form::Jsonl => (lines(rows).map_err(|error| unwritten(error.to_string()))?, "application/x-ndjson", "jsonl"),
@@ -201,7 +201,7 @@ fn file<R: Row>(name: &str, query: &FileQuery, rows: &[R], next: Option<Cursor>)
     };
     let mut response = ([(CONTENT_TYPE, kind)], bytes).into_response();
     let headers = response.headers_mut();
-    // Ids are hex, and so are cursors but for dots: a value that is no header is none of ours.
+    // Ids and cursors consist of letters, digits and dots, so they are valid header values.
     if let Ok(name) = HeaderValue::from_str(&format!("attachment; filename=\"{name}.{ending}\"")) {
         headers.insert(CONTENT_DISPOSITION, name);
     }
@@ -220,7 +220,7 @@ fn lines<R: Row>(rows: &[R]) -> Result<Vec<u8>, serde_json::Error> {
     Ok(bytes)
 }
 
-/// The header stands in the first answer only, so that answers can be put together.
+/// Writes rows as CSV. Only the first response has a header row, so that responses can be concatenated.
 fn table<R: Row>(rows: &[R], first: bool) -> Result<Vec<u8>, csv::Error> {
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
     if first {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_spreadsheet_would_run_is_defused() {
+    fn only_formulas_are_escaped() {
         for formula in ["=1+1", "+1+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "=", "-"] {
             assert_eq!(harmless(formula.into()), format!("'{formula}"));
         }
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_a_whole_record() {
+    fn each_line_is_one_record() {
         let bytes = lines(&[record("a\nb"), record("c")]).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let records: Vec<AuditRecord> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -1,15 +1,15 @@
-//! Groups: the list, a group's page, and what people do about its cause.
+//! Groups: the list, the details of a group, and the acts on it.
 
-use super::answer::ApiError;
+use super::answer::{Answer, ApiError, body};
 use super::pages::{PageQuery, next_of};
 use super::replays::view;
 use super::{Api, Caller};
 use crate::act;
 use crate::error::OfficeError;
+use crate::gate::{LettersToSend, Moment, judge};
 use crate::merged::{self, MergedGroup};
 use crate::office::Office;
 use crate::port::GroupFacts;
-use crate::replay::{Occasion, deployment_of, gate_of, main_queue_words};
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Extension, Json, Path, Query, State};
 use domain::group::merging::name;
@@ -21,22 +21,15 @@ use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use wire::{
     AuditPage, DeclareFixRequest, DeploymentRequest, GroupDetail, GroupName, GroupRow, GroupsAnswer, Me, MergedVariant,
-    Note, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview, Summary,
-    UnmergeRequest, attention,
+    NoteRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview,
+    Summary, UnmergeRequest, attention,
 };
-
-type Answer<T> = Result<Json<T>, ApiError>;
-
-/// Takes the body or says what is wrong with it.
-pub(super) fn body<T>(taken: Result<Json<T>, JsonRejection>) -> Result<T, ApiError> {
-    Ok(taken?.0)
-}
 
 pub(super) async fn me(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Json<Me> {
     Json(me_of(&api, &caller))
 }
 
-/// What a caller is told about themselves.
+/// Describes the caller.
 pub(super) fn me_of(api: &Api, caller: &Caller) -> Me {
     let permissions = Permission::ALL.into_iter().filter(|permission| caller.role.may(*permission));
     Me {
@@ -49,15 +42,15 @@ pub(super) fn me_of(api: &Api, caller: &Caller) -> Me {
 
 pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
     let now = api.office.now();
-    let (mut listed, mut heads, mut cursor) = (Vec::new(), 0, None);
+    let (mut listed, mut groups, mut cursor) = (Vec::new(), 0, None);
     let cut = loop {
         let page = api.office.store.groups(first_bucket(now), cursor.as_ref(), PAGE_MAX).await?;
-        heads += page.items.iter().filter(|facts| facts.group.merge.into.is_none()).count();
+        groups += page.items.iter().filter(|facts| facts.group.merge.into.is_none()).count();
         let slim = |facts: GroupFacts| GroupFacts { group: merged::slim(facts.group), ..facts };
         listed.extend(page.items.into_iter().map(slim));
         match page.next {
             None => break false,
-            Some(_) if heads >= GROUPS_SHOWN_MAX => break true,
+            Some(_) if groups >= GROUPS_SHOWN_MAX => break true,
             Some(next) => cursor = Some(next),
         }
     };
@@ -66,12 +59,12 @@ pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
         rows.push(row(&api, &facts, now).await?);
     }
     rows.sort_by_cached_key(attention);
-    let summary = Summary::of(&rows);
+    let summary = Summary::new(&rows);
     let watching = api.watching.iter().map(|queue| queue.name().to_string()).collect();
     Ok(Json(GroupsAnswer { groups: rows, summary, cut, watching }))
 }
 
-/// The first bucket of the 24 hours that a sparkline shows: 23 whole hours and the one that runs.
+/// Returns the first bucket of the 24 hours in a sparkline: 23 whole hours and the current one.
 fn first_bucket(now: Timestamp) -> i64 {
     let hour = Span::from_mins(60).as_ms();
     let this_hour = now.as_ms().div_euclid(hour) * hour;
@@ -105,7 +98,7 @@ async fn row(api: &Api, facts: &GroupFacts, now: Timestamp) -> Result<GroupRow, 
         arrivals_last_hour: last_hour,
         wave,
     };
-    let row = GroupRow::of(&facts.group, &facts.counts, more);
+    let row = GroupRow::new(&facts.group, &facts.counts, more);
     let title = name(&facts.group, &api.office.policy.groups).to_string();
     Ok(GroupRow { title, ..row })
 }
@@ -122,24 +115,12 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     let office = &api.office;
     let now = office.now();
     let read = merged::read(&*office.store, id, first_bucket(now)).await?;
-    let MergedGroup { whole: facts, also } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
-    let would_be_sent = act::would_be_sent(office, &facts).await?;
-    let approver = caller.role.may(Permission::ApproveRequest).then_some(&caller.actor);
-    let occasion = Occasion {
-        fix: facts.group.state.fix(),
-        letters: &would_be_sent.letters,
-        filter: &would_be_sent.filter,
-        left_out: &would_be_sent.left_out,
-        unchecked: &would_be_sent.unchecked,
-        message_types: &would_be_sent.message_types,
-        approver,
-        waivers: &[],
-        queue: main_queue_words(office, facts.group.main_queue.as_ref()).await,
-        deaths_count: true,
-    };
-    let gate = gate_of(office, &facts.group, &facts.counts, &occasion).await?;
+    let MergedGroup { facts, members } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
+    let to_send = LettersToSend::now(office, &facts).await?;
+    let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
+    let judged = judge(office, &facts, &to_send, Moment::Approval { approver, waivers: &[] }).await?;
     let plan = match (&facts.group.state, office.store.plan(id).await?) {
-        // A plan for a fix that is no longer declared cannot be approved; it is not shown.
+        // The plan of another fix cannot be approved, so it is not shown.
         (GroupState::FixDeclared { fix }, Some(plan)) if plan.fix == *fix => Some(plan_view(&facts, plan)),
         _ => None,
     };
@@ -152,23 +133,23 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         row: row(api, &facts, now).await?,
         failure: facts.group.failure.clone(),
         note: facts.group.note.clone(),
-        gate: (&gate).into(),
+        gate: (&judged.gate).into(),
         quiet_ms: office.policy.gate.quiet_ms.as_ms(),
         plan,
         replay,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),
-        deployment: deployment_of(office, &facts.group).await?,
-        also: also.into_iter().map(also_seen_as).collect(),
-        apart: facts.group.merge.unmerged,
+        deployment: judged.deployment,
+        merged: members.into_iter().map(merged_variant).collect(),
+        unmerged: facts.group.merge.unmerged,
         merged_into: match &facts.group.merge.into {
-            Some(head) => office.store.group(head).await?.map(|head| called(office, &head)),
+            Some(group) => office.store.group(group).await?.map(|group| named(office, &group)),
             None => None,
         },
         counts: facts.counts,
     })
 }
 
-fn also_seen_as(facts: GroupFacts) -> MergedVariant {
+fn merged_variant(facts: GroupFacts) -> MergedVariant {
     MergedVariant {
         open_letters: facts.counts.open().letters,
         last_died_at: facts.counts.last_died_at,
@@ -178,7 +159,7 @@ fn also_seen_as(facts: GroupFacts) -> MergedVariant {
     }
 }
 
-fn called(office: &Office, group: &Variant) -> GroupName {
+fn named(office: &Office, group: &Variant) -> GroupName {
     GroupName { id: group.id.clone(), title: name(group, &office.policy.groups).to_string() }
 }
 
@@ -199,9 +180,9 @@ pub(super) async fn declare_fix(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<DeclareFixRequest>, JsonRejection>,
+    request: Result<Json<DeclareFixRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
-    act::declare_fix(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    act::declare_fix(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 
@@ -209,9 +190,9 @@ pub(super) async fn withdraw_fix(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<ReasonRequest>, JsonRejection>,
+    request: Result<Json<ReasonRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
-    act::withdraw_fix(&api.office, &caller.actor, &id, &body(ask)?.reason).await?;
+    act::withdraw_fix(&api.office, &caller.actor, &id, &body(request)?.reason).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 
@@ -219,9 +200,9 @@ pub(super) async fn note(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<Note>, JsonRejection>,
+    request: Result<Json<NoteRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
-    act::change_note(&api.office, &caller.actor, &id, &body(ask)?.note).await?;
+    act::change_note(&api.office, &caller.actor, &id, &body(request)?.note).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 
@@ -229,30 +210,30 @@ pub(super) async fn plan(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<PlanRequest>, JsonRejection>,
+    request: Result<Json<PlanRequest>, JsonRejection>,
 ) -> Answer<PlanView> {
-    let plan = act::plan(&api.office, &caller.actor, &id, &body(ask)?).await?;
-    let cause = merged::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
-    Ok(Json(plan_view(&cause.whole, plan)))
+    let plan = act::plan(&api.office, &caller.actor, &id, &body(request)?).await?;
+    let group = merged::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
+    Ok(Json(plan_view(&group.facts, plan)))
 }
 
-pub(super) async fn part(
+pub(super) async fn unmerge(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<UnmergeRequest>, JsonRejection>,
+    request: Result<Json<UnmergeRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
-    act::unmerge(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    act::unmerge(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 
-pub(super) async fn rejoin(
+pub(super) async fn allow_merge(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<ReasonRequest>, JsonRejection>,
+    request: Result<Json<ReasonRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
-    act::allow_merge(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    act::allow_merge(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 
@@ -260,18 +241,18 @@ pub(super) async fn release(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<ReleaseRequest>, JsonRejection>,
+    request: Result<Json<ReleaseRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
-    act::release(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    act::release(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 
 pub(super) async fn preview(
     State(api): State<Api>,
-    ask: Result<Json<PreviewRulesRequest>, JsonRejection>,
+    request: Result<Json<PreviewRulesRequest>, JsonRejection>,
 ) -> Answer<RulesPreview> {
-    let rules = body(ask)?.groups;
-    let groups = merged::heads(&*api.office.store).await?;
+    let rules = body(request)?.groups;
+    let groups = merged::variants(&*api.office.store).await?;
     Ok(Json(RulesPreview::new(&groups, &api.office.policy.groups, &rules)))
 }
 
@@ -290,7 +271,7 @@ pub(super) async fn audit(
 
 pub(super) async fn report_deployment(
     State(api): State<Api>,
-    ask: Result<Json<DeploymentRequest>, JsonRejection>,
+    request: Result<Json<DeploymentRequest>, JsonRejection>,
 ) -> Answer<domain::deployment::Deployment> {
-    Ok(Json(act::report_deployment(&api.office, &body(ask)?).await?))
+    Ok(Json(act::report_deployment(&api.office, &body(request)?).await?))
 }

@@ -1,5 +1,5 @@
-//! What happens around every call: the request's id and log line, who is calling and whether they may, and the tag by
-//! which an unchanged answer is not sent again.
+//! What happens around every call: request id and log line, authorisation, and the ETag that saves sending an unchanged
+//! response.
 
 use super::answer::ApiError;
 use super::{Api, Caller};
@@ -16,10 +16,11 @@ use sha2::{Digest, Sha256};
 use std::time::Instant;
 use wire::ErrorCode;
 
-/// Answers are made of pages of at most 200 rows and letters of at most 1 MiB; JSON may escape every byte of those.
+/// The largest response, bytes. A page has at most 200 rows and a letter at most 1 MiB, of which JSON may escape every
+/// byte.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Lets a caller through who has the permission.
+/// Calls the handler if the caller has the permission.
 pub(super) async fn authorise(
     State((api, permission)): State<(Api, Permission)>,
     mut request: Request,
@@ -32,22 +33,22 @@ pub(super) async fn authorise(
         None => None,
     };
     let Some(caller) = caller else {
-        let error = ApiError::new(ErrorCode::SignedOut, "You are not signed in, or your session has ended.");
+        let error = ApiError::new(ErrorCode::SignedOut, "You are signed out. Sign in again.");
         let mut response = error.into_response();
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         return response;
     };
     if !caller.role.may(permission) {
-        tracing::warn!(actor = %caller.actor, role = caller.role.as_str(), ?permission, "a call was forbidden");
+        tracing::warn!(actor = %caller.actor, role = caller.role.as_str(), ?permission, "a call without permission was rejected");
         let message =
-            format!("Your role is {}; this needs {} or more.", caller.role.as_str(), permission.least_role().as_str());
+            format!("Your role is {}; this needs the role {}.", caller.role.as_str(), permission.least_role().as_str());
         return ApiError::new(ErrorCode::Forbidden, message).into_response();
     }
     request.extensions_mut().insert::<Caller>(caller);
     next.run(request).await
 }
 
-/// Gives the request an id, completes errors with it, keeps every answer out of caches, and writes one log line.
+/// Gives the request an id, adds it to errors, keeps responses out of caches, and writes one log line.
 pub async fn finish(request: Request, next: Next) -> Response {
     let started = Instant::now();
     let request_id = request_id();
@@ -83,12 +84,12 @@ pub async fn finish(request: Request, next: Next) -> Response {
 
 fn request_id() -> String {
     let mut bytes = [0; 8];
-    // Without randomness an id is only less useful; no answer depends on it.
+    // Without randomness the id is only less useful; no response depends on it.
     let _ = getrandom::fill(&mut bytes);
     to_hex(&bytes)
 }
 
-/// Tags what a GET answers, and answers 304 when the caller has it already: that is what polling costs.
+/// Adds an ETag to responses to GET. Responds with 304 if the caller has the same already, which keeps polling cheap.
 pub(super) async fn conditional(request: Request, next: Next) -> Response {
     let is_get = request.method() == Method::GET;
     let known = request.headers().get(IF_NONE_MATCH).cloned();
@@ -98,7 +99,11 @@ pub(super) async fn conditional(request: Request, next: Next) -> Response {
     }
     let (mut parts, body) = response.into_parts();
     let Ok(bytes) = to_bytes(body, ANSWER_BYTES_MAX).await else {
-        return ApiError::new(ErrorCode::TooLarge, "The answer is too large to be sent.").into_response();
+        return ApiError::new(
+            ErrorCode::TooLarge,
+            "The response is too large to send. Request fewer rows with `limit`.",
+        )
+        .into_response();
     };
     let tag = format!("\"{}\"", to_hex(&Sha256::digest(&bytes)[..12]));
     if known.is_some_and(|known| known.as_bytes() == tag.as_bytes()) {

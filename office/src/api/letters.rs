@@ -1,4 +1,4 @@
-//! Letters: a group's list, and a letter's own page with its payload.
+//! Letters: the list of a group, and the details of a letter with its payload.
 
 use super::Api;
 use super::answer::ApiError;
@@ -16,7 +16,7 @@ use domain::time::Timestamp;
 use serde::Deserialize;
 use wire::{LetterDetail, LetterRow, LettersPage};
 
-/// Which letters.
+/// The requested letters.
 #[derive(Debug, Deserialize)]
 pub(super) struct LettersQuery {
     state: Option<LetterStateKind>,
@@ -30,7 +30,8 @@ pub(super) struct LettersQuery {
 }
 
 impl LettersQuery {
-    /// The filter, as a plan takes it. Its names are the filter's own; a form cannot read one struct inside another.
+    /// Returns the filter, as in a plan. Query strings cannot hold a struct in a struct, so its fields are repeated
+    /// here.
     fn filter(&self) -> LetterFilter {
         LetterFilter {
             message_type: self.message_type.clone(),
@@ -55,7 +56,7 @@ pub(super) async fn of_group(
     let limit = page.limit().min(PAGE_MAX);
     let letters = letters::list(store, &group, query.state, &filter, page.cursor().as_ref(), limit).await?;
     let next = next_of(&letters);
-    Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::of).collect(), next }))
+    Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::new).collect(), next }))
 }
 
 pub(super) async fn show(State(api): State<Api>, Path(id): Path<LetterId>) -> Result<Json<LetterDetail>, ApiError> {
@@ -64,5 +65,5 @@ pub(super) async fn show(State(api): State<Api>, Path(id): Path<LetterId>) -> Re
     if deaths.is_empty() {
         deaths.push(letter.latest_death(&letter.original_message_id, None));
     }
-    Ok(Json(LetterDetail::of(letter, deaths)))
+    Ok(Json(LetterDetail::new(letter, deaths)))
 }

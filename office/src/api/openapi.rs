@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the table of endpoints and the schemas of the wire types.
+//! The OpenAPI document, generated from the table of endpoints and the schemas of the wire types.
 
 use super::endpoint::Endpoint;
 use schemars::SchemaGenerator;
@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use wire::{API_ROOT, ErrorBody};
 
-/// The document of some endpoints (OpenAPI 3.1, whose schemas are JSON Schema 2020-12).
+/// Returns the document of these endpoints: OpenAPI 3.1, whose schemas are JSON Schema 2020-12.
 pub fn document(endpoints: &[Endpoint]) -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();
@@ -27,7 +27,7 @@ pub fn document(endpoints: &[Endpoint]) -> Value {
         "info": {
             "title": "Dead Letter Office",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "GET answers carry an ETag; send it back as If-None-Match to get 304 while nothing has changed. Times are milliseconds since 1970 UTC. Amounts of money are strings.",
+            "description": "Responses to GET carry an ETag. Send it back as If-None-Match to get 304 until something changes. Times are milliseconds since 1970 UTC. Amounts of money are strings.",
         },
         "paths": paths,
         "components": {
@@ -37,8 +37,8 @@ pub fn document(endpoints: &[Endpoint]) -> Value {
     }))
 }
 
-/// The same with the keys of every object in order: whether serde_json keeps them as they were inserted depends on what
-/// else is in the build, and the document must not.
+/// Sorts the keys of every object. Whether serde_json keeps insertion order depends on the features that other crates
+/// of the build enable, and the document must not.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(object) => {
@@ -63,24 +63,27 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         "description": "An error",
         "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorBody" } } },
     });
-    let schema = (endpoint.gives)(generator);
+    let schema = (endpoint.response)(generator);
     let content: Map<String, Value> =
-        endpoint.gives_as.iter().map(|kind| ((*kind).to_string(), json!({ "schema": schema }))).collect();
-    let gives = json!({ "description": "Done", "content": content });
+        endpoint.media_types.iter().map(|kind| ((*kind).to_string(), json!({ "schema": schema }))).collect();
+    let response = json!({ "description": "Done", "content": content });
     let mut operation = json!({
         "summary": endpoint.summary,
         "parameters": parameters,
-        "responses": { "200": gives, "default": error },
+        "responses": { "200": response, "default": error },
     });
-    if let Some(takes) = endpoint.takes {
+    if endpoint.deprecated {
+        operation["deprecated"] = json!(true);
+    }
+    if let Some(request) = endpoint.request {
         operation["requestBody"] = json!({
             "required": true,
-            "content": { "application/json": { "schema": takes(generator) } },
+            "content": { "application/json": { "schema": request(generator) } },
         });
     }
     if let Some(permission) = endpoint.permission {
         operation["security"] = json!([{ "session": [] }]);
-        operation["x-permission"] = json!(crate::intake::word(&permission));
+        operation["x-permission"] = json!(crate::intake::json_name(&permission));
         operation["x-least-role"] = json!(permission.least_role().as_str());
     }
     operation

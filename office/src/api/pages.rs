@@ -1,18 +1,18 @@
-//! Parameters of lists.
+//! Query parameters of lists.
 
 use crate::port::{Cursor, Page};
 use domain::limits::PAGE_MAX;
 use serde::Deserialize;
 
-/// How many rows a page has when the caller does not say.
+/// Rows of a page unless the caller asks for another number.
 const PAGE_DEFAULT: usize = 50;
 
-/// Which page of a list.
+/// The requested page of a list.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct PageQuery {
-    /// What the page before gave as `next`.
+    /// The `next` of the page before.
     pub cursor: Option<String>,
-    /// How many rows at most.
+    /// The most rows.
     pub limit: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ impl PageQuery {
     }
 }
 
-/// What to ask for the next page with.
+/// Returns the cursor of the next page, if there is one.
 pub(super) fn next_of<T>(page: &Page<T>) -> Option<String> {
     page.next.as_ref().map(|cursor| cursor.0.clone())
 }

@@ -1,7 +1,6 @@
-//! Replays: the list, a replay's page, its letters, and what people do with it.
+//! Replays: the list, the details of a replay, its letters, and the acts on it.
 
-use super::answer::ApiError;
-use super::groups::body;
+use super::answer::{Answer, ApiError, body};
 use super::pages::{PageQuery, next_of};
 use super::{Api, Caller};
 use crate::act;
@@ -14,9 +13,7 @@ use domain::replay::{Entry, OutcomeKind, Replay};
 use serde::Deserialize;
 use wire::{ApproveRequest, EntriesPage, EntryRow, ReasonRequest, ReplayView, ReplaysAnswer, ResumeRequest};
 
-type Answer<T> = Result<Json<T>, ApiError>;
-
-/// A replay with its ledger.
+/// Returns a replay with its ledger.
 pub(super) async fn view(office: &Office, replay: Replay) -> Result<ReplayView, ApiError> {
     let ledger = office.store.ledger(replay.id()).await?;
     let group = office.store.group(replay.group()).await?;
@@ -35,9 +32,9 @@ pub(super) async fn approve(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(group): Path<GroupId>,
-    ask: Result<Json<ApproveRequest>, JsonRejection>,
+    request: Result<Json<ApproveRequest>, JsonRejection>,
 ) -> Answer<ReplayView> {
-    let replay = act::approve(&api.office, &caller.actor, &group, &body(ask)?).await?;
+    let replay = act::approve(&api.office, &caller.actor, &group, &body(request)?).await?;
     view(&api.office, replay).await.map(Json)
 }
 
@@ -60,7 +57,7 @@ pub(super) async fn show(State(api): State<Api>, Path(id): Path<ReplayId>) -> An
     view(&api.office, replay).await.map(Json)
 }
 
-/// Which letters of a replay.
+/// The requested letters of a replay.
 #[derive(Debug, Deserialize)]
 pub(super) struct EntriesQuery {
     wave: Option<u32>,
@@ -85,7 +82,7 @@ pub(super) async fn entries(
     Ok(Json(EntriesPage { entries: rows_of(&api.office, found.items).await?, next }))
 }
 
-/// Entries with what is known of their letters.
+/// Returns rows of entries with details of their letters.
 pub(super) async fn rows_of(office: &Office, entries: Vec<Entry>) -> Result<Vec<EntryRow>, ApiError> {
     let ids: Vec<_> = entries.iter().map(|entry| entry.letter.clone()).collect();
     let letters = office.store.letters(&ids).await?;
@@ -104,9 +101,9 @@ pub(super) async fn pause(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
-    ask: Result<Json<ReasonRequest>, JsonRejection>,
+    request: Result<Json<ReasonRequest>, JsonRejection>,
 ) -> Answer<ReplayView> {
-    let replay = act::pause(&api.office, &caller.actor, &id, &body(ask)?.reason).await?;
+    let replay = act::pause(&api.office, &caller.actor, &id, &body(request)?.reason).await?;
     view(&api.office, replay).await.map(Json)
 }
 
@@ -114,9 +111,9 @@ pub(super) async fn abort(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
-    ask: Result<Json<ReasonRequest>, JsonRejection>,
+    request: Result<Json<ReasonRequest>, JsonRejection>,
 ) -> Answer<ReplayView> {
-    let replay = act::abort(&api.office, &caller.actor, &id, &body(ask)?.reason).await?;
+    let replay = act::abort(&api.office, &caller.actor, &id, &body(request)?.reason).await?;
     view(&api.office, replay).await.map(Json)
 }
 
@@ -124,8 +121,8 @@ pub(super) async fn resume(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
-    ask: Result<Json<ResumeRequest>, JsonRejection>,
+    request: Result<Json<ResumeRequest>, JsonRejection>,
 ) -> Answer<ReplayView> {
-    let replay = act::resume(&api.office, &caller.actor, &id, &body(ask)?).await?;
+    let replay = act::resume(&api.office, &caller.actor, &id, &body(request)?).await?;
     view(&api.office, replay).await.map(Json)
 }

@@ -7,169 +7,190 @@ use domain::role::Permission;
 use domain::transform::{DryRun, Transform};
 use wire::{
     ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DryRunRequest, EntriesPage, GroupDetail,
-    GroupsAnswer, LetterDetail, LettersPage, Me, Note, PlanRequest, PlanView, PreviewRulesRequest,
+    GroupsAnswer, LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewRulesRequest,
     PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview,
     SaveTransformRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
 
-const CURSOR: Query = Query { name: "cursor", meaning: "what the page before gave as `next`" };
-const LIMIT: Query = Query { name: "limit", meaning: "rows of the page, 1 to 200; 50 when not given" };
-const FORM: Query = Query { name: "form", meaning: "jsonl or csv; jsonl when not given" };
-const GO_ON: Query = Query { name: "cursor", meaning: "what the answer before gave in its header `dlo-next`" };
-const STATE: Query =
-    Query { name: "state", meaning: "waiting, in_replay, quarantined or delivered; all when not given" };
-/// The filter of letters, with the names that a plan's has.
+const CURSOR: Query = Query { name: "cursor", meaning: "the `next` of the previous page" };
+const LIMIT: Query = Query { name: "limit", meaning: "rows per page, 1 to 200; default 50" };
+const FORM: Query = Query { name: "form", meaning: "jsonl or csv; default jsonl" };
+const FILE_CURSOR: Query = Query { name: "cursor", meaning: "the header `dlo-next` of the previous response" };
+const STATE: Query = Query { name: "state", meaning: "waiting, in_replay, quarantined or delivered; default all" };
+/// The filter of letters, with the same names as in a plan.
 const LETTERS: &[Query] = &[
     STATE,
-    Query { name: "message_type", meaning: "the kind of message, exactly" },
-    Query { name: "tenant", meaning: "whose message it is, exactly" },
-    Query { name: "died_from", meaning: "died last at this moment or later, milliseconds" },
-    Query { name: "died_before", meaning: "died last before this moment, milliseconds" },
-    Query { name: "replays_max", meaning: "replayed this often at most" },
+    Query { name: "message_type", meaning: "the message type, exactly" },
+    Query { name: "tenant", meaning: "the tenant, exactly" },
+    Query { name: "died_from", meaning: "last died at or after this time, milliseconds" },
+    Query { name: "died_before", meaning: "last died before this time, milliseconds" },
+    Query { name: "replays_max", meaning: "at most this many replays" },
     CURSOR,
     LIMIT,
 ];
-const WAVE: Query = Query { name: "wave", meaning: "the wave, from 0; all when not given" };
+const WAVE: Query = Query { name: "wave", meaning: "the wave, from 0; default all" };
 const OUTCOME: Query = Query {
     name: "outcome",
-    meaning: "pending, sending, in_flight, delivered, returned, expired or skipped; all when not given",
+    meaning: "pending, sending, in_flight, delivered, returned, expired or skipped; default all",
 };
 
-/// Every endpoint that the office has wherever it runs. Signing in differs by place and is added there.
+/// Returns the endpoints that every office has. Each platform adds its own way to sign in.
 pub fn endpoints() -> Vec<Endpoint> {
     reading().into_iter().chain(on_groups()).chain(on_replays()).collect()
 }
 
-/// What only shows.
+/// Endpoints that only read.
 fn reading() -> Vec<Endpoint> {
     vec![
-        Endpoint::get::<Me, _>("/me", "Who is calling, and what they may do", groups::me),
-        Endpoint::get::<GroupsAnswer, _>("/groups", "All groups in the order of attention", groups::list),
-        Endpoint::get::<GroupDetail, _>("/groups/{group}", "A group, its gate, plan and replay", groups::show),
-        Endpoint::get::<LettersPage, _>("/groups/{group}/letters", "Letters of a group", letters::of_group)
+        Endpoint::get::<Me, _>("/me", "The caller and their permissions", groups::me),
+        Endpoint::get::<GroupsAnswer, _>("/groups", "All groups, most urgent first", groups::list),
+        Endpoint::get::<GroupDetail, _>("/groups/{group}", "A group with its gate, plan and replay", groups::show),
+        Endpoint::get::<LettersPage, _>("/groups/{group}/letters", "The letters of a group", letters::of_group)
             .with_query(LETTERS),
-        Endpoint::get::<AuditPage, _>("/groups/{group}/audit", "Who did what, newest first", groups::audit)
+        Endpoint::get::<AuditPage, _>("/groups/{group}/audit", "The audit log of a group, newest first", groups::audit)
             .with_query(&[CURSOR, LIMIT]),
         Endpoint::get::<TransformsAnswer, _>(
             "/groups/{group}/transform",
             "The versions of a group's payload transform, newest first",
             transforms::show,
         ),
-        Endpoint::get::<LetterDetail, _>("/letters/{letter}", "A letter, its payload and its deaths", letters::show),
+        Endpoint::get::<LetterDetail, _>(
+            "/letters/{letter}",
+            "A letter with its payload and its deaths",
+            letters::show,
+        ),
         Endpoint::get::<ReplaysAnswer, _>("/replays", "Replays, newest first", replays::list)
             .with_query(&[CURSOR, LIMIT]),
-        Endpoint::get::<ReplayView, _>("/replays/{replay}", "A replay and its ledger", replays::show),
+        Endpoint::get::<ReplayView, _>("/replays/{replay}", "A replay with its ledger", replays::show),
         Endpoint::get::<EntriesPage, _>("/replays/{replay}/entries", "The letters of a replay", replays::entries)
             .with_query(&[WAVE, OUTCOME, CURSOR, LIMIT]),
-        Endpoint::file("/groups/{group}/history", "Who did what, as a file, newest first", export::of_group)
-            .with_query(&[FORM, GO_ON]),
-        Endpoint::file("/replays/{replay}/history", "Every letter's attempt, as a file", export::of_replay)
-            .with_query(&[FORM, GO_ON]),
+        Endpoint::file("/groups/{group}/history", "The audit log of a group as a file, newest first", export::of_group)
+            .with_query(&[FORM, FILE_CURSOR]),
+        Endpoint::file(
+            "/replays/{replay}/history",
+            "The outcome of every letter of a replay as a file",
+            export::of_replay,
+        )
+        .with_query(&[FORM, FILE_CURSOR]),
     ]
 }
 
-/// What changes something about a group.
+/// Endpoints that change a group.
 fn on_groups() -> Vec<Endpoint> {
     vec![
         Endpoint::post::<DeclareFixRequest, GroupDetail, _>(
             "/groups/{group}/fix",
             Some(Permission::Triage),
-            "Say that the cause is gone",
+            "Declare a fix",
             groups::declare_fix,
         ),
         Endpoint::post::<ReasonRequest, GroupDetail, _>(
             "/groups/{group}/fix/withdraw",
             Some(Permission::Triage),
-            "Say that it was not",
+            "Withdraw the fix",
             groups::withdraw_fix,
         ),
-        Endpoint::post::<Note, GroupDetail, _>(
+        Endpoint::post::<NoteRequest, GroupDetail, _>(
             "/groups/{group}/note",
             Some(Permission::Triage),
-            "Write the note of a group",
+            "Save the note of a group",
             groups::note,
+        ),
+        Endpoint::post::<UnmergeRequest, GroupDetail, _>(
+            "/groups/{group}/unmerge",
+            Some(Permission::Triage),
+            "Unmerge a fingerprint from the group",
+            groups::unmerge,
+        ),
+        Endpoint::post::<ReasonRequest, GroupDetail, _>(
+            "/groups/{group}/allow-merge",
+            Some(Permission::Triage),
+            "Allow an unmerged fingerprint to be merged again",
+            groups::allow_merge,
         ),
         Endpoint::post::<UnmergeRequest, GroupDetail, _>(
             "/groups/{group}/part",
             Some(Permission::Triage),
-            "Say that a fingerprint of the group is another cause",
-            groups::part,
-        ),
+            "Use /groups/{group}/unmerge",
+            groups::unmerge,
+        )
+        .deprecated(),
         Endpoint::post::<ReasonRequest, GroupDetail, _>(
             "/groups/{group}/rejoin",
             Some(Permission::Triage),
-            "Say that a fingerprint that was taken out may be merged again",
-            groups::rejoin,
-        ),
+            "Use /groups/{group}/allow-merge",
+            groups::allow_merge,
+        )
+        .deprecated(),
         Endpoint::post::<SaveTransformRequest, Transform, _>(
             "/groups/{group}/transform",
             Some(Permission::Triage),
-            "Save another version of the group's payload transform",
+            "Save a new version of the group's payload transform",
             transforms::save,
         ),
         Endpoint::post::<PreviewTransformRequest, TransformPreview, _>(
             "/groups/{group}/transform/preview",
             Some(Permission::Triage),
-            "What a program would change, on letters that wait; nothing is changed",
+            "Preview a program on waiting letters; changes nothing",
             transforms::preview,
         ),
         Endpoint::post::<DryRunRequest, DryRun, _>(
             "/groups/{group}/transform/dry-run",
             Some(Permission::Triage),
-            "Try a saved version over another page of the letters that wait",
+            "Run a saved version on the next page of waiting letters, without sending them",
             transforms::dry_run,
         ),
         Endpoint::post::<PlanRequest, PlanView, _>(
             "/groups/{group}/plan",
             Some(Permission::Plan),
-            "Freeze the letters that wait now into a plan",
+            "Make a plan with a snapshot of the waiting letters",
             groups::plan,
         ),
         Endpoint::post::<ApproveRequest, ReplayView, _>(
             "/groups/{group}/approve",
-            Some(Permission::ApproveRequest),
-            "Approve the plan through the gate, and start its replay",
+            Some(Permission::Approve),
+            "Approve the plan and start its replay; needs an open gate",
             replays::approve,
         ),
         Endpoint::post::<ReleaseRequest, GroupDetail, _>(
             "/groups/{group}/release",
-            Some(Permission::ApproveRequest),
-            "Let letters out of quarantine, so that a plan may take them again",
+            Some(Permission::Approve),
+            "Release letters from quarantine, so that a plan can include them again",
             groups::release,
         ),
     ]
 }
 
-/// What changes something about a replay, or about all groups.
+/// Endpoints that change a replay, or concern all groups.
 fn on_replays() -> Vec<Endpoint> {
     vec![
         Endpoint::post::<ReasonRequest, ReplayView, _>(
             "/replays/{replay}/pause",
             Some(Permission::Stop),
-            "Send nothing more for now",
+            "Pause a replay: send nothing until it is resumed",
             replays::pause,
         ),
         Endpoint::post::<ResumeRequest, ReplayView, _>(
             "/replays/{replay}/resume",
-            Some(Permission::ApproveRequest),
-            "Go on through the gate, with another canary",
+            Some(Permission::Approve),
+            "Resume a paused replay with a new canary; needs an open gate",
             replays::resume,
         ),
         Endpoint::post::<ReasonRequest, ReplayView, _>(
             "/replays/{replay}/abort",
             Some(Permission::Stop),
-            "Send nothing more at all",
+            "Abort a replay: send nothing more",
             replays::abort,
         ),
         Endpoint::post::<PreviewRulesRequest, RulesPreview, _>(
             "/policy/preview",
             Some(Permission::Triage),
-            "What rules about groups would change; nothing is changed",
+            "Preview the policy's rules about groups; changes nothing",
             groups::preview,
         ),
         Endpoint::post::<DeploymentRequest, Deployment, _>(
             "/deployments",
-            Some(Permission::DeploymentRequest),
+            Some(Permission::ReportDeployment),
             "Report that a version of a consumer went live",
             groups::report_deployment,
         ),

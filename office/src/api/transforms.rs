@@ -1,7 +1,6 @@
-//! Payload transforms: the versions of a group, saving one, and trying it.
+//! Payload transforms: the versions of a group, saving a version, previews and dry runs.
 
-use super::answer::ApiError;
-use super::groups::body;
+use super::answer::{Answer, body};
 use super::{Api, Caller};
 use crate::act;
 use crate::error::OfficeError;
@@ -12,8 +11,6 @@ use domain::transform::{DryRun, Transform};
 use wire::{
     DryRunRequest, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView, TransformsAnswer,
 };
-
-type Answer<T> = Result<Json<T>, ApiError>;
 
 pub(super) async fn show(State(api): State<Api>, Path(id): Path<GroupId>) -> Answer<TransformsAnswer> {
     let store = &api.office.store;
@@ -29,24 +26,24 @@ pub(super) async fn save(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<SaveTransformRequest>, JsonRejection>,
+    request: Result<Json<SaveTransformRequest>, JsonRejection>,
 ) -> Answer<Transform> {
-    Ok(Json(act::save_transform(&api.office, &caller.actor, &id, &body(ask)?).await?))
+    Ok(Json(act::save_transform(&api.office, &caller.actor, &id, &body(request)?).await?))
 }
 
 pub(super) async fn preview(
     State(api): State<Api>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<PreviewTransformRequest>, JsonRejection>,
+    request: Result<Json<PreviewTransformRequest>, JsonRejection>,
 ) -> Answer<TransformPreview> {
-    Ok(Json(act::preview(&api.office, &id, &body(ask)?).await?))
+    Ok(Json(act::preview(&api.office, &id, &body(request)?).await?))
 }
 
 pub(super) async fn dry_run(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    ask: Result<Json<DryRunRequest>, JsonRejection>,
+    request: Result<Json<DryRunRequest>, JsonRejection>,
 ) -> Answer<DryRun> {
-    Ok(Json(act::dry_run(&api.office, &caller.actor, &id, &body(ask)?).await?))
+    Ok(Json(act::dry_run(&api.office, &caller.actor, &id, &body(request)?).await?))
 }

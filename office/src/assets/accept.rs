@@ -1,4 +1,4 @@
-//! Chooses how a file is sent from what the client says it can read.
+//! Chooses the encoding of a file from the client's `Accept-Encoding`.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
@@ -7,7 +7,7 @@ pub(super) enum Encoding {
     Identity,
 }
 
-/// The smallest form that the file has and the client accepts. `values`: its Accept-Encoding headers.
+/// Returns the smallest encoding that the file has and the client accepts. `values` are its `Accept-Encoding` headers.
 pub(super) fn best<'a>(values: impl Iterator<Item = &'a str>, has_brotli: bool, has_gzip: bool) -> Encoding {
     let (mut brotli, mut gzip, mut any) = (None, None, None);
     for item in values.flat_map(|value| value.split(',')) {
@@ -28,7 +28,7 @@ pub(super) fn best<'a>(values: impl Iterator<Item = &'a str>, has_brotli: bool, 
     }
 }
 
-/// `q=0`, `q=0.0`: the client says no. Other weights do not matter: the smaller form is better for both.
+/// Returns whether the weight is zero (`q=0`, `q=0.0`). Other weights do not matter: the smaller encoding serves both.
 fn is_refused(parameters: &str) -> bool {
     parameters
         .trim()
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_the_file_lacks_is_not_sent() {
+    fn an_encoding_that_the_file_lacks_is_not_sent() {
         assert_eq!(best(["br, gzip"].into_iter(), false, true), Encoding::Gzip);
         assert_eq!(best(["br", "gzip"].into_iter(), false, true), Encoding::Gzip);
         assert_eq!(best(["br, gzip"].into_iter(), false, false), Encoding::Identity);

@@ -1,4 +1,4 @@
-//! What a browser gets for which request.
+//! The responses to a browser's requests.
 
 use super::{File, is_named_by_contents, router};
 use axum::Router;
@@ -43,17 +43,17 @@ async fn ask(router: Router, method: &str, path: &str, headers: &[(&str, &str)])
 }
 
 #[tokio::test]
-async fn each_path_has_its_answer() {
+async fn each_path_has_its_response() {
     for (path, status, body) in [
         ("/", 200, "<main>"),
         ("/index.html", 200, "<main>"),
         ("/groups/7f2a?tab=letters", 200, "<main>"),
         ("/app-0123456789abcdef.css", 200, "p{}"),
-        ("/app-0000000000000000.css", 404, "There is no such file.\n"),
-        ("/groups/favicon.ico", 404, "There is no such file.\n"),
-        ("/api/v1/nothing", 404, "There is no such file.\n"),
+        ("/app-0000000000000000.css", 404, "File not found.\n"),
+        ("/groups/favicon.ico", 404, "File not found.\n"),
+        ("/api/v1/nothing", 404, "File not found.\n"),
         ("/../../etc/passwd", 200, "<main>"),
-        ("/%2e%2e/secret.txt", 404, "There is no such file.\n"),
+        ("/%2e%2e/secret.txt", 404, "File not found.\n"),
     ] {
         let answer = ask(router(BUILT), "GET", path, &[]).await;
         assert_eq!((answer.status.as_u16(), answer.body.as_str()), (status, body), "{path}");
@@ -74,7 +74,7 @@ async fn the_client_gets_the_smallest_form_it_can_read() {
 }
 
 #[tokio::test]
-async fn hashed_files_are_cached_for_ever_and_the_page_is_asked_for_again() {
+async fn hashed_files_are_cached_forever_and_pages_are_revalidated() {
     for (path, cache) in [
         ("/app-0123456789abcdef.css", "public, max-age=31536000, immutable"),
         ("/", "no-cache"),

@@ -1,27 +1,29 @@
-//! Keeping letters that were never seen: one atomic commit for up to 64 of them, their groups and their counters.
+//! Storing new letters: one atomic commit for up to 64 of them, with their groups and counters.
 
 use super::{Measures, ReadMessage, Report, fail};
+use crate::audit::Auditor;
+use crate::commit::{Committed, Tries, commit};
 use crate::error::OfficeError;
 use crate::groups;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, Write};
-use domain::audit::{Act, AuditRecord};
+use crate::port::{Expect, Write};
+use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
-use domain::id::{Actor, GroupId};
+use domain::id::GroupId;
 use domain::letter::Letter;
 use domain::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A commit is tried again when others were faster; each round removes at least one letter or group head from what is
-/// still to do, or was a passing conflict on a counter.
-const ROUNDS_MAX: usize = 2 * domain::limits::KEEP_LETTERS_MAX + 8;
+/// How often a commit is tried. Each conflict either removes at least one letter or reads at least one variant again,
+/// or was a passing conflict on a counter.
+const TRIES_MAX: usize = 2 * domain::limits::KEEP_LETTERS_MAX + 8;
 
 struct Fresh {
     source: ReadMessage,
     letter: Letter,
 }
 
-/// Keeps a chunk of messages that carry no marker of ours.
+/// Stores a chunk of messages that no replay of ours sent.
 pub(super) async fn keep(office: &Office, chunk: Vec<ReadMessage>, report: &mut Report, measures: &mut Measures) {
     let now = office.now();
     let mut fresh = Vec::with_capacity(chunk.len());
@@ -29,29 +31,29 @@ pub(super) async fn keep(office: &Office, chunk: Vec<ReadMessage>, report: &mut 
     for source in chunk {
         let retention = office.retention(&source.message.dlq).await;
         let letter = Letter::first(&source.message, source.reading.clone(), retention, now);
-        // Two messages of the queue may be copies of one dead message: a consumer that was killed between sending
-        // it to the dead-letter queue and deleting it sends it again.
+        // Two messages may be copies of one dead message: a consumer that was killed after it sent a message to the
+        // dead-letter queue, and before it deleted it, sends it again.
         if ids.insert(letter.id.clone()) {
             fresh.push(Fresh { source, letter });
         } else {
             report.duplicates += 1;
         }
     }
-    let mut parts = vec![fresh];
-    while let Some(mut fresh) = parts.pop() {
+    let mut batches = vec![fresh];
+    while let Some(mut fresh) = batches.pop() {
         match commit_all(office, &mut fresh, report, now).await {
             Ok(opened) => kept(office, &fresh, opened, report, measures, now).await,
-            // One letter that the store will never take must not hold up those that came with it.
+            // One permanently rejected letter must not block the others.
             Err(OfficeError::Store(error)) if error.refused && fresh.len() > 1 => {
-                let rest = fresh.split_off(fresh.len() / 2);
-                parts.extend([rest, fresh]);
+                let second_half = fresh.split_off(fresh.len() / 2);
+                batches.extend([second_half, fresh]);
             }
             Err(error) => fresh.iter().for_each(|f| fail(report, &f.source.message, &error)),
         }
     }
 }
 
-/// What follows when letters are in the store.
+/// Counts stored letters, raises the alerts of new groups, and opens resolved groups.
 async fn kept(
     office: &Office,
     fresh: &[Fresh],
@@ -66,12 +68,12 @@ async fn kept(
         measures.count(&kept.source.reading);
     }
     for group in opened {
-        office.alert(groups::new_cause(&group, now)).await;
+        office.alert(groups::new_group(&group, now)).await;
     }
     report.regressions += follow_up(office, fresh, now).await;
 }
 
-/// Commits the letters; those that turn out to be stored already leave the list. Gives the groups that were opened.
+/// Commits the letters. Removes those from the list that are already stored. Returns the groups that were opened.
 async fn commit_all(
     office: &Office,
     fresh: &mut Vec<Fresh>,
@@ -79,7 +81,9 @@ async fn commit_all(
     now: Timestamp,
 ) -> Result<Vec<Variant>, OfficeError> {
     let mut known: Known = BTreeMap::new();
-    for _ in 0..ROUNDS_MAX {
+    let mut tries = Tries::up_to(TRIES_MAX, "a batch of letters");
+    loop {
+        tries.begin()?;
         if fresh.is_empty() {
             return Ok(Vec::new());
         }
@@ -89,16 +93,12 @@ async fn commit_all(
             }
         }
         let (writes, opened) = writes(fresh, &known, now);
-        let conflicts = match office.store.commit(writes.clone()).await {
-            Ok(()) => return Ok(opened),
-            Err(CommitError::Store(error)) => return Err(error.into()),
-            Err(CommitError::Conflict(indexes)) => indexes,
-        };
+        let Committed::Conflict(failed) = commit(office, writes).await? else { return Ok(opened) };
         let mut stored = BTreeSet::new();
-        for write in conflicts.iter().filter_map(|at| writes.get(*at)) {
+        for write in failed {
             match write {
-                Write::Letter { letter, .. } => drop(stored.insert(letter.id.clone())),
-                Write::Variant { group, .. } => drop(known.remove(&group.id)),
+                Write::Letter { letter, .. } => drop(stored.insert(letter.id)),
+                Write::Variant { variant, .. } => drop(known.remove(&variant.id)),
                 _ => {}
             }
         }
@@ -106,10 +106,9 @@ async fn commit_all(
         fresh.retain(|f| !stored.contains(&f.letter.id));
         report.duplicates += before - fresh.len();
     }
-    Err(OfficeError::Contended { subject: "a batch of letters".into() })
 }
 
-/// The groups of some letters as they are stored; none for those that are not.
+/// The stored variants of letters; `None` for a new fingerprint.
 type Known = BTreeMap<GroupId, Option<Variant>>;
 
 fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Variant>) {
@@ -128,13 +127,13 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Va
         writes.push(Write::Letter { letter: Box::new(f.letter.clone()), expect: Expect::Absent });
     }
     for (id, died_at) in first_died_at {
-        // A group is as old as its first death, in whatever order letters come: the oldest names its cause.
+        // A group is as old as its first death, in whatever order letters arrive: its oldest variant names it.
         if let Some(group) = opened.get_mut(id) {
             group.first_died_at = died_at;
         } else if let Some(group) = known.get(id).and_then(Option::as_ref)
             && let Some(aged) = group.aged(died_at)
         {
-            writes.push(Write::Variant { group: Box::new(aged), expect: Expect::Version(group.version) });
+            writes.push(Write::Variant { variant: Box::new(aged), expect: Expect::Version(group.version) });
         }
     }
     for group in opened.values() {
@@ -144,21 +143,14 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Va
     (writes, opened.into_values().collect())
 }
 
-/// The writes that open a group.
+/// Returns the writes that open a group.
 pub(super) fn open_group(group: &Variant, now: Timestamp) -> [Write; 2] {
-    let audit = AuditRecord {
-        at: now,
-        actor: Actor::office(),
-        act: Act::GroupOpened,
-        group: group.id.clone(),
-        replay: None,
-        detail: format!("First letter: {}", group.title),
-        reason: None,
-    };
-    [Write::Variant { group: Box::new(group.clone()), expect: Expect::Absent }, Write::Audit(Box::new(audit))]
+    let detail = format!("First letter: {}", group.title);
+    let audit = Auditor::office(&group.id, now).record(Act::GroupOpened, detail, None);
+    [Write::Variant { variant: Box::new(group.clone()), expect: Expect::Absent }, audit]
 }
 
-/// Resolved groups that got a letter come back to life.
+/// Opens resolved groups that got a letter again. Returns the number of regressions.
 async fn follow_up(office: &Office, fresh: &[Fresh], now: Timestamp) -> usize {
     let mut latest: BTreeMap<&GroupId, Timestamp> = BTreeMap::new();
     for f in fresh {

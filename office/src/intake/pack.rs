@@ -1,4 +1,4 @@
-//! Packing a batch into commits: as many letters as one takes beside the groups, customers and arrivals they bring.
+//! Packing a batch into commits: as many letters as fit beside their groups, customers and arrivals.
 
 use super::ReadMessage;
 use crate::port::BUCKETS_TOGETHER;
@@ -8,10 +8,10 @@ use domain::limits::{COMMIT_RECORDS_MAX, KEEP_LETTERS_MAX};
 use domain::time::Timestamp;
 use std::collections::BTreeSet;
 
-/// Records that a group brings at most: a head with its place in the list, an audit record, counters.
+/// The most records of a new group: the variant, its entry in the list of groups, an audit record, counters.
 const GROUP_RECORDS: usize = 4;
 
-/// What a commit holds so far. Taken as if every group were new: one more commit costs less than a refused one.
+/// The cost of a commit so far, as if every group were new: one more commit costs less than a refused one.
 #[derive(Default)]
 struct Load {
     letters: usize,
@@ -34,12 +34,12 @@ impl Load {
 
     fn is_full(&self) -> bool {
         let records = self.letters + self.customers.len() + self.hours.len() + self.groups.len() * GROUP_RECORDS;
-        // The next letter may bring one of each.
+        // The next letter may add one of each.
         self.letters == KEEP_LETTERS_MAX || records + 3 + GROUP_RECORDS > COMMIT_RECORDS_MAX
     }
 }
 
-/// The messages in chunks of one commit each, in their order.
+/// Splits messages into chunks of one commit each, in their order.
 pub(super) fn in_chunks(messages: Vec<ReadMessage>, now: Timestamp) -> Vec<Vec<ReadMessage>> {
     let mut chunks = Vec::new();
     let (mut chunk, mut load) = (Vec::new(), Load::default());
@@ -86,7 +86,7 @@ mod tests {
         ReadMessage { message, reading }
     }
 
-    /// What a commit of these touches when every group is new.
+    /// The records of a commit of these messages if every group is new.
     fn records(chunk: &[ReadMessage]) -> usize {
         let mut counts = CountsDeltas::default();
         for source in chunk {
@@ -94,13 +94,13 @@ mod tests {
             counts.moved(None, &letter);
             counts.died(&letter);
         }
-        let heads = counts.0.len() * 3;
-        chunk.len() + heads + crate::groups::count_writes(counts).map(|write: Write| write.records()).sum::<usize>()
+        let variants = counts.0.len() * 3;
+        chunk.len() + variants + crate::groups::count_writes(counts).map(|write: Write| write.records()).sum::<usize>()
     }
 
     #[test]
     fn every_chunk_fits_a_commit_and_none_is_lost() {
-        // Row by row: how many groups, customers and minutes the letters are spread over, and the most chunks of 300.
+        // Each row: the groups, customers and minutes of 300 letters, and the most chunks for them.
         for (groups, customers, minutes, chunks) in [
             (1, 1, 1, 5),
             (1, 300, 1, 7),

@@ -1,77 +1,76 @@
-//! Replayed letters that come back: recognised by their marker, or by the message id that the main queue gave them.
+//! Returned letters: recognised by their marker, or by their message id on the main queue.
 
 use super::keep::open_group;
 use super::{ReadMessage, Report};
+use crate::audit::Auditor;
+use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
-use crate::groups::{self, TRIES_MAX};
+use crate::groups;
 use crate::merged;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, Write};
-use domain::audit::{Act, AuditRecord};
+use crate::port::{Expect, Write};
+use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
-use domain::id::{Actor, GroupId, LetterId, MessageId, ReplayId};
+use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
 use domain::reading::Class;
 use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, Verdict};
 use domain::time::Timestamp;
 use std::collections::BTreeMap;
 
-/// What became of a message.
+/// The result for a message.
 pub(super) enum Kept {
-    /// It is kept as another death of its letter.
+    /// It is stored as another death of its letter.
     Yes,
-    /// This death was stored before.
+    /// This death is already stored.
     Duplicate,
-    /// No replay of ours sent it.
+    /// No replay of this office sent it.
     NotOurs,
 }
 
-/// Keeps a message if it is a letter of ours that came back.
+/// Stores a message if it is a returned letter of ours.
 pub(super) async fn keep(
     office: &Office,
     source: &ReadMessage,
     (replay, letter): &Sending,
     report: &mut Report,
 ) -> Result<Kept, OfficeError> {
-    for _ in 0..TRIES_MAX {
-        // A marker that names nothing of ours was forged or comes from another office: a letter like any other.
+    let mut tries = Tries::new(format!("letter {letter}"));
+    loop {
+        tries.begin()?;
+        // A marker with unknown ids is forged or from another office: the message is a new letter.
         let Some(letter) = office.store.letter(letter).await? else { return Ok(Kept::NotOurs) };
         let Some(entry) = office.store.entry(replay, &letter.id).await? else { return Ok(Kept::NotOurs) };
         if office.store.has_death(&letter.death_id(&source.reading.original_message_id)).await? {
             return Ok(Kept::Duplicate);
         }
         let now = office.now();
-        let same_cause = is_same_cause(office, &letter.group, &source.reading.group).await?;
+        let same_group = is_same_group(office, &letter.group, &source.reading.group).await?;
         let cap = office.policy.gate.replays_max;
-        let Some(return_) = Return::of(source, &letter, &entry, (same_cause, cap), now) else {
+        let Some(return_) = Return::new(source, &letter, &entry, (same_group, cap), now) else {
             return Ok(Kept::NotOurs);
         };
         let opened = match office.store.group(&return_.after.group).await? {
             Some(_) => None,
             None => Some(Variant::opened_by(&return_.after, &source.reading)),
         };
-        match office.store.commit(return_.writes(source, opened.as_ref(), now)).await {
-            Ok(()) => {
-                return_.follow_up(office, opened, report, now).await;
-                return Ok(Kept::Yes);
-            }
-            Err(CommitError::Conflict(_)) => {}
-            Err(CommitError::Store(error)) => return Err(error.into()),
+        if commit(office, return_.writes(source, opened.as_ref(), now)).await?.is_made() {
+            return_.follow_up(office, opened, report, now).await;
+            return Ok(Kept::Yes);
         }
     }
-    Err(OfficeError::Contended { subject: format!("letter {letter}") })
 }
 
-/// Whether two fingerprints are one cause: the same, or merged.
-async fn is_same_cause(office: &Office, before: &GroupId, after: &GroupId) -> Result<bool, OfficeError> {
+/// Returns whether two fingerprints are equal or merged into one group.
+async fn is_same_group(office: &Office, before: &GroupId, after: &GroupId) -> Result<bool, OfficeError> {
     let store = &*office.store;
-    Ok(before == after || merged::head_of(store, before).await? == merged::head_of(store, after).await?)
+    Ok(before == after || merged::group_of(store, before).await? == merged::group_of(store, after).await?)
 }
 
-/// A sending of ours: the replay, and the letter.
+/// The replay and the letter of a message that we sent.
 pub(super) type Sending = (ReplayId, LetterId);
 
-/// Which sendings of ours some messages are, by their id on the main queue; at most 200 messages.
+/// Finds the messages that we sent, by their id on the main queue. At most 200 messages.
 pub(super) async fn sendings(
     office: &Office,
     sources: &[ReadMessage],
@@ -88,24 +87,23 @@ pub(super) async fn sendings(
     Ok(sendings)
 }
 
-/// A return, worked out.
+/// The effects of a return.
 struct Return<'a> {
     before: &'a Letter,
     after: Letter,
     entry: &'a Entry,
-    /// The entry as it shall be; none when this is another copy of a letter that has come back already.
+    /// The entry after the return; `None` for another copy of a letter that has already returned.
     entry_after: Option<Entry>,
 }
 
 impl<'a> Return<'a> {
-    /// What a return does; none when the entry was never sent, so that the marker cannot be true. Whatever its outcome
-    /// is told to be, an entry that was sent may come back: also one whose sending was given up because its answer was
-    /// lost.
-    fn of(
+    /// Computes the effects of a return. Returns `None` if the entry was never sent, because its marker is then forged.
+    /// An entry that was sent may return whatever its outcome, even if it was skipped because its answer was lost.
+    fn new(
         source: &ReadMessage,
         before: &'a Letter,
         entry: &'a Entry,
-        (same_cause, replays_max): (bool, u32),
+        (same_group, replays_max): (bool, u32),
         now: Timestamp,
     ) -> Option<Self> {
         if entry.sends == 0 {
@@ -117,14 +115,14 @@ impl<'a> Return<'a> {
             LetterState::Waiting | LetterState::Quarantined { .. } => false,
         };
         if elsewhere {
-            // Another replay has it now: it is a death, but the letter is where it is.
+            // Another replay has the letter now: the death counts, but the letter's state stays.
             after.state = before.state.clone();
         }
         if entry.outcome.kind() == OutcomeKind::Returned {
             // The second copy of a letter that was sent twice.
             return Some(Self { before, after, entry, entry_after: None });
         }
-        let verdict = if same_cause {
+        let verdict = if same_group {
             Verdict::SameCause
         } else if after.diagnosis.classification.class == Class::Transient {
             Verdict::Transient
@@ -164,11 +162,14 @@ impl<'a> Return<'a> {
             writes.extend(open_group(group, now));
         }
         if let LetterState::Quarantined { .. } = self.after.state {
-            let detail = format!("Letter {} died again after {} replays", self.after.id, self.after.replays);
+            let detail = format!(
+                "Letter {} died again after {} replays and is now quarantined",
+                self.after.id, self.after.replays
+            );
             writes.push(self.record(Act::LetterQuarantined, &self.after.group, detail, now));
         }
         if matches!(self.entry.outcome.kind(), OutcomeKind::Delivered | OutcomeKind::Skipped) {
-            let detail = format!("Letter {} came back after its outcome was told", self.before.id);
+            let detail = format!("Letter {} returned after it had its outcome", self.before.id);
             writes.push(self.record(Act::LateReturn, &self.before.group, detail, now));
         }
         writes.extend(groups::count_writes(counts));
@@ -176,8 +177,7 @@ impl<'a> Return<'a> {
     }
 
     fn record(&self, act: Act, group: &GroupId, detail: String, at: Timestamp) -> Write {
-        let (actor, group, replay) = (Actor::office(), group.clone(), Some(self.entry.replay.clone()));
-        Write::Audit(Box::new(AuditRecord { at, actor, act, group, replay, detail, reason: None }))
+        Auditor::office(group, at).in_replay(&self.entry.replay).record(act, detail, None)
     }
 
     async fn follow_up(&self, office: &Office, opened: Option<Variant>, report: &mut Report, now: Timestamp) {
@@ -186,7 +186,7 @@ impl<'a> Return<'a> {
         report.replays.insert(self.entry.replay.clone());
         if let Some(group) = opened {
             report.new_groups += 1;
-            office.alert(groups::new_cause(&group, now)).await;
+            office.alert(groups::new_group(&group, now)).await;
         }
         let regressed = groups::after_death(office, &self.after.group, self.after.died_at, now).await;
         report.regressions += usize::from(regressed);

@@ -1,21 +1,21 @@
-//! What a commit weighs: the records that a store touches for each write. DynamoDB takes 100 of them in one transaction,
-//! so those who gather a commit count before they ask.
+//! The cost of a commit: the records that a store touches for each write. DynamoDB allows 100 of them in one
+//! transaction, so callers that build a commit count them first.
 
 use super::{Expect, Write};
 use std::collections::BTreeSet;
 
-/// Buckets of arrivals that one record holds: an hour of them.
+/// Arrival buckets in one record: one hour.
 pub const BUCKETS_TOGETHER: i64 = 12;
-/// Waves of a ledger that one record holds: eight of them, each with its columns, stay below 1 KB.
+/// Waves of a ledger in one record: eight, each with its columns, stay below 1 KB.
 pub const WAVES_TOGETHER: u32 = 8;
 
 impl Write {
-    /// How many records this write touches at most.
+    /// Returns the most records that this write touches.
     pub fn records(&self) -> usize {
         match self {
-            // Beside the head a place in the list of groups.
+            // The variant, and its entry in the list of groups.
             Self::Variant { expect: Expect::Absent, .. } => 2,
-            // Beside the replay its places in the list of all, in that of its group, and among the unfinished.
+            // The replay, and its entries in the list of all, in that of its group, and in that of the unfinished.
             Self::Replay { expect: Expect::Absent, .. } => 4,
             Self::Replay { replay, .. } => 1 + usize::from(replay.is_finished()),
             Self::Counts { delta, .. } => {

@@ -1,4 +1,4 @@
-//! What letters only point to.
+//! Payloads in S3 that letters point to.
 
 use async_trait::async_trait;
 use domain::read::PayloadLocation;
@@ -6,27 +6,27 @@ use domain::read::PayloadLocation;
 /// Whether a payload is where a letter points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It is.
+    /// The payload is there.
     There,
-    /// It is not.
+    /// The payload is gone.
     Gone,
-    /// Nobody could see; of how many letters is said before these words.
+    /// It could not be checked. The text says why, and is shown after a number of letters.
     Unknown(&'static str),
 }
 
-/// Sees whether payloads are where letters point to. Never fails: who cannot look says why.
+/// Checks whether payloads are where letters point to. A check never fails: it returns [`Presence::Unknown`].
 #[async_trait]
 pub trait Payloads: Send + Sync {
-    /// Whether it is there.
-    async fn look(&self, place: &PayloadLocation) -> Presence;
+    /// Checks one payload.
+    async fn check(&self, location: &PayloadLocation) -> Presence;
 }
 
-/// An office that cannot look into S3.
-pub struct OutOfSight;
+/// The payloads of an office without access to S3: none can be checked.
+pub struct NoPayloads;
 
 #[async_trait]
-impl Payloads for OutOfSight {
-    async fn look(&self, _: &PayloadLocation) -> Presence {
-        Presence::Unknown("whose payloads in S3 this office cannot see")
+impl Payloads for NoPayloads {
+    async fn check(&self, _: &PayloadLocation) -> Presence {
+        Presence::Unknown("with payloads in S3 that this office cannot check")
     }
 }

@@ -1,7 +1,7 @@
-//! The store: typed reads, and one atomic commit of conditional writes.
+//! The store port: typed reads, and one atomic commit of conditional writes.
 //!
-//! Rules live in `domain` and in the handlers; a store compares versions, adds counters and keeps lists. That is all,
-//! so that DynamoDB (TransactWriteItems) and SQLite can do it alike.
+//! Rules live in `domain` and in the handlers. A store only compares versions, adds counters and maintains lists, so
+//! that DynamoDB (`TransactWriteItems`) and SQLite behave alike.
 
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
@@ -14,45 +14,45 @@ use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
 use std::collections::BTreeMap;
 
-/// What must be true of a record for a write of it to happen.
+/// The condition of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// There is no such record.
+    /// The record does not exist.
     Absent,
-    /// There is one, of this version.
+    /// The record exists and has this version.
     Version(u64),
 }
 
-/// One write of a commit. No two writes of a commit may name the same record.
+/// One write of a commit. Each record may occur in one write of a commit only.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
-    /// A letter. Lists by group and state follow from it. Goes with the [`Write::Counts`] of its group.
+    /// A letter. The store updates the lists by group and state. Comes with the [`Write::Counts`] of its group.
     Letter {
-        /// As it shall be.
+        /// The new record.
         letter: Box<Letter>,
         /// The condition.
         expect: Expect,
     },
-    /// A death; must not exist yet.
+    /// A death. It must not exist yet.
     Death(Box<Death>),
-    /// A group's head.
+    /// The record of a fingerprint.
     Variant {
-        /// As it shall be.
-        group: Box<Variant>,
+        /// The new record.
+        variant: Box<Variant>,
         /// The condition.
         expect: Expect,
     },
-    /// Adds to a group's counters, arrivals and set of customers. Exists without a head for a moment at most.
+    /// Adds to the counters, arrivals and customers of a fingerprint. These may exist without a variant for a moment.
     Counts {
-        /// The group.
+        /// The fingerprint.
         group: GroupId,
         /// What to add.
         delta: Box<CountsDelta>,
     },
-    /// The plan that waits for approval in a group; replaces an earlier one that was not approved. The entries were
-    /// written before (see [`Write::Entry`]), and an unapproved plan's entries are never sent.
+    /// The plan of a group that waits for approval. It replaces an earlier plan that was not approved. Its entries were
+    /// written before (see [`Write::Entry`]); the entries of an unapproved plan are never sent.
     Plan(Box<Plan>),
-    /// Removes a group's waiting plan, which must be this one.
+    /// Removes a group's waiting plan, on the condition that it is this plan.
     PlanTaken {
         /// The group.
         group: GroupId,
@@ -61,23 +61,23 @@ pub enum Write {
     },
     /// A replay.
     Replay {
-        /// As it shall be.
+        /// The new record.
         replay: Box<Replay>,
         /// The condition.
         expect: Expect,
     },
-    /// Checks a replay's version without changing it: the fence of an executor.
+    /// Checks a replay's version without changing the replay: the fence of an executor.
     ReplayIs {
         /// The replay.
         replay: ReplayId,
-        /// The version it must have.
+        /// The required version.
         version: u64,
     },
     /// An entry of a replay.
     Entry {
-        /// As it shall be.
+        /// The new record.
         entry: Box<Entry>,
-        /// The outcome that it must have now and the number of sends; none if it must not exist.
+        /// The required current outcome and number of sends; `None` if the entry must not exist.
         was: Option<(OutcomeKind, u32)>,
     },
     /// Moves letters between columns of a replay's ledger.
@@ -87,83 +87,83 @@ pub enum Write {
         /// The moves.
         moves: Vec<LedgerMove>,
     },
-    /// Which entry a message id on the main queue belongs to, so that a return is recognised without its marker.
+    /// The entry that a message id on the main queue belongs to, so that a return is recognised without its marker.
     Sent {
-        /// The message id that the main queue gave.
+        /// The message id from the main queue.
         message: MessageId,
         /// The replay.
         replay: ReplayId,
         /// The letter.
         letter: LetterId,
     },
-    /// A deployment; the latest of each service is kept, by its time.
+    /// A deployment. The store keeps the latest of each service, by its time.
     Deployment(Deployment),
-    /// A version of a group's transform; must not exist yet, and is never changed.
+    /// A version of a group's transform. It must not exist yet, and never changes.
     Transform(Box<Transform>),
-    /// A dry run of a version. Its revision is what the condition compares.
+    /// A dry run of a version. The condition compares its revision.
     DryRun {
-        /// As it shall be.
+        /// The new record.
         run: Box<DryRun>,
         /// The condition.
         expect: Expect,
     },
-    /// What is attached to a main queue; the last that is written is kept.
+    /// The consumers that are attached to a main queue. The store keeps the last write.
     Attached(Attached),
-    /// An audit record. Append-only; several of one moment keep the order of their writes.
+    /// An audit record. Append-only; records of the same time keep the order of their writes.
     Audit(Box<AuditRecord>),
 }
 
-/// Why a commit did not happen.
+/// Why a commit failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// Conditions did not hold; nothing was written. The indexes of the writes whose conditions failed (at least one,
-    /// not necessarily all).
-    #[error("{} of the conditions of a commit did not hold", .0.len())]
+    /// Conditions did not hold, and nothing was written. Holds indexes of writes whose conditions failed: at least one,
+    /// not necessarily all.
+    #[error("{} conditions of a commit did not hold", .0.len())]
     Conflict(Vec<usize>),
-    /// The store failed. Whether the commit happened is not known.
+    /// The store failed. The commit may have happened, unless [`StoreError::refused`] is set.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// The store failed.
+/// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 #[error("the store failed to {operation}")]
 pub struct StoreError {
-    /// What it was doing, for example `read letter 3fa9…`.
+    /// The operation, for example `read letter 3fa9…`.
     pub operation: String,
-    /// The fault.
+    /// The cause.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
-    /// Whether the store will not take these very writes, however often they are tried. Nothing was written.
+    /// Whether the store rejects these writes permanently. Nothing was written, and trying again cannot help.
     pub refused: bool,
 }
 
-/// Where a page ended: opaque text that the store makes and understands. One it does not understand starts the list
-/// from its beginning.
+/// The position at which a page ended, as opaque text of the store. An unreadable cursor starts the list from its
+/// beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor(pub String);
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
-    /// What is on it.
+    /// The items.
     pub items: Vec<T>,
-    /// Where the next one starts; none on the last page.
+    /// The cursor of the next page; `None` on the last.
     pub next: Option<Cursor>,
 }
 
-/// What is kept of a group beside its head.
+/// A variant with everything that is counted for it; or a group, once its merged variants are added up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupFacts {
-    /// The head.
+    /// The variant; of a group its representative.
     pub group: Variant,
     /// The counters.
     pub counts: GroupCounts,
-    /// When the oldest open letter was first sent.
+    /// The time of the first send of the oldest open letter.
     pub oldest_sent_at: Option<Timestamp>,
-    /// When the first open letter is lost.
+    /// The time at which the first open letter expires.
     pub loss_at: Option<Timestamp>,
-    /// Deaths by bucket (see [`domain::group::arrival_bucket`]) from the asked bucket on, ascending.
+    /// Deaths by bucket (see [`domain::group::arrival_bucket`]), ascending, from the requested bucket on.
     pub arrivals: Vec<(i64, u64)>,
 }
 
@@ -176,21 +176,23 @@ pub struct TransformFacts {
     pub dry_run: Option<DryRun>,
 }
 
-/// The store. Records are read as they are. Lists of letters and entries, and what was sent, may lag behind commits by
-/// moments, one's own too: what was just moved may stand in none, and stands in no list where it is no longer.
+/// The store. Reads of single records see every earlier commit. Lists of letters and entries, and [`Store::sent`], may
+/// lag behind commits by moments, even the caller's own: a record that has just moved may be missing from every list,
+/// but is never in a list that it has left.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Does all writes or none. At most [`domain::limits::COMMIT_RECORDS_MAX`] records, see [`Write::records`].
+    /// Makes all writes or none. At most [`domain::limits::COMMIT_RECORDS_MAX`] records; see [`Write::records`].
     async fn commit(&self, writes: Vec<Write>) -> Result<(), CommitError>;
 
-    /// A letter.
+    /// Reads a letter.
     async fn letter(&self, id: &LetterId) -> Result<Option<Letter>, StoreError>;
 
-    /// Letters by id, in the order asked; those that do not exist are left out. At most 200.
+    /// Reads at most 200 letters by id, in the requested order. Skips letters that do not exist.
     async fn letters(&self, ids: &[LetterId]) -> Result<Vec<Letter>, StoreError>;
 
-    /// Letters of a group in one state, or in any; by the time of their first send, oldest first, then by id. A cursor
-    /// of this list names a send and an id under [`super::Place`], so it holds in the list of any group.
+    /// Lists the letters of a fingerprint, in one state or in any, ordered by the time of their first send, oldest
+    /// first, then by id. A cursor names a send and an id (see [`super::ListPosition`]), so it is valid for every
+    /// fingerprint.
     async fn letters_of(
         &self,
         group: &GroupId,
@@ -199,20 +201,20 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Page<Letter>, StoreError>;
 
-    /// Whether a death is stored.
+    /// Returns whether a death is stored.
     async fn has_death(&self, id: &DeathId) -> Result<bool, StoreError>;
 
-    /// The deaths of a letter that died more than once, first one first; at most 100. (The letter itself tells of a
-    /// death that is its only one.)
+    /// Lists at most 100 deaths of a letter that died more than once, first death first. A single death is part of its
+    /// letter and not stored by itself.
     async fn deaths(&self, letter: &LetterId) -> Result<Vec<Death>, StoreError>;
 
-    /// The head of a group.
+    /// Reads a variant.
     async fn group(&self, id: &GroupId) -> Result<Option<Variant>, StoreError>;
 
-    /// A group with all that is kept of it; arrivals from the given bucket on.
+    /// Reads a variant and its counters, with arrivals from the given bucket on.
     async fn group_facts(&self, id: &GroupId, arrivals_from: i64) -> Result<Option<GroupFacts>, StoreError>;
 
-    /// All groups, in a stable order.
+    /// Lists all variants and their counters, in a stable order.
     async fn groups(
         &self,
         arrivals_from: i64,
@@ -220,13 +222,13 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Page<GroupFacts>, StoreError>;
 
-    /// The plan that waits for approval in a group.
+    /// Reads the plan of a group that waits for approval.
     async fn plan(&self, group: &GroupId) -> Result<Option<Plan>, StoreError>;
 
-    /// A replay.
+    /// Reads a replay.
     async fn replay(&self, id: &ReplayId) -> Result<Option<Replay>, StoreError>;
 
-    /// Replays, of one group or of all, newest approval first.
+    /// Lists the replays of one group or of all, newest approval first.
     async fn replays(
         &self,
         group: Option<&GroupId>,
@@ -234,13 +236,13 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Page<Replay>, StoreError>;
 
-    /// The replays that are not finished.
+    /// Lists the replays that are not finished.
     async fn unfinished_replays(&self) -> Result<Vec<ReplayId>, StoreError>;
 
-    /// The ledger of a plan or replay.
+    /// Reads the ledger of a plan or replay.
     async fn ledger(&self, replay: &ReplayId) -> Result<Ledger, StoreError>;
 
-    /// Entries of a replay in their order; of one wave and one outcome, or any.
+    /// Lists entries of a replay in their order, of one wave or any, and with one outcome or any.
     async fn entries(
         &self,
         replay: &ReplayId,
@@ -250,26 +252,26 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Page<Entry>, StoreError>;
 
-    /// The entry of a letter in a replay.
+    /// Reads the entry of a letter in a replay.
     async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError>;
 
-    /// What [`Write::Sent`] recorded of some message ids; those that it did not are left out. At most 200. May lag
-    /// behind every commit by moments: a message that was sent takes longer to come back.
+    /// Looks up at most 200 message ids that [`Write::Sent`] recorded. Skips unknown ids. May lag behind commits by
+    /// moments: a message that was sent takes longer to come back.
     async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, StoreError>;
 
-    /// The latest deployment of a service.
+    /// Reads the latest deployment of a service.
     async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError>;
 
-    /// A version of a group's transform, with its dry run.
+    /// Reads a version of a group's transform and its dry run.
     async fn transform(&self, group: &GroupId, version: u32) -> Result<Option<TransformFacts>, StoreError>;
 
-    /// All versions of a group's transform with their dry runs, newest first.
+    /// Lists all versions of a group's transform with their dry runs, newest first.
     async fn transforms(&self, group: &GroupId) -> Result<Vec<TransformFacts>, StoreError>;
 
-    /// What is attached to a main queue, where somebody has looked.
+    /// Reads which consumers are attached to a main queue; `None` if the platform was never asked.
     async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError>;
 
-    /// The audit of a group, newest first.
+    /// Lists the audit records of a group, newest first.
     async fn audit(
         &self,
         group: &GroupId,
@@ -277,8 +279,8 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Page<AuditRecord>, StoreError>;
 
-    /// Forgets letters that were delivered before a moment: each with its content, at most so many. Gives how many.
-    /// What tells of them without their content stays: counters, ledgers, entries, deaths, the audit. A store may
-    /// forget letters by itself once they are as old as it was told, and leave only some of them to this.
+    /// Deletes at most `limit` letters that were delivered before this time, and returns how many. Records without the
+    /// letters' content stay: counters, ledgers, entries, deaths, the audit. A store may also delete letters by itself
+    /// once they are old enough, and leave only some of them to this call.
     async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError>;
 }

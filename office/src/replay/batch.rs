@@ -1,30 +1,31 @@
-//! Changing entries of a replay, their letters, the ledger and the counters in one commit.
+//! Changes of entries of a replay, with their letters, the ledger and the counters in one commit.
 
+use crate::commit::{self, Committed, Tries};
 use crate::error::OfficeError;
-use crate::groups::{TRIES_MAX, count_writes};
+use crate::groups::count_writes;
 use crate::office::Office;
-use crate::port::{CommitError, Expect, Write};
+use crate::port::{Expect, Write};
 use domain::group::CountsDeltas;
 use domain::id::{LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
 use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, SkipReason};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One entry that changes, and the state that its letter enters with it.
+/// A change of one entry, and the state that its letter enters with it.
 #[derive(Clone)]
 pub(super) struct Change {
-    /// As it is.
+    /// The entry as it is.
     pub entry: Entry,
-    /// As it shall be.
+    /// The entry after the change.
     pub after: Entry,
-    /// The state that the letter enters, if it changes.
+    /// The new state of the letter, if that changes.
     pub letter: Option<LetterState>,
 }
 
 impl Change {
-    /// A letter that was to be sent, and is not. One whose answer was lost may have been sent: it is let go, and its
-    /// return is still recognised.
-    pub(super) fn not_sent(self, reason: SkipReason, detail: Option<String>) -> Self {
+    /// Returns the change that skips a letter instead of sending it. A letter whose answer was lost may have been sent
+    /// already: it is skipped as in doubt, and its return is still recognised.
+    pub(super) fn skipped(self, reason: SkipReason, detail: Option<String>) -> Self {
         let in_doubt = self.entry.outcome.kind() == OutcomeKind::Sending;
         let reason = if in_doubt { SkipReason::InDoubt } else { reason };
         let after = Entry { outcome: Outcome::Skipped { reason, detail }, ..self.entry.clone() };
@@ -32,24 +33,25 @@ impl Change {
     }
 }
 
-/// What became of some changes.
+/// The result of a commit of changes.
 #[derive(Default)]
 pub(super) struct Changed {
-    /// Those that were made.
+    /// The changes that were made.
     pub made: Vec<Change>,
-    /// Their letters, as they are now.
+    /// Their letters, after the changes.
     pub letters: Vec<Letter>,
-    /// The fence had moved: the replay was changed by somebody else, and nothing was written.
+    /// Whether another process has changed the replay. Then nothing was written.
     pub fenced: bool,
 }
 
-/// The version that a replay must have for the changes to be made.
+/// The version that the replay must have for the changes to be made.
 pub(super) struct Fence<'a> {
     pub replay: &'a ReplayId,
     pub version: u64,
 }
 
-/// Makes the changes whose entries are as they were read; those that others have changed meanwhile are left to them.
+/// Makes those changes whose entries are still as they were read. Drops changes of entries that another process has
+/// changed.
 pub(super) async fn commit(
     office: &Office,
     fence: Option<Fence<'_>>,
@@ -58,43 +60,44 @@ pub(super) async fn commit(
     commit_over(office, fence, changes, Vec::new()).await
 }
 
-/// The same by one who has just read the letters. One that was changed since conflicts, as any other does.
+/// The same, with letters that the caller has just read. A letter that has changed since then is a conflict like any
+/// other.
 pub(super) async fn commit_over(
     office: &Office,
     fence: Option<Fence<'_>>,
     mut changes: Vec<Change>,
     mut just_read: Vec<Letter>,
 ) -> Result<Changed, OfficeError> {
-    for _ in 0..TRIES_MAX {
+    let mut tries = Tries::new("a batch of a replay's letters");
+    loop {
+        tries.begin()?;
         if changes.is_empty() {
             return Ok(Changed::default());
         }
         let ids: Vec<LetterId> =
             changes.iter().filter(|c| c.letter.is_some()).map(|c| c.entry.letter.clone()).collect();
         let letters = match std::mem::take(&mut just_read) {
-            none if none.is_empty() => office.store.letters(&ids).await?,
+            letters if letters.is_empty() => office.store.letters(&ids).await?,
             letters => letters,
         };
         let (writes, after) = writes(fence.as_ref(), &changes, &letters);
-        let indexes = match office.store.commit(writes.clone()).await {
-            Ok(()) => return Ok(Changed { made: changes, letters: after, fenced: false }),
-            Err(CommitError::Store(error)) => return Err(error.into()),
-            Err(CommitError::Conflict(indexes)) => indexes,
+        let failed = match commit::commit(office, writes).await? {
+            Committed::Yes => return Ok(Changed { made: changes, letters: after, fenced: false }),
+            Committed::Conflict(failed) => failed,
         };
         let mut gone = BTreeSet::new();
-        for write in indexes.iter().filter_map(|at| writes.get(*at)) {
+        for write in failed {
             match write {
                 Write::ReplayIs { .. } => return Ok(Changed { fenced: true, ..Changed::default() }),
-                Write::Entry { entry, .. } => drop(gone.insert(entry.letter.clone())),
-                // The caller judged the letter as it was: it has to judge it again.
-                Write::Letter { letter, .. } if fence.is_some() => drop(gone.insert(letter.id.clone())),
-                // Without a fence the entry's condition decides, and the letter is read again in the next round.
+                Write::Entry { entry, .. } => drop(gone.insert(entry.letter)),
+                // The caller's decision was about the letter as it was; it has to decide again.
+                Write::Letter { letter, .. } if fence.is_some() => drop(gone.insert(letter.id)),
+                // Without a fence only the entry's condition counts; the next try reads the letter again.
                 _ => {}
             }
         }
         changes.retain(|change| !gone.contains(&change.entry.letter));
     }
-    Err(OfficeError::Contended { subject: "a batch of a replay's letters".into() })
 }
 
 fn writes(fence: Option<&Fence<'_>>, changes: &[Change], letters: &[Letter]) -> (Vec<Write>, Vec<Letter>) {
@@ -131,7 +134,7 @@ fn writes(fence: Option<&Fence<'_>>, changes: &[Change], letters: &[Letter]) -> 
     (writes, after_letters)
 }
 
-/// A letter's first intent in a replay is one more attempt; sending it again because an answer was lost is the same.
+/// Returns whether a change starts an attempt. Sending again after a lost answer belongs to the same attempt.
 fn starts_attempt(change: &Change, before: &Letter) -> bool {
     change.after.outcome.kind() == OutcomeKind::Sending && before.state == LetterState::Waiting
 }

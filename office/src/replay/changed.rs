@@ -1,4 +1,4 @@
-//! What a payload transform makes of letters: for previews, dry runs and sends alike, so that they cannot differ.
+//! Running a payload transform over letters. Previews, dry runs and sends all use this, so that they cannot differ.
 
 use super::batch::Change;
 use crate::error::OfficeError;
@@ -12,18 +12,19 @@ use domain::transform::{ChangedBy, DryCounts, FieldChange, ProgramFault, Transfo
 use std::collections::BTreeMap;
 use transform::Applied;
 
-/// The body that a letter would be sent with.
+/// The changed body of a letter.
 pub(crate) struct Changed {
     /// The body.
     pub body: String,
-    /// The fields that differ, if they were asked for.
+    /// The changed fields, if requested.
     pub changes: Vec<FieldChange>,
 }
 
-/// What becomes of a letter: changed, left as it is, or failed on, for a reason in words.
+/// The result for one letter: changed, unchanged (`None`), or why the program failed.
 pub(crate) type Tried = Result<Option<Changed>, String>;
 
-/// Runs a program over letters, in their order; or says what is wrong with the program.
+/// Runs a program over letters, in their order. Returns the faults of a program that does not compile. `tell` requests
+/// the changed fields.
 pub(crate) async fn tried(
     office: &Office,
     program: &str,
@@ -36,9 +37,9 @@ pub(crate) async fn tried(
         Err(faults) => return Ok(Err(faults)),
     };
     let judged = letters.iter().zip(outcomes).map(|(letter, outcome)| match outcome {
-        // What the consumer works on lies elsewhere, where the program does not reach.
+        // The payload is in S3, which the program cannot change.
         _ if matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) => {
-            Err("The message is a pointer; a transform does not reach the payload that it points to.".into())
+            Err("The message points to a payload in S3, which a transform cannot change.".into())
         }
         Err(failure) => Err(failure.to_string()),
         Ok(Applied::Unchanged) => Ok(None),
@@ -46,9 +47,7 @@ pub(crate) async fn tried(
             let size_bytes = letter.content.size_bytes() - letter.content.body.len() + body.len();
             if size_bytes > MESSAGE_BYTES_MAX {
                 let most = MESSAGE_BYTES_MAX;
-                return Err(format!(
-                    "With its attributes it would be larger than {most} bytes: SQS takes no larger message."
-                ));
+                return Err(format!("The changed message exceeds {most} bytes with its attributes, SQS's limit."));
             }
             Ok(Some(Changed { body, changes }))
         }
@@ -56,7 +55,7 @@ pub(crate) async fn tried(
     Ok(Ok(judged.collect()))
 }
 
-/// Counting what became of letters.
+/// Counts results.
 pub(crate) trait Count {
     fn count(&mut self, tried: &Tried);
 }
@@ -71,7 +70,7 @@ impl Count for DryCounts {
     }
 }
 
-/// The program that an approved replay changes its letters by; or why it cannot be used, in words.
+/// Reads the program of an approved replay, if it has one. The inner error says why it cannot be used.
 pub(super) async fn program_of(
     office: &Office,
     replay: &Replay,
@@ -80,14 +79,14 @@ pub(super) async fn program_of(
     let stored = office.store.transform(replay.group(), named.version).await?.map(|facts| facts.transform);
     Ok(match stored.filter(|transform| transform.named() == *named) {
         Some(transform) => Ok(Some(transform)),
-        None => Err(format!("The program of {} is not the one that was approved.", named.label())),
+        None => Err(format!("The program of {} is not the one that was approved", named.label())),
     })
 }
 
-/// Bodies by letter, where they are not the original's.
+/// Changed bodies by letter.
 pub(super) type Bodies = BTreeMap<LetterId, String>;
 
-/// Runs a replay's program over the letters that are about to be sent. Those that it fails on are not.
+/// Runs a replay's program over letters that are about to be sent. Skips those that it fails on.
 pub(super) async fn over(
     office: &Office,
     transform: &Transform,
@@ -99,7 +98,7 @@ pub(super) async fn over(
     let to_be_sent: Vec<Letter> = changes.iter().filter(is_sent).filter_map(of).cloned().collect();
     let tried = match tried(office, &transform.program, &to_be_sent, false).await? {
         Ok(tried) => tried,
-        // It was compiled when it was saved: what is wrong with it now is wrong for every letter.
+        // It compiled when it was saved; a fault now concerns every letter.
         Err(faults) => {
             let words = faults.first().map(|fault| fault.message.clone()).unwrap_or_default();
             to_be_sent.iter().map(|_| Err(words.clone())).collect()
@@ -116,7 +115,7 @@ pub(super) async fn over(
                     Some(ChangedBy { version: transform.version, body_hash: body_hash(&changed.body) });
                 bodies.insert(change.entry.letter.clone(), changed.body);
             }
-            Some(Err(why)) => change = change.not_sent(SkipReason::TransformFailed, Some(why)),
+            Some(Err(why)) => change = change.skipped(SkipReason::TransformFailed, Some(why)),
         }
         change
     });

@@ -1,27 +1,32 @@
-//! Which letters of a wave go next: on FIFO queues one at a time of each message group, in order.
+//! Which letters of a wave are sent next. On FIFO queues: one of each message group at a time, in order.
 //!
-//! Lists may lag behind commits by moments, so what stands in none proves nothing. On a standard queue that costs a
-//! moment: what is missing goes with the next run. On FIFO a letter that is missing may be the one that another must
-//! not overtake, so there a wave is read in the order of its entries and only as far as none is missing.
+//! Lists may lag behind commits by moments, so an entry may be missing from them. On a standard queue it is sent with
+//! the next run. On a FIFO queue another letter must not overtake it, so a wave is read in the order of its entries,
+//! and only up to the first missing one.
 
 use crate::error::OfficeError;
 use crate::office::Office;
 use domain::limits::PAGE_MAX;
 use domain::replay::{Clearance, Entry, MessageGroups, OutcomeKind, Replay};
 
-/// The letters whose turn it is.
+/// The letters of a wave that can be sent now.
 #[derive(Default)]
-pub(super) struct Turns {
-    /// They go: first those whose sending a dead executor left open, then those that were never tried.
-    pub go: Vec<Entry>,
-    /// They stay: a letter before them in their message group has come back.
+pub(super) struct Sendable {
+    /// Letters to send: first those that a dead executor may have sent, then those that were never tried.
+    pub entries: Vec<Entry>,
+    /// Letters that must not be sent, because an earlier letter of their message group has come back.
     pub behind: Vec<Entry>,
-    /// Whether all that is left of the wave waits for letters of its message groups that are on their way.
+    /// Whether all remaining letters of the wave wait for letters of their message groups that are in flight.
     pub all_wait: bool,
 }
 
-/// Whose turn it is in a wave, up to so many letters.
-pub(super) async fn turns(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Turns, OfficeError> {
+/// Returns which letters of a wave can be sent now, at most `letters`.
+pub(super) async fn sendable(
+    office: &Office,
+    replay: &Replay,
+    wave: u32,
+    letters: usize,
+) -> Result<Sendable, OfficeError> {
     if replay.plan().main_queue.is_fifo() {
         in_order(office, replay, wave, letters).await
     } else {
@@ -29,21 +34,21 @@ pub(super) async fn turns(office: &Office, replay: &Replay, wave: u32, letters: 
     }
 }
 
-async fn as_listed(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Turns, OfficeError> {
-    let mut go = Vec::new();
+async fn as_listed(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Sendable, OfficeError> {
+    let mut sendable = Vec::new();
     for outcome in [OutcomeKind::Sending, OutcomeKind::Pending] {
         let mut pages = Pages::new(Some(wave), Some(outcome));
-        while go.len() < letters
-            && let Some(entries) = pages.next(office, replay, letters - go.len()).await?
+        while sendable.len() < letters
+            && let Some(entries) = pages.next(office, replay, letters - sendable.len()).await?
         {
-            go.extend(entries);
+            sendable.extend(entries);
         }
     }
-    Ok(Turns { go, ..Turns::default() })
+    Ok(Sendable { entries: sendable, ..Sendable::default() })
 }
 
-async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Turns, OfficeError> {
-    let (mut message_groups, mut turns, mut pending) = (MessageGroups::default(), Turns::default(), Vec::new());
+async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Sendable, OfficeError> {
+    let (mut message_groups, mut sendable, mut pending) = (MessageGroups::default(), Sendable::default(), Vec::new());
     let ledger = office.store.ledger(replay.id()).await?;
     let mut returned = 0;
     let mut pages = Pages::new(None, Some(OutcomeKind::Returned));
@@ -52,7 +57,7 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
         entries.iter().for_each(|entry| message_groups.note(entry));
     }
     if returned < ledger.total().returned {
-        return Ok(turns);
+        return Ok(sendable);
     }
     let before = |waves: u32| replay.plan().waves.iter().take(waves as usize).sum::<u64>();
     let mut expected = before(wave);
@@ -65,27 +70,27 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
             expected += 1;
             message_groups.note(&entry);
             match entry.outcome.kind() {
-                OutcomeKind::Sending => turns.go.push(entry),
+                OutcomeKind::Sending => sendable.entries.push(entry),
                 OutcomeKind::Pending => pending.push(entry),
                 _ => {}
             }
         }
     }
-    turns.all_wait = expected == before(wave + 1);
-    // One that may not is given up when its window has passed, and then stays behind.
-    turns.go.retain(|entry| message_groups.may_send_again(entry));
+    sendable.all_wait = expected == before(wave + 1);
+    // A letter that may not be sent again is settled when its window has passed.
+    sendable.entries.retain(|entry| message_groups.may_send_again(entry));
     for entry in pending {
         match message_groups.clearance(&entry) {
-            Clearance::Send => turns.go.push(entry),
-            Clearance::Behind => turns.behind.push(entry),
+            Clearance::Send => sendable.entries.push(entry),
+            Clearance::Behind => sendable.behind.push(entry),
             Clearance::Wait => {}
         }
     }
-    turns.go.truncate(letters);
-    Ok(turns)
+    sendable.entries.truncate(letters);
+    Ok(sendable)
 }
 
-/// Entries with one outcome or any, page by page.
+/// Entries of a wave or of all, with one outcome or any, page by page.
 struct Pages {
     wave: Option<u32>,
     outcome: Option<OutcomeKind>,

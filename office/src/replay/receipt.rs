@@ -1,12 +1,12 @@
-//! Receipts of consumers: a letter that is on its way and was processed is delivered at once, not when its window ends.
+//! Receipts of consumers: a letter in flight that was processed is delivered at once, not when its window ends.
 //!
-//! A receipt that proves nothing (garbled, forged, late, the second of its kind) changes nothing and is logged; only one
-//! that the store could not be asked about comes again.
+//! A receipt that proves nothing (forged, late, or a second one) changes nothing and is logged. A message that is not a
+//! receipt fails, and so does a receipt that the store could not check: these messages come again.
 
 use super::batch::{Change, commit};
 use super::settle::SETTLE_MAX;
+use crate::commit::Tries;
 use crate::error::{OfficeError, chain};
-use crate::groups::TRIES_MAX;
 use crate::office::Office;
 use domain::id::{LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
@@ -15,41 +15,48 @@ use domain::metric::{DELIVERED, Datum};
 use domain::replay::Receipt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A receipt that can be read, and the message that it came in.
+/// A receipt, and the message that it came in.
 struct Read {
     message: MessageId,
     receipt: Receipt,
     marker: Marker,
 }
 
-/// Takes receipts: the ids and bodies of messages of their queue. Gives the messages that must come again.
+/// Takes receipts, given as the ids and bodies of messages. Returns the ids of the messages that must come again: those
+/// that are not receipts, and those that the store could not be asked about.
 pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) -> Vec<MessageId> {
     let mut of_replay: BTreeMap<ReplayId, Vec<Read>> = BTreeMap::new();
+    let mut failed = Vec::new();
     for (message, body) in messages {
-        let receipt = Receipt::parse(&body);
-        let marker = receipt.as_ref().and_then(Receipt::sending);
-        match receipt.zip(marker) {
-            Some((receipt, marker)) => {
+        let Some(receipt) = Receipt::parse(&body) else {
+            tracing::warn!(
+                message_id = %message,
+                "a message on the receipt queue is not a receipt; it stays there for the queue's redrive policy"
+            );
+            failed.push(message);
+            continue;
+        };
+        match receipt.sending() {
+            Some(marker) => {
                 of_replay.entry(marker.replay.clone()).or_default().push(Read { message, receipt, marker });
             }
-            None => tracing::warn!(message_id = %message, "a message on the queue of receipts is none"),
+            None => tracing::warn!(message_id = %message, "a receipt with an unreadable marker was ignored"),
         }
     }
-    let mut failed = Vec::new();
     let mut confirmed = 0;
     for (replay, receipts) in of_replay {
         let before = confirmed;
-        for some in receipts.chunks(SETTLE_MAX) {
-            match take(office, &replay, some).await {
+        for chunk in receipts.chunks(SETTLE_MAX) {
+            match take(office, &replay, chunk).await {
                 Ok(letters) => confirmed += letters,
                 Err(error) => {
-                    tracing::error!(%replay, error = chain(&error), "receipts could not be taken; they come again");
-                    failed.extend(some.iter().map(|read| read.message.clone()));
+                    tracing::error!(%replay, error = chain(&error), "receipts could not be checked; they come again");
+                    failed.extend(chunk.iter().map(|read| read.message.clone()));
                 }
             }
         }
         if confirmed > before {
-            // The wave may be settled with it.
+            // The wave may be settled now.
             office.nudge(&replay).await;
         }
     }
@@ -59,12 +66,14 @@ pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) 
     failed
 }
 
-/// Takes receipts of one replay; how many letters they confirm.
+/// Takes receipts of one replay. Returns how many letters they confirm.
 async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<usize, OfficeError> {
     let mut confirmed = 0;
-    let mut left: Vec<&Read> = receipts.iter().collect();
-    for _ in 0..TRIES_MAX {
-        let changes = proven(office, replay, &left).await?;
+    let mut open: Vec<&Read> = receipts.iter().collect();
+    let mut tries = Tries::new(format!("replay {replay}"));
+    while !open.is_empty() {
+        tries.begin()?;
+        let changes = proven(office, replay, &open).await?;
         if changes.is_empty() {
             return Ok(confirmed);
         }
@@ -72,13 +81,13 @@ async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<u
         let made = commit(office, None, changes).await?.made;
         confirmed += made.len();
         let made: BTreeSet<_> = made.iter().map(|change| &change.entry.letter).collect();
-        // What somebody else changed meanwhile (the answer to its sending was recorded) is looked at again.
-        left.retain(|read| meant.contains(&read.marker.letter) && !made.contains(&read.marker.letter));
+        // An entry that another process changed meanwhile (it recorded the answer to a send) is looked at again.
+        open.retain(|read| meant.contains(&read.marker.letter) && !made.contains(&read.marker.letter));
     }
-    if left.is_empty() { Ok(confirmed) } else { Err(OfficeError::Contended { subject: format!("replay {replay}") }) }
+    Ok(confirmed)
 }
 
-/// What the receipts prove of entries as they are now.
+/// Returns the changes that the receipts prove, given the entries as they are now.
 async fn proven(office: &Office, replay: &ReplayId, receipts: &[&Read]) -> Result<Vec<Change>, OfficeError> {
     let ids: Vec<LetterId> = receipts.iter().map(|read| read.marker.letter.clone()).collect();
     let letters: BTreeMap<LetterId, Letter> =
@@ -88,7 +97,7 @@ async fn proven(office: &Office, replay: &ReplayId, receipts: &[&Read]) -> Resul
         let id = &marker.letter;
         let (letter, entry) = (letters.get(id), office.store.entry(replay, id).await?);
         let Some((letter, entry)) = letter.zip(entry) else {
-            tracing::warn!(letter = %id, %replay, "a receipt names a sending that was none of ours");
+            tracing::warn!(letter = %id, %replay, "a receipt names a letter that no replay of this office sent; it is ignored");
             continue;
         };
         let now = office.now();
@@ -97,7 +106,7 @@ async fn proven(office: &Office, replay: &ReplayId, receipts: &[&Read]) -> Resul
                 let state = LetterState::Delivered { replay: replay.clone(), at: now };
                 changes.insert(id.clone(), Change { entry, after, letter: Some(state) });
             }
-            Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt changes nothing"),
+            Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt proves nothing; it is ignored"),
         }
     }
     Ok(changes.into_values().collect())

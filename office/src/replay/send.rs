@@ -1,18 +1,18 @@
-//! Sending letters of a wave: intent first, then the send, then what the queue answered.
+//! Sending letters of a wave: first the intent, then the send, then the queue's answer.
 //!
-//! The one ambiguous window is between the send and its record: a letter whose answer was lost is sent again by the
-//! next run, is counted (`sent_twice`), and is shown.
+//! Only between the send and the record of its answer is the outcome unknown. A letter whose answer was lost is sent
+//! again by the next run, counted (`sent_twice`), and shown.
 
 use super::Did;
 use super::batch::{Change, Changed, Fence, commit, commit_over};
 use super::changed::{self, Bodies, program_of};
-use super::order::{Turns, turns};
+use super::order::{Sendable, sendable};
 use super::settle::SETTLE_MAX;
 use super::transition::{enter, pause};
 use crate::error::OfficeError;
 use crate::office::Office;
-use crate::payloads::Looks;
-use crate::port::{CommitError, EntryFailure, Expect, Outgoing, Presence, QueueError, Write};
+use crate::payloads::PayloadChecks;
+use crate::port::{EntryFailure, Expect, Outgoing, Presence, QueueError, Write};
 use domain::id::MessageId;
 use domain::letter::{Letter, LetterState};
 use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX};
@@ -23,10 +23,10 @@ use domain::time::{Span, Timestamp};
 use domain::transform::Transform;
 use std::collections::BTreeSet;
 
-/// After so many sends of a letter without an answer the replay pauses.
+/// The replay pauses after this many sends of one letter without an answer.
 const UNANSWERED_SENDS_MAX: u32 = 3;
 
-/// Sends letters of a wave, so many at most, as the pace allows in a second, or until its time is over.
+/// Sends at most `letters_max` letters of a wave: as many as the pace allows in a second, and none after `until`.
 pub(super) async fn send(
     office: &Office,
     replay: &Replay,
@@ -42,19 +42,19 @@ pub(super) async fn send(
     }
     let transform = match program_of(office, &held).await? {
         Ok(transform) => transform,
-        Err(words) => {
+        Err(why) => {
             let released = held.released(office.now());
             if !put(office, &released, held.version()).await? {
                 return Ok(Did::Lost);
             }
-            return pause(office, &released, PauseReason::GateClosed { unmet: vec![words] }).await;
+            return pause(office, &released, PauseReason::GateClosed { unmet: vec![why] }).await;
         }
     };
     let run = Run { office, replay: &held, transform, until };
     match run.send_up_to(wave, letters as usize).await? {
-        Stopped::Fenced => return Ok(Did::Lost),
-        Stopped::Behind => {
-            // Nothing was sent: the windows end when they would have.
+        RunEnd::Fenced => return Ok(Did::Lost),
+        RunEnd::Behind => {
+            // Nothing was sent, so the windows in flight do not change.
             let free = held.unsent(replay);
             return if put(office, &free, held.version()).await? {
                 observe_first(office, &free, wave).await
@@ -62,15 +62,15 @@ pub(super) async fn send(
                 Ok(Did::Lost)
             };
         }
-        Stopped::Unavailable(detail) => {
-            // The reason is the queue's; the lease goes with the pause.
+        RunEnd::Unavailable(detail) => {
+            // The lease must be released before the pause.
             let released = held.released(office.now());
             if !put(office, &released, held.version()).await? {
                 return Ok(Did::Lost);
             }
             return pause(office, &released, PauseReason::QueueUnavailable { detail }).await;
         }
-        Stopped::Done | Stopped::Unanswered | Stopped::Lagging => {}
+        RunEnd::Done | RunEnd::Unanswered | RunEnd::Lagging => {}
     }
     let released = held.released(office.now());
     if !put(office, &released, held.version()).await? {
@@ -80,7 +80,7 @@ pub(super) async fn send(
     Ok(if paced_until > office.now() { Did::AllUntil(paced_until) } else { Did::Something })
 }
 
-/// No letter of the wave may go now: those on their way are observed first, then the wave is sent on.
+/// No letter of the wave may be sent now: letters in flight are observed first, then the wave continues.
 async fn observe_first(office: &Office, replay: &Replay, wave: u32) -> Result<Did, OfficeError> {
     let ledger = office.store.ledger(replay.id()).await?;
     let columns = ledger.wave(wave);
@@ -91,136 +91,133 @@ async fn observe_first(office: &Office, replay: &Replay, wave: u32) -> Result<Di
     enter(office, replay, &ledger, wave, Phase::Observing { until }).await
 }
 
+/// Writes a replay. Returns whether it still had this version.
 pub(super) async fn put(office: &Office, replay: &Replay, version: u64) -> Result<bool, OfficeError> {
     let write = Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(version) };
-    match office.store.commit(vec![write]).await {
-        Ok(()) => Ok(true),
-        Err(CommitError::Conflict(_)) => Ok(false),
-        Err(CommitError::Store(error)) => Err(error.into()),
-    }
+    Ok(crate::commit::commit(office, vec![write]).await?.is_made())
 }
 
-/// Why a run of sends ended.
-enum Stopped {
-    /// What was to be sent is sent.
+/// Why a run of sends has ended.
+enum RunEnd {
+    /// Everything was sent.
     Done,
-    /// The replay was changed by somebody else (a pause, an abort): nothing more may be sent.
+    /// Another process has changed the replay (a pause, an abort): nothing more may be sent.
     Fenced,
-    /// What is left waits for letters of its message groups that are on their way.
+    /// The remaining letters wait for letters of their message groups that are in flight.
     Behind,
-    /// An answer was lost: the rest waits for the next run.
+    /// An answer was lost: the remaining letters wait for the next run.
     Unanswered,
-    /// The list of what is left lags behind, or nothing is: the next run knows.
+    /// The list of remaining letters is empty, or lags behind: the next run finds out.
     Lagging,
-    /// The main queue does not take letters.
+    /// The main queue cannot take letters; why.
     Unavailable(String),
 }
 
 struct Run<'a> {
     office: &'a Office,
     replay: &'a Replay,
-    /// What letters are changed by.
+    /// The program that changes the letters.
     transform: Option<Transform>,
-    /// No batch begins after this moment.
+    /// The time after which no batch is sent.
     until: Timestamp,
 }
 
 impl Run<'_> {
-    async fn send_up_to(&self, wave: u32, letters: usize) -> Result<Stopped, OfficeError> {
-        let Turns { go: mut entries, behind, all_wait } = turns(self.office, self.replay, wave, letters).await?;
-        if self.stay(behind).await? {
-            return Ok(Stopped::Fenced);
+    async fn send_up_to(&self, wave: u32, letters: usize) -> Result<RunEnd, OfficeError> {
+        let Sendable { mut entries, behind, all_wait } = sendable(self.office, self.replay, wave, letters).await?;
+        if self.skip_behind(behind).await? {
+            return Ok(RunEnd::Fenced);
         }
         if entries.is_empty() {
-            return Ok(if all_wait { Stopped::Behind } else { Stopped::Lagging });
+            return Ok(if all_wait { RunEnd::Behind } else { RunEnd::Lagging });
         }
         while !entries.is_empty() {
-            let rest = entries.split_off(entries.len().min(BATCH_ENTRIES_MAX));
-            let batch = std::mem::replace(&mut entries, rest);
+            let later = entries.split_off(entries.len().min(BATCH_ENTRIES_MAX));
+            let batch = std::mem::replace(&mut entries, later);
             match self.send_batch(batch).await? {
-                Stopped::Done if self.office.now() >= self.until => break,
-                Stopped::Done => {}
-                stopped => return Ok(stopped),
+                RunEnd::Done if self.office.now() >= self.until => break,
+                RunEnd::Done => {}
+                end => return Ok(end),
             }
         }
-        Ok(Stopped::Done)
+        Ok(RunEnd::Done)
     }
 
-    /// Letters that must not overtake one that came back get their outcome; they still wait. True when fenced.
-    async fn stay(&self, behind: Vec<Entry>) -> Result<bool, OfficeError> {
+    /// Skips letters that must not overtake a returned letter; they wait for another plan. Returns whether another
+    /// process has changed the replay.
+    async fn skip_behind(&self, behind: Vec<Entry>) -> Result<bool, OfficeError> {
         let outcome = Outcome::skipped(SkipReason::Behind);
         for chunk in behind.chunks(SETTLE_MAX) {
-            let stays = chunk.iter().map(|entry| Change {
+            let skipped = chunk.iter().map(|entry| Change {
                 after: Entry { outcome: outcome.clone(), ..entry.clone() },
                 entry: entry.clone(),
                 letter: None,
             });
-            if commit(self.office, Some(self.fence()), stays.collect()).await?.fenced {
+            if commit(self.office, Some(self.fence()), skipped.collect()).await?.fenced {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    async fn send_batch(&self, entries: Vec<Entry>) -> Result<Stopped, OfficeError> {
+    async fn send_batch(&self, entries: Vec<Entry>) -> Result<RunEnd, OfficeError> {
         let ids: Vec<_> = entries.iter().map(|entry| entry.letter.clone()).collect();
         let letters = self.office.store.letters(&ids).await?;
         let judged = entries.into_iter().map(|entry| self.judge(entry, &letters)).collect();
-        let judged = self.without_gone(judged, &letters).await;
+        let judged = self.skip_gone(judged, &letters).await;
         let (judged, bodies) = match &self.transform {
             Some(transform) => changed::over(self.office, transform, judged, &letters).await?,
             None => (judged, Bodies::new()),
         };
-        let goes = |change: &Change| change.after.outcome.kind() == OutcomeKind::Sending;
-        let (ready, dropped): (Vec<_>, Vec<_>) = judged.into_iter().partition(goes);
+        let is_sent = |change: &Change| change.after.outcome.kind() == OutcomeKind::Sending;
+        let (ready, dropped): (Vec<_>, Vec<_>) = judged.into_iter().partition(is_sent);
         let dropped = commit(self.office, Some(self.fence()), dropped).await?;
         if dropped.fenced {
-            return Ok(Stopped::Fenced);
+            return Ok(RunEnd::Fenced);
         }
         let intent = commit_over(self.office, Some(self.fence()), ready, letters).await?;
         if intent.fenced {
-            return Ok(Stopped::Fenced);
+            return Ok(RunEnd::Fenced);
         }
-        for batch in pack(self.ready_to_go(intent, bodies)) {
+        for batch in pack(self.ready(intent, bodies)) {
             match self.send_packed(batch).await? {
-                Stopped::Done => {}
-                stopped => return Ok(stopped),
+                RunEnd::Done => {}
+                end => return Ok(end),
             }
         }
-        Ok(Stopped::Done)
+        Ok(RunEnd::Done)
     }
 
-    /// A payload may have expired since the plan was made: the consumer would only fail on its letter once more.
-    async fn without_gone(&self, judged: Vec<Change>, letters: &[Letter]) -> Vec<Change> {
-        let goes: BTreeSet<_> = judged.iter().filter(|c| c.letter.is_some()).map(|c| &c.entry.letter).collect();
-        let letters = letters.iter().filter(|letter| goes.contains(&letter.id)).collect();
-        let presences = Looks::default().look(&*self.office.payloads, letters).await;
+    /// Skips letters whose payload has disappeared since the plan was made: the consumer would only fail again.
+    async fn skip_gone(&self, judged: Vec<Change>, letters: &[Letter]) -> Vec<Change> {
+        let sent: BTreeSet<_> = judged.iter().filter(|c| c.letter.is_some()).map(|c| &c.entry.letter).collect();
+        let letters = letters.iter().filter(|letter| sent.contains(&letter.id)).collect();
+        let presences = PayloadChecks::default().check(&*self.office.payloads, letters).await;
         let is_gone = |change: &Change| presences.get(&change.entry.letter) == Some(&Presence::Gone);
-        let without = judged
+        let checked = judged
             .into_iter()
-            .map(|change| if is_gone(&change) { change.not_sent(SkipReason::PayloadGone, None) } else { change });
-        without.collect()
+            .map(|change| if is_gone(&change) { change.skipped(SkipReason::PayloadGone, None) } else { change });
+        checked.collect()
     }
 
     fn fence(&self) -> Fence<'_> {
         Fence { replay: self.replay.id(), version: self.replay.version() }
     }
 
-    /// What is to be done with an entry: the intent to send it, or its outcome without being sent.
+    /// Decides about an entry: the intent to send it, or its outcome without a send.
     fn judge(&self, entry: Entry, letters: &[Letter]) -> Change {
         let now = self.office.now();
-        let not_sent =
-            |entry: Entry, outcome| Change { after: Entry { outcome, ..entry.clone() }, entry, letter: None };
+        let skipped = |entry: Entry, outcome| Change { after: Entry { outcome, ..entry.clone() }, entry, letter: None };
         let Some(letter) = letters.iter().find(|letter| letter.id == entry.letter) else {
-            return not_sent(entry, Outcome::skipped(SkipReason::Gone));
+            return skipped(entry, Outcome::skipped(SkipReason::Gone));
         };
         let ours = LetterState::InReplay { replay: self.replay.id().clone() };
         let again = entry.outcome.kind() == OutcomeKind::Sending && letter.state == ours;
         if letter.state != LetterState::Waiting && !again {
-            return not_sent(entry, Outcome::skipped(SkipReason::NotWaiting));
+            return skipped(entry, Outcome::skipped(SkipReason::NotWaiting));
         }
         if letter.is_expired(now) && !again {
-            return not_sent(entry, Outcome::Expired { at: now });
+            return skipped(entry, Outcome::Expired { at: now });
         }
         Change {
             after: Entry {
@@ -234,7 +231,8 @@ impl Run<'_> {
         }
     }
 
-    fn ready_to_go(&self, intent: Changed, mut bodies: Bodies) -> Vec<Ready> {
+    /// Returns the letters whose intent is written, with their messages.
+    fn ready(&self, intent: Changed, mut bodies: Bodies) -> Vec<Ready> {
         let entry_of = |letter: &Letter| intent.made.iter().find(|c| c.entry.letter == letter.id);
         let ready = intent.letters.iter().filter_map(|letter| {
             let body = bodies.remove(&letter.id);
@@ -243,42 +241,42 @@ impl Run<'_> {
         ready.collect()
     }
 
-    async fn send_packed(&self, batch: Vec<Ready>) -> Result<Stopped, OfficeError> {
+    async fn send_packed(&self, batch: Vec<Ready>) -> Result<RunEnd, OfficeError> {
         let messages: Vec<_> = batch.iter().map(|ready| ready.outgoing.clone()).collect();
         let queue = &self.replay.plan().main_queue;
         match self.office.queue.send_batch(queue, &messages).await {
             Ok(answers) => {
                 self.record(batch, answers).await?;
-                Ok(Stopped::Done)
+                Ok(RunEnd::Done)
             }
-            // The letters stay in `sending`: they may have been sent. The next run sends them again and counts it;
-            // a queue that never answers must not get the same letter again and again.
+            // The letters stay in `sending`, because they may have been sent. The next run sends and counts them again.
+            // A queue that never answers must not get the same letter again and again.
             Err(error @ QueueError::Unanswered { .. }) => {
-                let words = crate::error::chain(&error);
-                tracing::warn!(replay = %self.replay.id(), error = words, "the answer to a send was lost");
+                let error_chain = crate::error::chain(&error);
+                tracing::warn!(replay = %self.replay.id(), error = error_chain, "the answer to a send was lost");
                 let tried_often = batch.iter().any(|ready| ready.entry.sends >= UNANSWERED_SENDS_MAX);
-                Ok(if tried_often { Stopped::Unavailable(error.to_string()) } else { Stopped::Unanswered })
+                Ok(if tried_often { RunEnd::Unavailable(error.to_string()) } else { RunEnd::Unanswered })
             }
             Err(error) => {
-                let none = batch.iter().map(|_| {
+                let failures = batch.iter().map(|_| {
                     Err(EntryFailure { code: "NotSent".into(), reason: error.to_string(), sender_fault: false })
                 });
-                let none = none.collect();
-                self.record(batch, none).await?;
-                Ok(Stopped::Unavailable(error.to_string()))
+                let failures = failures.collect();
+                self.record(batch, failures).await?;
+                Ok(RunEnd::Unavailable(error.to_string()))
             }
         }
     }
 
-    /// Records what the queue answered. Not fenced: it happened, whoever has the replay now. A letter that has come
-    /// back before its sending is recorded keeps that outcome.
+    /// Records the queue's answers. Not fenced, because the sends have happened, whoever holds the replay now. A letter
+    /// that has come back before its send is recorded keeps its outcome.
     async fn record(
         &self,
         batch: Vec<Ready>,
         answers: Vec<Result<MessageId, EntryFailure>>,
     ) -> Result<(), OfficeError> {
         let now = self.office.now();
-        // A letter without an answer stays in `sending`, as above.
+        // A letter without an answer stays in `sending`.
         let changes = batch.into_iter().zip(answers).map(|(Ready { entry, .. }, answer)| {
             let (outcome, sends, letter) = match answer {
                 Ok(message_id) => (Outcome::InFlight { sent_at: now, message_id }, entry.sends, None),
@@ -296,14 +294,14 @@ impl Run<'_> {
     }
 }
 
-/// A letter whose intent is written, and the message that it goes as.
+/// A letter whose intent is written, and its message.
 struct Ready {
     entry: Entry,
     outgoing: Outgoing,
 }
 
-/// The message as it is sent: as it came, or with the body that a transform gave it, plus our marker where there is room
-/// for it.
+/// Returns the message to send: the original, with the body of a transform if there is one, and with our marker if
+/// there is room for it.
 fn outgoing(letter: &Letter, replay: &Replay, body: Option<String>) -> Outgoing {
     let marker = Marker { letter: letter.id.clone(), replay: replay.id().clone(), attempt: letter.replays };
     let mut content = letter.content.clone();
@@ -317,13 +315,13 @@ fn outgoing(letter: &Letter, replay: &Replay, body: Option<String>) -> Outgoing 
             content.attributes.remove(MARKER_ATTRIBUTE);
         }
     }
-    // The same within an attempt, so that FIFO drops a second send of it within 5 minutes; new for each attempt, so
-    // that it does not drop a deliberate one.
+    // The same within an attempt, so that a FIFO queue drops a second send within 5 minutes; another for each attempt,
+    // so that the queue does not drop a deliberate one.
     let deduplication_id = replay.plan().main_queue.is_fifo().then(|| format!("dlo-{}-{}", letter.id, letter.replays));
     Outgoing { content, deduplication_id, delay: Span::ZERO }
 }
 
-/// Packs by bytes as well as by ten: a batch may hold 1 MiB together.
+/// Packs messages into batches of at most ten messages and 1 MiB.
 fn pack(messages: Vec<Ready>) -> Vec<Vec<Ready>> {
     let mut batches: Vec<Vec<Ready>> = Vec::new();
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! Giving letters their outcome: delivered after their window, skipped after an abort.
+//! Outcomes of letters: delivered after their window, skipped after an abort.
 
 use super::Did;
 use super::batch::{Change, commit};
@@ -9,10 +9,10 @@ use domain::metric::{DELIVERED, Datum};
 use domain::replay::{Entry, Outcome, OutcomeKind, Phase, Replay, ReplayState, SkipReason};
 use domain::time::{Span, Timestamp};
 
-/// Entries that one commit settles: two writes each, and ledger, counters and fence beside them.
+/// Entries that one commit settles: two writes each, beside the ledger, the counters and the fence.
 pub(super) const SETTLE_MAX: usize = 40;
 
-/// Judges as delivered what was sent up to a moment and has not come back.
+/// Marks letters as delivered that were sent up to `sent_until` and have not come back.
 pub(super) async fn settle(office: &Office, replay: &Replay, sent_until: Timestamp) -> Result<Did, OfficeError> {
     let now = office.now();
     let mut delivered = 0;
@@ -41,12 +41,12 @@ pub(super) async fn settle(office: &Office, replay: &Replay, sent_until: Timesta
     if delivered + released > 0 {
         return Ok(Did::Something);
     }
-    // Nothing is due yet by the entries' own times; the replay's time is only the earliest that it can be.
+    // No entry is due yet by its own time; the replay's time is only the earliest possible.
     Ok(Did::AllUntil(now.plus(Span::from_secs(1))))
 }
 
-/// Letters whose sending was begun by an executor that died, in a replay that sends no more: they may have been sent,
-/// and their window has passed without a return. Nobody can know, so they do not count as delivered.
+/// Releases letters that a dead executor may have sent, in a replay that sends no more. Their window has passed without
+/// a return, but whether they were sent is unknown, so they do not count as delivered.
 async fn release_stuck(office: &Office, replay: &Replay, sent_until: Timestamp) -> Result<usize, OfficeError> {
     let is_sending = matches!(replay.state(), ReplayState::Running { phase: Phase::Sending, .. });
     let is_held = replay.lease().as_ref().is_some_and(|lease| lease.until > office.now());
@@ -68,13 +68,13 @@ async fn release_stuck(office: &Office, replay: &Replay, sent_until: Timestamp) 
     Ok(commit(office, None, changes.collect()).await?.made.len())
 }
 
-/// Gives letters that an aborted replay has not sent their outcome.
-pub(super) async fn skip_rest(office: &Office, replay: &Replay) -> Result<Did, OfficeError> {
+/// Skips the letters that an aborted replay has not sent.
+pub(super) async fn skip_unsent(office: &Office, replay: &Replay) -> Result<Did, OfficeError> {
     let page = office.store.entries(replay.id(), None, Some(OutcomeKind::Pending), None, SETTLE_MAX).await?;
     let changes = page.items.into_iter().map(|entry| Change {
         after: Entry { outcome: Outcome::skipped(SkipReason::Aborted), ..entry.clone() },
         entry,
-        // An unsent letter is still waiting: no replay takes a letter in hand before it sends it.
+        // An unsent letter is still waiting: its state changes only when it is sent.
         letter: None,
     });
     let made = commit(office, None, changes.collect()).await?.made;

@@ -1,4 +1,4 @@
-//! chromedriver as a process of one test: started on a free port, ended with the test, and Chromium with it.
+//! A chromedriver process for one test: started on a free port, and shut down with the test, together with Chromium.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -7,9 +7,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 const START_MAX: Duration = Duration::from_secs(60);
-const STOP_MAX: Duration = Duration::from_secs(20);
+const SHUTDOWN_MAX: Duration = Duration::from_secs(20);
 
-/// A chromedriver that runs.
+/// A running chromedriver.
 pub struct Driver {
     child: Child,
     lines: Receiver<String>,
@@ -17,7 +17,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts `CHROMEDRIVER`, or the one on the path.
+    /// Starts the program in `CHROMEDRIVER`, or the one on the path.
     pub fn start() -> Self {
         let program = std::env::var_os("CHROMEDRIVER").unwrap_or_else(|| "chromedriver".into());
         let started = Command::new(&program)
@@ -30,41 +30,41 @@ impl Driver {
             panic!("{} does not start ({error}): run `cargo ci`, which installs it", program.display())
         });
         let stdout = child.stdout.take().expect("its stdout is a pipe");
-        let (tell, lines) = channel();
+        let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let _ = tell.send(line);
+                let _ = sender.send(line);
             }
         });
-        // Made before anything can fail, so that the process ends in any case.
+        // Created before anything can fail, so that the process always ends.
         let mut driver = Self { child, lines, port: 0 };
-        driver.port = driver.told_port().expect("chromedriver prints its port");
+        driver.port = driver.printed_port().expect("chromedriver prints its port");
         driver
     }
 
-    /// Where it listens.
+    /// Returns the URL of its API.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    fn told_port(&self) -> Option<u16> {
+    fn printed_port(&self) -> Option<u16> {
         let until = Instant::now() + START_MAX;
         loop {
             let line = self.lines.recv_timeout(until.saturating_duration_since(Instant::now())).ok()?;
-            if let Some((_, rest)) = line.split_once("started successfully on port ") {
-                return rest.trim_end_matches('.').parse().ok();
+            if let Some((_, port)) = line.split_once("started successfully on port ") {
+                return port.trim_end_matches('.').parse().ok();
             }
         }
     }
 
-    /// Asks it to end, with every Chromium it has started; killing it would leave those behind.
-    fn ask_to_end(&self) -> std::io::Result<()> {
+    /// Requests a shutdown, which also closes every Chromium that it started. Killing it would leave them behind.
+    fn shut_down(&self) -> std::io::Result<()> {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
-        stream.set_read_timeout(Some(STOP_MAX))?;
+        stream.set_read_timeout(Some(SHUTDOWN_MAX))?;
         stream.write_all(b"GET /shutdown HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")?;
-        // It answers when the browsers are gone.
+        // It responds when the browsers are closed.
         let _ = stream.read_to_end(&mut Vec::new());
-        let until = Instant::now() + STOP_MAX;
+        let until = Instant::now() + SHUTDOWN_MAX;
         while self.lines.recv_timeout(until.saturating_duration_since(Instant::now())).is_ok() {}
         Ok(())
     }
@@ -72,7 +72,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        let _ = self.ask_to_end();
+        let _ = self.shut_down();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

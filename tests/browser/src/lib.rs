@@ -1,4 +1,4 @@
-//! People in a real browser: they find things by role and name, and take pictures of what they see.
+//! Simulated people in a real browser: they find elements by role and name, and take screenshots.
 
 pub mod driver;
 pub mod look;

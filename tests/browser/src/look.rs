@@ -1,10 +1,10 @@
-//! Looking at a page as people with different eyes do: small and large, light and dark, and with axe's rules.
+//! Screenshots and accessibility checks: small and large screens, light and dark themes, and axe's rules.
 
 use crate::person::Person;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// A screen.
+/// A screen size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Screen {
     /// A laptop.
@@ -22,7 +22,7 @@ impl Screen {
     }
 }
 
-/// What the system asks for.
+/// The system's theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// Dark on light.
@@ -40,10 +40,10 @@ impl Theme {
     }
 }
 
-/// `cargo ci` installs it.
+/// axe-core, installed by `cargo ci`.
 const AXE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/npm/node_modules/axe-core/axe.min.js");
 
-/// Two frames: what the change of size or theme asks for is laid out and painted.
+/// Waits two frames, so that a change of size or theme is laid out and painted.
 const SETTLE: &str = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(null)))";
 const RUN_AXE: &str = r#"
     const done = arguments[0];
@@ -51,54 +51,59 @@ const RUN_AXE: &str = r#"
     axe.run(document, { runOnly: rules }).then(found => done(found.violations.map(rule =>
         rule.id + ': ' + rule.help + ': ' + rule.nodes.map(node => node.html.slice(0, 200)).join(' | '))));
 "#;
-/// Pages scroll down, never sideways.
+/// The number of pixels by which the page is too wide. Pages must not scroll sideways.
 const TOO_WIDE: &str = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
-/// Where pictures go: `screenshots` in cargo's target folder, which holds this program in `<profile>/deps`.
-fn shots() -> PathBuf {
+/// Returns the folder of screenshots: `screenshots` in cargo's target folder, which contains this program in
+/// `<profile>/deps`.
+fn screenshots() -> PathBuf {
     let program = std::env::current_exe().expect("this program has a path");
     program.ancestors().nth(3).expect("it lies in cargo's target folder").join("screenshots")
 }
 
 impl Person {
-    /// Gives the page another screen and another theme.
+    /// Emulates a screen and a theme.
     pub async fn sees_as(&self, screen: Screen, theme: Theme) {
         let (width, height) = screen.size();
         let phone = screen == Screen::Phone;
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone });
         let cdp = self.driver.cdp();
-        cdp.send_raw("Emulation.setDeviceMetricsOverride", metrics).await.expect("another screen");
-        cdp.send_raw("Emulation.setTouchEmulationEnabled", json!({ "enabled": phone })).await.expect("fingers");
-        // Without fades: a colour on its way from one theme to the other belongs to neither.
+        cdp.send_raw("Emulation.setDeviceMetricsOverride", metrics).await.expect("the screen is emulated");
+        cdp.send_raw("Emulation.setTouchEmulationEnabled", json!({ "enabled": phone }))
+            .await
+            .expect("touch is emulated");
+        // Without fades: a colour in transition belongs to neither theme.
         let features = json!([
             { "name": "prefers-color-scheme", "value": theme.as_str() },
             { "name": "prefers-reduced-motion", "value": "reduce" },
         ]);
-        cdp.send_raw("Emulation.setEmulatedMedia", json!({ "features": features })).await.expect("another theme");
+        cdp.send_raw("Emulation.setEmulatedMedia", json!({ "features": features }))
+            .await
+            .expect("the theme is emulated");
         self.slow_script(SETTLE).await;
     }
 
-    /// Takes the page's pictures, and lets axe look at it.
+    /// Takes screenshots and runs axe in every screen and theme.
     pub async fn shows(&self, what: &str) {
         for screen in [Screen::Wide, Screen::Phone] {
             for theme in [Theme::Light, Theme::Dark] {
                 self.sees_as(screen, theme).await;
                 let (width, height) = screen.size();
                 let which = format!("{what}-{width}x{height}-{}", theme.as_str());
-                let path = shots().join(format!("{which}.png"));
-                std::fs::create_dir_all(shots()).expect("a folder for pictures");
-                self.driver.screenshot(&path).await.expect("a picture");
+                let path = screenshots().join(format!("{which}.png"));
+                std::fs::create_dir_all(screenshots()).expect("the folder is created");
+                self.driver.screenshot(&path).await.expect("the screenshot is taken");
                 let sideways = self.script(TOO_WIDE, Vec::new()).await;
                 if sideways.as_i64() != Some(0) {
                     self.fault(format!("{which}: {sideways} px too wide"));
                 }
-                self.is_sound(&which).await;
+                self.check_accessibility(&which).await;
             }
         }
         self.sees_as(Screen::Wide, Theme::Light).await;
     }
 
-    async fn is_sound(&self, which: &str) {
+    async fn check_accessibility(&self, which: &str) {
         if self.script("return typeof axe", Vec::new()).await == json!("undefined") {
             let axe = std::fs::read_to_string(AXE)
                 .unwrap_or_else(|error| panic!("{AXE}: {error}: run `cargo ci`, which installs it"));

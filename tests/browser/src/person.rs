@@ -1,4 +1,5 @@
-//! A person at a browser of their own: finds things by role and name as a screen reader does, clicks, types, reads.
+//! A simulated person with their own browser: finds elements by role and name as a screen reader does, clicks, types
+//! and reads.
 
 use crate::driver::Driver;
 use harness::running::within;
@@ -9,13 +10,13 @@ use thirtyfour::common::capabilities::chrome::ChromeCapabilities;
 use thirtyfour::prelude::*;
 use thirtyfour::{LoggingPrefsLogLevel, TypingData};
 
-/// How long a person looks for something before they say that it is not there. Chromium and the office share two
-/// cores with whatever else a machine does.
+/// How long a person looks for an element before the test fails. Chromium and the office share two cores with
+/// everything else on the machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Tab stops of the longest page, more than twice.
+/// More than twice the tab stops of the longest page.
 const TABS_MAX: usize = 200;
 
-/// The last one gives the accessible role and name of every element to scripts.
+/// Chromium's options. The last one exposes each element's accessible role and name to scripts.
 const OPTIONS: [&str; 11] = [
     "--headless",
     "--no-sandbox",
@@ -30,12 +31,12 @@ const OPTIONS: [&str; 11] = [
     "--enable-blink-features=ComputedAccessibilityInfo",
 ];
 
-/// Elements with a role and a name, the names of all with that role beside them. What is behind an open dialog has
-/// neither.
+/// Returns the elements with a role and a name, and the names of all elements with that role. Elements behind an open
+/// dialog have neither.
 const FIND: &str = r#"
     const [role, name] = arguments;
     const plain = text => text.replace(/\s+/g, ' ').trim();
-    // ARIA has no role for what opens a <details>: Chromium says nothing.
+    // ARIA has no role for <summary>, so Chromium reports none.
     const roleOf = e => e.computedRole || e.localName;
     const all = [...document.querySelectorAll('*')].filter(e => roleOf(e) === role);
     return [all.filter(e => plain(e.computedName) === name), all.map(e => plain(e.computedName))];
@@ -44,10 +45,10 @@ const FOCUS: &str = r#"
     const e = document.activeElement;
     return [e.computedRole || e.localName, e.computedName.replace(/\s+/g, ' ').trim()];
 "#;
-/// What can be read: as the page shows it, one blank between words.
+/// Returns the visible text, with single spaces.
 const READ: &str = "return document.body.innerText.replace(/\\s+/g, ' ')";
 
-/// A person.
+/// A simulated person.
 pub struct Person {
     /// Their browser.
     pub driver: WebDriver,
@@ -56,7 +57,7 @@ pub struct Person {
 }
 
 impl Person {
-    /// Opens a browser with a profile of its own.
+    /// Opens a browser with its own profile.
     pub async fn new(driver: &Driver, name: &'static str) -> Self {
         let mut options = ChromeCapabilities::new();
         for option in OPTIONS {
@@ -69,7 +70,7 @@ impl Person {
         person
     }
 
-    /// Opens an address.
+    /// Opens a URL.
     pub async fn open(&self, url: &str) {
         self.driver.goto(url).await.expect("the page opens");
     }
@@ -79,22 +80,22 @@ impl Person {
         self.driver.execute(script, arguments).await.expect("the script runs").json().clone()
     }
 
-    /// Runs a script that tells its last argument when it is done.
+    /// Runs a script that calls its last argument when it is done.
     pub async fn slow_script(&self, script: &str) -> Value {
         self.driver.execute_async(script, Vec::new()).await.expect("the script runs").json().clone()
     }
 
-    /// Remembers a fault, so that a story is told to its end before it fails.
+    /// Records a fault. The test fails at its end, so that it reports all faults.
     pub fn fault(&self, fault: String) {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).push(fault);
     }
 
-    /// The one element with this role and name, as soon as there is one.
+    /// Waits for the only element with a role and a name, and returns it.
     pub async fn find(&self, role: &str, name: &str) -> WebElement {
         self.finds_within(role, name, PATIENCE).await
     }
 
-    /// The same, with more patience.
+    /// Like [`Person::find`], with another timeout.
     pub async fn finds_within(&self, role: &str, name: &str, patience: Duration) -> WebElement {
         let mut last = Vec::new();
         let found = within(patience, async || {
@@ -110,7 +111,7 @@ impl Person {
     }
 
     async fn look_for(&self, role: &str, name: &str) -> Option<(Vec<WebElement>, Vec<String>)> {
-        // While a page is being replaced there is nothing to find; the next look finds it.
+        // While a page is being replaced, the script fails. The next attempt finds the element.
         let found = self.driver.execute(FIND, vec![json!(role), json!(name)]).await.ok()?;
         let names = found.json()[1].as_array()?.iter().filter_map(|name| name.as_str().map(String::from)).collect();
         let elements = found.json()[0].as_array()?.iter();
@@ -118,22 +119,22 @@ impl Person {
         Some((elements.collect::<Result<_, _>>().ok()?, names))
     }
 
-    /// Whether there is such an element now.
+    /// Returns whether such an element exists now.
     pub async fn has(&self, role: &str, name: &str) -> bool {
         self.look_for(role, name).await.is_some_and(|(found, _)| !found.is_empty())
     }
 
-    /// The names of all elements with a role, in their order on the page.
+    /// Returns the names of all elements with a role, in document order.
     pub async fn names(&self, role: &str) -> Vec<String> {
         self.look_for(role, "").await.map(|(_, names)| names).unwrap_or_default()
     }
 
-    /// Clicks it with the mouse.
+    /// Clicks an element with the mouse.
     pub async fn clicks(&self, role: &str, name: &str) {
         let mut last = None;
         let clicked = within(2 * PATIENCE, async || {
-            // It may move or be made anew between the look and the click, or lie under what stays in sight: a person
-            // scrolls then.
+            // The element may move or be replaced before the click, or be covered by a sticky element. Then scroll and
+            // retry.
             let element = self.find(role, name).await;
             match element.click().await {
                 Ok(()) => Some(()),
@@ -149,18 +150,18 @@ impl Person {
         }
     }
 
-    /// Clicks into a field and writes.
+    /// Clicks a text field and types.
     pub async fn writes(&self, field: &str, text: &str) {
         self.clicks("textbox", field).await;
         self.types(text).await;
     }
 
-    /// Types, wherever the focus is.
+    /// Types into the focused element.
     pub async fn types(&self, keys: impl Into<TypingData>) {
         self.driver.action_chain().send_keys(keys).perform().await.expect("keys are typed");
     }
 
-    /// Presses Tab until the focus is where it should be.
+    /// Presses Tab until an element has the focus.
     pub async fn tabs_to(&self, role: &str, name: &str) {
         let mut passed = Vec::new();
         for _ in 0..TABS_MAX {
@@ -175,13 +176,13 @@ impl Person {
         panic!("{} does not get to the {role} {name:?} by Tab, but to {passed:?}", self.name);
     }
 
-    /// Role and name of what has the focus.
+    /// Returns role and name of the focused element.
     pub async fn focus(&self) -> (String, String) {
         let focus = self.script(FOCUS, Vec::new()).await;
         (focus[0].as_str().unwrap_or_default().into(), focus[1].as_str().unwrap_or_default().into())
     }
 
-    /// Waits until the focus is somewhere.
+    /// Waits until an element has the focus.
     pub async fn is_at(&self, role: &str, name: &str) {
         let there = within(PATIENCE, async || (self.focus().await == (role.into(), name.into())).then_some(()));
         if there.await.is_none() {
@@ -189,25 +190,25 @@ impl Person {
         }
     }
 
-    /// All that can be read now.
+    /// Returns the visible text.
     pub async fn reads(&self) -> String {
         self.script(READ, Vec::new()).await.as_str().unwrap_or_default().to_string()
     }
 
-    /// Waits until something can be read.
+    /// Waits for a text to be visible.
     pub async fn sees(&self, words: &str) {
         self.sees_within(words, PATIENCE).await;
     }
 
-    /// The same, with more patience.
+    /// Like [`Person::sees`], with another timeout.
     pub async fn sees_within(&self, words: &str, patience: Duration) {
         if within(patience, async || self.reads().await.contains(words).then_some(())).await.is_none() {
             panic!("{} does not see {words:?} but\n{}", self.name, self.reads().await);
         }
     }
 
-    /// Closes the browser. Whatever the console has said is a fault (a blocked style, a panic, a failed request), but
-    /// for lines that contain what is expected here.
+    /// Closes the browser and fails on recorded faults. Each console message is a fault (a blocked style, a panic, a failed
+    /// request), unless it contains an expected text.
     pub async fn leaves(self, expected: &[&str]) {
         let log = self.driver.browser_log().await.expect("the console's log");
         for entry in log.iter().filter(|entry| !expected.iter().any(|words| entry.message.contains(words))) {
@@ -221,7 +222,7 @@ impl Person {
 
 impl Drop for Person {
     fn drop(&mut self) {
-        // After a failure the driver's end closes every browser; asking for each in a destructor waits for minutes.
+        // After a failure the driver's shutdown closes every browser. Closing each one in a destructor would take minutes.
         let _ = self.driver.clone().leak();
     }
 }

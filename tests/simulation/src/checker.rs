@@ -357,7 +357,7 @@ impl Watch for Checker {
                         observed.report(format!("version {} of {} was overwritten", saved.version, saved.group));
                     }
                 }
-                Write::Variant { group, .. } => observed.variant(group),
+                Write::Variant { variant, .. } => observed.variant(variant),
                 _ => {}
             }
         }

@@ -133,7 +133,7 @@ impl Fixture {
                 queue: Arc::new(FaultyQueue { inner: queue.clone(), faults: faults.clone() }),
                 metrics: metrics.clone(),
                 alerts: alerts.clone(),
-                payloads: Arc::new(office::port::OutOfSight),
+                payloads: Arc::new(office::port::NoPayloads),
                 policy: Arc::new(policy()),
                 steps: steps.clone(),
                 clock: clock_with_skew(&clock, skew),

@@ -1,8 +1,8 @@
-//! The conformance suite of the queue port: what SQS does, as cases that any implementation must pass.
+//! The conformance suite of the queue port: the behaviour of SQS as cases that every implementation must pass.
 //!
-//! A [`QueueWorld`] makes queues and lets time pass: the embedded one by moving its clock, a real endpoint by waiting.
-//! [`queue_conformance!`](crate::queue_conformance) makes a test of each case. Cases that need more time than a world
-//! has patience for pass without having looked, and say so on stderr.
+//! A [`QueueWorld`] creates queues and lets time pass: the embedded one moves its clock, a real endpoint waits.
+//! [`queue_conformance!`](crate::queue_conformance) makes a test of each case. Cases that an endpoint cannot run, or that
+//! wait longer than a world can, are reported as skipped.
 
 pub mod batch;
 pub mod carrying;
@@ -21,34 +21,34 @@ use domain::time::Span;
 use local::queue::QueueSettings;
 use queue::{EntryFailure, Outgoing, Queue, QueueError, Received};
 
-/// The two types of queues.
+/// The type of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Standard queues.
+    /// A standard queue.
     Standard,
-    /// FIFO queues.
+    /// A FIFO queue.
     Fifo,
 }
 
-/// Both, for cases that hold for both.
+/// Both types, for cases that hold for both.
 pub const KINDS: [Kind; 2] = [Kind::Standard, Kind::Fifo];
 
-/// A place where queues are.
+/// An implementation under test, and how time passes there.
 #[async_trait]
 pub trait QueueWorld: Send + Sync {
-    /// The implementation under test.
+    /// Returns the implementation under test.
     fn port(&self) -> &dyn Queue;
 
-    /// A fresh, empty queue with a name of its own.
+    /// Creates an empty queue with a unique name.
     async fn make(&self, kind: Kind, settings: QueueSettings) -> QueueArn;
 
     /// Lets time pass.
     async fn advance(&self, span: Span);
 
-    /// The longest span this world can let pass.
+    /// Returns the longest span that this world can let pass.
     fn patience(&self) -> Span;
 
-    /// How long a receive should wait for what has certainly been sent; zero where nothing is on its way.
+    /// Returns how long a receive waits for messages that were certainly sent; zero if they are visible at once.
     fn wait(&self) -> Span;
 }
 
@@ -83,7 +83,7 @@ macro_rules! queue_conformance {
             fifo::groups_come_in_order_and_side_by_side,
             fifo::message_delay_is_refused_and_queue_delay_holds,
             fifo::messages_without_group_or_deduplication_are_refused,
-            fifo::returned_first_message_comes_again_before_the_rest,
+            fifo::returned_first_message_comes_again_before_the_others,
             fifo::sequence_numbers_rise,
             handles::change_of_visibility_counts_from_now,
             handles::change_of_visibility_needs_a_message_in_flight,
@@ -94,10 +94,10 @@ macro_rules! queue_conformance {
             handles::stale_handle_deletes_nothing,
             redrive::deleted_in_time_is_never_moved,
             redrive::each_queue_of_a_chain_counts_its_own_receives,
-            redrive::fifo_move_frees_the_group_and_starts_time_anew,
+            redrive::fifo_move_frees_the_group_and_restarts_the_time,
             redrive::letters_with_one_deduplication_id_both_survive,
             redrive::message_sent_to_a_dead_letter_queue_by_hand_has_no_source,
-            redrive::moved_message_wakes_who_waits_for_dead_letters,
+            redrive::moved_message_wakes_a_waiting_receive,
             redrive::retention_counts_from_the_first_send_on_standard_queues,
             redrive::too_many_receives_move_the_message,
             waiting::delayed_message_appears_after_its_delay,
@@ -159,7 +159,7 @@ pub fn lacks_patience(case: &str, world: &dyn QueueWorld) -> Option<String> {
     (*needed > world.patience()).then(|| format!("waits for {} s in real time", needed.as_secs_up()))
 }
 
-/// A message with this body; on a FIFO queue of group `a`, and its body is its deduplication id.
+/// Returns a message; on a FIFO queue it is in group `a`, and its body is its deduplication id.
 pub fn message(kind: Kind, body: &str) -> Outgoing {
     match kind {
         Kind::Standard => {
@@ -169,13 +169,13 @@ pub fn message(kind: Kind, body: &str) -> Outgoing {
     }
 }
 
-/// A message of this group with this body, which makes its deduplication id too.
+/// Returns a message of a group whose body is also its deduplication id.
 pub fn grouped(group: &str, body: &str) -> Outgoing {
     let content = Content { body: body.into(), message_group_id: Some(group.into()), ..Content::default() };
     Outgoing { content, deduplication_id: Some(body.replace(' ', "-")), delay: Span::ZERO }
 }
 
-/// What one attempt to send came to.
+/// Tries to send one message.
 pub async fn try_send(
     world: &dyn QueueWorld,
     queue: &QueueArn,
@@ -186,23 +186,23 @@ pub async fn try_send(
     Ok(sent.remove(0))
 }
 
-/// Sends one message that the queue must take.
+/// Sends one message, which the queue must accept.
 pub async fn send(world: &dyn QueueWorld, queue: &QueueArn, message: Outgoing) -> MessageId {
-    try_send(world, queue, message).await.expect("the call is answered").expect("the message is taken")
+    try_send(world, queue, message).await.expect("the call is answered").expect("the message is accepted")
 }
 
-/// One receive of up to `max`, after waiting as long as the world needs.
+/// Receives up to `max` messages once, waiting as long as the world needs.
 pub async fn receive(world: &dyn QueueWorld, queue: &QueueArn, max: usize) -> Vec<Received> {
     world.port().receive(queue, max, world.wait(), None).await.expect("the receive is answered")
 }
 
-/// The one message that must be there.
+/// Receives one message, which must exist.
 pub async fn receive_one(world: &dyn QueueWorld, queue: &QueueArn) -> Received {
     let mut received = collect(world, queue, 1).await;
     received.remove(0)
 }
 
-/// Receives until `count` messages are in hand: SQS may give fewer at a time than there are.
+/// Receives until `count` messages have come: SQS may return fewer at a time than there are.
 pub async fn collect(world: &dyn QueueWorld, queue: &QueueArn, count: usize) -> Vec<Received> {
     let mut received = Vec::new();
     let mut quiet = 0;
@@ -211,26 +211,26 @@ pub async fn collect(world: &dyn QueueWorld, queue: &QueueArn, count: usize) -> 
         quiet = if more.is_empty() { quiet + 1 } else { 0 };
         received.extend(more);
     }
-    assert_eq!(received.len(), count, "the queue {queue} has as many messages to give");
+    assert_eq!(received.len(), count, "messages in the queue {queue}");
     received
 }
 
-/// Nothing can be received now.
+/// Checks that no message can be received now.
 pub async fn nothing(world: &dyn QueueWorld, queue: &QueueArn) {
-    assert_eq!(receive(world, queue, 10).await, [], "the queue {queue} gives nothing");
+    assert_eq!(receive(world, queue, 10).await, [], "the queue {queue} is empty");
 }
 
-/// The bodies, in order.
+/// Returns the bodies, in order.
 pub fn bodies(received: &[Received]) -> Vec<&str> {
     received.iter().map(|message| message.content.body.as_str()).collect()
 }
 
-/// Deletes by a handle that must work.
+/// Deletes a message by its handle, which must work.
 pub async fn delete(world: &dyn QueueWorld, queue: &QueueArn, received: &Received) {
     try_delete(world, queue, received).await.expect("the handle deletes");
 }
 
-/// What a delete came to.
+/// Tries to delete a message by its handle.
 pub async fn try_delete(world: &dyn QueueWorld, queue: &QueueArn, received: &Received) -> Result<(), EntryFailure> {
     let handles = [received.receipt_handle.clone()];
     let mut deleted = world.port().delete_batch(queue, &handles).await.expect("the delete is answered");
@@ -238,7 +238,7 @@ pub async fn try_delete(world: &dyn QueueWorld, queue: &QueueArn, received: &Rec
     deleted.remove(0)
 }
 
-/// Makes a received message visible again after so long.
+/// Makes a received message visible again after `span`.
 pub async fn hide_for(
     world: &dyn QueueWorld,
     queue: &QueueArn,
@@ -248,12 +248,12 @@ pub async fn hide_for(
     world.port().change_visibility(queue, &received.receipt_handle, span).await
 }
 
-/// Whether the call was refused as not valid.
+/// Returns whether the call was refused as invalid.
 pub fn is_invalid<T: std::fmt::Debug>(result: &Result<T, QueueError>) -> bool {
     matches!(result, Err(QueueError::Invalid { .. }))
 }
 
-/// Settings with this visibility timeout.
+/// Returns settings with a visibility timeout.
 pub fn hidden_s(seconds: i64) -> QueueSettings {
     QueueSettings { visibility_timeout: Span::from_secs(seconds), ..QueueSettings::default() }
 }

@@ -37,33 +37,33 @@ macro_rules! store_cases_in_large_commits {
     ($make:ident, $how:tt) => {
         $crate::$make!($how, commits:
             failed_condition_undoes_the_whole_commit_and_is_named,
-            commit_of_a_hundred_writes_is_done,
+            commit_of_a_hundred_writes_succeeds,
         );
         $crate::$make!($how, letters:
-            letters_come_in_the_order_asked_without_the_missing,
+            letters_come_in_the_requested_order_without_missing_ones,
             letters_are_listed_by_first_send_then_id,
             list_of_a_state_follows_the_letters,
-            deaths_of_a_letter_come_first_one_first,
+            deaths_of_a_letter_come_oldest_first,
         );
         $crate::$make!($how, lists:
             pages_are_complete_while_letters_come_and_go,
-            cursor_of_letters_holds_in_any_group,
+            cursor_of_letters_is_valid_in_any_group,
             pages_of_entries_are_complete_while_outcomes_change,
             pages_of_audit_are_complete_while_records_come,
             garbage_cursor_starts_from_the_beginning,
-            limit_of_a_page_is_kept,
+            limit_of_a_page_is_respected,
         );
         $crate::$make!($how, groups:
-            counters_are_the_fold_of_the_letters,
-            sums_that_no_decimal_holds_stop_at_the_largest,
+            counters_equal_the_letters,
+            sums_above_the_largest_decimal_are_capped,
             groups_do_not_mix,
         );
         $crate::$make!($how, replays:
-            finished_replay_leaves_the_unfinished,
+            finished_replay_leaves_the_list_of_unfinished_ones,
         );
         $crate::$make!($how, entries:
             entries_come_in_their_order_by_wave_and_outcome,
-            ledger_closes_and_each_number_is_a_list,
+            ledger_equals_the_lists_of_entries,
         );
     };
 }
@@ -80,15 +80,15 @@ macro_rules! store_cases_in_small_commits {
             commit_of_too_many_writes_is_refused,
             commit_of_nothing_does_nothing,
             death_is_stored_once,
-            message_that_was_sent_is_found_by_its_id,
+            sent_message_is_found_by_its_id,
         );
         $crate::store_cases!($fresh, letters:
             content_survives_byte_for_byte,
             letter_of_a_mebibyte_survives_many_changes,
-            letter_that_died_again_tells_of_its_latest_death,
+            letter_that_died_again_has_its_latest_failure,
             letter_that_changes_its_group_changes_lists,
-            what_was_delivered_before_a_moment_is_forgotten,
-            no_more_is_forgotten_than_was_asked,
+            letters_delivered_before_a_time_are_deleted,
+            no_more_letters_are_deleted_than_the_limit,
         );
         $crate::store_cases!($fresh, lists:
             pages_of_groups_are_complete,
@@ -97,9 +97,9 @@ macro_rules! store_cases_in_small_commits {
         $crate::store_cases!($fresh, groups:
             concurrent_counts_add_up,
             customers_are_counted_once_each,
-            arrivals_are_summed_by_bucket_from_the_asked_one_on,
-            oldest_and_loss_are_those_of_open_letters,
-            group_keeps_its_skeleton_and_its_kin,
+            arrivals_are_summed_by_bucket_from_a_given_one,
+            oldest_and_expiry_are_those_of_open_letters,
+            variant_keeps_its_skeleton_and_its_members,
             group_without_letters_has_empty_facts,
             group_that_does_not_exist_has_no_facts,
         );
@@ -110,7 +110,7 @@ macro_rules! store_cases_in_small_commits {
             replays_come_newest_approval_first,
             fence_refuses_an_old_version,
             deployment_that_is_older_changes_nothing,
-            what_is_attached_to_a_queue_is_replaced,
+            attached_consumers_of_a_queue_are_replaced,
         );
         $crate::store_cases!($fresh, entries:
             entry_is_written_only_from_the_outcome_it_had,

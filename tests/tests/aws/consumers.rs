@@ -1,4 +1,4 @@
-//! What consumes a main queue, as MiniStack plays Lambda: mappings, their states, and the versions of functions.
+//! The consumers of a main queue at Lambda, as MiniStack emulates it: event source mappings and versions of functions.
 
 use dlo_tests::endpoint::Endpoint;
 use domain::deployment::AttachedConsumer;
@@ -16,10 +16,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::net::TcpListener;
 
 static ENDPOINT: LazyLock<Endpoint> = LazyLock::new(Endpoint::ministack);
-/// An archive with nothing in it.
+/// An empty archive.
 const EMPTY_ZIP: &str = "UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==";
 
-/// A main queue and a function of its own.
+/// A main queue, and a function of its own.
 struct Fixture {
     world: World,
     client: Client,
@@ -29,16 +29,16 @@ struct Fixture {
 
 impl Fixture {
     async fn new() -> Self {
-        static STAGES: AtomicU64 = AtomicU64::new(0);
-        let number = STAGES.fetch_add(1, Ordering::Relaxed);
+        static FIXTURES: AtomicU64 = AtomicU64::new(0);
+        let number = FIXTURES.fetch_add(1, Ordering::Relaxed);
         connect::provide_tls();
         let queue = SqsQueue::new(&connect::to_endpoint(&ENDPOINT.url).await);
         let main = queue.create(&format!("consumed-{number}"), &[]).await.expect("a queue");
         let client = Client::builder().no_proxy().build().expect("a client");
         let world = World::new().await;
-        // The world's clock is ahead of the endpoint's, which says when functions were changed.
+        // The world's clock must be ahead of the endpoint's, which sets the times of changes.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
-        let now = Timestamp::from_ms(i64::try_from(since.as_millis()).expect("years to come"));
+        let now = Timestamp::from_ms(i64::try_from(since.as_millis()).expect("a time in range"));
         world.advance(now.since(world.office.now()).plus(Span::from_mins(60)));
         let fixture = Self { world, client, main, function: format!("consumer-{number}") };
         let created = json!({
@@ -59,7 +59,7 @@ impl Fixture {
         serde_json::from_str(&text).expect("JSON")
     }
 
-    /// Attaches the function to the queue; the mapping's id.
+    /// Attaches the function to the queue. Returns the id of the mapping.
     async fn attach(&self, enabled: bool) -> String {
         let body = json!({ "EventSourceArn": self.main, "FunctionName": self.function, "Enabled": enabled });
         let mapping = self.ask(Method::POST, "event-source-mappings", &body).await;
@@ -93,7 +93,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn a_mapping_is_seen_as_it_is_switched() {
+async fn a_mapping_is_seen_disabled_and_enabled() {
     let fixture = Fixture::new().await;
     fixture.look(false).await;
     assert_eq!(fixture.attached().await, None, "nothing is attached yet");
@@ -103,11 +103,11 @@ async fn a_mapping_is_seen_as_it_is_switched() {
     fixture.ask(Method::PUT, &format!("event-source-mappings/{mapping}"), &json!({ "Enabled": true })).await;
     fixture.look(false).await;
     assert_eq!(fixture.attached().await, Some(fixture.consumer("Enabled")));
-    assert_eq!(fixture.version().await, None, "functions are not looked at where that is not allowed");
+    assert_eq!(fixture.version().await, None, "functions are ignored unless that is allowed");
 }
 
 #[tokio::test]
-async fn a_version_is_seen_when_it_is_deployed_and_reported_once() {
+async fn a_deployed_version_is_seen_and_reported_once() {
     let fixture = Fixture::new().await;
     fixture.attach(true).await;
     fixture.look(true).await;
@@ -115,7 +115,7 @@ async fn a_version_is_seen_when_it_is_deployed_and_reported_once() {
     let first = fixture.world.store.deployment(&fixture.function).await.unwrap();
     fixture.look(true).await;
     assert_eq!(fixture.world.store.deployment(&fixture.function).await.unwrap(), first);
-    // The endpoint may tell times by the second; the same version again is a change all the same.
+    // The endpoint may round times to seconds, so the change is repeated until its time differs.
     for _ in 0..1_000 {
         fixture.deploy("v2").await;
         fixture.look(true).await;

@@ -1,4 +1,4 @@
-//! The adapters for AWS on endpoints of this machine: `cargo ci --only aws`.
+//! Tests of the AWS adapters at endpoints of this machine: `cargo ci --only aws`.
 
 mod consumers;
 mod office;

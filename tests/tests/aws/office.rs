@@ -1,9 +1,8 @@
-//! The office over DynamoDB, as MiniStack plays it: letters are counted once whatever happens to those who keep them,
-//! and a replay ends with every letter delivered.
+//! The office over DynamoDB, as MiniStack emulates it: letters are counted once although intake crashes, and a replay
+//! delivers every letter.
 
 use dlo_tests::endpoint::{Endpoint, new_name};
 use domain::alert::{Alert, AlertKind};
-use domain::fix::FixKind;
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::message::{Content, DeadMessage};
@@ -16,14 +15,12 @@ use lambda::events::{EventBridgeAlerts, SOURCE};
 use lambda::payloads::S3Payloads;
 use lambda::queue::SqsQueue;
 use lambda::store::DynamoStore;
-use office::act;
 use office::office::Office;
 use office::port::Alerts;
 use queue::{Outgoing, Queue, Received};
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 use tokio::task::JoinSet;
-use wire::{ApproveRequest, DeclareFixRequest};
 
 static ENDPOINT: LazyLock<Endpoint> = LazyLock::new(Endpoint::ministack);
 
@@ -39,7 +36,7 @@ async fn world() -> World {
     World::on(Arc::new(ENDPOINT.store().await)).await
 }
 
-/// Letters whose intake fails at one call; true when there was such a call.
+/// Runs intake with one failing call. Returns whether intake makes that many calls.
 async fn intake_survives(call: i64, after: bool) -> bool {
     let world = world().await;
     world.place(0, 7).await;
@@ -67,7 +64,7 @@ async fn intake_counts_each_letter_once_after_a_crash_at_any_call() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn processes_that_get_the_same_letters_at_once_count_them_once() {
+async fn processes_that_receive_the_same_letters_count_them_once() {
     let store = Arc::new(ENDPOINT.store().await);
     let world = World::on(store.clone()).await;
     world.place(0, 120).await;
@@ -79,7 +76,7 @@ async fn processes_that_get_the_same_letters_at_once_count_them_once() {
     }
     let mut processes = JoinSet::new();
     for first in 0..6 {
-        // Each a process of its own, with connections and memories of its own; each letter goes to three of them.
+        // Each stands for a process, with its own connections and caches. Each letter goes to three of them.
         let config = connect::to_endpoint(&ENDPOINT.url).await;
         let own = DynamoStore::new(&config, store.table_name());
         let office = Office { store: Arc::new(own), ..world.office.clone() };
@@ -102,12 +99,8 @@ async fn replay_delivers_every_letter() {
     world.consume(&fails, "v1").await;
     world.intake().await;
     let group = world.only_group().await;
-    let declare = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), &group, &declare).await.unwrap();
-    world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    let plan = world.plan_with_fix(&group, "v2", &PlanOptions::default()).await;
+    world.approve(&group, &plan).await;
     let replay = world.run(&plan.id, &works, "v2").await;
     assert!(replay.is_finished());
     assert_eq!(world.ledger(&plan.id).await.total().delivered, 25);
@@ -116,7 +109,7 @@ async fn replay_delivers_every_letter() {
 }
 
 #[tokio::test]
-async fn letters_whose_payload_is_gone_are_left_out_of_a_plan() {
+async fn letters_with_a_missing_payload_are_left_out_of_a_plan() {
     let mut world = World::new().await;
     world.office.payloads = Arc::new(S3Payloads::new(&connect::to_endpoint(&ENDPOINT.url).await));
     let mut policy = Policy::clone(&world.office.policy);
@@ -144,42 +137,41 @@ async fn letters_whose_payload_is_gone_are_left_out_of_a_plan() {
     world.consume(&fails, "v1").await;
     assert_eq!(world.intake().await.kept, 4);
     let group = world.only_group().await;
-    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.expect("a fix");
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.expect("a plan");
-    let left_out: Vec<_> = plan.left_out.iter().map(|left| (left.letters, &*left.reason)).collect();
-    assert_eq!((plan.letters.letters, left_out), (2, vec![(2, "whose payload is gone from S3")]));
+    world.declare_fix(&group, "v2").await;
+    let plan = world.plan(&group, &PlanOptions::default()).await;
+    let left_out: Vec<_> = plan.left_out.iter().map(|row| (row.letters, &*row.reason)).collect();
+    assert_eq!((plan.letters.letters, left_out), (2, vec![(2, "with a payload missing from S3")]));
     assert_eq!(plan.unchecked, []);
 }
 
-/// Also what is too large for its record, and lies beside it in parts.
+/// Includes content that is too large for its record and is stored in parts.
 #[tokio::test]
 async fn everything_goes_back_as_it_came() {
     harness::carried::everything_goes_back_as_it_came(&world().await).await;
 }
 
-/// What a service of the endpoint answers to a call in JSON.
+/// Calls a service of the endpoint in JSON.
 async fn call(target: &str, service: &str, body: Value) -> Value {
     connect::provide_tls();
-    let asked = reqwest::Client::new().post(&ENDPOINT.url).header("x-amz-target", target);
-    // Of no account in particular; MiniStack checks no signature.
+    let request = reqwest::Client::new().post(&ENDPOINT.url).header("x-amz-target", target);
+    // MiniStack checks no signature.
     let signed = format!("AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/{service}/aws4");
-    let asked = asked.header("content-type", "application/x-amz-json-1.1").header("authorization", signed);
-    let answer = asked.body(body.to_string()).send().await.expect("an answer");
+    let request = request.header("content-type", "application/x-amz-json-1.1").header("authorization", signed);
+    let answer = request.body(body.to_string()).send().await.expect("an answer");
     assert!(answer.status().is_success(), "{target}: {}", answer.status());
     answer.json().await.unwrap_or_default()
 }
 
 #[tokio::test]
-async fn alerts_are_events_that_a_rule_brings_to_its_target() {
+async fn alerts_are_events_that_a_rule_delivers() {
     let config = connect::to_endpoint(&ENDPOINT.url).await;
     let queue = SqsQueue::new(&config);
-    let arn = queue.create(&new_name("told"), &[]).await.expect("a queue");
+    let arn = queue.create(&new_name("alerts"), &[]).await.expect("a queue");
     let (bus, rule) = (new_name("bus"), new_name("rule"));
     call("AWSEvents.CreateEventBus", "events", json!({ "Name": bus })).await;
     let pattern = json!({ "source": [SOURCE], "detail": { "level": ["critical"] } }).to_string();
     call("AWSEvents.PutRule", "events", json!({ "Name": rule, "EventBusName": bus, "EventPattern": pattern })).await;
-    let targets = json!([{ "Id": "told", "Arn": arn.as_str() }]);
+    let targets = json!([{ "Id": "alerts", "Arn": arn.as_str() }]);
     call("AWSEvents.PutTargets", "events", json!({ "Rule": rule, "EventBusName": bus, "Targets": targets })).await;
 
     let alerts = EventBridgeAlerts::new(&config, &bus, Some("https://office.example/".into()));
@@ -192,20 +184,20 @@ async fn alerts_are_events_that_a_rule_brings_to_its_target() {
         title: title.into(),
         advice: "Open the replay.".into(),
     };
-    alerts.raise(&alert(Severity::Info, "not for the pager")).await.expect("it is told");
-    alerts.raise(&alert(Severity::Critical, "Replay paused: \u{1F4EE}")).await.expect("it is told");
+    alerts.raise(&alert(Severity::Info, "not critical")).await.expect("the bus accepts it");
+    alerts.raise(&alert(Severity::Critical, "Replay paused: \u{1F4EE}")).await.expect("the bus accepts it");
     let mut received = Vec::new();
     while received.is_empty() {
         received = queue.receive(&arn, 10, Span::from_secs(5), None).await.expect("a receive");
     }
     let events: Vec<Value> =
         received.iter().map(|m| serde_json::from_str(&m.content.body).expect("an event")).collect();
-    let [event] = events.as_slice() else { panic!("one event fits the rule: {events:?}") };
+    let [event] = events.as_slice() else { panic!("one event matches the rule: {events:?}") };
     assert_eq!((&event["source"], &event["detail-type"]), (&json!(SOURCE), &json!("Replay paused")));
     assert_eq!(event["detail"]["title"], "Replay paused: \u{1F4EE}");
     assert_eq!(event["detail"]["url"], "https://office.example/groups/3fa9");
     assert_eq!((&event["detail"]["kind"], &event["detail"]["replay"]), (&json!("replay_paused"), &json!("r-1")));
 
     let nowhere = EventBridgeAlerts::new(&config, "arn:aws:events:us-east-1:000000000000:rule/no-bus", None);
-    nowhere.raise(&alert(Severity::Critical, "lost")).await.expect_err("what the bus does not take is an error");
+    nowhere.raise(&alert(Severity::Critical, "lost")).await.expect_err("the bus does not exist");
 }

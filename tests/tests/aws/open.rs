@@ -1,5 +1,5 @@
-//! `dlo open` against a real dead-letter queue, as MiniStack and LocalStack play it: looking leaves it as it was, custody
-//! empties it and replays for real, and receipts end a replay before its windows do.
+//! `dlo open` against a real dead-letter queue, as MiniStack and LocalStack emulate it: looking leaves the queue as it was,
+//! custody empties it and replays for real, and receipts end a replay before its windows do.
 
 use consumer::{Consumer, ConsumerConfig, Failure, Handler};
 use dlo_tests::endpoint::new_name;
@@ -18,7 +18,7 @@ use office::error::OfficeError;
 use queue::{Outgoing, Queue, Received};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::watch;
 use wire::{ApproveRequest, DeclareFixRequest};
@@ -51,26 +51,25 @@ macro_rules! cases_at {
 
 cases_at! { ministack:
     looking_leaves_every_letter_where_it_was,
-    queue_that_moves_letters_on_is_not_looked_at,
+    queue_that_moves_letters_on_is_refused,
     custody_takes_every_letter_and_a_replay_delivers_it_for_real,
     receipts_deliver_long_before_the_windows_end,
-    queue_with_letters_is_not_taken_for_one_of_receipts;
+    queue_with_letters_is_refused_for_receipts;
     skip letters_without_a_source_go_to_the_only_queue_that_names_theirs: "MiniStack lacks ListDeadLetterSourceQueues"
 }
 
 cases_at! { localstack:
     looking_leaves_every_letter_where_it_was,
-    queue_that_moves_letters_on_is_not_looked_at,
+    queue_that_moves_letters_on_is_refused,
     custody_takes_every_letter_and_a_replay_delivers_it_for_real,
     receipts_deliver_long_before_the_windows_end,
-    queue_with_letters_is_not_taken_for_one_of_receipts,
+    queue_with_letters_is_refused_for_receipts,
     letters_without_a_source_go_to_the_only_queue_that_names_theirs;
 }
 
 const LETTERS: usize = 25;
-/// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(60);
-const PAUSE: Duration = Duration::from_millis(50);
+/// The deadline for every condition.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 struct World {
     endpoint: String,
@@ -81,7 +80,7 @@ struct World {
 }
 
 impl World {
-    /// Empty queues.
+    /// Creates empty queues.
     async fn empty(endpoint: &str) -> Self {
         let queue = SqsQueue::new(&connect::to_endpoint(endpoint).await);
         let dlq = queue.create(&new_name("shop-dlq"), &[]).await.expect("a queue");
@@ -104,11 +103,11 @@ impl World {
         assert!(sent.expect("the queue").iter().all(Result::is_ok));
     }
 
-    /// Letters that died by redrive.
+    /// Creates queues with letters that died by redrive.
     async fn new(endpoint: &str) -> Self {
         let world = Self::empty(endpoint).await;
         world.place(&world.main).await;
-        // Seen once and let go; the next receive moves them.
+        // Each is received once and visible again at once; the next receive moves it.
         until("the orders are dead", async || {
             world.queue.receive(&world.main, 10, Span::ZERO, Some(Span::ZERO)).await.expect("a receive");
             (world.visible().await == LETTERS as u64).then_some(())
@@ -121,7 +120,7 @@ impl World {
         Opened::start(OpenConfig { custody: false, ..self.config().await }).await.expect("an office")
     }
 
-    /// In custody of every letter.
+    /// Opens the queue with custody, and waits until every letter is in custody.
     async fn custody(&self, config: OpenConfig) -> Opened {
         let opened = Opened::start(config).await.expect("an office");
         until("every letter is in custody", async || {
@@ -132,7 +131,7 @@ impl World {
         opened
     }
 
-    /// Custody of the dead-letter queue.
+    /// Returns the configuration for custody of the dead-letter queue.
     async fn config(&self) -> OpenConfig {
         let window =
             ReplayPolicy { window_slack_ms: Span::from_ms(500), wave_delay_ms: Span::ZERO, ..ReplayPolicy::default() };
@@ -150,7 +149,7 @@ impl World {
         }
     }
 
-    /// As the endpoint prints it.
+    /// Returns the URL of a queue, as the endpoint prints it.
     async fn url(&self, queue: &QueueArn) -> String {
         self.queue.url(queue).await.expect("an address")
     }
@@ -159,7 +158,7 @@ impl World {
         self.queue.attributes(&self.dlq).await.expect("the queue").visible_count
     }
 
-    /// What lies on the main queue until the replay is finished, each body with how often it came. Takes it.
+    /// Consumes the main queue until the replay is finished. Returns how often each body came.
     async fn processed_until_finished(&self, opened: &Opened, replay: &ReplayId) -> BTreeMap<String, u32> {
         let mut processed = BTreeMap::new();
         until("every letter is delivered", async || {
@@ -173,7 +172,7 @@ impl World {
         processed
     }
 
-    /// How often each letter was received, this time included. Leaves them in sight.
+    /// Receives every letter and makes it visible again. Returns the receive count of each body.
     async fn receives(&self) -> BTreeMap<String, u32> {
         let mut receives = BTreeMap::new();
         let mut handles = Vec::new();
@@ -190,25 +189,18 @@ impl World {
     }
 }
 
-async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(found) = look().await {
-            return found;
-        }
-        assert!(started.elapsed() < PATIENCE, "did not come true: {what}");
-        tokio::time::sleep(PAUSE).await;
-    }
+async fn until<T>(what: &str, check: impl AsyncFnMut() -> Option<T>) -> T {
+    harness::running::until(what, DEADLINE, check).await
 }
 
-/// The letters that are open, and the only group.
+/// Returns the number of open letters, and the only group.
 async fn open_letters(opened: &Opened) -> (i64, Option<domain::id::GroupId>) {
     let page = opened.office.store.groups(i64::MAX, None, 10).await.expect("groups");
     let open = page.items.iter().map(|facts| facts.counts.open().letters).sum();
     (open, page.items.first().map(|facts| facts.group.id.clone()))
 }
 
-/// Approves that the letters of the only group go back.
+/// Approves a replay of the only group.
 async fn approved(opened: &Opened, options: &PlanOptions) -> ReplayId {
     let (office, group) = (&opened.office, open_letters(opened).await.1.expect("a group"));
     let (otto, anna) = (Actor::from("otto"), Actor::from("anna"));
@@ -229,7 +221,7 @@ async fn is_finished(opened: &Opened, replay: &ReplayId) -> bool {
     opened.office.store.replay(replay).await.expect("the store").is_some_and(|replay| replay.is_finished())
 }
 
-/// Every order once, as it was.
+/// Returns every order once.
 fn each_once() -> BTreeMap<String, u32> {
     (0..LETTERS as u64).map(|n| (order(n), 1)).collect()
 }
@@ -239,7 +231,7 @@ async fn looking_leaves_every_letter_where_it_was(endpoint: &str) {
     let before = world.receives().await;
     let opened = world.look().await;
     assert_eq!((opened.peeked_count, open_letters(&opened).await.0), (Some(LETTERS), LETTERS as i64));
-    assert_eq!(world.visible().await, LETTERS as u64, "all can be seen again at once");
+    assert_eq!(world.visible().await, LETTERS as u64, "every letter is visible again at once");
     let after = world.receives().await;
     let expected: BTreeMap<_, _> = before.into_iter().map(|(body, receives)| (body, receives + 2)).collect();
     assert_eq!(after, expected, "received once more by the office, and once by this test");
@@ -250,15 +242,17 @@ async fn looking_leaves_every_letter_where_it_was(endpoint: &str) {
     assert_eq!(
         (again.peeked_count, open_letters(&again).await.0),
         (Some(LETTERS), LETTERS as i64),
-        "nothing was remembered"
+        "the first look stored nothing"
     );
     again.close().await;
 }
 
-async fn queue_that_moves_letters_on_is_not_looked_at(endpoint: &str) {
+async fn queue_that_moves_letters_on_is_refused(endpoint: &str) {
     let world = World::empty(endpoint).await;
     let config = OpenConfig { queue: world.url(&world.main).await, custody: false, ..world.config().await };
-    let Err(OpenError::MovesOn { receives_max, .. }) = Opened::start(config).await else { panic!("it was opened") };
+    let Err(OpenError::MovesOn { receives_max, .. }) = Opened::start(config).await else {
+        panic!("the queue was opened")
+    };
     assert_eq!(receives_max, 1);
 }
 
@@ -288,29 +282,31 @@ async fn receipts_deliver_long_before_the_windows_end(endpoint: &str) {
     let opened = world.custody(config).await;
     let an_hour = PlanOptions { window_s: Some(3600), ..PlanOptions::default() };
     let replay = approved(&opened, &an_hour).await;
-    let (stop, stopping) = watch::channel(false);
+    let (shutdown, receiver) = watch::channel(false);
     let config = ConsumerConfig {
         wait: Span::from_secs(1),
         receipts: Some(receipts.clone()),
         ..ConsumerConfig::new(world.main.clone(), "orders", || "v2".into())
     };
-    let consumer = tokio::spawn(Consumer::new(config, world.queue.clone(), Arc::new(Works)).run(stopping));
+    let consumer = tokio::spawn(Consumer::new(config, world.queue.clone(), Arc::new(Works)).run(receiver));
     until("every letter is confirmed", async || is_finished(&opened, &replay).await.then_some(())).await;
     let total = opened.office.store.ledger(&replay).await.expect("the store").total();
     assert_eq!((total.delivered, total.confirmed), (LETTERS as u64, LETTERS as u64));
-    stop.send_replace(true);
-    consumer.await.expect("it ends");
+    shutdown.send_replace(true);
+    consumer.await.expect("the consumer ends");
     opened.close().await;
-    let left = world.queue.attributes(&receipts).await.expect("the queue");
-    assert_eq!(left.visible_count + left.in_flight_count, 1, "an order that went there by mistake is not taken off");
+    let remaining = world.queue.attributes(&receipts).await.expect("the queue");
+    assert_eq!(remaining.visible_count + remaining.in_flight_count, 1, "a message that is not a receipt stays");
 }
 
-async fn queue_with_letters_is_not_taken_for_one_of_receipts(endpoint: &str) {
+async fn queue_with_letters_is_refused_for_receipts(endpoint: &str) {
     let world = World::empty(endpoint).await;
     for wrong in [&world.dlq, &world.main] {
         let receipts = Some(world.url(wrong).await);
         let config = OpenConfig { receipts, main: Some(world.main.clone()), ..world.config().await };
-        let Err(OpenError::NotForReceipts { queue }) = Opened::start(config).await else { panic!("it was opened") };
+        let Err(OpenError::NotForReceipts { queue }) = Opened::start(config).await else {
+            panic!("the queue was opened")
+        };
         assert_eq!(queue, *wrong);
     }
 }
@@ -319,10 +315,7 @@ async fn letters_without_a_source_go_to_the_only_queue_that_names_theirs(endpoin
     let world = World::empty(endpoint).await;
     world.place(&world.dlq).await;
     let config = OpenConfig { receipts: Some(world.url(&world.main).await), ..world.config().await };
-    assert!(
-        matches!(Opened::start(config).await, Err(OpenError::NotForReceipts { .. })),
-        "it is known as a main queue"
-    );
+    assert!(matches!(Opened::start(config).await, Err(OpenError::NotForReceipts { .. })), "it is a main queue");
     let opened = world.custody(world.config().await).await;
     let replay = approved(&opened, &PlanOptions::default()).await;
     assert_eq!(world.processed_until_finished(&opened, &replay).await, each_once());

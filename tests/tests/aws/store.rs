@@ -38,20 +38,21 @@ mod ministack {
 
     dlo_tests::store_conformance!(fresh);
 
-    /// All records of a table, as DynamoDB's own JSON has them.
+    /// Returns all records of a table in DynamoDB's own JSON.
     async fn records(table: &str) -> Vec<Value> {
         connect::provide_tls();
-        let asked = reqwest::Client::new().post(&ENDPOINT.url).header("x-amz-target", "DynamoDB_20120810.Scan");
-        let asked = asked.header("content-type", "application/x-amz-json-1.0");
-        // Of no account in particular; MiniStack checks no signature.
-        let asked = asked.header("authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4");
-        let answer = asked.body(json!({ "TableName": table }).to_string()).send().await.expect("an answer");
+        let request = reqwest::Client::new().post(&ENDPOINT.url).header("x-amz-target", "DynamoDB_20120810.Scan");
+        let request = request.header("content-type", "application/x-amz-json-1.0");
+        // MiniStack checks no signature.
+        let request =
+            request.header("authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4");
+        let answer = request.body(json!({ "TableName": table }).to_string()).send().await.expect("an answer");
         let answer: Value = answer.json().await.expect("records");
         answer["Items"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
     }
 
     #[tokio::test]
-    async fn only_what_is_delivered_expires_and_what_lies_beside_it_goes_with_it() {
+    async fn only_delivered_letters_expire_with_their_separate_content() {
         let store = ENDPOINT.store().await;
         let id = group_id("expiring");
         let long = |n: u64| {
@@ -66,23 +67,28 @@ mod ministack {
         }
         let expiries = async || {
             let all = records(store.table_name()).await;
-            let of = |record: &Value| Some((record["pk"]["S"].clone(), record.get("ttl")?["N"].clone()));
-            all.iter().filter_map(of).collect::<Vec<_>>()
+            let expiry = |record: &Value| Some((record["pk"]["S"].clone(), record.get("ttl")?["N"].clone()));
+            all.iter().filter_map(expiry).collect::<Vec<_>>()
         };
-        assert_eq!(expiries().await, [], "nothing that waits expires");
+        assert_eq!(expiries().await, [], "no waiting letter expires");
         for letter in [&short, &beside] {
             commit(&store, move_letters(&[(letter.clone(), letter.moved(delivered.clone()))])).await;
         }
         let pk = Value::from(format!("L#{}", short.id));
-        // Ninety days later, in whole seconds, rounded up.
-        assert_eq!(expiries().await, [(pk, Value::from("1707776001"))], "the letter that lies whole in its record");
-        assert_eq!(store.forget(Timestamp::from_ms(i64::MAX / 2), 10).await.unwrap(), 1, "the other one");
-        assert_eq!(stored(&store, &twin).await, twin, "the same content under another letter stays");
-        let left: Vec<_> = records(store.table_name()).await;
-        let names =
-            |prefix: &str| left.iter().filter(|record| record["pk"]["S"].as_str().unwrap().starts_with(prefix)).count();
-        assert_eq!((names("L#"), names("B#"), names("F#")), (2, 1, 0), "what lay beside it is gone, and the note");
-        // It died again before it expired.
+        // Ninety days after the delivery, in seconds, rounded up.
+        assert_eq!(expiries().await, [(pk, Value::from("1707776001"))], "the letter without separate content");
+        assert_eq!(
+            store.forget(Timestamp::from_ms(i64::MAX / 2), 10).await.unwrap(),
+            1,
+            "the letter with separate content"
+        );
+        assert_eq!(stored(&store, &twin).await, twin, "equal content of another letter stays");
+        let remaining: Vec<_> = records(store.table_name()).await;
+        let names = |prefix: &str| {
+            remaining.iter().filter(|record| record["pk"]["S"].as_str().unwrap().starts_with(prefix)).count()
+        };
+        assert_eq!((names("L#"), names("B#"), names("F#")), (2, 1, 0), "the separate content and the expiry are gone");
+        // The letter returns before it expires.
         let waits = short.moved(delivered).moved(LetterState::Waiting);
         commit(&store, vec![put(&waits)]).await;
         assert_eq!(expiries().await, []);
@@ -110,7 +116,7 @@ mod ministack_with_bucket {
 
     dlo_tests::store_conformance!(fresh);
 
-    /// A store without a bucket, and another over its table with one.
+    /// Creates a store without a bucket, and a store with a bucket over the same table.
     async fn without_and_with() -> (DynamoStore, DynamoStore, String) {
         let config = connect::to_endpoint(&ENDPOINT.url).await;
         let (table, bucket) = (new_name("office"), new_name("contents"));
@@ -127,7 +133,7 @@ mod ministack_with_bucket {
     }
 
     #[tokio::test]
-    async fn what_lies_in_parts_is_read_for_ever_and_follows_into_the_bucket_when_its_letter_moves() {
+    async fn content_stored_in_parts_stays_readable_and_moves_to_the_bucket_with_its_letter() {
         let (without, with, _) = without_and_with().await;
         let before = long(3);
         commit(&without, keep(std::slice::from_ref(&before))).await;
@@ -135,7 +141,7 @@ mod ministack_with_bucket {
         let moved = before.moved(LetterState::InReplay { replay: replay_id("large") });
         commit(&with, vec![put(&moved)]).await;
         assert_eq!(stored(&with, &before).await, moved);
-        let error = without.letter(&before.id).await.expect_err("its content is in the bucket");
+        let error = without.letter(&before.id).await.expect_err("the content is in the bucket");
         assert!(office::error::chain(&error).contains("this store has none"), "{error}");
     }
 
@@ -160,7 +166,7 @@ mod ministack_with_bucket {
     }
 
     #[tokio::test]
-    async fn object_whose_bytes_are_not_those_that_were_written_is_not_a_letter() {
+    async fn changed_object_is_refused() {
         let (_, with, bucket) = without_and_with().await;
         let kept = long(5);
         commit(&with, keep(std::slice::from_ref(&kept))).await;
@@ -168,12 +174,18 @@ mod ministack_with_bucket {
         let http = reqwest::Client::new();
         let list = http.get(format!("{}/{bucket}?list-type=2", ENDPOINT.url)).send().await.expect("a list");
         let list = list.text().await.expect("a list");
-        let key = list.split_once("<Key>").and_then(|(_, rest)| rest.split_once("</Key>")).expect("one object").0;
+        let key = list.split_once("<Key>").and_then(|(_, tail)| tail.split_once("</Key>")).expect("one object").0;
         let url = format!("{}/{bucket}/{key}", ENDPOINT.url);
-        http.put(&url).body("other bytes").send().await.expect("an answer").error_for_status().expect("it is written");
-        let error = with.letter(&kept.id).await.expect_err("the bytes are others");
+        http.put(&url)
+            .body("other bytes")
+            .send()
+            .await
+            .expect("an answer")
+            .error_for_status()
+            .expect("a written object");
+        let error = with.letter(&kept.id).await.expect_err("the object was changed");
         assert!(office::error::chain(&error).contains("have another hash"), "{error}");
-        http.delete(&url).send().await.expect("an answer").error_for_status().expect("it is gone");
-        with.letter(&kept.id).await.expect_err("a letter without its content is none");
+        http.delete(&url).send().await.expect("an answer").error_for_status().expect("a deleted object");
+        with.letter(&kept.id).await.expect_err("the content is missing");
     }
 }

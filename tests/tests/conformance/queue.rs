@@ -1,8 +1,8 @@
-//! The queue conformance suite on the embedded queue, and what only an embedded queue can be asked: random walks
-//! beside a model, many callers at once, and a crash after any acknowledged call.
+//! The queue conformance suite on the embedded queue, and tests that need an embedded queue: random walks beside a model,
+//! concurrent callers, and a crash after any acknowledged call.
 
 use dlo_tests::conformance::queue::embedded::{EmbeddedWorld, MovedClock};
-use dlo_tests::conformance::queue::model::{Op, Watched};
+use dlo_tests::conformance::queue::model::{Checked, Op};
 use dlo_tests::conformance::queue::{self as suite, KINDS, Kind, QueueWorld, grouped, message};
 use domain::id::QueueArn;
 use domain::time::Span;
@@ -38,11 +38,11 @@ fn walk(kind: Kind, ops: &[Op]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
         let world = EmbeddedWorld::in_memory();
-        let mut watched = Watched::new(&world, kind).await;
+        let mut checked = Checked::new(&world, kind).await;
         for op in ops {
-            watched.step(op).await;
+            checked.step(op).await;
         }
-        watched.drain().await;
+        checked.drain().await;
     });
 }
 
@@ -61,11 +61,11 @@ proptest! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn consumers_at_once_share_the_messages_and_none_comes_twice() {
+async fn concurrent_consumers_receive_each_message_once() {
     for kind in KINDS {
         let world = Arc::new(EmbeddedWorld::in_memory());
         let queue = world.make(kind, QueueSettings::default()).await;
-        let left = Arc::new(AtomicUsize::new(400));
+        let remaining = Arc::new(AtomicUsize::new(400));
         let mut tasks = JoinSet::new();
         for producer in 0..4 {
             let (world, queue) = (world.clone(), queue.clone());
@@ -79,8 +79,8 @@ async fn consumers_at_once_share_the_messages_and_none_comes_twice() {
             });
         }
         for _ in 0..6 {
-            let (world, queue, left) = (world.clone(), queue.clone(), left.clone());
-            tasks.spawn(async move { consume(&world, &queue, &left).await });
+            let (world, queue, remaining) = (world.clone(), queue.clone(), remaining.clone());
+            tasks.spawn(async move { consume(&world, &queue, &remaining).await });
         }
         let taken: Vec<String> = tasks.join_all().await.concat();
         assert_eq!(taken.len(), 400, "{kind:?}");
@@ -88,23 +88,23 @@ async fn consumers_at_once_share_the_messages_and_none_comes_twice() {
     }
 }
 
-/// Receives and deletes until nothing is left to come, or nothing has come for long.
-async fn consume(world: &EmbeddedWorld, queue: &QueueArn, left: &AtomicUsize) -> Vec<String> {
+/// Receives and deletes until no message remains, or none has come for long.
+async fn consume(world: &EmbeddedWorld, queue: &QueueArn, remaining: &AtomicUsize) -> Vec<String> {
     let mut taken = Vec::new();
     let mut quiet = 0;
-    while left.load(Ordering::SeqCst) > 0 && quiet < 200 {
+    while remaining.load(Ordering::SeqCst) > 0 && quiet < 200 {
         let received = world.queues.receive(queue, 3, Span::from_ms(50), None).await.expect("answered");
         quiet = if received.is_empty() { quiet + 1 } else { 0 };
         for message in received {
             suite::delete(world, queue, &message).await;
-            left.fetch_sub(1, Ordering::SeqCst);
+            remaining.fetch_sub(1, Ordering::SeqCst);
             taken.push(message.content.body);
         }
     }
     taken
 }
 
-/// A killed process leaves what it has written so far: the files as they are, never closed.
+/// Copies the files as a killed process leaves them: never closed.
 fn crash_copy(from: &Path, to: &Path) {
     for name in ["queues.db", "queues.db-wal"] {
         std::fs::copy(from.join(name), to.join(name)).expect("the files can be copied");
@@ -147,7 +147,7 @@ async fn crash_after_any_acknowledged_call_loses_nothing() {
             world.advance(Span::from_secs(10)).await;
         }
         let dead = world.queues.attributes(&dlq).await.expect("it exists");
-        assert!(dead.visible_count > 0, "moves were among what survived");
+        assert!(dead.visible_count > 0, "some messages moved before a crash");
     }
 }
 
@@ -159,7 +159,7 @@ async fn same_after_a_crash(world: &EmbeddedWorld, folder: &Path, clock: &MovedC
 }
 
 #[tokio::test]
-async fn reopened_file_goes_on_where_it_was() {
+async fn reopened_file_continues_where_it_ended() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("queues.db");
     let clock = MovedClock::default();
@@ -173,6 +173,6 @@ async fn reopened_file_goes_on_where_it_was() {
     assert_eq!(suite::send(&second, &queue, grouped("a", "kept")).await, sent, "duplicates are remembered");
     suite::delete(&second, &queue, &held).await;
     let next = suite::send(&second, &queue, grouped("a", "next")).await;
-    assert_ne!(next, sent, "ids are never given again");
+    assert_ne!(next, sent, "ids are never reused");
     assert_eq!(suite::receive_one(&second, &queue).await.message_id, next);
 }

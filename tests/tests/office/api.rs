@@ -3,10 +3,9 @@
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
-use domain::fix::FixKind;
 use domain::replay::PlanOptions;
 use domain::role::Role;
-use domain::time::{Span, Timestamp};
+use domain::time::Timestamp;
 use harness::world::World;
 use http_body_util::BodyExt;
 use office::act;
@@ -14,9 +13,9 @@ use office::api::{self, Api, Caller, Identify};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tower::ServiceExt;
-use wire::{ApproveRequest, DeclareFixRequest, EntryRow, ErrorBody, ErrorCode, GroupsAnswer};
+use wire::{ApproveRequest, EntryRow, ErrorBody, ErrorCode, GroupsAnswer};
 
-/// The token of a role is its name.
+/// Identifies a caller by a token that is the name of a role.
 struct ByName;
 
 #[async_trait::async_trait]
@@ -72,14 +71,14 @@ async fn call(router: &Router, method: Method, path: &str, token: Option<&str>, 
 }
 
 #[tokio::test]
-async fn every_endpoint_asks_for_its_least_role_and_takes_no_less() {
+async fn every_endpoint_accepts_its_least_role_and_no_lower_one() {
     let (_world, router) = router().await;
     for endpoint in api::endpoints() {
         let path = endpoint.path.replace(['{', '}'], "");
-        let permission = endpoint.permission.expect("nothing here is open to everybody");
+        let permission = endpoint.permission.expect("no endpoint here is public");
         let method = &endpoint.method;
-        for nobody in [None, Some("nobody"), Some("")] {
-            let answer = call(&router, method.clone(), &path, nobody, &[]).await;
+        for unknown in [None, Some("nobody"), Some("")] {
+            let answer = call(&router, method.clone(), &path, unknown, &[]).await;
             assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{method} {path}");
             assert_eq!(answer.error().code, ErrorCode::SignedOut);
         }
@@ -111,21 +110,18 @@ async fn an_unchanged_answer_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn history_comes_whole_in_as_many_files_as_it_takes() {
+async fn history_is_complete_across_files() {
     const LETTERS: u64 = 2_100;
     let (world, router) = router().await;
     world.place(0, LETTERS).await;
     world.consume(&|_| Some("orders::Broken"), "v1").await;
     world.intake().await;
     let group = world.only_group().await;
-    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
-    world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
+    let plan = world.plan_with_fix(&group, "v2", &PlanOptions::default()).await;
     let approve = ApproveRequest { plan_hash: plan.hash(), reason: "=tested".into(), waivers: Vec::new() };
     let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
 
-    let whole = async |path: String| {
+    let download = async |path: String| {
         let (mut text, mut files, mut cursor) = (String::new(), 0, String::new());
         loop {
             let file = call(&router, Method::GET, &format!("{path}{cursor}"), Some("viewer"), &[]).await;
@@ -136,21 +132,21 @@ async fn history_comes_whole_in_as_many_files_as_it_takes() {
             cursor = format!("&cursor={next}");
         }
     };
-    let (lines, files) = whole(format!("/replays/{}/history?form=jsonl", replay.id())).await;
+    let (lines, files) = download(format!("/replays/{}/history?form=jsonl", replay.id())).await;
     let letters: BTreeSet<_> =
         lines.lines().map(|line| serde_json::from_str::<EntryRow>(line).unwrap().entry.letter).collect();
     assert_eq!((letters.len() as u64, lines.lines().count() as u64, files), (LETTERS, LETTERS, 2));
-    let (table, _) = whole(format!("/replays/{}/history?form=csv", replay.id())).await;
+    let (table, _) = download(format!("/replays/{}/history?form=csv", replay.id())).await;
     assert_eq!(table.lines().count() as u64, LETTERS + 1, "one header");
 
-    let (table, _) = whole(format!("/groups/{group}/history?form=csv")).await;
+    let (table, _) = download(format!("/groups/{group}/history?form=csv")).await;
     assert!(table.contains(",otto,fix_declared,") && table.contains(",'=tested\r\n"), "{table}");
     let bad = call(&router, Method::GET, &format!("/groups/{group}/history?form=pdf"), Some("viewer"), &[]).await;
     assert_eq!(bad.status, StatusCode::BAD_REQUEST);
 }
 
 #[tokio::test]
-async fn errors_have_a_code_words_and_an_id_and_no_particulars() {
+async fn errors_have_a_code_a_message_and_an_id() {
     let (_world, router) = router().await;
     let missing = call(&router, Method::GET, "/groups/00", Some("viewer"), &[]).await;
     assert_eq!((missing.status, missing.error().code), (StatusCode::NOT_FOUND, ErrorCode::NotFound));
@@ -167,7 +163,7 @@ async fn errors_have_a_code_words_and_an_id_and_no_particulars() {
 }
 
 #[tokio::test]
-async fn a_failing_store_gives_no_particulars_away() {
+async fn a_failing_store_reveals_no_details() {
     let (world, router) = router().await;
     world.faults.arm(0, false);
     let failed = call(&router, Method::GET, "/groups", Some("viewer"), &[]).await;
@@ -175,19 +171,19 @@ async fn a_failing_store_gives_no_particulars_away() {
     assert!(!failed.error().message.contains("killed"), "{}", failed.error().message);
 }
 
-/// The document is a file that people and programs read: `UPDATE=1` writes it anew, review reads the difference.
+/// Compares the OpenAPI document with the golden file; `UPDATE=1` rewrites the file, for review.
 #[test]
-fn the_openapi_document_says_what_the_code_does() {
-    let made = serde_json::to_string_pretty(&api::document(&local::serve::endpoints())).unwrap() + "\n";
+fn the_openapi_document_is_up_to_date() {
+    let current = serde_json::to_string_pretty(&api::document(&local::serve::endpoints())).unwrap() + "\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/openapi.json");
     if std::env::var_os("UPDATE").is_some() {
         std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/golden")).unwrap();
-        std::fs::write(path, &made).unwrap();
+        std::fs::write(path, &current).unwrap();
     }
-    let kept = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(made == kept, "the API has changed; look at it, then run the test with UPDATE=1");
+    let golden = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(current == golden, "the API has changed: review the change, then run the test with UPDATE=1");
     for endpoint in local::serve::endpoints() {
-        assert!(made.contains(&format!("\"/api/v1{}\"", endpoint.path)));
+        assert!(current.contains(&format!("\"/api/v1{}\"", endpoint.path)));
         assert!(!endpoint.summary.is_empty());
     }
 }

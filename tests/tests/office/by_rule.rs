@@ -1,4 +1,4 @@
-//! Approvals by a rule of the policy: what goes without a person, and all that does not.
+//! Approvals by a rule of the policy: which replays need no person, and which still do.
 
 use domain::audit::Act;
 use domain::group::GroupState;
@@ -25,7 +25,7 @@ fn rule(classes: &[Class], letters_max: u64) -> AutoApproval {
     AutoApproval { name: "small ones".into(), classes: classes.to_vec(), categories: Vec::new(), letters_max }
 }
 
-/// Ten letters of one permanent cause, with a fix declared, under a policy that has this rule.
+/// Creates ten letters of one group with a permanent failure and a declared fix, under a policy with this rule.
 async fn world_with(rule: AutoApproval, four_eyes: bool) -> (World, GroupId) {
     let mut world = World::new().await;
     let gate = GatePolicy { four_eyes, ..world.office.policy.gate.clone() };
@@ -45,7 +45,7 @@ async fn a_rule_approves_what_it_covers_as_soon_as_the_gate_opens() {
     let (world, group) = world_with(rule(&[Class::Permanent], 10), false).await;
     sweep::run(&world.office).await.unwrap();
     assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }), "it is not quiet yet");
-    assert!(world.store.plan(&group).await.unwrap().is_none(), "no plan is made in vain");
+    assert!(world.store.plan(&group).await.unwrap().is_none(), "no plan is made before the gate can open");
 
     world.advance(Span::from_secs(11));
     sweep::run(&world.office).await.unwrap();
@@ -77,21 +77,21 @@ async fn a_rule_approves_nothing_else() {
             sweep::run(&world.office).await.unwrap();
         }
         assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }), "{why}");
-        assert!(world.store.plan(&group).await.unwrap().is_none(), "{why}: no plan is made in vain");
+        assert!(world.store.plan(&group).await.unwrap().is_none(), "{why}: no plan is made");
     }
 }
 
 #[tokio::test]
-async fn a_rule_does_not_try_again_what_came_back() {
+async fn a_rule_does_not_retry_returned_letters() {
     let (world, group) = world_with(rule(&[Class::Permanent], 10), false).await;
     world.advance(Span::from_secs(11));
     sweep::run(&world.office).await.unwrap();
     let GroupState::Replaying { replay: id, .. } = state_of(&world, &group).await else { panic!("no replay") };
-    let stopped = world.run(&id, &nothing_works, "v2").await;
-    assert!(stopped.is_paused());
+    let paused = world.run(&id, &nothing_works, "v2").await;
+    assert!(paused.is_paused());
     for _ in 0..3 {
         world.advance(Span::from_secs(60));
         sweep::run(&world.office).await.unwrap();
     }
-    assert_eq!(world.replay(&id).await.state(), stopped.state(), "a person declares the next fix, and resumes");
+    assert_eq!(world.replay(&id).await.state(), paused.state(), "a person must declare the next fix and resume");
 }

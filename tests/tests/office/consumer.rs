@@ -1,4 +1,4 @@
-//! The consumer crate on the embedded queue: what becomes of messages.
+//! The consumer crate on the embedded queue: handled, retried and dead-lettered messages.
 
 mod batches;
 mod faults;
@@ -17,7 +17,7 @@ use queue::Received;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use tokio::sync::Notify;
-use world::{AsBodySays, START_MS, World, content, soon, stamp};
+use world::{ByBody, START_MS, World, content, soon, stamp};
 
 #[tokio::test]
 async fn handled_messages_are_deleted() {
@@ -25,16 +25,16 @@ async fn handled_messages_are_deleted() {
     for _ in 0..25 {
         world.send(content("good")).await;
     }
-    let mut running = world.run(AsBodySays);
+    let mut running = world.run(ByBody);
     for _ in 0..25 {
         assert_eq!(running.next().await.1, Outcome::Handled);
     }
-    running.stop().await;
+    running.shut_down().await;
     assert!(world.main_is_empty().await && world.dead().await.is_empty());
 }
 
 #[tokio::test]
-async fn a_permanent_failure_is_dead_lettered_at_once_with_all_it_carried() {
+async fn a_permanent_failure_is_dead_lettered_at_once_with_its_whole_content() {
     let world = World::new(3).await;
     let marker =
         Marker { letter: LetterId::of(&world.main, &"m".into()), replay: ReplayId::new("a".repeat(32)), attempt: 2 };
@@ -52,11 +52,11 @@ async fn a_permanent_failure_is_dead_lettered_at_once_with_all_it_carried() {
         trace_header: Some("Root=1-5759e988-bd862e3fe1be46a994272793".into()),
     };
     let id = world.send(sent.clone()).await;
-    let mut running = world.run_on(world.queue.clone(), AsBodySays, |config| {
+    let mut running = world.run_on(world.queue.clone(), ByBody, |config| {
         config.message_type = |_| Some("order.placed".into());
     });
     assert!(matches!(running.next().await.1, Outcome::DeadLettered { .. }));
-    running.stop().await;
+    running.shut_down().await;
 
     let mut dead = world.dead().await;
     assert_eq!(dead.len(), 1);
@@ -87,14 +87,14 @@ async fn a_permanent_failure_is_dead_lettered_at_once_with_all_it_carried() {
 async fn a_transient_failure_waits_longer_each_time_then_dies_with_its_reason() {
     let world = World::new(4).await;
     world.send(content("transient")).await;
-    let mut running = world.run(AsBodySays);
+    let mut running = world.run(ByBody);
     for ceiling_s in [1, 2, 4] {
         let (_, Outcome::Retried { after, .. }) = running.next().await else { panic!("it should be retried") };
         assert_eq!(after, Span::from_secs(ceiling_s));
-        world.pass(after);
+        world.advance(after);
     }
     assert!(matches!(running.next().await.1, Outcome::DeadLettered { .. }));
-    running.stop().await;
+    running.shut_down().await;
     let stamp = stamp(&world.dead().await[0]);
     assert_eq!((stamp.attempts, stamp.class), (Some(4), Some(Class::Transient)));
     assert_eq!(stamp.failed_at, Some(Timestamp::from_ms(START_MS + 7_000)));
@@ -105,45 +105,45 @@ async fn a_transient_failure_waits_longer_each_time_then_dies_with_its_reason() 
 async fn a_panic_fails_its_message_and_not_the_loop() {
     let world = World::new(1).await;
     world.send(content("panic")).await;
-    let mut running = world.run(AsBodySays);
+    let mut running = world.run(ByBody);
     let (_, Outcome::DeadLettered { failure }) = running.next().await else { panic!("it should be dead") };
-    assert_eq!((failure.class, failure.message.as_str()), (Class::Unknown, "this order is odd"));
+    assert_eq!((failure.class, failure.message.as_str()), (Class::Unknown, "this order is broken"));
     world.send(content("good")).await;
     assert_eq!(running.next().await, ("good".into(), Outcome::Handled));
-    running.stop().await;
+    running.shut_down().await;
     let stamp = stamp(&world.dead().await[0]);
     assert_eq!((stamp.error_type.as_deref(), stamp.class), (Some("panic"), None));
     assert!(stamp.stack.is_some_and(|stack| stack.contains("world.rs")));
 }
 
 #[tokio::test]
-async fn a_handler_that_outlasts_the_visibility_timeout_is_broken_off() {
+async fn a_handler_that_outlasts_the_visibility_timeout_is_cancelled() {
     let world = World::with(1, "", Span::from_secs(1)).await;
     world.send(content("slow")).await;
-    let mut running = world.run(AsBodySays);
+    let mut running = world.run(ByBody);
     let (_, Outcome::DeadLettered { failure }) = running.next().await else { panic!("it should be dead") };
     assert_eq!((failure.class, failure.error_type.as_str()), (Class::Transient, "consumer::HandlerTimeout"));
-    running.stop().await;
+    running.shut_down().await;
 }
 
 #[tokio::test]
-async fn without_room_for_the_stamp_the_queue_redrives_it_itself() {
+async fn without_room_for_the_stamp_the_queue_redrives_the_message() {
     let world = World::new(3).await;
     let attributes = (0..ATTRIBUTES_MAX).map(|n| (format!("a{n}"), Attribute::number("1"))).collect();
     let sent = Content { attributes, ..content("permanent") };
     world.send(sent.clone()).await;
-    let mut running = world.run(AsBodySays);
+    let mut running = world.run(ByBody);
     for _ in 0..3 {
         assert!(matches!(running.next().await.1, Outcome::Retried { after: Span::ZERO, .. }));
     }
-    // The next receive moves it, which nobody is told of.
+    // The next receive moves it, without an outcome of the consumer.
     soon(async {
         while world.dead().await.is_empty() {
             tokio::task::yield_now().await;
         }
     })
     .await;
-    running.stop().await;
+    running.shut_down().await;
     let dead = world.dead().await;
     assert_eq!((&dead[0].content, &dead[0].system.source_queue), (&sent, &Some(world.main.clone())));
 }
@@ -153,7 +153,7 @@ async fn each_message_is_stamped_with_the_version_that_failed_on_it() {
     let world = World::new(3).await;
     let version = Arc::new(AtomicU32::new(1));
     let current = version.clone();
-    let mut running = world.run_on(world.queue.clone(), AsBodySays, |config| {
+    let mut running = world.run_on(world.queue.clone(), ByBody, |config| {
         config.version = Arc::new(move || format!("v{}", current.load(SeqCst)));
     });
     for deployed in [1, 2, 3] {
@@ -161,56 +161,56 @@ async fn each_message_is_stamped_with_the_version_that_failed_on_it() {
         world.send(content("permanent")).await;
         running.next().await;
     }
-    running.stop().await;
+    running.shut_down().await;
     let versions: Vec<_> = world.dead().await.iter().filter_map(|dead| stamp(dead).consumer_version).collect();
     assert_eq!(versions, ["v1", "v2", "v3"]);
 }
 
-/// Waits inside the handler until it is let go.
+/// A handler that waits until the test releases it.
 struct Held {
     entered: Arc<Notify>,
-    go: Arc<Notify>,
+    release: Arc<Notify>,
 }
 
 #[async_trait]
 impl Handler for Held {
     async fn handle(&self, _: &Received) -> Result<(), Failure> {
         self.entered.notify_one();
-        self.go.notified().await;
+        self.release.notified().await;
         Ok(())
     }
 }
 
 #[tokio::test]
-async fn shutting_down_finishes_what_was_received() {
+async fn shutdown_finishes_received_messages() {
     let world = World::new(3).await;
     world.send(content("good")).await;
-    let (entered, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let running = world.run(Held { entered: entered.clone(), go: go.clone() });
+    let (entered, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let running = world.run(Held { entered: entered.clone(), release: release.clone() });
     soon(entered.notified()).await;
-    running.stop.send_replace(true);
+    running.shutdown.send_replace(true);
     assert!(!running.task.is_finished());
-    go.notify_one();
-    running.stop().await;
+    release.notify_one();
+    running.shut_down().await;
     assert!(world.main_is_empty().await);
 }
 
 #[tokio::test]
-async fn a_fifo_group_keeps_its_order_while_its_head_is_retried() {
+async fn a_fifo_group_keeps_its_order_while_its_first_message_is_retried() {
     let world = World::with(2, ".fifo", Span::from_secs(30)).await;
     for body in ["transient", "good-1", "good-2"] {
         world.send(Content { message_group_id: Some("acme".into()), ..content(body) }).await;
     }
-    let mut running = world.run(AsBodySays);
+    let mut running = world.run(ByBody);
     let (first, Outcome::Retried { after, .. }) = running.next().await else { panic!("it should be retried") };
     assert_eq!(first, "transient");
-    world.pass(after);
+    world.advance(after);
     let mut settled = Vec::new();
     for _ in 0..3 {
         settled.push(running.next().await.0);
     }
     assert_eq!(settled, ["transient", "good-1", "good-2"]);
-    running.stop().await;
+    running.shut_down().await;
     let dead = world.dead().await;
     assert_eq!(dead[0].content.message_group_id.as_deref(), Some("acme"));
     assert_eq!(dead[0].system.deduplication_id, stamp(&dead[0]).original_message_id.map(|id| id.to_string()));

@@ -1,17 +1,13 @@
-//! Whatever call is the last one that a handler makes before it is killed, the next run goes on, nothing is lost,
-//! and the ledger closes (promises 1, 2, 5 and 8).
+//! A handler killed at any call: the next run continues, no letter is lost or counted twice, the ledger equals its
+//! entries, and every possible double send is counted.
 
-use domain::fix::FixKind;
 use domain::group::GroupState;
-use domain::id::GroupId;
 use domain::letter::LetterStateKind;
 use domain::replay::{PlanOptions, ReplayState};
 use domain::time::Span;
 use harness::world::{VISIBILITY, World};
-use office::act;
 use queue::Received;
 use std::collections::BTreeMap;
-use wire::{ApproveRequest, DeclareFixRequest};
 
 const LETTERS: u64 = 13;
 
@@ -23,46 +19,35 @@ fn works(_: &Received) -> Option<&'static str> {
     None
 }
 
-async fn letters_in(world: &World) -> GroupId {
-    world.place(0, LETTERS).await;
-    world.consume(&fails, "v1").await;
-    world.intake().await;
-    world.only_group().await
-}
-
-/// A replay of which one call fails; true when there was such a call.
+/// Runs a replay in which one call fails. Returns whether the replay makes that many calls.
 async fn replay_survives(call: i64, after: bool) -> bool {
     let world = World::new().await;
-    let group = letters_in(&world).await;
-    let declare = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), &group, &declare).await.unwrap();
-    world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    let group = world.one_group(LETTERS).await;
+    let plan = world.plan_with_fix(&group, "v2", &PlanOptions::default()).await;
+    world.approve(&group, &plan).await;
 
     world.faults.arm(call, after);
     let replay = world.run(&plan.id, &works, "v2").await;
-    let place = format!("call {call}, {}", if after { "after" } else { "before" });
-    assert!(matches!(replay.state(), ReplayState::Finished { .. }), "{place}: {:?}", replay.state());
+    let case = format!("call {call}, {}", if after { "after" } else { "before" });
+    assert!(matches!(replay.state(), ReplayState::Finished { .. }), "{case}: {:?}", replay.state());
     let total = world.ledger(&plan.id).await.total();
-    assert_eq!(total.delivered, LETTERS, "{place}: {total:?}");
-    assert!(matches!(world.store.group(&group).await.unwrap().unwrap().state, GroupState::Resolved { .. }), "{place}");
+    assert_eq!(total.delivered, LETTERS, "{case}: {total:?}");
+    assert!(matches!(world.store.group(&group).await.unwrap().unwrap().state, GroupState::Resolved { .. }), "{case}");
     let counts = world.counters_are_exact(&group).await;
-    assert_eq!(counts.of(LetterStateKind::Delivered).letters, LETTERS as i64, "{place}");
+    assert_eq!(counts.of(LetterStateKind::Delivered).letters, LETTERS as i64, "{case}");
 
     let mut times: BTreeMap<String, u64> = BTreeMap::new();
     for body in world.processed.lock().unwrap().iter() {
         *times.entry(body.clone()).or_default() += 1;
     }
-    assert_eq!(times.len() as u64, LETTERS, "{place}: every letter was processed");
+    assert_eq!(times.len() as u64, LETTERS, "{case}: every letter was processed");
     let twice: u64 = times.values().map(|n| n - 1).sum();
-    assert!(twice <= total.sent_twice, "{place}: {twice} doubles, {} counted", total.sent_twice);
+    assert!(twice <= total.sent_twice, "{case}: {twice} doubles, {} counted", total.sent_twice);
     world.faults.has_failed()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_replay_goes_on_after_a_crash_at_any_call() {
+async fn a_replay_continues_after_a_crash_at_any_call() {
     let mut calls = 0;
     while replay_survives(calls, false).await && replay_survives(calls, true).await {
         calls += 1;
@@ -70,7 +55,7 @@ async fn a_replay_goes_on_after_a_crash_at_any_call() {
     assert!(calls > 60, "a replay makes more than {calls} calls");
 }
 
-/// Letters whose intake fails at one call; true when there was such a call.
+/// Runs intake with one failing call. Returns whether intake makes that many calls.
 async fn intake_survives(call: i64, after: bool) -> bool {
     let world = World::new().await;
     world.place(0, LETTERS).await;
@@ -78,7 +63,7 @@ async fn intake_survives(call: i64, after: bool) -> bool {
     world.faults.arm(call, after);
     let mut report = world.intake().await;
     if !report.failed.is_empty() {
-        // What was reported as failed stayed in its queue, and comes again when its visibility timeout ends.
+        // Failed messages stay in their queue and become visible again after the visibility timeout.
         world.advance(Span::from_secs(31).plus(VISIBILITY));
         report = world.intake().await;
     }
@@ -100,7 +85,7 @@ async fn intake_counts_each_letter_once_after_a_crash_at_any_call() {
 }
 
 #[tokio::test]
-async fn a_message_handed_over_twice_is_counted_once() {
+async fn a_message_received_twice_is_counted_once() {
     let world = World::new().await;
     world.place(0, 1).await;
     world.consume(&fails, "v1").await;

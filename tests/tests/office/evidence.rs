@@ -1,17 +1,16 @@
-//! Evidence about consumers at the gate: a queue whose consumer is switched off, and versions that nobody reported.
+//! Evidence about consumers at the gate: disabled consumers, and deployments that no one reported.
 
 use domain::deployment::{AttachedConsumer, Deployment};
-use domain::fix::FixKind;
 use domain::gate::{ConditionKind, Status};
 use domain::id::GroupId;
 use domain::replay::{PauseReason, PlanOptions, ReplayState};
 use domain::time::Span;
-use harness::world::{VISIBILITY, World, kinds};
+use harness::world::{VISIBILITY, World, approve_request, kinds};
 use office::act;
 use office::consumers::{Function, saw_function, saw_queue};
 use office::error::OfficeError;
 use queue::{Queue, Received};
-use wire::{ApproveRequest, DeclareFixRequest};
+use wire::ApproveRequest;
 
 fn everything_works(_: &Received) -> Option<&'static str> {
     None
@@ -21,7 +20,7 @@ fn consumer(state: &str) -> Vec<AttachedConsumer> {
     vec![AttachedConsumer { service: "orders".into(), enabled: state == "Enabled", state: state.into() }]
 }
 
-/// Version `version` of the consumer, changed last now.
+/// Returns the function at a version, last modified now.
 fn function(world: &World, version: &str) -> Function {
     Function {
         name: "orders".into(),
@@ -32,47 +31,45 @@ fn function(world: &World, version: &str) -> Function {
     }
 }
 
-/// Letters of one cause whose fix is declared and planned for.
+/// Creates letters of one group with a declared fix and a plan. Returns the request that approves it.
 async fn planned(letters: u64) -> (World, GroupId, ApproveRequest) {
     let world = World::new().await;
     let group = world.one_group(letters).await;
-    world.declare_fix(&group, "v2").await;
-    world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    (world, group, ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() })
+    let plan = world.plan_with_fix(&group, "v2", &PlanOptions::default()).await;
+    (world, group, approve_request(&plan))
 }
 
-async fn unmet(world: &World, group: &GroupId, ask: &ApproveRequest) -> Vec<(ConditionKind, String)> {
-    match act::approve(&world.office, &world.anna(), group, ask).await {
+async fn unmet(world: &World, group: &GroupId, request: &ApproveRequest) -> Vec<(ConditionKind, String)> {
+    match act::approve(&world.office, &world.anna(), group, request).await {
         Err(OfficeError::GateClosed(unmet)) => unmet.into_iter().map(|one| (one.kind, one.evidence)).collect(),
         other => panic!("the gate is closed: {other:?}"),
     }
 }
 
 #[tokio::test]
-async fn a_consumer_that_is_switched_off_keeps_the_gate_closed() {
-    let (world, group, ask) = planned(5).await;
+async fn a_disabled_consumer_keeps_the_gate_closed() {
+    let (world, group, request) = planned(5).await;
     saw_queue(&world.office, &world.main, consumer("Disabled")).await.unwrap();
-    let words = "Nobody takes messages from orders: orders is attached to it, and that is disabled.";
-    assert_eq!(unmet(&world, &group, &ask).await, [(ConditionKind::QueueReady, words.to_string())]);
+    let words = "No consumer receives messages from orders: its consumer orders is disabled.";
+    assert_eq!(unmet(&world, &group, &request).await, [(ConditionKind::QueueReady, words.to_string())]);
     saw_queue(&world.office, &world.main, consumer("Enabled")).await.unwrap();
-    act::approve(&world.office, &world.anna(), &group, &ask).await.unwrap();
+    act::approve(&world.office, &world.anna(), &group, &request).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_look_that_is_old_or_finds_nothing_says_nothing() {
-    let (world, group, ask) = planned(5).await;
+async fn old_or_missing_evidence_does_not_close_the_gate() {
+    let (world, group, request) = planned(5).await;
     saw_queue(&world.office, &world.main, Vec::new()).await.unwrap();
-    assert_eq!(world.store.attached(&world.main).await.unwrap(), None, "a queue without mappings costs no record");
+    assert_eq!(world.store.attached(&world.main).await.unwrap(), None, "a queue without consumers needs no record");
     saw_queue(&world.office, &world.main, consumer("Disabled")).await.unwrap();
     world.advance(Span::from_mins(31));
-    act::approve(&world.office, &world.anna(), &group, &ask).await.unwrap();
+    act::approve(&world.office, &world.anna(), &group, &request).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_consumer_that_is_switched_off_between_two_waves_pauses_the_replay() {
-    let (world, group, ask) = planned(40).await;
-    let id = act::approve(&world.office, &world.anna(), &group, &ask).await.unwrap().id().clone();
+async fn a_consumer_disabled_between_two_waves_pauses_the_replay() {
+    let (world, group, request) = planned(40).await;
+    let id = act::approve(&world.office, &world.anna(), &group, &request).await.unwrap().id().clone();
     world.steps().await;
     saw_queue(&world.office, &world.main, consumer("Disabled")).await.unwrap();
     let replay = world.run(&id, &everything_works, "v2").await;
@@ -83,10 +80,10 @@ async fn a_consumer_that_is_switched_off_between_two_waves_pauses_the_replay() {
 }
 
 #[tokio::test]
-async fn a_version_that_is_seen_is_the_fixs_evidence() {
-    let (world, group, ask) = planned(5).await;
+async fn a_seen_version_is_evidence_of_the_fix() {
+    let (world, group, request) = planned(5).await;
     saw_function(&world.office, &function(&world, "v1")).await.unwrap();
-    let closed = unmet(&world, &group, &ask).await;
+    let closed = unmet(&world, &group, &request).await;
     assert_eq!(
         closed,
         [(ConditionKind::FixIsLive, "orders runs v1, but the fix is in v2. Deploy the fix.".to_string())]
@@ -97,20 +94,20 @@ async fn a_version_that_is_seen_is_the_fixs_evidence() {
     let known = world.store.deployment("orders").await.unwrap();
     let at = seen.modified_at.unwrap();
     assert_eq!(known, Some(Deployment { service: "orders".into(), version: "v2".into(), commit: None, at }));
-    // The next look changes nothing, and a late one of the old version neither.
+    // Seeing the same version again changes nothing, nor does a late record of the old version.
     world.advance(Span::from_secs(60));
     saw_function(&world.office, &seen).await.unwrap();
     let old = Function { modified_at: Some(at.minus(Span::from_secs(1))), ..function(&world, "v1") };
     saw_function(&world.office, &old).await.unwrap();
     assert_eq!(world.store.deployment("orders").await.unwrap(), known);
-    act::approve(&world.office, &world.anna(), &group, &ask).await.unwrap();
+    act::approve(&world.office, &world.anna(), &group, &request).await.unwrap();
 }
 
 #[tokio::test]
-async fn letters_that_do_not_name_their_consumer_are_judged_by_what_is_attached() {
+async fn letters_without_a_consumer_use_the_attached_one() {
     let world = World::new().await;
     world.place(0, 3).await;
-    // Received three times and never deleted: SQS moves them, with nothing said.
+    // Received three times and never deleted: SQS moves them, without error details.
     for _ in 0..4 {
         world.queue.receive(&world.main, 10, Span::ZERO, None).await.unwrap();
         world.advance(VISIBILITY);
@@ -118,14 +115,13 @@ async fn letters_that_do_not_name_their_consumer_are_judged_by_what_is_attached(
     world.intake().await;
     let group = world.only_group().await;
     assert_eq!(world.store.group(&group).await.unwrap().unwrap().consumer, None);
-    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    world.declare_fix(&group, "v2").await;
     world.advance(Span::from_secs(20));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let ask = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
+    let plan = world.plan(&group, &PlanOptions::default()).await;
+    let request = approve_request(&plan);
     saw_function(&world.office, &function(&world, "v1")).await.unwrap();
     saw_queue(&world.office, &world.main, consumer("Enabled")).await.unwrap();
-    let refused = act::approve(&world.office, &world.anna(), &group, &ask).await.unwrap_err();
+    let refused = act::approve(&world.office, &world.anna(), &group, &request).await.unwrap_err();
     let OfficeError::GateClosed(unmet) = refused else { panic!("{refused}") };
     assert_eq!(kinds(&unmet), [ConditionKind::FixIsLive]);
     assert!(matches!(unmet[0].status, Status::Unmet { .. }));

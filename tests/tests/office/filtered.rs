@@ -1,4 +1,4 @@
-//! The filter of the list is the filter of the plan, and what it shows is what is sent.
+//! The filter of the list is the filter of the plan: the listed letters are the planned and sent letters.
 
 use domain::filter::LetterFilter;
 use domain::fix::FixKind;
@@ -11,14 +11,13 @@ use domain::replay::{Plan, PlanError, PlanOptions};
 use domain::time::{Span, Timestamp};
 use domain::transform::DryRun;
 use harness::samples;
-use harness::world::{World, number_of};
+use harness::world::{World, approve_request, number_of};
 use office::act;
 use office::error::OfficeError;
+use office::gate::LettersToSend;
 use queue::{Outgoing, Queue, Received};
 use std::collections::BTreeSet;
-use wire::{
-    ApproveRequest, DeclareFixRequest, DryRunRequest, PlanRequest, PreviewTransformRequest, SaveTransformRequest,
-};
+use wire::{DeclareFixRequest, DryRunRequest, PlanRequest, PreviewTransformRequest, SaveTransformRequest};
 
 const BUG: &str = "orders::pricing::Overflow";
 
@@ -30,7 +29,7 @@ fn everything_works(_: &Received) -> Option<&'static str> {
     None
 }
 
-/// Letters of one cause: two kinds of message, dying over some minutes.
+/// Creates letters of one group: two types of message that fail over some minutes.
 async fn world() -> (World, GroupId) {
     let world = World::new().await;
     for minute in 0..6 {
@@ -45,13 +44,12 @@ async fn world() -> (World, GroupId) {
         world.advance(Span::from_mins(1));
     }
     let group = world.only_group().await;
-    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
+    world.declare_fix(&group, "v2").await;
     world.advance(Span::from_secs(11));
     (world, group)
 }
 
-/// The whole list under a filter, page by page.
+/// Returns all letters under a filter, read page by page.
 async fn listed(world: &World, group: &GroupId, filter: &LetterFilter, limit: usize) -> Vec<Letter> {
     let group = world.store.group(group).await.unwrap().unwrap();
     let (mut letters, mut cursor) = (Vec::new(), None);
@@ -68,8 +66,8 @@ async fn listed(world: &World, group: &GroupId, filter: &LetterFilter, limit: us
 
 async fn planned(world: &World, group: &GroupId, filter: &LetterFilter) -> Result<Plan, OfficeError> {
     world.advance(Span::from_ms(1));
-    let ask = PlanRequest { options: PlanOptions::default(), filter: filter.clone() };
-    act::plan(&world.office, &world.otto(), group, &ask).await
+    let request = PlanRequest { options: PlanOptions::default(), filter: filter.clone() };
+    act::plan(&world.office, &world.otto(), group, &request).await
 }
 
 fn kind(message_type: &str) -> LetterFilter {
@@ -77,7 +75,7 @@ fn kind(message_type: &str) -> LetterFilter {
 }
 
 #[tokio::test]
-async fn what_the_list_shows_is_what_the_plan_freezes_and_what_is_sent() {
+async fn listed_letters_are_planned_and_sent() {
     let (world, group) = world().await;
     let all = listed(&world, &group, &LetterFilter::default(), 7).await;
     assert_eq!(all.len(), 60);
@@ -92,47 +90,51 @@ async fn what_the_list_shows_is_what_the_plan_freezes_and_what_is_sent() {
     for filter in &filters {
         let plan = planned(&world, &group, filter).await.unwrap();
         let entries = world.entries(&plan.id).await;
-        let frozen: Vec<LetterId> = entries.iter().map(|entry| entry.letter.clone()).collect();
+        let planned_ids: Vec<LetterId> = entries.iter().map(|entry| entry.letter.clone()).collect();
         for limit in [1, 7, PAGE_MAX] {
             let shown: Vec<LetterId> =
                 listed(&world, &group, filter, limit).await.into_iter().map(|letter| letter.id).collect();
-            assert_eq!(shown, frozen, "{filter:?} in pages of {limit}");
+            assert_eq!(shown, planned_ids, "{filter:?} in pages of {limit}");
         }
-        assert_eq!((plan.letters.letters as usize, &plan.filter), (frozen.len(), filter));
-        let left: u64 = plan.left_out.iter().map(|left| left.letters).sum();
-        assert_eq!(left as usize + frozen.len(), 60, "what is outside the filter is told: {:?}", plan.left_out);
+        assert_eq!((plan.letters.letters as usize, &plan.filter), (planned_ids.len(), filter));
+        let left_out: u64 = plan.left_out.iter().map(|row| row.letters).sum();
+        assert_eq!(
+            left_out as usize + planned_ids.len(),
+            60,
+            "letters outside the filter are listed: {:?}",
+            plan.left_out
+        );
     }
 
-    // The last one but two goes out: its letters and no others.
+    // A replay under the second filter sends its letters and no others.
     let filter = &filters[1];
     let expected: BTreeSet<u64> =
         listed(&world, &group, filter, PAGE_MAX).await.iter().map(|letter| number_of(&letter.content.body)).collect();
     let plan = planned(&world, &group, filter).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "refunds first".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    world.approve(&group, &plan).await;
     assert!(world.run(&plan.id, &everything_works, "v2").await.is_finished());
     let sent: BTreeSet<u64> = world.processed.lock().unwrap().iter().map(|body| number_of(body)).collect();
     assert_eq!((sent.len(), sent), (30, expected));
     assert_eq!(listed(&world, &group, &LetterFilter::default(), 7).await.len(), 30, "the others still wait");
 }
 
-/// A dry run of the first version to its end.
-async fn tried(world: &World, group: &GroupId, filter: &LetterFilter) -> DryRun {
-    let mut go_on = None;
+/// Runs a dry run of the first version to its end.
+async fn dry_run(world: &World, group: &GroupId, filter: &LetterFilter) -> DryRun {
+    let mut continued = None;
     loop {
-        // One that goes on keeps its filter, whatever is asked.
-        let filter = if go_on.is_none() { filter.clone() } else { LetterFilter::default() };
-        let ask = DryRunRequest { version: 1, go_on, filter };
-        let run = act::dry_run(&world.office, &world.otto(), group, &ask).await.unwrap();
+        // A continued run keeps its filter, whatever the request says.
+        let filter = if continued.is_none() { filter.clone() } else { LetterFilter::default() };
+        let request = DryRunRequest { version: 1, go_on: continued, filter };
+        let run = act::dry_run(&world.office, &world.otto(), group, &request).await.unwrap();
         if run.is_whole() {
             return run;
         }
-        go_on = Some(run.revision);
+        continued = Some(run.revision);
     }
 }
 
 #[tokio::test]
-async fn a_dry_run_is_over_the_plans_letters_and_opens_the_gate_for_no_others() {
+async fn a_dry_run_opens_the_gate_only_for_plans_of_its_letters() {
     let (world, group) = world().await;
     let program = r#"if .type == "order.refund" then .tried = true else error("not a refund") end"#.to_string();
     let save = SaveTransformRequest { program: program.clone(), note: None };
@@ -141,39 +143,39 @@ async fn a_dry_run_is_over_the_plans_letters_and_opens_the_gate_for_no_others() 
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     let (all, refunds, placed) = (LetterFilter::default(), kind("order.refund"), kind("order.placed"));
 
-    let look = PreviewTransformRequest { program, letters_max: None, filter: refunds.clone() };
-    let preview = act::preview(&world.office, &group, &look).await.unwrap();
-    assert_eq!((preview.counts.changed, preview.counts.failed), (30, 0), "a preview is of the same letters");
+    let request = PreviewTransformRequest { program, letters_max: None, filter: refunds.clone() };
+    let preview = act::preview(&world.office, &group, &request).await.unwrap();
+    assert_eq!((preview.counts.changed, preview.counts.failed), (30, 0), "a preview uses the same filter");
 
-    // (the dry run's filter, what it changes and fails on, the plans that it lets go)
-    for (over, counts, lets_go) in [
+    // The filter of the dry run, its changed and failed letters, and the plans that it opens the gate for.
+    for (over, counts, opens_for) in [
         (&refunds, (30, 0), vec![&refunds]),
         (&placed, (0, 30), vec![]),
         (&all, (30, 30), vec![&all, &refunds, &placed]),
     ] {
-        let run = tried(&world, &group, over).await;
+        let run = dry_run(&world, &group, over).await;
         assert_eq!((run.counts.changed, run.counts.failed, &run.filter), (counts.0, counts.1, over));
         for filter in [&all, &refunds, &placed] {
             planned(&world, &group, filter).await.unwrap();
             let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
-            let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
-            assert_eq!(&would_be_sent.filter, filter);
+            let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
+            assert_eq!(&to_send.filter, filter);
             let plan = world.store.plan(&group).await.unwrap().unwrap();
-            let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tried".into(), waivers: Vec::new() };
-            // Four eyes are asked for, so who declared the fix is refused for that alone where the dry run is right.
+            let approve = approve_request(&plan);
+            // The declarer of the fix cannot approve; with a matching dry run this is the only unmet condition.
             let Err(OfficeError::GateClosed(unmet)) =
                 act::approve(&world.office, &world.otto(), &group, &approve).await
             else {
                 panic!("otto declared the fix")
             };
             let opens = !unmet.iter().any(|condition| condition.kind == ConditionKind::DryRun);
-            assert_eq!(opens, lets_go.contains(&filter), "tried over {over:?}, planned {filter:?}");
+            assert_eq!(opens, opens_for.contains(&filter), "dry run over {over:?}, plan {filter:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_filter_that_fits_nothing_makes_no_plan() {
+async fn a_filter_without_matches_makes_no_plan() {
     let (world, group) = world().await;
     let refused = planned(&world, &group, &kind("order.lost")).await.unwrap_err();
     assert!(matches!(refused, OfficeError::Plan(PlanError::NoLetters)), "{refused}");
@@ -185,14 +187,14 @@ async fn a_changed_filter_is_another_plan() {
     let all = planned(&world, &group, &LetterFilter::default()).await.unwrap();
     let same_letters = Plan { filter: LetterFilter { replays_max: Some(9), ..LetterFilter::default() }, ..all.clone() };
     assert_ne!(all.hash(), same_letters.hash());
-    // A plan that was made before there were filters is the same plan.
+    // A plan stored before filters existed has the same hash.
     let text = serde_json::to_string(&all).unwrap();
     assert!(!text.contains("filter"), "{text}");
     assert_eq!(serde_json::from_str::<Plan>(&text).unwrap().hash(), all.hash());
 }
 
 #[test]
-fn a_letter_fits_what_is_asked_for() {
+fn a_letter_matches_its_filters() {
     let at = Timestamp::from_ms;
     let mut letter = Letter {
         died_at: at(50),
@@ -204,7 +206,7 @@ fn a_letter_fits_what_is_asked_for() {
     letter.diagnosis.tenant = Some("acme".into());
     let any = LetterFilter::default;
     let tenant = |tenant: &str| LetterFilter { tenant: Some(tenant.into()), ..any() };
-    for (filter, fits) in [
+    for (filter, matches) in [
         (any(), true),
         (kind("order.placed"), true),
         (kind("order.refund"), false),
@@ -219,11 +221,11 @@ fn a_letter_fits_what_is_asked_for() {
         (LetterFilter { replays_max: Some(1), ..any() }, false),
         (LetterFilter { died_from: Some(at(51)), ..tenant("acme") }, false),
     ] {
-        assert_eq!(filter.fits(&letter), fits, "{filter:?}");
+        assert_eq!(filter.fits(&letter), matches, "{filter:?}");
         let text = serde_json::to_string(&filter).unwrap();
         assert_eq!(serde_json::from_str::<LetterFilter>(&text).unwrap(), filter);
     }
-    let mut none = letter;
-    none.diagnosis.tenant = None;
-    assert!(!tenant("acme").fits(&none) && any().fits(&none));
+    let mut no_tenant = letter;
+    no_tenant.diagnosis.tenant = None;
+    assert!(!tenant("acme").fits(&no_tenant) && any().fits(&no_tenant));
 }

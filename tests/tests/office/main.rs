@@ -1,9 +1,10 @@
-//! The office over embedded store and queues, under a test's clock: each file is one feature.
+//! Tests of the office over the embedded store and queues, under a test's clock. Each file tests one feature.
 
 mod api;
 mod by_rule;
 mod consumer;
 mod crashes;
+mod events;
 mod evidence;
 mod filtered;
 mod forgotten;

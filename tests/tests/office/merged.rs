@@ -1,5 +1,5 @@
-//! Fingerprints that are one cause: seen as one group, replayed by one plan, judged by one fix; whatever the order in
-//! which they came, whoever met whom, and wherever a sweep was cut off.
+//! Merging: fingerprints that share a cause are one group with one plan and one fix, whatever their order of arrival and
+//! wherever a sweep is cut off.
 
 use axum::Router;
 use axum::body::Body;
@@ -24,8 +24,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tower::ServiceExt;
 use wire::{
-    ApproveRequest, DeclareFixRequest, GroupChange, GroupDetail, GroupsAnswer, LettersPage, ReasonRequest,
-    RulesPreview, UnmergeRequest,
+    DeclareFixRequest, GroupChange, GroupDetail, GroupsAnswer, LettersPage, ReasonRequest, RulesPreview, UnmergeRequest,
 };
 
 const VOLUMES: [&str; 4] = ["/srv/a", "/srv/b", "/srv/c", "/srv/d"];
@@ -38,7 +37,7 @@ fn works(_: &Received) -> Option<&'static str> {
     None
 }
 
-/// Two letters of each of three volumes, which are one cause, and one of another.
+/// Creates two letters of each of three volumes, which share a cause, and one letter of another cause.
 async fn world_with_letters() -> World {
     let world = World::new().await;
     for n in 0..6_usize {
@@ -50,17 +49,17 @@ async fn world_with_letters() -> World {
     world
 }
 
-/// The table: which group the fingerprint of each title is seen in, by that one's title. Pointers and lists agree.
+/// Returns the title of the representative for the title of each variant. Checks that both directions of the links agree.
 async fn table(world: &World) -> BTreeMap<String, String> {
     let groups = world.store.groups(i64::MAX, None, 200).await.unwrap().items;
     let groups: BTreeMap<_, _> = groups.into_iter().map(|facts| (facts.group.id.clone(), facts.group)).collect();
     for (id, group) in &groups {
-        let pointing: Vec<_> = groups.values().filter(|g| g.merge.into.as_ref() == Some(id)).map(|g| &g.id).collect();
-        assert_eq!(pointing, group.merge.members.iter().collect::<Vec<_>>(), "{}", group.title);
+        let merged: Vec<_> = groups.values().filter(|g| g.merge.into.as_ref() == Some(id)).map(|g| &g.id).collect();
+        assert_eq!(merged, group.merge.members.iter().collect::<Vec<_>>(), "{}", group.title);
         assert!(group.merge.into.is_none() || group.merge.members.is_empty(), "{}", group.title);
     }
-    let head = |id: &Option<GroupId>, own: &GroupId| groups[id.as_ref().unwrap_or(own)].title.clone();
-    groups.iter().map(|(id, group)| (group.title.clone(), head(&group.merge.into, id))).collect()
+    let title = |id: &Option<GroupId>, own: &GroupId| groups[id.as_ref().unwrap_or(own)].title.clone();
+    groups.iter().map(|(id, group)| (group.title.clone(), title(&group.merge.into, id))).collect()
 }
 
 async fn id_of(world: &World, volume: &str) -> GroupId {
@@ -69,7 +68,7 @@ async fn id_of(world: &World, volume: &str) -> GroupId {
     groups.into_iter().find(|facts| facts.group.title.ends_with(&title)).expect("a group").group.id
 }
 
-/// Who asks is an approver.
+/// Identifies every caller as the approver.
 struct Anybody;
 
 #[async_trait::async_trait]
@@ -105,7 +104,7 @@ fn fix(version: &str) -> DeclareFixRequest {
 }
 
 #[tokio::test]
-async fn one_cause_is_one_group_with_all_its_letters() {
+async fn fingerprints_of_one_cause_are_one_group() {
     let world = world_with_letters().await;
     let router = router(&world);
     let before: GroupsAnswer = ask(&router, "/groups", None).await;
@@ -114,53 +113,50 @@ async fn one_cause_is_one_group_with_all_its_letters() {
     let after: GroupsAnswer = ask(&router, "/groups", None).await;
     assert_eq!(after.groups.len(), 2);
     assert_eq!((after.summary.open_letters, &after.summary.money), (7, &before.summary.money));
-    let head = id_of(&world, "/srv/a").await;
-    let row = after.groups.iter().find(|row| row.id == head).expect("the oldest names the group");
+    let representative = id_of(&world, "/srv/a").await;
+    let row = after.groups.iter().find(|row| row.id == representative).expect("the oldest variant names the group");
     assert_eq!((row.open.letters, row.arrivals.iter().sum::<u64>()), (6, 6));
 
-    let detail: GroupDetail = ask(&router, &format!("/groups/{head}"), None).await;
-    let also: Vec<_> = detail.also.iter().map(|also| (also.title.as_str(), also.open_letters)).collect();
+    let detail: GroupDetail = ask(&router, &format!("/groups/{representative}"), None).await;
+    let others: Vec<_> = detail.merged.iter().map(|other| (other.title.as_str(), other.open_letters)).collect();
     assert_eq!(
-        also,
+        others,
         [
             ("orders::StorageError: volume /srv/b lost its index", 2),
             ("orders::StorageError: volume /srv/c lost its index", 2)
         ]
     );
     assert_eq!(detail.counts.open().letters, 6);
-    let member: GroupDetail = ask(&router, &format!("/groups/{}", detail.also[0].id), None).await;
-    assert_eq!(member.merged_into.map(|head| head.id), Some(head.clone()));
+    let member: GroupDetail = ask(&router, &format!("/groups/{}", detail.merged[0].id), None).await;
+    assert_eq!(member.merged_into.map(|into| into.id), Some(representative.clone()));
 
     let (mut sent, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page: LettersPage = ask(&router, &format!("/groups/{head}/letters?limit=2{cursor}"), None).await;
+        let page: LettersPage = ask(&router, &format!("/groups/{representative}/letters?limit=2{cursor}"), None).await;
         sent.extend(page.letters.iter().map(|letter| letter.sent_at));
         let Some(next) = page.next else { break };
         cursor = format!("&cursor={next}");
     }
     assert_eq!(sent, (0..6).map(at_s).collect::<Vec<_>>(), "every letter once, oldest first");
-    let audit = world.store.audit(&head, None, 10).await.unwrap().items;
+    let audit = world.store.audit(&representative, None, 10).await.unwrap().items;
     assert_eq!(audit.iter().filter(|record| record.act == Act::GroupsMerged).count(), 2);
 }
 
 #[tokio::test]
-async fn a_plan_takes_the_letters_of_all_and_a_fix_covers_them() {
+async fn a_plan_and_a_fix_cover_every_variant() {
     let world = world_with_letters().await;
     sweep::run(&world.office).await.unwrap();
-    let (head, member) = (id_of(&world, "/srv/a").await, id_of(&world, "/srv/b").await);
+    let (representative, member) = (id_of(&world, "/srv/a").await, id_of(&world, "/srv/b").await);
     let refused = act::declare_fix(&world.office, &world.otto(), &member, &fix("v2")).await;
-    assert!(matches!(refused, Err(OfficeError::NotNow(_))), "people act on the whole cause");
-    act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
-    world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    assert!(matches!(refused, Err(OfficeError::NotNow(_))), "people act on the whole group");
+    let plan = world.plan_with_fix(&representative, "v2", &PlanOptions::default()).await;
     assert_eq!((plan.letters.letters, plan.oldest_sent_at), (6, Some(START)));
     let order: Vec<_> = world.entries(&plan.id).await.into_iter().map(|entry| entry.letter).collect();
     let letters = world.store.letters(&order).await.unwrap();
-    assert!(letters.is_sorted_by_key(|letter| letter.sent_at), "oldest first, whichever fingerprint");
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    assert!(letters.is_sorted_by_key(|letter| letter.sent_at), "oldest first, across fingerprints");
+    world.approve(&representative, &plan).await;
     assert!(world.run(&plan.id, &works, "v2").await.is_finished());
-    let state = world.store.group(&head).await.unwrap().unwrap().state;
+    let state = world.store.group(&representative).await.unwrap().unwrap().state;
     assert!(matches!(state, GroupState::Resolved { .. }), "{state:?}");
     for volume in &VOLUMES[..3] {
         let counts = world.counters_are_exact(&id_of(&world, volume).await).await;
@@ -170,67 +166,63 @@ async fn a_plan_takes_the_letters_of_all_and_a_fix_covers_them() {
     world.advance(Span::from_secs(60));
     world.die(50, &message("/srv/b"), world.office.now()).await;
     assert_eq!(world.intake().await.regressions, 1);
-    let state = world.store.group(&head).await.unwrap().unwrap().state;
-    assert!(matches!(state, GroupState::Regressed { .. }), "a fix covers every fingerprint of its cause: {state:?}");
+    let state = world.store.group(&representative).await.unwrap().unwrap().state;
+    assert!(matches!(state, GroupState::Regressed { .. }), "a fix covers every fingerprint of its group: {state:?}");
 }
 
 #[tokio::test]
-async fn a_cause_is_not_resolved_while_a_letter_of_another_fingerprint_waits() {
+async fn a_group_is_not_resolved_while_a_letter_of_any_variant_waits() {
     let world = world_with_letters().await;
     sweep::run(&world.office).await.unwrap();
-    let head = id_of(&world, "/srv/a").await;
-    act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
-    world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    let representative = id_of(&world, "/srv/a").await;
+    let plan = world.plan_with_fix(&representative, "v2", &PlanOptions::default()).await;
+    world.approve(&representative, &plan).await;
     world.die(50, &message("/srv/b"), at_s(50)).await;
     assert!(world.run(&plan.id, &works, "v2").await.is_finished());
-    let state = world.store.group(&head).await.unwrap().unwrap().state;
-    assert!(matches!(state, GroupState::FixDeclared { .. }), "it died before the fix and may follow: {state:?}");
-    let next = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
+    let state = world.store.group(&representative).await.unwrap().unwrap().state;
+    assert!(
+        matches!(state, GroupState::FixDeclared { .. }),
+        "the letter died before the fix and may follow: {state:?}"
+    );
+    let next = world.plan(&representative, &PlanOptions::default()).await;
     assert_eq!(next.letters.letters, 1);
 }
 
 #[tokio::test]
-async fn a_new_fingerprint_of_a_resolved_cause_makes_it_regress() {
+async fn a_new_fingerprint_of_a_resolved_group_makes_it_regress() {
     let world = world_with_letters().await;
     sweep::run(&world.office).await.unwrap();
-    let head = id_of(&world, "/srv/a").await;
-    act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
-    world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    let representative = id_of(&world, "/srv/a").await;
+    let plan = world.plan_with_fix(&representative, "v2", &PlanOptions::default()).await;
+    world.approve(&representative, &plan).await;
     world.run(&plan.id, &works, "v2").await;
     world.advance(Span::from_secs(60));
     world.die(50, &message("/srv/d"), world.office.now()).await;
     world.intake().await;
-    // One sweep finds the kinship, the next what it means.
+    // The first sweep merges the variant, the second one finds the regression.
     for _ in 0..2 {
         sweep::run(&world.office).await.unwrap();
     }
-    let state = world.store.group(&head).await.unwrap().unwrap().state;
+    let state = world.store.group(&representative).await.unwrap().unwrap().state;
     assert!(matches!(state, GroupState::Regressed { .. }), "{state:?}");
 }
 
 #[tokio::test]
-async fn a_letter_that_comes_back_with_another_fingerprint_of_its_cause_has_the_same_cause() {
+async fn a_letter_that_returns_with_another_fingerprint_of_its_group_has_the_same_cause() {
     let world = world_with_letters().await;
     sweep::run(&world.office).await.unwrap();
-    let head = id_of(&world, "/srv/a").await;
-    act::declare_fix(&world.office, &world.otto(), &head, &fix("v2")).await.unwrap();
-    world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &head, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &head, &approve).await.unwrap();
+    let representative = id_of(&world, "/srv/a").await;
+    let plan = world.plan_with_fix(&representative, "v2", &PlanOptions::default()).await;
+    world.approve(&representative, &plan).await;
     world.steps().await;
-    let back = world.queue.receive(&world.main, 1, Span::ZERO, None).await.unwrap().remove(0);
-    world.fail(&back, &message("/srv/c")).await;
-    world.queue.delete_batch(&world.main, &[back.receipt_handle]).await.unwrap();
+    let received = world.queue.receive(&world.main, 1, Span::ZERO, None).await.unwrap().remove(0);
+    world.fail(&received, &message("/srv/c")).await;
+    world.queue.delete_batch(&world.main, &[received.receipt_handle]).await.unwrap();
     assert_eq!(world.intake().await.returned, 1);
     let returned = world.entries(&plan.id).await.into_iter().find(|e| e.outcome.kind() == OutcomeKind::Returned);
-    let Some(Outcome::Returned { verdict, .. }) = returned.map(|entry| entry.outcome) else { panic!("none") };
+    let Some(Outcome::Returned { verdict, .. }) = returned.map(|entry| entry.outcome) else {
+        panic!("no returned entry")
+    };
     assert_eq!(verdict, Verdict::SameCause);
 }
 
@@ -238,31 +230,37 @@ async fn a_letter_that_comes_back_with_another_fingerprint_of_its_cause_has_the_
 async fn a_merge_is_undone_by_a_person_and_stays_so() {
     let world = world_with_letters().await;
     sweep::run(&world.office).await.unwrap();
-    let (head, member) = (id_of(&world, "/srv/a").await, id_of(&world, "/srv/b").await);
+    let (representative, member) = (id_of(&world, "/srv/a").await, id_of(&world, "/srv/b").await);
     let silent = UnmergeRequest { fingerprint: member.clone(), reason: " ".into() };
-    assert!(matches!(act::unmerge(&world.office, &world.otto(), &head, &silent).await, Err(OfficeError::Invalid(_))));
+    assert!(matches!(
+        act::unmerge(&world.office, &world.otto(), &representative, &silent).await,
+        Err(OfficeError::Invalid(_))
+    ));
     let router = router(&world);
     let body = format!(r#"{{"fingerprint":"{member}","reason":"that volume was unplugged"}}"#);
-    let detail: GroupDetail = ask(&router, &format!("/groups/{head}/part"), Some(body)).await;
-    assert_eq!((detail.also.len(), detail.counts.open().letters), (1, 4));
+    let detail: GroupDetail = ask(&router, &format!("/groups/{representative}/unmerge"), Some(body)).await;
+    assert_eq!((detail.merged.len(), detail.counts.open().letters), (1, 4));
     sweep::run(&world.office).await.unwrap();
     let listed: GroupsAnswer = ask(&router, "/groups", None).await;
-    assert_eq!(listed.groups.len(), 3, "no sweep takes it in again");
-    for id in [&head, &member] {
+    assert_eq!(listed.groups.len(), 3, "no sweep merges it again");
+    for id in [&representative, &member] {
         let audit = world.store.audit(id, None, 10).await.unwrap().items;
-        let parted = audit.iter().find(|record| record.act == Act::GroupsUnmerged).expect("an entry");
-        assert_eq!((parted.actor.as_str(), parted.reason.as_deref()), ("anna", Some("that volume was unplugged")));
+        let unmerged = audit.iter().find(|record| record.act == Act::GroupsUnmerged).expect("an entry");
+        assert_eq!((unmerged.actor.as_str(), unmerged.reason.as_deref()), ("anna", Some("that volume was unplugged")));
     }
     let again = UnmergeRequest { fingerprint: member.clone(), reason: "again".into() };
-    assert!(matches!(act::unmerge(&world.office, &world.otto(), &head, &again).await, Err(OfficeError::NotNow(_))));
-    act::declare_fix(&world.office, &world.otto(), &member, &fix("v2")).await.unwrap();
-    act::withdraw_fix(&world.office, &world.otto(), &member, "it was the wrong one").await.unwrap();
-    let body = r#"{"reason":"it was the same disk after all"}"#;
-    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/rejoin"), Some(body.into())).await;
-    assert!(!detail.apart);
+    assert!(matches!(
+        act::unmerge(&world.office, &world.otto(), &representative, &again).await,
+        Err(OfficeError::NotNow(_))
+    ));
+    world.declare_fix(&member, "v2").await;
+    act::withdraw_fix(&world.office, &world.otto(), &member, "wrong fix").await.unwrap();
+    let body = r#"{"reason":"it is the same disk"}"#;
+    let detail: GroupDetail = ask(&router, &format!("/groups/{member}/allow-merge"), Some(body.into())).await;
+    assert!(!detail.unmerged);
     sweep::run(&world.office).await.unwrap();
-    let detail: GroupDetail = ask(&router, &format!("/groups/{head}"), None).await;
-    assert_eq!((detail.also.len(), detail.counts.open().letters), (2, 6), "it is merged again");
+    let detail: GroupDetail = ask(&router, &format!("/groups/{representative}"), None).await;
+    assert_eq!((detail.merged.len(), detail.counts.open().letters), (2, 6), "merged again");
     let twice = ReasonRequest { reason: "twice".into() };
     assert!(matches!(
         act::allow_merge(&world.office, &world.otto(), &member, &twice).await,
@@ -282,15 +280,15 @@ async fn the_policy_merges_splits_and_names_after_a_preview() {
         act,
     };
     let rules = vec![
-        rule("volume c is no volume", "*/srv/c lost*", GroupAct::Split),
+        rule("volume c is not a volume", "*/srv/c lost*", GroupAct::Split),
         rule("Storage", "orders::StorageError: *", GroupAct::Merge),
     ];
     let body = serde_json::json!({ "groups": rules }).to_string();
     let preview: RulesPreview = ask(&router(&world), "/policy/preview", Some(body)).await;
     assert_eq!(table(&world).await, before, "a preview changes nothing");
     let merged = preview.changes.iter().filter(|change| matches!(change, GroupChange::Merged { .. })).count();
-    let parted = preview.changes.iter().filter(|change| matches!(change, GroupChange::Unmerged { .. })).count();
-    assert_eq!((merged, parted, preview.idle.len()), (1, 1, 0), "{:?}", preview.changes);
+    let unmerged = preview.changes.iter().filter(|change| matches!(change, GroupChange::Unmerged { .. })).count();
+    assert_eq!((merged, unmerged, preview.idle.len()), (1, 1, 0), "{:?}", preview.changes);
     world.office.policy = Arc::new(Policy { groups: rules, ..(*world.office.policy).clone() });
     sweep::run(&world.office).await.unwrap();
     let listed: GroupsAnswer = ask(&router(&world), "/groups", None).await;
@@ -300,7 +298,7 @@ async fn the_policy_merges_splits_and_names_after_a_preview() {
 }
 
 #[tokio::test]
-async fn a_sweep_that_is_cut_off_at_any_call_leaves_a_table_that_the_next_completes() {
+async fn a_sweep_cut_off_at_any_call_is_completed_by_the_next() {
     let expected = {
         let world = world_with_letters().await;
         sweep::run(&world.office).await.unwrap();
@@ -313,7 +311,7 @@ async fn a_sweep_that_is_cut_off_at_any_call_leaves_a_table_that_the_next_comple
             let _ = sweep::run(&world.office).await;
             table(&world).await;
             if !world.faults.has_failed() {
-                assert_eq!(call, 9, "two lists, two reads and a commit for each step, and what is to be forgotten");
+                assert_eq!(call, 9, "two lists, two reads and a commit per merge, and the list of letters to delete");
                 break;
             }
             sweep::run(&world.office).await.unwrap();
@@ -322,19 +320,19 @@ async fn a_sweep_that_is_cut_off_at_any_call_leaves_a_table_that_the_next_comple
     }
 }
 
-/// The letters of a scene: which order dies of which volume at which second.
+/// The deaths of a test: the order, its volume, and the second.
 fn deaths() -> Vec<(u64, usize, i64)> {
     (0..12_usize).map(|n| (n as u64, n % VOLUMES.len(), [5, 3, 9, 3, 1, 8, 2, 7, 4, 6, 9, 1][n])).collect()
 }
 
 #[tokio::test]
-async fn the_table_does_not_depend_on_the_order_of_arrival() {
+async fn merging_does_not_depend_on_the_order_of_arrival() {
     let mut tables = Vec::new();
     for seed in 0..12 {
-        let (world, mut chance, mut left) = (World::new().await, Chance(seed), deaths());
+        let (world, mut chance, mut remaining) = (World::new().await, Chance(seed), deaths());
         world.advance(Span::from_secs(100));
-        while !left.is_empty() {
-            let (n, volume, at) = left.remove(chance.below(left.len()));
+        while !remaining.is_empty() {
+            let (n, volume, at) = remaining.remove(chance.below(remaining.len()));
             world.die(n, &message(VOLUMES[volume]), at_s(at)).await;
             if chance.below(3) == 0 {
                 world.intake().await;
@@ -347,7 +345,7 @@ async fn the_table_does_not_depend_on_the_order_of_arrival() {
         sweep::run(&world.office).await.unwrap();
         tables.push(table(&world).await);
     }
-    assert!(tables[0].values().all(|head| head.ends_with("/srv/a lost its index")), "{:?}", tables[0]);
+    assert!(tables[0].values().all(|title| title.ends_with("/srv/a lost its index")), "{:?}", tables[0]);
     assert!(tables.iter().all(|table| *table == tables[0]), "{tables:?}");
 }
 
@@ -379,5 +377,5 @@ async fn intakes_and_sweeps_at_once_converge() {
         tables.push(table(&world).await);
     }
     assert!(tables.iter().all(|table| *table == tables[0]), "{tables:?}");
-    assert!(tables[0].values().all(|head| *head == tables[0].values().next().unwrap().as_str()));
+    assert!(tables[0].values().all(|title| *title == tables[0].values().next().unwrap().as_str()));
 }

@@ -1,4 +1,5 @@
-//! Letters that come back from every replay: kept apart, counted, left out, and let out by a person with a reason.
+//! Quarantine: letters that return from every replay are counted, left out of plans, and released by a person with a
+//! reason.
 
 use domain::audit::Act;
 use domain::gate::ConditionKind;
@@ -8,11 +9,12 @@ use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::replay::{Plan, PlanError, PlanOptions};
 use domain::time::{Span, Timestamp};
 use harness::samples::{self, group_id};
-use harness::world::{World, number_of};
+use harness::world::{World, approve_request, number_of};
 use office::act;
 use office::error::OfficeError;
+use office::gate::LettersToSend;
 use queue::Received;
-use wire::{ApproveRequest, ReleaseRequest};
+use wire::ReleaseRequest;
 
 const BUG: &str = "orders::pricing::Overflow";
 
@@ -30,33 +32,32 @@ async fn planned(world: &World, group: &GroupId) -> Result<Plan, OfficeError> {
     act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await
 }
 
-/// Replays what can be replayed, to its end.
-async fn replayed(world: &World, group: &GroupId, verdict: fn(&Received) -> Option<&'static str>) -> Plan {
+/// Replays every replayable letter to the end of the replay.
+async fn replayed(world: &World, group: &GroupId, error_of: fn(&Received) -> Option<&'static str>) -> Plan {
     let plan = planned(world, group).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "again".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), group, &approve).await.unwrap();
-    while !world.run(&plan.id, &verdict, "v2").await.is_finished() {
+    world.approve(group, &plan).await;
+    while !world.run(&plan.id, &error_of, "v2").await.is_finished() {
         let _ = act::abort(&world.office, &world.anna(), &plan.id, "enough").await;
         world.steps().await;
     }
     plan
 }
 
-async fn held(world: &World, group: &GroupId) -> Vec<Letter> {
+async fn quarantined(world: &World, group: &GroupId) -> Vec<Letter> {
     world.letters(group, Some(LetterStateKind::Quarantined)).await
 }
 
-/// Two letters that have come back from three replays.
+/// Creates two letters that have returned from three replays.
 async fn world_in_quarantine() -> (World, GroupId) {
     let world = World::new().await;
     world.place(0, 2).await;
     world.consume(&nothing_works, "v1").await;
     world.intake().await;
     let group = world.only_group().await;
-    while held(&world, &group).await.len() < 2 {
+    while quarantined(&world, &group).await.len() < 2 {
         replayed(&world, &group, nothing_works).await;
         let letters = world.letters(&group, None).await;
-        assert!(letters.iter().all(|letter| letter.replays <= 3), "no letter goes a fourth time");
+        assert!(letters.iter().all(|letter| letter.replays <= 3), "no letter is sent a fourth time");
     }
     (world, group)
 }
@@ -66,57 +67,60 @@ fn release(reason: &str) -> ReleaseRequest {
 }
 
 #[tokio::test]
-async fn a_letter_that_came_back_from_three_replays_is_kept_apart_and_never_out_of_sight() {
+async fn a_letter_that_returned_from_three_replays_is_quarantined_and_counted() {
     let (world, group) = world_in_quarantine().await;
-    let letters = held(&world, &group).await;
+    let letters = quarantined(&world, &group).await;
     assert!(letters.iter().all(|letter| (letter.replays, letter.deaths) == (3, 4)));
     let counts = world.counters_are_exact(&group).await;
     assert_eq!((counts.of(LetterStateKind::Quarantined).letters, counts.open().letters), (2, 2), "they are open");
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
-    assert_eq!(facts.loss_at, letters.iter().map(|letter| letter.loss_at).min(), "the time to loss counts them");
+    assert_eq!(facts.loss_at, letters.iter().map(|letter| letter.loss_at).min(), "the time to expiry includes them");
     assert_eq!(facts.oldest_sent_at, letters.iter().map(|letter| letter.sent_at).min());
     assert!(!matches!(facts.group.state, GroupState::Resolved { .. }));
 
     let refused = planned(&world, &group).await.unwrap_err();
     assert!(matches!(refused, OfficeError::Plan(PlanError::NoLetters)), "{refused}");
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
-    let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
-    assert_eq!((would_be_sent.letters.letters, would_be_sent.left_out), (0, vec!["2 in quarantine".to_string()]));
+    let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
+    assert_eq!((to_send.letters.letters, to_send.left_out), (0, vec!["2 in quarantine".to_string()]));
 
-    // A fresh letter of the cause goes without them.
+    // A new letter of the group is planned without them.
     world.place(2, 1).await;
     world.consume(&nothing_works, "v1").await;
     world.intake().await;
     let plan = planned(&world, &group).await.unwrap();
     assert_eq!(plan.letters.letters, 1);
-    let left: Vec<_> = plan.left_out.iter().map(|left| (left.reason.as_str(), left.letters)).collect();
-    assert_eq!(left, [("in quarantine", 2)]);
+    let left_out: Vec<_> = plan.left_out.iter().map(|row| (row.reason.as_str(), row.letters)).collect();
+    assert_eq!(left_out, [("in quarantine", 2)]);
     let audit = world.store.audit(&group, None, 100).await.unwrap().items;
     assert_eq!(audit.iter().filter(|record| record.act == Act::LetterQuarantined).count(), 2);
 }
 
 #[tokio::test]
-async fn a_person_lets_letters_out_with_a_reason_and_their_replays_count_anew() {
+async fn a_person_releases_letters_with_a_reason_and_their_count_starts_again() {
     let (world, group) = world_in_quarantine().await;
     let (office, anna) = (&world.office, world.anna());
     let silent = act::release(office, &anna, &group, &release(" ")).await;
     assert!(matches!(silent, Err(OfficeError::Invalid(_))));
-    let one = held(&world, &group).await[0].id.clone();
-    let ask = ReleaseRequest { letters: vec![one.clone()], reason: "the address is corrected".into() };
-    assert_eq!(act::release(office, &anna, &group, &ask).await.unwrap(), 1);
-    assert!(matches!(act::release(office, &anna, &group, &ask).await, Err(OfficeError::NotNow(_))), "it is out");
+    let one = quarantined(&world, &group).await[0].id.clone();
+    let request = ReleaseRequest { letters: vec![one.clone()], reason: "the address is corrected".into() };
+    assert_eq!(act::release(office, &anna, &group, &request).await.unwrap(), 1);
+    assert!(
+        matches!(act::release(office, &anna, &group, &request).await, Err(OfficeError::NotNow(_))),
+        "already released"
+    );
     let letter = world.store.letter(&one).await.unwrap().unwrap();
     assert_eq!((letter.state, letter.replays, letter.replays_forgiven), (LetterState::Waiting, 3, 3));
     assert_eq!(act::release(office, &anna, &group, &release("all of them")).await.unwrap(), 1);
     assert_eq!(world.counters_are_exact(&group).await.of(LetterStateKind::Waiting).letters, 2);
     let audit = world.store.audit(&group, None, 100).await.unwrap().items;
-    let of: Vec<_> = audit.iter().filter(|record| record.act == Act::LettersReleased).collect();
-    assert_eq!((of.len(), of[0].reason.as_deref()), (2, Some("all of them")));
-    assert!(of.iter().all(|record| record.actor == anna && record.detail == "1 letter let out of quarantine"));
+    let released: Vec<_> = audit.iter().filter(|record| record.act == Act::LettersReleased).collect();
+    assert_eq!((released.len(), released[0].reason.as_deref()), (2, Some("all of them")));
+    assert!(released.iter().all(|record| record.actor == anna && record.detail == "1 letter released from quarantine"));
 
-    // One of them works now; the other comes back, and three more times before it is held again.
+    // One of them now works; the other returns three more times before it is quarantined again.
     let mut replays = 0;
-    while held(&world, &group).await.is_empty() {
+    while quarantined(&world, &group).await.is_empty() {
         assert!(replays < 9);
         replayed(&world, &group, only_the_first_works).await;
         replays += 1;
@@ -124,27 +128,27 @@ async fn a_person_lets_letters_out_with_a_reason_and_their_replays_count_anew() 
     assert!(replays >= 3, "{replays}");
     let counts = world.counters_are_exact(&group).await;
     assert_eq!(counts.of(LetterStateKind::Delivered).letters, 1);
-    assert_eq!(held(&world, &group).await[0].replays, 6);
+    assert_eq!(quarantined(&world, &group).await[0].replays, 6);
 }
 
 #[tokio::test]
-async fn the_gate_says_that_only_letters_in_quarantine_are_left() {
+async fn letters_in_quarantine_do_not_replace_the_second_approver() {
     let (world, group) = world_in_quarantine().await;
     world.place(2, 1).await;
     world.consume(&nothing_works, "v1").await;
     world.intake().await;
     let plan = planned(&world, &group).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "again".into(), waivers: Vec::new() };
+    let approve = approve_request(&plan);
     let refused = act::approve(&world.office, &world.otto(), &group, &approve).await.unwrap_err();
     assert!(matches!(refused, OfficeError::GateClosed(unmet) if unmet[0].kind == ConditionKind::Approval));
 }
 
 #[test]
-fn what_a_letter_may_be_let_out_of() {
+fn released_only_if_quarantined_or_capped() {
     let at = Timestamp::from_ms(1);
     let replay = || samples::replay_id("r");
     let letter = samples::letter(&group_id("g"), 1);
-    // Its state, how often it was replayed, how many of these are forgiven, and whether a person can let it out.
+    // State, replays, forgiven replays, and whether a person can release the letter.
     for (state, replays, forgiven, is_held) in [
         (LetterState::Waiting, 2, 0, false),
         (LetterState::Waiting, 3, 0, true),
@@ -157,16 +161,16 @@ fn what_a_letter_may_be_let_out_of() {
         (LetterState::Delivered { replay: replay(), at }, 3, 0, false),
     ] {
         let letter = Letter { state, replays, replays_forgiven: forgiven, ..letter.clone() };
-        let out = letter.released(3);
-        assert_eq!(out.is_some(), is_held, "{:?} {replays} {forgiven}", letter.state);
-        assert!(out.is_none_or(|out| out.state == LetterState::Waiting && !out.is_capped(3) && out.version == 2));
+        let released = letter.released(3);
+        assert_eq!(released.is_some(), is_held, "{:?} {replays} {forgiven}", letter.state);
+        assert!(released.is_none_or(|it| it.state == LetterState::Waiting && !it.is_capped(3) && it.version == 2));
     }
 }
 
 #[test]
-fn a_letter_that_was_kept_before_there_were_quarantines_is_read() {
+fn a_letter_stored_before_quarantine_existed_is_readable() {
     let letter = samples::letter(&group_id("g"), 1);
     let text = serde_json::to_string(&letter).unwrap();
-    assert!(!text.contains("replays_forgiven"), "nothing is written where nothing is forgiven");
+    assert!(!text.contains("replays_forgiven"), "zero is not written");
     assert_eq!(serde_json::from_str::<Letter>(&text).unwrap(), letter);
 }

@@ -1,5 +1,4 @@
-//! Receipts of consumers at the office: a letter whose processing is confirmed is delivered at once; whatever proves
-//! nothing changes nothing.
+//! Receipts of consumers: a confirmed letter is delivered at once, and a receipt that proves nothing changes nothing.
 
 use domain::group::GroupState;
 use domain::id::{GroupId, MessageId, ReplayId};
@@ -9,25 +8,20 @@ use domain::marker::MARKER_ATTRIBUTE;
 use domain::replay::{Outcome, PlanOptions, RECEIPT_VERSION, Receipt};
 use domain::time::{Span, Timestamp};
 use harness::world::World;
-use office::act;
 use office::replay::take_receipts;
 use queue::{Queue as _, Received};
-use wire::ApproveRequest;
 
 fn nothing_works(_: &Received) -> Option<&'static str> {
     Some("orders::pricing::Overflow")
 }
 
-/// Letters of one cause, and their replay, approved.
+/// Creates letters of one group and an approved replay of them.
 async fn replaying(letters: u64) -> (World, GroupId, ReplayId) {
     let world = World::new().await;
     let group = world.one_group(letters).await;
-    world.declare_fix(&group, "v2").await;
-    world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(2), ..PlanOptions::default() };
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    let plan = world.plan_with_fix(&group, "v2", &options).await;
+    let replay = world.approve(&group, &plan).await;
     (world, group, replay.id().clone())
 }
 
@@ -43,7 +37,7 @@ fn receipt(message: &Received) -> Option<Receipt> {
     })
 }
 
-/// The consumer processes what a replay sent, and leaves other orders where they are.
+/// Processes the messages that a replay sent, and leaves other orders in the queue. Returns their receipts.
 async fn processed(world: &World) -> Vec<Receipt> {
     let mut receipts = Vec::new();
     loop {
@@ -68,7 +62,7 @@ async fn take(world: &World, receipts: &[Receipt]) -> Vec<MessageId> {
 #[tokio::test]
 async fn a_replay_whose_letters_are_all_confirmed_waits_for_no_window_and_no_backlog() {
     let (world, group, id) = replaying(40).await;
-    // Nobody takes these, so that the main queue's backlog never drains.
+    // No consumer receives these, so the backlog of the main queue never drains.
     world.place(1_000, 30).await;
     let window = world.replay(&id).await.window();
     for second in 0.. {
@@ -82,11 +76,11 @@ async fn a_replay_whose_letters_are_all_confirmed_waits_for_no_window_and_no_bac
         assert!(second < 20, "{:?}", world.replay(&id).await.state());
         world.advance(Span::from_secs(1));
     }
-    assert!(window >= Span::from_secs(8), "two windows would have been longer: {window:?}");
+    assert!(window >= Span::from_secs(8), "two windows would take longer: {window:?}");
     let total = world.ledger(&id).await.total();
     assert_eq!((total.delivered, total.confirmed), (40, 40));
-    let by = world.entries(&id).await.into_iter().filter_map(|entry| entry.outcome.confirmation().cloned());
-    assert!(by.into_iter().all(|by| (by.consumer.as_str(), by.version.as_str()) == ("orders", "v2")));
+    let confirmations = world.entries(&id).await.into_iter().filter_map(|entry| entry.outcome.confirmation().cloned());
+    assert!(confirmations.into_iter().all(|by| (by.consumer.as_str(), by.version.as_str()) == ("orders", "v2")));
     let state = world.store.group(&group).await.unwrap().unwrap().state;
     assert!(matches!(state, GroupState::Resolved { .. }), "{state:?}");
     let counts = world.counters_are_exact(&group).await;
@@ -97,53 +91,53 @@ async fn a_replay_whose_letters_are_all_confirmed_waits_for_no_window_and_no_bac
 async fn a_receipt_that_proves_nothing_changes_nothing() {
     let (world, _, id) = replaying(2).await;
     world.steps().await;
-    let true_ones = processed(&world).await;
-    let true_one = true_ones[0].clone();
-    let marker = true_one.sending().unwrap();
+    let genuine = processed(&world).await;
+    let first = genuine[0].clone();
+    let marker = first.sending().unwrap();
     let forged = |change: &dyn Fn(&mut domain::marker::Marker)| {
         let mut marker = marker.clone();
         change(&mut marker);
-        Receipt { marker: marker.print(), ..true_one.clone() }
+        Receipt { marker: marker.print(), ..first.clone() }
     };
     let before = world.entries(&id).await;
     for (what, receipt) in [
-        ("another sending", forged(&|marker| marker.attempt += 1)),
+        ("another attempt", forged(&|marker| marker.attempt += 1)),
         ("another replay", forged(&|marker| marker.replay = ReplayId::new("0".repeat(32)))),
         ("another letter", forged(&|marker| marker.letter = domain::id::LetterId::new("0".repeat(32)))),
-        ("another message", Receipt { message_id: "m".into(), ..true_one.clone() }),
-        ("a garbled marker", Receipt { marker: "1.2.3".into(), ..true_one.clone() }),
+        ("another message", Receipt { message_id: "m".into(), ..first.clone() }),
+        ("a garbled marker", Receipt { marker: "1.2.3".into(), ..first.clone() }),
     ] {
-        assert_eq!(take(&world, &[receipt]).await, [], "{what} does not come again");
+        assert_eq!(take(&world, &[receipt]).await, [], "{what} is not retried");
         assert_eq!(world.entries(&id).await, before, "{what}");
     }
     let garbled = vec![("m".into(), "not JSON".into()), ("n".into(), "{}".into())];
-    assert_eq!(take_receipts(&world.office, garbled).await, []);
+    assert_eq!(take_receipts(&world.office, garbled).await, [MessageId::from("m"), "n".into()], "not receipts");
     assert_eq!(world.entries(&id).await, before);
 
-    // The true one in one batch with a forged one of its letter, twice, and once more.
-    let forged = Receipt { message_id: "m".into(), ..true_one.clone() };
-    take(&world, &[forged, true_one.clone(), true_one.clone()]).await;
+    // The genuine receipt twice, in one batch with a forged one of the same letter; then once more.
+    let forged = Receipt { message_id: "m".into(), ..first.clone() };
+    take(&world, &[forged, first.clone(), first.clone()]).await;
     let after = world.entries(&id).await;
-    take(&world, &[true_one]).await;
+    take(&world, &[first]).await;
     assert_eq!(world.entries(&id).await, after);
     let total = world.ledger(&id).await.total();
     assert_eq!((total.delivered, total.confirmed, total.in_flight), (1, 1, 1));
 
-    // Without a receipt the window judges; one that comes then is late.
+    // Without a receipt the window decides. A receipt after that is late.
     for _ in 0..20 {
         world.advance(Span::from_secs(1));
         world.steps().await;
     }
-    let judged = world.entries(&id).await;
+    let decided = world.entries(&id).await;
     assert_eq!(world.ledger(&id).await.total().delivered, 2);
-    take(&world, &true_ones).await;
-    assert_eq!(world.entries(&id).await, judged, "a late receipt");
+    take(&world, &genuine).await;
+    assert_eq!(world.entries(&id).await, decided, "a late receipt");
     world.ledger_matches_entries(&id).await;
     assert_eq!(world.ledger(&id).await.total().confirmed, 1);
 }
 
 #[tokio::test]
-async fn a_confirmed_letter_that_comes_back_is_returned() {
+async fn a_confirmed_letter_that_returns_is_returned() {
     let (world, group, id) = replaying(2).await;
     world.steps().await;
     let received = world.queue.receive(&world.main, BATCH_ENTRIES_MAX, Span::ZERO, None).await.unwrap();
@@ -151,7 +145,7 @@ async fn a_confirmed_letter_that_comes_back_is_returned() {
     take(&world, &receipts).await;
     world.steps().await;
     assert_eq!(world.ledger(&id).await.total().confirmed, 2);
-    // Nobody had deleted them, and the next version fails on them.
+    // The consumer did not delete them, and its next version fails on them.
     world.advance(Span::from_secs(3));
     world.consume(&nothing_works, "v3").await;
     assert_eq!(world.intake().await.returned, 2);
@@ -163,12 +157,12 @@ async fn a_confirmed_letter_that_comes_back_is_returned() {
 
 #[tokio::test]
 async fn a_receipt_shows_that_a_letter_was_sent_whose_answer_was_lost() {
-    // The calls of a first step are counted out: the one that sends takes effect, and its answer is lost.
+    // Tries each call of the first step until the send takes effect and its answer is lost.
     for call in 0.. {
         let (world, _, id) = replaying(2).await;
         world.faults.arm(call, true);
         world.steps().await;
-        assert!(world.faults.has_failed(), "some call is the one that sends");
+        assert!(world.faults.has_failed(), "one of the calls sends");
         let receipts = processed(&world).await;
         let is_open = |entry: &domain::replay::Entry| matches!(entry.outcome, Outcome::Sending { .. });
         if receipts.is_empty() || !world.entries(&id).await.iter().any(is_open) {
@@ -182,20 +176,20 @@ async fn a_receipt_shows_that_a_letter_was_sent_whose_answer_was_lost() {
             world.steps().await;
         }
         assert!(world.replay(&id).await.is_finished());
-        assert_eq!(processed(&world).await.len(), 0, "nothing is sent again");
+        assert_eq!(processed(&world).await.len(), 0, "no letter is sent again");
         assert_eq!(world.ledger(&id).await.total().sent_twice, 0);
         return;
     }
 }
 
-/// Receipts that are taken while one call fails; true when there was such a call.
+/// Handles receipts with one failing call. Returns whether handling makes that many calls.
 async fn receipts_survive(call: i64, after: bool) -> bool {
     let (world, group, id) = replaying(2).await;
     world.steps().await;
     let receipts = processed(&world).await;
     world.faults.arm(call, after);
     let failed = take(&world, &receipts).await;
-    assert!(failed.is_empty() || failed.len() == 2, "those of one replay come again together: {failed:?}");
+    assert!(failed.is_empty() || failed.len() == 2, "receipts of one replay are retried together: {failed:?}");
     if !failed.is_empty() {
         assert_eq!(take(&world, &receipts).await, []);
     }
@@ -207,12 +201,12 @@ async fn receipts_survive(call: i64, after: bool) -> bool {
 }
 
 #[tokio::test]
-async fn receipts_are_taken_once_after_a_crash_at_any_call() {
+async fn receipts_count_once_after_a_crash_at_any_call() {
     let mut calls = 0;
     while receipts_survive(calls, false).await && receipts_survive(calls, true).await {
         calls += 1;
     }
-    assert!(calls > 4, "taking receipts makes more than {calls} calls");
+    assert!(calls > 4, "handling receipts makes more than {calls} calls");
 }
 
 #[tokio::test]

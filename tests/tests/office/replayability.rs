@@ -1,5 +1,5 @@
-//! Letters that are not the message they stand for are left out of a plan, each kind with its words, and the gate and
-//! the letter's page say so.
+//! Letters whose payload is not the original message are left out of a plan, each kind with its reason, which the gate
+//! and the letter's page show.
 
 use async_trait::async_trait;
 use domain::fix::FixKind;
@@ -11,15 +11,16 @@ use domain::replay::{OutcomeKind, PlanOptions, SkipReason};
 use domain::time::Span;
 use harness::world::World;
 use office::act;
+use office::gate::LettersToSend;
 use office::port::{Payloads, Presence};
 use queue::{Outgoing, Queue as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wire::{ApproveRequest, DeclareFixRequest, LetterDetail};
+use wire::{DeclareFixRequest, LetterDetail};
 
 const POINTER: &str = r#"["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large","s3Key":"k"}]"#;
 
-/// What Scheduler writes when it could not deliver to the main queue.
+/// Sends a dead letter as EventBridge Scheduler writes it when it cannot deliver to the main queue.
 async fn scheduled(world: &World, body: &str, truncated: bool) {
     let attributes = [
         ("SCHEDULE_ARN", "arn:aws:scheduler:local:000000000000:schedule/default/nightly"),
@@ -35,7 +36,7 @@ async fn scheduled(world: &World, body: &str, truncated: bool) {
 }
 
 #[tokio::test]
-async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
+async fn letters_that_cannot_be_sent_back_are_left_out_with_a_reason() {
     let mut world = World::new().await;
     for (body, truncated) in [("{\"n\":1}", false), ("{\"n\":2}", false), ("{\"n\":3", true), (POINTER, false)] {
         scheduled(&world, body, truncated).await;
@@ -45,36 +46,32 @@ async fn what_cannot_be_sent_back_is_left_out_with_its_reason() {
     let letters = world.letters(&group, None).await;
     let truncated =
         letters.iter().find(|l| matches!(l.diagnosis.replayability, Replayability::Truncated { .. })).unwrap();
-    let page = LetterDetail::of(truncated.clone(), Vec::new());
+    let page = LetterDetail::new(truncated.clone(), Vec::new());
     assert!(page.row.replayability.reason().is_some_and(|reason| reason.contains("truncated the payload")));
 
-    world.advance(Span::from_secs(1));
-    let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2".into(), note: None };
-    act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
-    world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let mut words: Vec<_> = plan.left_out.iter().map(|left| format!("{} {}", left.letters, left.reason)).collect();
-    words.sort();
+    let plan = world.plan_with_fix(&group, "v2", &PlanOptions::default()).await;
+    let mut reasons: Vec<_> = plan.left_out.iter().map(|row| format!("{} {}", row.letters, row.reason)).collect();
+    reasons.sort();
     assert_eq!(plan.letters.letters, 2);
-    assert_eq!(words, ["1 truncated on the way", "1 with a payload in S3 that may have expired"]);
+    assert_eq!(reasons, ["1 truncated on the way", "1 with a payload in S3 that may have expired"]);
 
     let mut policy = Policy::clone(&world.office.policy);
     policy.replay.send_pointers = true;
     world.office.policy = Arc::new(policy);
     world.advance(Span::from_secs(1));
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    assert_eq!(plan.letters.letters, 3, "the policy lets pointers go");
+    let plan = world.plan(&group, &PlanOptions::default()).await;
+    assert_eq!(plan.letters.letters, 3, "the policy allows pointers");
     let facts = world.store.group_facts(&group, 0).await.unwrap().unwrap();
-    let would_be_sent = act::would_be_sent(&world.office, &facts).await.unwrap();
-    assert_eq!(would_be_sent.unchecked, ["1 whose payloads in S3 this office cannot see"]);
+    let to_send = LettersToSend::now(&world.office, &facts).await.unwrap();
+    assert_eq!(to_send.unchecked, ["1 with payloads in S3 that this office cannot check"]);
 }
 
-/// A bucket whose objects expire, all at once.
+/// A bucket whose objects all expire at once.
 struct Expires(AtomicBool);
 
 #[async_trait]
 impl Payloads for Expires {
-    async fn look(&self, _: &PayloadLocation) -> Presence {
+    async fn check(&self, _: &PayloadLocation) -> Presence {
         if self.0.load(Ordering::SeqCst) { Presence::Gone } else { Presence::There }
     }
 }
@@ -97,12 +94,11 @@ async fn a_letter_whose_payload_expires_between_plan_and_send_is_not_sent() {
     act::declare_fix(&world.office, &world.otto(), &group, &fix).await.unwrap();
     world.advance(Span::from_secs(11));
     let options = PlanOptions { canary_letters: Some(2), ..PlanOptions::default() };
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &options).await.unwrap();
-    assert_eq!(plan.letters.letters, 2, "it was still there");
+    let plan = world.plan(&group, &options).await;
+    assert_eq!(plan.letters.letters, 2, "the payload still exists");
 
     bucket.0.store(true, Ordering::SeqCst);
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "tested".into(), waivers: Vec::new() };
-    let replay = act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    let replay = world.approve(&group, &plan).await;
     while !world.replay(replay.id()).await.is_finished() {
         world.steps().await;
         world.consume(&|_| None, "v2").await;
@@ -113,7 +109,7 @@ async fn a_letter_whose_payload_expires_between_plan_and_send_is_not_sent() {
     let entries = world.store.entries(replay.id(), None, Some(OutcomeKind::Skipped), None, 10).await.unwrap().items;
     assert!(matches!(&entries[0].outcome, domain::replay::Outcome::Skipped { reason: SkipReason::PayloadGone, .. }));
     let waiting = world.letters(&group, Some(domain::letter::LetterStateKind::Waiting)).await;
-    assert_eq!(waiting.len(), 1, "it stays in the office");
+    assert_eq!(waiting.len(), 1, "the letter stays in the office");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The story, told to the handlers: letters die, are grouped, fixed, approved, replayed, judged, delivered.
+//! The whole story at the handlers: letters die, are grouped, fixed, approved, replayed, and delivered or returned.
 
 use domain::fix::FixKind;
 use domain::gate::ConditionKind;
@@ -9,9 +9,10 @@ use domain::money::{Currency, Money};
 use domain::policy::{GatePolicy, Policy};
 use domain::replay::{Ending, OutcomeKind, PauseReason, PlanHash, PlanOptions, ReplayState, Verdict};
 use domain::time::Span;
-use harness::world::{World, kinds, number_of};
+use harness::world::{World, approve_request, kinds, number_of};
 use office::act;
 use office::error::OfficeError;
+use office::gate::LettersToSend;
 use queue::{Queue as _, Received};
 use std::sync::Arc;
 use wire::{ApproveRequest, DeclareFixRequest, ResumeRequest, WaiverRequest};
@@ -41,10 +42,8 @@ fn fix(reference: &str) -> DeclareFixRequest {
 }
 
 async fn planned(world: &World, group: &GroupId, reference: &str) -> ApproveRequest {
-    world.declare_fix(group, reference).await;
-    world.advance(Span::from_secs(11));
-    let plan = act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await.unwrap();
-    ApproveRequest { plan_hash: plan.hash(), reason: "tested on staging".into(), waivers: Vec::new() }
+    let plan = world.plan_with_fix(group, reference, &PlanOptions::default()).await;
+    approve_request(&plan)
 }
 
 async fn approved(world: &World, group: &GroupId, reference: &str) -> ReplayId {
@@ -74,12 +73,12 @@ async fn a_right_fix_delivers_every_letter_and_resolves_the_group() {
 }
 
 #[tokio::test]
-async fn a_wrong_fix_stops_by_itself_and_the_right_one_finishes_it() {
+async fn a_wrong_fix_pauses_the_replay_and_the_right_one_finishes_it() {
     let (world, group) = world_with_letters(60).await;
     let id = approved(&world, &group, "v2").await;
     let replay = world.run(&id, &only_every_fourth_works, "v2").await;
     let ReplayState::Paused { why: PauseReason::TooManyReturned { returned, sent, .. }, .. } = replay.state() else {
-        panic!("it stopped itself: {:?}", replay.state())
+        panic!("the replay did not pause itself: {:?}", replay.state())
     };
     assert!(returned * 2 > *sent);
     let returned = world.entries(&id).await.into_iter().filter_map(|entry| match entry.outcome {
@@ -93,21 +92,22 @@ async fn a_wrong_fix_stops_by_itself_and_the_right_one_finishes_it() {
     let OfficeError::GateClosed(unmet) = refused else { panic!("{refused}") };
     assert!(kinds(&unmet).contains(&ConditionKind::FixDeclared));
 
-    world.advance(Span::from_secs(1));
-    act::declare_fix(&world.office, &world.otto(), &group, &fix("v3")).await.unwrap();
+    world.declare_fix(&group, "v3").await;
     world.advance(Span::from_secs(11));
     let own = act::resume(&world.office, &world.otto(), &id, &resume()).await.unwrap_err();
     assert!(matches!(own, OfficeError::GateClosed(unmet) if kinds(&unmet) == [ConditionKind::Approval]));
     act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
     let replay = world.run(&id, &everything_works, "v3").await;
     assert!(replay.is_finished());
-    let came_back = world.ledger(&id).await.total().returned;
-    assert!(matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }), "what came back may follow");
+    let returned = world.ledger(&id).await.total().returned;
+    assert!(
+        matches!(state_of(&world, &group).await, GroupState::FixDeclared { .. }),
+        "the returned letters may follow"
+    );
 
-    let plan = act::make_plan(&world.office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    assert_eq!(plan.letters.letters as u64, came_back);
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "the rest".into(), waivers: Vec::new() };
-    act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
+    let plan = world.plan(&group, &PlanOptions::default()).await;
+    assert_eq!(plan.letters.letters as u64, returned);
+    world.approve(&group, &plan).await;
     world.run(&plan.id, &everything_works, "v3").await;
     assert!(matches!(state_of(&world, &group).await, GroupState::Resolved { .. }));
     let counts = world.counters_are_exact(&group).await;
@@ -127,7 +127,7 @@ async fn a_closed_gate_refuses_and_says_why() {
     world.advance(Span::from_secs(1));
     act::declare_fix(office, &world.otto(), &group, &fix("v2")).await.unwrap();
     let plan = act::make_plan(office, &world.otto(), &group, &PlanOptions::default()).await.unwrap();
-    let approve = ApproveRequest { plan_hash: plan.hash(), reason: "now".into(), waivers: Vec::new() };
+    let approve = approve_request(&plan);
     let unmet = |result: Result<_, OfficeError>| match result {
         Err(OfficeError::GateClosed(unmet)) => kinds(&unmet),
         Err(error) => panic!("{error}"),
@@ -145,7 +145,7 @@ async fn a_closed_gate_refuses_and_says_why() {
     assert!(matches!(other, Err(OfficeError::PlanChanged)));
     assert_eq!(world.queue.attributes(&world.main).await.unwrap().visible_count, 0, "nothing was sent");
 
-    let waiver = WaiverRequest { condition: ConditionKind::Quiet, reason: "traffic is switched off".into() };
+    let waiver = WaiverRequest { condition: ConditionKind::Quiet, reason: "no traffic".into() };
     let waived = ApproveRequest { waivers: vec![waiver], ..approve };
     act::approve(office, &world.anna(), &group, &waived).await.unwrap();
 }
@@ -160,7 +160,7 @@ async fn nothing_is_sent_after_a_pause_or_an_abort() {
     let replay = world.run(&id, &everything_works, "v2").await;
     assert!(matches!(replay.state(), ReplayState::Paused { why: PauseReason::ByPerson { .. }, .. }));
     let after = world.ledger(&id).await.total();
-    assert_eq!((after.sent(), after.delivered), (sent, sent), "what was in flight has its outcome");
+    assert_eq!((after.sent(), after.delivered), (sent, sent), "every letter in flight has an outcome");
 
     act::abort(&world.office, &world.otto(), &id, "wrong queue").await.unwrap();
     let replay = world.run(&id, &everything_works, "v2").await;
@@ -168,11 +168,11 @@ async fn nothing_is_sent_after_a_pause_or_an_abort() {
     let total = world.ledger(&id).await.total();
     assert_eq!((total.delivered, total.skipped), (sent, 80 - sent));
     let waiting = world.letters(&group, Some(LetterStateKind::Waiting)).await.len() as u64;
-    assert_eq!(waiting, 80 - sent, "what was not sent still waits");
+    assert_eq!(waiting, 80 - sent, "every unsent letter still waits");
 }
 
 #[tokio::test]
-async fn a_resumption_over_the_limit_of_money_needs_a_second_person() {
+async fn resuming_above_the_amount_limit_needs_a_second_person() {
     let (mut world, group) = world_with_letters(30).await;
     let limit = Money { amount: 100.into(), currency: Currency::parse("EUR").unwrap() };
     let gate = GatePolicy { four_eyes: false, four_eyes_from: vec![limit], ..world.office.policy.gate.clone() };
@@ -187,17 +187,17 @@ async fn a_resumption_over_the_limit_of_money_needs_a_second_person() {
 }
 
 #[tokio::test]
-async fn a_paused_replay_is_judged_by_what_is_left_of_its_plan() {
+async fn the_gate_of_a_paused_replay_covers_its_remaining_letters() {
     let (world, group) = world_with_letters(30).await;
     let id = approved(&world, &group, "v2").await;
     world.steps().await;
     act::pause(&world.office, &world.otto(), &id, "lunch").await.unwrap();
     world.run(&id, &everything_works, "v2").await;
-    let left = world.ledger(&id).await.total().pending;
-    assert!(left > 0);
+    let remaining = world.ledger(&id).await.total().pending;
+    assert!(remaining > 0);
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
-    let act::WouldBeSent { letters, left_out, .. } = act::would_be_sent(&world.office, &facts).await.unwrap();
-    assert_eq!((letters.letters as u64, left_out), (left, Vec::new()));
+    let LettersToSend { letters, left_out, .. } = LettersToSend::now(&world.office, &facts).await.unwrap();
+    assert_eq!((letters.letters as u64, left_out), (remaining, Vec::new()));
 }
 
 #[tokio::test]
@@ -213,12 +213,12 @@ async fn a_letter_that_dies_after_the_fix_makes_its_group_regress() {
 }
 
 #[tokio::test]
-async fn a_letter_that_failed_before_the_fix_is_no_regression() {
+async fn a_letter_that_failed_before_the_fix_is_not_a_regression() {
     let (world, group) = world_with_letters(5).await;
     world.place(100, 1).await;
     world.consume(&nothing_works, "v1").await;
     let id = approved(&world, &group, "v2").await;
-    // The late letter lies in the dead-letter queue all the while.
+    // The late letter stays in the dead-letter queue during the replay.
     for _ in 0..60 {
         world.steps().await;
         world.consume(&everything_works, "v2").await;
@@ -234,7 +234,7 @@ async fn a_letter_that_failed_before_the_fix_is_no_regression() {
 }
 
 #[tokio::test]
-async fn a_letter_that_comes_back_late_is_counted_as_returned() {
+async fn a_letter_that_returns_late_is_counted_as_returned() {
     let (world, group) = world_with_letters(2).await;
     let id = approved(&world, &group, "v2").await;
     for _ in 0..60 {
@@ -243,7 +243,7 @@ async fn a_letter_that_comes_back_late_is_counted_as_returned() {
         world.queue.receive(&world.main, 10, Span::ZERO, long).await.expect("receive");
         world.advance(Span::from_secs(1));
     }
-    assert_eq!(world.ledger(&id).await.total().delivered, 2, "somebody has them in hand, and the windows pass");
+    assert_eq!(world.ledger(&id).await.total().delivered, 2, "the windows end while a consumer holds the messages");
     world.advance(Span::from_mins(10));
     world.consume(&nothing_works, "v2").await;
     assert_eq!(world.intake().await.returned, 2);
@@ -254,23 +254,23 @@ async fn a_letter_that_comes_back_late_is_counted_as_returned() {
 }
 
 #[tokio::test]
-async fn a_letter_that_nobody_takes_from_the_main_queue_is_not_delivered() {
+async fn a_letter_that_no_consumer_receives_is_not_delivered() {
     let (world, group) = world_with_letters(40).await;
     let id = approved(&world, &group, "v2").await;
     for _ in 0..90 {
         world.steps().await;
         world.advance(Span::from_mins(1));
     }
-    let stopped = world.replay(&id).await;
+    let paused = world.replay(&id).await;
     let why = PauseReason::BacklogNotDrained { visible_count: 2 };
-    assert!(matches!(&stopped.state(), ReplayState::Paused { why: said, .. } if *said == why), "{:?}", stopped.state());
+    assert!(matches!(&paused.state(), ReplayState::Paused { why: found, .. } if *found == why), "{:?}", paused.state());
     let total = world.ledger(&id).await.total();
-    assert_eq!((total.in_flight, total.delivered, total.pending), (2, 0, 38), "only the canary went out");
+    assert_eq!((total.in_flight, total.delivered, total.pending), (2, 0, 38), "only the canary was sent");
     world.ledger_matches_entries(&id).await;
 
-    // The consumer is switched on: the canary is judged by what it does, and the rest may follow.
-    let judged = world.run(&id, &everything_works, "v2").await;
-    assert!(judged.is_paused());
+    // The consumer starts: its results decide on the canary, and the remaining letters may follow.
+    let replay = world.run(&id, &everything_works, "v2").await;
+    assert!(replay.is_paused());
     assert_eq!(world.ledger(&id).await.total().delivered, 2);
     act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap();
     let done = world.run(&id, &everything_works, "v2").await;

@@ -1,5 +1,4 @@
-//! A payload transform as a fix: saved, tried, declared, approved by a second person, applied to what is sent and to
-//! nothing else.
+//! A payload transform as a fix: saved, dry-run, declared, approved by a second person, and applied only to sent messages.
 
 use axum::Router;
 use axum::body::Body;
@@ -13,7 +12,7 @@ use domain::replay::{Ending, Entry, Outcome, OutcomeKind, PlanOptions, ReplaySta
 use domain::role::Role;
 use domain::time::{Span, Timestamp};
 use domain::transform::{DryRun, Transform, body_hash};
-use harness::world::{World, kinds, number_of};
+use harness::world::{World, approve_request, kinds, number_of};
 use http_body_util::BodyExt;
 use office::act;
 use office::api::{self, Api, Caller, Identify};
@@ -29,7 +28,7 @@ use wire::{
 };
 
 const BUG: &str = "orders::pricing::Overflow";
-/// The consumer wants the amount in cents.
+/// Adds the amount in cents, which the consumer requires.
 const PROGRAM: &str = ".total.cents = (.total.amount | split(\".\") | add | tonumber)";
 
 fn nothing_works(_: &Received) -> Option<&'static str> {
@@ -52,27 +51,27 @@ async fn world_with_letters(count: u64) -> (World, GroupId) {
 }
 
 async fn save(world: &World, group: &GroupId, program: &str) -> Transform {
-    let ask = SaveTransformRequest { program: program.into(), note: None };
-    act::save_transform(&world.office, &world.otto(), group, &ask).await.unwrap()
+    let request = SaveTransformRequest { program: program.into(), note: None };
+    act::save_transform(&world.office, &world.otto(), group, &request).await.unwrap()
 }
 
-/// A dry run to its end.
+/// Runs a dry run to its end.
 async fn dry_run(world: &World, group: &GroupId, version: u32) -> DryRun {
-    let mut go_on = None;
+    let mut continued = None;
     loop {
-        let ask = DryRunRequest { version, go_on, filter: LetterFilter::default() };
-        let run = act::dry_run(&world.office, &world.otto(), group, &ask).await.unwrap();
+        let request = DryRunRequest { version, go_on: continued, filter: LetterFilter::default() };
+        let run = act::dry_run(&world.office, &world.otto(), group, &request).await.unwrap();
         if run.is_whole() {
             return run;
         }
-        go_on = Some(run.revision);
+        continued = Some(run.revision);
     }
 }
 
 async fn planned(world: &World, group: &GroupId, version: &str) -> ApproveRequest {
     act::declare_fix(&world.office, &world.otto(), group, &declare(version)).await.unwrap();
-    let plan = act::make_plan(&world.office, &world.otto(), group, &PlanOptions::default()).await.unwrap();
-    ApproveRequest { plan_hash: plan.hash(), reason: "looked at the dry run".into(), waivers: Vec::new() }
+    let plan = world.plan(group, &PlanOptions::default()).await;
+    approve_request(&plan)
 }
 
 async fn approved(world: &World, group: &GroupId, program: &str) -> ReplayId {
@@ -87,7 +86,7 @@ fn of_kind(entries: &[Entry], kind: OutcomeKind) -> Vec<&Entry> {
 }
 
 #[tokio::test]
-async fn letters_are_delivered_changed_and_kept_as_they_were() {
+async fn letters_are_sent_changed_and_stored_unchanged() {
     let (world, group) = world_with_letters(30).await;
     let originals = world.letters(&group, None).await;
     let id = approved(&world, &group, PROGRAM).await;
@@ -105,13 +104,13 @@ async fn letters_are_delivered_changed_and_kept_as_they_were() {
             original.content.body.replace(r#","currency":"EUR"}"#, &format!(r#","currency":"EUR","cents":{cents}}}"#));
         assert!(processed.contains(&sent), "{sent}");
         let entry = world.store.entry(&id, &original.id).await.unwrap().unwrap();
-        let changed = entry.changed_by.expect("the history says that it was changed");
+        let changed = entry.changed_by.expect("the entry records the change");
         assert_eq!((changed.version, changed.body_hash), (1, body_hash(&sent)));
     }
 }
 
 #[tokio::test]
-async fn what_fails_is_skipped_with_its_reason_and_what_stays_goes_as_it_lay() {
+async fn failed_letters_are_skipped_and_unchanged_letters_are_sent_as_they_are() {
     let (world, group) = world_with_letters(9).await;
     let program = r#"(.order_id | ltrimstr("ord_") | tonumber) as $n
         | if $n % 3 == 0 then error("no customer for \($n)") elif $n % 3 == 1 then . else .changed = true end"#;
@@ -134,36 +133,36 @@ async fn what_fails_is_skipped_with_its_reason_and_what_stays_goes_as_it_lay() {
     for body in processed {
         let n = number_of(&body);
         let original = harness::world::order(n);
-        assert_eq!(body == original, n % 3 == 1, "a letter that stays goes byte for byte: {body}");
+        assert_eq!(body == original, n % 3 == 1, "an unchanged letter is sent byte for byte: {body}");
     }
     world.counters_are_exact(&group).await;
 }
 
 #[tokio::test]
-async fn a_letter_that_comes_back_keeps_its_original() {
+async fn a_returned_letter_keeps_its_original() {
     let (world, group) = world_with_letters(12).await;
     let originals = world.letters(&group, None).await;
     let id = approved(&world, &group, ".other = 1").await;
     let replay = world.run(&id, &nothing_works, "v1").await;
     assert!(replay.is_paused(), "{:?}", replay.state());
-    assert_eq!(world.letters(&group, None).await.len(), originals.len(), "no letter of its own came of a return");
+    assert_eq!(world.letters(&group, None).await.len(), originals.len(), "a return creates no new letter");
     for original in originals {
         let kept = world.store.letter(&original.id).await.unwrap().unwrap();
         assert_eq!(kept.content, original.content);
     }
-    // The right program is another version; who resumes names the one that they saw.
+    // The right program is another version. Resuming names the version that the person saw.
     world.advance(Span::from_secs(1));
     let right = save(&world, &group, PROGRAM).await;
     act::declare_fix(&world.office, &world.otto(), &group, &declare("2")).await.unwrap();
     let resume = |program_hash| ResumeRequest { reason: "v2 is right".into(), program_hash, waivers: Vec::new() };
-    let ask = async |ask: ResumeRequest| act::resume(&world.office, &world.anna(), &id, &ask).await;
-    assert!(matches!(ask(resume(None)).await, Err(OfficeError::PlanChanged)));
-    assert!(matches!(ask(resume(Some("another".into()))).await, Err(OfficeError::PlanChanged)));
+    let try_resume = async |request: ResumeRequest| act::resume(&world.office, &world.anna(), &id, &request).await;
+    assert!(matches!(try_resume(resume(None)).await, Err(OfficeError::PlanChanged)));
+    assert!(matches!(try_resume(resume(Some("another".into()))).await, Err(OfficeError::PlanChanged)));
     let named = Some(right.named().program_hash);
-    let closed = ask(resume(named.clone())).await.unwrap_err();
+    let closed = try_resume(resume(named.clone())).await.unwrap_err();
     assert!(matches!(closed, OfficeError::GateClosed(unmet) if kinds(&unmet) == [ConditionKind::DryRun]));
     dry_run(&world, &group, 2).await;
-    ask(resume(named)).await.unwrap();
+    try_resume(resume(named)).await.unwrap();
     let replay = world.run(&id, &only_cents_work, "v1").await;
     assert!(replay.is_finished(), "{:?}", replay.state());
     let entries = world.entries(&id).await;
@@ -186,7 +185,7 @@ async fn the_gate_waits_for_a_dry_run_that_changes_something() {
         world.advance(Span::from_secs(1));
         let saved = save(&world, &group, program).await;
         let approve = planned(&world, &group, version).await;
-        assert_eq!(unmet(&approve, &world.anna()).await, [ConditionKind::DryRun], "{program}: not tried");
+        assert_eq!(unmet(&approve, &world.anna()).await, [ConditionKind::DryRun], "{program}: no dry run");
         let run = dry_run(&world, &group, saved.version).await;
         assert_eq!(run.counts.total(), 5);
         if program != PROGRAM {
@@ -194,34 +193,34 @@ async fn the_gate_waits_for_a_dry_run_that_changes_something() {
             assert_eq!(unmet(&approve, &world.anna()).await, [ConditionKind::DryRun], "{program}: changes nothing");
             continue;
         }
-        assert_eq!(unmet(&approve, &world.otto()).await, [ConditionKind::Approval], "four eyes");
+        assert_eq!(unmet(&approve, &world.otto()).await, [ConditionKind::Approval], "the declarer cannot approve");
         act::approve(&world.office, &world.anna(), &group, &approve).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn a_dry_run_goes_on_where_it_was_and_counts_each_letter_once() {
+async fn a_continued_dry_run_counts_each_letter_once() {
     let (world, group) = world_with_letters(450).await;
     save(&world, &group, "if (.order_id | endswith(\"0\")) then error(\"zero\") else .x = 1 end").await;
-    let ask = async |go_on| {
-        let ask = DryRunRequest { version: 1, go_on, filter: LetterFilter::default() };
-        act::dry_run(&world.office, &world.otto(), &group, &ask).await
+    let try_run = async |go_on| {
+        let request = DryRunRequest { version: 1, go_on, filter: LetterFilter::default() };
+        act::dry_run(&world.office, &world.otto(), &group, &request).await
     };
-    let first = ask(None).await.unwrap();
+    let first = try_run(None).await.unwrap();
     assert!(!first.is_whole() && first.counts.total() < 450, "{:?}", first.counts);
-    let second = ask(Some(first.revision)).await.unwrap();
+    let second = try_run(Some(first.revision)).await.unwrap();
     assert!(second.counts.total() > first.counts.total());
-    assert!(matches!(ask(Some(first.revision)).await, Err(OfficeError::NotNow(_))), "nobody counts a page twice");
+    assert!(matches!(try_run(Some(first.revision)).await, Err(OfficeError::NotNow(_))), "no page is counted twice");
     let run = dry_run(&world, &group, 1).await;
     assert_eq!((run.counts.changed, run.counts.unchanged, run.counts.failed), (405, 0, 45));
     assert_eq!(run.failures.len(), 20);
-    assert!(matches!(ask(Some(run.revision)).await, Err(OfficeError::NotNow(_))), "it is done");
+    assert!(matches!(try_run(Some(run.revision)).await, Err(OfficeError::NotNow(_))), "the dry run is complete");
     let stored = world.store.transform(&group, 1).await.unwrap().unwrap().dry_run.unwrap();
     assert_eq!(stored, run);
 }
 
 #[tokio::test]
-async fn a_runaway_is_skipped_and_the_others_are_delivered() {
+async fn an_endless_program_skips_its_letter_only() {
     let (world, group) = world_with_letters(6).await;
     let program = r#"if .order_id == "ord_000003" then (def f: f; f) else .x = 1 end"#;
     let id = approved(&world, &group, program).await;
@@ -230,14 +229,14 @@ async fn a_runaway_is_skipped_and_the_others_are_delivered() {
     assert_eq!((total.delivered, total.skipped), (5, 1), "{total:?}");
 }
 
-/// The token is role and name: `operator:otto`.
+/// Identifies a caller by a token such as `operator:otto`.
 struct ByName;
 
 #[async_trait::async_trait]
 impl Identify for ByName {
     async fn who(&self, token: &str, _: Timestamp) -> Option<Caller> {
         let (role, name) = token.split_once(':')?;
-        let role = Role::ALL.into_iter().find(|of| of.as_str() == role)?;
+        let role = Role::ALL.into_iter().find(|one| one.as_str() == role)?;
         Some(Caller { actor: name.into(), role })
     }
 }
@@ -245,9 +244,9 @@ impl Identify for ByName {
 async fn post<A: DeserializeOwned>(
     router: &Router,
     path: &str,
-    ask: &impl Serialize,
+    request: &impl Serialize,
 ) -> Result<A, (StatusCode, ErrorBody)> {
-    call(router, "POST", path, serde_json::to_string(ask).unwrap()).await
+    call(router, "POST", path, serde_json::to_string(request).unwrap()).await
 }
 
 async fn call<A: DeserializeOwned>(
@@ -268,7 +267,7 @@ async fn call<A: DeserializeOwned>(
 }
 
 #[tokio::test]
-async fn the_api_previews_saves_tries_and_lists() {
+async fn the_api_previews_saves_dry_runs_and_lists() {
     let (world, group) = world_with_letters(50).await;
     let api = Api {
         office: world.office.clone(),
@@ -277,7 +276,7 @@ async fn the_api_previews_saves_tries_and_lists() {
         watching: [world.dlq.clone()].into(),
     };
     let router = api::router(api, &api::endpoints());
-    let path = |rest: &str| format!("/groups/{group}/transform{rest}");
+    let path = |suffix: &str| format!("/groups/{group}/transform{suffix}");
     let with = |program: &str| PreviewTransformRequest {
         program: program.into(),
         letters_max: None,
@@ -310,10 +309,10 @@ async fn the_api_previews_saves_tries_and_lists() {
     let save = SaveTransformRequest { program: PROGRAM.into(), note: Some(" cents for all ".into()) };
     let saved: Transform = post(&router, &path(""), &save).await.unwrap();
     assert_eq!((saved.version, saved.note.as_deref(), saved.saved_by.as_str()), (1, Some("cents for all"), "otto"));
-    let try_all = |version| DryRunRequest { version, go_on: None, filter: LetterFilter::default() };
-    let run: DryRun = post(&router, &path("/dry-run"), &try_all(1)).await.unwrap();
+    let dry_run_of = |version| DryRunRequest { version, go_on: None, filter: LetterFilter::default() };
+    let run: DryRun = post(&router, &path("/dry-run"), &dry_run_of(1)).await.unwrap();
     assert_eq!((run.counts.changed, run.is_whole()), (50, true));
-    let (status, _) = post::<DryRun>(&router, &path("/dry-run"), &try_all(2)).await.unwrap_err();
+    let (status, _) = post::<DryRun>(&router, &path("/dry-run"), &dry_run_of(2)).await.unwrap_err();
     assert_eq!(status, StatusCode::NOT_FOUND);
     let all: TransformsAnswer = call(&router, "GET", &path(""), String::new()).await.unwrap();
     assert_eq!((all.versions.len(), &all.versions[0].transform, &all.versions[0].dry_run), (1, &saved, &Some(run)));

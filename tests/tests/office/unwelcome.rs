@@ -1,4 +1,4 @@
-//! A letter that the store will never take holds up none that came with it.
+//! A letter that the store permanently refuses does not block the rest of its batch.
 
 use async_trait::async_trait;
 use domain::metric::{Datum, NOT_KEPT};
@@ -7,35 +7,35 @@ use harness::world::{World, order};
 use office::port::{Metrics, SinkError};
 use std::sync::{Arc, Mutex};
 
-/// Metrics that can be looked at.
+/// Metrics that a test can read.
 #[derive(Default)]
-struct Told(Mutex<Vec<Datum>>);
+struct Recorded(Mutex<Vec<Datum>>);
 
 #[async_trait]
-impl Metrics for Told {
+impl Metrics for Recorded {
     async fn put(&self, data: &[Datum]) -> Result<(), SinkError> {
         self.0.lock().unwrap().extend_from_slice(data);
         Ok(())
     }
 }
 
-impl Told {
-    /// How many messages were not kept, one number for each time that this was told.
+impl Recorded {
+    /// Returns how many messages were not stored, one number for each report.
     fn not_kept(&self) -> Vec<f64> {
-        let told = self.0.lock().unwrap();
-        told.iter().filter(|datum| datum.name == NOT_KEPT.name).map(|datum| datum.values[0].0).collect()
+        let data = self.0.lock().unwrap();
+        data.iter().filter(|datum| datum.name == NOT_KEPT.name).map(|datum| datum.values[0].0).collect()
     }
 }
 
 #[tokio::test]
-async fn letters_that_the_store_refuses_stay_in_their_queue_and_the_rest_is_kept() {
+async fn refused_letters_stay_in_their_queue_and_the_others_are_kept() {
     const LETTERS: u64 = 40;
     let mut world = World::new().await;
-    let told = Arc::new(Told::default());
-    world.office.metrics = told.clone();
+    let metrics = Arc::new(Recorded::default());
+    world.office.metrics = metrics.clone();
     for n in 0..LETTERS {
-        let cause = if n % 2 == 0 { "orders::pricing::Overflow" } else { "orders::stock::Sold" };
-        world.die(n, cause, world.office.now()).await;
+        let error = if n % 2 == 0 { "orders::pricing::Overflow" } else { "orders::stock::Sold" };
+        world.die(n, error, world.office.now()).await;
     }
     let open = async || {
         let groups = world.store.groups(0, None, 10).await.unwrap().items;
@@ -44,11 +44,11 @@ async fn letters_that_the_store_refuses_stay_in_their_queue_and_the_rest_is_kept
     world.faults.refuse_letters_with(Some(&order(7)));
     let report = world.intake().await;
     assert_eq!((report.kept, report.failed.len()), (LETTERS as usize - 1, 1));
-    assert_eq!(told.not_kept(), [1.0], "an alarm can be on it");
+    assert_eq!(metrics.not_kept(), [1.0], "an alarm can watch this");
     assert_eq!(open().await.iter().sum::<i64>(), LETTERS.cast_signed() - 1);
     world.faults.refuse_letters_with(None);
     world.advance(Span::from_mins(30));
     assert_eq!(world.intake().await.kept, 1);
     assert_eq!(open().await, [LETTERS.cast_signed() / 2; 2]);
-    assert_eq!(told.not_kept(), [1.0], "and no more");
+    assert_eq!(metrics.not_kept(), [1.0], "no further report");
 }

@@ -1,5 +1,5 @@
-//! `kill -9` of the real office, at moments that a seed chooses: nothing is lost, nothing is counted twice, and what was
-//! begun is finished. And what a person with curl is refused.
+//! `kill -9` of the real office at random moments, from a seed: no letter is lost or counted twice, and every replay
+//! finishes. Also tests that the API refuses forbidden requests.
 
 use domain::gate::ConditionKind;
 use domain::group::GroupState;
@@ -16,16 +16,17 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use wire::{ErrorBody, ErrorCode, GroupDetail, GroupRow, GroupsAnswer, PlanView, ReplayView, ReplaysAnswer};
 
-const A_MOMENT: Duration = Duration::from_secs(30);
-/// Twice the visibility timeout of the dead-letter queue.
-const A_MINUTE: Duration = Duration::from_secs(60);
-/// A dead executor's lease lasts half a minute, and every kill may leave one.
-const A_REPLAY: Duration = Duration::from_secs(300);
+/// The deadline for most conditions.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// The deadline for empty queues: twice the visibility timeout of the dead-letter queue.
+const QUEUES_DEADLINE: Duration = Duration::from_secs(60);
+/// The deadline for a replay: every kill may leave a lease of half a minute.
+const REPLAY_DEADLINE: Duration = Duration::from_secs(300);
 
-/// Where the kills come. `DLO_SEED` repeats a run.
+/// The source of the moments of the kills. `DLO_SEED` repeats a run.
 fn chance() -> Chance {
     let seed = std::env::var("DLO_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_121);
-    println!("run it again with DLO_SEED={seed}");
+    println!("repeat this run with DLO_SEED={seed}");
     Chance(seed)
 }
 
@@ -37,22 +38,22 @@ async fn detail(client: &Client, group: &GroupId) -> GroupDetail {
     client.get(&format!("/groups/{group}")).await
 }
 
-/// Waits until so many letters wait in one group, and there is no other.
+/// Waits until exactly one group exists and has so many open letters.
 async fn one_group(client: &Client, letters: i64) -> GroupId {
-    until("one group with every letter", A_MOMENT, async || match &groups(client).await[..] {
+    until("one group with every letter", DEADLINE, async || match &groups(client).await[..] {
         [group] if group.open.letters == letters => Some(group.id.clone()),
         _ => None,
     })
     .await
 }
 
-/// Gift cards under version 1 have died, version 3 is live, otto has declared it and made a plan.
+/// Makes gift cards die under version 1, deploys version 3, declares it as the fix and makes a plan, as the operator.
 async fn planned(demo: &Demo, letters: u32, pace_per_s: u32) -> (Client, GroupId, PlanView) {
     let otto = demo.sign_in(Role::Operator).await;
     demo.panel().place(letters, Kind::GiftCard).await;
     let group = one_group(&otto, letters.into()).await;
     demo.panel().deploy(Version::V3).await;
-    until("the deployment", A_MOMENT, async || {
+    until("the deployment", DEADLINE, async || {
         let deployed = detail(&otto, &group).await.deployment;
         deployed.filter(|deployment| deployment.version == "v3")
     })
@@ -64,16 +65,16 @@ async fn planned(demo: &Demo, letters: u32, pace_per_s: u32) -> (Client, GroupId
     (otto, group, plan)
 }
 
-/// The approver approves as soon as the gate is open to them.
+/// Approves as the approver as soon as the gate is open.
 async fn approved(demo: &Demo, group: &GroupId, plan: &PlanView) -> ReplayView {
     let anna = demo.sign_in(Role::Approver).await;
-    until("an open gate", A_MOMENT, async || detail(&anna, group).await.gate.is_open().then_some(())).await;
-    let approve = json!({ "plan_hash": plan.hash, "reason": "looked at ten of them" });
+    until("an open gate", DEADLINE, async || detail(&anna, group).await.gate.is_open().then_some(())).await;
+    let approve = json!({ "plan_hash": plan.hash, "reason": "checked ten of them" });
     anna.post(&format!("/groups/{group}/approve"), approve).await
 }
 
 #[tokio::test]
-async fn a_replay_that_is_killed_again_and_again_delivers_every_letter() {
+async fn a_replay_killed_repeatedly_delivers_every_letter() {
     const LETTERS: u64 = 40;
     const KILLS: u64 = 6;
     let folder = tempfile::tempdir().expect("a folder");
@@ -87,35 +88,35 @@ async fn a_replay_that_is_killed_again_and_again_delivers_every_letter() {
         let view: ReplayView = client.get(&path).await;
         view.replay.is_finished().then_some(view)
     };
-    // Each kill hits a replay that has letters left, some moment after another few were sent.
+    // Each kill comes at a random moment after some more sends, while letters remain.
     for kill in 0..KILLS {
         let viewer = demo.sign_in(Role::Viewer).await;
-        until("letters on their way", A_REPLAY, async || {
+        until("letters on their way", REPLAY_DEADLINE, async || {
             let view: ReplayView = viewer.get(&path).await;
             (view.total.sent() >= kill * LETTERS / (KILLS + 2)).then_some(())
         })
         .await;
         let moment = Duration::from_millis(chance.below(400) as u64);
-        assert!(within(moment, || is_finished(&viewer)).await.is_none(), "it was over before kill {kill}");
+        assert!(within(moment, || is_finished(&viewer)).await.is_none(), "the replay ended before kill {kill}");
         demo.kill();
         demo = Demo::start(folder.path());
     }
 
     let viewer = demo.sign_in(Role::Viewer).await;
-    let view = until("the end of the replay", A_REPLAY, || is_finished(&viewer)).await;
+    let view = until("the end of the replay", REPLAY_DEADLINE, || is_finished(&viewer)).await;
     assert!(matches!(view.replay.state, ReplayState::Finished { ending: Ending::Completed, .. }), "{:?}", view.replay);
     assert_eq!((view.total.selected(), view.total.delivered), (LETTERS, LETTERS), "{:?}", view.total);
-    the_ledger_is_its_entries(&viewer, &view).await;
+    ledger_equals_entries(&viewer, &view).await;
 
     let after = detail(&viewer, &group).await;
     assert!(matches!(after.row.state, GroupState::Resolved { .. }), "{:?}", after.row.state);
     assert_eq!(after.counts.of(LetterStateKind::Delivered).letters as u64, LETTERS);
-    assert_eq!(letters_of(&viewer, &group).await.len() as u64, LETTERS, "no letter is lost, none is new");
+    assert_eq!(letters_of(&viewer, &group).await.len() as u64, LETTERS, "no letter is lost or new");
     assert_eq!(after.counts.by_state.values().map(|tally| tally.letters).sum::<i64>() as u64, LETTERS);
 }
 
-/// Each number of the ledger is a list of entries, and the doubles are those that were sent more than once.
-async fn the_ledger_is_its_entries(client: &Client, view: &ReplayView) {
+/// Checks that each number of the ledger equals its list of entries, and that entries with several sends are counted.
+async fn ledger_equals_entries(client: &Client, view: &ReplayView) {
     let id = view.replay.id();
     for kind in OutcomeKind::ALL {
         let entries = client.all(&format!("/replays/{id}/entries?outcome={}", kind.as_str()), "entries").await;
@@ -147,30 +148,30 @@ async fn letters_that_arrive_while_the_office_is_killed_are_kept_once() {
         let panel = demo.panel();
         let placing = tokio::spawn(async move { panel.try_place(EACH, kind).await });
         let some = before + 1 + chance.below(EACH as usize / 2) as i64;
-        let seen = until("some of a burst", A_MOMENT, async || Some(kept(&viewer).await).filter(|n| *n >= some)).await;
+        let seen = until("some of a burst", DEADLINE, async || Some(kept(&viewer).await).filter(|n| *n >= some)).await;
         demo.kill();
-        placing.await.expect("the caller outlives the office");
+        placing.await.expect("the request ends with the office");
         demo = Demo::start(folder.path());
         viewer = demo.sign_in(Role::Viewer).await;
         seen_at_kill.push(seen);
     }
-    // What a killed intake had in its hands comes back when the dead-letter queue's visibility timeout ends.
-    nothing_waits(&demo).await;
+    // Messages that a killed intake held become visible again after the visibility timeout of the dead-letter queue.
+    queues_are_empty(&demo).await;
 
     let (bursts, each) = (KINDS.len() as u64, u64::from(EACH));
     assert_eq!(demo.panel().state().await.state.placed_count, bursts * each);
     let numbers = every_order_is_one_letter(&viewer, bursts, each).await;
     let in_the_end = (1..=bursts).map(|burst| numbers.iter().filter(|n| **n <= burst * each).count() as i64);
     let seen: Vec<_> = seen_at_kill.into_iter().zip(in_the_end).collect();
-    println!("kept of the bursts so far when the office was killed, and in the end: {seen:?}");
-    assert!(seen.iter().all(|(seen, in_the_end)| seen <= in_the_end), "what was kept is kept");
-    assert!(seen.iter().any(|(seen, in_the_end)| seen < in_the_end), "no kill was in the middle of intake");
+    println!("letters stored at each kill, and in the end: {seen:?}");
+    assert!(seen.iter().all(|(seen, in_the_end)| seen <= in_the_end), "stored letters stay");
+    assert!(seen.iter().any(|(seen, in_the_end)| seen < in_the_end), "no kill hit the middle of intake");
 }
 
-/// Waits until no message is left in a queue or in somebody's hands.
-async fn nothing_waits(demo: &Demo) {
+/// Waits until no queue has a visible or in-flight message.
+async fn queues_are_empty(demo: &Demo) {
     let panel = demo.panel();
-    until("empty queues", A_MINUTE, async || {
+    until("empty queues", QUEUES_DEADLINE, async || {
         let state = panel.state().await;
         let waiting: u64 = state.main.into_iter().chain(state.dlq).map(|d| d.visible_count + d.in_flight_count).sum();
         (waiting == 0).then_some(())
@@ -182,8 +183,8 @@ async fn kept(client: &Client) -> i64 {
     groups(client).await.iter().map(|group| group.open.letters).sum()
 }
 
-/// Each order that was sent is the body of exactly one letter, and the counters say so. Of a burst that a kill cut
-/// short the first so many were sent: its numbers are taken before, and sent in their order. Gives the numbers.
+/// Checks that every sent order is the body of exactly one letter, and that the counters agree. Returns the numbers of the
+/// orders. Orders are numbered before they are sent in order, so a burst cut short lacks only its last numbers.
 async fn every_order_is_one_letter(client: &Client, bursts: u64, each: u64) -> Vec<u64> {
     let mut numbers = Vec::new();
     for group in groups(client).await {
@@ -194,7 +195,7 @@ async fn every_order_is_one_letter(client: &Client, bursts: u64, each: u64) -> V
         for letter in letters {
             let letter: Value = client.get(&format!("/letters/{}", letter["id"].as_str().expect("an id"))).await;
             let body = letter["content"]["body"].as_str().expect("a body").to_string();
-            let number = body.split_once("\"ord_").and_then(|(_, rest)| rest.get(..6)).expect("an order's id");
+            let number = body.split_once("\"ord_").and_then(|(_, tail)| tail.get(..6)).expect("an order's id");
             numbers.push(number.parse::<u64>().expect("an order's number"));
         }
     }
@@ -205,7 +206,7 @@ async fn every_order_is_one_letter(client: &Client, bursts: u64, each: u64) -> V
         let expected: Vec<u64> = (first..first + sent.len() as u64).collect();
         assert_eq!(sent, expected, "every order of burst {burst} once");
     }
-    assert!(numbers.iter().all(|n| (1..=bursts * each).contains(n)), "no order that nobody placed");
+    assert!(numbers.iter().all(|n| (1..=bursts * each).contains(n)), "only placed orders");
     numbers
 }
 
@@ -218,14 +219,14 @@ async fn a_closed_gate_refuses_curl_and_sends_nothing() {
     let path = format!("/groups/{group}/approve");
     let approve = json!({ "plan_hash": plan.hash, "reason": "now" });
 
-    // The ten quiet seconds have not passed.
+    // The ten quiet seconds have not passed yet.
     let refused = anna.try_post(&path, approve.clone()).await;
     assert_eq!((refused.status, refused.code()), (StatusCode::CONFLICT, "gate_closed"));
     let error: ErrorBody = refused.value();
     let unmet: Vec<_> = error.unmet.iter().map(|condition| condition.kind).collect();
     assert_eq!((error.code, unmet), (ErrorCode::GateClosed, vec![ConditionKind::Quiet]));
 
-    // A waiver of what cannot be waived, a plan that nobody made, and somebody who may not approve.
+    // A waiver of a condition that cannot be waived, an unknown plan, and a person who cannot approve.
     let waived =
         json!({ "plan_hash": plan.hash, "reason": "now", "waivers": [{ "condition": "approval", "reason": "mine" }] });
     assert_eq!(anna.try_post(&path, waived).await.status, StatusCode::BAD_REQUEST);
@@ -233,12 +234,12 @@ async fn a_closed_gate_refuses_curl_and_sends_nothing() {
     assert_eq!(anna.try_post(&path, other).await.code(), "conflict");
     assert_eq!(otto.try_post(&path, approve.clone()).await.status, StatusCode::FORBIDDEN);
 
-    // Nor may whoever declared the fix approve it, however high their role.
+    // The declarer of the fix cannot approve it, whatever their role.
     let ada = demo.sign_in(Role::Admin).await;
     let fix = json!({ "kind": "deploy", "reference": "v3" });
     let _: GroupDetail = ada.post(&format!("/groups/{group}/fix"), fix).await;
     let plan: PlanView = ada.post(&format!("/groups/{group}/plan"), json!({})).await;
-    until("an open gate for somebody else", A_MOMENT, async || {
+    until("a gate open for another person", DEADLINE, async || {
         detail(&anna, &group).await.gate.is_open().then_some(())
     })
     .await;
@@ -256,25 +257,25 @@ async fn a_closed_gate_refuses_curl_and_sends_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_does_what_their_role_may_not() {
+async fn every_role_is_enforced() {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = Demo::start_with(folder.path(), &["--fresh"]);
-    let (vera, nobody) = (demo.sign_in(Role::Viewer).await, demo.anonymous());
+    let (vera, anonymous) = (demo.sign_in(Role::Viewer).await, demo.anonymous());
     for endpoint in local::serve::endpoints() {
         let Some(permission) = endpoint.permission else { continue };
         let path = ["{group}", "{letter}", "{replay}"]
             .iter()
             .fold(endpoint.path.to_string(), |path, name| path.replace(name, &"0".repeat(32)));
         let call = async |client: &Client| client.call(endpoint.method.clone(), &path, Some(json!({}))).await;
-        let stranger = call(&nobody).await;
-        assert_eq!((stranger.status, stranger.code()), (StatusCode::UNAUTHORIZED, "signed_out"), "{path}");
+        let signed_out = call(&anonymous).await;
+        assert_eq!((signed_out.status, signed_out.code()), (StatusCode::UNAUTHORIZED, "signed_out"), "{path}");
         if permission != Permission::View {
             let viewer = call(&vera).await;
             assert_eq!((viewer.status, viewer.code()), (StatusCode::FORBIDDEN, "forbidden"), "{path}");
         }
     }
     let again = json!({ "code": demo.link(Role::Viewer).rsplit_once('#').expect("a code").1 });
-    assert_eq!(nobody.try_post("/session", again).await.status, StatusCode::UNAUTHORIZED, "a link works once");
+    assert_eq!(anonymous.try_post("/session", again).await.status, StatusCode::UNAUTHORIZED, "a link works once");
 }
 
 #[tokio::test]

@@ -1,3 +1,3 @@
-//! A real `dlo demo` that is killed.
+//! Tests of a real `dlo demo` process.
 
 mod kill;

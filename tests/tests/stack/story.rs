@@ -168,7 +168,7 @@ async fn orders_are_counted_once_and_delivered_once() {
     let alerts = AlertListener::start(&story.stack, &story.queue, now().as_ms()).await;
     let replay = pauses_by_itself(&story, &cards).await;
     let alert = alerts.alert_on(&story.queue, &replay).await;
-    assert_eq!((&alert["kind"], &alert["group"]), (&json!("replay_stopped"), &json!(cards.id)), "{alert}");
+    assert_eq!((&alert["kind"], &alert["group"]), (&json!("replay_paused"), &json!(cards.id)), "{alert}");
     alerts.delete(&story.stack).await;
     finishes_with_the_right_fix(&story, &cards, &replay).await;
     survives_a_kill(&story, &redriven).await;

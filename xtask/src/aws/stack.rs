@@ -21,7 +21,7 @@ const CONSUMER: &str = "arn:aws:lambda:us-east-1:000000000000:function:orders";
 /// Short, for trying it out: the gate opens after seconds, and a replay takes less than a minute.
 const DEMO_PARAMETERS: [&str; 2] = ["VisibilitySeconds=2", "TimeoutSeconds=2"];
 const POLICY: &str =
-    r#"{"gate":{"quiet_ms":3000},"replay":{"window_slack_ms":1000,"rest_ms":1000,"rest_ms_max":2000}}"#;
+    r#"{"gate":{"quiet_ms":3000},"replay":{"window_slack_ms":1000,"wave_delay_ms":1000,"wave_delay_ms_max":2000}}"#;
 
 pub struct Stack<'a> {
     endpoint: &'a Endpoint,

@@ -8,8 +8,8 @@ use domain::reading::Failure;
 
 /// Shows the failure of the group's first letter.
 #[component]
-pub(super) fn FailureTab(here: CurrentGroup) -> impl IntoView {
-    let failure = here.part(|detail| detail.failure.clone());
+pub(super) fn FailureTab(current: CurrentGroup) -> impl IntoView {
+    let failure = current.part(|detail| detail.failure.clone());
     view! { {part(move || view! { <FailureText failure=failure.get() /> })} }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn FilterLine(
     keys::bind("Letters", vec![key("/", "Filter the letters", move || open.set(true))]);
     view! {
         <div class="found">
-            <Button press=move |()| open.set(true) key="/">"Filter…"</Button>
+            <Button press=move |()| open.set(true) key="/">"Filter letters…"</Button>
             {condition_chips(move || filter.get(), apply)}
             <Show when=move || filter.with(|filter| !filter.is_none())>
                 <Button kind=Kind::Quiet press=|()| apply(LetterFilter::default())>"Clear filter"</Button>

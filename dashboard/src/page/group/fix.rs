@@ -26,9 +26,9 @@ pub(super) fn why_not_declare(detail: &GroupDetail) -> Option<String> {
 
 /// Shows the declared fix.
 #[component]
-pub(super) fn FixCard(here: CurrentGroup, fix: Fix) -> impl IntoView {
+pub(super) fn FixCard(current: CurrentGroup, fix: Fix) -> impl IntoView {
     let withdraw = RwSignal::new(false);
-    let can_withdraw = here.part(|detail| {
+    let can_withdraw = current.part(|detail| {
         matches!(detail.row.state, GroupState::FixDeclared { .. } | GroupState::Paused { fix: Some(_), .. })
     });
     let note = fix.note.clone().map(|note| view! { <p class="card-note">{note}</p> }.into_any());
@@ -40,18 +40,18 @@ pub(super) fn FixCard(here: CurrentGroup, fix: Fix) -> impl IntoView {
                 {format!("Declared by {} ", fix.declared_by)}<At at=Signal::stored(fix.declared_at) />
             </p>
             <Show when=move || can_withdraw.get()>
-                <Withdraw here open=withdraw />
+                <Withdraw current open=withdraw />
             </Show>
         </div>
     }
 }
 
 #[component]
-fn Withdraw(here: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
+fn Withdraw(current: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
     let command = Command::new();
     let toaster = toaster();
     let reason = RwSignal::new(String::new());
-    let may = here.why_not(Permission::Triage, |_| None);
+    let may = current.why_not(Permission::Triage, |_| None);
     let why_not = Signal::derive(move || {
         may.get().or_else(|| reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()))
     });
@@ -63,8 +63,8 @@ fn Withdraw(here: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
     });
     let send = move |()| {
         let request = ReasonRequest { reason: reason.get_untracked() };
-        command.run(api::withdraw_fix(here.id(), request), move |detail| {
-            here.put(detail);
+        command.run(api::withdraw_fix(current.id(), request), move |detail| {
+            current.put(detail);
             open.try_set(false);
             toaster.show("Fix withdrawn.");
         });
@@ -83,15 +83,15 @@ fn Withdraw(here: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
 
 /// Declares a fix.
 #[component]
-pub(super) fn DeclareDialog(here: CurrentGroup, planning: Planning, open: RwSignal<bool>) -> impl IntoView {
+pub(super) fn DeclareDialog(current: CurrentGroup, planning: Planning, open: RwSignal<bool>) -> impl IntoView {
     let command = Command::new();
     let toaster = toaster();
     let (kind, reference, note) =
         (RwSignal::new(FixKind::Deploy), RwSignal::new(String::new()), RwSignal::new(String::new()));
     Effect::new(move || {
         if open.get() {
-            let transient = here.now().row.classification.class == Class::Transient;
-            let program = here.now().row.state.fix().is_some_and(|fix| fix.transform.is_some());
+            let transient = current.now().row.classification.class == Class::Transient;
+            let program = current.now().row.state.fix().is_some_and(|fix| fix.transform.is_some());
             kind.set(match (program, transient) {
                 (true, _) => FixKind::PayloadTransform,
                 (_, true) => FixKind::DependencyRecovered,
@@ -102,14 +102,14 @@ pub(super) fn DeclareDialog(here: CurrentGroup, planning: Planning, open: RwSign
             command.clear();
         }
     });
-    let draft = Draft::new(here, planning);
+    let draft = Draft::new(current, planning);
     let is_transform = kind.map(|kind| *kind == FixKind::PayloadTransform);
     Effect::new(move || {
         if open.get() && is_transform.get() {
             draft.open();
         }
     });
-    let may = here.why_not(Permission::Triage, why_not_declare);
+    let may = current.why_not(Permission::Triage, why_not_declare);
     let why_not = Signal::derive(move || {
         let missing = || reference.with(|r| r.trim().is_empty()).then(|| missing_reference(kind.get()).to_string());
         may.get().or_else(|| if is_transform.get() { draft.why_not_save() } else { missing() })
@@ -117,8 +117,8 @@ pub(super) fn DeclareDialog(here: CurrentGroup, planning: Planning, open: RwSign
     let declare = move |reference: String| {
         let note = Some(note.get_untracked()).filter(|note| !note.trim().is_empty());
         let request = DeclareFixRequest { kind: kind.get_untracked(), reference, note };
-        command.run(api::declare_fix(here.id(), request), move |detail| {
-            here.put(detail);
+        command.run(api::declare_fix(current.id(), request), move |detail| {
+            current.put(detail);
             open.try_set(false);
             toaster.show("Fix declared.");
         });
@@ -141,7 +141,7 @@ pub(super) fn DeclareDialog(here: CurrentGroup, planning: Planning, open: RwSign
     view! {
         <Dialog open title="Declare a fix" confirm kind=Kind::Primary busy error=command.error() why_not
             wide=is_transform on_confirm=Callback::new(send)>
-            <FixFields here kind reference note draft />
+            <FixFields current kind reference note draft />
         </Dialog>
     }
 }
@@ -155,13 +155,13 @@ fn missing_reference(kind: FixKind) -> &'static str {
 
 #[component]
 fn FixFields(
-    here: CurrentGroup,
+    current: CurrentGroup,
     kind: RwSignal<FixKind>,
     reference: RwSignal<String>,
     note: RwSignal<String>,
     draft: Draft,
 ) -> impl IntoView {
-    let version = here.part(|detail| detail.deployment.clone());
+    let version = current.part(|detail| detail.deployment.clone());
     let radio = move |this: FixKind| {
         view! {
             <label class="check">

@@ -10,25 +10,25 @@ use wire::NextStep;
 
 /// Shows the facts and figures below the title.
 #[component]
-pub(super) fn Header(here: CurrentGroup) -> impl IntoView {
+pub(super) fn Header(current: CurrentGroup) -> impl IntoView {
     view! {
         <div class="group-head">
-            <Facts here />
-            <Stats here />
+            <Facts current />
+            <Stats current />
         </div>
     }
 }
 
 #[component]
-fn Facts(here: CurrentGroup) -> impl IntoView {
-    let row = here.part(|detail| {
+fn Facts(current: CurrentGroup) -> impl IntoView {
+    let row = current.part(|detail| {
         let row = &detail.row;
         (row.queue.clone(), row.classification.clone(), row.consumer.clone(), row.culprit.clone(), row.severity)
     });
-    let version = here.part(|detail| detail.deployment.as_ref().map(|d| d.version.clone()));
-    let next = here.part(|detail| detail.row.next.clone());
-    let first = here.part(|detail| detail.row.first_died_at);
-    let last = here.part(|detail| detail.row.last_died_at);
+    let version = current.part(|detail| detail.deployment.as_ref().map(|d| d.version.clone()));
+    let next = current.part(|detail| detail.row.next.clone());
+    let first = current.part(|detail| detail.row.first_died_at);
+    let last = current.part(|detail| detail.row.last_died_at);
     view! {
         <p class="facts">
             <StepPill step=next />
@@ -64,15 +64,15 @@ fn Facts(here: CurrentGroup) -> impl IntoView {
 }
 
 #[component]
-fn Stats(here: CurrentGroup) -> impl IntoView {
-    let open = here.part(|detail| detail.row.open.clone());
-    let customers = here.part(|detail| detail.row.customers);
-    let oldest = here.part(|detail| detail.row.oldest_sent_at);
-    let loss = here.part(|detail| detail.row.loss_at);
-    let last_hour = here.part(|detail| detail.row.arrivals_last_hour);
-    let delivered = here.part(|detail| detail.row.delivered);
-    let quarantined = here.part(|detail| detail.counts.of(LetterStateKind::Quarantined).letters);
-    let growing = here.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
+fn Stats(current: CurrentGroup) -> impl IntoView {
+    let open = current.part(|detail| detail.row.open.clone());
+    let customers = current.part(|detail| detail.row.customers);
+    let oldest = current.part(|detail| detail.row.oldest_sent_at);
+    let loss = current.part(|detail| detail.row.loss_at);
+    let last_hour = current.part(|detail| detail.row.arrivals_last_hour);
+    let delivered = current.part(|detail| detail.row.delivered);
+    let quarantined = current.part(|detail| detail.counts.of(LetterStateKind::Quarantined).letters);
+    let growing = current.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
     let letters = Signal::derive(move || {
         if open.with(|open| open.letters) == 1 { "letter open" } else { "letters open" }.to_string()
     });
@@ -83,7 +83,7 @@ fn Stats(here: CurrentGroup) -> impl IntoView {
     view! {
         <div class="figures">
             <Stat label=letters>{part(move || open.with(|open| count_signed(open.letters)))}</Stat>
-            <Stat label="at risk"><MoneyText of=open /></Stat>
+            <Stat label="at risk"><MoneyText tally=open /></Stat>
             <Stat label=people>{part(move || count(customers.get()))}</Stat>
             <Stat label="oldest"><Age since=oldest /></Stat>
             <Stat label="to expiry"><Loss at=loss /></Stat>

@@ -21,7 +21,7 @@ use wire::{GroupDetail, LetterRow, LettersPage};
 /// Shows the matching letters, oldest first by time of sending, and plans a replay of them.
 #[component]
 pub(super) fn LettersTab(
-    here: CurrentGroup,
+    current: CurrentGroup,
     route: Memo<Option<GroupRoute>>,
     filter: Memo<LetterFilter>,
     planning: Planning,
@@ -30,15 +30,15 @@ pub(super) fn LettersTab(
     let state = route.map(move |route| route.as_ref().and_then(|route| route.state));
     let href = move |state: Option<LetterStateKind>| {
         let filter = filter.get();
-        Route::Group(GroupRoute { tab: GroupTab::Letters, state, filter, ..GroupRoute::new(here.id()) }).to_string()
+        Route::Group(GroupRoute { tab: GroupTab::Letters, state, filter, ..GroupRoute::new(current.id()) }).to_string()
     };
     let tab = |this: Option<LetterStateKind>| {
-        let n = here.part(move |detail| letters_in(detail, this));
+        let n = current.part(move |detail| letters_in(detail, this));
         Tab {
             href: Signal::derive(move || href(this)),
             label: this.map_or("All", words::letter_state),
             count: Signal::derive(move || Some(count_signed(n.get()))),
-            here: Signal::derive(move || state.get() == this),
+            is_open: Signal::derive(move || state.get() == this),
         }
     };
     let tabs: Vec<Tab> = [None].into_iter().chain(LetterStateKind::ALL.map(Some)).map(tab).collect();
@@ -47,24 +47,24 @@ pub(super) fn LettersTab(
     view! {
         <Tabs label="Letters by state" tabs />
         <FilterLine filter suggestions />
-        {part(move || (state.get() == Some(LetterStateKind::Quarantined)).then(|| view! { <ReleaseCard here /> }.into_any()))}
-        {part(move || view! { <Letters here state=state.get() filter=filter.get() suggestions planning actions /> })}
+        {part(move || (state.get() == Some(LetterStateKind::Quarantined)).then(|| view! { <ReleaseCard current /> }.into_any()))}
+        {part(move || view! { <Letters current state=state.get() filter=filter.get() suggestions planning actions /> })}
     }
 }
 
 #[component]
 fn Letters(
-    here: CurrentGroup,
+    current: CurrentGroup,
     state: Option<LetterStateKind>,
     filter: LetterFilter,
     suggestions: RwSignal<Suggestions>,
     planning: Planning,
     actions: Actions,
 ) -> impl IntoView {
-    let (id, fetched_filter) = (here.id(), filter.clone());
+    let (id, fetched_filter) = (current.id(), filter.clone());
     let is_filtered = !filter.is_none();
     let filter = StoredValue::new(filter);
-    let is_replaying = here.part(|detail| detail.row.state.replay().is_some());
+    let is_replaying = current.part(|detail| detail.row.state.replay().is_some());
     let live = Live::new(
         move |seen| api::letters(id.clone(), state, fetched_filter.clone(), None, seen),
         move |_: &LettersPage| {
@@ -77,7 +77,7 @@ fn Letters(
     let keys = rows.map(move |rows| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
     let more = paged.next().map(Option::is_some);
     Effect::new(move || rows.with(|rows| suggestions.update(|suggestions| suggestions.add(rows))));
-    let all = here.part(move |detail| letters_in(detail, state));
+    let all = current.part(move |detail| letters_in(detail, state));
     let nothing = Signal::derive(move || match (is_filtered, state) {
         (true, _) if more.get() => "No match among the letters loaded so far.".to_string(),
         (true, _) => {
@@ -99,7 +99,7 @@ fn Letters(
         <Loaded live rows=8>
             <Show when=move || keys.with(|keys| !keys.is_empty())
                 fallback=move || view! { <Empty title=nothing>{advice()}</Empty> }>
-                {is_filtered.then(|| view! { <Matches here state filter paged planning actions /> }.into_any())}
+                {is_filtered.then(|| view! { <Matches current state filter paged planning actions /> }.into_any())}
                 <div class="scroll" role="region" aria-label="Table of letters" tabindex="0">
                     <table class="rows">
                         <thead><tr>
@@ -116,13 +116,13 @@ fn Letters(
                         </tr></thead>
                         <tbody>
                             <For each=move || rows.get() key=|row| (row.id.clone(), row.deaths, row.replays, row.state.kind())
-                                children=move |row| line(here, row, filter.get_value()) />
+                                children=move |row| line(current, row, filter.get_value()) />
                         </tbody>
                     </table>
                 </div>
             </Show>
             <More paged what="letters" load=move |cursor| {
-                let id = here.id();
+                let id = current.id();
                 let page = api::letters(id, state, filter.get_value(), Some(cursor), api::Seen::default());
                 async move { page.await.map(|answer| answer.into_new()) }
             } />
@@ -133,7 +133,7 @@ fn Letters(
 /// Shows the number of matching letters, and plans a replay of them.
 #[component]
 fn Matches(
-    here: CurrentGroup,
+    current: CurrentGroup,
     state: Option<LetterStateKind>,
     filter: StoredValue<LetterFilter>,
     paged: Paged<LettersPage, LetterRow>,
@@ -141,7 +141,7 @@ fn Matches(
     actions: Actions,
 ) -> impl IntoView {
     let (rows, next) = (paged.rows(), paged.next());
-    let all = here.part(move |detail| letters_in(detail, state));
+    let all = current.part(move |detail| letters_in(detail, state));
     let summary = move || {
         let shown = rows.with(|rows| rows.len());
         matching(shown, all.get(), next.with(Option::is_some))
@@ -154,7 +154,7 @@ fn Matches(
     view! {
         <div class="found">
             <p class="found-count" role="status">{part(summary)}</p>
-            {can_plan.then(|| view! { <PlanThese here planning filter=filter.get_value() state /> }.into_any())}
+            {can_plan.then(|| view! { <PlanThese current planning filter=filter.get_value() state /> }.into_any())}
         </div>
     }
 }
@@ -166,8 +166,8 @@ fn letters_in(detail: &GroupDetail, state: Option<LetterStateKind>) -> i64 {
     }
 }
 
-fn line(here: CurrentGroup, row: LetterRow, filter: LetterFilter) -> impl IntoView {
-    let href = super::payload::letter_href(&here.id(), &row.id, filter);
+fn line(current: CurrentGroup, row: LetterRow, filter: LetterFilter) -> impl IntoView {
+    let href = super::payload::letter_href(&current.id(), &row.id, filter);
     let short: String = row.id.as_str().chars().take(8).collect();
     let money = row.impact.money.as_ref().map_or("—".to_string(), |money| amount(money).text());
     let not_replayable = row

@@ -17,11 +17,11 @@ fn link(id: &GroupId) -> String {
 
 /// Lists the merged fingerprints. Shows nothing if there are none.
 #[component]
-pub(super) fn MergedVariants(here: CurrentGroup) -> impl IntoView {
-    let variants = here.part(|detail| detail.also.clone());
+pub(super) fn MergedVariants(current: CurrentGroup) -> impl IntoView {
+    let variants = current.part(|detail| detail.merged.clone());
     let open = RwSignal::new(false);
     let chosen = RwSignal::new(None::<GroupName>);
-    let may = here.why_not(Permission::Triage, |_| None);
+    let may = current.why_not(Permission::Triage, |_| None);
     let choose = move |name: GroupName| {
         chosen.set(Some(name));
         open.set(true);
@@ -55,16 +55,16 @@ pub(super) fn MergedVariants(here: CurrentGroup) -> impl IntoView {
                 </section>
             }.into_any())
         })}
-        <UnmergeDialog here open chosen />
+        <UnmergeDialog current open chosen />
     }
 }
 
 #[component]
-fn UnmergeDialog(here: CurrentGroup, open: RwSignal<bool>, chosen: RwSignal<Option<GroupName>>) -> impl IntoView {
+fn UnmergeDialog(current: CurrentGroup, open: RwSignal<bool>, chosen: RwSignal<Option<GroupName>>) -> impl IntoView {
     let command = Command::new();
     let toaster = toaster();
     let reason = RwSignal::new(String::new());
-    let may = here.why_not(Permission::Triage, |_| None);
+    let may = current.why_not(Permission::Triage, |_| None);
     let why_not = Signal::derive(move || {
         may.get().or_else(|| reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()))
     });
@@ -77,8 +77,8 @@ fn UnmergeDialog(here: CurrentGroup, open: RwSignal<bool>, chosen: RwSignal<Opti
     let send = move |()| {
         let Some(name) = chosen.get_untracked() else { return };
         let request = UnmergeRequest { fingerprint: name.id, reason: reason.get_untracked() };
-        command.run(api::unmerge(here.id(), request), move |detail| {
-            here.put(detail);
+        command.run(api::unmerge(current.id(), request), move |detail| {
+            current.put(detail);
             open.try_set(false);
             toaster.show("Fingerprint unmerged.");
         });
@@ -96,8 +96,8 @@ fn UnmergeDialog(here: CurrentGroup, open: RwSignal<bool>, chosen: RwSignal<Opti
 
 /// On the page of a merged fingerprint: links to the group where to act.
 #[component]
-pub(super) fn MergedNotice(here: CurrentGroup) -> impl IntoView {
-    let group = here.part(|detail| detail.merged_into.clone());
+pub(super) fn MergedNotice(current: CurrentGroup) -> impl IntoView {
+    let group = current.part(|detail| detail.merged_into.clone());
     part(move || {
         group.get().map(|group| {
             view! {
@@ -112,10 +112,10 @@ pub(super) fn MergedNotice(here: CurrentGroup) -> impl IntoView {
 
 /// On the page of an unmerged fingerprint: offers to allow merging again.
 #[component]
-pub(super) fn UnmergedNotice(here: CurrentGroup) -> impl IntoView {
-    let is_unmerged = here.part(|detail| detail.apart);
+pub(super) fn UnmergedNotice(current: CurrentGroup) -> impl IntoView {
+    let is_unmerged = current.part(|detail| detail.unmerged);
     let open = RwSignal::new(false);
-    let may = here.why_not(Permission::Triage, |_| None);
+    let may = current.why_not(Permission::Triage, |_| None);
     view! {
         {part(move || {
             is_unmerged.get().then(|| {
@@ -124,7 +124,7 @@ pub(super) fn UnmergedNotice(here: CurrentGroup) -> impl IntoView {
                         <span>"This fingerprint was unmerged from another group and does not merge automatically. "</span>
                         <Show when=move || may.with(Option::is_none)>
                             <button type="button" class="button button-quiet" on:click=on(move |_| open.set(true))>
-                                "Allow merging…"
+                                "Allow merging again…"
                             </button>
                         </Show>
                     </p>
@@ -132,12 +132,12 @@ pub(super) fn UnmergedNotice(here: CurrentGroup) -> impl IntoView {
                 .into_any()
             })
         })}
-        <AllowMergeDialog here open />
+        <AllowMergeDialog current open />
     }
 }
 
 #[component]
-fn AllowMergeDialog(here: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
+fn AllowMergeDialog(current: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
     let command = Command::new();
     let toaster = toaster();
     let reason = RwSignal::new(String::new());
@@ -150,14 +150,14 @@ fn AllowMergeDialog(here: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
     });
     let send = move |()| {
         let request = ReasonRequest { reason: reason.get_untracked() };
-        command.run(api::allow_merge(here.id(), request), move |detail| {
-            here.put(detail);
+        command.run(api::allow_merge(current.id(), request), move |detail| {
+            current.put(detail);
             open.try_set(false);
-            toaster.show("Merging allowed. It takes effect within a minute.");
+            toaster.show("Merging allowed again. It takes effect within a minute.");
         });
     };
     view! {
-        <Dialog open title="Allow merging again?" confirm="Allow merging" busy=command.busy() error=command.error()
+        <Dialog open title="Allow merging again?" confirm="Allow merging again" busy=command.busy() error=command.error()
             why_not on_confirm=Callback::new(send)>
             <p>"The fingerprint merges into a group whose messages differ only in variable data."</p>
             <Field label="Reason" lines=true first=true value=reason on_input=move |text| reason.set(text) />

@@ -7,17 +7,17 @@ use crate::command::Command;
 use crate::component::{Button, Dialog, Field, Kind, toaster};
 use crate::reactive::prelude::*;
 use domain::role::Permission;
-use wire::Note;
+use wire::NoteRequest;
 
 /// Shows and edits the note.
 #[component]
-pub(super) fn NoteCard(here: CurrentGroup, actions: Actions) -> impl IntoView {
+pub(super) fn NoteCard(current: CurrentGroup, actions: Actions) -> impl IntoView {
     let open = RwSignal::new(false);
     let text = RwSignal::new(String::new());
     let command = Command::new();
     let toaster = toaster();
-    let note = here.part(|detail| detail.note.clone());
-    let may = here.why_not(Permission::Triage, |_| None);
+    let note = current.part(|detail| detail.note.clone());
+    let may = current.why_not(Permission::Triage, |_| None);
     let edit = move || {
         if may.with_untracked(Option::is_none) {
             text.set(note.get_untracked().unwrap_or_default());
@@ -27,9 +27,9 @@ pub(super) fn NoteCard(here: CurrentGroup, actions: Actions) -> impl IntoView {
     };
     actions.on(Action::EditNote, edit);
     let send = move |()| {
-        let note = Note { note: text.get_untracked() };
-        command.run(api::note(here.id(), note), move |detail| {
-            here.put(detail);
+        let note = NoteRequest { note: text.get_untracked() };
+        command.run(api::note(current.id(), note), move |detail| {
+            current.put(detail);
             open.try_set(false);
             toaster.show("Note saved.");
         });

@@ -27,25 +27,25 @@ pub(super) fn letter_href(group: &GroupId, letter: &LetterId, filter: LetterFilt
 /// Shows the list of letters, and beside it the chosen letter or the first one.
 #[component]
 pub(super) fn PayloadTab(
-    here: CurrentGroup,
+    current: CurrentGroup,
     route: Memo<Option<GroupRoute>>,
     filter: Memo<LetterFilter>,
 ) -> impl IntoView {
     let suggestions = RwSignal::new(Suggestions::default());
     view! {
         <FilterLine filter suggestions />
-        {part(move || view! { <Picks here route filter=filter.get() suggestions /> })}
+        {part(move || view! { <Picks current route filter=filter.get() suggestions /> })}
     }
 }
 
 #[component]
 fn Picks(
-    here: CurrentGroup,
+    current: CurrentGroup,
     route: Memo<Option<GroupRoute>>,
     filter: LetterFilter,
     suggestions: RwSignal<Suggestions>,
 ) -> impl IntoView {
-    let (id, fetched_filter) = (here.id(), filter.clone());
+    let (id, fetched_filter) = (current.id(), filter.clone());
     let live = Live::new(
         move |seen| api::letters(id.clone(), None, fetched_filter.clone(), None, seen),
         |_: &LettersPage| Pace::Calm,
@@ -65,7 +65,7 @@ fn Picks(
         let kind = row.message_type.clone().unwrap_or_default();
         view! {
             <li>
-                <a class="pick" href=letter_href(&here.id(), &row.id, filter.get_value()) aria-current=attr(move || is_chosen().then_some("true"))>
+                <a class="pick" href=letter_href(&current.id(), &row.id, filter.get_value()) aria-current=attr(move || is_chosen().then_some("true"))>
                     <span class="mono">{short}</span>
                     <span class="pick-money">{money}</span>
                     <span class="pick-more">{kind}" · "<At at=Signal::stored(row.died_at) /></span>
@@ -84,7 +84,7 @@ fn Picks(
                     <nav class="picks" aria-label="Letters">
                         <ul><For each=move || rows.get() key=|row| (row.id.clone(), row.died_at) children=item /></ul>
                         <More paged what="letters" load=move |cursor| {
-                            let id = here.id();
+                            let id = current.id();
                             async move {
                                 api::letters(id, None, filter.get_value(), Some(cursor), api::Seen::default()).await.map(|a| a.into_new())
                             }
@@ -270,7 +270,7 @@ fn bytes_words(bytes: usize) -> String {
 
 #[component]
 fn Failures(detail: LetterDetail) -> impl IntoView {
-    let here = detail.row.group.clone();
+    let current = detail.row.group.clone();
     let row = move |death: domain::letter::Death| {
         let replay = death.replay.map(|id| {
             view! {
@@ -278,7 +278,7 @@ fn Failures(detail: LetterDetail) -> impl IntoView {
             }
             .into_any()
         });
-        let elsewhere = (death.group != here)
+        let elsewhere = (death.group != current)
             .then(|| view! { " · "<a href=format!("/groups/{}", death.group)>"its own group"</a> }.into_any());
         let version = death.consumer_version.map(|version| format!(" · version {version}"));
         view! {

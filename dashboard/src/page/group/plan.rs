@@ -11,7 +11,7 @@ use crate::nav::{Nav, nav};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::{blocked, letters, waivable};
 use dashboard_model::letters::line;
-use dashboard_model::options::{CANARY, Fields, GROWTH, PACE, STOP, WINDOW, error};
+use dashboard_model::options::{CANARY, Fields, GROWTH, PACE, PAUSE_ABOVE, WINDOW, error};
 use domain::filter::LetterFilter;
 use domain::group::GroupState;
 use domain::letter::LetterStateKind;
@@ -35,7 +35,7 @@ fn why_not_approve(detail: &GroupDetail, me: Option<&str>) -> Option<String> {
 /// Makes plans for the group.
 #[derive(Clone, Copy)]
 pub(super) struct Planning {
-    here: CurrentGroup,
+    current: CurrentGroup,
     command: Command,
     why_not: Signal<Option<String>>,
     last_options: StoredValue<PlanOptions>,
@@ -46,11 +46,11 @@ pub(super) struct Planning {
 
 impl Planning {
     /// Creates the planning of a group, and registers it for the key.
-    pub(super) fn new(here: CurrentGroup, actions: Actions) -> Self {
+    pub(super) fn new(current: CurrentGroup, actions: Actions) -> Self {
         let planning = Self {
-            here,
+            current,
             command: Command::new(),
-            why_not: here.why_not(Permission::Plan, why_not_plan),
+            why_not: current.why_not(Permission::Plan, why_not_plan),
             last_options: StoredValue::new(PlanOptions::default()),
             options_open: RwSignal::new(false),
             nav: nav(),
@@ -62,7 +62,7 @@ impl Planning {
 
     /// Returns the filter of the next plan: that of the current plan, or else that of the page. Not tracked.
     pub(super) fn filter(self) -> LetterFilter {
-        match &self.here.now().plan {
+        match &self.current.now().plan {
             Some(plan) => plan.plan.filter.clone(),
             None => filter_in(self.nav.route_untracked()),
         }
@@ -93,12 +93,12 @@ impl Planning {
 
     fn make(self, request: PlanRequest) {
         let options = request.options.clone();
-        self.command.run(api::plan(self.here.id(), request), move |plan: PlanView| {
+        self.command.run(api::plan(self.current.id(), request), move |plan: PlanView| {
             self.last_options.set_value(options);
             self.options_open.try_set(false);
             let letters = letters(plan.plan.letters.letters.max(0).unsigned_abs());
             self.toaster.show(format!("Planned {letters}. Nothing is sent until someone approves."));
-            self.here.patch(|detail| detail.plan = Some(plan));
+            self.current.patch(|detail| detail.plan = Some(plan));
         });
     }
 }
@@ -106,7 +106,7 @@ impl Planning {
 /// Shows the button that makes a plan with [`Planning::filter`].
 #[component]
 pub(super) fn PlanButton(planning: Planning, kind: Kind, verb: &'static str) -> impl IntoView {
-    let has_plan = planning.here.part(|detail| detail.plan.is_some());
+    let has_plan = planning.current.part(|detail| detail.plan.is_some());
     let filter = move || match has_plan.get() {
         true => None,
         false => line(&filter_in(planning.nav.route()), clock::absolute),
@@ -121,9 +121,9 @@ pub(super) fn PlanButton(planning: Planning, kind: Kind, verb: &'static str) -> 
 /// Shows the plan in full, or what a plan does.
 #[component]
 pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
-    let here = planning.here;
-    let plan = here.part(|detail| detail.plan.clone());
-    let has_fix = here.part(|detail| detail.row.state.fix().is_some());
+    let current = planning.current;
+    let plan = current.part(|detail| detail.plan.clone());
+    let has_fix = current.part(|detail| detail.row.state.fix().is_some());
     let change = move |()| planning.options_open.set(true);
     view! {
         <section class="side-part">
@@ -164,7 +164,7 @@ fn PlanFilter(planning: Planning, filter: LetterFilter) -> impl IntoView {
     let all = move |()| planning.plan(LetterFilter::default());
     view! {
         <div class="side-buttons">
-            <a class="button" href=waiting_letters_href(planning.here.id(), filter)>"Show these letters"</a>
+            <a class="button" href=waiting_letters_href(planning.current.id(), filter)>"Show these letters"</a>
             <Button press=all why_not=planning.why_not>"Plan without filter"</Button>
         </div>
     }
@@ -173,13 +173,13 @@ fn PlanFilter(planning: Planning, filter: LetterFilter) -> impl IntoView {
 /// Plans a replay of the listed letters. Shows what such a plan includes.
 #[component]
 pub(super) fn PlanThese(
-    here: CurrentGroup,
+    current: CurrentGroup,
     planning: Planning,
     filter: LetterFilter,
     state: Option<LetterStateKind>,
 ) -> impl IntoView {
     let listed = filter.clone();
-    let planned = here.part(move |detail| {
+    let planned = current.part(move |detail| {
         let plan = detail.plan.as_ref().filter(|plan| plan.plan.filter == listed)?;
         Some(plan.plan.letters.letters)
     });
@@ -202,15 +202,15 @@ pub(super) fn PlanThese(
 
 /// Shows the button that opens the approval dialog.
 #[component]
-pub(super) fn ApproveButton(here: CurrentGroup, actions: Actions) -> impl IntoView {
+pub(super) fn ApproveButton(current: CurrentGroup, actions: Actions) -> impl IntoView {
     let open = RwSignal::new(false);
     let command = Command::new();
     let toaster = toaster();
-    let plan = here.part(|detail| detail.plan.clone());
-    let people = here.people();
+    let plan = current.part(|detail| detail.plan.clone());
+    let people = current.people();
     let me = Memo::new(move |_| people.get().me);
     let why_not =
-        here.why_not(Permission::ApproveRequest, move |detail| me.with(|me| why_not_approve(detail, me.as_deref())));
+        current.why_not(Permission::Approve, move |detail| me.with(|me| why_not_approve(detail, me.as_deref())));
     let show_dialog = move || match why_not.get_untracked() {
         None => {
             command.clear();
@@ -220,21 +220,21 @@ pub(super) fn ApproveButton(here: CurrentGroup, actions: Actions) -> impl IntoVi
     };
     actions.on(Action::Approve, show_dialog);
     let approve = move |request: ApproveRequest| {
-        command.run(api::approve(here.id(), request), move |view| {
+        command.run(api::approve(current.id(), request), move |view| {
             open.try_set(false);
             toaster.show("Approved. Wave 1 is starting.");
-            here.patch(|detail| show_started(detail, view));
+            current.patch(|detail| show_started(detail, view));
         });
     };
     // After a refusal, show its cause at once: the current gate, or the current plan.
     Effect::new(move || {
         let refused = command.error().get().and_then(|error| error.code());
         if matches!(refused, Some(ErrorCode::GateClosed | ErrorCode::Conflict)) {
-            here.hurry();
+            current.hurry();
         }
     });
-    let gate = here.part(|detail| detail.gate.clone());
-    let to_waive = here.part(|detail| {
+    let gate = current.part(|detail| detail.gate.clone());
+    let to_waive = current.part(|detail| {
         let unmet = waivable(&detail.gate);
         unmet.iter().map(|c| c.kind.label()).collect::<Vec<_>>().join(", ")
     });
@@ -292,7 +292,7 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
             .into_any()
         };
     view! {
-        <Dialog open title="Change plan" confirm="Plan again" kind=Kind::Primary busy=planning.command.busy()
+        <Dialog open title="Change plan" confirm="Change plan" kind=Kind::Primary busy=planning.command.busy()
             error=planning.command.error() why_not on_confirm=Callback::new(send)>
             <p class="muted">"A blank field uses the policy's default. The new plan includes the letters that wait now."</p>
             <Show when=move || filter.with(|filter| !filter.is_none())>
@@ -303,7 +303,7 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
                 {field("Canary size", "Letters in the first wave", CANARY, |f| &mut f.canary, true)}
                 {field("Growth", "Times larger than the previous wave", GROWTH, |f| &mut f.growth, false)}
                 {field("Pace", "Maximum letters per second", PACE, |f| &mut f.pace, false)}
-                {field("Pause above", "Percent of a wave that returned", STOP, |f| &mut f.stop, false)}
+                {field("Pause above", "Percent of a wave that returned", PAUSE_ABOVE, |f| &mut f.pause_above, false)}
                 {field("Observe", "Seconds after a wave's last letter", WINDOW, |f| &mut f.window, false)}
             </div>
         </Dialog>

@@ -11,12 +11,12 @@ use wire::ReleaseRequest;
 
 /// Releases letters, above the list of quarantined letters.
 #[component]
-pub(super) fn ReleaseCard(here: CurrentGroup) -> impl IntoView {
+pub(super) fn ReleaseCard(current: CurrentGroup) -> impl IntoView {
     let (command, toaster) = (Command::new(), toaster());
     let (open, reason) = (RwSignal::new(false), RwSignal::new(String::new()));
-    let may = here.why_not(Permission::ApproveRequest, |detail| {
-        let none = detail.counts.of(LetterStateKind::Quarantined).letters == 0;
-        none.then(|| "No letters in quarantine.".to_string())
+    let may = current.why_not(Permission::Approve, |detail| {
+        let is_empty = detail.counts.of(LetterStateKind::Quarantined).letters == 0;
+        is_empty.then(|| "No letters in quarantine.".to_string())
     });
     let why_not = Signal::derive(move || {
         may.get().or_else(|| reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()))
@@ -28,8 +28,8 @@ pub(super) fn ReleaseCard(here: CurrentGroup) -> impl IntoView {
     };
     let send = move |()| {
         let request = ReleaseRequest { letters: Vec::new(), reason: reason.get_untracked() };
-        command.run(api::release(here.id(), request), move |detail| {
-            here.put(detail);
+        command.run(api::release(current.id(), request), move |detail| {
+            current.put(detail);
             open.try_set(false);
             toaster.show("Letters released from quarantine.");
         });

@@ -19,35 +19,35 @@ use wire::ReplayView;
 
 /// Shows the side for the group's state.
 #[component]
-pub(super) fn Side(here: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
-    let state = here.part(|detail| detail.row.state.as_str());
-    refresh_when_a_condition_clears(here);
+pub(super) fn Side(current: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
+    let state = current.part(|detail| detail.row.state.as_str());
+    refresh_when_a_condition_clears(current);
     view! {
         {part(move || match state.get() {
-            "replaying" | "verifying" => view! { <Replaying here actions /> }.into_any(),
-            "paused" => view! { <Paused here actions planning /> }.into_any(),
-            "resolved" => view! { <Resolved here /> }.into_any(),
-            _ => view! { <Before here actions planning /> }.into_any(),
+            "replaying" | "verifying" => view! { <Replaying current actions /> }.into_any(),
+            "paused" => view! { <Paused current actions planning /> }.into_any(),
+            "resolved" => view! { <Resolved current /> }.into_any(),
+            _ => view! { <Before current actions planning /> }.into_any(),
         })}
-        <MergedVariants here />
-        <NoteCard here actions />
+        <MergedVariants current />
+        <NoteCard current actions />
     }
 }
 
 /// Fetches the group at the moment when a condition clears by itself, instead of at the next poll.
-fn refresh_when_a_condition_clears(here: CurrentGroup) {
-    let opens = here.part(|detail| opens_at(&detail.gate));
+fn refresh_when_a_condition_clears(current: CurrentGroup) {
+    let opens = current.part(|detail| opens_at(&detail.gate));
     let due = Memo::new(move |_| opens.get().filter(|at| clock::ticking() >= *at));
     Effect::new(move || {
         if due.get().is_some() {
-            here.hurry();
+            current.hurry();
         }
     });
 }
 
 #[component]
-fn GatePart(here: CurrentGroup, title: &'static str, children: Children) -> impl IntoView {
-    let gate = here.part(|detail| detail.gate.clone());
+fn GatePart(current: CurrentGroup, title: &'static str, children: Children) -> impl IntoView {
+    let gate = current.part(|detail| detail.gate.clone());
     view! {
         <section class="side-part">
             <h2>{title}</h2>
@@ -59,11 +59,11 @@ fn GatePart(here: CurrentGroup, title: &'static str, children: Children) -> impl
 
 /// Shows the gate, the next step below it, then fix and plan.
 #[component]
-fn Before(here: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
-    let declaring = Declaring::new(here, actions, planning);
-    let next = here.part(|detail| (detail.row.state.fix().is_some(), detail.plan.is_some()));
+fn Before(current: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
+    let declaring = Declaring::new(current, actions, planning);
+    let next = current.part(|detail| (detail.row.state.fix().is_some(), detail.plan.is_some()));
     view! {
-        <GatePart here title="Before you replay">
+        <GatePart current title="Before you replay">
             <div class="next">
                 {part(move || match next.get() {
                     (false, _) => view! {
@@ -71,30 +71,30 @@ fn Before(here: CurrentGroup, actions: Actions, planning: Planning) -> impl Into
                     }
                     .into_any(),
                     (true, false) => view! { <PlanButton planning kind=Kind::Primary verb="Plan replay" /> }.into_any(),
-                    (true, true) => view! { <ApproveButton here actions /> }.into_any(),
+                    (true, true) => view! { <ApproveButton current actions /> }.into_any(),
                 })}
             </div>
         </GatePart>
-        <FixPart here declaring is_offered_above=true />
+        <FixPart current declaring is_offered_above=true />
         <PlanPart planning />
-        <Last here />
+        <Last current />
     }
 }
 
 #[component]
-fn Paused(here: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
-    let declaring = Declaring::new(here, actions, planning);
+fn Paused(current: CurrentGroup, actions: Actions, planning: Planning) -> impl IntoView {
+    let declaring = Declaring::new(current, actions, planning);
     view! {
-        <Replaying here actions />
-        <FixPart here declaring is_offered_above=false />
-        <GatePart here title="Before you resume">""</GatePart>
+        <Replaying current actions />
+        <FixPart current declaring is_offered_above=false />
+        <GatePart current title="Before you resume">""</GatePart>
     }
 }
 
 /// Declares fixes for the group.
 #[derive(Clone, Copy)]
 struct Declaring {
-    here: CurrentGroup,
+    current: CurrentGroup,
     planning: Planning,
     is_open: RwSignal<bool>,
     why_not: Signal<Option<String>>,
@@ -103,9 +103,9 @@ struct Declaring {
 
 impl Declaring {
     /// Creates the declaring of a group, and registers it for the key.
-    fn new(here: CurrentGroup, actions: Actions, planning: Planning) -> Self {
-        let why_not = here.why_not(Permission::Triage, why_not_declare);
-        let declaring = Self { here, planning, is_open: RwSignal::new(false), why_not, toaster: toaster() };
+    fn new(current: CurrentGroup, actions: Actions, planning: Planning) -> Self {
+        let why_not = current.why_not(Permission::Triage, why_not_declare);
+        let declaring = Self { current, planning, is_open: RwSignal::new(false), why_not, toaster: toaster() };
         actions.on(Action::DeclareFix, move || declaring.open());
         declaring
     }
@@ -126,9 +126,9 @@ fn DeclareButton(declaring: Declaring, kind: Kind, verb: &'static str) -> impl I
 /// Shows the declared fix, and declares another. `is_offered_above`: the button for the first
 /// fix is already shown above.
 #[component]
-fn FixPart(here: CurrentGroup, declaring: Declaring, is_offered_above: bool) -> impl IntoView {
-    let fix = here.part(|detail| detail.row.state.fix().cloned());
-    let failed_fix = here.part(|detail| match &detail.row.state {
+fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: bool) -> impl IntoView {
+    let fix = current.part(|detail| detail.row.state.fix().cloned());
+    let failed_fix = current.part(|detail| match &detail.row.state {
         GroupState::Regressed { was, .. } => Some(was.clone()),
         _ => None,
     });
@@ -139,7 +139,7 @@ fn FixPart(here: CurrentGroup, declaring: Declaring, is_offered_above: bool) -> 
                 (Some(fix), _) => {
                     let again = if fix.transform.is_some() { "Program and dry run…" } else { "Declare another fix…" };
                     view! {
-                    <FixCard here fix />
+                    <FixCard current fix />
                     <DeclareButton declaring kind=Kind::Plain verb=again />
                     }
                     .into_any()
@@ -161,40 +161,40 @@ fn FixPart(here: CurrentGroup, declaring: Declaring, is_offered_above: bool) -> 
                 .into_any(),
             })}
         </section>
-        <DeclareDialog here=declaring.here planning=declaring.planning open=declaring.is_open />
+        <DeclareDialog current=declaring.current planning=declaring.planning open=declaring.is_open />
     }
 }
 
 #[component]
-fn Replaying(here: CurrentGroup, actions: Actions) -> impl IntoView {
-    let replay = here.part(|detail| detail.replay.clone());
+fn Replaying(current: CurrentGroup, actions: Actions) -> impl IntoView {
+    let replay = current.part(|detail| detail.replay.clone());
     let known = replay.map(Option::is_some);
     part(move || {
         known.get().then(|| {
-            let first = here.now().replay.clone();
-            first.map(|first| view! { <Under here actions first /> }.into_any())
+            let first = current.now().replay.clone();
+            first.map(|first| view! { <Under current actions first /> }.into_any())
         })
     })
 }
 
 #[component]
-fn Under(here: CurrentGroup, actions: Actions, first: ReplayView) -> impl IntoView {
-    let view = here.part(move |detail| detail.replay.clone().unwrap_or_else(|| first.clone()));
+fn Under(current: CurrentGroup, actions: Actions, first: ReplayView) -> impl IntoView {
+    let view = current.part(move |detail| detail.replay.clone().unwrap_or_else(|| first.clone()));
     let controls = Controls::new(
         view.into(),
-        here.part(|detail| Some(detail.gate.clone())).into(),
-        here.part(|detail| detail.row.state.fix().cloned()).into(),
-        here.pulse(),
-        Callback::new(move |view| here.put_replay(view)),
+        current.part(|detail| Some(detail.gate.clone())).into(),
+        current.part(|detail| detail.row.state.fix().cloned()).into(),
+        current.pulse(),
+        Callback::new(move |view| current.put_replay(view)),
     );
     actions.on(Action::Approve, move || controls.ask_resume());
     view! { <Compact controls /> }
 }
 
 #[component]
-fn Resolved(here: CurrentGroup) -> impl IntoView {
-    let state = here.part(|detail| detail.row.state.clone());
-    let delivered = here.part(|detail| detail.row.delivered.max(0).unsigned_abs());
+fn Resolved(current: CurrentGroup) -> impl IntoView {
+    let state = current.part(|detail| detail.row.state.clone());
+    let delivered = current.part(|detail| detail.row.delivered.max(0).unsigned_abs());
     part(move || match state.get() {
         GroupState::Resolved { at, fix, replay } => Some(view! {
             <section class="side-part">
@@ -208,7 +208,7 @@ fn Resolved(here: CurrentGroup) -> impl IntoView {
             </section>
             <section class="side-part">
                 <h2>"The fix that worked"</h2>
-                <FixCard here fix />
+                <FixCard current fix />
             </section>
         }),
         _ => None,
@@ -217,8 +217,8 @@ fn Resolved(here: CurrentGroup) -> impl IntoView {
 
 /// Shows the last replay while none is active.
 #[component]
-fn Last(here: CurrentGroup) -> impl IntoView {
-    let last = here.part(|detail| detail.replay.as_ref().map(|r| (r.replay.id().clone(), r.total.clone())));
+fn Last(current: CurrentGroup) -> impl IntoView {
+    let last = current.part(|detail| detail.replay.as_ref().map(|r| (r.replay.id().clone(), r.total.clone())));
     part(move || {
         last.get().map(|(id, total)| {
             view! {

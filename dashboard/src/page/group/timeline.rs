@@ -11,11 +11,11 @@ use wire::AuditPage;
 
 /// Shows the audit log, newest first.
 #[component]
-pub(super) fn TimelineTab(here: CurrentGroup) -> impl IntoView {
-    let id = here.id();
+pub(super) fn TimelineTab(current: CurrentGroup) -> impl IntoView {
+    let id = current.id();
     let live = Live::new(move |seen| api::audit(id.clone(), None, seen), |_: &AuditPage| Pace::Calm);
     // Every change of the group is in the audit log, so fetch the log when the group changes.
-    let state = here
+    let state = current
         .part(|detail| (detail.row.state.clone(), detail.note.clone(), detail.row.next.clone(), detail.plan.is_some()));
     Effect::new(move |before: Option<()>| {
         // An effect runs again only for signals that it reads.
@@ -24,7 +24,7 @@ pub(super) fn TimelineTab(here: CurrentGroup) -> impl IntoView {
             live.refresh();
         }
     });
-    let group = here.id();
+    let group = current.id();
     let file = StoredValue::new(format!("group-{group}"));
     let history = StoredValue::new(format!("/groups/{group}/history"));
     let paged = Paged::audit(live);
@@ -36,7 +36,7 @@ pub(super) fn TimelineTab(here: CurrentGroup) -> impl IntoView {
                 <Download path=history.get_value() name=file.get_value() />
                 <AuditList records links=true />
                 <More paged what="entries" load=move |cursor| {
-                    let id = here.id();
+                    let id = current.id();
                     async move { api::audit(id, Some(cursor), api::Seen::default()).await.map(|answer| answer.into_new()) }
                 } />
             </Show>

@@ -23,7 +23,7 @@ const TYPING_PAUSE: Duration = Duration::from_millis(250);
 /// A transform in the editor.
 #[derive(Clone, Copy)]
 pub(super) struct Draft {
-    here: CurrentGroup,
+    current: CurrentGroup,
     planning: Planning,
     program: RwSignal<String>,
     versions: RwSignal<Option<Vec<TransformView>>>,
@@ -41,9 +41,9 @@ pub(super) struct Draft {
 
 impl Draft {
     /// Creates an empty draft.
-    pub(super) fn new(here: CurrentGroup, planning: Planning) -> Self {
+    pub(super) fn new(current: CurrentGroup, planning: Planning) -> Self {
         Self {
-            here,
+            current,
             planning,
             program: RwSignal::new(String::new()),
             versions: RwSignal::new(None),
@@ -60,8 +60,8 @@ impl Draft {
 
     /// Loads the versions. Starts with the declared version, or with the newest.
     pub(super) fn open(self) {
-        self.loading.run(api::transforms(self.here.id()), move |answer: TransformsAnswer| {
-            let declared = self.here.now().row.state.fix().and_then(|fix| fix.transform.clone());
+        self.loading.run(api::transforms(self.current.id()), move |answer: TransformsAnswer| {
+            let declared = self.current.now().row.state.fix().and_then(|fix| fix.transform.clone());
             let is_declared =
                 |view: &&TransformView| declared.as_ref().is_some_and(|d| d.version == view.transform.version);
             let first = answer.versions.iter().find(is_declared).or(answer.versions.first());
@@ -100,7 +100,7 @@ impl Draft {
         let test = move || {
             let Some(program) = self.program.try_get_untracked().filter(|_| is_latest()) else { return };
             let request = PreviewTransformRequest { program, letters_max: None, filter: self.planning.filter() };
-            let id = self.here.id();
+            let id = self.current.id();
             spawn_local(async move {
                 let answer = api::preview_transform(id, request).await;
                 if is_latest() {
@@ -120,7 +120,7 @@ impl Draft {
     /// Saves the draft as a new version, then calls `then` with the version's number.
     pub(super) fn save_then(self, then: impl FnOnce(u32) + 'static) {
         let request = SaveTransformRequest { program: self.program.get_untracked(), note: None };
-        self.saving.run(api::save_transform(self.here.id(), request), move |transform| {
+        self.saving.run(api::save_transform(self.current.id(), request), move |transform| {
             let version = transform.version;
             let saved = TransformView { transform, dry_run: None };
             self.versions.try_update(|all| all.get_or_insert_default().insert(0, saved));
@@ -133,14 +133,14 @@ impl Draft {
     fn dry_run(self, version: u32, resume: Option<u64>, filter: LetterFilter) {
         self.paused.set(false);
         let request = DryRunRequest { version, go_on: resume, filter };
-        self.dry_running.run(api::dry_run(self.here.id(), request), move |run: DryRun| {
+        self.dry_running.run(api::dry_run(self.current.id(), request), move |run: DryRun| {
             let (revision, is_whole) = (run.revision, run.is_whole());
             self.versions.try_update(|all| {
                 let tested = all.iter_mut().flatten().find(|view| view.transform.version == version);
                 tested.into_iter().for_each(|view| view.dry_run = Some(run.clone()));
             });
             if is_whole {
-                self.here.hurry();
+                self.current.hurry();
             } else if self.paused.try_get_untracked() == Some(false) {
                 self.dry_run(version, Some(revision), run.filter.clone());
             }
@@ -190,7 +190,7 @@ pub(super) fn Editor(draft: Draft) -> impl IntoView {
 #[component]
 fn Saved(draft: Draft, version: TransformView) -> impl IntoView {
     let number = version.transform.version;
-    let waiting = draft.here.part(|detail| detail.counts.of(LetterStateKind::Waiting).letters);
+    let waiting = draft.current.part(|detail| detail.counts.of(LetterStateKind::Waiting).letters);
     let run = StoredValue::new(version.dry_run);
     let summary = move || {
         let result = run.with_value(|run| run.as_ref().map(|run| dry_run(run, waiting.get())));

@@ -118,7 +118,7 @@ pub(super) fn Views(query: Query) -> impl IntoView {
             }),
             label: view.label(),
             count: Signal::derive(move || counts.get().map(|counts| count(counts[at]))),
-            here: Signal::derive(move || route.get().view == view),
+            is_open: Signal::derive(move || route.get().view == view),
         })
         .collect();
     let reorder = move |word: String| {

@@ -50,11 +50,11 @@ pub(super) fn NothingHere(query: Query) -> impl IntoView {
 #[component]
 pub(super) fn NoneMatch(query: Query) -> impl IntoView {
     let nav = nav();
-    let view_here = move || query.route.get().view;
+    let current_view = move || query.route.get().view;
     let filtered = move || query.typed.with(|text| !text.trim().is_empty());
     let title = move || {
-        let label = view_here().label();
-        match (filtered(), view_here()) {
+        let label = current_view().label();
+        match (filtered(), current_view()) {
             (true, _) => format!("No groups in {label} match “{}”.", query.typed.get().trim()),
             (false, View::Open) => "No open groups.".to_string(),
             (false, _) => format!("No groups in {label}."),
@@ -62,7 +62,7 @@ pub(super) fn NoneMatch(query: Query) -> impl IntoView {
     };
     let elsewhere = move || {
         let counts = query.counts().unwrap_or_default();
-        let others = View::ALL.into_iter().zip(counts).filter(|(view, n)| *view != view_here() && *n > 0);
+        let others = View::ALL.into_iter().zip(counts).filter(|(view, n)| *view != current_view() && *n > 0);
         others
             .map(|(view, n)| {
                 let href = Route::Groups(GroupsRoute { view, ..query.route.get() }).to_string();

@@ -56,7 +56,7 @@ fn cells(row: &GroupRow) -> impl IntoView + use<> {
         <div role="cell" class="cell-letters">
             {count_signed(letters)}<span class="narrow-word">{if letters == 1 { " letter" } else { " letters" }}</span>
         </div>
-        <div role="cell" class="cell-risk"><MoneyText of=row.open.clone() /></div>
+        <div role="cell" class="cell-risk"><MoneyText tally=row.open.clone() /></div>
         <div role="cell" class="cell-customers">{count(row.customers)}</div>
         <div role="cell" class="cell-age"><Age since=row.oldest_sent_at /></div>
         <div role="cell" class="cell-loss"><Loss at=row.loss_at /><span class="narrow-word loss-word">" to expiry"</span></div>

@@ -21,7 +21,7 @@ fn link(view: View, sort: Sort) -> String {
 #[component]
 pub(super) fn Summary(live: Live<GroupsAnswer>) -> impl IntoView {
     let numbers = live.part(|answer| (answer.summary.clone(), tally(answer)));
-    part(move || numbers.get().map(|(numbers, of)| shown(numbers, of)))
+    part(move || numbers.get().map(|(numbers, tally)| shown(numbers, tally)))
 }
 
 /// Returns the office's total of money, with the rows' numbers of letters and of priced letters.
@@ -33,7 +33,7 @@ fn tally(answer: &GroupsAnswer) -> Tally {
     Tally { money: answer.summary.money.clone(), ..sum }
 }
 
-fn shown(numbers: Numbers, of: Tally) -> impl IntoView {
+fn shown(numbers: Numbers, tally: Tally) -> impl IntoView {
     let (growing, replays) = (numbers.growing, numbers.replays);
     let letters = numbers.open_letters.max(0).unsigned_abs();
     let loss = numbers.loss_at;
@@ -57,7 +57,7 @@ fn shown(numbers: Numbers, of: Tally) -> impl IntoView {
                 label=if letters == 1 { "letter waiting" } else { "letters waiting" }>
                 {count(letters)}
             </Stat>
-            <Stat href=link(View::Open, Sort::Risk) label="revenue at risk"><MoneyText of /></Stat>
+            <Stat href=link(View::Open, Sort::Risk) label="revenue at risk"><MoneyText tally /></Stat>
             <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=numbers.oldest_sent_at /></Stat>
             <Stat href=link(View::Open, Sort::Loss) label=loss_label tone=loss_tone><Loss at=loss /></Stat>
             <Stat href=Route::Replays.to_string() tone=tone(replays, "info")

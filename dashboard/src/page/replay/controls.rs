@@ -88,7 +88,7 @@ impl Controls {
             let blocked = |gate: &GateView| blocked(gate, people.declarer.as_deref(), people.me.as_deref());
             self.gate.with(|gate| gate.as_ref().and_then(blocked))
         };
-        self.why_not(Permission::ApproveRequest).or_else(not_ready).or_else(gate)
+        self.why_not(Permission::Approve).or_else(not_ready).or_else(gate)
     }
 
     fn people(self) -> People {
@@ -152,7 +152,7 @@ pub(in crate::page) fn Buttons(controls: Controls) -> impl IntoView {
     let abort = move || {
         view! {
             <Button kind=Kind::Danger press=move |()| controls.ask_abort() busy=controls.aborting.busy() key="S"
-                why_not=Signal::derive(move || controls.why_not_abort())>"Abort…"</Button>
+                why_not=Signal::derive(move || controls.why_not_abort())>"Abort replay…"</Button>
         }
         .into_any()
     };
@@ -161,13 +161,13 @@ pub(in crate::page) fn Buttons(controls: Controls) -> impl IntoView {
             {part(move || match state.get() {
                 "running" => view! {
                     <Button press=move |()| controls.pause() busy=controls.pausing.busy() key="p"
-                        why_not=Signal::derive(move || controls.why_not_pause())>"Pause"</Button>
+                        why_not=Signal::derive(move || controls.why_not_pause())>"Pause replay"</Button>
                     {abort()}
                 }
                 .into_any(),
                 "paused" => view! {
                     <Button kind=Kind::Primary press=move |()| controls.ask_resume() busy=controls.resuming.busy() key="v"
-                        why_not=Signal::derive(move || controls.why_not_resume())>"Resume…"</Button>
+                        why_not=Signal::derive(move || controls.why_not_resume())>"Resume replay…"</Button>
                     {abort()}
                 }
                 .into_any(),
@@ -208,7 +208,7 @@ fn AbortDialog(controls: Controls) -> impl IntoView {
     let title =
         Signal::derive(move || format!("Abort the replay and leave {} unsent?", letters(total.with(|t| t.pending))));
     view! {
-        <Dialog open title confirm="Abort the replay" kind=Kind::Danger busy=controls.aborting.busy()
+        <Dialog open title confirm="Abort replay" kind=Kind::Danger busy=controls.aborting.busy()
             error=controls.aborting.error() why_not on_confirm=Callback::new(send)>
             <ul class="plain-list">
                 <li>{part(move || format!("{} delivered (cannot be recalled)", count(total.with(|t| t.delivered))))}</li>
@@ -230,7 +230,7 @@ fn Resuming(controls: Controls) -> impl IntoView {
     let title = Signal::derive(move || {
         controls.view.with(|view| {
             let unsent = view.total.pending + view.total.sending;
-            format!("Resume with {} to {}?", letters(unsent), view.replay.plan.main_queue.name())
+            format!("Resume replay of {} to {}?", letters(unsent), view.replay.plan.main_queue.name())
         })
     });
     let first =

@@ -38,15 +38,15 @@ pub fn spring<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
 /// The headers `__connect.errors.*`.
 pub fn connect<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let headers = &layer.headers;
-    let told = |name: &str| headers.string(&format!("__connect.errors.{name}"));
+    let header = |name: &str| headers.string(&format!("__connect.errors.{name}"));
     let failure = Failure {
-        error_type: told("exception.class.name"),
-        message: told("exception.message"),
-        stack: told("exception.stacktrace"),
+        error_type: header("exception.class.name"),
+        message: header("exception.message"),
+        stack: header("exception.stacktrace"),
         stated_class: None,
     };
-    let mut facts = Facts { failure: unwrapped(failure), consumer: told("connector.name"), ..Facts::default() };
-    if let Some(stage) = told("stage") {
+    let mut facts = Facts { failure: unwrapped(failure), consumer: header("connector.name"), ..Facts::default() };
+    if let Some(stage) = header("stage") {
         facts.remarks.push(format!("The connector failed in stage {stage}."));
     }
     facts.remarks.extend(position(

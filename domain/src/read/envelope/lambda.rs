@@ -75,14 +75,14 @@ pub fn stream<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     if facts.failure.is_empty() {
         facts.failure.error_type = Some(condition.into_owned());
     }
-    let of = |name: &str| batch.scalar(&[name]).unwrap_or_else(|| "?".to_owned());
+    let field = |name: &str| batch.scalar(&[name]).unwrap_or_else(|| "?".to_owned());
     let reason = format!(
         "Only the position of {} records was kept (stream {}, {}, from {} to {}), not the records themselves.",
-        of("batchSize"),
-        of("streamArn"),
-        of("shardId"),
-        of("startSequenceNumber"),
-        of("endSequenceNumber"),
+        field("batchSize"),
+        field("streamArn"),
+        field("shardId"),
+        field("startSequenceNumber"),
+        field("endSequenceNumber"),
     );
     facts.not_replayable = Some(Replayability::MetadataOnly { reason });
     // Destinations in S3 also contain the records (Lambda developer guide, "services-dynamodb-errors").

@@ -11,14 +11,14 @@ use alloc::format;
 /// The attributes `CloudPubSubDeadLetterSource*`.
 pub fn dead<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let headers = &layer.headers;
-    let told = |name: &str| headers.string(&format!("CloudPubSubDeadLetterSource{name}"));
+    let header = |name: &str| headers.string(&format!("CloudPubSubDeadLetterSource{name}"));
     let mut facts = Facts {
         attempts: headers.count("CloudPubSubDeadLetterSourceDeliveryCount"),
-        consumer: told("Subscription"),
+        consumer: header("Subscription"),
         sent_at: headers.moment("CloudPubSubDeadLetterSourceTopicPublishTime"),
         ..Facts::default()
     };
-    facts.failure.message = told("DeliveryErrorMessage");
+    facts.failure.message = header("DeliveryErrorMessage");
     Some(Opening::facts(facts))
 }
 

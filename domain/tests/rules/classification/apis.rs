@@ -111,7 +111,7 @@ const CLOUDS: &[Row] = &[
     ("StatusError", "admission webhook denied the request: cpu limit must be set", P),
 ];
 
-/// All of them, with where they stand.
+/// All rows, with their source.
 pub const ROWS: &[Sourced] = &[
     (
         "Stripe: Error codes, Advanced error handling; Adyen: Refusal reasons; PayPal: Orders v2 errors; Braintree: Exceptions; Square: Handling errors",

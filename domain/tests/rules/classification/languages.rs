@@ -131,7 +131,7 @@ const CODE: &[Row] = &[
     ("Error", "something went wrong", U),
 ];
 
-/// All of them, with where they stand.
+/// All rows, with their source.
 pub const ROWS: &[Sourced] = &[
     (
         "undici: Errors; axios, httpx, aiohttp, Faraday, Guzzle, Feign, reactor-netty: docs; Go: net, net/http; hyper, tonic, tokio: docs.rs; Java SE, .NET: API reference; curl: libcurl-errors",

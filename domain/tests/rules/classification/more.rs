@@ -1,4 +1,4 @@
-//! A second hand of rows, written after the tables were widened by the first, to see whether they hold elsewhere.
+//! A second set of rows, written after the first set had extended the tables, to check that the tables generalise.
 
 use super::{P, Row, Sourced, T, U};
 
@@ -118,7 +118,7 @@ const CODE: &[Row] = &[
     ("Error", "Call to a member function total() on null", P),
 ];
 
-/// All of them, with where they stand.
+/// All rows, with their source.
 pub const ROWS: &[Sourced] = &[
     (
         "The error references of Zendesk, HubSpot, Xero, Notion, Klarna, Mollie, GoCardless, Plaid, Algolia, Meta, Vault, DocuSign, Dropbox, Microsoft Graph, FedEx, Avalara",

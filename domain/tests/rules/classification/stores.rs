@@ -122,7 +122,7 @@ const BROKERS: &[Row] = &[
     ("com.ibm.mq.MQException", "MQJE001: Completion Code '2', Reason '2035' MQRC_NOT_AUTHORIZED", P),
 ];
 
-/// All of them, with where they stand.
+/// All rows, with their source.
 pub const ROWS: &[Sourced] = &[
     (
         "PostgreSQL: Appendix A; MySQL: Error reference; Oracle: Error messages; SQL Server: Database engine errors; SQLite: Result codes; Prisma: Error reference; Rails, Laravel, sqlx: API docs",

@@ -1,4 +1,5 @@
-//! A third hand of rows, from vendors' documented errors and the languages' own, written before their answers were seen.
+//! A third set of rows, from vendors' documented errors and the languages' own, written before seeing the classifier's
+//! answers.
 
 use super::{P, Row, Sourced, T, U};
 
@@ -300,7 +301,7 @@ const GO_PYTHON_RUBY_RUST_PHP: &[Row] = &[
     ("JsonException", "Syntax error", P),
 ];
 
-/// All of them, with where they stand.
+/// All rows, with their source.
 pub const ROWS: &[Sourced] = &[
     ("Error references of PostgreSQL, MySQL, PDO, SQLx, the AWS SDKs, Lambda", STORES_AND_CLOUDS),
     ("Error references of Kafka, Confluent, gRPC, Stripe, Node and its libraries", BROKERS_CALLS_AND_NODE),

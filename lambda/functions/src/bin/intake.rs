@@ -1,21 +1,26 @@
-//! The function `intake`: takes dead letters that an event source mapping hands it into custody, and receipts for what
-//! replays have sent: both say what became of a message.
+//! The function `intake`: takes letters into custody, and consumers' receipts for letters that replays have sent. One
+//! function has both, because both settle the outcome of a message.
 
 use domain::id::QueueArn;
+use lambda::batch::{Answer, Batch};
 use lambda::{function, settings};
-use office::event::{self, Batch};
+use office::event;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
     let main = settings::optional("DLO_DEFAULT_MAIN_QUEUE").map(QueueArn::new);
     let receipts = settings::optional("DLO_RECEIPTS").map(QueueArn::new);
     function::run(|office, batch: Batch| {
-        let (main, is_receipts) = (main.clone(), receipts.as_ref().is_some_and(|queue| batch.is_from(queue)));
+        let (main, receipts) = (main.clone(), receipts.clone());
         async move {
-            Ok(match is_receipts {
-                true => event::receipts(&office, batch).await,
-                false => event::keep(&office, batch, main.as_ref()).await,
-            })
+            let mut failed = Vec::new();
+            for (queue, messages) in batch.by_queue() {
+                failed.extend(match receipts.as_ref() == Some(&queue) {
+                    true => event::receipts(&office, messages).await,
+                    false => event::letters(&office, &queue, messages, main.as_ref()).await,
+                });
+            }
+            Ok(Answer::failing(failed))
         }
     })
     .await

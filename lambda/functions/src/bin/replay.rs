@@ -1,7 +1,8 @@
 //! The function `replay`: does the next steps of replays, driven by delayed messages.
 
+use lambda::batch::{Answer, Batch};
 use lambda::function;
-use office::event::{self, Batch};
+use office::event;
 
 fn main() -> Result<(), lambda_runtime::Error> {
     transform::work_if_asked();
@@ -13,7 +14,7 @@ async fn serve() -> Result<(), lambda_runtime::Error> {
     let executor = function::executor();
     function::run(|office, batch: Batch| {
         let executor = executor.clone();
-        async move { Ok(event::step(&office, batch, &executor).await) }
+        async move { Ok(Answer::failing(event::steps(&office, batch.received(), &executor).await)) }
     })
     .await
 }

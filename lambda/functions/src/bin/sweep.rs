@@ -1,5 +1,4 @@
-//! The function `sweep`: each minute gauges, the watchdog of replays, a second look at resolved groups, and what
-//! consumes the main queues.
+//! The function `sweep`, each minute: looks at what consumes the main queues, then runs the office's sweep.
 
 use lambda::consumers::Lambda;
 use lambda::function;
@@ -7,8 +6,8 @@ use office::sweep;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
-    // Whatever the schedule says: that it came is all that counts.
     let lambda = Lambda::from_env().await?;
+    // The contents of the schedule's event do not matter, only that it came.
     function::run(|office, _: serde_json::Value| {
         let lambda = lambda.clone();
         async move {

@@ -1,5 +1,5 @@
-//! A small OIDC issuer on this machine, as strict as real ones: code flow with PKCE for one public client, a page to
-//! sign in at, codes that work once, keys that are made when it starts.
+//! A small local OIDC issuer, as strict as real ones: authorization code flow with PKCE for one public client, a sign-in
+//! page, single-use codes, and a key created at start.
 
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -20,23 +20,23 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
-/// The only client.
+/// The only client's ID.
 pub const CLIENT: &str = "dead-letter-office";
-/// A token's life, seconds.
+/// The lifetime of a token in seconds.
 const TOKEN_S: i64 = 3_600;
 
-/// What it does otherwise than an issuer should.
+/// How the issuer misbehaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mood {
-    /// Nothing.
+pub enum Fault {
+    /// It works correctly.
     #[default]
-    Good,
-    /// Its codes are too old when they come back.
-    CodesAreOld,
-    /// It sends people back, and then answers nobody.
-    GoesAway,
-    /// It answers with the token of another sign-in.
-    MixesUpSignIns,
+    None,
+    /// Its codes have expired when they are exchanged.
+    ExpiredCodes,
+    /// It redirects people back, and then stops responding.
+    Unavailable,
+    /// It returns the token of another sign-in.
+    WrongNonce,
 }
 
 type Fields = HashMap<String, String>;
@@ -46,9 +46,10 @@ struct Inside {
     office: Mutex<String>,
     pair: EcdsaKeyPair,
     now: Box<dyn Fn() -> Timestamp + Send + Sync>,
-    mood: Mutex<Mood>,
-    /// Requests that wait for a person, and codes that wait for their exchange, each with who it is for.
+    fault: Mutex<Fault>,
+    /// Authorization requests without a person yet.
     requests: Mutex<HashMap<String, Fields>>,
+    /// Codes that are not exchanged yet, each with its request and person.
     codes: Mutex<HashMap<String, (Fields, String)>>,
 }
 
@@ -57,7 +58,7 @@ struct Inside {
 pub struct Issuer(Arc<Inside>);
 
 impl Issuer {
-    /// Starts it. The clock is the office's.
+    /// Starts the issuer with the office's clock.
     pub async fn start(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
@@ -68,7 +69,7 @@ impl Issuer {
             office: Mutex::default(),
             pair,
             now: Box::new(now),
-            mood: Mutex::default(),
+            fault: Mutex::default(),
             requests: Mutex::default(),
             codes: Mutex::default(),
         }));
@@ -83,22 +84,22 @@ impl Issuer {
         issuer
     }
 
-    /// Its name.
+    /// Returns the issuer's URL, which is its identifier.
     pub fn url(&self) -> &str {
         &self.0.url
     }
 
-    /// Registers the office's origin, where people are sent back to.
+    /// Registers the office's origin for redirects.
     pub fn register(&self, origin: &str) {
         *self.0.office.lock().expect("a lock") = origin.into();
     }
 
-    /// Changes what it does.
-    pub fn is(&self, mood: Mood) {
-        *self.0.mood.lock().expect("a lock") = mood;
+    /// Changes the misbehaviour.
+    pub fn set(&self, fault: Fault) {
+        *self.0.fault.lock().expect("a lock") = fault;
     }
 
-    /// A token of somebody, whose role their name says.
+    /// Returns a token for a person. The name determines the role.
     pub fn token(&self, name: &str, nonce: &str) -> String {
         let role = match name {
             "otto" => json!(["staff", "operator"]),
@@ -114,8 +115,8 @@ impl Issuer {
         format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
     }
 
-    fn mood(&self) -> Mood {
-        *self.0.mood.lock().expect("a lock")
+    fn fault(&self) -> Fault {
+        *self.0.fault.lock().expect("a lock")
     }
 
     fn page(&self) -> String {
@@ -135,20 +136,20 @@ async fn keys(State(Issuer(inside)): State<Issuer>) -> Json<Value> {
     Json(json!({ "keys": [{ "kid": "k1", "kty": "EC", "crv": "P-256", "use": "sig", "x": x, "y": y }] }))
 }
 
-/// Shows the page to sign in at, if the client asks as it must.
+/// Shows the sign-in page if the request is valid.
 async fn authorize(State(issuer): State<Issuer>, RawQuery(query): RawQuery) -> Response {
     let fields = fields(&query.unwrap_or_default());
-    let said = |name: &str| fields.get(name).map(String::as_str).unwrap_or_default();
-    let asks_well = said("response_type") == "code"
-        && said("client_id") == CLIENT
-        && said("redirect_uri") == issuer.page()
-        && said("scope").split(' ').any(|word| word == "openid")
-        && said("code_challenge_method") == "S256"
-        && said("code_challenge").len() == 43
-        && said("state").len() >= 32
-        && said("nonce").len() >= 32;
-    if !asks_well {
-        return (StatusCode::BAD_REQUEST, format!("no client of mine asks so: {fields:?}")).into_response();
+    let field = |name: &str| fields.get(name).map(String::as_str).unwrap_or_default();
+    let is_valid = field("response_type") == "code"
+        && field("client_id") == CLIENT
+        && field("redirect_uri") == issuer.page()
+        && field("scope").split(' ').any(|word| word == "openid")
+        && field("code_challenge_method") == "S256"
+        && field("code_challenge").len() == 43
+        && field("state").len() >= 32
+        && field("nonce").len() >= 32;
+    if !is_valid {
+        return (StatusCode::BAD_REQUEST, format!("invalid authorization request: {fields:?}")).into_response();
     }
     let id = random();
     let page = format!(
@@ -160,11 +161,13 @@ async fn authorize(State(issuer): State<Issuer>, RawQuery(query): RawQuery) -> R
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
 }
 
-/// Sends a person back with a code, or with their refusal.
+/// Redirects a person back with a code, or with an error if they refuse.
 async fn log_in(State(issuer): State<Issuer>, body: String) -> Response {
     let form = fields(&body);
     let request = form.get("request").and_then(|id| issuer.0.requests.lock().expect("a lock").remove(id));
-    let Some(request) = request else { return (StatusCode::BAD_REQUEST, "nobody was sent here").into_response() };
+    let Some(request) = request else {
+        return (StatusCode::BAD_REQUEST, "unknown authorization request").into_response();
+    };
     let mut back = Url::parse(&request["redirect_uri"]).expect("a registered address");
     if form["do"] == "enter" {
         let code = random();
@@ -177,23 +180,23 @@ async fn log_in(State(issuer): State<Issuer>, body: String) -> Response {
     (StatusCode::SEE_OTHER, [(LOCATION, back.as_str())]).into_response()
 }
 
-/// Exchanges a code, once, for whoever can prove that they asked for it.
+/// Exchanges a code, once, if the caller proves that it started the sign-in.
 async fn token(State(issuer): State<Issuer>, body: String) -> Response {
     let form = fields(&body);
-    let said = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    let code = issuer.0.codes.lock().expect("a lock").remove(said("code"));
-    let is_theirs = |(request, _): &(Fields, String)| {
-        said("grant_type") == "authorization_code"
-            && said("client_id") == CLIENT
-            && said("redirect_uri") == request["redirect_uri"]
-            && URL_SAFE_NO_PAD.encode(Sha256::digest(said("code_verifier"))) == request["code_challenge"]
+    let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
+    let code = issuer.0.codes.lock().expect("a lock").remove(field("code"));
+    let is_proven = |(request, _): &(Fields, String)| {
+        field("grant_type") == "authorization_code"
+            && field("client_id") == CLIENT
+            && field("redirect_uri") == request["redirect_uri"]
+            && URL_SAFE_NO_PAD.encode(Sha256::digest(field("code_verifier"))) == request["code_challenge"]
     };
-    if issuer.mood() == Mood::GoesAway {
+    if issuer.fault() == Fault::Unavailable {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     }
-    match code.filter(is_theirs).filter(|_| issuer.mood() != Mood::CodesAreOld) {
+    match code.filter(is_proven).filter(|_| issuer.fault() != Fault::ExpiredCodes) {
         Some((request, name)) => {
-            let other = issuer.mood() == Mood::MixesUpSignIns;
+            let other = issuer.fault() == Fault::WrongNonce;
             let nonce = if other { random() } else { request["nonce"].clone() };
             let token = issuer.token(&name, &nonce);
             Json(json!({ "id_token": token, "access_token": random(), "token_type": "Bearer" })).into_response()

@@ -1,5 +1,5 @@
-//! FEATURE: signing in at an OIDC issuer, in a real browser: the api with its adapter for issuers, the dashboard, and an
-//! issuer on this machine.
+//! FEATURE: signing in at an OIDC issuer, in a real browser: the API with its issuer adapter, the dashboard, and a local
+//! issuer.
 
 mod issuer;
 
@@ -7,16 +7,16 @@ use browser::driver::Driver;
 use browser::person::Person;
 use domain::time::Span;
 use harness::world::World;
-use issuer::{CLIENT, Issuer, Mood};
+use issuer::{CLIENT, Fault, Issuer};
 use lambda::sign_in::{self, Tokens};
 use office::api::Api;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-/// The group of the letters that [`Stage::open`] brings.
+/// The title of the group that [`Fixture::open`] creates.
 const BROKEN: &str = "orders::Broken";
 
-/// An office with one group whose people come from an issuer.
+/// An office with one group, whose people sign in at an issuer.
 struct Fixture {
     driver: Driver,
     issuer: Issuer,
@@ -47,86 +47,86 @@ impl Fixture {
     }
 }
 
-/// Goes to the issuer and says who they are, or that they would rather not.
+/// Enters a name at the issuer, and presses a button there.
 async fn signs_in(person: &Person, name: &str, button: &str) {
     person.clicks("button", "Sign in").await;
     person.writes("Name", name).await;
     person.clicks("button", button).await;
 }
 
-/// Path and query, as the person sees them.
-async fn place(person: &Person) -> String {
-    let place = person.script("return location.pathname + location.search + location.hash", Vec::new()).await;
-    place.as_str().unwrap_or_default().to_string()
+/// Returns path, query and fragment of the URL.
+async fn location(person: &Person) -> String {
+    let location = person.script("return location.pathname + location.search + location.hash", Vec::new()).await;
+    location.as_str().unwrap_or_default().to_string()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_signs_in_at_the_issuer_and_comes_back_to_the_page_they_wanted() {
+async fn a_person_signs_in_at_the_issuer_and_returns_to_their_page() {
     let fixture = Fixture::open().await;
     let otto = Person::new(&fixture.driver, "otto").await;
     otto.open(&fixture.page("/groups?q=Broken")).await;
     otto.find("heading", "Sign in").await;
     otto.find("button", "Sign in").await;
-    otto.sees(&format!("You are sent to {} and come back to this page.", fixture.issuer.url())).await;
+    otto.sees(&format!("You will be redirected to {} and back to this page.", fixture.issuer.url())).await;
     otto.shows("sign-in").await;
 
     signs_in(&otto, "otto", "Enter").await;
     otto.find("heading", "Groups").await;
     otto.sees(BROKEN).await;
     otto.find("summary", "otto operator").await;
-    assert_eq!(place(&otto).await, "/groups?q=Broken", "neither code nor state stays in the address");
+    assert_eq!(location(&otto).await, "/groups?q=Broken", "neither code nor state stays in the URL");
     let kept = otto.script("return sessionStorage.getItem('dlo.pending')", Vec::new()).await;
-    assert!(kept.is_null(), "what belonged to the sign-in is forgotten: {kept}");
+    assert!(kept.is_null(), "the stored sign-in is deleted: {kept}");
 
-    // The token ends after an hour; the page stays what it was.
+    // The token expires after an hour. The URL stays.
     fixture.world.advance(Span::from_mins(62));
     otto.find("heading", "Your session has ended").await;
     otto.shows("session-ended").await;
     signs_in(&otto, "otto", "Enter").await;
     otto.find("heading", "Groups").await;
-    assert_eq!(place(&otto).await, "/groups?q=Broken");
+    assert_eq!(location(&otto).await, "/groups?q=Broken");
 
     otto.clicks("summary", "otto operator").await;
     otto.clicks("button", "Sign out").await;
     otto.find("heading", "Sign in").await;
-    // A link with a token goes on to work.
+    // A link with a token still works.
     otto.open(&fixture.page(&format!("/signin#{}", fixture.issuer.token("vera", "")))).await;
     otto.find("summary", "vera viewer").await;
     otto.leaves(&["401", "favicon.ico"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_does_not_get_in_reads_why_and_can_try_again() {
+async fn a_failed_sign_in_shows_the_reason_and_can_be_retried() {
     let fixture = Fixture::open().await;
     let eve = Person::new(&fixture.driver, "eve").await;
-    let is_told = async |title: &str, words: &str| {
+    let sees_error = async |title: &str, words: &str| {
         eve.find("heading", title).await;
         eve.sees(words).await;
         eve.find("button", "Sign in").await;
-        assert_eq!(place(&eve).await, "/signin", "{title}");
+        assert_eq!(location(&eve).await, "/signin", "{title}");
     };
     eve.open(&fixture.page("/")).await;
     signs_in(&eve, "otto", "Refuse").await;
-    is_told("You were not let in", "The issuer says: The person said no.").await;
+    sees_error("Sign-in failed", "The issuer responded: The person said no.").await;
     eve.shows("sign-in-denied").await;
 
     eve.open(&fixture.page("/signin?code=c0ffee&state=00000000000000000000000000000000")).await;
-    is_told("This sign-in was not begun here", "Nobody was signed in.").await;
+    sees_error("This sign-in did not start in this tab", "You are not signed in.").await;
 
     signs_in(&eve, "eve", "Enter").await;
-    is_told("You were not let in", "eve has no role in this office.").await;
+    sees_error("Sign-in failed", "eve has no role in this office.").await;
 
-    for (mood, words) in [
-        (Mood::CodesAreOld, "The sign-in code has expired or was already used."),
-        (Mood::GoesAway, "The sign-in service (OIDC issuer) isn't responding."),
-        (Mood::MixesUpSignIns, "The issuer's response belongs to another sign-in. You are not signed in."),
+    for (fault, words) in [
+        (Fault::ExpiredCodes, "The sign-in code has expired or was already used."),
+        (Fault::Unavailable, "The sign-in service (OIDC issuer) isn't responding."),
+        (Fault::WrongNonce, "The issuer's response belongs to another sign-in. You are not signed in."),
     ] {
-        fixture.issuer.is(mood);
+        fixture.issuer.set(fault);
         signs_in(&eve, "otto", "Enter").await;
-        is_told("You were not let in", words).await;
+        sees_error("Sign-in failed", words).await;
     }
     eve.shows("sign-in-failed").await;
-    fixture.issuer.is(Mood::Good);
+    fixture.issuer.set(Fault::None);
     signs_in(&eve, "otto", "Enter").await;
     eve.find("heading", "Groups").await;
     eve.leaves(&["401", "403", "503", "favicon.ico"]).await;

@@ -1,4 +1,4 @@
-//! The deployed office in a real browser, behind its function URL: `cargo aws up`, then `cargo aws test`.
+//! The deployed office in a real browser, behind its function URL. Run `cargo aws up`, then `cargo aws test`.
 
 use browser::driver::Driver;
 use browser::person::Person;
@@ -11,13 +11,13 @@ use local::orders::{Kind, function};
 use std::time::{Duration, SystemTime};
 use wire::GroupsAnswer;
 
-/// The group of the gift cards.
+/// The title of the gift cards' group.
 const BUG: &str = "panic: index out of bounds: the len is * but the index is *";
 const ORDERS: u64 = 10;
-/// A few waves with their windows, on a loaded machine.
+/// Enough for a few waves with their windows on a loaded machine.
 const A_REPLAY: Duration = Duration::from_secs(120);
 
-/// A person who signs in at the stack's own issuer, by its page.
+/// Opens a browser and signs a person in at the stack's own issuer.
 async fn signs_in(driver: &Driver, name: &'static str) -> Person {
     let person = Person::new(driver, name).await;
     person.open(&variable("DLO_STACK_DASHBOARD")).await;
@@ -29,7 +29,7 @@ async fn signs_in(driver: &Driver, name: &'static str) -> Person {
     person
 }
 
-/// A person with a token of the issuer.
+/// Opens a browser and signs a person in with a token of the issuer.
 async fn enters(driver: &Driver, role: &str, name: &'static str) -> Person {
     let person = Person::new(driver, name).await;
     let token = variable(&format!("DLO_STACK_{}", role.to_uppercase()));
@@ -38,8 +38,8 @@ async fn enters(driver: &Driver, role: &str, name: &'static str) -> Person {
     person
 }
 
-/// Deploys a version of the consumer, and lets the office see it: sweep looks each minute, and a version that has come
-/// and gone between two looks was never there.
+/// Deploys a version of the consumer and runs Sweep. Sweep runs once a minute, and would miss a version that is replaced
+/// within that minute.
 async fn deploys(stack: &Deployed, version: &str) {
     stack.deploy(version).await;
     let (failed, answer) = stack.invoke("Sweep", &serde_json::json!({})).await;
@@ -47,7 +47,7 @@ async fn deploys(stack: &Deployed, version: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_people_bring_letters_back_behind_the_function_url() {
+async fn two_people_replay_letters_behind_the_function_url() {
     let stack = Deployed::find();
     let token = variable("DLO_STACK_OPERATOR");
     let open = async || stack.get::<GroupsAnswer>(&token, "/groups").await.summary.open_letters;
@@ -68,7 +68,7 @@ async fn two_people_bring_letters_back_behind_the_function_url() {
     otto.sees("orders::pricing").await;
     otto.clicks("button", "Declare a fix…").await;
     otto.writes("Version, exactly as the deployment reports it", "v3").await;
-    otto.clicks("button", "Declare the fix").await;
+    otto.clicks("button", "Declare fix").await;
     otto.clicks("button", "Plan replay").await;
     otto.find("button", "Plan again").await;
 
@@ -83,8 +83,8 @@ async fn two_people_bring_letters_back_behind_the_function_url() {
         anna.writes(&count, &ORDERS.to_string()).await;
     }
     anna.clicks("button", "Start wave 1").await;
-    anna.sees("Approved. Wave 1 starts.").await;
-    otto.sees_within("No letter of this group is open", A_REPLAY).await;
+    anna.sees("Approved. Wave 1 is starting.").await;
+    otto.sees_within("No open letters since", A_REPLAY).await;
     assert_eq!(open().await, before);
     // The pool's page has no icon.
     otto.leaves(&["favicon.ico"]).await;

@@ -1,4 +1,4 @@
-//! FEATURE: some letters of a group are sent, the others stay.
+//! FEATURE: replaying some letters of a group.
 
 use crate::fixture::{A_REPLAY, BUG, Fixture};
 use browser::person::Person;
@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use thirtyfour::Key;
 
-/// Each row's letter, and whose it is.
+/// Returns each row's letter and tenant.
 const ROWS: &str = "return [...document.querySelectorAll('table.rows tbody tr')]
     .map(row => [row.querySelector('th').innerText, row.querySelector('.cell-more').innerText])";
 const PATIENCE: Duration = Duration::from_secs(20);
 const URL: &str = "return location.pathname + location.search";
 
-mod rule_the_filter_that_is_seen_is_the_filter_of_the_plan_and_of_what_is_sent {
+mod rule_a_plan_sends_exactly_the_filtered_letters {
     use super::*;
 
     #[tokio::test]
@@ -26,33 +26,33 @@ mod rule_the_filter_that_is_seen_is_the_filter_of_the_plan_and_of_what_is_sent {
         otto.clicks("link", BUG).await;
         otto.sees("24").await;
         fixture.panel().deploy(Version::V3).await;
-        let tenant = it_is_filtered(&otto).await;
-        let chosen = it_is_shared_and_taken_back(&otto, &tenant).await;
-        it_is_planned(&otto, &tenant, chosen.len()).await;
+        let tenant = letters_are_filtered(&otto).await;
+        let chosen = the_filter_is_in_the_url(&otto, &tenant).await;
+        the_filtered_letters_are_planned(&otto, &tenant, chosen.len()).await;
         let anna = fixture.enters(Role::Approver, "anna").await;
-        it_is_sent(&anna, &tenant, chosen.len()).await;
-        the_others_wait(&otto, &tenant, &chosen).await;
+        the_filtered_letters_are_replayed(&anna, &tenant, chosen.len()).await;
+        the_other_letters_wait(&otto, &tenant, &chosen).await;
         otto.leaves(&[]).await;
         anna.leaves(&[]).await;
     }
 }
 
-/// The letters of the list and their tenants.
+/// Returns the listed letters with their tenants.
 async fn rows(who: &Person) -> Vec<(String, String)> {
     serde_json::from_value(who.script(ROWS, Vec::new()).await).expect("names and tenants")
 }
 
-/// Waits until the list has these letters and no others.
+/// Waits until the list contains exactly these letters.
 async fn lists(who: &Person, letters: &BTreeSet<String>) {
     let seen = within(PATIENCE, async || {
         let names: BTreeSet<String> = rows(who).await.into_iter().map(|(name, _)| name).collect();
         (names == *letters).then_some(())
     });
-    assert!(seen.await.is_some(), "{letters:?} are not what is listed: {:?}", rows(who).await);
+    assert!(seen.await.is_some(), "expected {letters:?}, but listed are {:?}", rows(who).await);
 }
 
-/// Writes into the field of the tenant, which offers those that were seen.
-async fn asks_for(who: &Person, tenant: &str) {
+/// Types into the tenant field, which suggests values.
+async fn writes_tenant(who: &Person, tenant: &str) {
     who.clicks("combobox", "Tenant").await;
     who.types(tenant).await;
 }
@@ -61,7 +61,7 @@ async fn url(who: &Person) -> String {
     who.script(URL, Vec::new()).await.as_str().unwrap_or_default().to_string()
 }
 
-async fn it_is_filtered(otto: &Person) -> String {
+async fn letters_are_filtered(otto: &Person) -> String {
     otto.clicks("link", "Letters 24").await;
     otto.clicks("link", "Waiting 24").await;
     otto.find("region", "Table of letters").await;
@@ -69,35 +69,35 @@ async fn it_is_filtered(otto: &Person) -> String {
     otto.types("/").await;
     otto.is_at("combobox", "Type").await;
     otto.writes("Replays at most", "x").await;
-    otto.sees("Replays are a whole number; 0 for letters that were never replayed.").await;
+    otto.sees("Enter a whole number of replays. Use 0 for letters never replayed.").await;
     otto.shows("filter-form").await;
     otto.clicks("textbox", "Replays at most").await;
     otto.types(Key::Backspace + "0").await;
-    asks_for(otto, "nobody").await;
-    otto.clicks("button", "Show these letters").await;
-    otto.sees("None of 24 letters here fits the filter.").await;
+    writes_tenant(otto, "nobody").await;
+    otto.clicks("button", "Apply filter").await;
+    otto.sees("No match among 24 letters.").await;
     otto.shows("filter-empty").await;
-    otto.clicks("button", "Clear the filter").await;
+    otto.clicks("button", "Clear filter").await;
     otto.find("region", "Table of letters").await;
     tenant
 }
 
-async fn it_is_shared_and_taken_back(otto: &Person, tenant: &str) -> BTreeSet<String> {
+async fn the_filter_is_in_the_url(otto: &Person, tenant: &str) -> BTreeSet<String> {
     let all = rows(otto).await;
     let of_tenant = all.iter().filter(|(_, of)| of == tenant).map(|(name, _)| name.clone());
     let chosen: BTreeSet<String> = of_tenant.collect();
     assert!(chosen.len() > 1 && chosen.len() < 24, "{tenant}: {all:?}");
     let unfiltered = url(otto).await;
     otto.types("/").await;
-    asks_for(otto, tenant).await;
+    writes_tenant(otto, tenant).await;
     otto.types(Key::Enter).await;
-    let told = format!("{} of 24 letters fit", chosen.len());
-    otto.sees(&told).await;
+    let count = format!("{} of 24 letters match", chosen.len());
+    otto.sees(&count).await;
     lists(otto, &chosen).await;
-    otto.sees("Declare the fix first: a plan is made for one.").await;
+    otto.sees("Declare a fix first.").await;
     otto.shows("filter-list").await;
 
-    // A link shows the same letters, and the browser's own buttons go back and forth.
+    // The URL shows the same letters, and the browser's history works.
     let filtered = url(otto).await;
     assert_eq!(filtered, format!("{unfiltered}&tenant={tenant}"));
     let names = all.iter().map(|(name, _)| name.clone()).collect();
@@ -107,38 +107,38 @@ async fn it_is_shared_and_taken_back(otto: &Person, tenant: &str) -> BTreeSet<St
     otto.script("history.forward()", Vec::new()).await;
     lists(otto, &chosen).await;
     otto.script("location.reload()", Vec::new()).await;
-    otto.sees(&told).await;
+    otto.sees(&count).await;
     lists(otto, &chosen).await;
     assert_eq!(url(otto).await, filtered);
     chosen
 }
 
-async fn it_is_planned(otto: &Person, tenant: &str, letters: usize) {
+async fn the_filtered_letters_are_planned(otto: &Person, tenant: &str, letters: usize) {
     otto.clicks("button", "Declare a fix…").await;
     otto.writes("Version, exactly as the deployment reports it", "v3").await;
-    otto.clicks("button", "Declare the fix").await;
-    otto.sees(&format!("Only letters of the filter: tenant {tenant}.")).await;
-    otto.clicks("button", "Plan a replay of these letters").await;
-    otto.sees(&format!("The plan takes {letters} letters of this filter.")).await;
+    otto.clicks("button", "Declare fix").await;
+    otto.sees(&format!("Filter: tenant {tenant}.")).await;
+    otto.clicks("button", "Plan replay of these letters").await;
+    otto.sees(&format!("The plan includes {letters} letters of this filter.")).await;
     otto.sees(&format!("{} outside the filter", 24 - letters)).await;
     otto.shows("filter-plan").await;
-    // The plan keeps its filter until somebody takes it away.
-    otto.clicks("button", "Clear the filter").await;
-    otto.clicks("button", "Change…").await;
+    // The plan keeps its filter until someone removes it.
+    otto.clicks("button", "Clear filter").await;
+    otto.clicks("button", "Change plan…").await;
     otto.find("button", &format!("Remove tenant {tenant}")).await;
     otto.shows("filter-change-dialog").await;
     otto.clicks("button", "Cancel").await;
-    otto.clicks("button", "Plan without the filter").await;
-    otto.sees("The plan takes 24 letters.").await;
+    otto.clicks("button", "Plan without filter").await;
+    otto.sees("Planned 24 letters.").await;
     otto.types("/").await;
-    asks_for(otto, tenant).await;
+    writes_tenant(otto, tenant).await;
     otto.types(Key::Enter).await;
-    otto.find("button", "Plan a replay of these letters").await;
+    otto.find("button", "Plan replay of these letters").await;
     otto.types("r").await;
-    otto.sees(&format!("The plan takes {letters} letters of this filter.")).await;
+    otto.sees(&format!("The plan includes {letters} letters of this filter.")).await;
 }
 
-async fn it_is_sent(anna: &Person, tenant: &str, letters: usize) {
+async fn the_filtered_letters_are_replayed(anna: &Person, tenant: &str, letters: usize) {
     anna.clicks("link", BUG).await;
     anna.clicks("button", "Approve and replay…").await;
     anna.find("dialog", &format!("Replay {letters} letters to orders?")).await;
@@ -156,9 +156,9 @@ async fn it_is_sent(anna: &Person, tenant: &str, letters: usize) {
     anna.shows("filter-replay").await;
 }
 
-async fn the_others_wait(otto: &Person, tenant: &str, chosen: &BTreeSet<String>) {
-    otto.sees("fits the filter.").await;
-    otto.clicks("button", "Clear the filter").await;
+async fn the_other_letters_wait(otto: &Person, tenant: &str, chosen: &BTreeSet<String>) {
+    otto.sees("No match among ").await;
+    otto.clicks("button", "Clear filter").await;
     otto.find("link", &format!("Waiting {}", 24 - chosen.len())).await;
     otto.find("region", "Table of letters").await;
     let waiting = rows(otto).await;

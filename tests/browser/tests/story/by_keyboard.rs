@@ -1,4 +1,4 @@
-//! FEATURE: the way back of a letter, without a mouse.
+//! FEATURE: replaying letters by keyboard.
 
 mod rule_every_step_has_a_key {
     use crate::fixture::{A_REPLAY, BUG, Fixture, QUIET};
@@ -14,12 +14,12 @@ mod rule_every_step_has_a_key {
         let otto = fixture.enters(Role::Operator, "otto").await;
         otto.find("link", BUG).await;
 
-        // The keys explain themselves.
+        // The help lists the shortcuts.
         otto.types("?").await;
-        otto.find("dialog", "Keys").await;
+        otto.find("dialog", "Keyboard shortcuts").await;
         otto.types(Key::Escape).await;
 
-        // The filter leaves one group; Enter goes to it, Enter opens it.
+        // The filter shows one group. Enter focuses it, and Enter opens it.
         otto.types("/").await;
         otto.is_at("searchbox", "Filter").await;
         otto.types("bounds").await;
@@ -32,9 +32,9 @@ mod rule_every_step_has_a_key {
         otto.types("f").await;
         otto.is_at("textbox", "Version, exactly as the deployment reports it").await;
         otto.types("v3").await;
-        otto.tabs_to("button", "Declare the fix").await;
+        otto.tabs_to("button", "Declare fix").await;
         otto.types(Key::Enter).await;
-        otto.sees("The fix is declared.").await;
+        otto.sees("Fix declared.").await;
         otto.types("r").await;
         otto.find("button", "Plan again").await;
 
@@ -51,10 +51,10 @@ mod rule_every_step_has_a_key {
         anna.types("v3 handles all of them on staging").await;
         anna.tabs_to("button", "Start wave 1").await;
         anna.types(Key::Enter).await;
-        anna.sees("Approved. Wave 1 starts.").await;
+        anna.sees("Approved. Wave 1 is starting.").await;
 
-        otto.sees_within("No letter of this group is open", A_REPLAY).await;
-        anna.sees("No letter of this group is open").await;
+        otto.sees_within("No open letters since", A_REPLAY).await;
+        anna.sees("No open letters since").await;
         otto.types("4").await;
         otto.sees("resolved the group").await;
         otto.leaves(&[]).await;

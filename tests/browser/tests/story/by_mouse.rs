@@ -1,34 +1,33 @@
-//! FEATURE: the way back of a letter, by mouse.
+//! FEATURE: replaying letters by mouse.
 
 use crate::fixture::{A_REPLAY, BUG, Fixture, QUIET};
 use browser::person::Person;
 use domain::role::Role;
 use local::orders::{Kind, Version};
 
-mod rule_a_wrong_fix_stops_its_replay_and_the_right_one_goes_on {
+mod rule_a_wrong_fix_pauses_its_replay_and_the_right_one_resumes_it {
     use super::*;
 
-    /// Of the first 30 gift cards 22 are engraved: version 2 helps the other 8 only, so that of any 10 of them at
-    /// least 2 come back.
+    /// Of the first 30 gift cards, 22 are engraved. Version 2 fixes only the other 8, so at least 2 of any 10 return.
     #[tokio::test]
     async fn example_thirty_gift_cards() {
         let fixture = Fixture::open().await;
         let otto = fixture.enters(Role::Operator, "otto").await;
-        letters_die(&fixture, &otto).await;
-        the_cause_is_read(&otto).await;
+        letters_arrive(&fixture, &otto).await;
+        the_cause_is_found(&otto).await;
         the_wrong_fix_is_planned(&fixture, &otto).await;
         let anna = fixture.enters(Role::Approver, "anna").await;
         it_is_approved(&anna).await;
-        the_replay_stops_itself(&otto, &anna).await;
-        the_right_fix_goes_on(&fixture, &otto, &anna).await;
-        what_came_back_follows(&otto, &anna).await;
-        a_regression_opens_it_again(&fixture, &otto).await;
+        the_replay_pauses(&otto, &anna).await;
+        the_right_fix_resumes_it(&fixture, &otto, &anna).await;
+        returned_letters_are_replayed(&otto, &anna).await;
+        a_regression_reopens_the_group(&fixture, &otto).await;
         otto.leaves(&[]).await;
         anna.leaves(&[]).await;
     }
 }
 
-async fn letters_die(fixture: &Fixture, otto: &Person) {
+async fn letters_arrive(fixture: &Fixture, otto: &Person) {
     otto.sees("No dead letters.").await;
     fixture.panel().place(30, Kind::GiftCard).await;
     for kind in [Kind::Malformed, Kind::UnknownProduct, Kind::Expired, Kind::DeletedTenant] {
@@ -36,24 +35,24 @@ async fn letters_die(fixture: &Fixture, otto: &Person) {
     }
     otto.find("link", BUG).await;
     otto.sees("42 letters waiting").await;
-    // What arrives later waits behind a line until somebody asks for it.
+    // New groups are not shown until the person asks for them.
     if otto.has("button", "4 new — show").await {
         otto.clicks("button", "4 new — show").await;
     }
     let rows = otto.names("row").await;
     assert_eq!(rows.len(), 6, "a header and five groups: {rows:?}");
     let links = otto.names("link").await;
-    let place = |name: &str| links.iter().position(|link| link.contains(name)).expect("a link");
-    assert!(place(BUG) < place("TenantDeleted"), "the most money comes first: {links:?}");
+    let position = |name: &str| links.iter().position(|link| link.contains(name)).expect("a link");
+    assert!(position(BUG) < position("TenantDeleted"), "most money first: {links:?}");
     otto.shows("list").await;
 }
 
-async fn the_cause_is_read(otto: &Person) {
+async fn the_cause_is_found(otto: &Person) {
     otto.clicks("link", BUG).await;
     otto.find("heading", BUG).await;
     otto.sees("the consumer says permanent; matched: error type panic").await;
     otto.sees("orders::pricing").await;
-    otto.sees("Nobody has said that the cause is gone.").await;
+    otto.sees("No fix declared yet.").await;
     otto.clicks("link", "Payload").await;
     otto.sees("gift_card").await;
     otto.sees("Attributes").await;
@@ -65,18 +64,18 @@ async fn the_wrong_fix_is_planned(fixture: &Fixture, otto: &Person) {
     otto.shows("group").await;
     fixture.panel().deploy(Version::V2).await;
     otto.clicks("button", "Declare a fix…").await;
-    otto.find("dialog", "What has made the cause go away?").await;
+    otto.find("dialog", "Declare a fix").await;
     otto.writes("Version, exactly as the deployment reports it", "v2").await;
-    otto.writes("Note (not required)", "Gift cards have no weight: shipping is free for them now.").await;
-    otto.clicks("button", "Declare the fix").await;
-    otto.sees("opens in").await;
+    otto.writes("Note (optional)", "Gift cards have no weight: shipping is free for them now.").await;
+    otto.clicks("button", "Declare fix").await;
+    otto.sees("clears in").await;
     otto.shows("group-gate-closed").await;
     otto.clicks("button", "Plan replay").await;
-    otto.clicks("button", "Change…").await;
-    for (field, value) in [("Letters of the canary", "10"), ("Growth", "1"), ("Stop above", "10")] {
+    otto.clicks("button", "Change plan…").await;
+    for (field, value) in [("Canary size", "10"), ("Growth", "1"), ("Pause above", "10")] {
         otto.writes(field, value).await;
     }
-    otto.clicks("button", "Plan again").await;
+    otto.clicks("button", "Change plan").await;
     otto.find("image", "3 waves of 10, 10, 10").await;
     otto.shows("group-plan").await;
 }
@@ -89,7 +88,7 @@ async fn it_is_approved(anna: &Person) {
     anna.find("heading", "Ledger").await;
 }
 
-/// Through the dialog; what it costs decides whether the count has to be typed.
+/// Approves in the dialog. The money at risk decides whether the count must be typed.
 async fn approves(anna: &Person, letters: u64, shot: Option<&str>) {
     anna.clicks("button", "Approve and replay…").await;
     anna.find("dialog", &format!("Replay {letters} letters to orders?")).await;
@@ -102,44 +101,44 @@ async fn approves(anna: &Person, letters: u64, shot: Option<&str>) {
         anna.shows(shot).await;
     }
     anna.clicks("button", "Start wave 1").await;
-    anna.sees("Approved. Wave 1 starts.").await;
+    anna.sees("Approved. Wave 1 is starting.").await;
 }
 
-async fn the_replay_stops_itself(otto: &Person, anna: &Person) {
-    anna.sees_within("It stopped itself", A_REPLAY).await;
-    anna.sees("sent in wave 1 came back. It stops itself above 10 %.").await;
+async fn the_replay_pauses(otto: &Person, anna: &Person) {
+    anna.sees_within("Paused automatically", A_REPLAY).await;
+    anna.sees("sent in wave 1 returned. The replay pauses above 10%.").await;
     anna.sees("Same cause").await;
-    anna.shows("replay-stopped").await;
-    otto.sees("It stopped itself").await;
-    otto.shows("group-stopped").await;
+    anna.shows("replay-paused").await;
+    otto.sees("Paused automatically").await;
+    otto.shows("group-paused").await;
 }
 
-async fn the_right_fix_goes_on(fixture: &Fixture, otto: &Person, anna: &Person) {
+async fn the_right_fix_resumes_it(fixture: &Fixture, otto: &Person, anna: &Person) {
     fixture.panel().deploy(Version::V3).await;
-    otto.clicks("button", "Declare the next fix…").await;
+    otto.clicks("button", "Declare a new fix…").await;
     otto.sees("orders v3 went live").await;
-    otto.clicks("button", "Use it").await;
+    otto.clicks("button", "Use this version").await;
     otto.shows("group-declare-dialog").await;
-    otto.clicks("button", "Declare the fix").await;
+    otto.clicks("button", "Declare fix").await;
     otto.sees(QUIET).await;
-    anna.clicks("button", "Resume…").await;
-    anna.find("dialog", "Go on with 20 letters to orders?").await;
-    anna.writes("Why will it work now?", "v3 was tried with one that came back.").await;
+    anna.clicks("button", "Resume replay…").await;
+    anna.find("dialog", "Resume replay of 20 letters to orders?").await;
+    anna.writes("Why will it work now?", "v3 was tested with a returned letter.").await;
     anna.shows("replay-resume-dialog").await;
-    anna.clicks("button", "Resume").await;
-    // How long it runs is up to the consumer's receipts.
+    anna.clicks("button", "Resume replay").await;
+    // Its duration depends on the consumer's receipts.
     anna.shows("replay-running").await;
     otto.shows("group-running").await;
     anna.sees_within("Finished", A_REPLAY).await;
     anna.shows("replay-finished").await;
 }
 
-async fn what_came_back_follows(otto: &Person, anna: &Person) {
+async fn returned_letters_are_replayed(otto: &Person, anna: &Person) {
     otto.sees("Last replay").await;
     let words = otto.reads().await;
-    let (before, _) = words.split_once(" came back, 0 not sent").expect("what the last replay did");
+    let (before, _) = words.split_once(" returned, 0 skipped or expired").expect("the last replay's outcomes");
     let back = before.rsplit(' ').next().and_then(|n| n.parse().ok()).expect("a number");
-    assert!((2..=10).contains(&back), "{back} of the canary came back");
+    assert!((2..=10).contains(&back), "{back} letters of the canary returned");
     otto.clicks("button", "Plan replay").await;
     otto.find("button", "Plan again").await;
     anna.clicks("link", "Dead Letter Office, home").await;
@@ -147,15 +146,15 @@ async fn what_came_back_follows(otto: &Person, anna: &Person) {
     anna.find("heading", "Before you replay").await;
     anna.sees(QUIET).await;
     approves(anna, back, None).await;
-    otto.sees_within("No letter of this group is open", A_REPLAY).await;
+    otto.sees_within("No open letters since", A_REPLAY).await;
     otto.shows("group-resolved").await;
 }
 
-async fn a_regression_opens_it_again(fixture: &Fixture, otto: &Person) {
+async fn a_regression_reopens_the_group(fixture: &Fixture, otto: &Person) {
     fixture.panel().deploy(Version::V1).await;
     fixture.panel().place(1, Kind::GiftCard).await;
     otto.sees("Regressed").await;
-    otto.sees("The last one did not hold").await;
+    otto.sees("Previous fix failed").await;
     otto.shows("group-regressed").await;
     otto.clicks("link", "Dead Letter Office, home").await;
     otto.sees("Worst now").await;

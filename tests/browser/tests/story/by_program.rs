@@ -1,14 +1,14 @@
-//! FEATURE: a payload that is wrong itself is changed on its way.
+//! FEATURE: a transform changes wrong payloads before they are sent.
 
 use crate::fixture::{A_REPLAY, BUG, Fixture};
 use domain::role::Role;
 use local::orders::{Kind, Version};
 use thirtyfour::Key;
 
-mod rule_only_what_is_sent_is_changed {
+mod rule_only_sent_letters_are_changed {
     use super::*;
 
-    /// Version 2 helps gift cards without an engraving: a program that takes it off helps the others.
+    /// Version 2 accepts gift cards without an engraving. A program that removes the engraving fixes the others.
     #[tokio::test]
     async fn example_engraved_gift_cards() {
         let fixture = Fixture::open().await;
@@ -20,10 +20,10 @@ mod rule_only_what_is_sent_is_changed {
 
         otto.clicks("button", "Declare a fix…").await;
         otto.clicks("radio", "Payload transform").await;
-        otto.writes("Program, in the jq language", " | nothing_like_it").await;
+        otto.writes("jq program", " | nothing_like_it").await;
         otto.sees("Line 1, column 5: There is no filter `nothing_like_it`").await;
         otto.shows("transform-fault").await;
-        otto.clicks("textbox", "Program, in the jq language").await;
+        otto.clicks("textbox", "jq program").await;
         for _ in 0.." | nothing_like_it".len() {
             otto.types(Key::Backspace).await;
         }
@@ -34,10 +34,10 @@ mod rule_only_what_is_sent_is_changed {
         otto.clicks("button", "Dry run over 12 letters").await;
         otto.sees("Dry run over 12 letters: ").await;
         otto.shows("transform-dry-run").await;
-        otto.clicks("button", "Declare the fix").await;
+        otto.clicks("button", "Declare fix").await;
         otto.sees("Payload transform").await;
         otto.clicks("button", "Plan replay").await;
-        otto.sees("sent as changed by transform v1; the originals are kept").await;
+        otto.sees("changed by transform v1 before sending; originals are kept").await;
         otto.shows("transform-plan").await;
 
         let anna = fixture.enters(Role::Approver, "anna").await;
@@ -48,7 +48,7 @@ mod rule_only_what_is_sent_is_changed {
             anna.writes("Type 12 to confirm", "12").await;
         }
         anna.clicks("button", "Start wave 1").await;
-        anna.sees_within("No letter of this group is open", A_REPLAY).await;
+        anna.sees_within("No open letters since", A_REPLAY).await;
         otto.leaves(&[]).await;
         anna.leaves(&[]).await;
     }

@@ -1,4 +1,4 @@
-//! What every example needs: an office, a browser driver, and the stage to itself.
+//! The fixture of every example: an office, a browser driver, and a lock against parallel examples.
 
 use browser::driver::Driver;
 use browser::person::Person;
@@ -8,17 +8,17 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The group of the gift cards, as every page calls it.
+/// The title of the gift cards' group.
 pub const BUG: &str = "panic: index out of bounds: the len is * but the index is *";
-/// The gate's evidence that its quiet time has passed.
+/// The gate's evidence that the quiet time has passed.
 pub const QUIET: &str = "No new failure for 10 s or more";
-/// A few waves with their windows, on a loaded machine.
+/// Enough for a few waves with their windows on a loaded machine.
 pub const A_REPLAY: Duration = Duration::from_secs(120);
 
-/// Two Chromiums on two cores miss each other's deadlines.
+/// Examples run one by one, because two of them on two cores would time out.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
-/// An office with nothing in it, and who visits it. Fields are dropped in this order.
+/// An empty office and a browser driver. Fields are dropped in this order.
 pub struct Fixture {
     /// The browser driver.
     pub driver: Driver,
@@ -37,7 +37,7 @@ impl Fixture {
         Self { driver: Driver::start(), demo, _folder: folder, _alone: alone }
     }
 
-    /// A person in a browser of their own, signed in by their link.
+    /// Opens a browser for a person and signs them in by link.
     pub async fn enters(&self, role: Role, name: &'static str) -> Person {
         let person = Person::new(&self.driver, name).await;
         person.open(self.demo.link(role)).await;
@@ -45,7 +45,7 @@ impl Fixture {
         person
     }
 
-    /// The control panel of the demo service.
+    /// Returns the control panel of the demo service.
     pub fn panel(&self) -> Panel {
         self.demo.panel()
     }

@@ -1,10 +1,10 @@
-//! The office in a real browser: a real `dlo demo`, real Chromium, people who find things by role and name.
+//! The office in a real browser: a real `dlo demo`, real Chromium, and people who find elements by role and name.
 //!
-//! Each file tells of one feature, each module in it states a rule, each test is an example of that rule.
+//! Each file is a feature, each module a rule of it, and each test an example of the rule.
 
 mod by_filter;
 mod by_keyboard;
 mod by_mouse;
 mod by_program;
-mod door;
 mod fixture;
+mod sign_in;

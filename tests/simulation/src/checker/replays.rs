@@ -11,7 +11,7 @@ impl Observed {
             None => replay.plan().fix.transform.as_ref(),
         };
         let fix = writes.iter().find_map(|write| match write {
-            Write::Variant { group, .. } if group.id == *replay.group() => group.state.fix().cloned(),
+            Write::Variant { variant, .. } if variant.id == *replay.group() => variant.state.fix().cloned(),
             _ => None,
         });
         let resumed = matches!(replay.state(), ReplayState::Running { .. });

@@ -12,7 +12,7 @@ fn bytes(base64: &str) -> Attribute {
     Attribute { data_type: "Binary".into(), value: AttributeValue::Binary(base64.into()) }
 }
 
-/// What is wrong, the code of the refusal, the message.
+/// Returns rows of what is wrong, the code of the refusal, and the message.
 fn bad_messages() -> Vec<(&'static str, &'static str, Outgoing)> {
     let body = |body: &str| message(Kind::Standard, body);
     let attributed = |attributes: Attributes| {
@@ -46,7 +46,7 @@ fn bad_messages() -> Vec<(&'static str, &'static str, Outgoing)> {
         ("empty value", "InvalidParameterValue", attributed(with("a", Attribute::text("")))),
         ("empty bytes", "InvalidParameterValue", attributed(with("a", bytes("")))),
         ("control character in value", "InvalidParameterValue", attributed(with("a", Attribute::text("\u{8}")))),
-        ("no number", "InvalidParameterValue", attributed(with("a", Attribute::number("many")))),
+        ("not a number", "InvalidParameterValue", attributed(with("a", Attribute::number("many")))),
     ]
 }
 
@@ -71,15 +71,15 @@ pub async fn results_come_in_the_order_of_the_entries(world: &dyn QueueWorld) {
         let queue = world.make(kind, QueueSettings::default()).await;
         let batch: Vec<Outgoing> = (0..10).map(|number| message(kind, &format!("number {number}"))).collect();
         let sent = world.port().send_batch(&queue, &batch).await.expect("the call is answered");
-        let ids: Vec<MessageId> = sent.into_iter().map(|sent| sent.expect("taken")).collect();
+        let ids: Vec<MessageId> = sent.into_iter().map(|sent| sent.expect("accepted")).collect();
         for received in collect(world, &queue, 10).await {
-            let number = ids.iter().position(|id| *id == received.message_id).expect("an id that was answered");
+            let number = ids.iter().position(|id| *id == received.message_id).expect("an id from the answer");
             assert_eq!(received.content.body, format!("number {number}"), "{kind:?}");
         }
     }
 }
 
-/// A message of exactly so many bytes, part of them in an attribute.
+/// Returns a message of exactly so many bytes, some of them in an attribute.
 fn sized(total_bytes: usize) -> Outgoing {
     let mut message = message(Kind::Standard, "");
     message.content.attributes = with("filler", Attribute::text("v".repeat(100)));
@@ -95,7 +95,7 @@ pub async fn one_mebibyte_is_carried(world: &dyn QueueWorld) {
         let sent = world.port().send_batch(&queue, &batch).await.expect("the call is answered");
         assert!(sent.iter().all(Result::is_ok), "{sent:?}");
         for received in collect(world, &queue, batch.len()).await {
-            assert!(received.content == batch[0].content, "all of it comes back");
+            assert!(received.content == batch[0].content, "the content comes back");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a queue carries and what it says of itself.
+//! The content of messages, and the attributes of queues.
 
 use super::*;
 use domain::message::{Attribute, AttributeValue};
@@ -38,7 +38,8 @@ pub async fn body_and_attributes_come_back_byte_for_byte(world: &dyn QueueWorld)
     }
 }
 
-/// Every row but the trace header, which not every endpoint carries: see `body_and_attributes_come_back_byte_for_byte`.
+/// Sends every row without a trace header, which not every endpoint preserves: see
+/// `body_and_attributes_come_back_byte_for_byte`.
 pub async fn the_oddest_messages_come_back_byte_for_byte(world: &dyn QueueWorld) {
     let queue = world.make(Kind::Standard, QueueSettings::default()).await;
     for (what, count, content) in harness::carried::rows() {
@@ -133,12 +134,12 @@ pub async fn counts_tell_visible_in_flight_and_delayed(world: &dyn QueueWorld) {
     counts(world, &queue, (4, 0, 1)).await;
 }
 
-/// SQS's counts are of the last minute; they must come true in it.
+/// Waits up to a minute for the counts, because those of SQS may lag that much.
 async fn counts(world: &dyn QueueWorld, queue: &QueueArn, expected: (u64, u64, u64)) {
     let mut seen = None;
     for _ in 0..60 {
-        let is = world.port().attributes(queue).await.expect("it exists");
-        seen = Some((is.visible_count, is.in_flight_count, is.delayed_count));
+        let now = world.port().attributes(queue).await.expect("it exists");
+        seen = Some((now.visible_count, now.in_flight_count, now.delayed_count));
         if seen == Some(expected) {
             return;
         }

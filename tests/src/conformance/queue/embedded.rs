@@ -1,4 +1,4 @@
-//! The world of the embedded queue: its time is a number that tests move.
+//! The world of the embedded queue, under a clock that tests move.
 
 use super::{Kind, QueueWorld};
 use async_trait::async_trait;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
-/// A clock that stands still until it is moved.
+/// A clock that only tests move.
 #[derive(Clone)]
 pub struct MovedClock(Arc<AtomicI64>);
 
@@ -21,7 +21,7 @@ impl Default for MovedClock {
 }
 
 impl MovedClock {
-    /// The clock as the queue takes it.
+    /// Returns the clock for the queue.
     pub fn reader(&self) -> Clock {
         let ms = self.0.clone();
         Arc::new(move || Timestamp::from_ms(ms.load(Ordering::SeqCst)))
@@ -42,14 +42,14 @@ pub struct EmbeddedWorld {
 }
 
 impl EmbeddedWorld {
-    /// Queues in memory.
+    /// Opens queues in memory.
     pub fn in_memory() -> Self {
         let clock = MovedClock::default();
-        let queues = EmbeddedQueue::open_in_memory(clock.reader()).expect("memory can be opened");
+        let queues = EmbeddedQueue::open_in_memory(clock.reader()).expect("queues in memory");
         Self { queues, clock, made: AtomicUsize::new(0) }
     }
 
-    /// Queues in a file.
+    /// Opens queues in a file.
     pub fn open(path: &Path, clock: MovedClock) -> Result<Self, OpenError> {
         let queues = EmbeddedQueue::open(path, clock.reader())?;
         Ok(Self { queues, clock, made: AtomicUsize::new(0) })

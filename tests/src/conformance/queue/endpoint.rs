@@ -1,4 +1,4 @@
-//! The world of a real endpoint: queues are made there, and time passes by waiting.
+//! The world of a real endpoint: it creates queues there, and lets time pass by waiting.
 
 use super::{Kind, QueueWorld};
 use async_trait::async_trait;
@@ -18,18 +18,18 @@ pub struct EndpointWorld {
 }
 
 impl EndpointWorld {
-    /// At this endpoint.
+    /// Creates a world at an endpoint.
     pub async fn at(url: &str) -> Self {
         Self { queue: SqsQueue::new(&connect::to_endpoint(url).await), wait: Span::ZERO }
     }
 
-    /// The same with receives that wait for what is there but may not be given at once.
+    /// Makes receives wait for messages that the endpoint may return late.
     pub fn with_wait(self, wait: Span) -> Self {
         Self { wait, ..self }
     }
 }
 
-/// SQS's names of the settings.
+/// Returns the settings as attributes of SQS.
 fn attributes(kind: Kind, settings: &QueueSettings) -> Vec<(&'static str, String)> {
     let seconds = |span: Span| span.as_secs_up().to_string();
     let mut attributes = vec![

@@ -1,4 +1,4 @@
-//! FIFO queues: order within a group, groups beside each other, deduplication.
+//! FIFO queues: order within a group, independent groups, deduplication.
 
 use super::*;
 
@@ -10,7 +10,7 @@ async fn fill(world: &dyn QueueWorld, messages: &[(&str, &str)], settings: Queue
     queue
 }
 
-/// The bodies of one group, in the order in which they came.
+/// Returns the bodies of one group, in order.
 fn of_group<'a>(received: &'a [Received], group: &str) -> Vec<&'a str> {
     let here = |message: &&Received| message.content.message_group_id.as_deref() == Some(group);
     received.iter().filter(here).map(|message| message.content.body.as_str()).collect()
@@ -23,7 +23,7 @@ pub async fn groups_come_in_order_and_side_by_side(world: &dyn QueueWorld) {
     assert_eq!(of_group(&received, "a"), ["a1", "a2", "a3"]);
     assert_eq!(of_group(&received, "b"), ["b1", "b2"]);
     assert_eq!(of_group(&received, "c"), ["c1"]);
-    assert_eq!(received[0].content.body, "a1", "nobody is held, so the oldest comes first");
+    assert_eq!(received[0].content.body, "a1", "no group is blocked, so the oldest comes first");
     nothing(world, &queue).await;
 }
 
@@ -32,7 +32,7 @@ pub async fn group_waits_while_its_first_message_is_held(world: &dyn QueueWorld)
     let queue = fill(world, &messages, hidden_s(600)).await;
     let first = receive(world, &queue, 2).await;
     assert_eq!(bodies(&first), ["a1", "a2"]);
-    assert_eq!(bodies(&collect(world, &queue, 1).await), ["b1"], "other groups go on");
+    assert_eq!(bodies(&collect(world, &queue, 1).await), ["b1"], "other groups continue");
     nothing(world, &queue).await;
     delete(world, &queue, &first[0]).await;
     nothing(world, &queue).await;
@@ -40,9 +40,9 @@ pub async fn group_waits_while_its_first_message_is_held(world: &dyn QueueWorld)
     assert_eq!(bodies(&collect(world, &queue, 1).await), ["a3"]);
 }
 
-/// As recorded from SQS: a group goes on from its first message as soon as that one is back, whatever became of those
-/// behind it; and it goes no further than the first that is still away.
-pub async fn returned_first_message_comes_again_before_the_rest(world: &dyn QueueWorld) {
+/// As recorded from SQS: a group continues from its first message as soon as that one is visible again, whatever happened
+/// to those after it; and it stops at the first message in flight.
+pub async fn returned_first_message_comes_again_before_the_others(world: &dyn QueueWorld) {
     let queue = fill(world, &[("a", "a1"), ("a", "a2"), ("a", "a3")], hidden_s(600)).await;
     let first = receive(world, &queue, 2).await;
     assert_eq!(bodies(&first), ["a1", "a2"]);
@@ -52,7 +52,7 @@ pub async fn returned_first_message_comes_again_before_the_rest(world: &dyn Queu
     let again = collect(world, &queue, 3).await;
     assert_eq!(bodies(&again), ["a1", "a2", "a3"]);
     hide_for(world, &queue, &again[0], Span::ZERO).await.expect("it is in flight");
-    assert_eq!(bodies(&receive(world, &queue, 10).await), ["a1"], "a2 and a3 are away");
+    assert_eq!(bodies(&receive(world, &queue, 10).await), ["a1"], "a2 and a3 are in flight");
 }
 
 pub async fn sequence_numbers_rise(world: &dyn QueueWorld) {
@@ -124,7 +124,7 @@ pub async fn message_delay_is_refused_and_queue_delay_holds(world: &dyn QueueWor
     assert_eq!(bodies(&collect(world, &queue, 2).await), ["a1", "a2"]);
 }
 
-/// SQS refuses the whole batch; others refuse the message. Neither may store it.
+/// SQS refuses the whole batch; other implementations refuse the message. None may store it.
 pub async fn messages_without_group_or_deduplication_are_refused(world: &dyn QueueWorld) {
     let queue = world.make(Kind::Fifo, QueueSettings::default()).await;
     let mut no_group = grouped("a", "no group");

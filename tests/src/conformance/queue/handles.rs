@@ -1,4 +1,4 @@
-//! What receipt handles do, and what stale, expired and garbled ones do not.
+//! Receipt handles: valid, stale, expired and garbled.
 
 use super::*;
 
@@ -112,5 +112,5 @@ pub async fn change_of_visibility_stays_under_twelve_hours(world: &dyn QueueWorl
         let changed = hide_for(world, &queue, &held, Span::from_secs(seconds)).await;
         assert!(is_invalid(&changed), "{seconds} s, 2 s after the receive: {changed:?}");
     }
-    hide_for(world, &queue, &held, Span::from_secs(43_000)).await.expect("under twelve hours in all");
+    hide_for(world, &queue, &held, Span::from_secs(43_000)).await.expect("less than twelve hours in total");
 }

@@ -1,35 +1,35 @@
-//! A tiny model of two queues, a main queue and its dead-letter queue, that watches what a real pair does.
+//! A small model of a main queue and its dead-letter queue, which checks a real pair beside it.
 //!
-//! It does not foretell which messages a receive gives, only what no receive may ever do: lose a message, hand one to
-//! two holders, break the order of a group, change what was sent, or keep back what is due.
+//! It does not predict which messages a receive returns. It checks that no receive loses a message, gives one message to
+//! two consumers, breaks the order of a group, changes a message, or withholds a due message.
 
 use super::embedded::EmbeddedWorld;
 use super::*;
 use std::collections::BTreeMap;
 
-/// After so many receives the next one moves a message.
+/// After this many receives, the next one moves a message.
 pub const RECEIVES_MAX: u32 = 2;
-/// How long a received message stays invisible unless asked otherwise.
+/// The visibility timeout of the queues.
 pub const VISIBILITY: Span = Span::from_secs(30);
 const GROUPS: [&str; 3] = ["a", "b", "c"];
 
-/// One thing done to the queues; indices are taken modulo what there is.
+/// An operation on the queues. Indices are taken modulo the number of handles or groups.
 #[derive(Clone, Debug)]
 pub enum Op {
     /// Sends a message of a group; the same deduplication number within five minutes is a duplicate.
     Send { group: usize, deduplication: u8, delay_s: i64 },
     /// Receives from the main queue or the dead-letter queue.
     Receive { dlq: bool, max: usize, visibility_s: Option<i64> },
-    /// Deletes by a handle that was once given.
+    /// Deletes by a handle from an earlier receive.
     Delete { handle: usize },
-    /// Changes visibility by a handle that was once given.
+    /// Changes visibility by a handle from an earlier receive.
     Hide { handle: usize, visibility_s: i64 },
     /// Lets time pass.
     Pass { seconds: i64 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Location {
     Main,
     Dead,
     Deleted,
@@ -38,7 +38,7 @@ enum Place {
 #[derive(Debug)]
 struct Known {
     outgoing: Outgoing,
-    place: Place,
+    location: Location,
     order: usize,
     visible_at_s: i64,
     receives_here: u32,
@@ -50,25 +50,25 @@ struct Given {
     id: MessageId,
     receipt_handle: String,
     receive_count: u32,
-    place: Place,
+    location: Location,
 }
 
-/// The model beside the queues it watches.
-pub struct Watched<'a> {
+/// The model beside the queues that it checks.
+pub struct Checked<'a> {
     world: &'a EmbeddedWorld,
     kind: Kind,
     main: QueueArn,
     dlq: QueueArn,
     now_s: i64,
-    /// Rises with each message and each move: what orders the messages of a queue.
+    /// Rises with each message and each move; orders the messages of a queue.
     orders: usize,
     known: BTreeMap<MessageId, Known>,
     given: Vec<Given>,
     duplicates: BTreeMap<String, (MessageId, i64)>,
 }
 
-impl<'a> Watched<'a> {
-    /// Fresh queues and an empty model.
+impl<'a> Checked<'a> {
+    /// Creates empty queues and an empty model.
     pub async fn new(world: &'a EmbeddedWorld, kind: Kind) -> Self {
         let dlq = world.make(kind, QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() }).await;
         let settings = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
@@ -77,7 +77,7 @@ impl<'a> Watched<'a> {
         Self { world, kind, main, dlq, now_s: 0, orders: 0, known, given, duplicates }
     }
 
-    /// Does one thing and checks what came of it.
+    /// Performs an operation and checks its result.
     pub async fn step(&mut self, op: &Op) {
         match *op {
             Op::Send { group, deduplication, delay_s } => self.send(group, deduplication, delay_s).await,
@@ -91,20 +91,20 @@ impl<'a> Watched<'a> {
                 self.now_s += seconds;
             }
         }
-        let stored = self.known.values().filter(|known| known.place != Place::Deleted).count();
+        let stored = self.known.values().filter(|known| known.location != Location::Deleted).count();
         let mut counted = 0;
         for queue in [&self.main, &self.dlq] {
-            let is = self.world.port().attributes(queue).await.expect("it exists");
-            counted += is.visible_count + is.in_flight_count + is.delayed_count;
+            let now = self.world.port().attributes(queue).await.expect("it exists");
+            counted += now.visible_count + now.in_flight_count + now.delayed_count;
         }
-        assert_eq!(counted, stored as u64, "both queues together hold what was sent and not deleted");
+        assert_eq!(counted, stored as u64, "both queues together hold every message that was sent and not deleted");
     }
 
-    /// Empties both queues: everything that was not deleted comes out, once.
+    /// Empties both queues: every message that was not deleted must come out once.
     pub async fn drain(&mut self) {
-        // Each round takes at least the first of every group that is left.
+        // Each round removes at least the first message of every remaining group.
         for _ in 0..=self.known.len() {
-            if self.known.values().all(|known| known.place == Place::Deleted) {
+            if self.known.values().all(|known| known.location == Location::Deleted) {
                 return;
             }
             self.step(&Op::Pass { seconds: 1_000 }).await;
@@ -117,7 +117,7 @@ impl<'a> Watched<'a> {
                 }
             }
         }
-        panic!("not everything comes out: {:?}", self.known);
+        panic!("some messages never come out: {:?}", self.known);
     }
 
     async fn send(&mut self, group: usize, deduplication: u8, delay_s: i64) {
@@ -138,58 +138,60 @@ impl<'a> Watched<'a> {
             self.duplicates.insert(deduplication_id.clone(), (id.clone(), self.now_s));
         }
         let visible_at_s = self.now_s + outgoing.delay.as_secs_up();
-        let known = Known { outgoing, place: Place::Main, order, visible_at_s, receives_here: 0, receive_count: 0 };
-        assert!(self.known.insert(id, known).is_none(), "an id is given once");
+        let known =
+            Known { outgoing, location: Location::Main, order, visible_at_s, receives_here: 0, receive_count: 0 };
+        assert!(self.known.insert(id, known).is_none(), "ids are unique");
     }
 
     async fn receive(&mut self, dlq: bool, max: usize, visibility_s: Option<i64>) -> usize {
-        let (place, queue) = if dlq { (Place::Dead, self.dlq.clone()) } else { (Place::Main, self.main.clone()) };
-        let anything_due = self.anything_due(place);
+        let (location, queue) =
+            if dlq { (Location::Dead, self.dlq.clone()) } else { (Location::Main, self.main.clone()) };
+        let anything_due = self.anything_due(location);
         let visibility = visibility_s.map(Span::from_secs);
         let received =
             self.world.port().receive(&queue, max, Span::ZERO, visibility).await.expect("the receive is answered");
         assert!(received.len() <= max);
         if !dlq {
-            self.bury().await;
+            self.record_moves().await;
         }
-        assert!(!received.is_empty() || !anything_due, "what is due is given");
+        assert!(!received.is_empty() || !anything_due, "a due message is returned");
         let until_s = self.now_s + visibility_s.unwrap_or(VISIBILITY.as_secs_up());
         for (index, message) in received.iter().enumerate() {
-            self.accept(place, message, &received[..index], until_s);
+            self.accept(location, message, &received[..index], until_s);
         }
         received.len()
     }
 
-    /// Checks one received message and notes that it is held.
-    fn accept(&mut self, place: Place, message: &Received, before: &[Received], until_s: i64) {
+    /// Checks one received message and records that it is in flight.
+    fn accept(&mut self, location: Location, message: &Received, before: &[Received], until_s: i64) {
         let id = &message.message_id;
         assert!(before.iter().all(|other| other.message_id != *id), "a message comes once in one receive");
         if self.kind == Kind::Fifo {
-            self.check_order(place, message, before);
+            self.check_order(location, message, before);
         }
-        let known = self.known.get_mut(id).expect("only what was sent is received");
-        assert_eq!(known.place, place, "{known:?}");
-        assert!(known.visible_at_s <= self.now_s, "somebody holds it, or it is delayed: {known:?}");
-        assert!(place == Place::Dead || known.receives_here < RECEIVES_MAX, "{known:?}");
-        assert_eq!(message.content, known.outgoing.content, "it comes as it was sent");
+        let known = self.known.get_mut(id).expect("only sent messages are received");
+        assert_eq!(known.location, location, "{known:?}");
+        assert!(known.visible_at_s <= self.now_s, "it is in flight or delayed: {known:?}");
+        assert!(location == Location::Dead || known.receives_here < RECEIVES_MAX, "{known:?}");
+        assert_eq!(message.content, known.outgoing.content, "the content is unchanged");
         known.receive_count += 1;
         known.receives_here += 1;
         known.visible_at_s = until_s;
         assert_eq!(message.system.receive_count, Some(known.receive_count));
-        assert_eq!(message.system.source_queue.is_some(), place == Place::Dead);
+        assert_eq!(message.system.source_queue.is_some(), location == Location::Dead);
         self.given.push(Given {
             id: id.clone(),
             receipt_handle: message.receipt_handle.clone(),
             receive_count: known.receive_count,
-            place,
+            location,
         });
     }
 
-    /// All earlier messages of the group that are still in the queue came earlier in this very receive.
-    fn check_order(&self, place: Place, message: &Received, before: &[Received]) {
+    /// Every earlier message of the group that is still in the queue comes earlier in the same receive.
+    fn check_order(&self, location: Location, message: &Received, before: &[Received]) {
         let this = &self.known[&message.message_id];
         let earlier = self.known.iter().filter(|(_, known)| {
-            known.place == place
+            known.location == location
                 && known.order < this.order
                 && known.outgoing.content.message_group_id == this.outgoing.content.message_group_id
         });
@@ -198,10 +200,10 @@ impl<'a> Watched<'a> {
         }
     }
 
-    /// The messages of a queue in order, by group on FIFO queues and each for itself on standard ones.
-    fn message_groups(&self, place: Place) -> Vec<Vec<&Known>> {
+    /// Returns the messages of a queue in order, by group on FIFO queues and one by one on standard queues.
+    fn message_groups(&self, location: Location) -> Vec<Vec<&Known>> {
         let mut message_groups: BTreeMap<(Option<&String>, usize), Vec<&Known>> = BTreeMap::new();
-        let mut here: Vec<&Known> = self.known.values().filter(|known| known.place == place).collect();
+        let mut here: Vec<&Known> = self.known.values().filter(|known| known.location == location).collect();
         here.sort_by_key(|known| known.order);
         for known in here {
             let message_group = match self.kind {
@@ -213,27 +215,28 @@ impl<'a> Watched<'a> {
         message_groups.into_values().collect()
     }
 
-    fn is_dead(&self, place: Place, known: &Known) -> bool {
-        place == Place::Main && known.receives_here >= RECEIVES_MAX
+    fn is_dead(&self, location: Location, known: &Known) -> bool {
+        location == Location::Main && known.receives_here >= RECEIVES_MAX
     }
 
-    fn anything_due(&self, place: Place) -> bool {
+    fn anything_due(&self, location: Location) -> bool {
         let first = |message_group: Vec<&Known>| {
-            let first =
-                message_group.into_iter().find(|known| known.visible_at_s > self.now_s || !self.is_dead(place, known));
+            let first = message_group
+                .into_iter()
+                .find(|known| known.visible_at_s > self.now_s || !self.is_dead(location, known));
             first.is_some_and(|known| known.visible_at_s <= self.now_s)
         };
-        self.message_groups(place).into_iter().any(first)
+        self.message_groups(location).into_iter().any(first)
     }
 
-    /// A receive on the main queue moves some of the dead; which ones shows in the dead-letter queue.
-    async fn bury(&mut self) {
-        for buried in self.world.queues.peek(&self.dlq, usize::MAX).await.expect("it exists") {
-            let known = self.known.get_mut(&buried.message_id).expect("only what was sent is moved");
-            if known.place == Place::Main {
+    /// Records the messages that a receive on the main queue has moved to the dead-letter queue.
+    async fn record_moves(&mut self) {
+        for moved in self.world.queues.peek(&self.dlq, usize::MAX).await.expect("it exists") {
+            let known = self.known.get_mut(&moved.message_id).expect("only sent messages are moved");
+            if known.location == Location::Main {
                 assert!(known.receives_here >= RECEIVES_MAX && known.visible_at_s <= self.now_s, "{known:?}");
                 self.orders += 1;
-                (known.place, known.order) = (Place::Dead, self.orders);
+                (known.location, known.order) = (Location::Dead, self.orders);
                 (known.visible_at_s, known.receives_here) = (self.now_s, 0);
             }
         }
@@ -241,12 +244,12 @@ impl<'a> Watched<'a> {
 
     async fn delete(&mut self, handle: usize) {
         let Some(given) = self.pick(handle) else { return };
-        let queue = if given.place == Place::Dead { &self.dlq } else { &self.main };
+        let queue = if given.location == Location::Dead { &self.dlq } else { &self.main };
         let deleted = self.world.port().delete_batch(queue, std::slice::from_ref(&given.receipt_handle)).await;
         let deleted = deleted.expect("the delete is answered").remove(0);
-        let Some(known) = self.known.get_mut(&given.id) else { unreachable!("only known messages are given") };
-        if known.place != given.place {
-            assert_eq!(deleted, Ok(()), "there is nothing left to delete");
+        let Some(known) = self.known.get_mut(&given.id) else { unreachable!("only known messages are received") };
+        if known.location != given.location {
+            assert_eq!(deleted, Ok(()), "it is already gone");
             return;
         }
         let current = known.receive_count == given.receive_count;
@@ -255,18 +258,19 @@ impl<'a> Watched<'a> {
             Kind::Fifo => assert_eq!(deleted.is_ok(), current && known.visible_at_s > self.now_s, "{known:?}"),
         }
         if deleted.is_ok() && current {
-            known.place = Place::Deleted;
+            known.location = Location::Deleted;
         }
     }
 
     async fn hide(&mut self, handle: usize, visibility_s: i64) {
         let Some(given) = self.pick(handle) else { return };
-        let queue = if given.place == Place::Dead { &self.dlq } else { &self.main };
+        let queue = if given.location == Location::Dead { &self.dlq } else { &self.main };
         let span = Span::from_secs(visibility_s);
         let changed = self.world.port().change_visibility(queue, &given.receipt_handle, span).await;
-        let known = self.known.get_mut(&given.id).expect("only known messages are given");
-        let held =
-            known.place == given.place && known.receive_count == given.receive_count && known.visible_at_s > self.now_s;
+        let known = self.known.get_mut(&given.id).expect("only known messages are received");
+        let held = known.location == given.location
+            && known.receive_count == given.receive_count
+            && known.visible_at_s > self.now_s;
         assert_eq!(changed.is_ok(), held, "{known:?}: {changed:?}");
         if held {
             known.visible_at_s = self.now_s + visibility_s;

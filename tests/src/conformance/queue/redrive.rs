@@ -1,18 +1,18 @@
-//! Redrive policies: when a message moves to the dead-letter queue, and what it looks like there.
+//! Redrive policies: when a message moves to the dead-letter queue, and its attributes there.
 
 use super::waiting::AT_ONCE;
 use super::*;
 use domain::message::Attribute;
 use std::time::Instant;
 
-/// A main queue and its dead-letter queue, which keeps what it gets for this long.
+/// Creates a main queue and its dead-letter queue, with a retention for the latter.
 async fn pair(world: &dyn QueueWorld, kind: Kind, receives_max: u32, retention: Span) -> (QueueArn, QueueArn) {
     let dlq = world.make(kind, QueueSettings { retention, ..hidden_s(600) }).await;
     let main = world.make(kind, hidden_s(600).dead_letters_to(&dlq, receives_max)).await;
     (main, dlq)
 }
 
-/// Receives a message and lets it go at once.
+/// Receives a message and makes it visible again at once.
 async fn fail_once(world: &dyn QueueWorld, queue: &QueueArn) -> Received {
     let received = receive_one(world, queue).await;
     hide_for(world, queue, &received, Span::ZERO).await.expect("it is in flight");
@@ -33,9 +33,9 @@ pub async fn too_many_receives_move_the_message(world: &dyn QueueWorld) {
     let dead = receive_one(world, &dlq).await;
     assert_eq!((&dead.message_id, &dead.content), (&id, &poison.content));
     assert_eq!(dead.system.source_queue, Some(main.clone()));
-    assert_eq!(dead.system.sent_at, first.system.sent_at, "the time it was sent at stays");
+    assert_eq!(dead.system.sent_at, first.system.sent_at, "the time of sending stays");
     assert_eq!(dead.system.first_received_at, first.system.first_received_at);
-    assert_eq!(dead.system.receive_count, Some(3), "the count goes on");
+    assert_eq!(dead.system.receive_count, Some(3), "the count continues");
     nothing(world, &main).await;
 }
 
@@ -51,7 +51,7 @@ pub async fn deleted_in_time_is_never_moved(world: &dyn QueueWorld) {
     }
 }
 
-pub async fn fifo_move_frees_the_group_and_starts_time_anew(world: &dyn QueueWorld) {
+pub async fn fifo_move_frees_the_group_and_restarts_the_time(world: &dyn QueueWorld) {
     let (main, dlq) = pair(world, Kind::Fifo, 1, Span::from_days(14)).await;
     let id = send(world, &main, grouped("a", "poison")).await;
     send(world, &main, grouped("a", "next")).await;
@@ -59,11 +59,15 @@ pub async fn fifo_move_frees_the_group_and_starts_time_anew(world: &dyn QueueWor
     assert_eq!(bodies(&received), ["poison"]);
     hide_for(world, &main, &received[0], Span::ZERO).await.expect("it is in flight");
     world.advance(Span::from_secs(3)).await;
-    assert_eq!(bodies(&collect(world, &main, 1).await), ["next"], "the group goes on");
+    assert_eq!(bodies(&collect(world, &main, 1).await), ["next"], "the group continues");
     let dead = receive_one(world, &dlq).await;
     assert_eq!(dead.message_id, id);
     assert_eq!(dead.content.message_group_id.as_deref(), Some("a"));
-    assert_eq!(dead.system.deduplication_id.as_deref(), Some(id.as_str()), "its id stands in");
+    assert_eq!(
+        dead.system.deduplication_id.as_deref(),
+        Some(id.as_str()),
+        "its message id replaces the deduplication id"
+    );
     assert_eq!(dead.system.source_queue, Some(main));
     assert!(dead.system.sent_at > received[0].system.sent_at, "the move is the new time of sending");
     assert_ne!(dead.system.sequence_number, received[0].system.sequence_number);
@@ -91,7 +95,7 @@ pub async fn message_sent_to_a_dead_letter_queue_by_hand_has_no_source(world: &d
     }
 }
 
-pub async fn moved_message_wakes_who_waits_for_dead_letters(world: &dyn QueueWorld) {
+pub async fn moved_message_wakes_a_waiting_receive(world: &dyn QueueWorld) {
     for kind in KINDS {
         let (main, dlq) = pair(world, kind, 1, Span::from_days(14)).await;
         send(world, &main, message(kind, "poison")).await;
@@ -118,7 +122,7 @@ pub async fn each_queue_of_a_chain_counts_its_own_receives(world: &dyn QueueWorl
         }
         let dead = receive_one(world, &last).await;
         assert_eq!((dead.message_id, dead.system.receive_count), (id, Some(6)), "{kind:?}");
-        assert_eq!(dead.system.source_queue, Some(middle), "{kind:?}: the queue it came from last");
+        assert_eq!(dead.system.source_queue, Some(middle), "{kind:?}: the previous queue");
     }
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use std::time::{Duration, Instant};
 
-/// What a poll that could wait 20 s must get long before: it is told, it does not find out at the end.
+/// The deadline for a poll that may wait 20 s: a message must wake it, not the end of its wait.
 pub(super) const AT_ONCE: Duration = Duration::from_secs(10);
 
 pub async fn received_message_is_invisible_until_its_timeout(world: &dyn QueueWorld) {

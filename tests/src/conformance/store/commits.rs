@@ -1,4 +1,4 @@
-//! Conditions, and all or nothing.
+//! Commits: conditions, and atomicity.
 
 use super::{commit, refused, stored};
 use domain::id::{LetterId, MessageId};
@@ -10,7 +10,7 @@ fn absent(letter: &Letter) -> Write {
     Write::Letter { letter: Box::new(letter.clone()), expect: Expect::Absent }
 }
 
-/// A write of each kind that has versions: as a first one, and as an update from some version.
+/// Returns a write of each versioned record: the first version, or an update from a version.
 fn of_each_kind(from: Option<u64>) -> Vec<Write> {
     let id = group_id("versions");
     let expect = from.map_or(Expect::Absent, Expect::Version);
@@ -21,7 +21,7 @@ fn of_each_kind(from: Option<u64>) -> Vec<Write> {
     let replay = (first.version()..version).fold(first, |replay, _| replay.saw(seen));
     vec![
         Write::Letter { letter: Box::new(Letter { version, ..letter(&id, 1) }), expect },
-        Write::Variant { group: Box::new(domain::group::Variant { version, ..group(&id) }), expect },
+        Write::Variant { variant: Box::new(domain::group::Variant { version, ..group(&id) }), expect },
         Write::Replay { replay: Box::new(replay), expect },
     ]
 }
@@ -35,7 +35,7 @@ pub async fn absent_condition_refuses_what_exists(store: &dyn Store) {
 
 pub async fn version_condition_refuses_any_other_version(store: &dyn Store) {
     for write in of_each_kind(Some(1)) {
-        assert_eq!(refused(store, vec![write.clone()]).await, [0], "there is none yet: {write:?}");
+        assert_eq!(refused(store, vec![write.clone()]).await, [0], "no record yet: {write:?}");
     }
     commit(store, of_each_kind(None)).await;
     commit(store, of_each_kind(Some(1))).await;
@@ -55,7 +55,7 @@ pub async fn failed_condition_undoes_the_whole_commit_and_is_named(store: &dyn S
     let known = letters(&id, 3);
     commit(store, keep(&known)).await;
     let fresh = letter(&id, 7);
-    // A write of every kind, and among them two whose conditions do not hold: the letters that exist already.
+    // A write of every kind. Two conditions fail: those letters exist already.
     let moved = known[0].moved(LetterState::InReplay { replay: samples::replay_id("r") });
     let plan = plan("r", &id, &known);
     let mut writes = vec![absent(&fresh), absent(&known[1]), put(&moved), absent(&known[2])];
@@ -64,7 +64,7 @@ pub async fn failed_condition_undoes_the_whole_commit_and_is_named(store: &dyn S
     writes.extend(samples::count(deltas(&fresh)));
     writes.extend(samples::entries(&plan, &known).into_iter().map(|e| Write::Entry { entry: Box::new(e), was: None }));
     writes.push(Write::Sent { message: MessageId::from("m"), replay: plan.id.clone(), letter: fresh.id.clone() });
-    writes.push(Write::Audit(Box::new(audit(&id, at_s(1), "must not be"))));
+    writes.push(Write::Audit(Box::new(audit(&id, at_s(1), "must not be stored"))));
     writes.push(Write::Plan(Box::new(plan.clone())));
 
     let named = refused(store, writes).await;
@@ -118,7 +118,7 @@ pub async fn conflict_of_one_commit_does_not_undo_another(store: &dyn Store) {
     let mut chance = Chance(7);
     for round in 0..10 {
         let new: Vec<_> = (1..=4).map(|n| letter(&id, round * 10 + n)).collect();
-        // Each second one brings a letter that exists: whatever runs together, only these are refused.
+        // One commit of each round contains an existing letter; only that one is refused.
         let bad = chance.below(4);
         let write = |n: usize| {
             let mut writes = vec![absent(&new[n])];
@@ -134,7 +134,7 @@ pub async fn conflict_of_one_commit_does_not_undo_another(store: &dyn Store) {
     }
 }
 
-pub async fn commit_of_a_hundred_writes_is_done(store: &dyn Store) {
+pub async fn commit_of_a_hundred_writes_succeeds(store: &dyn Store) {
     let id = group_id("hundred");
     let letters = letters(&id, 100);
     commit(store, letters.iter().map(absent).collect()).await;
@@ -165,11 +165,11 @@ pub async fn death_is_stored_once(store: &dyn Store) {
     assert_eq!(store.letter(&letter.id).await.unwrap(), None);
 }
 
-pub async fn message_that_was_sent_is_found_by_its_id(store: &dyn Store) {
+pub async fn sent_message_is_found_by_its_id(store: &dyn Store) {
     let (message, other) = (MessageId::from("b3f1"), MessageId::from("b3f2"));
     let (replay, letter) = (samples::replay_id("sent"), letter(&group_id("sent"), 1).id);
     commit(store, vec![Write::Sent { message: message.clone(), replay: replay.clone(), letter: letter.clone() }]).await;
-    // Ids come from outside: an empty one, or a very long one, names nothing and harms nothing.
+    // Ids come from outside: an empty or very long one finds nothing and does no harm.
     let asked = [other.clone(), message.clone(), MessageId::from(""), MessageId::new("9#".repeat(2_000))];
     assert_eq!(store.sent(&asked).await.unwrap(), [(message, (replay, letter))].into());
     assert!(store.sent(&[other]).await.unwrap().is_empty());

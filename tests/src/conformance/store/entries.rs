@@ -1,4 +1,4 @@
-//! Entries of replays, and the ledger that counts them.
+//! Entries of replays, and their ledger.
 
 use super::{all, commit, refused};
 use domain::id::{MessageId, ReplayId};
@@ -41,7 +41,7 @@ fn outcome(kind: OutcomeKind, entry: &Entry) -> Outcome {
     }
 }
 
-/// A plan of some letters, its entries stored and counted.
+/// Stores the entries of a plan and counts them in its ledger.
 async fn planned(store: &dyn Store, name: &str, count: u64) -> (Plan, Vec<Entry>) {
     let group = group_id(name);
     let letters = letters(&group, count);
@@ -75,10 +75,10 @@ pub async fn entries_come_in_their_order_by_wave_and_outcome(store: &dyn Store) 
     let waves = (0..plan.waves.len() as u32).map(Some).chain([None]);
     for wave in waves {
         for outcome in OutcomeKind::ALL.into_iter().map(Some).chain([None]) {
-            let fits = |entry: &&Entry| {
+            let matches = |entry: &&Entry| {
                 wave.is_none_or(|wave| entry.wave == wave) && outcome.is_none_or(|kind| entry.outcome.kind() == kind)
             };
-            let expected: Vec<_> = entries.iter().filter(fits).cloned().collect();
+            let expected: Vec<_> = entries.iter().filter(matches).cloned().collect();
             assert_eq!(listed(store, &plan.id, wave, outcome).await, expected, "wave {wave:?}, outcome {outcome:?}");
         }
     }
@@ -93,7 +93,7 @@ pub async fn entry_is_written_only_from_the_outcome_it_had(store: &dyn Store) {
     let sending = Entry { outcome: outcome(OutcomeKind::Sending, pending), sends: 1, ..pending.clone() };
     let again = Entry { sends: 2, ..sending.clone() };
     let in_flight = Entry { outcome: outcome(OutcomeKind::InFlight, &again), ..again.clone() };
-    // Row by row: what is written, what it must have been, and whether it was.
+    // Each row: the written entry, its condition, and whether the condition holds.
     let was = |kind, sends| Some((kind, sends));
     let rows = [
         (pending, None, false),
@@ -120,7 +120,7 @@ pub async fn entry_is_written_only_from_the_outcome_it_had(store: &dyn Store) {
         assert_eq!(found.as_ref(), Some(current), "row {row}");
     }
     let unknown = Entry { letter: "no such letter".into(), seq: 99, ..sending.clone() };
-    assert_eq!(refused(store, vec![put(&unknown, &sending)]).await, [0], "there is no such entry");
+    assert_eq!(refused(store, vec![put(&unknown, &sending)]).await, [0], "no such entry");
 }
 
 pub async fn entries_of_two_replays_do_not_mix(store: &dyn Store) {
@@ -136,12 +136,12 @@ pub async fn entries_of_two_replays_do_not_mix(store: &dyn Store) {
     assert_eq!(listed(store, &second.id, None, None).await, second_entries);
     assert_eq!(store.entry(&first.id, &sent.letter).await.unwrap(), Some(sent.clone()));
     assert_eq!(listed(store, &first.id, None, Some(OutcomeKind::Sending)).await, [sent]);
-    let nobody = harness::samples::replay_id("nobody");
-    assert_eq!(listed(store, &nobody, None, None).await, []);
-    assert_eq!(store.ledger(&nobody).await.unwrap(), domain::replay::Ledger::default());
+    let unknown = harness::samples::replay_id("unknown");
+    assert_eq!(listed(store, &unknown, None, None).await, []);
+    assert_eq!(store.ledger(&unknown).await.unwrap(), domain::replay::Ledger::default());
 }
 
-pub async fn ledger_closes_and_each_number_is_a_list(store: &dyn Store) {
+pub async fn ledger_equals_the_lists_of_entries(store: &dyn Store) {
     let (plan, mut entries) = planned(store, "ledger", 30).await;
     let mut chance = Chance(11);
     for round in 0..60 {
@@ -152,12 +152,12 @@ pub async fn ledger_closes_and_each_number_is_a_list(store: &dyn Store) {
         let moves = vec![step(before.wave, Some(before.outcome.kind()), kind, 0)];
         let writes = vec![put(&after, &before), Write::Ledger { replay: plan.id.clone(), moves }];
         commit(store, writes.clone()).await;
-        // A second try after a lost answer: its condition fails, and the ledger is not moved again.
+        // A retry after a lost answer: its condition fails, and the ledger does not change again.
         assert_eq!(refused(store, writes).await, [0]);
         entries[n] = after;
         if round % 12 == 11 {
             let ledger = store.ledger(&plan.id).await.unwrap();
-            assert_eq!(ledger.total().selected(), 30, "the ledger closes");
+            assert_eq!(ledger.total().selected(), 30, "every letter is counted");
             for wave in 0..plan.waves.len() as u32 {
                 for kind in OutcomeKind::ALL {
                     let letters = listed(store, &plan.id, Some(wave), Some(kind)).await.len() as u64;
@@ -180,14 +180,17 @@ pub async fn sent_twice_and_confirmed_are_counted(store: &dyn Store) {
     assert_eq!((ledger.wave(1).in_flight, ledger.wave(1).pending, ledger.wave(1).sent_twice), (1, 2, 1));
     assert_eq!((ledger.wave(0).expired, ledger.wave(0).pending), (1, 0));
     assert_eq!(ledger.total().selected(), entries.len() as u64);
-    let received = step(1, Some(OutcomeKind::InFlight), OutcomeKind::Delivered, 0);
-    let moves = vec![LedgerMove { confirmed: 1, ..received }];
+    let delivered = step(1, Some(OutcomeKind::InFlight), OutcomeKind::Delivered, 0);
+    let moves = vec![LedgerMove { confirmed: 1, ..delivered }];
     commit(store, vec![Write::Ledger { replay: plan.id.clone(), moves }]).await;
     let wave = store.ledger(&plan.id).await.unwrap().wave(1);
     assert_eq!((wave.delivered, wave.confirmed, wave.sent_twice), (1, 1, 1));
-    let back = step(1, Some(OutcomeKind::Delivered), OutcomeKind::Returned, 0);
-    commit(store, vec![Write::Ledger { replay: plan.id.clone(), moves: vec![LedgerMove { confirmed: -1, ..back }] }])
-        .await;
+    let returned = step(1, Some(OutcomeKind::Delivered), OutcomeKind::Returned, 0);
+    commit(
+        store,
+        vec![Write::Ledger { replay: plan.id.clone(), moves: vec![LedgerMove { confirmed: -1, ..returned }] }],
+    )
+    .await;
     let wave = store.ledger(&plan.id).await.unwrap().wave(1);
     assert_eq!((wave.delivered, wave.confirmed, wave.returned), (0, 0, 1));
 }

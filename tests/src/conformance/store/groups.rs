@@ -1,4 +1,4 @@
-//! Groups and their counters.
+//! Variants and their counters.
 
 use super::{all, commit};
 use domain::group::merging::MergeState;
@@ -17,8 +17,8 @@ async fn facts(store: &dyn Store, id: &GroupId) -> GroupFacts {
     store.group_facts(id, i64::MIN).await.expect("the store answers").expect("the group exists")
 }
 
-/// What the counters of a group must be, from its letters alone.
-fn fold<'a>(group: &GroupId, letters: impl Iterator<Item = &'a Letter>) -> BTreeMap<&'static str, Tally> {
+/// Returns the counters of a group, computed from its letters.
+fn tally<'a>(group: &GroupId, letters: impl Iterator<Item = &'a Letter>) -> BTreeMap<&'static str, Tally> {
     let mut by_state: BTreeMap<_, Tally> = BTreeMap::new();
     for letter in letters.filter(|letter| letter.group == *group) {
         let tally = by_state.entry(letter.state.kind().as_str()).or_default();
@@ -31,8 +31,8 @@ fn fold<'a>(group: &GroupId, letters: impl Iterator<Item = &'a Letter>) -> BTree
     by_state
 }
 
-/// A letter somewhere else: in another state or another group, drawn by chance.
-fn elsewhere(letter: &Letter, groups: &[GroupId], chance: &mut Chance) -> Letter {
+/// Returns a letter in a random state, and sometimes in another group.
+fn moved_at_random(letter: &Letter, groups: &[GroupId], chance: &mut Chance) -> Letter {
     let replay = replay_id("anywhere");
     let state = match chance.below(4) {
         0 => LetterState::Waiting,
@@ -44,10 +44,10 @@ fn elsewhere(letter: &Letter, groups: &[GroupId], chance: &mut Chance) -> Letter
     Letter { group, ..letter.moved(state) }
 }
 
-pub async fn counters_are_the_fold_of_the_letters(store: &dyn Store) {
+pub async fn counters_equal_the_letters(store: &dyn Store) {
     for seed in [1, 2, 3] {
         let mut chance = Chance(seed);
-        let groups: Vec<_> = (0..3).map(|n| group_id(&format!("fold {seed} {n}"))).collect();
+        let groups: Vec<_> = (0..3).map(|n| group_id(&format!("tally {seed} {n}"))).collect();
         for id in &groups {
             commit(store, vec![samples::open(&group(id))]).await;
         }
@@ -63,8 +63,10 @@ pub async fn counters_are_the_fold_of_the_letters(store: &dyn Store) {
         commit(store, keep(&letters)).await;
         for step in 0..40 {
             let picked: BTreeSet<_> = (0..1 + chance.below(6)).map(|_| chance.below(letters.len())).collect();
-            let moves: Vec<_> =
-                picked.iter().map(|n| (letters[*n].clone(), elsewhere(&letters[*n], &groups, &mut chance))).collect();
+            let moves: Vec<_> = picked
+                .iter()
+                .map(|n| (letters[*n].clone(), moved_at_random(&letters[*n], &groups, &mut chance)))
+                .collect();
             commit(store, move_letters(&moves)).await;
             for (n, (_, after)) in picked.iter().zip(moves) {
                 letters[*n] = after;
@@ -74,14 +76,14 @@ pub async fn counters_are_the_fold_of_the_letters(store: &dyn Store) {
                     let counts = facts(store, id).await.counts;
                     let counted: BTreeMap<_, _> =
                         counts.by_state.into_iter().map(|(kind, tally)| (kind.as_str(), tally)).collect();
-                    assert_eq!(counted, fold(id, letters.iter()), "seed {seed}, step {step}");
+                    assert_eq!(counted, tally(id, letters.iter()), "seed {seed}, step {step}");
                 }
             }
         }
     }
 }
 
-pub async fn sums_that_no_decimal_holds_stop_at_the_largest(store: &dyn Store) {
+pub async fn sums_above_the_largest_decimal_are_capped(store: &dyn Store) {
     let id = group_id("beyond");
     commit(store, vec![samples::open(&group(&id))]).await;
     let mut letters = letters(&id, 2);
@@ -91,7 +93,7 @@ pub async fn sums_that_no_decimal_holds_stop_at_the_largest(store: &dyn Store) {
     commit(store, keep(&letters)).await;
     let counts = facts(store, &id).await.counts;
     let sums: Vec<_> = counts.open().money.sums().iter().map(|sum| sum.amount).collect();
-    assert_eq!((counts.open().letters, sums), (2, vec![Decimal::MAX]), "the group can be shown");
+    assert_eq!((counts.open().letters, sums), (2, vec![Decimal::MAX]), "the group is readable");
 }
 
 pub async fn concurrent_counts_add_up(store: &dyn Store) {
@@ -100,7 +102,7 @@ pub async fn concurrent_counts_add_up(store: &dyn Store) {
     let letters = letters(&id, 40);
     for chunk in letters.chunks(4) {
         let kept = |n: usize| async move {
-            // A store may say that commits met; then it is tried again, as intake does.
+            // A store may report a conflict between concurrent commits; intake retries then.
             for _ in 0..50 {
                 match store.commit(keep(std::slice::from_ref(&chunk[n]))).await {
                     Ok(()) => return,
@@ -108,7 +110,7 @@ pub async fn concurrent_counts_add_up(store: &dyn Store) {
                     Err(error) => panic!("{error:?}"),
                 }
             }
-            panic!("no turn in 50 attempts");
+            panic!("no success in 50 attempts");
         };
         tokio::join!(kept(0), kept(1), kept(2), kept(3));
     }
@@ -136,7 +138,7 @@ pub async fn customers_are_counted_once_each(store: &dyn Store) {
     assert_eq!(facts(store, &other).await.counts.customers, 0);
 }
 
-pub async fn arrivals_are_summed_by_bucket_from_the_asked_one_on(store: &dyn Store) {
+pub async fn arrivals_are_summed_by_bucket_from_a_given_one(store: &dyn Store) {
     let id = group_id("arrivals");
     commit(store, vec![samples::open(&group(&id))]).await;
     let mut expected = BTreeMap::new();
@@ -157,11 +159,11 @@ pub async fn arrivals_are_summed_by_bucket_from_the_asked_one_on(store: &dyn Sto
     }
 }
 
-pub async fn oldest_and_loss_are_those_of_open_letters(store: &dyn Store) {
+pub async fn oldest_and_expiry_are_those_of_open_letters(store: &dyn Store) {
     let id = group_id("oldest");
     commit(store, vec![samples::open(&group(&id))]).await;
     let mut letters = letters(&id, 4);
-    // The oldest letter is not the one that is lost first.
+    // The oldest letter is not the first to expire.
     for (letter, (sent_at, loss_at)) in letters.iter_mut().zip([(10, 900), (20, 500), (30, 700), (40, 800)]) {
         letter.sent_at = Timestamp::from_ms(sent_at);
         letter.loss_at = Timestamp::from_ms(loss_at);
@@ -189,36 +191,36 @@ pub async fn oldest_and_loss_are_those_of_open_letters(store: &dyn Store) {
     }
 }
 
-pub async fn group_keeps_its_skeleton_and_its_kin(store: &dyn Store) {
+pub async fn variant_keeps_its_skeleton_and_its_members(store: &dyn Store) {
     let ids: Vec<_> =
-        (0..=domain::group::merging::MERGED_VARIANTS_MAX).map(|n| group_id(&format!("kin {n}"))).collect();
-    let mut head = group(&ids[0]);
+        (0..=domain::group::merging::MERGED_VARIANTS_MAX).map(|n| group_id(&format!("member {n}"))).collect();
+    let mut variant = group(&ids[0]);
     let template = "volume * lost its index\u{1F4EE}\0".to_string();
-    head.skeleton = Some(Skeleton { family: "f".into(), template });
-    commit(store, vec![samples::open(&head)]).await;
+    variant.skeleton = Some(Skeleton { family: "f".into(), template });
+    commit(store, vec![samples::open(&variant)]).await;
     let merge = MergeState { into: None, members: ids[1..].iter().cloned().collect(), unmerged: true };
-    let after = Variant { merge, ..head.moved(head.state.clone()) };
-    commit(store, vec![Write::Variant { group: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
+    let after = Variant { merge, ..variant.moved(variant.state.clone()) };
+    commit(store, vec![Write::Variant { variant: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
     assert_eq!(store.group(&ids[0]).await.unwrap(), Some(after.clone()));
     assert_eq!(facts(store, &ids[0]).await.group, after);
 }
 
 pub async fn group_without_letters_has_empty_facts(store: &dyn Store) {
-    let head = group(&group_id("empty"));
-    commit(store, vec![samples::open(&head)]).await;
+    let variant = group(&group_id("empty"));
+    commit(store, vec![samples::open(&variant)]).await;
     let empty = GroupFacts {
-        group: head.clone(),
+        group: variant.clone(),
         counts: GroupCounts::default(),
         oldest_sent_at: None,
         loss_at: None,
         arrivals: Vec::new(),
     };
-    assert_eq!(facts(store, &head.id).await, empty);
-    assert_eq!(store.group(&head.id).await.unwrap(), Some(head));
+    assert_eq!(facts(store, &variant.id).await, empty);
+    assert_eq!(store.group(&variant.id).await.unwrap(), Some(variant));
 }
 
 pub async fn group_that_does_not_exist_has_no_facts(store: &dyn Store) {
-    let id = group_id("nobody");
+    let id = group_id("unknown");
     assert_eq!(store.group(&id).await.unwrap(), None);
     assert_eq!(store.group_facts(&id, 0).await.unwrap(), None);
     assert_eq!(store.plan(&id).await.unwrap(), None);
@@ -226,7 +228,7 @@ pub async fn group_that_does_not_exist_has_no_facts(store: &dyn Store) {
 }
 
 pub async fn groups_do_not_mix(store: &dyn Store) {
-    let ids: Vec<_> = (0..4).map(|n| group_id(&format!("apart {n}"))).collect();
+    let ids: Vec<_> = (0..4).map(|n| group_id(&format!("separate {n}"))).collect();
     let mut expected = BTreeMap::new();
     for (n, id) in ids.iter().enumerate() {
         let letters = letters(id, n as u64 + 1);

@@ -1,4 +1,4 @@
-//! Letters: every byte of them, and their lists.
+//! Letters: their content byte for byte, and their lists.
 
 use super::{all, commit, refused, stored};
 use domain::id::{GroupId, LetterId};
@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use harness::samples::{death, group, group_id, keep, letter, letters, move_letters, open, put, replay_id};
 use office::port::{Store, Write};
 
-/// Texts that something on the way might change.
+/// Texts that a careless encoding would change.
 const HARD: [&str; 9] = [
     "",
     " ",
@@ -44,7 +44,7 @@ pub async fn content_survives_byte_for_byte(store: &dyn Store) {
         new.diagnosis.remarks = vec![text.into()];
         commit(store, keep(std::slice::from_ref(&new))).await;
         assert_eq!(stored(store, &new).await, new, "{text:?}");
-        // Again, after a change that leaves the content alone.
+        // Again, after a change of the state.
         let moved = new.moved(LetterState::InReplay { replay: replay_id("bytes") });
         commit(store, vec![put(&moved)]).await;
         assert_eq!(stored(store, &new).await, moved, "{text:?}");
@@ -53,7 +53,7 @@ pub async fn content_survives_byte_for_byte(store: &dyn Store) {
     assert_eq!(listed.iter().map(|letter| letter.content.body.as_str()).collect::<Vec<_>>(), HARD);
 }
 
-/// A mebibyte of digits that no compression makes smaller than half.
+/// Returns a mebibyte of digits that compress to no less than half.
 fn noise() -> String {
     let mut seed = 7_u64;
     let mut next = || {
@@ -72,7 +72,7 @@ pub async fn letter_of_a_mebibyte_survives_many_changes(store: &dyn Store) {
         let body = part.repeat((1 << 20) / part.len());
         Letter { content: Content { body, ..Content::default() }, ..letter(&id, n) }
     };
-    // Text that JSON makes larger, that does not compress to nothing, and that is longer in UTF-16 than in UTF-8.
+    // Text that grows in JSON, text that compresses badly, and text that is longer in UTF-16 than in UTF-8.
     let mut bodies = vec![big(0, "\"\\"), big(1, "0123456789abcdef\u{1F4EE}"), big(2, "\0"), big(3, &noise())];
     commit(store, keep(&bodies)).await;
     for letter in &mut bodies {
@@ -87,7 +87,7 @@ pub async fn letter_of_a_mebibyte_survives_many_changes(store: &dyn Store) {
     assert!(listed == bodies);
 }
 
-pub async fn letter_that_died_again_tells_of_its_latest_death(store: &dyn Store) {
+pub async fn letter_that_died_again_has_its_latest_failure(store: &dyn Store) {
     let first = letter(&group_id("again"), 1);
     commit(store, keep(std::slice::from_ref(&first))).await;
     let mut again = first.moved(LetterState::Waiting);
@@ -99,13 +99,13 @@ pub async fn letter_that_died_again_tells_of_its_latest_death(store: &dyn Store)
     assert_eq!(stored(store, &first).await, again);
 }
 
-pub async fn letters_come_in_the_order_asked_without_the_missing(store: &dyn Store) {
+pub async fn letters_come_in_the_requested_order_without_missing_ones(store: &dyn Store) {
     let id = group_id("order asked");
     let letters = letters(&id, 6);
     commit(store, keep(&letters)).await;
     let missing = LetterId::from("0123456789abcdef0123456789abcdef");
-    let asked = [&letters[4].id, &missing, &letters[0].id, &letters[5].id].map(Clone::clone);
-    let found = store.letters(&asked).await.unwrap();
+    let requested = [&letters[4].id, &missing, &letters[0].id, &letters[5].id].map(Clone::clone);
+    let found = store.letters(&requested).await.unwrap();
     assert_eq!(found, [letters[4].clone(), letters[0].clone(), letters[5].clone()]);
     assert_eq!(store.letters(&[]).await.unwrap(), []);
 }
@@ -118,7 +118,7 @@ pub async fn letters_are_listed_by_first_send_then_id(store: &dyn Store) {
     let id = group_id("order");
     let mut letters = letters(&id, 12);
     for (n, letter) in letters.iter_mut().enumerate() {
-        // Three moments, one of them before 1970: as text or as unsigned numbers they would come in another order.
+        // Three times, one before 1970: as text or as unsigned numbers they would sort differently.
         letter.sent_at = Timestamp::from_ms([-5, 999, 1_000][n % 3]);
     }
     commit(store, keep(&letters)).await;
@@ -141,8 +141,8 @@ pub async fn list_of_a_state_follows_the_letters(store: &dyn Store) {
     commit(store, move_letters(&arrived)).await;
 
     let after = |moves: &[(Letter, Letter)]| moves.iter().map(|(_, after)| after.clone()).collect::<Vec<_>>();
-    let still = [&waiting[..2], &waiting[8..]].concat();
-    assert_eq!(listed(store, &id, Some(LetterStateKind::Waiting)).await, still);
+    let waiting = [&waiting[..2], &waiting[8..]].concat();
+    assert_eq!(listed(store, &id, Some(LetterStateKind::Waiting)).await, waiting);
     assert_eq!(listed(store, &id, Some(LetterStateKind::InReplay)).await, after(&taken[..3]));
     assert_eq!(listed(store, &id, Some(LetterStateKind::Delivered)).await, after(&arrived));
     assert_eq!(listed(store, &id, None).await.len(), 9);
@@ -159,7 +159,7 @@ pub async fn letter_that_changes_its_group_changes_lists(store: &dyn Store) {
     assert_eq!(listed(store, &to, None).await, [moved]);
 }
 
-pub async fn deaths_of_a_letter_come_first_one_first(store: &dyn Store) {
+pub async fn deaths_of_a_letter_come_oldest_first(store: &dyn Store) {
     let id = group_id("deaths");
     let (mine, other) = (letter(&id, 1), letter(&id, 2));
     let deaths: Vec<_> = (1..=12).map(|number| death(&mine, number)).collect();
@@ -169,13 +169,13 @@ pub async fn deaths_of_a_letter_come_first_one_first(store: &dyn Store) {
     assert_eq!(store.deaths(&letter(&id, 3).id).await.unwrap(), []);
 }
 
-/// Letters whose content lies beside their record where a store has such a place.
+/// Returns a letter whose content is too large for its record in a store that has another place for it.
 fn long(id: &GroupId, n: u64) -> Letter {
     let body = (0..400).map(|word| format!("word{} ", word * (n + 3))).collect();
     Letter { content: Content { body, ..Content::default() }, ..letter(id, n) }
 }
 
-pub async fn what_was_delivered_before_a_moment_is_forgotten(store: &dyn Store) {
+pub async fn letters_delivered_before_a_time_are_deleted(store: &dyn Store) {
     let id = group_id("forgotten");
     commit(store, vec![open(&group(&id))]).await;
     let kept: Vec<_> = (0..5).map(|n| long(&id, n)).collect();
@@ -193,7 +193,7 @@ pub async fn what_was_delivered_before_a_moment_is_forgotten(store: &dyn Store) 
     for (before, after) in &moves {
         commit(store, move_letters(&[(before.clone(), after.clone())])).await;
     }
-    // It came back after all, was delivered once more, and came back again: only its open record counts.
+    // This one returned, was delivered again, and returned again: it is open, so it stays.
     let mut returned = moves[3].1.clone();
     for state in [LetterState::Waiting, delivered_at(back, 1_500).state, LetterState::Waiting] {
         let after = returned.moved(state);
@@ -201,7 +201,7 @@ pub async fn what_was_delivered_before_a_moment_is_forgotten(store: &dyn Store) 
         returned = after;
     }
     let counts = async || store.group_facts(&id, i64::MAX).await.unwrap().expect("the group").counts;
-    // Delivering what somebody else has moved meanwhile is refused, and leaves no trace.
+    // Delivering a letter that another commit has moved is refused and changes nothing.
     let moved = waiting.moved(LetterState::InReplay { replay: replay_id("forgotten") });
     commit(store, move_letters(&[(waiting.clone(), moved.clone())])).await;
     refused(store, move_letters(&[(waiting.clone(), delivered_at(waiting, 500))])).await;
@@ -210,21 +210,21 @@ pub async fn what_was_delivered_before_a_moment_is_forgotten(store: &dyn Store) 
     let forget = async |before_s: i64, limit| store.forget(Timestamp::from_ms(before_s * 1_000), limit).await.unwrap();
     assert_eq!(forget(1_000, 10).await, 0, "before the first delivery");
     assert_eq!(forget(1_001, 10).await, 1, "the first one");
-    assert_eq!(forget(3_000, 10).await, 1, "the second one; the third was delivered at that moment, not before");
-    assert_eq!(forget(3_000, 10).await, 0, "nothing is forgotten twice");
+    assert_eq!(forget(3_000, 10).await, 1, "the second one; the third was delivered exactly then, not before");
+    assert_eq!(forget(3_000, 10).await, 0, "no letter is deleted twice");
     for gone in [early, next] {
         assert_eq!(store.letter(&gone.id).await.unwrap(), None);
     }
-    let left = all(async |after| store.letters_of(&id, None, after.as_ref(), 10).await).await;
-    assert_eq!(left, [waiting.clone(), moves[2].1.clone(), returned], "whole, with their content");
+    let remaining = all(async |after| store.letters_of(&id, None, after.as_ref(), 10).await).await;
+    assert_eq!(remaining, [waiting.clone(), moves[2].1.clone(), returned], "with their content");
     assert_eq!(counts().await, before, "counters stay");
-    // Should the same message ever die anew, it is a letter like any other.
-    let anew = Letter { kept_at: Timestamp::from_ms(9_000_000), ..early.clone() };
-    commit(store, keep(std::slice::from_ref(&anew))).await;
-    assert_eq!(stored(store, early).await, anew);
+    // If the same message fails again later, it becomes a new letter.
+    let again = Letter { kept_at: Timestamp::from_ms(9_000_000), ..early.clone() };
+    commit(store, keep(std::slice::from_ref(&again))).await;
+    assert_eq!(stored(store, early).await, again);
 }
 
-pub async fn no_more_is_forgotten_than_was_asked(store: &dyn Store) {
+pub async fn no_more_letters_are_deleted_than_the_limit(store: &dyn Store) {
     let id = group_id("some");
     for n in 0..5 {
         let letter = long(&id, n);
@@ -239,9 +239,12 @@ pub async fn no_more_is_forgotten_than_was_asked(store: &dyn Store) {
         if gone.last() == Some(&0) {
             break;
         }
-        let left = all(async |after| store.letters_of(&id, None, after.as_ref(), 10).await).await;
-        assert!(left.iter().is_sorted_by_key(|letter| letter.state.delivered_at()), "the oldest go first");
-        assert_eq!(left.len(), 5 - gone.iter().sum::<usize>());
+        let remaining = all(async |after| store.letters_of(&id, None, after.as_ref(), 10).await).await;
+        assert!(
+            remaining.iter().is_sorted_by_key(|letter| letter.state.delivered_at()),
+            "the oldest are deleted first"
+        );
+        assert_eq!(remaining.len(), 5 - gone.iter().sum::<usize>());
     }
     assert_eq!(gone, [2, 2, 1, 0]);
 }

@@ -1,4 +1,4 @@
-//! Pages: complete, without doubles, also while the list changes; and cursors that are nonsense.
+//! Pages: complete and without duplicates, even while the list changes; and invalid cursors.
 
 use super::{all, commit};
 use domain::audit::AuditRecord;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub async fn pages_are_complete_while_letters_come_and_go(store: &dyn Store) {
     let id = group_id("moving");
     let all_letters = letters(&id, 60);
-    // Letters 0, 3, 6, ... are there from the start and stay; 1, 4, ... leave; 2, 5, ... arrive.
+    // Letters 0, 3, 6, … exist from the start and stay; 1, 4, … leave; 2, 5, … arrive.
     let kept: Vec<_> = all_letters.iter().enumerate().filter(|(n, _)| n % 3 != 2).map(|(_, l)| l.clone()).collect();
     for chunk in kept.chunks(40) {
         commit(store, keep(chunk)).await;
@@ -28,11 +28,11 @@ pub async fn pages_are_complete_while_letters_come_and_go(store: &dyn Store) {
         if cursor.is_none() {
             break;
         }
-        // Before and after the place where the list is read, in turn.
+        // Alternately before and after the position of the cursor.
         let at = [round, 19 - round.min(19)][round % 2];
         if let (Some(leaves), Some(comes)) = (all_letters.get(at * 3 + 1), all_letters.get(at * 3 + 2)) {
             let gone = leaves.moved(LetterState::InReplay { replay: replay_id("moving") });
-            // A place is visited twice towards the end; then its letters have moved already.
+            // Towards the end a position is visited twice; its letters have already moved then.
             let _ = store.commit(move_letters(&[(leaves.clone(), gone)])).await;
             let _ = store.commit(keep(std::slice::from_ref(comes))).await;
         }
@@ -41,7 +41,7 @@ pub async fn pages_are_complete_while_letters_come_and_go(store: &dyn Store) {
     let different: BTreeSet<_> = seen.iter().collect();
     assert_eq!(different.len(), seen.len(), "a letter was shown twice");
     for (n, letter) in all_letters.iter().enumerate().filter(|(n, _)| n % 3 == 0) {
-        assert!(different.contains(&letter.id), "letter {n} was there all the time and was not shown");
+        assert!(different.contains(&letter.id), "letter {n} was always listed but never shown");
     }
 }
 
@@ -74,7 +74,7 @@ pub async fn pages_of_entries_are_complete_while_outcomes_change(store: &dyn Sto
     let (mut seen, mut cursor) = (Vec::new(), None);
     loop {
         let page = store.entries(&plan.id, None, Some(OutcomeKind::Pending), cursor.as_ref(), 5).await.unwrap();
-        // What was just read is sent, as an executor does it: it leaves the list that is being read.
+        // Sends the page that was just read, as an executor does: its entries leave the list.
         for entry in &page.items {
             let sending = Outcome::Sending { since: at_s(1) };
             let after = domain::replay::Entry { outcome: sending, sends: 1, ..entry.clone() };
@@ -106,7 +106,7 @@ pub async fn pages_of_audit_are_complete_while_records_come(store: &dyn Store) {
         n += 1;
     }
     let expected: Vec<_> = (0..30).rev().map(record).collect();
-    assert_eq!(seen, expected, "what comes while the list is read is newer than where it is read");
+    assert_eq!(seen, expected, "records that arrive meanwhile are newer than the cursor");
 }
 
 async fn every_replay(store: &dyn Store, group: Option<&GroupId>, limit: usize) -> Vec<Replay> {
@@ -128,18 +128,18 @@ pub async fn pages_of_replays_are_complete(store: &dyn Store) {
         by_id(&mut found);
         by_id(&mut replays);
         assert_eq!(found, replays, "limit {limit}");
-        let mut left = every_replay(store, Some(&ids[0]), limit).await;
-        by_id(&mut left);
-        assert_eq!(left, replays.iter().filter(|r| r.group() == &ids[0]).cloned().collect::<Vec<_>>());
+        let mut of_group = every_replay(store, Some(&ids[0]), limit).await;
+        by_id(&mut of_group);
+        assert_eq!(of_group, replays.iter().filter(|r| r.group() == &ids[0]).cloned().collect::<Vec<_>>());
     }
 }
 
-/// The first page of a list from a cursor: how many items it has, and the text of the first.
-async fn begins<T: std::fmt::Debug>(
+/// Reads a page from a cursor. Returns its number of items and the text of the first.
+async fn first_page<T: std::fmt::Debug>(
     mut list: impl AsyncFnMut(Option<&Cursor>) -> Result<Page<T>, StoreError>,
     cursor: Option<&Cursor>,
 ) -> (usize, String) {
-    let page = list(cursor).await.expect("nonsense is not an error");
+    let page = list(cursor).await.expect("an invalid cursor is not an error");
     (page.items.len(), format!("{:?}", page.items.first()))
 }
 
@@ -161,7 +161,7 @@ pub async fn garbage_cursor_starts_from_the_beginning(store: &dyn Store) {
         let cursor = Cursor(garbage.into());
         macro_rules! same {
             ($list:expr) => {
-                assert_eq!(begins($list, Some(&cursor)).await, begins($list, None).await, "{garbage:?}");
+                assert_eq!(first_page($list, Some(&cursor)).await, first_page($list, None).await, "{garbage:?}");
             };
         }
         same!(async |after: Option<&Cursor>| store.letters_of(&id, None, after, 3).await);
@@ -175,9 +175,9 @@ pub async fn garbage_cursor_starts_from_the_beginning(store: &dyn Store) {
     }
 }
 
-pub async fn limit_of_a_page_is_kept(store: &dyn Store) {
+pub async fn limit_of_a_page_is_respected(store: &dyn Store) {
     let id = group_id("limit");
-    // Few large letters beside many small ones: a page may be cut earlier, never later.
+    // Some large letters among small ones: a page may be shorter than the limit, never longer.
     let mut letters = letters(&id, 30);
     for letter in letters.iter_mut().take(4) {
         letter.content = Content { body: "x".repeat(300_000), ..Content::default() };
@@ -197,14 +197,14 @@ pub async fn limit_of_a_page_is_kept(store: &dyn Store) {
     assert_eq!(past_the_end, Page { items: Vec::new(), next: None });
 }
 
-pub async fn cursor_of_letters_holds_in_any_group(store: &dyn Store) {
+pub async fn cursor_of_letters_is_valid_in_any_group(store: &dyn Store) {
     let (id, other) = (group_id("cursor"), group_id("another's cursor"));
     let (here, there) = (letters(&id, 8), letters(&other, 8));
     commit(store, keep(&here)).await;
     commit(store, keep(&there)).await;
-    let next = store.letters_of(&id, None, None, 4).await.unwrap().next.expect("there are more");
-    let place = ListPosition::parse("letters", Some(&next)).expect("a place");
-    assert_eq!((place.number, place.id.as_str()), (here[3].sent_at.as_ms(), here[3].id.as_str()));
+    let next = store.letters_of(&id, None, None, 4).await.unwrap().next.expect("a next page");
+    let position = ListPosition::parse("letters", Some(&next)).expect("a position");
+    assert_eq!((position.number, position.id.as_str()), (here[3].sent_at.as_ms(), here[3].id.as_str()));
     let after = |letter: &Letter| (letter.sent_at, letter.id.as_str()) > (here[3].sent_at, here[3].id.as_str());
     let expected: Vec<_> = there.iter().filter(|letter| after(letter)).cloned().collect();
     let found = all(async |after| store.letters_of(&other, None, after.as_ref().or(Some(&next)), 3).await).await;

@@ -23,7 +23,7 @@ pub async fn plan_is_replaced_by_a_later_one(store: &dyn Store) {
     assert_eq!(store.plan(&id).await.unwrap(), None);
     commit(store, vec![Write::Plan(Box::new(first.clone())), Write::Plan(Box::new(elsewhere.clone()))]).await;
     assert_eq!(store.plan(&id).await.unwrap(), Some(first));
-    // Written twice, as after a lost answer: nothing changes.
+    // Written twice, as after a lost answer: the second write changes nothing.
     for _ in 0..2 {
         commit(store, vec![Write::Plan(Box::new(second.clone()))]).await;
         assert_eq!(store.plan(&id).await.unwrap().as_ref(), Some(&second));
@@ -35,13 +35,13 @@ pub async fn plan_is_taken_only_by_its_own_id(store: &dyn Store) {
     let id = group_id("taken");
     let (waiting, other) = (plan("waiting", &id, &[]), replay_id("other"));
     let taken = |plan: &domain::id::ReplayId| Write::PlanTaken { group: id.clone(), plan: plan.clone() };
-    assert_eq!(refused(store, vec![taken(&waiting.id)]).await, [0], "there is none");
+    assert_eq!(refused(store, vec![taken(&waiting.id)]).await, [0], "no plan yet");
     commit(store, vec![Write::Plan(Box::new(waiting.clone()))]).await;
-    assert_eq!(refused(store, vec![taken(&other)]).await, [0], "it is another one");
+    assert_eq!(refused(store, vec![taken(&other)]).await, [0], "another plan");
     assert_eq!(store.plan(&id).await.unwrap().as_ref(), Some(&waiting));
     commit(store, vec![taken(&waiting.id)]).await;
     assert_eq!(store.plan(&id).await.unwrap(), None);
-    assert_eq!(refused(store, vec![taken(&waiting.id)]).await, [0], "it is taken once");
+    assert_eq!(refused(store, vec![taken(&waiting.id)]).await, [0], "already taken");
 }
 
 pub async fn taken_plan_keeps_its_entries_and_ledger(store: &dyn Store) {
@@ -84,7 +84,7 @@ pub async fn replays_come_newest_approval_first(store: &dyn Store) {
     assert_eq!(store.replays(Some(&group_id("none")), None, 5).await.unwrap().items, []);
 }
 
-pub async fn finished_replay_leaves_the_unfinished(store: &dyn Store) {
+pub async fn finished_replay_leaves_the_list_of_unfinished_ones(store: &dyn Store) {
     let id = group_id("unfinished");
     let replays: Vec<_> = (0..4).map(|n| replay(&plan(&format!("u{n}"), &id, &[]), at_s(n))).collect();
     commit(store, replays.iter().map(new).collect()).await;
@@ -110,17 +110,17 @@ pub async fn finished_replay_leaves_the_unfinished(store: &dyn Store) {
 
 pub async fn fence_refuses_an_old_version(store: &dyn Store) {
     let id = group_id("fence");
-    let (running, head) = (replay(&plan("fence", &id, &[]), at_s(0)), harness::samples::group(&id));
+    let (running, variant) = (replay(&plan("fence", &id, &[]), at_s(0)), harness::samples::group(&id));
     let fence = |version| Write::ReplayIs { replay: running.id().clone(), version };
-    assert_eq!(refused(store, vec![fence(1)]).await, [0], "there is no such replay");
-    commit(store, vec![new(&running), harness::samples::open(&head)]).await;
+    assert_eq!(refused(store, vec![fence(1)]).await, [0], "no such replay");
+    commit(store, vec![new(&running), harness::samples::open(&variant)]).await;
     let send = |version: u64, group_version: u64| {
-        let next = Variant { version: group_version, note: Some(format!("sent under {version}")), ..head.clone() };
-        let write = Write::Variant { group: Box::new(next), expect: Expect::Version(group_version - 1) };
+        let next = Variant { version: group_version, note: Some(format!("sent under {version}")), ..variant.clone() };
+        let write = Write::Variant { variant: Box::new(next), expect: Expect::Version(group_version - 1) };
         vec![write, fence(version)]
     };
     commit(store, send(1, 2)).await;
-    let paused = running.pause(PauseReason::ByPerson { reason: "stop".into() }, Actor::from("olga"), at_s(1)).unwrap();
+    let paused = running.pause(PauseReason::ByPerson { reason: "lunch".into() }, Actor::from("olga"), at_s(1)).unwrap();
     commit(store, vec![put(&paused)]).await;
     assert_eq!(refused(store, send(1, 3)).await, [1], "nothing is sent after the pause");
     assert_eq!(store.group(&id).await.unwrap().unwrap().note.as_deref(), Some("sent under 1"));
@@ -147,7 +147,7 @@ pub async fn deployment_that_is_older_changes_nothing(store: &dyn Store) {
     assert_eq!(store.deployment("billing").await.unwrap(), Some(deployment("billing", "7", 1)));
 }
 
-pub async fn what_is_attached_to_a_queue_is_replaced(store: &dyn Store) {
+pub async fn attached_consumers_of_a_queue_are_replaced(store: &dyn Store) {
     let attached = |name: &str, consumers: u64| Attached {
         queue: QueueArn::new(format!("arn:aws:sqs:eu-west-1:111122223333:{name}")),
         seen_at: at_s(consumers as i64),

@@ -30,7 +30,7 @@ pub async fn version_of_a_transform_is_written_once(store: &dyn Store) {
     let id = group_id("transforms");
     assert_eq!(store.transforms(&id).await.unwrap(), []);
     assert_eq!(store.transform(&id, 1).await.unwrap(), None);
-    // Two figures and more: the order is that of numbers.
+    // More than nine versions: they sort as numbers.
     let all: Vec<Transform> = (1..=12).map(|n| version(&id, n)).collect();
     for transform in &all {
         commit(store, vec![save(transform)]).await;

@@ -1,6 +1,6 @@
-//! The consumer crate on a queue that breaks: nothing is lost, and what comes twice is one letter.
+//! The consumer crate on a failing queue: no message is lost, and duplicates become one letter.
 
-use super::world::{AsBodySays, World, content, stamp};
+use super::world::{ByBody, World, content, stamp};
 use async_trait::async_trait;
 use consumer::Outcome;
 use domain::id::{LetterId, MessageId, QueueArn};
@@ -12,14 +12,14 @@ use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-/// A queue that breaks at chosen calls.
+/// A queue that fails at chosen calls.
 struct Faulty {
     inner: Arc<EmbeddedQueue>,
-    /// So many receives fail.
+    /// How many receives fail.
     receives: AtomicU32,
-    /// The answers to so many sends are lost, after they took effect.
+    /// How many sends take effect but lose their answer.
     send_answers: AtomicU32,
-    /// Deletes never answer, and never happen: as when the process dies before them.
+    /// Deletes never take effect and never answer, as if the process died before them.
     deletes_hang: bool,
 }
 
@@ -30,10 +30,10 @@ impl Faulty {
     }
 }
 
-/// Takes one from a number of faults, if any are left.
-fn strike(faults: &AtomicU32, queue: &QueueArn) -> Result<(), QueueError> {
-    match faults.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) {
-        Ok(_) => Err(QueueError::Unanswered { queue: queue.clone(), source: "the line is cut".into() }),
+/// Fails a call if faults remain.
+fn fail_while_any(faults: &AtomicU32, queue: &QueueArn) -> Result<(), QueueError> {
+    match faults.fetch_update(SeqCst, SeqCst, |remaining| remaining.checked_sub(1)) {
+        Ok(_) => Err(QueueError::Unanswered { queue: queue.clone(), source: "the connection is lost".into() }),
         Err(_) => Ok(()),
     }
 }
@@ -47,7 +47,7 @@ impl Queue for Faulty {
         wait: Span,
         visibility: Option<Span>,
     ) -> Result<Vec<Received>, QueueError> {
-        strike(&self.receives, queue)?;
+        fail_while_any(&self.receives, queue)?;
         self.inner.receive(queue, max, wait, visibility).await
     }
 
@@ -57,7 +57,7 @@ impl Queue for Faulty {
         messages: &[Outgoing],
     ) -> Result<Vec<Result<MessageId, EntryFailure>>, QueueError> {
         let sent = self.inner.send_batch(queue, messages).await?;
-        strike(&self.send_answers, queue)?;
+        fail_while_any(&self.send_answers, queue)?;
         Ok(sent)
     }
 
@@ -86,7 +86,7 @@ impl Queue for Faulty {
     }
 }
 
-/// The letters that the office makes of what is in the dead-letter queue: how many messages, how many letters.
+/// Returns the number of messages in the dead-letter queue, and the number of letters that the office makes of them.
 async fn messages_and_letters(world: &World) -> (usize, usize) {
     let dead = world.dead().await;
     let letter = |dead: &Peeked| {
@@ -102,13 +102,13 @@ async fn messages_and_letters(world: &World) -> (usize, usize) {
 async fn killed_between_send_and_delete(world: &World) {
     world.send(Content { message_group_id: Some("acme".into()), ..content("permanent") }).await;
     let broken = Arc::new(Faulty { deletes_hang: true, ..Faulty::new(world) });
-    let mut killed = world.run_on(broken, AsBodySays, |_| {});
+    let mut killed = world.run_on(broken, ByBody, |_| {});
     assert!(matches!(killed.next().await.1, Outcome::DeadLettered { .. }));
     killed.task.abort();
-    let mut again = world.run(AsBodySays);
-    world.pass(Span::from_secs(30));
+    let mut again = world.run(ByBody);
+    world.advance(Span::from_secs(30));
     assert!(matches!(again.next().await.1, Outcome::DeadLettered { .. }));
-    again.stop().await;
+    again.shut_down().await;
     assert!(world.main_is_empty().await);
 }
 
@@ -131,20 +131,20 @@ async fn a_lost_answer_of_the_dead_letter_queue_makes_no_second_letter() {
     let world = World::new(3).await;
     world.send(content("permanent")).await;
     let broken = Arc::new(Faulty { send_answers: AtomicU32::new(2), ..Faulty::new(&world) });
-    let mut running = world.run_on(broken, AsBodySays, |config| config.entropy = Arc::new(|| 0));
+    let mut running = world.run_on(broken, ByBody, |config| config.entropy = Arc::new(|| 0));
     assert!(matches!(running.next().await.1, Outcome::DeadLettered { .. }));
-    running.stop().await;
+    running.shut_down().await;
     assert!(world.main_is_empty().await);
     assert_eq!(messages_and_letters(&world).await, (3, 1));
 }
 
 #[tokio::test]
-async fn a_queue_that_fails_is_asked_again() {
+async fn a_failed_receive_is_retried() {
     let world = World::new(3).await;
     world.send(content("good")).await;
     let broken = Arc::new(Faulty { receives: AtomicU32::new(4), ..Faulty::new(&world) });
-    let mut running = world.run_on(broken, AsBodySays, |config| config.entropy = Arc::new(|| 0));
+    let mut running = world.run_on(broken, ByBody, |config| config.entropy = Arc::new(|| 0));
     assert_eq!(running.next().await.1, Outcome::Handled);
-    running.stop().await;
+    running.shut_down().await;
     assert!(world.main_is_empty().await);
 }

@@ -1,6 +1,6 @@
-//! Receipts of the consumer crate: what is told of messages that a replay sent, and that telling never stands in the way.
+//! Receipts of the consumer crate: sent for messages of a replay only, and never in the way of consuming.
 
-use super::world::{AsBodySays, World, content};
+use super::world::{ByBody, World, content};
 use consumer::{Consumer, ConsumerConfig, Outcome};
 use domain::id::{LetterId, MessageId, QueueArn, ReplayId};
 use domain::marker::{MARKER_ATTRIBUTE, Marker};
@@ -28,13 +28,13 @@ async fn world_with_receipts() -> World {
     world
 }
 
-async fn told(world: &World) -> Vec<Receipt> {
-    let told = world.queue.peek(&receipts(), 100).await.unwrap();
-    told.iter().map(|message| Receipt::parse(&message.content.body).expect("a receipt")).collect()
+async fn sent_receipts(world: &World) -> Vec<Receipt> {
+    let sent = world.queue.peek(&receipts(), 100).await.unwrap();
+    sent.iter().map(|message| Receipt::parse(&message.content.body).expect("a receipt")).collect()
 }
 
 #[tokio::test]
-async fn what_a_replay_sent_is_told_once_it_is_handled_and_deleted() {
+async fn a_receipt_is_sent_once_a_replayed_message_is_handled_and_deleted() {
     let world = world_with_receipts().await;
     let mut expected = BTreeSet::new();
     for attempt in 1..=25 {
@@ -44,29 +44,33 @@ async fn what_a_replay_sent_is_told_once_it_is_handled_and_deleted() {
     world.send(marked("permanent", 1)).await;
     let garbled = [(MARKER_ATTRIBUTE.into(), Attribute::text("1.x.y.z"))].into();
     world.send(Content { attributes: garbled, ..content("good") }).await;
-    let mut running = world.run_on(world.queue.clone(), AsBodySays, |config| config.receipts = Some(receipts()));
+    let mut running = world.run_on(world.queue.clone(), ByBody, |config| config.receipts = Some(receipts()));
     for _ in 0..28 {
         running.next().await;
     }
-    running.stop().await;
+    running.shut_down().await;
     assert!(world.main_is_empty().await);
-    let told = told(&world).await;
-    let of = |receipt: &Receipt| (receipt.message_id.clone(), receipt.sending().map_or(0, |marker| marker.attempt));
-    assert_eq!(told.iter().map(of).collect::<BTreeSet<_>>(), expected);
-    assert_eq!((told[0].consumer.as_str(), told[0].consumer_version.as_str(), told.len()), ("orders", "v1", 25));
+    let receipts = sent_receipts(&world).await;
+    let attempt =
+        |receipt: &Receipt| (receipt.message_id.clone(), receipt.sending().map_or(0, |marker| marker.attempt));
+    assert_eq!(receipts.iter().map(attempt).collect::<BTreeSet<_>>(), expected);
+    assert_eq!(
+        (receipts[0].consumer.as_str(), receipts[0].consumer_version.as_str(), receipts.len()),
+        ("orders", "v1", 25)
+    );
 }
 
 #[tokio::test]
-async fn a_queue_of_receipts_that_is_gone_keeps_no_message() {
+async fn a_missing_queue_of_receipts_blocks_no_message() {
     let world = World::new(3).await;
     for _ in 0..25 {
         world.send(marked("good", 1)).await;
     }
-    let mut running = world.run_on(world.queue.clone(), AsBodySays, |config| config.receipts = Some(receipts()));
+    let mut running = world.run_on(world.queue.clone(), ByBody, |config| config.receipts = Some(receipts()));
     for _ in 0..25 {
         assert_eq!(running.next().await.1, Outcome::Handled);
     }
-    running.stop().await;
+    running.shut_down().await;
     assert!(world.main_is_empty().await && world.dead().await.is_empty());
 }
 
@@ -80,7 +84,7 @@ async fn batch_of_three(world: &World) -> (Vec<Received>, Vec<MessageId>) {
 }
 
 #[tokio::test]
-async fn a_batch_of_lambda_tells_of_what_may_be_deleted_and_of_nothing_else() {
+async fn a_batch_of_lambda_sends_receipts_for_exactly_the_handled_messages() {
     for exists in [true, false] {
         let world = if exists { world_with_receipts().await } else { World::new(3).await };
         let (received, ids) = batch_of_three(&world).await;
@@ -88,11 +92,16 @@ async fn a_batch_of_lambda_tells_of_what_may_be_deleted_and_of_nothing_else() {
             receipts: Some(receipts()),
             ..ConsumerConfig::new(world.main.clone(), "orders", || "v1".into())
         };
-        let consumer = Consumer::new(config, world.queue.clone(), Arc::new(AsBodySays));
-        assert_eq!(consumer.handle_batch(received).await.unwrap(), [ids[1].clone()], "receipts can be sent: {exists}");
+        let consumer = Consumer::new(config, world.queue.clone(), Arc::new(ByBody));
+        assert_eq!(
+            consumer.handle_batch(received).await.unwrap(),
+            [ids[1].clone()],
+            "the queue of receipts exists: {exists}"
+        );
         if exists {
-            let of = told(&world).await.into_iter().map(|receipt| receipt.message_id).collect::<BTreeSet<_>>();
-            assert_eq!(of, [ids[0].clone(), ids[2].clone()].into());
+            let ids_sent =
+                sent_receipts(&world).await.into_iter().map(|receipt| receipt.message_id).collect::<BTreeSet<_>>();
+            assert_eq!(ids_sent, [ids[0].clone(), ids[2].clone()].into());
         }
     }
 }

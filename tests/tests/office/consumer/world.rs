@@ -44,7 +44,7 @@ impl World {
         Self { queue, clock, main, dlq }
     }
 
-    pub fn pass(&self, span: Span) {
+    pub fn advance(&self, span: Span) {
         self.clock.fetch_add(span.as_ms(), SeqCst);
         self.queue.clock_moved();
     }
@@ -73,57 +73,57 @@ impl World {
         handler: impl Handler + 'static,
         change: impl FnOnce(&mut ConsumerConfig),
     ) -> Running {
-        let (tell, outcomes) = mpsc::unbounded_channel();
+        let (sender, outcomes) = mpsc::unbounded_channel();
         let clock = self.clock.clone();
         let mut config = ConsumerConfig {
             wait: Span::from_ms(100),
             entropy: Arc::new(|| u64::MAX),
             now: Arc::new(move || Timestamp::from_ms(clock.load(SeqCst))),
             on_outcome: Arc::new(move |received, outcome| {
-                let _ = tell.send((received.content.body.clone(), outcome.clone()));
+                let _ = sender.send((received.content.body.clone(), outcome.clone()));
             }),
             ..ConsumerConfig::new(self.main.clone(), "orders", || "v1".into())
         };
         change(&mut config);
-        let (stop, stopping) = watch::channel(false);
-        let task = tokio::spawn(Consumer::new(config, queue, Arc::new(handler)).run(stopping));
-        Running { stop, task, outcomes }
+        let (shutdown, receiver) = watch::channel(false);
+        let task = tokio::spawn(Consumer::new(config, queue, Arc::new(handler)).run(receiver));
+        Running { shutdown, task, outcomes }
     }
 }
 
 pub struct Running {
-    pub stop: watch::Sender<bool>,
+    pub shutdown: watch::Sender<bool>,
     pub task: JoinHandle<()>,
     pub outcomes: mpsc::UnboundedReceiver<(String, Outcome)>,
 }
 
 impl Running {
-    /// The next message that was settled: its body, and what became of it.
+    /// Waits for the next outcome; returns the message's body and the outcome.
     pub async fn next(&mut self) -> (String, Outcome) {
         soon(self.outcomes.recv()).await.unwrap()
     }
 
-    pub async fn stop(self) {
-        self.stop.send_replace(true);
+    pub async fn shut_down(self) {
+        self.shutdown.send_replace(true);
         soon(self.task).await.unwrap();
     }
 }
 
-/// A test that waits for what never comes shall fail, not hang.
+/// Waits with a deadline, so that a test fails instead of hanging.
 pub async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), what).await.expect("it should have happened by now")
+    tokio::time::timeout(Duration::from_secs(20), what).await.expect("the deadline has not passed")
 }
 
-/// Does what the body says.
-pub struct AsBodySays;
+/// A handler that does what the body says.
+pub struct ByBody;
 
 #[async_trait]
-impl Handler for AsBodySays {
+impl Handler for ByBody {
     async fn handle(&self, received: &Received) -> Result<(), Failure> {
         match received.content.body.as_str() {
             "permanent" => Err(Failure::permanent("orders::NotFound", "no such product")),
             "transient" => Err(Failure::transient("orders::Timeout", "no answer")),
-            "panic" => panic!("this order is odd"),
+            "panic" => panic!("this order is broken"),
             "slow" => pending().await,
             _ => Ok(()),
         }

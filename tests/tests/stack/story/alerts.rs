@@ -22,7 +22,7 @@ impl AlertListener {
     pub async fn start(stack: &Deployed, sqs: &SqsQueue, run: i64) -> Self {
         let rule = format!("alerts-{run}");
         let queue = sqs.create(&rule, &[]).await.expect("a queue");
-        let pattern = json!({ "source": [SOURCE], "detail-type": ["Replay stopped"] }).to_string();
+        let pattern = json!({ "source": [SOURCE], "detail-type": ["Replay paused"] }).to_string();
         let request = json!({ "Name": rule, "EventBusName": BUS, "EventPattern": pattern });
         stack.call("events", "AWSEvents.PutRule", &request).await;
         let target = json!([{ "Id": "alerts", "Arn": queue.as_str() }]);

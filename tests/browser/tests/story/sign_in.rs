@@ -1,4 +1,4 @@
-//! FEATURE: the door. Links work once, and whoever came in sees what they may do.
+//! FEATURE: signing in. A link works once, and a role shows what it allows.
 
 mod rule_a_link_works_once {
     use crate::fixture::Fixture;
@@ -6,7 +6,7 @@ mod rule_a_link_works_once {
     use domain::role::Role;
 
     #[tokio::test]
-    async fn example_a_second_person_with_the_same_link_stays_outside() {
+    async fn example_a_second_person_with_the_same_link_is_refused() {
         let fixture = Fixture::open().await;
         let otto = fixture.enters(Role::Operator, "otto").await;
         otto.sees("No dead letters.").await;
@@ -26,21 +26,21 @@ mod rule_a_link_works_once {
     }
 }
 
-mod rule_a_role_shows_what_it_may_do {
+mod rule_a_role_shows_what_it_allows {
     use crate::fixture::{BUG, Fixture};
     use domain::role::Role;
     use local::orders::Kind;
 
     #[tokio::test]
-    async fn example_a_viewer_reads_everything_and_is_told_why_they_may_not_act() {
+    async fn example_a_viewer_sees_everything_and_why_they_cannot_act() {
         let fixture = Fixture::open().await;
         fixture.panel().place(3, Kind::GiftCard).await;
         let vera = fixture.enters(Role::Viewer, "vera").await;
         vera.clicks("link", BUG).await;
         vera.find("heading", BUG).await;
-        vera.sees("A viewer may not declare fixes or write notes; an operator can.").await;
+        vera.sees("Viewers cannot declare fixes or write notes. Ask an operator.").await;
         vera.clicks("button", "Declare a fix…").await;
-        assert!(!vera.has("dialog", "What has made the cause go away?").await);
+        assert!(!vera.has("dialog", "Declare a fix").await);
         vera.leaves(&[]).await;
     }
 }
