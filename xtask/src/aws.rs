@@ -1,8 +1,8 @@
 //! `cargo aws up | demo | deploy | token | test | down`: the office deployed at an endpoint on this machine that speaks
 //! AWS.
 //!
-//! MiniStack is started where `AWS_ENDPOINT_URL` names no endpoint. What is deployed is what `sam deploy` deploys on AWS,
-//! functions included; they are only built for this machine instead of Lambda's.
+//! MiniStack is started unless `AWS_ENDPOINT_URL` names an endpoint. The stacks are those that `sam deploy` deploys on AWS,
+//! with functions that are built for this machine instead of for Lambda.
 
 mod endpoint;
 mod stack;
@@ -23,13 +23,13 @@ const HELP: &str = "\
 usage: cargo aws <command>
 
   up                     start the endpoint, build, deploy the demo service and the office
-  demo [count] [kind]    place orders (100 as in a bad week when not said); kinds: gift-card, malformed,
+  demo [count] [kind]    place orders (100 of mixed kinds if omitted); kinds: gift-card, malformed,
                          unknown-product, expired, deleted-tenant, good
   deploy <version>       another version of the demo's consumer: v1, v2 (a wrong fix), v3 (the right one);
-                         any other does not start, so that its orders die by SQS's own redrive
+                         any other version fails to start, so SQS redrives its orders
   token <name>           a token of vera, otto, anna or ada (viewer, operator, approver, admin) for the API
   test                   the story through the deployed stack
-  down                   end the endpoint and forget everything in it; at a named endpoint delete the stacks
+  down                   end the endpoint with everything in it; at a named endpoint, delete the stacks
 
 The endpoint is MiniStack, installed from PyPI into target/tools and started on port 4566, or on another
 that is free; or the one that AWS_ENDPOINT_URL names. It needs Python 3.10 or newer.
@@ -57,7 +57,7 @@ pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
         }
         ["down"] => down(paths)?,
         [] | ["help"] => print!("{HELP}"),
-        _ => return Err(Failure::new("There is no such command.").remedy(HELP)),
+        _ => return Err(Failure::new("Unknown command.").remedy(HELP)),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -68,13 +68,13 @@ fn up(paths: &Paths) -> Outcome<()> {
     let functions = say::phase("building the functions", || function::build_here(paths))?;
     let stack = stack::deploy(paths, &endpoint, &functions)?;
     println!("\nThe office is at {}", stack.dashboard());
-    println!("\nOpen one of these links; each is good for eight hours. Open two of them to be two people.\n");
+    println!("\nOpen one of these links; each is valid for eight hours. Open two links to act as two people.\n");
     for (name, role) in stack::PEOPLE {
         println!("  {role:<9} {name:<5} {}signin#{}\n", stack.dashboard(), stack.token(name)?);
     }
     println!("Or sign in there as one of them, with the password {}\n", stack::PASSWORD);
     println!(
-        "`cargo aws demo` places orders; the consumer runs v1, which fails on some. `cargo aws help` says the rest."
+        "`cargo aws demo` places orders; the consumer runs v1, which fails on some. `cargo aws help` lists all commands."
     );
     Ok(())
 }

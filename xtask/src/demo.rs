@@ -12,7 +12,7 @@ pub fn start(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     disk::check(&paths.root, if fresh { disk::FRESH_BYTES } else { disk::AGAIN_BYTES })?;
     if fresh {
         say::note(
-            "The first start installs what is missing and compiles everything: 5 to 12 minutes. Later ones take seconds.",
+            "The first start installs the missing tools and compiles everything, which takes minutes. Later starts take seconds.",
         );
     }
     dashboard::ensure(paths)?;

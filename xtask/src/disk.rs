@@ -1,4 +1,4 @@
-//! Is there room? Asked before minutes of work, not after.
+//! Checks the free disk space before minutes of work.
 
 use crate::failure::{Failure, Outcome};
 use crate::run;

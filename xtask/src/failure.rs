@@ -1,4 +1,4 @@
-//! What went wrong, as sentences for the person at the terminal.
+//! Failures as sentences for the person at the terminal.
 
 /// One sentence that says what failed, one that says what to do, and, where there is one, the output to look at.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl Failure {
     }
 }
 
-/// Shorthand for the places that have nothing to add.
+/// Returns a failure without remedy or log.
 pub fn fail<T>(what: impl Into<String>) -> Outcome<T> {
     Err(Failure::new(what))
 }

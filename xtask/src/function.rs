@@ -1,4 +1,4 @@
-//! `cargo xtask function Intake <folder>`: builds the functions and puts one of them where `sam build` wants it.
+//! `cargo xtask function Intake <folder>`: builds the functions and copies one of them to where `sam build` expects it.
 
 use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
@@ -48,7 +48,7 @@ fn for_lambda(paths: &Paths, name: &str) -> Outcome<PathBuf> {
     Ok(paths.target.join("lambda").join(name).join("bootstrap"))
 }
 
-/// As cargo-lambda takes it: what is built is what the template says that it runs on.
+/// Returns the flag of cargo-lambda for the architecture that the template names.
 fn architecture(template: &str) -> Option<&'static str> {
     match template.lines().find_map(|line| line.trim().strip_prefix("Architectures: "))? {
         "[x86_64]" => Some("--x86-64"),

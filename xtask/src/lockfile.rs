@@ -1,4 +1,4 @@
-//! Reads the one thing we need from Cargo.lock: which version of a crate is locked.
+//! Reads from Cargo.lock which version of a crate is locked.
 
 use crate::failure::{Failure, Outcome, at};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Watches a long command: never silent, never a wall of text, and the last lines kept for the case of failure.
+//! Shows the progress of a long command in one line, and keeps its last lines for the case of failure.
 
 use crate::failure::{Failure, Outcome};
 use crate::run::shown;

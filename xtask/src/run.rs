@@ -37,7 +37,7 @@ fn without_cargo_entries(path: &std::ffi::OsStr, paths: &Paths) -> std::ffi::OsS
     std::env::join_paths(kept).unwrap_or_default()
 }
 
-/// What a program printed on stdout, or nothing if it is missing or failed.
+/// Returns what a program prints on stdout; fails with its whole output.
 pub fn captured(command: &mut Command) -> Outcome<String> {
     let output = command
         .stdin(Stdio::null())

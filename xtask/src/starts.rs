@@ -1,8 +1,8 @@
 //! `cargo xtask starts`: how large the functions are, and how long the process of each takes from its start to the
-//! answer to its first event, beside the smallest function there is.
+//! answer to its first event, beside the smallest possible function.
 //!
-//! What plays Lambda is a server on loopback that speaks the runtime API: it gives one event and waits for the answer.
-//! It also answers every call of AWS with an empty object: what starts is measured, not what is asked.
+//! A server on loopback stands in for Lambda and speaks the runtime API: it gives one event and waits for the answer.
+//! It also answers every AWS call with an empty object: only the start is measured.
 
 use crate::failure::{Failure, Outcome, at};
 use crate::function;
@@ -61,7 +61,7 @@ pub fn command(paths: &Paths) -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a zip of one file is, but for a few bytes around it.
+/// The size of a zip of one file, up to a few bytes.
 fn zipped_bytes(bytes: &[u8]) -> std::io::Result<usize> {
     let mut packed = DeflateEncoder::new(Vec::new(), Compression::default());
     packed.write_all(bytes)?;

@@ -3,6 +3,7 @@
 //! executors are those of `office/src/replay`, one state each.
 
 mod executor;
+mod hashed;
 
 use domain::filter::LetterFilter;
 use domain::fix::{Fix, FixKind};
@@ -14,8 +15,8 @@ use domain::replay::{
 };
 use domain::time::{Span, Timestamp};
 use executor::Executor;
+use hashed::{Chosen, Counted, Stored};
 use stateright::{Checker, Model, Property};
-use std::hash::{Hash, Hasher};
 
 /// The waves: a canary, and the remaining letter.
 const WAVES: [u64; 2] = [1, 1];
@@ -72,43 +73,13 @@ struct Row {
     on_dlq: u8,
 }
 
-/// A value that is hashed by its debug text.
-#[derive(Clone, Debug, PartialEq)]
-struct ByDebug<T>(T);
-
-impl<T: std::fmt::Debug> Hash for ByDebug<T> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        format!("{:?}", self.0).hash(state);
-    }
-}
-
-/// A stored replay. Its plan and approval never change, so the other fields identify it.
-#[derive(Clone, Debug, PartialEq)]
-struct Stored(Replay);
-
-impl Hash for Stored {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let replay = &self.0;
-        let lease = replay.lease().map(|lease| (&lease.holder, lease.until));
-        (replay.version(), lease, replay.paced_until(), replay.last_sent_at()).hash(state);
-        replay.backlog().map(|backlog| backlog.seen_at).hash(state);
-        replay.resumed().map(|resumed| (resumed.wave, resumed.sent, resumed.returned, resumed.probing)).hash(state);
-        match replay.state() {
-            ReplayState::Running { wave, phase } => (0, wave, format!("{phase:?}")).hash(state),
-            ReplayState::Paused { wave, why, at, .. } => (1, wave, std::mem::discriminant(why), at).hash(state),
-            ReplayState::Aborting { at, .. } => (2, at).hash(state),
-            ReplayState::Finished { at, .. } => (3, at).hash(state),
-        }
-    }
-}
-
 /// A state of the model.
 #[derive(Clone, Debug, PartialEq, Hash)]
 struct State {
     ticks: u8,
     replay: Option<Stored>,
     rows: [Row; LETTERS],
-    ledger: ByDebug<Ledger>,
+    ledger: Counted,
     executors: [Executor; 2],
     /// The events that may still happen.
     remaining: World,
@@ -138,7 +109,7 @@ impl State {
     }
 
     fn replay(&self) -> Option<&Replay> {
-        self.replay.as_ref().map(|stored| &stored.0)
+        self.replay.as_ref().map(|stored| &*stored.replay)
     }
 
     /// Stores the replay if it is still at this version.
@@ -148,7 +119,7 @@ impl State {
         }
         let runs = matches!(after.state(), ReplayState::Running { .. });
         self.halted_at = if runs { None } else { self.halted_at.or(Some(after.version())) };
-        self.replay = Some(Stored(after));
+        self.replay = Some(Stored::new(after));
         true
     }
 
@@ -187,7 +158,7 @@ impl Model for Office {
             ticks: 0,
             replay: None,
             rows,
-            ledger: ByDebug(ledger),
+            ledger: Counted(ledger),
             executors: [Executor::default(), Executor::default()],
             remaining: self.world,
             halted_at: None,
@@ -217,7 +188,7 @@ impl Model for Office {
         let mut state = last.clone();
         let (now, anna) = (state.now(), Actor::from("anna"));
         match action {
-            Action::Approve => state.replay = Some(Stored(approved(now))),
+            Action::Approve => state.replay = Some(Stored::new(approved(now))),
             Action::Tick => state.ticks += 1,
             Action::Pause => {
                 state.remaining.pauses -= 1;

@@ -1,4 +1,4 @@
-//! The endpoint: a MiniStack of ours on a free port, or whatever `AWS_ENDPOINT_URL` names.
+//! The endpoint: a MiniStack that this program starts on a free port, or the one that `AWS_ENDPOINT_URL` names.
 
 use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// LocalStack's port, where tools look first; any other is as good.
+/// LocalStack's port, which tools try first. If it is taken, any free port is used.
 const PORT: u16 = 4566;
 const START_MAX: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub struct Endpoint {
     pub url: String,
-    /// Nothing where somebody else runs it.
+    /// The folder of our own MiniStack; `None` for a named endpoint.
     folder: Option<PathBuf>,
 }
 
 impl Endpoint {
-    /// The one that is named, or the one that runs in this folder.
+    /// Finds the named endpoint, or the MiniStack that runs in this folder.
     pub fn find(folder: &Path) -> Outcome<Endpoint> {
         if let Some(url) = named() {
             return Ok(Endpoint { url, folder: None });
@@ -38,7 +38,7 @@ impl Endpoint {
         Ok(ours(folder, port))
     }
 
-    /// The same; starts our own where none is running.
+    /// Finds the endpoint; starts a MiniStack if there is no endpoint yet.
     pub fn ensure(paths: &Paths, folder: &Path) -> Outcome<Endpoint> {
         if named().is_some() {
             return Self::find(folder);
@@ -55,7 +55,7 @@ impl Endpoint {
         Ok(ours(folder, port))
     }
 
-    /// A command that goes to this endpoint; to one of ours with credentials that it does not check.
+    /// Sets the variables that lead a command to this endpoint. MiniStack does not check credentials.
     pub fn named_to<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command.env("AWS_ENDPOINT_URL", &self.url).env("SAM_CLI_TELEMETRY", "0");
         for (name, value) in [
@@ -117,7 +117,7 @@ fn start(paths: &Paths, folder: &Path, programs: &Path, port: u16) -> Outcome<()
     let child = ministack.spawn().map_err(|cause| Failure::new(format!("MiniStack did not start: {cause}.")))?;
     let said = format!("{} {port}", child.id());
     at("write", &pid_file(folder), fs::write(pid_file(folder), said))?;
-    // It answers, or will never.
+    // Waits until it answers or ends.
     wait(|| answers(port) || !is_ministack(child.id()));
     if !answers(port) {
         let log = fs::read_to_string(log_file(folder)).unwrap_or_default();
@@ -140,23 +140,23 @@ fn wait(mut is_so: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Until it speaks HTTP: a bound port alone may not answer yet.
+/// Whether it answers HTTP: a bound port alone may not answer yet.
 fn answers(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     let asked = stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     asked.is_ok() && stream.read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0)
 }
 
-/// A number of a process that ended may belong to another by now.
+/// The number of a process that ended may belong to another process by now.
 fn is_ministack(pid: u32) -> bool {
     let asked = run::captured(Command::new("ps").args(["-o", "stat=,args=", "-p", &pid.to_string()]));
     asked.is_ok_and(|line| line.contains("ministack") && !line.trim_start().starts_with('Z'))
 }
 
-/// Ends our own endpoint; everything in it is gone.
+/// Ends our own MiniStack, with everything in it.
 pub fn stop(folder: &Path) -> Outcome<()> {
     let Some((pid, _)) = read(folder) else {
-        say::note("no endpoint of ours is running");
+        say::note("MiniStack is not running");
         return Ok(());
     };
     if is_ministack(pid) {
@@ -179,7 +179,7 @@ mod tests {
         fs::create_dir_all(&folder).expect("a folder");
         let Err(failure) = Endpoint::find(&folder) else { panic!("nothing runs") };
         assert_eq!(failure.what, "No endpoint is running.");
-        // Our own process is none, so a stale file ends nothing.
+        // This process is not MiniStack, so a stale file ends no process.
         fs::write(pid_file(&folder), format!("{} 1", std::process::id())).expect("written");
         let Err(failure) = Endpoint::find(&folder) else { panic!("nothing answers on port 1") };
         assert!(failure.what.contains("no longer answers"), "{}", failure.what);

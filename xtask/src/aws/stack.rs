@@ -1,4 +1,4 @@
-//! The stacks at an endpoint: deploying them, and what they say of themselves.
+//! The stacks at an endpoint: deploys them and reads their outputs.
 
 use super::endpoint::Endpoint;
 use crate::failure::{Failure, Outcome};
@@ -10,15 +10,15 @@ use std::process::Command;
 
 const OFFICE: &str = "dead-letter-office";
 const DEMO: &str = "dlo-demo";
-/// The people of an office at a local endpoint.
+/// The people of an office at a local endpoint, with their roles.
 pub const PEOPLE: &[(&str, &str)] = &[("vera", "viewer"), ("otto", "operator"), ("anna", "approver"), ("ada", "admin")];
-/// The password that all of them have there.
+/// The password of each of them.
 pub const PASSWORD: &str = "correct-Horse-9-battery";
 /// The orders' ARN: a local endpoint has one account and one region.
 pub const ORDERS: &str = "arn:aws:sqs:us-east-1:000000000000:orders";
 /// The function that consumes them.
 const CONSUMER: &str = "arn:aws:lambda:us-east-1:000000000000:function:orders";
-/// As short as a visitor's patience: the gate opens after seconds, and a replay takes less than a minute.
+/// Short, for trying it out: the gate opens after seconds, and a replay takes less than a minute.
 const DEMO_PARAMETERS: [&str; 2] = ["VisibilitySeconds=2", "TimeoutSeconds=2"];
 const POLICY: &str =
     r#"{"gate":{"quiet_ms":3000},"replay":{"window_slack_ms":1000,"wave_delay_ms":1000,"wave_delay_ms_max":2000}}"#;
@@ -75,7 +75,7 @@ struct Sam<'a> {
 }
 
 impl Sam<'_> {
-    /// Not `.aws-sam`: what was built for this machine must not be what a later `sam deploy` sends to AWS.
+    /// Not `.aws-sam`: a later `sam deploy` to AWS must not send functions that were built for this machine.
     fn built(&self, stack: &str) -> PathBuf {
         self.paths.target.join("aws-build").join(stack)
     }
@@ -126,7 +126,7 @@ pub fn delete(paths: &Paths, endpoint: &Endpoint) -> Outcome<()> {
             ask(endpoint, &programs, &["cloudformation", "wait", "stack-delete-complete", "--stack-name", stack])
         })?;
     }
-    say::note("the office's table and its people stay: what is in custody is never deleted with a stack");
+    say::note("the office's table and its people stay: letters in custody are never deleted with a stack");
     Ok(())
 }
 
@@ -149,9 +149,9 @@ impl<'a> Stack<'a> {
         ask(self.endpoint, &self.programs, args)
     }
 
-    /// Signing in leads back to the function URL, which on this machine is not what the stack says it is.
+    /// Signing in redirects to the function URL, which on this machine differs from the one in the stack.
     fn send_back_here(&self) -> Outcome<()> {
-        // As a JSON list: the AWS CLI takes a bare URL for the place of the value, and goes there.
+        // As a JSON list: the AWS CLI would fetch a bare URL as the value.
         let pages = format!("[\"{}signin\"]", self.dashboard());
         let client = ["--user-pool-id", &self.pool, "--client-id", &self.client, "--callback-urls", &pages];
         self.ask(&[&["cognito-idp", "update-user-pool-client"][..], &client].concat()).map(drop)
@@ -169,7 +169,7 @@ impl<'a> Stack<'a> {
         Ok(())
     }
 
-    /// A token of somebody, for an hour.
+    /// Returns an ID token for a person, valid for one hour.
     pub fn token(&self, name: &str) -> Outcome<String> {
         let who = format!("USERNAME={name},PASSWORD={PASSWORD}");
         let asked = ["cognito-idp", "initiate-auth", "--auth-flow", "USER_PASSWORD_AUTH", "--client-id", &self.client];
@@ -186,7 +186,7 @@ impl<'a> Stack<'a> {
         self.url.trim_start_matches("https://").trim_end_matches('/')
     }
 
-    /// Tells a test where the stack is, and who is who.
+    /// Sets the variables by which a test finds the stack and its people.
     pub fn tell(&self, test: &mut Command) -> Outcome<()> {
         test.env("DLO_STACK_ENDPOINT", &self.endpoint.url).env("DLO_STACK_HOST", self.host());
         test.env("DLO_STACK_DASHBOARD", self.dashboard()).env("DLO_STACK_PASSWORD", PASSWORD);

@@ -1,5 +1,5 @@
-//! Writes `name.br` and `name.gz` beside every file that gets smaller by it: compressed once, here,
-//! with all the effort there is, instead of at each request.
+//! Writes `name.br` and `name.gz` beside every file that they make smaller: compressed once at the highest level,
+//! instead of at each request.
 
 use super::publish;
 use crate::failure::{Outcome, at};

@@ -18,7 +18,7 @@ pub fn minified(page: &str) -> String {
     page.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n").replace(">\n<", "><")
 }
 
-/// The page must not need what `default-src 'none'; script-src 'self'; style-src 'self'` forbids.
+/// Fails if the page needs something that `default-src 'none'; script-src 'self'; style-src 'self'` forbids.
 pub fn refuse_inline(page: &str) -> Outcome<()> {
     let inline_script = has_inline_script(page).then_some("an inline script");
     let inline_style = page.contains("<style").then_some("a <style> element");

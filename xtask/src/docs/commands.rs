@@ -101,6 +101,8 @@ fn cargo_fault(known: &Known<'_>, workspace: &Workspace, words: &[&str]) -> Opti
     let unknown = |what: &str, word: &str| Some(format!("there is no {what} `{word}`"));
     match words {
         ["demo" | "aws" | "xtask" | "ci"] | [] => None,
+        // `cargo xtask …` names no command.
+        ["xtask" | "aws" | "ci", word, ..] if word.starts_with(['…', '<', '[']) => None,
         ["ci", "--only", step] if step.starts_with('<') || known.steps.contains(step) => None,
         ["ci", "--list"] => None,
         ["ci", flags @ ..] => Some(format!("`{}` names no step", flags.join(" "))),
@@ -231,6 +233,7 @@ mod tests {
             ("xtask nothing", false),
             ("aws up", true),
             ("aws nothing", false),
+            ("xtask …", true),
             ("nothing", false),
         ] {
             let words: Vec<&str> = command.split_whitespace().collect();

@@ -4,11 +4,11 @@ use super::layers::dependencies;
 use super::source::{Source, has_word, lines};
 use super::{Finding, Rule};
 
-/// A new one is a decision, with a page in docs/decisions.
+/// A new one is a decision: give its reason in docs/decisions.
 const PINNED: &[&str] =
     &["base64", "miniz_oxide", "rust_decimal", "schemars", "serde", "serde_json", "sha2", "thiserror"];
 const PINNED_DEV: &[&str] = &["allocation-counter", "proptest", "trybuild"];
-/// The world outside: clocks, threads, environment, files, randomness.
+/// The outside world: clocks, threads, environment, files, randomness.
 const WORLD: &[&str] = &["std::", "SystemTime", "Instant", "thread::", "env!", "option_env!", "extern crate"];
 
 pub const RULES: &[Rule] = &[
@@ -19,12 +19,12 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "domain-pure",
-        instead: "Take it as an argument: domain is told, it never asks. (`core::` and `alloc::` are fine.)",
+        instead: "Take it as an argument: domain does not read the outside world itself. (`core::` and `alloc::` are fine.)",
         find: pure,
     },
     Rule {
         name: "domain-dependencies",
-        instead: "The list is pinned in xtask/src/tidy/domain.rs: argue for a change in docs/decisions.",
+        instead: "The list is pinned in xtask/src/tidy/domain.rs: give the reason for a change in docs/decisions.",
         find: pinned,
     },
 ];
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn domain_asks_nobody() {
+    fn domain_does_not_read_the_outside_world() {
         rows(
             RULES,
             "domain-pure",

@@ -1,10 +1,10 @@
-//! Rules about who may know whom: vendor types behind their door, versions in one place.
+//! Rules about dependencies: vendor types in one crate, versions in one place.
 
 use super::source::{Source, lines};
 use super::{Finding, Rule};
 
 const VENDOR: &str = "aws_sdk_";
-const DOOR: &str = "lambda/src";
+const VENDOR_FOLDER: &str = "lambda/src";
 
 pub const RULES: &[Rule] = &[
     Rule {
@@ -20,7 +20,7 @@ pub const RULES: &[Rule] = &[
 ];
 
 fn vendor_types(source: &Source) -> Vec<Finding> {
-    if source.under(DOOR) {
+    if source.under(VENDOR_FOLDER) {
         return Vec::new();
     }
     let named = lines(&source.code).filter(|(_, code)| code.contains(VENDOR));
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vendors_stop_at_the_door() {
+    fn vendor_types_stay_in_their_crate() {
         rows(
             RULES,
             "vendor-types",

@@ -102,7 +102,7 @@ fn string_end(text: &str) -> usize {
     text.len()
 }
 
-/// The end of `'x'` or `'\n'`; a lifetime has none.
+/// The end of `'x'` or `'\n'`; `None` for a lifetime.
 fn char_end(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().skip(1);
     let (_, first) = chars.next()?;

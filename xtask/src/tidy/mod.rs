@@ -1,6 +1,6 @@
 //! The rules of this repository that a machine can check. One small function each, all in one table.
 //!
-//! Every rule has rows in its tests that show that it bites, and rows that show what it leaves alone.
+//! The tests of each rule have rows with findings and rows without.
 
 mod circles;
 mod domain;
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 struct Rule {
     name: &'static str,
-    /// What to do instead, for the person who broke it.
+    /// The remedy.
     instead: &'static str,
     /// The lines (from 1) that break the rule, with what stands there.
     find: fn(&Source) -> Vec<Finding>,
@@ -72,7 +72,9 @@ pub fn check(paths: &Paths) -> Outcome<()> {
         broken += 1;
     }
     if broken > 0 {
-        return Err(Failure::new(format!("{broken} places break the rules of this repository.")));
+        return Err(Failure::new(format!(
+            "{broken} places break the rules of this repository; each has its remedy above."
+        )));
     }
     say::note(&format!("{} rules hold in {} files", rules().count() + 1, sources.len()));
     Ok(())
@@ -87,8 +89,8 @@ fn rows(rules: &[Rule], name: &str, rows: &[(&str, &str, &[usize])]) {
         let found: Vec<usize> = found.iter().map(|finding| finding.line).collect();
         assert_eq!(&found, lines, "{name} on {path}:\n{text}");
     }
-    assert!(rows.iter().any(|row| !row.2.is_empty()), "{name} has no row in which it bites");
-    assert!(rows.iter().any(|row| row.2.is_empty()), "{name} has no row that it leaves alone");
+    assert!(rows.iter().any(|row| !row.2.is_empty()), "{name} has no row with a finding");
+    assert!(rows.iter().any(|row| row.2.is_empty()), "{name} has no row without a finding");
 }
 
 #[cfg(test)]

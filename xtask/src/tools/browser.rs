@@ -33,7 +33,7 @@ impl Browser {
         present().ok_or_else(|| Failure::new("chromium was installed, but is not on PATH."))
     }
 
-    /// What the tests read to find the browser.
+    /// Sets the variables by which the tests find the browser.
     pub fn export(&self, command: &mut Command) {
         command.env("CHROMIUM", &self.chromium).env("CHROMEDRIVER", &self.driver);
     }

@@ -1,4 +1,4 @@
-//! Looks a program up among our own tools, then on PATH, and asks it for its version.
+//! Finds a program among the tools in `target/tools`, then on PATH, in an acceptable version.
 
 use crate::paths::Paths;
 use crate::run;

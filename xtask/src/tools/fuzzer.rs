@@ -10,7 +10,7 @@ const VERSION: &str = "0.13.2";
 const RECIPE: Recipe = Recipe {
     package: "cargo-fuzz",
     binary: "cargo-fuzz",
-    why: "feeds the readers of letters with what nobody would think of",
+    why: "feeds the readers of letters with generated inputs",
     minutes: "half a minute on two cores",
     features: &[],
 };

@@ -34,7 +34,7 @@ pub fn explain(failure: Failure, wanted: &str) -> Failure {
     }
     let what = format!("No network: {wanted} could not be downloaded.");
     let remedy =
-        "Connect this machine (or set the proxy that cargo should use), then start again: what is done stays done.";
+        "Connect this machine (or set the proxy that cargo should use), then start again; finished downloads are kept.";
     Failure { what, remedy: Some(remedy.to_owned()), log: failure.log }
 }
 

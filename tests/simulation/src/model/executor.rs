@@ -1,6 +1,6 @@
 //! An executor, call by call, as in `office/src/replay`.
 
-use super::{ByDebug, LETTERS, State, Stored};
+use super::{Chosen, LETTERS, State, Stored};
 use domain::replay::{Backlog, OutcomeKind, Phase, Replay, ReplayState, Step, next_step};
 use domain::time::Timestamp;
 
@@ -21,7 +21,7 @@ pub(super) enum At {
     #[default]
     Idle,
     /// It has read the replay and the ledger, and has chosen the step.
-    Chose(Stored, ByDebug<Step>),
+    Chose(Stored, Chosen),
     /// It has taken the lease.
     Leased(Stored, u32, u64),
     /// It has stored its intents for these rows, with these counts of sends.
@@ -41,13 +41,13 @@ impl Executor {
     pub(super) fn next_call(self, state: &mut State, me: usize) -> Self {
         let at = match self.at {
             At::Idle => choose(state, me),
-            At::Chose(replay, step) => act(state, me, replay.0, step.0),
-            At::Leased(held, wave, letters_max) => intend(state, held.0, wave, letters_max),
-            At::Intends(held, batch) => send(state, held.0, batch),
-            At::Sent(held, batch) => record(state, held.0, batch),
+            At::Chose(replay, step) => act(state, me, &replay.replay, step.0),
+            At::Leased(held, wave, letters_max) => intend(state, held, wave, letters_max),
+            At::Intends(held, batch) => send(state, held, batch),
+            At::Sent(held, batch) => record(state, held, batch),
             At::Recorded(held) => {
-                let released = held.0.released(state.now());
-                state.put(released, held.0.version());
+                let released = held.replay.released(state.now());
+                state.put(released, held.replay.version());
                 At::Idle
             }
         };
@@ -56,32 +56,30 @@ impl Executor {
 }
 
 fn choose(state: &State, me: usize) -> At {
-    let Some(replay) = state.replay() else { return At::Idle };
-    let (now, replay) = (state.now(), replay.clone());
-    match next_step(&replay, &state.ledger.0, now, 0) {
+    let Some(stored) = &state.replay else { return At::Idle };
+    let (now, replay) = (state.now(), &stored.replay);
+    match next_step(replay, &state.ledger.0, now, 0) {
         Step::Idle | Step::Wait { .. } => At::Idle,
         Step::Send { .. } if replay.is_held_by_another(NAMES[me], now) => At::Idle,
-        step => At::Chose(Stored(replay), ByDebug(step)),
+        step => At::Chose(stored.clone(), Chosen(step)),
     }
 }
 
-fn act(state: &mut State, me: usize, replay: Replay, step: Step) -> At {
+fn act(state: &mut State, me: usize, replay: &Replay, step: Step) -> At {
     let (now, version) = (state.now(), replay.version());
     match step {
         Step::Send { wave, letters_max } => {
             let held = replay.held_by(NAMES[me], letters_max, now);
-            return if state.put(held.clone(), version) {
-                At::Leased(Stored(held), wave, letters_max)
-            } else {
-                At::Idle
-            };
+            let is_stored = state.put(held, version);
+            let stored = state.replay.clone().filter(|_| is_stored);
+            return stored.map_or(At::Idle, |held| At::Leased(held, wave, letters_max));
         }
         Step::LookAtQueue => {
             // In the model, the consumer receives letters at once.
             let backlog = Backlog { seen_at: now, visible_count: 0, in_flight_count: 0 };
             state.put(replay.saw(backlog), version);
         }
-        Step::Settle { sent_until } => settle(state, &replay, sent_until),
+        Step::Settle { sent_until } => settle(state, replay, sent_until),
         Step::SkipUnsent => {
             for at in rows(state, |row| row.outcome == OutcomeKind::Pending) {
                 state.enter(at, OutcomeKind::Skipped);
@@ -126,8 +124,8 @@ fn settle(state: &mut State, replay: &Replay, sent_until: Timestamp) {
 }
 
 /// One commit, fenced by the version of the lease.
-fn intend(state: &mut State, held: Replay, wave: u32, letters_max: u64) -> At {
-    if state.replay().is_none_or(|replay| replay.version() != held.version()) {
+fn intend(state: &mut State, held: Stored, wave: u32, letters_max: u64) -> At {
+    if state.replay().is_none_or(|replay| replay.version() != held.replay.version()) {
         return At::Idle;
     }
     let of_wave = |state: &State, kind| rows(state, |row| row.wave == wave && row.outcome == kind);
@@ -140,27 +138,27 @@ fn intend(state: &mut State, held: Replay, wave: u32, letters_max: u64) -> At {
         batch[at] = Some(state.rows[at].sends);
         state.enter(at, OutcomeKind::Sending);
     }
-    At::Intends(Stored(held), batch)
+    At::Intends(held, batch)
 }
 
-fn send(state: &mut State, held: Replay, batch: [Option<u32>; LETTERS]) -> At {
-    if state.halted_at.is_some_and(|halted_at| held.version() >= halted_at) {
+fn send(state: &mut State, held: Stored, batch: [Option<u32>; LETTERS]) -> At {
+    if state.halted_at.is_some_and(|halted_at| held.replay.version() >= halted_at) {
         state.report("a letter whose intent came after the pause was sent");
     }
     for (at, _) in batch.iter().enumerate().filter(|(_, sends)| sends.is_some()) {
         state.rows[at].sent += 1;
         state.rows[at].on_main += 1;
     }
-    At::Sent(Stored(held), batch)
+    At::Sent(held, batch)
 }
 
 /// Not fenced, because the sends happened. Each entry changes only if its intent is unchanged.
-fn record(state: &mut State, held: Replay, batch: [Option<u32>; LETTERS]) -> At {
+fn record(state: &mut State, held: Stored, batch: [Option<u32>; LETTERS]) -> At {
     for (at, sends) in batch.into_iter().enumerate() {
         let row = state.rows[at];
         if row.outcome == OutcomeKind::Sending && sends == Some(row.sends) {
             state.enter(at, OutcomeKind::InFlight);
         }
     }
-    At::Recorded(Stored(held))
+    At::Recorded(held)
 }
