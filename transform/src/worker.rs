@@ -63,10 +63,9 @@ pub enum Answer {
 /// Call this first in `main`, before anything reads the environment or starts a thread.
 ///
 /// ```no_run
-/// fn main() {
-///     transform::work_if_asked();
-///     println!("the office");
-/// }
+/// // First thing in `main`:
+/// transform::work_if_asked();
+/// println!("the office");
 /// ```
 pub fn work_if_asked() {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == WORKER_ARGUMENT) {

@@ -163,7 +163,7 @@ fn after_wave(replay: &Replay, wave: u32, now: Timestamp, entropy: u64) -> Step 
     if wave as usize + 1 >= replay.plan().waves.len() {
         return Step::Finish(Ending::Completed);
     }
-    let until = now.plus(wave_delay(&replay.plan(), wave + 1, entropy));
+    let until = now.plus(wave_delay(replay.plan(), wave + 1, entropy));
     Step::Enter { wave, phase: Phase::BetweenWaves { until } }
 }
 

@@ -36,7 +36,7 @@ const OUTCOME: Query = Query {
 
 /// Returns the endpoints that every office has. Each platform adds its own way to sign in.
 pub fn endpoints() -> Vec<Endpoint> {
-    reading().into_iter().chain(on_groups()).chain(on_replays()).collect()
+    reading().into_iter().chain(on_groups()).chain(on_transforms()).chain(on_replays()).collect()
 }
 
 /// Endpoints that only read.
@@ -122,24 +122,6 @@ fn on_groups() -> Vec<Endpoint> {
             groups::allow_merge,
         )
         .deprecated(),
-        Endpoint::post::<SaveTransformRequest, Transform, _>(
-            "/groups/{group}/transform",
-            Some(Permission::Triage),
-            "Save a new version of the group's payload transform",
-            transforms::save,
-        ),
-        Endpoint::post::<PreviewTransformRequest, TransformPreview, _>(
-            "/groups/{group}/transform/preview",
-            Some(Permission::Triage),
-            "Preview a program on waiting letters; changes nothing",
-            transforms::preview,
-        ),
-        Endpoint::post::<DryRunRequest, DryRun, _>(
-            "/groups/{group}/transform/dry-run",
-            Some(Permission::Triage),
-            "Run a saved version on the next page of waiting letters, without sending them",
-            transforms::dry_run,
-        ),
         Endpoint::post::<PlanRequest, PlanView, _>(
             "/groups/{group}/plan",
             Some(Permission::Plan),
@@ -157,6 +139,30 @@ fn on_groups() -> Vec<Endpoint> {
             Some(Permission::Approve),
             "Release letters from quarantine, so that a plan can include them again",
             groups::release,
+        ),
+    ]
+}
+
+/// Endpoints of a group's payload transforms.
+fn on_transforms() -> Vec<Endpoint> {
+    vec![
+        Endpoint::post::<SaveTransformRequest, Transform, _>(
+            "/groups/{group}/transform",
+            Some(Permission::Triage),
+            "Save a new version of the group's payload transform",
+            transforms::save,
+        ),
+        Endpoint::post::<PreviewTransformRequest, TransformPreview, _>(
+            "/groups/{group}/transform/preview",
+            Some(Permission::Triage),
+            "Preview a program on waiting letters; changes nothing",
+            transforms::preview,
+        ),
+        Endpoint::post::<DryRunRequest, DryRun, _>(
+            "/groups/{group}/transform/dry-run",
+            Some(Permission::Triage),
+            "Run a saved version on the next page of waiting letters, without sending them",
+            transforms::dry_run,
         ),
     ]
 }

@@ -191,7 +191,7 @@ pub fn steps(sources: &[Source]) -> Vec<String> {
             for (from, to, (file, line)) in steps.filter(|(from, to, _)| on_circle(from, to)) {
                 told.push(format!(
                     "{}: {from} -> {to}: {file}:{line}",
-                    [&[root.clone()], parent.as_slice()].concat().join("::")
+                    [std::slice::from_ref(&root), parent.as_slice()].concat().join("::")
                 ));
             }
         }
