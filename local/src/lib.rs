@@ -6,6 +6,7 @@ pub mod classify;
 pub mod control;
 pub mod demo;
 pub mod feed;
+pub mod http;
 pub mod machine;
 #[cfg(feature = "aws")]
 pub mod open;

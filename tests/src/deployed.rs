@@ -30,7 +30,7 @@ impl Deployed {
     /// Finds the stack by the environment variables of `cargo aws test`.
     pub fn find() -> Self {
         lambda::connect::provide_tls();
-        let client = Client::builder().no_proxy().build().expect("a client");
+        let client = local::http::client().no_proxy().build().expect("a client");
         Self { client, endpoint: variable("DLO_STACK_ENDPOINT"), host: variable("DLO_STACK_HOST") }
     }
 

@@ -82,7 +82,7 @@ pub(super) struct PaymentClient {
 
 impl PaymentClient {
     pub(super) fn new(address: SocketAddr, patience: Span) -> Result<Self, reqwest::Error> {
-        let http = reqwest::Client::builder()
+        let http = crate::http::client()
             .no_proxy()
             .timeout(Duration::from_millis(u64::try_from(patience.as_ms()).unwrap_or(0)))
             .build()?;

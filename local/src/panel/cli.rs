@@ -105,7 +105,7 @@ impl<'a> Client<'a> {
     fn new(base_url: &'a str) -> Result<Self, CliError> {
         let base_url = base_url.trim_end_matches('/');
         // Requests to the loopback must not go through a proxy from the environment.
-        let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build();
+        let http = crate::http::client().no_proxy().timeout(Duration::from_secs(30)).build();
         let http = http.map_err(|source| CliError::Unanswered { base_url: base_url.into(), source })?;
         Ok(Self { base_url, http })
     }

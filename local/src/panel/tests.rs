@@ -38,7 +38,7 @@ impl Demo {
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let app = mounted(orders.clone());
         tokio::spawn(async move { axum::serve(listener, app).await });
-        let http = Client::builder().no_proxy().build().unwrap();
+        let http = crate::http::client().no_proxy().build().unwrap();
         Self { orders, queue, base_url, http, _folder: folder }
     }
 

@@ -67,7 +67,7 @@ impl LogAlerts {
         if url.scheme() != "http" {
             return Err(WebhookError::Scheme { scheme: url.scheme().into() });
         }
-        let client = Client::builder().timeout(patience).redirect(redirect::Policy::none()).build();
+        let client = crate::http::client().timeout(patience).redirect(redirect::Policy::none()).build();
         let webhook = Webhook { client: client.map_err(WebhookError::Client)?, url };
         Ok(Self { webhook: Some(webhook), ..Self::default() })
     }

@@ -34,7 +34,7 @@ impl Fixture {
         connect::provide_tls();
         let queue = SqsQueue::new(&connect::to_endpoint(&ENDPOINT.url).await);
         let main = queue.create(&format!("consumed-{number}"), &[]).await.expect("a queue");
-        let client = Client::builder().no_proxy().build().expect("a client");
+        let client = local::http::client().no_proxy().build().expect("a client");
         let world = World::new().await;
         // The world's clock must be ahead of the endpoint's, which sets the times of changes.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");

@@ -118,7 +118,7 @@ async fn letters_with_a_missing_payload_are_left_out_of_a_plan() {
 
     let bucket = new_name("payloads");
     connect::provide_tls();
-    let http = reqwest::Client::new();
+    let http = local::http::client().build().expect("a client");
     for path in [bucket.clone(), format!("{bucket}/there"), format!("{bucket}/there/too")] {
         let put = http.put(format!("{}/{path}", ENDPOINT.url)).body("{}").send().await.expect("an answer");
         put.error_for_status().expect("a bucket, and two payloads in it");
@@ -153,7 +153,7 @@ async fn everything_goes_back_as_it_came() {
 /// Calls a service of the endpoint in JSON.
 async fn call(target: &str, service: &str, body: Value) -> Value {
     connect::provide_tls();
-    let request = reqwest::Client::new().post(&ENDPOINT.url).header("x-amz-target", target);
+    let request = local::http::client().build().expect("a client").post(&ENDPOINT.url).header("x-amz-target", target);
     // MiniStack checks no signature.
     let signed = format!("AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/{service}/aws4");
     let request = request.header("content-type", "application/x-amz-json-1.1").header("authorization", signed);

@@ -41,7 +41,11 @@ mod ministack {
     /// Returns all records of a table in DynamoDB's own JSON.
     async fn records(table: &str) -> Vec<Value> {
         connect::provide_tls();
-        let request = reqwest::Client::new().post(&ENDPOINT.url).header("x-amz-target", "DynamoDB_20120810.Scan");
+        let request = local::http::client()
+            .build()
+            .expect("a client")
+            .post(&ENDPOINT.url)
+            .header("x-amz-target", "DynamoDB_20120810.Scan");
         let request = request.header("content-type", "application/x-amz-json-1.0");
         // MiniStack checks no signature.
         let request =
@@ -171,7 +175,7 @@ mod ministack_with_bucket {
         let kept = long(5);
         commit(&with, keep(std::slice::from_ref(&kept))).await;
         connect::provide_tls();
-        let http = reqwest::Client::new();
+        let http = local::http::client().build().expect("a client");
         let list = http.get(format!("{}/{bucket}?list-type=2", ENDPOINT.url)).send().await.expect("a list");
         let list = list.text().await.expect("a list");
         let key = list.split_once("<Key>").and_then(|(_, tail)| tail.split_once("</Key>")).expect("one object").0;

@@ -282,7 +282,7 @@ async fn every_role_is_enforced() {
 async fn another_host_name_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = Demo::start_with(folder.path(), &["--fresh"]);
-    let http = reqwest::Client::new();
+    let http = local::http::client().build().expect("a client");
     for path in ["/", "/api/v1/groups", "/api/v1/session", "/panel", "/local/links"] {
         let request = http.request(Method::GET, format!("{}{path}", demo.url)).header("host", "office.example:80");
         let answer = request.send().await.expect("an answer");

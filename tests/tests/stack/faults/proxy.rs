@@ -144,7 +144,7 @@ impl Proxy {
     pub async fn start(endpoint: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("it has an address");
-        let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+        let client = local::http::client().no_proxy().build().expect("a client");
         let (rules, calls) = (Mutex::default(), Mutex::default());
         let shared = Arc::new(Shared { endpoint: endpoint.into(), client, rules, calls });
         tokio::spawn(serve(listener, shared.clone()));
