@@ -146,7 +146,8 @@ fn flags_fault(workspace: &Workspace, flags: &[&str]) -> Option<String> {
 fn dlo_fault(words: &[&str], help: &dyn Fn(&[&str]) -> Option<String>) -> Option<String> {
     let commands: Vec<&str> =
         words.iter().copied().take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).collect();
-    let first = commands.first()?;
+    // `dlo help` has no `--help` of its own.
+    let first = commands.first().filter(|first| **first != "help")?;
     let known = (1..=commands.len()).rev().find_map(|end| help(&commands[..end]));
     let Some(text) = known else { return Some(format!("`dlo` has no command `{first}`")) };
     let flags = words.iter().filter(|word| word.starts_with("--")).map(|flag| flag.split('=').next().unwrap_or(flag));
@@ -254,6 +255,7 @@ mod tests {
             ("orders place 20 --color red", false),
             ("nothing", false),
             ("orders …", true),
+            ("help", true),
         ] {
             let words: Vec<&str> = command.split_whitespace().collect();
             assert_eq!(dlo_fault(&words, &help).is_none(), fine, "{command}");
