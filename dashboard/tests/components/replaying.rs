@@ -69,7 +69,7 @@ struct Approval {
     sent: RwSignal<Option<ApproveRequest>>,
 }
 
-async fn approving(letters: u64, gate: Gate, me: &str) -> Approval {
+async fn approving(letters: u64, gate: GateView, me: &str) -> Approval {
     let (plan, gate) = (RwSignal::new(Some(plan(letters, "h1"))), RwSignal::new(gate));
     let sent = RwSignal::new(None);
     let open = RwSignal::new(false);

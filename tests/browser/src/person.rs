@@ -64,6 +64,7 @@ impl Person {
             options.add_arg(option).expect("an option");
         }
         options.set_browser_log_level(LoggingPrefsLogLevel::All).expect("a log level");
+        local::http::provide_tls();
         let driver = WebDriver::new(driver.url(), options).await.expect("Chromium starts");
         let person = Self { driver, name, faults: Mutex::new(Vec::new()) };
         person.sees_as(crate::look::Screen::Wide, crate::look::Theme::Light).await;

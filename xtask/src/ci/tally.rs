@@ -134,7 +134,10 @@ fn follow(child: &mut Child, lines: &Receiver<String>) -> std::io::Result<(Tally
     loop {
         match lines.recv_timeout(TICK) {
             Ok(line) => {
-                println!("{line}");
+                // The lines that its own tests feed it must not reach the run that counts those tests.
+                if !cfg!(test) {
+                    println!("{line}");
+                }
                 total.add(Tally::read(&line).unwrap_or_default());
                 last_line = Instant::now();
             }
