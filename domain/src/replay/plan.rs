@@ -147,9 +147,9 @@ impl Plan {
         let letters: u64 = self.waves.iter().sum();
         let sending = Span::from_ms((letters * 1000 / u64::from(self.pace_per_s.max(1))) as i64);
         let observing = self.window_ms.times(self.rounds as i64);
-        let resting = (1..self.waves.len() as u32)
+        let waiting = (1..self.waves.len() as u32)
             .fold(Span::ZERO, |sum, wave| sum.plus(Span::from_ms(wave_delay_ceiling(self, wave).as_ms() / 2)));
-        sending.plus(observing).plus(resting)
+        sending.plus(observing).plus(waiting)
     }
 }
 

@@ -180,7 +180,7 @@ fn shortest(edges: &Edges, start: &String) -> Option<Vec<String>> {
 
 /// Every step between modules that lie on a circle, with the first line that takes it: for the person who cuts it.
 pub fn steps(sources: &[Source]) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut shown = Vec::new();
     for root in crates(sources) {
         let files: Vec<(&Source, Module)> =
             sources.iter().filter_map(|source| Some((source, module_of(&root, &source.path)?))).collect();
@@ -189,14 +189,14 @@ pub fn steps(sources: &[Source]) -> Vec<String> {
             let on_circle = |from: &String, to: &String| reach(&edges, to).contains(from);
             let steps = edges.iter().flat_map(|(from, targets)| targets.iter().map(move |(to, at)| (from, to, at)));
             for (from, to, (file, line)) in steps.filter(|(from, to, _)| on_circle(from, to)) {
-                told.push(format!(
+                shown.push(format!(
                     "{}: {from} -> {to}: {file}:{line}",
                     [std::slice::from_ref(&root), parent.as_slice()].concat().join("::")
                 ));
             }
         }
     }
-    told
+    shown
 }
 
 #[cfg(test)]

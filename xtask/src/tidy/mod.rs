@@ -5,6 +5,7 @@
 mod circles;
 mod domain;
 mod functions;
+mod glossary;
 mod layers;
 mod mask;
 mod shape;
@@ -40,9 +41,18 @@ impl Finding {
 }
 
 fn rules() -> impl Iterator<Item = &'static Rule> {
-    [shape::RULES, functions::RULES, words::RULES, layers::RULES, domain::RULES, web::RULES, unwraps::RULES]
-        .into_iter()
-        .flatten()
+    [
+        shape::RULES,
+        functions::RULES,
+        words::RULES,
+        glossary::RULES,
+        layers::RULES,
+        domain::RULES,
+        web::RULES,
+        unwraps::RULES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 pub fn command(paths: &Paths) -> Outcome<ExitCode> {
