@@ -23,10 +23,12 @@ fn main() -> io::Result<()> {
 fn table(dist: &Path) -> io::Result<String> {
     let mut paths = Vec::new();
     collect(dist, &mut paths)?;
-    paths.sort();
+    let name_of = |path: &PathBuf| path.strip_prefix(dist).expect("below dist").to_string_lossy().replace('\\', "/");
+    // Files are found by a binary search over their names, whose order is not that of paths.
+    paths.sort_by_key(name_of);
     let mut rust = String::from("&[\n");
     for path in paths {
-        let name = path.strip_prefix(dist).expect("below dist").to_string_lossy().replace('\\', "/");
+        let name = name_of(&path);
         let etag = format!("W/\"{:016x}\"", fnv1a(&fs::read(&path)?));
         writeln!(
             rust,

@@ -6,6 +6,7 @@ use std::io::Write;
 /// skipped tests.
 pub fn report(suite: &str, case: &str, reason: &str) {
     // Not `eprintln!`: the test harness would hold it back, because the test itself passes.
-    let line = format!("SKIPPED {suite}::{case}: {reason}\n");
+    // With a single test thread the harness has begun a line of its own.
+    let line = format!("\nSKIPPED {suite}::{case}: {reason}\n");
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

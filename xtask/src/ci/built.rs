@@ -3,7 +3,7 @@
 //! Cargo locks the target directory while it compiles. Programs that are started directly can run beside it.
 
 use super::tally::{self, Tally};
-use crate::failure::{Failure, Outcome, at};
+use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
 use crate::{native, run, say};
 use serde_json::Value;
@@ -41,12 +41,17 @@ pub fn ensure(paths: &Paths) -> Outcome<Vec<Program>> {
         return build(paths);
     }
     let text = at("read", &list(paths), std::fs::read_to_string(list(paths)))?;
-    Ok(text.lines().filter_map(Program::parse).collect())
+    let programs: Option<Vec<Program>> = text.lines().map(Program::parse).collect();
+    programs.filter(|programs| !programs.is_empty()).ok_or_else(|| {
+        Failure::new(format!("{} does not list the test programs.", list(paths).display()))
+            .remedy("Make it anew with: cargo ci --only build")
+    })
 }
 
 /// Runs test programs one after the other; `prepare` adds what a program needs to know.
 pub fn run_all(programs: &[&Program], prepare: impl Fn(&mut Command) -> Outcome<()>) -> Outcome<Tally> {
     let mut total = Tally::default();
+    let mut broken = Vec::new();
     for program in programs {
         println!("\n     Running {} ({})", program.target, program.package);
         let mut command = Command::new(&program.executable);
@@ -56,9 +61,17 @@ pub fn run_all(programs: &[&Program], prepare: impl Fn(&mut Command) -> Outcome<
         // Shows what passing tests print, which says which cases they skipped.
         command.arg("--show-output");
         prepare(&mut command)?;
-        total.add(tally::tests(&mut command)?);
+        match tally::tests(&mut command) {
+            Ok(tally) => total.add(tally),
+            // The later programs still run.
+            Err(failure) => broken.push(failure),
+        }
     }
-    Ok(total)
+    match broken.into_iter().next() {
+        Some(failure) => Err(failure),
+        None if total.passed + total.failed == 0 => fail("No test ran."),
+        None => Ok(total),
+    }
 }
 
 /// One message of cargo, if it announces a test program.

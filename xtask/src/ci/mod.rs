@@ -58,7 +58,9 @@ pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
 
 /// Whether a step has passed earlier in this run, so that its product need not be made again.
 fn is_done(name: &str) -> bool {
-    std::env::var(DONE).is_ok_and(|done| done.split(',').any(|step| step == name))
+    // Only the runner's own processes may believe it: a variable left in a shell would hide stale programs.
+    let is_step = std::env::args().any(|argument| argument == ONE_STEP);
+    is_step && std::env::var(DONE).is_ok_and(|done| done.split(',').any(|step| step == name))
 }
 
 fn find(name: &str) -> Outcome<&'static Step> {

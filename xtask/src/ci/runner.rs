@@ -6,7 +6,7 @@ use super::report::{self, Ended, Ending};
 use super::steps::{Lane, Step};
 use super::tally::Tally;
 use super::{DONE, ONE_STEP};
-use crate::failure::{Failure, Outcome, at};
+use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
 use crate::say;
 use std::fs::File;
@@ -28,10 +28,14 @@ pub fn run(paths: &Paths, steps: &[&'static Step]) -> Outcome<Vec<Ended>> {
     loop {
         run.start_all(&tell)?;
         if run.running.is_empty() {
+            // A step that waits for ever must not vanish from a green run.
+            let [] = run.waiting.as_slice() else {
+                return fail(format!("The step `{}` needs a step that is not part of this run.", run.waiting[0].name));
+            };
             return Ok(run.ended);
         }
         match ends.recv_timeout(HEARTBEAT) {
-            Ok(name) => run.end(name),
+            Ok((name, exited_well)) => run.end(name, exited_well),
             Err(RecvTimeoutError::Timeout) => run.show(),
             // `tell` lives as long as this loop.
             Err(RecvTimeoutError::Disconnected) => return Ok(run.ended),
@@ -71,7 +75,7 @@ enum Next {
 }
 
 impl Run<'_> {
-    fn start_all(&mut self, tell: &Sender<&'static str>) -> Outcome<()> {
+    fn start_all(&mut self, tell: &Sender<(&'static str, bool)>) -> Outcome<()> {
         let mut at = 0;
         while at < self.waiting.len() {
             let step = self.waiting[at];
@@ -109,7 +113,7 @@ impl Run<'_> {
         if lane_is_busy || step.needs.iter().any(|need| is_open(need)) { Next::Wait } else { Next::Start }
     }
 
-    fn start(&mut self, step: &'static Step, tell: Sender<&'static str>) -> Outcome<()> {
+    fn start(&mut self, step: &'static Step, tell: Sender<(&'static str, bool)>) -> Outcome<()> {
         println!("    {} has started: {}", step.name, step.what);
         let (log, result) = (log_file(self.paths, step), result_file(self.paths, step));
         // A result of an earlier run must not pass for this one's.
@@ -129,8 +133,8 @@ impl Run<'_> {
         let mut child = spawned.map_err(|cause| Failure::new(format!("Could not start a step: {cause}.")))?;
         self.running.push(Running { step, started: Instant::now() });
         std::thread::spawn(move || {
-            let _ = child.wait();
-            let _ = tell.send(step.name);
+            let exited_well = child.wait().is_ok_and(|status| status.success());
+            let _ = tell.send((step.name, exited_well));
         });
         Ok(())
     }
@@ -140,17 +144,11 @@ impl Run<'_> {
         passed.map(|ended| ended.step.name).collect::<Vec<_>>().join(",")
     }
 
-    fn end(&mut self, name: &str) {
+    fn end(&mut self, name: &str, exited_well: bool) {
         let Some(at) = self.running.iter().position(|running| running.step.name == name) else { return };
         let Running { step, started } = self.running.remove(at);
-        let (tally, ending) = match std::fs::read_to_string(result_file(self.paths, step)) {
-            Ok(text) => {
-                let (tally, failure) = text.split_once("\n\n").unwrap_or((&text, ""));
-                let ending = if failure.is_empty() { Ending::Passed } else { Ending::Failed(failure.to_owned()) };
-                (Tally::parse(tally), ending)
-            }
-            Err(_) => (Tally::failed(1), Ending::Failed("Its process ended without a result.".to_owned())),
-        };
+        let written = std::fs::read_to_string(result_file(self.paths, step)).ok();
+        let (tally, ending) = judged(written.as_deref(), exited_well);
         let ended = Ended { step, tally, ending, took: started.elapsed() };
         report::step(&ended, std::fs::read_to_string(log_file(self.paths, step)).ok().as_deref());
         self.ended.push(ended);
@@ -160,6 +158,21 @@ impl Run<'_> {
         let names = self.running.iter().map(|r| format!("{} ({})", r.step.name, say::seconds(r.started.elapsed())));
         println!("    running: {}", names.collect::<Vec<_>>().join(", "));
     }
+}
+
+/// What a step's process has said: passed only if it wrote a whole result without a failure, and exited well.
+fn judged(written: Option<&str>, exited_well: bool) -> (Tally, Ending) {
+    let Some((tally, failure)) = written.and_then(|text| text.split_once("\n\n")) else {
+        return (Tally::failed(1), Ending::Failed("Its process ended without a result.".to_owned()));
+    };
+    let tally = Tally::parse(tally);
+    let what = match (failure, tally.failed) {
+        ("", 0) if exited_well => return (tally, Ending::Passed),
+        ("", 0) => "Its process failed after it had written its result.".to_owned(),
+        ("", failed) => format!("{failed} of its tests failed."),
+        (failure, _) => failure.to_owned(),
+    };
+    (tally, Ending::Failed(what))
 }
 
 fn log_file(paths: &Paths, step: &Step) -> PathBuf {
@@ -176,6 +189,21 @@ mod tests {
 
     const fn step(name: &'static str, needs: &'static [&'static str], lane: Lane) -> Step {
         Step { name, what: "", run: |_| Ok(Tally { passed: 0, failed: 0, skipped: Vec::new() }), needs, lane }
+    }
+
+    #[test]
+    fn a_step_passes_only_with_a_whole_result_and_a_good_exit() {
+        for (written, exited_well, passes) in [
+            (Some("test result: 3 passed; 0 failed;\n\n"), true, true),
+            (Some("test result: 3 passed; 0 failed;\n\n"), false, false),
+            (Some("test result: 3 passed; 1 failed;\n\n"), true, false),
+            (Some("test result: 3 passed; 0 failed;\n\nNo."), true, false),
+            (Some("test result: 3 passed; 0 failed;"), true, false),
+            (Some(""), true, false),
+            (None, true, false),
+        ] {
+            assert_eq!(judged(written, exited_well).1 == Ending::Passed, passes, "{written:?} {exited_well}");
+        }
     }
 
     static BUILD: Step = step("build", &[], Lane::Native);

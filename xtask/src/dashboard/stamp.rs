@@ -7,7 +7,17 @@ use std::path::{Path, PathBuf};
 
 const NAME: &str = ".stamp";
 /// Relative to the root. The last one is how the files are finished.
-const INPUTS: &[&str] = &["dashboard", "domain", "wire", "Cargo.lock", "Cargo.toml", "xtask/src/dashboard"];
+const INPUTS: &[&str] = &[
+    "dashboard",
+    "domain",
+    "wire",
+    ".cargo/config.toml",
+    "Cargo.lock",
+    "Cargo.toml",
+    "xtask/bundler",
+    "xtask/src/tools/wasm_opt.rs",
+    "xtask/src/dashboard",
+];
 
 pub fn of(paths: &Paths, tools: &str) -> Outcome<String> {
     let mut fnv = Fnv::new();
