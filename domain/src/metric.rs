@@ -44,12 +44,8 @@ pub const ARRIVALS: Metric = Metric {
     meaning: "letters taken into custody, including returned ones, by class and category",
 };
 /// New groups.
-pub const NEW_GROUPS: Metric = Metric {
-    name: "NewGroups",
-    unit: Unit::Count,
-    dimensions: &[],
-    meaning: "new groups: causes that were not seen before",
-};
+pub const NEW_GROUPS: Metric =
+    Metric { name: "NewGroups", unit: Unit::Count, dimensions: &[], meaning: "groups that were not seen before" };
 /// Messages that could not be stored.
 pub const NOT_KEPT: Metric = Metric {
     name: "NotKept",

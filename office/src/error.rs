@@ -60,7 +60,7 @@ pub enum OfficeError {
     #[error("{0}")]
     NotNow(String),
     /// The gate is closed.
-    #[error("the gate is closed: {}", labels(.0))]
+    #[error("the gate is closed. Unmet: {}", labels(.0))]
     GateClosed(Vec<Condition>),
     /// The plan cannot be made.
     #[error(transparent)]

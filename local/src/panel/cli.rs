@@ -152,7 +152,7 @@ fn print(status: &Status) -> String {
     [
         ("version", format!("{} ({})", state.version, state.version.note())),
         ("payments", if state.payments_up { "up" } else { "down" }.into()),
-        ("missing product", if state.product_added { "added" } else { "missing" }.into()),
+        ("catalogue", if state.product_added { "complete" } else { "one product missing" }.into()),
         ("producer", producer),
         (
             "orders",

@@ -61,7 +61,7 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
     let facts = facts(office, id).await?;
     let GroupState::FixDeclared { fix } = &facts.group.state else {
         return Err(OfficeError::NotNow(match facts.group.state.replay() {
-            Some(_) => "a replay of this group is running; wait until it ends, or abort it".into(),
+            Some(_) => "this group has an unfinished replay; resume it and wait until it ends, or abort it".into(),
             None => "this group has no fix; declare the fix first".into(),
         }));
     };
