@@ -101,9 +101,12 @@ pub fn tests(command: &mut Command) -> Outcome<Tally> {
     // The command keeps its ends of the pipe until it is given others.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = spawned.map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", shown(command))))?;
-    let (total, status) = follow(&mut child, &lines(reader))
+    let (total, results, status) = follow(&mut child, &lines(reader))
         .map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", shown(command))))?;
     let mut total = total.corrected();
+    if status.success() && results == 0 {
+        return Err(Failure::new(format!("{} printed no test result.", shown(command))));
+    }
     if status.success() || total.failed > 0 {
         return Ok(total);
     }
@@ -128,9 +131,10 @@ fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-fn follow(child: &mut Child, lines: &Receiver<String>) -> std::io::Result<(Tally, ExitStatus)> {
-    let mut total = Tally::default();
-    let mut last_line = Instant::now();
+/// Reads what a test command prints until it has ended and its output is read. Returns how many results it printed, too.
+fn follow(child: &mut Child, lines: &Receiver<String>) -> std::io::Result<(Tally, u32, ExitStatus)> {
+    let (mut total, mut results) = (Tally::default(), 0);
+    let mut ended: Option<(ExitStatus, Instant)> = None;
     loop {
         match lines.recv_timeout(TICK) {
             Ok(line) => {
@@ -138,16 +142,17 @@ fn follow(child: &mut Child, lines: &Receiver<String>) -> std::io::Result<(Tally
                 if !cfg!(test) {
                     println!("{line}");
                 }
+                results += u32::from(Tally::read_result(&line).is_some());
                 total.add(Tally::read(&line).unwrap_or_default());
-                last_line = Instant::now();
             }
-            Err(RecvTimeoutError::Disconnected) => return Ok((total, child.wait()?)),
-            Err(RecvTimeoutError::Timeout) if last_line.elapsed() < LINGER => {}
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(status) = child.try_wait()? {
-                    return Ok((total, status));
-                }
-            }
+            Err(RecvTimeoutError::Disconnected) => return Ok((total, results, child.wait()?)),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        // Its last lines may still be in the pipe when it has ended, so they are waited for from that moment on.
+        match ended {
+            Some((status, since)) if since.elapsed() >= LINGER => return Ok((total, results, status)),
+            Some(_) => {}
+            None => ended = child.try_wait()?.map(|status| (status, Instant::now())),
         }
     }
 }
@@ -203,6 +208,15 @@ mod tests {
             "echo 'SKIPPED a: not here'; echo 'SKIPPED a: not here'; echo 'test result: ok. 3 passed; 0 failed;'";
         let tally = tests(Command::new("sh").args(["-c", script])).expect("counted");
         assert_eq!(tally.line(), "2 passed, 0 failed, 1 skipped");
+    }
+
+    #[test]
+    fn a_result_after_a_long_silence_counts() {
+        // Longer than the output of an ended command is waited for.
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo running; sleep 2.3; echo 'test result: ok. 1 passed; 0 failed;'"]);
+        assert_eq!(tests(&mut command).ok(), Some(Tally { passed: 1, ..Tally::default() }));
+        assert!(tests(Command::new("sh").args(["-c", "echo running"])).is_err(), "no result is no success");
     }
 
     #[test]
