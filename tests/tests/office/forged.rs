@@ -120,7 +120,7 @@ async fn another_body_under_the_id_of_a_sent_message_is_kept() {
 #[tokio::test]
 async fn a_claimed_message_id_deletes_no_letter() {
     // Together in one batch, and in two.
-    for apart in [false, true] {
+    for separately in [false, true] {
         let world = World::new().await;
         let stamp = Stamp {
             error_type: Some(FAILS.into()),
@@ -131,12 +131,12 @@ async fn a_claimed_message_id_deletes_no_letter() {
         let mut kept = 0;
         for n in [1, 2, 3] {
             bury(&world, stamped(&order(n), &stamp)).await;
-            if apart {
+            if separately {
                 kept += world.intake().await.kept;
             }
         }
         kept += world.intake().await.kept;
-        assert_eq!(kept, 3, "apart: {apart}");
+        assert_eq!(kept, 3, "separately: {separately}");
         let mut letters = all_letters(&world).await;
         letters.sort_by(|a, b| a.content.body.cmp(&b.content.body));
         let bodies: Vec<_> = letters.iter().map(|letter| letter.content.body.clone()).collect();
