@@ -11,8 +11,8 @@ use domain::id::{MessageId, QueueArn};
 use domain::message::DeadMessage;
 use queue::Received;
 
-/// Takes letters of a dead-letter queue into custody. `default_main_queue` is the main queue of letters that do not
-/// name theirs.
+/// Takes letters of a dead-letter queue into custody. `default_main_queue` is the main queue of letters whose source
+/// queue SQS does not name; they stay letters that no redrive policy moved.
 pub async fn letters(
     office: &Office,
     dlq: &QueueArn,
@@ -20,7 +20,7 @@ pub async fn letters(
     default_main_queue: Option<&QueueArn>,
 ) -> Vec<MessageId> {
     let dead = messages.into_iter().map(|Received { message_id, content, mut system, .. }| {
-        system.source_queue = system.source_queue.or_else(|| default_main_queue.cloned());
+        system.default_main_queue = default_main_queue.cloned().or(system.default_main_queue);
         DeadMessage { dlq: dlq.clone(), message_id, content, system }
     });
     let messages: Vec<_> = dead.collect();

@@ -36,7 +36,7 @@ impl Queue for Queues {
         let mut messages = self.route(queue).receive(queue, max, wait, visibility).await?;
         if *queue == self.dlq {
             for message in &mut messages {
-                message.system.source_queue = message.system.source_queue.take().or_else(|| self.default_main.clone());
+                message.system.default_main_queue = self.default_main.clone();
             }
         }
         Ok(messages)

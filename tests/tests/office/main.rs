@@ -16,3 +16,4 @@ mod refused;
 mod replayability;
 mod story;
 mod transform;
+mod unwrapped;
