@@ -114,8 +114,7 @@ pub struct SystemAttributes {
     pub first_received_at: Option<Timestamp>,
     /// `ApproximateReceiveCount`, for display only.
     pub receive_count: Option<u32>,
-    /// `DeadLetterQueueSourceArn`: present on messages that a redrive policy moved, and only on those. Only SQS sets it,
-    /// because it decides whether a message goes back as it lay or without its envelope.
+    /// `DeadLetterQueueSourceArn`: present on messages that a redrive policy moved, and only on those.
     pub source_queue: Option<QueueArn>,
     /// `MessageDeduplicationId`.
     pub deduplication_id: Option<String>,
@@ -123,15 +122,4 @@ pub struct SystemAttributes {
     pub sequence_number: Option<String>,
     /// `SenderId`.
     pub sender_id: Option<String>,
-    /// Not from SQS: the main queue that the deployment names for messages without `source_queue`. It says where such a
-    /// message belongs, and nothing about how it came here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub default_main_queue: Option<QueueArn>,
-}
-
-impl SystemAttributes {
-    /// Returns the main queue that SQS or the deployment names.
-    pub fn main_queue(&self) -> Option<&QueueArn> {
-        self.source_queue.as_ref().or(self.default_main_queue.as_ref())
-    }
 }

@@ -105,7 +105,6 @@ impl Record {
                 deduplication_id: system("MessageDeduplicationId"),
                 sequence_number: system("SequenceNumber"),
                 sender_id: system("SenderId"),
-                default_main_queue: None,
             },
             content: Content {
                 body: self.body,

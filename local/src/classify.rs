@@ -288,7 +288,6 @@ fn dead_message(raw: Raw<'_>) -> Result<DeadMessage, String> {
             deduplication_id: text("MessageDeduplicationId"),
             sequence_number: text("SequenceNumber"),
             sender_id: text("SenderId"),
-            default_main_queue: None,
         },
     })
 }

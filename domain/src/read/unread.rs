@@ -22,11 +22,11 @@ const NOT_KNOWN: &str = "The office could not read this letter, so its original 
 pub fn unread(message: &DeadMessage) -> Reading {
     let system = &message.system;
     let redriven = system.source_queue.is_some();
-    let queue = system.main_queue().unwrap_or(&message.dlq);
+    let queue = system.source_queue.as_ref().unwrap_or(&message.dlq);
     let mut attributes = message.content.attributes.clone();
     attributes.retain(|name, _| ![FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE].contains(&name.as_str()));
     Reading {
-        main_queue: system.main_queue().cloned(),
+        main_queue: system.source_queue.clone(),
         original_message_id: message.message_id.clone(),
         original: Content { attributes, ..message.content.clone() },
         group: GroupId::new(hash_hex(&[FINGERPRINT_VERSION, queue.as_str(), "unread"])),

@@ -4,7 +4,7 @@
 use super::envelopes::{fixtures, message};
 use domain::marker::FAILURE_ATTRIBUTE;
 use domain::message::{Attribute, Content, DeadMessage};
-use domain::policy::Policy;
+use domain::policy::{Policy, QueuePolicy};
 use domain::read::{Stamp, read};
 use domain::reading::{Reading, Replayability};
 use std::collections::BTreeSet;
@@ -98,8 +98,8 @@ fn read_by(message: &DeadMessage, source_queue: Option<&str>) -> Reading {
     let mut message = message.clone();
     message.system.source_queue = source_queue.map(Into::into);
     // A default main queue makes no difference.
-    message.system.default_main_queue = Some(MAIN.into());
-    read(&message, &Policy::default())
+    let queues = QueuePolicy { default_main: Some(MAIN.into()), ..QueuePolicy::default() };
+    read(&message, &Policy { queues, ..Policy::default() })
 }
 
 /// Whether `inner` is a part of `outer`, byte for byte: as JSON, or as the text of a JSON string, up to twice.

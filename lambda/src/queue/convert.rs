@@ -58,7 +58,6 @@ pub(super) fn received(queue: &QueueArn, message: Message) -> Result<Received, Q
             deduplication_id: text(MessageSystemAttributeName::MessageDeduplicationId),
             sequence_number: text(MessageSystemAttributeName::SequenceNumber),
             sender_id: text(MessageSystemAttributeName::SenderId),
-            default_main_queue: None,
         },
     })
 }

@@ -79,7 +79,6 @@ impl Stored {
             // Twenty digits like those of SQS, so that they sort as text.
             sequence_number: self.message_group.as_ref().map(|_| format!("{:020}", self.position)),
             sender_id: Some(SENDER.into()),
-            default_main_queue: None,
         }
     }
 

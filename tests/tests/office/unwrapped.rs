@@ -4,13 +4,14 @@
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::marker::MARKER_ATTRIBUTE;
 use domain::message::{Attribute, Content};
+use domain::policy::{Policy, QueuePolicy};
 use domain::replay::PlanOptions;
 use domain::time::Span;
 use harness::carried::redrive_all;
 use harness::world::{World, order};
 use office::event;
 use queue::{Outgoing, Queue as _, Received};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// An envelope as teams put it into a dead-letter queue by hand, around an order.
 fn envelope(order: &str) -> String {
@@ -22,11 +23,20 @@ fn envelope(order: &str) -> String {
     )
 }
 
-/// Takes everything on the dead-letter queue into custody, as on a deployment with a default main queue.
+/// An office whose deployment names a default main queue.
+async fn world() -> World {
+    let mut world = World::new().await;
+    let mut policy = Policy::clone(&world.office.policy);
+    policy.queues = QueuePolicy { main: Vec::new(), default_main: Some(world.main.clone()) };
+    world.office.policy = Arc::new(policy);
+    world
+}
+
+/// Takes everything on the dead-letter queue into custody.
 async fn take_in(world: &World) {
     let received = world.queue.receive(&world.dlq, BATCH_ENTRIES_MAX, Span::ZERO, None).await.unwrap();
     let handles: Vec<_> = received.iter().map(|message| message.receipt_handle.clone()).collect();
-    let failed = event::letters(&world.office, &world.dlq, received, Some(&world.main)).await;
+    let failed = event::letters(&world.office, &world.dlq, received).await;
     assert!(failed.is_empty() && !handles.is_empty());
     world.queue.delete_batch(&world.dlq, &handles).await.unwrap();
 }
@@ -55,7 +65,7 @@ async fn replayed(world: &World) -> Content {
 
 #[tokio::test]
 async fn an_envelope_that_was_moved_by_hand_goes_back_as_its_original() {
-    let world = World::new().await;
+    let world = world().await;
     send(&world, &world.dlq, Content { body: envelope(&order(7)), ..Content::default() }).await;
     take_in(&world).await;
     let group = world.only_group().await;
@@ -68,7 +78,7 @@ async fn an_envelope_that_was_moved_by_hand_goes_back_as_its_original() {
 
 #[tokio::test]
 async fn an_envelope_that_sqs_redrove_goes_back_as_it_lay() {
-    let world = World::new().await;
+    let world = world().await;
     let attributes = [("trace".to_string(), Attribute::text("outer"))].into();
     let lay = Content { body: envelope(&order(7)), attributes, ..Content::default() };
     send(&world, &world.main, lay.clone()).await;
@@ -79,7 +89,7 @@ async fn an_envelope_that_sqs_redrove_goes_back_as_it_lay() {
 
 #[tokio::test]
 async fn an_ordinary_message_that_was_moved_by_hand_goes_back_as_it_is() {
-    let world = World::new().await;
+    let world = world().await;
     let lay = Content { body: order(7), ..Content::default() };
     send(&world, &world.dlq, lay.clone()).await;
     take_in(&world).await;
