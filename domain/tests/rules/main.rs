@@ -1,6 +1,7 @@
 //! The rules of the domain as tables, properties and golden files.
 
 mod causes;
+mod claims;
 mod classification;
 mod corpus;
 mod envelopes;
@@ -15,3 +16,5 @@ mod policy_example;
 mod replay_fixture;
 mod replay_steps;
 mod stored_names;
+mod team_envelopes;
+mod unwrapping;

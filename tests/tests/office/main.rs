@@ -17,3 +17,4 @@ mod refused;
 mod replayability;
 mod story;
 mod transform;
+mod unwrapped;

@@ -50,7 +50,7 @@ async fn letters_arrive(fixture: &Fixture, otto: &Person) {
 async fn the_cause_is_found(otto: &Person) {
     otto.clicks("link", BUG).await;
     otto.find("heading", BUG).await;
-    otto.sees("the consumer says permanent; matched: error type panic").await;
+    otto.sees("matched: error type panic; the consumer's stamp claims the same").await;
     otto.sees("orders::pricing").await;
     otto.sees("No fix declared yet.").await;
     otto.clicks("link", "Payload").await;
