@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Routes replay steps to the embedded queue and everything else to SQS.
 pub struct Queues {
     pub steps: QueueArn,
-    pub embedded: EmbeddedQueue,
+    pub embedded: Arc<EmbeddedQueue>,
     pub sqs: Arc<SqsQueue>,
     pub dlq: QueueArn,
     /// The main queue for letters that do not name theirs.
@@ -20,7 +20,7 @@ pub struct Queues {
 
 impl Queues {
     fn route(&self, queue: &QueueArn) -> &dyn Queue {
-        if *queue == self.steps { &self.embedded } else { &*self.sqs }
+        if *queue == self.steps { &*self.embedded } else { &*self.sqs }
     }
 }
 

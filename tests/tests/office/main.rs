@@ -10,6 +10,7 @@ mod filtered;
 mod forgotten;
 mod merged;
 mod pace;
+mod power;
 mod quarantine;
 mod receipts;
 mod refused;
