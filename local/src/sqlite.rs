@@ -97,6 +97,8 @@ impl DatabaseFile {
             db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         }
         db.pragma_update(None, "synchronous", if opening.synced { "FULL" } else { "NORMAL" })?;
+        // On macOS only this reaches the disk; other systems ignore it.
+        db.pragma_update(None, "fullfsync", opening.synced)?;
         Ok(Self { db, mark: None, path: Some(path.to_owned()) })
     }
 

@@ -4,7 +4,7 @@ use super::{Backup, BackupError, METRICS, ORDERS, QUEUES, STORE};
 use crate::private;
 use crate::sqlite::{self, Access, ConnectError, DatabaseFile, Integrity, Mark, Opening};
 use rusqlite::Connection;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
 /// Creates the folder for a backup. Refuses a folder that holds anything.
@@ -39,8 +39,9 @@ pub(super) fn copy_closed(folder: &Path, name: &'static str, to: &Path) -> Resul
 /// Copies a database as it is at this moment. The copy is one file without a log.
 pub(super) fn copy(db: &Connection, name: &'static str, to: &Path) -> Result<(), BackupError> {
     let path = to.join(name);
+    let text = path.to_str().ok_or_else(|| BackupError::Name(to.into()))?;
     private::create(&path).map_err(|source| BackupError::Write { to: to.into(), source })?;
-    let copied = db.execute("VACUUM INTO ?1", [path.to_string_lossy()]);
+    let copied = db.execute("VACUUM INTO ?1", [text]);
     copied.map(drop).map_err(|source| BackupError::Copy { name, to: to.into(), source })
 }
 
@@ -78,7 +79,7 @@ fn verify(name: &'static str, to: &Path) -> Result<(), BackupError> {
     let (examined, commits) = look().map_err(|source| BackupError::Copy { name, to: to.into(), source })?;
     examined?;
     // SQLite does not sync what it copies.
-    let synced = File::open(&path).and_then(|file| file.sync_all());
+    let synced = private::create(&path).and_then(|file| file.sync_all());
     let marked = synced.and_then(|()| commits.map_or(Ok(()), |commits| Mark::write_closed(&path, commits)));
     marked.map_err(|source| BackupError::Write { to: to.into(), source })
 }
