@@ -14,7 +14,7 @@ use crate::sqlite::Opening;
 use crate::store::SqliteStore;
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
-use domain::policy::{GatePolicy, Policy, ReplayPolicy};
+use domain::policy::{GatePolicy, Policy, QueuePolicy, ReplayPolicy};
 use domain::time::{Span, Timestamp};
 use office::api::Api;
 use office::assets::Files;
@@ -161,6 +161,11 @@ impl Queues {
         }
     }
 
+    /// The queues that no letter may be sent to.
+    fn closed(&self) -> [QueueArn; 4] {
+        [&self.dlq, &self.quarantine, &self.steps, &self.receipts].map(Clone::clone)
+    }
+
     async fn create(&self, queue: &EmbeddedQueue) -> Result<(), QueueError> {
         let fortnight = QueueSettings { retention: Span::from_days(14), ..QueueSettings::default() };
         queue.create_queue(&self.dlq, fortnight.clone()).await?;
@@ -191,8 +196,9 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(NoPayloads),
-        policy: Arc::new(policy()),
+        policy: Arc::new(policy(queues)),
         steps: queues.steps.clone(),
+        closed_queues: Arc::new(queues.closed().into()),
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
@@ -202,8 +208,9 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
 }
 
 /// Returns the demo's policy: the defaults, with waits of seconds.
-fn policy() -> Policy {
+fn policy(queues: &Queues) -> Policy {
     Policy {
+        queues: QueuePolicy::default().and([queues.main.clone()], None),
         gate: GatePolicy { quiet_ms: Span::from_secs(10), ..GatePolicy::default() },
         replay: ReplayPolicy {
             pace_per_s: 20,

@@ -242,8 +242,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
         Some(url) => Some(sqs.at(url).await?),
         None => None,
     };
-    let needs_sources = config.main.is_none() || receipts.is_some();
-    let sources = if needs_sources { sources(&sqs, &dlq).await } else { Vec::new() };
+    let sources = sources(&sqs, &dlq).await;
     let holds_letters =
         |queue: &QueueArn| *queue == dlq || config.main.as_ref() == Some(queue) || sources.contains(queue);
     if let Some(queue) = receipts.iter().find(|queue| holds_letters(queue)) {
@@ -252,14 +251,17 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
     // With several source queues, letters that do not name theirs can be seen but not replayed.
     let only_source = if let [only] = sources.as_slice() { Some(only.clone()) } else { None };
     let default_main = config.main.clone().or(only_source);
+    let mut policy = config.policy.clone();
+    policy.queues = policy.queues.and(sources, default_main);
     let opening = Opening { accept_damage: config.accept_damage, ..Opening::default() };
     let embedded = EmbeddedQueue::open_as(&config.folder.join("queues.db"), clock.clone(), &opening);
     let embedded = Arc::new(embedded.map_err(OpenError::Steps)?);
     let steps = create_steps(&embedded).await?;
+    let closed = [&dlq, &steps, &QueueArn::from(FAILED_STEPS)].into_iter().chain(&receipts).cloned().collect();
     let store = SqliteStore::open_as(&config.folder.join("office.db"), &opening).map_err(OpenError::Store)?;
     let store = Arc::new(store);
     let files = backup::Files { folder: config.folder.clone(), store: store.clone(), queue: embedded.clone() };
-    let queues = Queues { steps: steps.clone(), embedded, sqs, dlq: dlq.clone(), default_main };
+    let queues = Queues { steps: steps.clone(), embedded, sqs };
     let metrics = SeriesMetrics::open(&config.folder.join("metrics.db")).map_err(OpenError::Metrics)?;
     let office = Office {
         store,
@@ -267,8 +269,9 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(S3Payloads::new(&config.aws)),
-        policy: Arc::new(config.policy.clone()),
+        policy: Arc::new(policy),
         steps,
+        closed_queues: Arc::new(closed),
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
