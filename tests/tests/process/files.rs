@@ -77,6 +77,20 @@ async fn backup_of_a_running_office_opens_with_every_letter() {
     }
 }
 
+#[tokio::test]
+async fn backup_needs_the_secret_of_the_folder() {
+    let (folder, backups) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let demo = Demo::start(folder.path());
+    let to = backups.path().join("stolen");
+    let http = local::http::client().build().expect("a client");
+    for secret in ["", "0123456789abcdef0123456789abcdef"] {
+        let request = http.post(format!("{}/local/backup", demo.url)).header("x-dlo-control", secret);
+        let answer = request.json(&serde_json::json!({ "folder": to })).send().await.expect("an answer");
+        assert_eq!(answer.status(), reqwest::StatusCode::FORBIDDEN);
+    }
+    assert!(!to.exists());
+}
+
 /// Kills an office whose log holds commits that the file does not.
 async fn killed_with_a_log(folder: &Path) -> u32 {
     let mut in_all = 0;
