@@ -1,6 +1,7 @@
 //! Lets a second `dlo` process talk to the running office: a file in the office's folder holds its address and a secret.
 //! Only the file's owner can read it.
 
+use crate::private;
 use crate::sign_in::{Link, Sessions};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -9,8 +10,8 @@ use axum::{Json, Router};
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,11 +56,7 @@ impl Control {
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let path = folder.join(FILE);
         let _ = fs::remove_file(&path);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path)?.write_all(serde_json::to_string(self)?.as_bytes())
+        private::write(&path, serde_json::to_string(self)?.as_bytes())
     }
 
     /// Removes the file when the office closes.
@@ -76,12 +73,27 @@ impl Control {
 
     /// Asks the running office for new sign-in links.
     pub async fn new_links(&self) -> Result<String, ControlError> {
-        let no_answer = |source| ControlError::NoAnswer { url: self.url.clone(), source };
-        // The secret stays on this machine, whatever HTTP_PROXY says.
-        let http = crate::http::client().no_proxy().build().map_err(no_answer)?;
-        let request = http.post(format!("{}/local/links", self.url));
-        let answer = request.header(SECRET_HEADER, &self.secret).send().await.map_err(no_answer)?;
+        let no_answer = |source| self.no_answer(source);
+        let answer = self.request("/local/links")?.send().await.map_err(no_answer)?;
         answer.error_for_status().map_err(no_answer)?.text().await.map_err(no_answer)
+    }
+
+    /// Returns a request to the running office, with the secret.
+    pub(crate) fn request(&self, path: &str) -> Result<reqwest::RequestBuilder, ControlError> {
+        // The secret stays on this machine, whatever HTTP_PROXY says.
+        let http = crate::http::client().no_proxy().build().map_err(|source| self.no_answer(source))?;
+        Ok(http.post(format!("{}{path}", self.url)).header(SECRET_HEADER, &self.secret))
+    }
+
+    /// Returns the error for an office that does not answer.
+    pub(crate) fn no_answer(&self, source: reqwest::Error) -> ControlError {
+        ControlError::NoAnswer { url: self.url.clone(), source }
+    }
+
+    /// Returns whether a request comes from someone who can read the office's folder.
+    pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
+        let given = headers.get(SECRET_HEADER).map(|value| value.as_bytes()).unwrap_or_default();
+        domain::id::hash_hex(&[&String::from_utf8_lossy(given)]) == domain::id::hash_hex(&[&self.secret])
     }
 }
 
@@ -119,8 +131,7 @@ pub fn router(links: Links) -> Router {
 }
 
 async fn new_links(State(links): State<Links>, headers: HeaderMap) -> Result<String, (StatusCode, Json<&'static str>)> {
-    let given = headers.get(SECRET_HEADER).map(|value| value.as_bytes()).unwrap_or_default();
-    if domain::id::hash_hex(&[&String::from_utf8_lossy(given)]) != domain::id::hash_hex(&[&links.control.secret]) {
+    if !links.control.admits(&headers) {
         return Err((StatusCode::FORBIDDEN, Json("only someone who can read the office's folder can request links")));
     }
     links.print().map_err(|_| {

@@ -11,13 +11,13 @@ use std::sync::Arc;
 /// Routes replay steps to the embedded queue and everything else to SQS.
 pub struct Queues {
     pub steps: QueueArn,
-    pub embedded: EmbeddedQueue,
+    pub embedded: Arc<EmbeddedQueue>,
     pub sqs: Arc<SqsQueue>,
 }
 
 impl Queues {
     fn route(&self, queue: &QueueArn) -> &dyn Queue {
-        if *queue == self.steps { &self.embedded } else { &*self.sqs }
+        if *queue == self.steps { &*self.embedded } else { &*self.sqs }
     }
 }
 

@@ -144,6 +144,7 @@ impl World {
             custody: true,
             folder: self.folder.path().to_owned(),
             port: 0,
+            accept_damage: false,
             policy: Policy { gate, replay: window, ..Policy::default() },
             dashboard: &[],
         }

@@ -11,6 +11,7 @@ mod forged;
 mod forgotten;
 mod merged;
 mod pace;
+mod power;
 mod quarantine;
 mod receipts;
 mod refused;
