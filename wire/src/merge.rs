@@ -31,6 +31,7 @@ pub struct UnmergeRequest {
     /// The fingerprint.
     pub fingerprint: GroupId,
     /// Why it has another cause.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = domain::limits::REASON_CHARS_MAX), regex(pattern = domain::text::LINES_PATTERN)))]
     pub reason: String,
 }
 

@@ -1,7 +1,8 @@
 //! One row of the table of endpoints: path, permission, request, response and handler.
 
-use super::Api;
 use super::layers::authorise;
+use super::{Api, params};
+use crate::port::Listed;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::middleware;
@@ -16,11 +17,37 @@ pub struct Query {
     pub name: &'static str,
     /// Its meaning.
     pub meaning: &'static str,
+    /// The values that it may have.
+    pub form: Form,
+}
+
+/// The values that a query parameter may have.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// A whole number in a range.
+    Number {
+        /// The minimum.
+        min: i64,
+        /// The maximum.
+        max: i64,
+        /// The value if the parameter is missing.
+        default: Option<i64>,
+    },
+    /// One of these words.
+    Word(fn() -> Vec<&'static str>),
+    /// Any text up to a length.
+    Text {
+        /// The most characters.
+        chars_max: usize,
+    },
+    /// A cursor of this list.
+    Cursor(Listed),
 }
 
 async fn no_handler() {}
 
-const JSON: &[&str] = &["application/json"];
+/// The media type of every response but files.
+pub(super) const JSON: &[&str] = &["application/json"];
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
@@ -125,14 +152,16 @@ impl Endpoint {
         Self { query, ..self }
     }
 
-    /// Returns the handler behind its permission check. No endpoint of the table is reachable without that check.
+    /// Returns the handler behind the checks of its permission and of its parameters. No endpoint of the table is
+    /// reachable without them. The permission comes first: others learn nothing about parameters.
     pub(super) fn guarded(&self, api: &Api) -> MethodRouter<Api> {
+        let route = self.route.clone().route_layer(middleware::from_fn_with_state(self.query, params::check));
         match self.permission {
             Some(permission) => {
                 let guard = middleware::from_fn_with_state((api.clone(), permission), authorise);
-                self.route.clone().route_layer(guard)
+                route.route_layer(guard)
             }
-            None => self.route.clone(),
+            None => route,
         }
     }
 }

@@ -14,5 +14,6 @@ mod quarantine;
 mod receipts;
 mod refused;
 mod replayability;
+mod requests;
 mod story;
 mod transform;
