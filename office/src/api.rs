@@ -18,9 +18,10 @@ mod transforms;
 mod views;
 
 pub use answer::ApiError;
-pub use endpoint::{Endpoint, Form, Query};
+pub use endpoint::Endpoint;
 pub use layers::finish;
 pub use openapi::document;
+pub use params::{Form, Query};
 pub use table::endpoints;
 
 use crate::office::Office;

@@ -1,6 +1,8 @@
 //! Merged variants, and previews of merge rules.
 
 use alloc::string::String;
+#[cfg(feature = "schema")]
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use domain::id::GroupId;
 use domain::policy::GroupRule;

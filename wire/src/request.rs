@@ -1,6 +1,8 @@
 //! The API's requests.
 
 use alloc::string::String;
+#[cfg(feature = "schema")]
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use domain::filter::LetterFilter;
 use domain::fix::FixKind;

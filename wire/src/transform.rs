@@ -1,6 +1,8 @@
 //! Payload transforms in the API.
 
 use alloc::string::String;
+#[cfg(feature = "schema")]
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use domain::filter::LetterFilter;
 use domain::id::LetterId;

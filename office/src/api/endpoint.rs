@@ -1,48 +1,14 @@
 //! One row of the table of endpoints: path, permission, request, response and handler.
 
+use super::Api;
 use super::layers::authorise;
-use super::{Api, params};
-use crate::port::Listed;
+use super::params::{self, Query};
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::middleware;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use domain::role::Permission;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-
-/// A query parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct Query {
-    /// Its name.
-    pub name: &'static str,
-    /// Its meaning.
-    pub meaning: &'static str,
-    /// The values that it may have.
-    pub form: Form,
-}
-
-/// The values that a query parameter may have.
-#[derive(Clone, Copy, Debug)]
-pub enum Form {
-    /// A whole number in a range.
-    Number {
-        /// The minimum.
-        min: i64,
-        /// The maximum.
-        max: i64,
-        /// The value if the parameter is missing.
-        default: Option<i64>,
-    },
-    /// One of these words.
-    Word(fn() -> Vec<&'static str>),
-    /// Any text up to a length.
-    Text {
-        /// The most characters.
-        chars_max: usize,
-    },
-    /// A cursor of this list.
-    Cursor(Listed),
-}
 
 async fn no_handler() {}
 

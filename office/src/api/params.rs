@@ -4,7 +4,7 @@
 //! a value out of range are errors, so that no caller mistakes another page or another filter for the requested one.
 
 use super::answer::ApiError;
-use super::endpoint::{Form, Query};
+use crate::port::{Listed, is_of_id};
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, Query as Parsed, RawPathParams, Request, State};
 use axum::http::Uri;
@@ -16,7 +16,39 @@ use domain::text::head;
 use serde_json::{Value, json};
 use wire::ErrorCode;
 
-use crate::port::is_of_id;
+/// A query parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Query {
+    /// Its name.
+    pub name: &'static str,
+    /// Its meaning.
+    pub meaning: &'static str,
+    /// The values that it may have.
+    pub form: Form,
+}
+
+/// The values that a query parameter may have.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// A whole number in a range.
+    Number {
+        /// The minimum.
+        min: i64,
+        /// The maximum.
+        max: i64,
+        /// The value if the parameter is missing.
+        default: Option<i64>,
+    },
+    /// One of these words.
+    Word(fn() -> Vec<&'static str>),
+    /// Any text up to a length.
+    Text {
+        /// The most characters.
+        chars_max: usize,
+    },
+    /// A cursor of this list.
+    Cursor(Listed),
+}
 
 /// The longest part of a parameter's name that an error repeats, bytes.
 const NAME_BYTES_MAX: usize = 40;

@@ -1,7 +1,8 @@
 //! The table of endpoints.
 
-use super::endpoint::{Endpoint, Form, Query};
+use super::endpoint::Endpoint;
 use super::pages::PAGE_DEFAULT;
+use super::params::{Form, Query};
 use super::{audit, export, groups, letters, replays, transforms};
 use crate::port::Listed;
 use domain::deployment::Deployment;
