@@ -72,6 +72,9 @@ pub enum OfficeError {
     /// The group has no transform of this version.
     #[error("this group has no transform v{0}; save it first")]
     NoTransform(u32),
+    /// The reference of a fix names no version of a transform.
+    #[error("enter the version of a saved transform, for example v2")]
+    NoVersion,
     /// A filter is out of range.
     #[error(transparent)]
     Filter(#[from] FilterError),

@@ -33,8 +33,8 @@ pub struct TransformsAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SaveTransformRequest {
-    /// The program, in the jq language, up to 4 KiB.
-    #[cfg_attr(feature = "schema", schemars(length(max = domain::limits::PROGRAM_BYTES_MAX)))]
+    /// The program, in the jq language, up to 4 KiB, without control characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = domain::limits::PROGRAM_BYTES_MAX), regex(pattern = domain::text::LINES_PATTERN)))]
     pub program: String,
     /// What it is for, in words.
     #[cfg_attr(feature = "schema", schemars(length(max = domain::limits::REASON_CHARS_MAX), regex(pattern = domain::text::BLANK_LINES_PATTERN)))]

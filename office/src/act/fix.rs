@@ -58,8 +58,7 @@ pub async fn declare_fix(
 /// Reads the version of a transform that a reference names: `v2` or `2`.
 async fn named(office: &Office, id: &GroupId, reference: &str) -> Result<TransformRef, OfficeError> {
     let version = reference.strip_prefix('v').unwrap_or(reference).parse();
-    let version =
-        version.map_err(|_| OfficeError::Invalid("enter the version of the transform, for example v2".into()))?;
+    let version = version.map_err(|_| OfficeError::NoVersion)?;
     let facts = office.store.transform(id, version).await?.ok_or(OfficeError::NoTransform(version))?;
     Ok(facts.transform.named())
 }

@@ -74,7 +74,8 @@ impl From<OfficeError> for ApiError {
             OfficeError::NoGroup(_)
             | OfficeError::NoLetter(_)
             | OfficeError::NoReplay(_)
-            | OfficeError::NoTransform(_) => ErrorCode::NotFound,
+            | OfficeError::NoTransform(_)
+            | OfficeError::NoVersion => ErrorCode::NotFound,
             OfficeError::NoPlan | OfficeError::PlanChanged | OfficeError::OutOfDate | OfficeError::NotNow(_) => {
                 ErrorCode::Conflict
             }
