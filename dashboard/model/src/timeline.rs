@@ -100,7 +100,7 @@ mod tests {
             view("ana", "Letter 3"),
         ];
         let folded = folded(&all);
-        let told: Vec<_> =
+        let sentences: Vec<_> =
             folded.iter().map(|record| format!("{} {}: {}", record.actor, what(record), record.detail)).collect();
         let expected = [
             "ana viewed a payload: 2 times",
@@ -109,7 +109,7 @@ mod tests {
             "ana changed the note: x",
             "ana viewed a payload: Letter 3",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(sentences, expected);
     }
 
     #[test]
