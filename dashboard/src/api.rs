@@ -87,9 +87,9 @@ pub async fn letter(id: LetterId, seen: Seen) -> Fetched<LetterDetail> {
     get(&path(&["letters", id.as_str()]), &seen).await
 }
 
-/// Returns a page of a group's audit log, newest first.
-pub async fn audit(id: GroupId, cursor: Option<String>, seen: Seen) -> Fetched<AuditPage> {
-    let query = query(&[("cursor", cursor)]);
+/// Returns a page of a group's audit log, newest first; without views of payloads if `views` is false.
+pub async fn audit(id: GroupId, views: bool, cursor: Option<String>, seen: Seen) -> Fetched<AuditPage> {
+    let query = query(&[("views", (!views).then(|| "false".to_string())), ("cursor", cursor)]);
     get(&format!("{}{query}", path(&["groups", id.as_str(), "audit"])), &seen).await
 }
 

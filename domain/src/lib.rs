@@ -35,6 +35,6 @@ pub mod reading;
 pub mod replay;
 pub mod role;
 pub mod tagged;
-mod text;
+pub mod text;
 pub mod time;
 pub mod transform;

@@ -32,10 +32,41 @@ pub const DELIVERED_KEPT_MIN: Span = Span::from_days(28);
 pub const FORGET_MAX: usize = 1_000;
 /// The longest observation window that a person may choose, seconds: one day.
 pub const WINDOW_S_MAX: u64 = 86_400;
+/// The maximum number of letters in a canary. A canary is a sample: a fix that fails on one letter in a hundred fails
+/// on some of a thousand, and more letters are a wave.
+pub const CANARY_LETTERS_MAX: u64 = 1_000;
+/// The maximum growth factor from each wave to the next.
+pub const GROWTH_FACTOR_MAX: u64 = 100;
+/// The maximum pace, letters per second: far above what one executor sends.
+pub const PACE_PER_S_MAX: u32 = 10_000;
+/// The highest share of returned letters above which a replay may pause, percent. With 100 it would never pause.
+pub const STOP_SHARE_PCT_MAX: u8 = 90;
+/// The maximum number of letters in one wave of a policy.
+pub const WAVE_LETTERS_MAX: u64 = 100_000;
+/// The maximum number of replays after which a policy quarantines a letter.
+pub const REPLAYS_MAX_MAX: u32 = 100;
+/// The longest wait in a policy: for quiet, between waves, or for a backlog. As long as SQS keeps a message.
+pub const POLICY_WAIT_MAX: Span = Span::from_days(14);
+/// The shortest retention of an SQS queue (botocore, MessageRetentionPeriod).
+pub const RETENTION_MIN: Span = Span::from_mins(1);
+/// The longest retention of an SQS queue (botocore, MessageRetentionPeriod).
+pub const RETENTION_MAX: Span = Span::from_days(14);
+/// The longest time for which a policy may keep delivered letters, other than for ever: 100 years.
+pub const DELIVERED_KEPT_MAX: Span = Span::from_days(36_525);
 /// The maximum number of groups in one answer of the group list; the answer says if there are more.
 pub const GROUPS_SHOWN_MAX: usize = 2_000;
 /// The longest reason, note or reference that a person may write, characters.
 pub const REASON_CHARS_MAX: usize = 2_000;
+/// The longest message type or tenant that a filter may name, characters. Real ones are below a hundred.
+pub const FILTER_CHARS_MAX: usize = 1_000;
+/// The last moment that a request may name: the end of the year 9999, in milliseconds.
+pub const TIME_MS_MAX: i64 = 253_402_300_799_999;
+/// The longest id in a request, characters. Ids of the office have 32.
+pub const ID_CHARS_MAX: usize = 64;
+/// The maximum number of letters that a request may name: as many as fit into its body.
+pub const NAMED_LETTERS_MAX: usize = 1_000;
+/// The longest part of a program's own message that an error answer repeats, bytes.
+pub const ERROR_BYTES_MAX: usize = 400;
 /// How long an executor may hold a replay without renewing its lease, milliseconds: longer than sending one batch with
 /// all retries, shorter than a person's patience.
 pub const LEASE_MS: i64 = 30_000;

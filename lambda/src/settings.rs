@@ -10,7 +10,7 @@ use super::store::{BUCKET_FROM_BYTES, DynamoStore};
 use async_trait::async_trait;
 use domain::alert::Alert;
 use domain::id::QueueArn;
-use domain::policy::Policy;
+use domain::policy::{Policy, PolicyError};
 use domain::time::Timestamp;
 use office::office::Office;
 use office::port::{Alerts, SinkError};
@@ -27,7 +27,7 @@ pub enum SettingsError {
     Missing(&'static str),
     /// The policy is not valid.
     #[error("DLO_POLICY is not a valid policy; check the stack's parameter Policy")]
-    Policy(#[source] serde_json::Error),
+    Policy(#[source] PolicyError),
 }
 
 /// Returns a required variable.
@@ -48,8 +48,8 @@ pub fn queues(list: &str) -> Vec<QueueArn> {
 /// Builds the office from the stack's settings, with its SDK clients. Call this once per process.
 pub async fn office() -> Result<Office, SettingsError> {
     let config = connect::from_env().await;
-    let mut policy: Policy = match optional("DLO_POLICY") {
-        Some(text) => serde_json::from_str(&text).map_err(SettingsError::Policy)?,
+    let mut policy = match optional("DLO_POLICY") {
+        Some(text) => Policy::parse(&text).map_err(SettingsError::Policy)?,
         None => Policy::default(),
     };
     let list = |name| queues(&optional(name).unwrap_or_default());

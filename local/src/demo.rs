@@ -123,7 +123,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
         tokio::spawn(files.checkpoints(SWEEP_EVERY, shutdown.clone())),
     ];
     let server = tokio::spawn(serve::serve(listener, router, shutdown));
-    crate::screen::welcome(&url, &links.print()?, &config.folder);
+    crate::screen::welcome(&url, &links, &config.folder)?;
     crate::screen::links_on_enter(links);
     crate::screen::until_shutdown().await;
 

@@ -125,7 +125,7 @@ pub async fn run(config: OpenConfig) -> Result<(), OpenError> {
         Some(count) => screen::peeked(&opened.dlq, count, peek::LETTERS_MAX),
         None => screen::in_custody(&opened.dlq, &opened.folder),
     }
-    screen::links(&opened.links.print()?);
+    screen::links(&opened.links, &opened.folder)?;
     screen::links_on_enter(opened.links.clone());
     screen::until_shutdown().await;
     opened.close().await;

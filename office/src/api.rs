@@ -2,6 +2,8 @@
 //! permission checks.
 
 mod answer;
+mod audit;
+mod cell;
 mod endpoint;
 mod export;
 mod groups;
@@ -9,25 +11,29 @@ mod layers;
 mod letters;
 mod openapi;
 mod pages;
+mod params;
 mod replays;
 mod table;
 mod transforms;
+mod views;
 
 pub use answer::ApiError;
-pub use endpoint::{Endpoint, Query};
+pub use endpoint::Endpoint;
 pub use layers::finish;
 pub use openapi::document;
+pub use params::{Form, Query};
 pub use table::endpoints;
 
 use crate::office::Office;
 use async_trait::async_trait;
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
+use axum::{Extension, Router};
 use domain::id::{Actor, QueueArn};
 use domain::role::Role;
 use domain::time::Timestamp;
 use std::sync::Arc;
+use views::Views;
 
 /// The largest request body, bytes. Requests hold only texts and options that people enter.
 const REQUEST_BYTES_MAX: usize = 64 * 1024;
@@ -82,6 +88,9 @@ pub fn router(api: Api, endpoints: &[Endpoint]) -> Router {
         .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
         .layer(middleware::from_fn(layers::conditional))
         .layer(middleware::from_fn(layers::finish))
+        .layer(Extension(Arc::new(Views::default())))
         .with_state(api);
-    Router::new().nest(wire::API_ROOT, routes)
+    // `nest` does not match a trailing slash.
+    let root = axum::routing::any(answer::no_such_path).layer(middleware::from_fn(layers::finish));
+    Router::new().nest(wire::API_ROOT, routes).route(&format!("{}/", wire::API_ROOT), root)
 }

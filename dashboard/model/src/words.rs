@@ -213,6 +213,8 @@ pub fn act(act: Act) -> &'static str {
         Act::LetterQuarantined => "quarantined a letter",
         Act::LettersReleased => "released letters from quarantine",
         Act::LateReturn => "found a delivered letter returned",
+        Act::PayloadViewed => "viewed a payload",
+        Act::HistoryExported => "exported the history",
     }
 }
 

@@ -187,7 +187,8 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
 fn read_policy(file: &std::path::Path) -> Result<domain::policy::Policy, Box<dyn Error>> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("cannot read the policy file {}: {error}", file.display()))?;
-    Ok(serde_json::from_str(&text).map_err(|error| format!("{} is not a valid policy: {error}", file.display()))?)
+    let invalid = |error| format!("{} is not a valid policy: {}", file.display(), office::error::chain(&error));
+    Ok(domain::policy::Policy::parse(&text).map_err(invalid)?)
 }
 
 fn on_runtime<T>(work: impl Future<Output = Result<T, Box<dyn Error>>>) -> Result<T, Box<dyn Error>> {

@@ -120,16 +120,16 @@ fn heading(kind: AlertKind) -> &'static str {
     }
 }
 
+/// Writes the log line. Even critical news is a warning: an error in the log is a failure of the office itself.
 fn log(alert: &Alert) {
     let replay = alert.replay.as_ref().map(|replay| replay.as_str());
     macro_rules! line {
         ($level:ident) => {
-            tracing::$level!(kind = ?alert.kind, group = %alert.group, replay, "{}", heading(alert.kind))
+            tracing::$level!(kind = ?alert.kind, severity = ?alert.level, group = %alert.group, replay, "{}", heading(alert.kind))
         };
     }
     match alert.level {
-        Severity::Critical => line!(error),
-        Severity::Warning => line!(warn),
+        Severity::Critical | Severity::Warning => line!(warn),
         Severity::Info => line!(info),
     }
 }

@@ -1,7 +1,6 @@
 //! Groups: the list, the details of a group, and the acts on it.
 
 use super::answer::{Answer, ApiError, body};
-use super::pages::{PageQuery, next_of};
 use super::replays::view;
 use super::{Api, Caller};
 use crate::act;
@@ -10,8 +9,8 @@ use crate::gate::{LettersToSend, Moment, judge};
 use crate::merged::{self, MergedGroup};
 use crate::office::Office;
 use crate::port::GroupFacts;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Extension, Json, Path, Query, State};
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Extension, Json, Path, State};
 use domain::group::merging::name;
 use domain::group::{GroupState, Variant, arrival_bucket};
 use domain::id::GroupId;
@@ -20,7 +19,7 @@ use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, PAGE_MAX
 use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use wire::{
-    AuditPage, DeclareFixRequest, DeploymentRequest, GroupDetail, GroupName, GroupRow, GroupsAnswer, Me, MergedVariant,
+    DeclareFixRequest, DeploymentRequest, GroupDetail, GroupName, GroupRow, GroupsAnswer, Me, MergedVariant,
     NoteRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview,
     Summary, UnmergeRequest, attention,
 };
@@ -254,19 +253,6 @@ pub(super) async fn preview(
     let rules = body(request)?.groups;
     let groups = merged::variants(&*api.office.store).await?;
     Ok(Json(RulesPreview::new(&groups, &api.office.policy.groups, &rules)))
-}
-
-pub(super) async fn audit(
-    State(api): State<Api>,
-    Path(id): Path<GroupId>,
-    page: Result<Query<PageQuery>, QueryRejection>,
-) -> Answer<AuditPage> {
-    let Query(page) = page?;
-    if api.office.store.group(&id).await?.is_none() {
-        return Err(OfficeError::NoGroup(id).into());
-    }
-    let records = api.office.store.audit(&id, page.cursor().as_ref(), page.limit()).await?;
-    Ok(Json(AuditPage { next: next_of(&records), records: records.items }))
 }
 
 pub(super) async fn report_deployment(

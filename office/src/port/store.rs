@@ -138,8 +138,8 @@ pub struct StoreError {
     pub refused: bool,
 }
 
-/// The position at which a page ended, as opaque text of the store. An unreadable cursor starts the list from its
-/// beginning.
+/// The position at which a page ended (see [`super::ListPosition`]). An unreadable cursor starts the list from its
+/// beginning; the API refuses it before that ([`super::Listed::accepts`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor(pub String);
 

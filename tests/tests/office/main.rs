@@ -16,6 +16,7 @@ mod quarantine;
 mod receipts;
 mod refused;
 mod replayability;
+mod requests;
 mod story;
 mod transform;
 mod unwrapped;
