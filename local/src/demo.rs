@@ -13,7 +13,7 @@ use crate::store::SqliteStore;
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
 use domain::policy::{GatePolicy, Policy, ReplayPolicy};
-use domain::time::{Span, Timestamp};
+use domain::time::Span;
 use office::api::Api;
 use office::assets::Files;
 use office::office::Office;
@@ -170,7 +170,7 @@ impl Queues {
 
 /// Creates the office on its embedded store and queues.
 async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQueue>), DemoError> {
-    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> = Arc::new(machine::now);
+    let clock = crate::clock::steady();
     let store = SqliteStore::open(&folder.join("office.db")).map_err(DemoError::Store)?;
     let queue = EmbeddedQueue::open(&folder.join("queues.db"), clock.clone()).map_err(DemoError::Queues)?;
     queues.create(&queue).await?;

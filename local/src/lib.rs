@@ -3,6 +3,7 @@
 //! This crate only wires the handlers of the crate `office`; it contains no rules and no handlers of its own.
 
 pub mod classify;
+pub mod clock;
 pub mod control;
 pub mod demo;
 pub mod feed;

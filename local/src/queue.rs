@@ -14,6 +14,7 @@
 //! Not supported: high-throughput FIFO (deduplication per group), permissions, encryption, `StartMessageMoveTask`.
 
 mod check;
+mod clock;
 mod handle;
 mod manage;
 mod request;
@@ -65,7 +66,9 @@ impl EmbeddedQueue {
     /// Opens the queues in this file, or creates the file. Only one process at a time may have it open.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, OpenError> {
         let wakers = Arc::new(Wakers::default());
-        let writer = Writer::start(Database::new(schema::open(path)?, clock.clone(), wakers.clone()))
+        let db = schema::open(path)?;
+        clock::follow(&db, clock()).map_err(|source| OpenError::File { path: path.to_owned(), source })?;
+        let writer = Writer::start(Database::new(db, clock.clone(), wakers.clone()))
             .map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
         Ok(Self { writer, wakers, clock, in_flight_max: IN_FLIGHT_MAX })
     }
@@ -208,6 +211,10 @@ impl Queue for EmbeddedQueue {
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
         self.call(queue, |request, queue| manage::attributes(request, queue)).await
+    }
+
+    async fn cleared_before(&self, queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
+        self.call(queue, |request, queue| manage::cleared_before(request, queue)).await.map(Some)
     }
 }
 

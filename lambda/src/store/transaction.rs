@@ -123,6 +123,11 @@ impl<'a> TransactionBuilder<'a> {
                 self.push(index, Action::put(item, None));
                 Ok(())
             }
+            Write::Clock(record) => {
+                let item = self.record(key::clock(), "clock", record)?;
+                self.push(index, Action::put(item, None));
+                Ok(())
+            }
             Write::Audit(record) => {
                 let position = key::audit_position(record.at.as_ms(), self.stamp, index);
                 let key = Key { pk: key::audit_pk(&record.group), sk: position };

@@ -59,6 +59,19 @@ pub(super) async fn enter(
     transition.commit(office, replay.entered(wave, phase, ledger), group, record).await
 }
 
+/// Writes a replay. Returns whether it still had this version.
+pub(super) async fn put(office: &Office, replay: &Replay, version: u64) -> Result<bool, OfficeError> {
+    let write = Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(version) };
+    Ok(crate::commit::commit(office, vec![write]).await?.is_made())
+}
+
+/// Counts a replay's waits from now, because its clock has gone back: what was stored lies in the future.
+pub(super) async fn restart_waits(office: &Office, replay: &Replay, now: Timestamp) -> Result<Did, OfficeError> {
+    let stored_at = replay.last_sent_at().map(|at| at.since(now).as_ms());
+    tracing::error!(replay = %replay.id(), ahead_ms = stored_at, "the clock went back; the replay's windows and delays start again");
+    Ok(if put(office, &replay.restarted_waits(now), replay.version()).await? { Did::Something } else { Did::Lost })
+}
+
 async fn unmet_before_wave(
     office: &Office,
     replay: &Replay,
@@ -182,9 +195,15 @@ pub(crate) fn reason_in_words(why: &PauseReason) -> String {
         }
         PauseReason::GateClosed { unmet } => format!("The gate is closed: {}", unmet.join("; ")),
         PauseReason::QueueUnavailable { detail } => format!("The main queue cannot take letters: {detail}"),
+        PauseReason::BacklogNotDrained { visible_count: 0 } => {
+            "The main queue's retention passed before the letters left it. Is the consumer running?".into()
+        }
         PauseReason::BacklogNotDrained { visible_count } => {
             format!("The main queue isn't draining: {visible_count} messages are waiting. Is the consumer running?")
         }
+        PauseReason::QueueNeverEmpty { visible_count, in_flight_count } => format!(
+            "No failure was seen, but the main queue still has messages ({visible_count} waiting, {in_flight_count} in flight), so whether the letters were processed is unknown. Let the consumer send receipts."
+        ),
         PauseReason::ByPerson { reason } => reason.clone(),
     }
 }
@@ -194,7 +213,7 @@ fn paused_alert(group: &Variant, replay: &Replay, why: &str, now: Timestamp) -> 
         kind: AlertKind::ReplayPaused,
         level: group.severity,
         at: now,
-        group: group.id.clone(),
+        group: Some(group.id.clone()),
         replay: Some(replay.id().clone()),
         title: format!("Replay paused ({} {}): {why}", json_name(&group.classification.class), group.title),
         advice: "Check the returned letters. Declare a new fix once it is live and resume, or abort.".into(),

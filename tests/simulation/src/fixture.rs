@@ -38,6 +38,9 @@ pub(super) struct Process {
     pub name: &'static str,
     pub office: Office,
     pub faults: Arc<Faults>,
+    /// How far its clock is wrong, milliseconds; and how far without jumps.
+    skew: Arc<AtomicI64>,
+    usual_skew: i64,
 }
 
 /// The numbers of a run.
@@ -88,16 +91,20 @@ pub(super) struct Fixture {
     pub processed: BTreeMap<u64, u32>,
     pub version: u32,
     pub calm: bool,
+    /// Whether clocks of processes jump in this run.
+    pub clocks_jump: bool,
     processes: Vec<Process>,
     placed: u64,
     clock: Arc<AtomicI64>,
+    /// Until when the consumer is off.
+    off_until: Timestamp,
 }
 
 impl Fixture {
     pub async fn new(seed: u64) -> Self {
         let mut chance = Chance(seed);
         let clock = Arc::new(AtomicI64::new(START.as_ms()));
-        let now = clock_with_skew(&clock, Span::ZERO);
+        let now = clock_with_skew(&clock, &Arc::default());
         let queue = Arc::new(EmbeddedQueue::open_in_memory(now.clone()).expect("embedded queues"));
         let ending = if chance.below(3) == 0 { ".fifo" } else { "" };
         let named = |name: &str, ending: &str| QueueArn::new(format!("arn:aws:sqs:local:000000000000:{name}{ending}"));
@@ -126,7 +133,8 @@ impl Fixture {
                 deaths_pct: 40,
                 refusals_per_mille: rate,
             });
-            let skew = Span::from_ms(chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms());
+            let usual_skew = chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms();
+            let skew = Arc::new(AtomicI64::new(usual_skew));
             let entropy = Mutex::new(Chance(chance.number()));
             let office = Office {
                 store: Arc::new(FaultyStore { inner: store.clone(), faults: faults.clone() }),
@@ -136,13 +144,14 @@ impl Fixture {
                 payloads: Arc::new(office::port::NoPayloads),
                 policy: Arc::new(policy()),
                 steps: steps.clone(),
-                clock: clock_with_skew(&clock, skew),
+                clock: clock_with_skew(&clock, &skew),
                 entropy: Arc::new(move || entropy.lock().map(|mut chance| chance.number()).unwrap_or_default()),
                 retentions: Arc::new(Mutex::new(HashMap::new())),
                 transforms: transforms.clone(),
             };
-            Process { name, office, faults }
+            Process { name, office, faults, skew, usual_skew }
         });
+        let chance_of_jumps = chance.below(4) == 0;
         Self {
             seed,
             chance,
@@ -157,6 +166,8 @@ impl Fixture {
             processed: BTreeMap::new(),
             version: 1,
             calm: false,
+            clocks_jump: chance_of_jumps,
+            off_until: START,
             processes: processes.to_vec(),
             placed: 0,
             clock,
@@ -196,7 +207,10 @@ impl Fixture {
     /// Ends all faults, and deploys a consumer that processes everything.
     pub fn end_faults(&mut self) {
         self.set_outage(None);
-        self.processes.iter().for_each(|process| process.faults.set_rates(0, 0));
+        for process in &self.processes {
+            process.faults.set_rates(0, 0);
+            process.skew.store(process.usual_skew, Ordering::SeqCst);
+        }
         (self.version, self.calm) = (FINAL, true);
     }
 
@@ -228,8 +242,48 @@ impl Fixture {
         }
     }
 
+    /// Makes the clock of a process jump: back, forward, or right again.
+    pub fn jump(&mut self) {
+        let at = self.chance.below(self.processes.len());
+        let hours = 1 + self.chance.below(48) as i64;
+        let by = match self.chance.below(4) {
+            0 => Span::ZERO,
+            1 => Span::from_days(400),
+            2 => Span::from_mins(hours * 60),
+            _ => Span::from_mins(hours * -60),
+        };
+        let process = &self.processes[at];
+        process.skew.store(process.usual_skew + by.as_ms(), Ordering::SeqCst);
+        self.checker.clock_jumped(process.name, by);
+    }
+
+    /// Lets the consumer take messages and die, sometimes for long. Returns whether it is off.
+    async fn stops_in_the_middle(&mut self) -> bool {
+        if self.calm {
+            return false;
+        }
+        if self.now() < self.off_until {
+            return true;
+        }
+        if self.chance.below(30) > 0 {
+            return false;
+        }
+        let off_s = match self.chance.below(10) {
+            0 => 1_000_000,
+            1..4 => 60 + self.chance.below(600),
+            _ => self.chance.below(30),
+        };
+        self.off_until = self.now().plus(Span::from_secs(off_s as i64));
+        let taken = 1 + self.chance.below(BATCH_ENTRIES_MAX);
+        let _ = self.queue.receive(&self.main, taken, Span::ZERO, None).await;
+        true
+    }
+
     /// Runs the consumer on some messages: it processes them, dead-letters them, or dies before deleting them.
     pub async fn consume(&mut self) {
+        if self.stops_in_the_middle().await {
+            return;
+        }
         let max = 1 + self.chance.below(BATCH_ENTRIES_MAX);
         for message in self.queue.receive(&self.main, max, Span::ZERO, None).await.unwrap_or_default() {
             let Some(n) = orders::number_of(&message.content.body) else {
@@ -292,9 +346,9 @@ impl Fixture {
 
 type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-fn clock_with_skew(clock: &Arc<AtomicI64>, skew: Span) -> Now {
-    let clock = clock.clone();
-    Arc::new(move || Timestamp::from_ms(clock.load(Ordering::SeqCst)).plus(skew))
+fn clock_with_skew(clock: &Arc<AtomicI64>, skew: &Arc<AtomicI64>) -> Now {
+    let (clock, skew) = (clock.clone(), skew.clone());
+    Arc::new(move || Timestamp::from_ms(clock.load(Ordering::SeqCst) + skew.load(Ordering::SeqCst)))
 }
 
 fn policy() -> Policy {
@@ -303,6 +357,7 @@ fn policy() -> Policy {
         replay: ReplayPolicy {
             pace_per_s: 20,
             window_slack_ms: Span::from_secs(1),
+            backlog_ms_max: Span::from_secs(60),
             wave_delay_ms: Span::from_ms(500),
             wave_delay_ms_max: Span::from_secs(2),
             ..ReplayPolicy::default()

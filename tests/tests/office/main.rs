@@ -8,6 +8,7 @@ mod events;
 mod evidence;
 mod filtered;
 mod forgotten;
+mod gone;
 mod merged;
 mod pace;
 mod quarantine;
