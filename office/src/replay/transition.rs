@@ -12,8 +12,10 @@ use crate::port::{Expect, GroupFacts, Write};
 use domain::alert::{Alert, AlertKind};
 use domain::audit::Act;
 use domain::fix::Fix;
+use domain::gate::{Condition, ConditionKind, Status};
 use domain::group::{GroupState, Tally, Variant};
 use domain::id::Actor;
+use domain::limits::CLOCK_SKEW_MAX;
 use domain::metric::{Datum, REPLAYS_PAUSED};
 use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay};
 use domain::time::Timestamp;
@@ -81,8 +83,13 @@ async fn unmet_before_wave(
     let letters = Tally { letters: ledger.total().pending as i64, ..Tally::default() };
     let to_send = LettersToSend { letters, ..LettersToSend::remaining(replay, &ledger.total()) };
     let judged = judge(office, facts, &to_send, Moment::BeforeWave(replay)).await?;
+    // The quiet time was met when this replay was approved. If it starts in the future, the clock has gone back since.
+    let latest = office.now().plus(office.policy.gate.quiet_ms).plus(CLOCK_SKEW_MAX);
+    let is_ahead = |c: &Condition| {
+        c.kind == ConditionKind::Quiet && matches!(c.status, Status::Unmet { opens_at: Some(at) } if at > latest)
+    };
     let unmet = judged.gate.unmet_but_approval();
-    Ok(unmet.iter().map(|c| format!("{}: {}", c.kind.label(), c.evidence)).collect())
+    Ok(unmet.iter().filter(|c| !is_ahead(c)).map(|c| format!("{}: {}", c.kind.label(), c.evidence)).collect())
 }
 
 /// Pauses a replay and raises an alert.
