@@ -9,6 +9,7 @@ mod calm;
 mod checker;
 mod checks;
 mod fixture;
+mod forger;
 pub mod model;
 mod orders;
 mod people;
@@ -90,7 +91,8 @@ async fn next_event(fixture: &mut Fixture) {
             let count = 1 + fixture.chance.below(8) as u64;
             fixture.place(count).await;
         }
-        98 if fixture.clocks_jump => fixture.jump(),
+        98 => forger::act(fixture).await,
+        99 if fixture.clocks_jump => fixture.jump(),
         _ => {}
     }
 }
