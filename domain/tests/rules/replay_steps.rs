@@ -50,8 +50,12 @@ const UNKNOWN: &str = "letters in flight, main queue's retention over";
 const AHEAD: &str = "a stored time is in the future: the clock went back";
 
 /// Every row, in the order of the table: within a state, the first row that applies decides.
-#[rustfmt::skip]
 fn table() -> Vec<Row> {
+    running_rows().into_iter().chain(halted()).collect()
+}
+
+#[rustfmt::skip]
+fn running_rows() -> Vec<Row> {
     use Phase::Sending;
     let send = |wave, letters_max| Step::Send { wave, letters_max };
     let enter = |wave, phase| Step::Enter { wave, phase };
@@ -101,7 +105,13 @@ fn table() -> Vec<Row> {
         row(running(0, delay(900)), AHEAD, ["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 12, Step::RestartWaits),
         row(running(0, delay(12)), "delay running", ["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 11, wait(12)),
         row(running(0, delay(12)), "delay over", ["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 12, enter(1, Sending)),
+    ]
+}
 
+/// The rows of replays that send nothing more.
+#[rustfmt::skip]
+fn halted() -> Vec<Row> {
+    vec![
         // A pause sends nothing, and is not paused again; letters in flight still get their outcome.
         row(paused(0), AHEAD, ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], -100, Step::RestartWaits),
         Row { looks: vec![(3_700, 0, 0, None), (3_710, 0, 0, None)], ..row(paused(0), "letters in flight, main queue let go of them only after its retention", ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 3_710, settled(3_710, 3_700)) },

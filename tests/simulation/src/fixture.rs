@@ -1,5 +1,7 @@
 //! The set-up of a simulation: the queues, the store, the processes that run handlers, the consumer, the clock.
 
+mod mishaps;
+
 use super::checker::Checker;
 use super::forger::Forger;
 use super::{orders, receipts};
@@ -125,16 +127,7 @@ impl Fixture {
         let rate = chance.below(60);
         let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::in_this_process()));
         let processes = ["one", "two"].map(|name| {
-            let faults = Arc::new(Faults::default());
-            let watch: Arc<dyn Watch> = checker.clone();
-            faults.set_watch(watch);
-            faults.set_lag(lag.clone());
-            faults.fail_at_random(RandomFaults {
-                chance: Chance(chance.number()),
-                faults_per_mille: rate,
-                deaths_pct: 40,
-                refusals_per_mille: rate,
-            });
+            let faults = faults(checker.clone(), lag.clone(), Chance(chance.number()), rate);
             let usual_skew = chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms();
             let skew = Arc::new(AtomicI64::new(usual_skew));
             let entropy = Mutex::new(Chance(chance.number()));
@@ -154,7 +147,7 @@ impl Fixture {
             };
             Process { name, office, faults, skew, usual_skew }
         });
-        let chance_of_jumps = chance.below(4) == 0;
+        let clocks_jump = chance.below(4) == 0;
         Self {
             seed,
             chance,
@@ -170,7 +163,7 @@ impl Fixture {
             processed: BTreeMap::new(),
             version: 1,
             calm: false,
-            clocks_jump: chance_of_jumps,
+            clocks_jump,
             off_until: START,
             processes: processes.to_vec(),
             placed: 0,
@@ -256,43 +249,6 @@ impl Fixture {
         }
     }
 
-    /// Makes the clock of a process jump: back, forward, or right again.
-    pub fn jump(&mut self) {
-        let at = self.chance.below(self.processes.len());
-        let hours = 1 + self.chance.below(48) as i64;
-        let by = match self.chance.below(4) {
-            0 => Span::ZERO,
-            1 => Span::from_days(400),
-            2 => Span::from_mins(hours * 60),
-            _ => Span::from_mins(hours * -60),
-        };
-        let process = &self.processes[at];
-        process.skew.store(process.usual_skew + by.as_ms(), Ordering::SeqCst);
-        self.checker.clock_jumped(process.name, by);
-    }
-
-    /// Lets the consumer take messages and die, sometimes for long. Returns whether it is off.
-    async fn stops_in_the_middle(&mut self) -> bool {
-        if self.calm {
-            return false;
-        }
-        if self.now() < self.off_until {
-            return true;
-        }
-        if self.chance.below(30) > 0 {
-            return false;
-        }
-        let off_s = match self.chance.below(10) {
-            0 => 1_000_000,
-            1..4 => 60 + self.chance.below(600),
-            _ => self.chance.below(30),
-        };
-        self.off_until = self.now().plus(Span::from_secs(off_s as i64));
-        let taken = 1 + self.chance.below(BATCH_ENTRIES_MAX);
-        let _ = self.queue.receive(&self.main, taken, Span::ZERO, None).await;
-        true
-    }
-
     /// Runs the consumer on some messages: it processes them, dead-letters them, or dies before deleting them.
     pub async fn consume(&mut self) {
         if self.stops_in_the_middle().await {
@@ -363,6 +319,15 @@ impl Fixture {
     pub fn summary(&self) -> Summary {
         Summary { orders: self.placed, ..self.checker.summary() }
     }
+}
+
+/// Returns the random faults of a process.
+fn faults(watch: Arc<dyn Watch>, lag: Arc<Lag>, chance: Chance, rate: usize) -> Arc<Faults> {
+    let faults = Arc::new(Faults::default());
+    faults.set_watch(watch);
+    faults.set_lag(lag);
+    faults.fail_at_random(RandomFaults { chance, faults_per_mille: rate, deaths_pct: 40, refusals_per_mille: rate });
+    faults
 }
 
 type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;

@@ -93,7 +93,7 @@ fn jumps(world: &World) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_clock_that_jumps_forward_forgets_nothing_and_is_told_once() {
+async fn a_clock_that_jumps_forward_forgets_nothing_and_alerts_once() {
     let world = two_of_four_delivered(Policy::default().delivered_kept_ms).await;
     sweep_for(&world, 3).await;
     world.advance(Span::from_days(400));
