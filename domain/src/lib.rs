@@ -15,6 +15,7 @@ extern crate alloc;
 
 pub mod alert;
 pub mod audit;
+pub mod clock;
 pub mod deployment;
 pub mod filter;
 pub mod fix;

@@ -70,6 +70,20 @@ pub const ERROR_BYTES_MAX: usize = 400;
 /// How long an executor may hold a replay without renewing its lease, milliseconds: longer than sending one batch with
 /// all retries, shorter than a person's patience.
 pub const LEASE_MS: i64 = 30_000;
+/// How far the clocks of two processes may differ, and how far a clock may go back before anybody reacts: ten times
+/// what NTP leaves on a healthy machine. A stored time further in the future is taken as the present.
+pub const CLOCK_SKEW_MAX: Span = Span::from_secs(60);
+/// The longest pace of one run of sends: a run sends at most the letters of one second.
+pub const PACE_MAX: Span = Span::from_secs(1);
+/// The maximum age of a check of the main queue that settles letters: the time after which SQS promises that its counts
+/// are consistent.
+pub const EVIDENCE_AGE_MAX: Span = Span::from_secs(60);
+/// The longest gap between two sweeps after which the clock is still trusted. Sweeps run each minute; after a longer gap
+/// the office was off, or its clock jumped forward.
+pub const SWEEP_GAP_MAX: Span = Span::from_days(1);
+/// How long sweeps must run without such a gap before anything is forgotten: long enough for a person to notice a wrong
+/// clock.
+pub const CLOCK_TRIAL: Span = Span::from_days(1);
 /// The longest stack trace that is stored with a variant, bytes.
 pub const STACK_BYTES_MAX: usize = 64 * 1024;
 /// The maximum size of the consumer crate's stamp, bytes: leaves room in the 1 MiB for nearly any body.
@@ -102,4 +116,6 @@ const _: () = assert!(KEEP_LETTERS_MAX < COMMIT_RECORDS_MAX);
 const _: () = assert!(PLAN_ENTRIES_MAX + PLAN_ENTRIES_MAX / 8 + 2 <= COMMIT_RECORDS_MAX);
 // A send's intent writes a letter and an entry each, plus replay, ledger, counters and audit.
 const _: () = assert!(BATCH_ENTRIES_MAX * 4 + 5 <= COMMIT_RECORDS_MAX);
+// A clock that is wrong by a trial and a gap must not reach letters that may still return.
+const _: () = assert!(CLOCK_TRIAL.as_ms() + SWEEP_GAP_MAX.as_ms() < DELIVERED_KEPT_MIN.as_ms());
 const _: () = assert!(STAMP_BYTES_MAX < MESSAGE_BYTES_MAX / 4);

@@ -67,14 +67,15 @@ pub async fn office() -> Result<Office, SettingsError> {
     if let Some(bucket) = optional("DLO_BUCKET") {
         store = store.with_bucket(&config, bucket, BUCKET_FROM_BYTES);
     }
+    let steps = QueueArn::new(required("DLO_STEPS")?);
     Ok(Office {
         store: Arc::new(store),
-        queue: Arc::new(SqsQueue::new(&config)),
+        queue: Arc::new(SqsQueue::new(&config).with_ages(&config, steps.clone())),
         metrics: Arc::new(CloudWatchMetrics::new(&config)),
         alerts: Arc::new(AlertFanout(alerts)),
         payloads: Arc::new(S3Payloads::new(&config)),
         policy: Arc::new(policy),
-        steps: QueueArn::new(required("DLO_STEPS")?),
+        steps,
         closed_queues: Arc::new(closed.collect()),
         clock: Arc::new(now),
         // Randomness only chooses delays, so a failing generator does no harm.
@@ -98,7 +99,8 @@ impl Alerts for AlertFanout {
     async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
         if self.0.is_empty() {
             let Alert { kind, level, group, .. } = alert;
-            tracing::warn!(?kind, ?level, %group, "an alert was raised, but no alert sink is configured");
+            let group = group.as_ref().map(|group| group.as_str());
+            tracing::warn!(?kind, ?level, group, "an alert was raised, but no alert sink is configured");
         }
         // A failing sink must not keep the alert from the others.
         let mut outcome = Ok(());

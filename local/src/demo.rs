@@ -15,7 +15,7 @@ use crate::store::SqliteStore;
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
 use domain::policy::{GatePolicy, Policy, QueuePolicy, ReplayPolicy};
-use domain::time::{Span, Timestamp};
+use domain::time::Span;
 use office::api::Api;
 use office::assets::Files;
 use office::office::Office;
@@ -183,7 +183,7 @@ impl Queues {
 async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup::Files), DemoError> {
     let folder = config.folder.clone();
     let opening = Opening { accept_damage: config.accept_damage, ..Opening::default() };
-    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> = Arc::new(machine::now);
+    let clock = crate::clock::steady();
     let store = SqliteStore::open_as(&folder.join("office.db"), &opening).map_err(DemoError::Store)?;
     let queue =
         EmbeddedQueue::open_as(&folder.join("queues.db"), clock.clone(), &opening).map_err(DemoError::Queues)?;

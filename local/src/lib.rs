@@ -4,6 +4,7 @@
 
 pub mod backup;
 pub mod classify;
+pub mod clock;
 pub mod control;
 pub mod demo;
 pub mod feed;

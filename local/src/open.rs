@@ -15,7 +15,7 @@ use crate::sign_in::{NoRandomness, Sessions};
 use crate::sinks::{LogAlerts, SeriesMetrics};
 use crate::sqlite::Opening;
 use crate::store::SqliteStore;
-use crate::{feed, screen};
+use crate::{clock, feed, screen};
 use domain::id::QueueArn;
 use domain::policy::Policy;
 use domain::role::Role;
@@ -231,7 +231,7 @@ async fn create_steps(embedded: &EmbeddedQueue) -> Result<QueueArn, QueueError> 
 
 /// Creates the office: embedded store, real queues.
 async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueues), OpenError> {
-    let clock: Arc<dyn Fn() -> domain::time::Timestamp + Send + Sync> = Arc::new(machine::now);
+    let clock = clock::steady();
     let sqs = Arc::new(SqsQueue::new(&config.aws));
     let dlq = sqs.at(&config.queue).await?;
     let attributes = sqs.attributes(&dlq).await?;

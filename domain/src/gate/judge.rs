@@ -3,6 +3,7 @@
 use super::{Condition, ConditionKind, GateFacts, QueueFact, Status};
 use crate::deployment::Deployment;
 use crate::fix::{Fix, FixKind};
+use crate::limits::CLOCK_SKEW_MAX;
 use crate::policy::GatePolicy;
 use crate::time::Timestamp;
 use crate::transform::DryCounts;
@@ -96,6 +97,9 @@ fn quiet(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Judgemen
     let words = span_words(policy.quiet_ms.as_ms());
     if now >= opens_at {
         met(format!("No new failure for {words} or more"))
+    } else if from > now.plus(CLOCK_SKEW_MAX) {
+        let words = "The fix, or the last failure, has a time in the future: the clock went back. Waive this, or declare the fix again.";
+        (Status::Unmet { opens_at: Some(opens_at) }, words.into())
     } else {
         (Status::Unmet { opens_at: Some(opens_at) }, format!("Clears after {words} without a new failure."))
     }

@@ -112,6 +112,7 @@ macro_rules! store_cases_in_small_commits {
             fence_refuses_an_old_version,
             deployment_that_is_older_changes_nothing,
             attached_consumers_of_a_queue_are_replaced,
+            clock_record_is_replaced,
         );
         $crate::store_cases!($fresh, entries:
             entry_is_written_only_from_the_outcome_it_had,

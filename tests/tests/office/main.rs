@@ -9,6 +9,7 @@ mod evidence;
 mod filtered;
 mod forged;
 mod forgotten;
+mod gone;
 mod merged;
 mod pace;
 mod power;
