@@ -36,6 +36,10 @@ pub const WINDOW_S_MAX: u64 = 86_400;
 pub const GROUPS_SHOWN_MAX: usize = 2_000;
 /// The longest reason, note or reference that a person may write, characters.
 pub const REASON_CHARS_MAX: usize = 2_000;
+/// The longest name of a person, characters: Cognito allows 128 for a user name.
+pub const NAME_CHARS_MAX: usize = 128;
+/// The longest identifier of a person at an issuer (`sub`), bytes: OpenID Connect Core, section 2.
+pub const SUBJECT_BYTES_MAX: usize = 255;
 /// How long an executor may hold a replay without renewing its lease, milliseconds: longer than sending one batch with
 /// all retries, shorter than a person's patience.
 pub const LEASE_MS: i64 = 30_000;

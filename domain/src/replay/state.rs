@@ -3,6 +3,7 @@
 use super::plan::PlanHash;
 use crate::gate::Waiver;
 use crate::id::Actor;
+use crate::person::PersonId;
 use crate::time::Timestamp;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,6 +15,9 @@ use serde::{Deserialize, Serialize};
 pub struct Approval {
     /// Who approved.
     pub by: Actor,
+    /// Their identity. `None` for rules, and in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_id: Option<PersonId>,
     /// When it was approved.
     pub at: Timestamp,
     /// The reason that the approver gave.

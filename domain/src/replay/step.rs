@@ -77,7 +77,7 @@ pub enum Step {
 /// #     let policy = GatePolicy { quiet_ms: Span::ZERO, ..GatePolicy::default() };
 /// #     let gate = evaluate(&facts, &policy, now).open().unwrap();
 /// #     let approval = Approval {
-/// #         by: "anna".into(), at: now, reason: "tested".into(), plan_hash: plan.hash(), waivers: Vec::new(),
+/// #         by: "anna".into(), by_id: None, at: now, reason: "tested".into(), plan_hash: plan.hash(), waivers: Vec::new(),
 /// #     };
 /// #     plan.approve(gate, approval).unwrap()
 /// # }

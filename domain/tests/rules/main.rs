@@ -14,4 +14,5 @@ mod plan_waves;
 mod policy_example;
 mod replay_fixture;
 mod replay_steps;
+mod sign_in;
 mod stored_names;

@@ -67,6 +67,9 @@ enum Command {
         /// Policy file (see infra/policy.example.json); the defaults apply without one
         #[arg(long, value_name = "FILE")]
         policy: Option<PathBuf>,
+        /// Your name in the audit log, for every role; the name of your user account without it
+        #[arg(long = "as", value_name = "NAME")]
+        user: Option<String>,
     },
     /// Control the demo service: deploy versions, take payments down, place orders
     Orders {
@@ -121,7 +124,9 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             on_runtime(async { Ok(demo::run(config).await?) })?;
         }
         #[cfg(feature = "aws")]
-        Command::Open { queue, peek: _, custody, main, receipts, data, port, policy } => {
+        Command::Open { queue, peek: _, custody, main, receipts, data, port, policy, user } => {
+            let user = local::sign_in::user(user.as_deref())
+                .map_err(|error| format!("{error}; choose another name with --as"))?;
             let policy = policy.map(|file| read_policy(&file)).transpose()?.unwrap_or_default();
             let main = main.map(domain::id::QueueArn::new);
             on_runtime(async {
@@ -134,6 +139,7 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                     custody,
                     folder: data,
                     port,
+                    user,
                     policy,
                     dashboard: dashboard_files::FILES,
                 };

@@ -22,7 +22,7 @@ struct ByName;
 impl Identify for ByName {
     async fn who(&self, token: &str, _: Timestamp) -> Option<Caller> {
         let role = Role::ALL.into_iter().find(|role| role.as_str() == token)?;
-        Some(Caller { actor: token.into(), role })
+        Some(Caller::new(token, role))
     }
 }
 
