@@ -60,6 +60,9 @@ pub struct Session {
     pub token: String,
     /// When the session expires.
     pub expires_at: Timestamp,
+    /// How long the session is valid from now on, milliseconds. Unlike `expires_at`, it does not depend on the clock of
+    /// the caller.
+    pub lasts_ms: Span,
     /// The user of the session.
     pub me: Me,
     /// The issuer's refresh token, in exchange for the next session. `None` if there is none.

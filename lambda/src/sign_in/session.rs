@@ -137,7 +137,8 @@ impl Visit<'_> {
             }
         };
         let expires_at = Timestamp::from_ms(expires_s.saturating_mul(1000));
-        Ok(Json(Session { token, expires_at, me: self.api.me(&caller), refresh }))
+        let lasts_ms = expires_at.since(self.api.office.now());
+        Ok(Json(Session { token, expires_at, lasts_ms, me: self.api.me(&caller), refresh }))
     }
 
     /// Refuses a token that belongs to another sign-in, or to none.

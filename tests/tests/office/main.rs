@@ -14,5 +14,6 @@ mod quarantine;
 mod receipts;
 mod refused;
 mod replayability;
+mod sign_in;
 mod story;
 mod transform;
