@@ -4,7 +4,7 @@ mod sign_in;
 
 pub use sign_in::{Revoked, SignInPolicy};
 
-use crate::id::GroupId;
+use crate::id::{GroupId, QueueArn};
 use crate::impact::Severity;
 use crate::limits::DELIVERED_KEPT_MIN;
 use crate::money::Money;
@@ -29,6 +29,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Policy {
+    /// The queues that letters may be sent back to.
+    pub queues: QueuePolicy,
     /// The gate.
     pub gate: GatePolicy,
     /// Replays.
@@ -55,6 +57,7 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Self {
         Self {
+            queues: QueuePolicy::default(),
             gate: GatePolicy::default(),
             replay: ReplayPolicy::default(),
             message_types: Vec::new(),
@@ -89,6 +92,34 @@ impl Policy {
             rule.and_then(|rule| rule.four_eyes).unwrap_or(self.gate.four_eyes)
         };
         if message_types.is_empty() { self.gate.four_eyes } else { message_types.iter().any(asks) }
+    }
+}
+
+/// The main queues that the deployment names. A letter is sent back to the queue that SQS moved it from. Where SQS
+/// names none, because a consumer dead-lettered the message by hand, the letter's own words count only if they name one
+/// of these queues.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct QueuePolicy {
+    /// The main queues that letters may name. The deployment adds its own (`MainQueueArns` in the template).
+    pub main: Vec<QueueArn>,
+    /// The main queue of letters for which neither SQS nor their own words name one.
+    pub default_main: Option<QueueArn>,
+}
+
+impl QueuePolicy {
+    /// Whether a letter may name this queue as its main queue.
+    pub fn names(&self, queue: &QueueArn) -> bool {
+        self.default_main.as_ref() == Some(queue) || self.main.contains(queue)
+    }
+
+    /// Adds main queues that the deployment names, and its default where the policy has none.
+    #[must_use]
+    pub fn and(mut self, main: impl IntoIterator<Item = QueueArn>, default_main: Option<QueueArn>) -> Self {
+        self.main.extend(main);
+        self.default_main = self.default_main.or(default_main);
+        self
     }
 }
 

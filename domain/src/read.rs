@@ -11,11 +11,13 @@ mod classify;
 pub(crate) mod costs;
 mod envelope;
 mod fingerprint;
+mod origin;
 mod sorted;
 mod template;
 mod unread;
 mod when;
 
+pub(crate) use classify::after_replays;
 pub(crate) use template::is_file_path;
 
 pub use envelope::PayloadLocation;
@@ -23,7 +25,7 @@ pub use fingerprint::{FINGERPRINT_VERSION, Skeleton};
 pub use stamp::{STAMP_VERSION, Stamp};
 pub use unread::unread;
 
-use crate::id::{GroupId, MessageId, QueueArn};
+use crate::id::{GroupId, QueueArn};
 use crate::impact::Impact;
 use crate::marker::{MARKER_ATTRIBUTE, Marker};
 use crate::message::DeadMessage;
@@ -35,6 +37,7 @@ use alloc::vec::Vec;
 use envelope::{Facts, Layer, Opened};
 use frames::Stack;
 use json::Raw;
+use origin::{Claim, Origin, origin};
 
 /// The names under which messages state their type, in attributes and in bodies. The first name that is present wins.
 const MESSAGE_TYPE_NAMES: [&str; 6] = ["message_type", "messageType", "type", "eventType", "event_type", "detail-type"];
@@ -148,7 +151,8 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
     let original = opened.original_content(message);
     let Opened { kind, mut facts, stamp, .. } = opened;
 
-    let main_queue = facts.main_queue.take().or_else(|| system.source_queue.clone());
+    let claim = Claim { main_queue: facts.main_queue.take(), message_id: facts.original_message_id.take() };
+    let Origin { main_queue, message_id } = origin(message, claim, &policy.queues, &mut facts.remarks);
     let sent_at = sent_at(message, stamp.is_some(), facts.sent_at, &mut facts.remarks);
     let redriven = system.source_queue.is_some();
     if facts.failure.is_empty() {
@@ -168,10 +172,7 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
         policy,
     );
     Reading {
-        original_message_id: facts
-            .original_message_id
-            .as_deref()
-            .map_or_else(|| message.message_id.clone(), MessageId::from),
+        original_message_id: message_id,
         marker: marker_of(message),
         main_queue,
         original,
@@ -189,7 +190,7 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
             tenant: facts.tenant,
             attempts: facts.attempts,
             failure: facts.failure,
-            classification: classify::after_replays(assessment.classification, marker_of(message).as_ref()),
+            classification: assessment.classification,
             title: assessment.title,
             message_type: facts.message_type,
             impact: inside.impact,

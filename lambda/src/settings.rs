@@ -48,10 +48,13 @@ pub fn queues(list: &str) -> Vec<QueueArn> {
 /// Builds the office from the stack's settings, with its SDK clients. Call this once per process.
 pub async fn office() -> Result<Office, SettingsError> {
     let config = connect::from_env().await;
-    let policy: Policy = match optional("DLO_POLICY") {
+    let mut policy: Policy = match optional("DLO_POLICY") {
         Some(text) => serde_json::from_str(&text).map_err(SettingsError::Policy)?,
         None => Policy::default(),
     };
+    let list = |name| queues(&optional(name).unwrap_or_default());
+    policy.queues = policy.queues.and(list("DLO_MAIN_QUEUES"), optional("DLO_DEFAULT_MAIN_QUEUE").map(QueueArn::new));
+    let closed = ["DLO_WATCHING", "DLO_RECEIPTS", "DLO_STEPS", "DLO_FAILED"].into_iter().flat_map(list);
     let mut alerts: Vec<Box<dyn Alerts>> = Vec::new();
     if let Some(topic) = optional("DLO_ALERTS_TOPIC") {
         alerts.push(Box::new(SnsAlerts::new(&config, topic, optional("DLO_DASHBOARD"))));
@@ -72,6 +75,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         payloads: Arc::new(S3Payloads::new(&config)),
         policy: Arc::new(policy),
         steps: QueueArn::new(required("DLO_STEPS")?),
+        closed_queues: Arc::new(closed.collect()),
         clock: Arc::new(now),
         // Randomness only chooses delays, so a failing generator does no harm.
         entropy: Arc::new(|| getrandom::u64().unwrap_or_default()),

@@ -12,7 +12,7 @@ use crate::sinks::{LogAlerts, SeriesMetrics};
 use crate::store::SqliteStore;
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
-use domain::policy::{GatePolicy, Policy, ReplayPolicy};
+use domain::policy::{GatePolicy, Policy, QueuePolicy, ReplayPolicy};
 use domain::time::{Span, Timestamp};
 use office::api::Api;
 use office::assets::Files;
@@ -155,6 +155,11 @@ impl Queues {
         }
     }
 
+    /// The queues that no letter may be sent to.
+    fn closed(&self) -> [QueueArn; 4] {
+        [&self.dlq, &self.quarantine, &self.steps, &self.receipts].map(Clone::clone)
+    }
+
     async fn create(&self, queue: &EmbeddedQueue) -> Result<(), QueueError> {
         let fortnight = QueueSettings { retention: Span::from_days(14), ..QueueSettings::default() };
         queue.create_queue(&self.dlq, fortnight.clone()).await?;
@@ -182,8 +187,9 @@ async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQ
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(NoPayloads),
-        policy: Arc::new(policy()),
+        policy: Arc::new(policy(queues)),
         steps: queues.steps.clone(),
+        closed_queues: Arc::new(queues.closed().into()),
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
@@ -193,8 +199,9 @@ async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQ
 }
 
 /// Returns the demo's policy: the defaults, with waits of seconds.
-fn policy() -> Policy {
+fn policy(queues: &Queues) -> Policy {
     Policy {
+        queues: QueuePolicy::default().and([queues.main.clone()], None),
         gate: GatePolicy { quiet_ms: Span::from_secs(10), ..GatePolicy::default() },
         replay: ReplayPolicy {
             pace_per_s: 20,

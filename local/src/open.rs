@@ -239,8 +239,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> 
         Some(url) => Some(sqs.at(url).await?),
         None => None,
     };
-    let needs_sources = config.main.is_none() || receipts.is_some();
-    let sources = if needs_sources { sources(&sqs, &dlq).await } else { Vec::new() };
+    let sources = sources(&sqs, &dlq).await;
     let holds_letters =
         |queue: &QueueArn| *queue == dlq || config.main.as_ref() == Some(queue) || sources.contains(queue);
     if let Some(queue) = receipts.iter().find(|queue| holds_letters(queue)) {
@@ -249,9 +248,12 @@ async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> 
     // With several source queues, letters that do not name theirs can be seen but not replayed.
     let only_source = if let [only] = sources.as_slice() { Some(only.clone()) } else { None };
     let default_main = config.main.clone().or(only_source);
+    let mut policy = config.policy.clone();
+    policy.queues = policy.queues.and(sources, default_main);
     let embedded = EmbeddedQueue::open(&config.folder.join("queues.db"), clock.clone()).map_err(OpenError::Steps)?;
     let steps = create_steps(&embedded).await?;
-    let queues = Queues { steps: steps.clone(), embedded, sqs, dlq: dlq.clone(), default_main };
+    let closed = [&dlq, &steps, &QueueArn::from(FAILED_STEPS)].into_iter().chain(&receipts).cloned().collect();
+    let queues = Queues { steps: steps.clone(), embedded, sqs };
     let store = SqliteStore::open(&config.folder.join("office.db")).map_err(OpenError::Store)?;
     let metrics = SeriesMetrics::open(&config.folder.join("metrics.db")).map_err(OpenError::Metrics)?;
     let office = Office {
@@ -260,8 +262,9 @@ async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> 
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(S3Payloads::new(&config.aws)),
-        policy: Arc::new(config.policy.clone()),
+        policy: Arc::new(policy),
         steps,
+        closed_queues: Arc::new(closed),
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),

@@ -180,6 +180,10 @@ async fn main_queue(office: &Office, queue: Option<&QueueArn>) -> Result<QueueFa
     let Some(queue) = queue else {
         return Ok(QueueFact::NotReady("The letters do not name their main queue.".into()));
     };
+    // Letters that an earlier version stored may name any queue.
+    if let Some(why) = office.refuses(queue) {
+        return Ok(QueueFact::NotReady(why));
+    }
     let name = queue.name();
     Ok(match office.queue.attributes(queue).await {
         Ok(attributes) if attributes.fifo != queue.is_fifo() => {

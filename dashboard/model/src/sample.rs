@@ -128,6 +128,7 @@ pub fn returned(letter: &str, ms: i64, verdict: domain::replay::Verdict, title: 
         outcome,
         sends: 1,
         message_group: None,
+        answers: 0,
         changed_by: None,
     };
     wire::EntryRow { entry, message_type: None, impact: None }

@@ -10,7 +10,6 @@ mod tables;
 
 use super::frames::Cause;
 use super::{Case, json};
-use crate::marker::Marker;
 use crate::policy::Policy;
 use crate::reading::{Category, Class, Classification, Confidence};
 use crate::text;
@@ -47,8 +46,8 @@ fn expired() -> Classification {
 const POISON_REPLAYS: u32 = 3;
 
 /// Overrides the class of a letter that keeps coming back: another replay is not worthwhile, whatever its error says.
-pub fn after_replays(found: Classification, marker: Option<&Marker>) -> Classification {
-    let replays = marker.map_or(0, |marker| marker.attempt);
+/// `replays` is the office's own count, never the message's marker.
+pub fn after_replays(found: Classification, replays: u32) -> Classification {
     // A permanent class stays permanent, and a rule of the team's policy (100 percent) is final.
     if replays < POISON_REPLAYS || found.class == Class::Permanent || found.confidence.as_pct() == 100 {
         return found;

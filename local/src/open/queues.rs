@@ -13,9 +13,6 @@ pub struct Queues {
     pub steps: QueueArn,
     pub embedded: EmbeddedQueue,
     pub sqs: Arc<SqsQueue>,
-    pub dlq: QueueArn,
-    /// The main queue for letters that do not name theirs.
-    pub default_main: Option<QueueArn>,
 }
 
 impl Queues {
@@ -33,13 +30,7 @@ impl Queue for Queues {
         wait: Span,
         visibility: Option<Span>,
     ) -> Result<Vec<Received>, QueueError> {
-        let mut messages = self.route(queue).receive(queue, max, wait, visibility).await?;
-        if *queue == self.dlq {
-            for message in &mut messages {
-                message.system.source_queue = message.system.source_queue.take().or_else(|| self.default_main.clone());
-            }
-        }
-        Ok(messages)
+        self.route(queue).receive(queue, max, wait, visibility).await
     }
 
     async fn send_batch(

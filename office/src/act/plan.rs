@@ -246,6 +246,7 @@ async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Resu
                 outcome: Outcome::Pending,
                 sends: 0,
                 message_group: letter.message_group.clone(),
+                answers: 0,
                 changed_by: None,
             };
             seq += 1;

@@ -278,16 +278,23 @@ impl Run<'_> {
         let now = self.office.now();
         // A letter without an answer stays in `sending`.
         let changes = batch.into_iter().zip(answers).map(|(Ready { entry, .. }, answer)| {
-            let (outcome, sends, letter) = match answer {
-                Ok(message_id) => (Outcome::InFlight { sent_at: now, message_id }, entry.sends, None),
+            let (mut after, mut letter) = (entry.clone(), Some(LetterState::Waiting));
+            match answer {
+                Ok(message_id) => {
+                    after.outcome = Outcome::InFlight { sent_at: now, message_id };
+                    after.answers += 1;
+                    letter = None;
+                }
                 Err(refused) if refused.sender_fault => {
                     tracing::warn!(letter = %entry.letter, code = refused.code, "the main queue refused a letter");
-                    let outcome = Outcome::skipped(SkipReason::Refused);
-                    (outcome, entry.sends, Some(LetterState::Waiting))
+                    after.outcome = Outcome::skipped(SkipReason::Refused);
                 }
-                Err(_) => (Outcome::Pending, entry.sends.saturating_sub(1), Some(LetterState::Waiting)),
-            };
-            Change { after: Entry { outcome, sends, ..entry.clone() }, entry, letter }
+                Err(_) => {
+                    after.outcome = Outcome::Pending;
+                    after.sends = entry.sends.saturating_sub(1);
+                }
+            }
+            Change { after, entry, letter }
         });
         commit(self.office, None, changes.collect()).await?;
         Ok(())

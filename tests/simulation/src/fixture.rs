@@ -1,11 +1,12 @@
 //! The set-up of a simulation: the queues, the store, the processes that run handlers, the consumer, the clock.
 
 use super::checker::Checker;
+use super::forger::Forger;
 use super::{orders, receipts};
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::message::{Content, DeadMessage};
-use domain::policy::{GatePolicy, MessageTypeRule, Policy, ReplayPolicy};
+use domain::policy::{GatePolicy, MessageTypeRule, Policy, QueuePolicy, ReplayPolicy};
 use domain::time::{Span, Timestamp};
 use harness::faults::{Faults, FaultyQueue, FaultyStore, Outage, RandomFaults, Watch};
 use harness::lag::Lag;
@@ -84,6 +85,7 @@ pub(super) struct Fixture {
     pub receipts: QueueArn,
     /// Whether the consumer sends receipts.
     pub sends_receipts: bool,
+    pub forger: Forger,
     /// How often each order was processed.
     pub processed: BTreeMap<u64, u32>,
     pub version: u32,
@@ -134,8 +136,9 @@ impl Fixture {
                 metrics: metrics.clone(),
                 alerts: alerts.clone(),
                 payloads: Arc::new(office::port::NoPayloads),
-                policy: Arc::new(policy()),
+                policy: Arc::new(Policy { queues: QueuePolicy::default().and([main.clone()], None), ..policy() }),
                 steps: steps.clone(),
+                closed_queues: Arc::new([&dlq, &steps, &receipts].map(Clone::clone).into()),
                 clock: clock_with_skew(&clock, skew),
                 entropy: Arc::new(move || entropy.lock().map(|mut chance| chance.number()).unwrap_or_default()),
                 retentions: Arc::new(Mutex::new(HashMap::new())),
@@ -154,6 +157,7 @@ impl Fixture {
             steps,
             receipts,
             sends_receipts,
+            forger: Forger::default(),
             processed: BTreeMap::new(),
             version: 1,
             calm: false,
@@ -202,15 +206,25 @@ impl Fixture {
 
     /// Places orders, as a producer.
     pub async fn place(&mut self, count: u64) {
-        for n in self.placed..self.placed + count {
-            let content = orders::content(self.seed, n, self.main.is_fifo());
-            self.checker.placed(n, &content);
+        for _ in 0..count {
+            let (n, content) = self.next_order();
+            self.register(n, &content);
             let deduplication_id = self.main.is_fifo().then(|| format!("order-{n}"));
             let order = Outgoing { content, deduplication_id, ..Outgoing::default() };
             let sent = self.queue.send_batch(&self.main, &[order]).await.expect("the main queue");
             sent.into_iter().for_each(|sent| drop(sent.expect("an order is sent")));
         }
-        self.placed += count;
+    }
+
+    /// Returns the next order, with its number.
+    pub fn next_order(&self) -> (u64, Content) {
+        (self.placed, orders::content(self.seed, self.placed, self.main.is_fifo()))
+    }
+
+    /// Records an order that is about to be sent: it must not get lost.
+    pub fn register(&mut self, n: u64, content: &Content) {
+        self.checker.placed(n, content);
+        self.placed = n + 1;
     }
 
     /// Deploys the next version of the consumer, and reports the deployment in half of the cases.
@@ -236,6 +250,7 @@ impl Fixture {
                 self.checker.report(format!("a message on the main queue is not an order: {:?}", message.content.body));
                 continue;
             };
+            self.forger.saw(&message);
             let dies = !self.calm && self.chance.below(40) == 0;
             // A transform repairs every other order.
             let repaired = n.is_multiple_of(2) && message.content.body.contains("\"changed\"");
@@ -247,7 +262,10 @@ impl Fixture {
                     let silent = self.chance.below(5) == 0;
                     let stamped = orders::stamped((self.seed, &self.main), &message, error, self.version, self.now());
                     match stamped {
-                        Some(stamped) if !silent => self.dead_letter(n, stamped).await,
+                        Some(stamped) if !silent => {
+                            self.checker.failed(&message);
+                            self.dead_letter(n, stamped).await;
+                        }
                         // No stamp: SQS moves the message after the third receive.
                         _ => continue,
                     }
@@ -255,6 +273,9 @@ impl Fixture {
             }
             if !dies {
                 let _ = self.queue.delete_batch(&self.main, std::slice::from_ref(&message.receipt_handle)).await;
+                if error.is_none() {
+                    self.checker.gone(&message);
+                }
             }
             // A function sends the receipt before its platform deletes the message, and may die in between.
             if error.is_none() && (!dies || self.chance.below(2) == 0) {

@@ -9,6 +9,7 @@ mod calm;
 mod checker;
 mod checks;
 mod fixture;
+mod forger;
 pub mod model;
 mod orders;
 mod people;
@@ -89,6 +90,7 @@ async fn next_event(fixture: &mut Fixture) {
             let count = 1 + fixture.chance.below(8) as u64;
             fixture.place(count).await;
         }
+        98 => forger::act(fixture).await,
         _ => {}
     }
 }

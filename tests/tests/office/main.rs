@@ -7,6 +7,7 @@ mod crashes;
 mod events;
 mod evidence;
 mod filtered;
+mod forged;
 mod forgotten;
 mod merged;
 mod pace;
