@@ -197,10 +197,10 @@ async fn an_issuers_token_is_not_taken_from_a_link() {
 }
 
 #[tokio::test]
-async fn browsers_are_told_to_use_tls_except_on_this_machine() {
+async fn browsers_use_tls_only_except_on_this_machine() {
     let world = World::new().await;
     let (router, _issuer) = behind_an_issuer(&world).await;
-    for (host, told) in [
+    for (host, is_tls_only) in [
         ("office.example.com", true),
         ("abc.lambda-url.eu-west-1.on.aws", true),
         ("127.0.0.1.example.com", true),
@@ -213,7 +213,7 @@ async fn browsers_are_told_to_use_tls_except_on_this_machine() {
             let request = Request::builder().uri(path).header("host", host).body(Body::empty()).unwrap();
             let response = router.clone().oneshot(request).await.unwrap();
             let found = response.headers().get("strict-transport-security").map(|value| value.to_str().unwrap());
-            assert_eq!(found, told.then_some("max-age=63072000"), "{host} {path}");
+            assert_eq!(found, is_tls_only.then_some("max-age=63072000"), "{host} {path}");
         }
     }
 }
