@@ -30,6 +30,7 @@ pub mod merge;
 pub mod message;
 pub mod metric;
 pub mod money;
+pub mod person;
 pub mod policy;
 pub mod read;
 pub mod reading;

@@ -67,6 +67,10 @@ pub const ID_CHARS_MAX: usize = 64;
 pub const NAMED_LETTERS_MAX: usize = 1_000;
 /// The longest part of a program's own message that an error answer repeats, bytes.
 pub const ERROR_BYTES_MAX: usize = 400;
+/// The longest name of a person, characters: Cognito allows 128 for a user name.
+pub const NAME_CHARS_MAX: usize = 128;
+/// The longest identifier of a person at an issuer (`sub`), bytes: OpenID Connect Core, section 2.
+pub const SUBJECT_BYTES_MAX: usize = 255;
 /// How long an executor may hold a replay without renewing its lease, milliseconds: longer than sending one batch with
 /// all retries, shorter than a person's patience.
 pub const LEASE_MS: i64 = 30_000;

@@ -3,6 +3,9 @@
 mod bounds;
 
 pub use bounds::PolicyError;
+mod sign_in;
+
+pub use sign_in::{Revoked, SignInPolicy};
 
 use crate::id::{GroupId, QueueArn};
 use crate::impact::Severity;
@@ -44,6 +47,8 @@ pub struct Policy {
     pub groups: Vec<GroupRule>,
     /// Which plans are approved without a person. None by default.
     pub auto_approvals: Vec<AutoApproval>,
+    /// Who may no longer sign in, and how long a session may be idle.
+    pub sign_in: SignInPolicy,
     /// The retention of dead-letter queues if it cannot be read from the queue, milliseconds. Default: 14 days, the
     /// maximum, which AWS recommends for dead-letter queues.
     pub retention_ms: Span,
@@ -63,6 +68,7 @@ impl Default for Policy {
             class_rules: Vec::new(),
             groups: Vec::new(),
             auto_approvals: Vec::new(),
+            sign_in: SignInPolicy::default(),
             retention_ms: Span::from_days(14),
             delivered_kept_ms: Some(Span::from_days(90)),
         }

@@ -98,7 +98,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let (office, files) = office(&config, &queues).await?;
     let orders = start_orders(&config, &queues, &office, files.queue.clone()).await?;
 
-    let sessions = Arc::new(Sessions::default());
+    let sessions = Arc::new(Sessions::of_demo());
     let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
     let control = Control::new(url.clone()).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
     control.write(&config.folder).map_err(unusable)?;

@@ -16,7 +16,7 @@ use crate::sinks::{LogAlerts, SeriesMetrics};
 use crate::sqlite::Opening;
 use crate::store::SqliteStore;
 use crate::{clock, feed, screen};
-use domain::id::QueueArn;
+use domain::id::{Actor, QueueArn};
 use domain::policy::Policy;
 use domain::role::Role;
 use domain::time::Span;
@@ -58,6 +58,8 @@ pub struct OpenConfig {
     pub port: u16,
     /// Whether to open what can be read of damaged files.
     pub accept_damage: bool,
+    /// The person who uses this office: all sign-in links are theirs.
+    pub user: Actor,
     /// The team's policy.
     pub policy: Policy,
     /// The files of the dashboard.
@@ -206,7 +208,7 @@ fn links(config: &OpenConfig, office: &Office, url: String) -> Result<Links, Ope
     let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
     let control = Control::new(url).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
     control.write(&config.folder).map_err(unusable)?;
-    Ok(Links { sessions: Arc::new(Sessions::for_roles(roles)), control, clock: office.clock.clone() })
+    Ok(Links { sessions: Arc::new(Sessions::of_user(&config.user, roles)), control, clock: office.clock.clone() })
 }
 
 /// The queues on AWS from which the office receives.

@@ -4,6 +4,7 @@ use super::plan::PlanHash;
 use crate::gate::Waiver;
 use crate::id::Actor;
 use crate::limits::EVIDENCE_AGE_MAX;
+use crate::person::PersonId;
 use crate::time::{Span, Timestamp};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,6 +16,9 @@ use serde::{Deserialize, Serialize};
 pub struct Approval {
     /// Who approved.
     pub by: Actor,
+    /// Their identity. `None` for rules, and in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_id: Option<PersonId>,
     /// When it was approved.
     pub at: Timestamp,
     /// The reason that the approver gave.

@@ -102,7 +102,7 @@ impl Settling {
 /// #     let policy = GatePolicy { quiet_ms: Span::ZERO, ..GatePolicy::default() };
 /// #     let gate = evaluate(&facts, &policy, now).open().unwrap();
 /// #     let approval = Approval {
-/// #         by: "anna".into(), at: now, reason: "tested".into(), plan_hash: plan.hash(), waivers: Vec::new(),
+/// #         by: "anna".into(), by_id: None, at: now, reason: "tested".into(), plan_hash: plan.hash(), waivers: Vec::new(),
 /// #     };
 /// #     plan.approve(gate, approval).unwrap()
 /// # }

@@ -16,6 +16,7 @@ mod policy_example;
 mod replay_fixture;
 mod replay_steps;
 mod replay_windows;
+mod sign_in;
 mod stored_names;
 mod team_envelopes;
 mod unwrapping;

@@ -5,6 +5,7 @@ use domain::fix::{Fix, FixKind};
 use domain::gate::{GateFacts, OpenGate, QueueFact, evaluate};
 use domain::group::Tally;
 use domain::id::{Actor, GroupId, QueueArn, ReplayId};
+use domain::person::Person;
 use domain::policy::GatePolicy;
 use domain::reading::Class;
 use domain::replay::{
@@ -27,7 +28,7 @@ pub fn group() -> GroupId {
 }
 
 pub fn open_gate() -> OpenGate {
-    let (fix, filter, approver) = (plan().fix, LetterFilter::default(), Actor::from("anna"));
+    let (fix, filter, approver) = (plan().fix, LetterFilter::default(), Person::from("anna"));
     let facts = GateFacts {
         group: &group(),
         class: Class::Permanent,
@@ -60,6 +61,7 @@ pub fn plan() -> Plan {
             reference: "v2".into(),
             note: None,
             declared_by: Actor::from("otto"),
+            declared_by_id: None,
             declared_at: at(0),
             effective_at: at(0),
             transform: None,
@@ -88,6 +90,7 @@ pub fn replay(state: ReplayState) -> Replay {
     let plan = plan();
     let approval = Approval {
         by: Actor::from("anna"),
+        by_id: None,
         at: at(0),
         reason: "tested".into(),
         plan_hash: plan.hash(),

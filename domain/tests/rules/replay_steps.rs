@@ -242,6 +242,7 @@ fn an_approval_of_another_plan_is_rejected() {
     changed.pace_per_s = 1_000;
     let approval = Approval {
         by: Actor::from("anna"),
+        by_id: None,
         at: at(0),
         reason: "tested".into(),
         plan_hash: approved.hash(),

@@ -73,6 +73,9 @@ enum Command {
         /// Open what can be read of damaged files, after copying them to a folder `damaged-1`, `damaged-2`, …
         #[arg(long)]
         accept_damage: bool,
+        /// Your name in the audit log, for every role; the name of your user account without it
+        #[arg(long = "as", value_name = "NAME")]
+        user: Option<String>,
     },
     /// Back up the office's folder, also while the office runs
     ///
@@ -139,7 +142,9 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             on_runtime(async { Ok(demo::run(config).await?) })?;
         }
         #[cfg(feature = "aws")]
-        Command::Open { queue, peek: _, custody, main, receipts, data, port, policy, accept_damage } => {
+        Command::Open { queue, peek: _, custody, main, receipts, data, port, policy, accept_damage, user } => {
+            let user = local::sign_in::user(user.as_deref())
+                .map_err(|error| format!("{error}; choose another name with --as"))?;
             let policy = policy.map(|file| read_policy(&file)).transpose()?.unwrap_or_default();
             let main = main.map(domain::id::QueueArn::new);
             on_runtime(async {
@@ -153,6 +158,7 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                     folder: data,
                     port,
                     accept_damage,
+                    user,
                     policy,
                     dashboard: dashboard_files::FILES,
                 };

@@ -11,16 +11,18 @@ use domain::fix::{Fix, FixKind};
 use domain::group::{GroupState, Variant};
 use domain::id::{Actor, GroupId};
 use domain::limits::TIME_MS_MAX;
+use domain::person::Person;
 use domain::transform::TransformRef;
 use wire::{DeclareFixRequest, DeploymentRequest};
 
 /// Declares a fix of a group: a person says that the cause of its failures is gone.
 pub async fn declare_fix(
     office: &Office,
-    actor: &Actor,
+    who: impl Into<Person>,
     id: &GroupId,
     request: &DeclareFixRequest,
 ) -> Result<(), OfficeError> {
+    let Person { name: actor, id: identity } = who.into();
     let facts = facts(office, id).await?;
     let now = office.now();
     let reference = line("the fix's reference", &request.reference)?;
@@ -33,6 +35,7 @@ pub async fn declare_fix(
         reference: transform.as_ref().map_or(reference, |named| format!("v{}", named.version)),
         note: optional("the note", request.note.as_deref())?,
         declared_by: actor.clone(),
+        declared_by_id: identity,
         declared_at: now,
         effective_at: now,
         transform,
@@ -51,7 +54,7 @@ pub async fn declare_fix(
             return Err(OfficeError::NotNow("this group is resolved; there is nothing to fix".into()));
         }
     };
-    let audit = Auditor::new(actor, id, now).record(Act::FixDeclared, detail, note);
+    let audit = Auditor::new(&actor, id, now).record(Act::FixDeclared, detail, note);
     commit_once(office, vec![write(&facts.group, facts.group.moved(state)), audit]).await
 }
 

@@ -25,18 +25,7 @@ use wire::{
 };
 
 pub(super) async fn me(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Json<Me> {
-    Json(me_of(&api, &caller))
-}
-
-/// Describes the caller.
-pub(super) fn me_of(api: &Api, caller: &Caller) -> Me {
-    let permissions = Permission::ALL.into_iter().filter(|permission| caller.role.may(*permission));
-    Me {
-        name: caller.actor.clone(),
-        role: caller.role,
-        permissions: permissions.collect(),
-        office: api.name.to_string(),
-    }
+    Json(api.me(&caller))
 }
 
 pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
@@ -116,8 +105,9 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     let read = merged::read(&*office.store, id, first_bucket(now)).await?;
     let MergedGroup { facts, members } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
     let to_send = LettersToSend::now(office, &facts).await?;
-    let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
-    let judged = judge(office, &facts, &to_send, Moment::Approval { approver, waivers: &[] }).await?;
+    let approver = caller.role.may(Permission::Approve).then(|| caller.person());
+    let moment = Moment::Approval { approver: approver.as_ref(), waivers: &[] };
+    let judged = judge(office, &facts, &to_send, moment).await?;
     let plan = match (&facts.group.state, office.store.plan(id).await?) {
         // The plan of another fix cannot be approved, so it is not shown.
         (GroupState::FixDeclared { fix }, Some(plan)) if plan.fix == *fix => Some(plan_view(&facts, plan)),
@@ -181,7 +171,7 @@ pub(super) async fn declare_fix(
     Path(id): Path<GroupId>,
     request: Result<Json<DeclareFixRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
-    act::declare_fix(&api.office, &caller.actor, &id, &body(request)?).await?;
+    act::declare_fix(&api.office, caller.person(), &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 

@@ -336,6 +336,7 @@ fn approved(now: Timestamp) -> Replay {
         reference: "v2".into(),
         note: None,
         declared_by: Actor::from("otto"),
+        declared_by_id: None,
         declared_at: now,
         effective_at: now,
         transform: None,
@@ -367,6 +368,6 @@ fn approved(now: Timestamp) -> Replay {
     };
     let hash = plan.hash();
     let by = Actor::from("anna");
-    let approval = Approval { by, at: now, reason: String::new(), plan_hash: hash, waivers: Vec::new() };
+    let approval = Approval { by, by_id: None, at: now, reason: String::new(), plan_hash: hash, waivers: Vec::new() };
     plan.approve(open_gate(), approval).expect("the plan's own hash")
 }

@@ -18,6 +18,7 @@ mod receipts;
 mod refused;
 mod replayability;
 mod requests;
+mod sign_in;
 mod story;
 mod transform;
 mod unwrapped;

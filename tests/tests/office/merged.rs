@@ -74,7 +74,7 @@ struct Anybody;
 #[async_trait::async_trait]
 impl Identify for Anybody {
     async fn who(&self, _: &str, _: Timestamp) -> Option<Caller> {
-        Some(Caller { actor: "anna".into(), role: Role::Approver })
+        Some(Caller::new("anna", Role::Approver))
     }
 }
 
