@@ -141,7 +141,7 @@ pub struct Opened {
     folder: PathBuf,
     close: watch::Sender<bool>,
     feeds: Vec<JoinHandle<()>>,
-    server: JoinHandle<io::Result<()>>,
+    server: JoinHandle<()>,
     _lock: File,
 }
 
@@ -178,7 +178,7 @@ impl Opened {
         };
         let router =
             serve::router(api, links.sessions.clone(), crate::control::router(links.clone()), config.dashboard);
-        let server = tokio::spawn(serve::serve(listener, router, shutdown));
+        let server = tokio::spawn(serve::serve(listener, router, serve::Limits::default(), shutdown));
         Ok(Self { office, dlq, peeked_count, links, folder: config.folder, close, feeds, server, _lock: lock })
     }
 

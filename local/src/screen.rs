@@ -3,12 +3,13 @@
 use crate::control::Links;
 #[cfg(feature = "aws")]
 use domain::id::QueueArn;
+use office::{say, say_error};
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 /// Prints the demo's first screen.
 pub fn welcome(url: &str, links: &str, folder: &Path) {
-    println!(
+    say!(
         "
 Dead Letter Office is running.
 
@@ -29,7 +30,7 @@ Press Enter for new links, Ctrl-C to quit. Data folder: {}
 /// Prints the notice of an office that takes letters into custody.
 #[cfg(feature = "aws")]
 pub fn in_custody(dlq: &QueueArn, folder: &Path) {
-    println!(
+    say!(
         "
 Dead Letter Office takes letters from {dlq} into custody.
 
@@ -43,7 +44,7 @@ Replays send letters to the real main queue.",
 /// Prints the notice of a read-only office.
 #[cfg(feature = "aws")]
 pub fn peeked(dlq: &QueueArn, count: usize, letters_max: usize) {
-    println!(
+    say!(
         "
 Dead Letter Office read {count} letters from {dlq}.
 
@@ -52,14 +53,14 @@ ApproximateReceiveCount grew by one, and hid it from other consumers for two min
 This office is read-only: it cannot send or delete letters. To replay, start it with `--custody`."
     );
     if count >= letters_max {
-        println!("There may be more letters: at most {letters_max} are read.");
+        say!("There may be more letters: at most {letters_max} are read.");
     }
 }
 
 /// Prints the sign-in links.
 #[cfg(feature = "aws")]
 pub fn links(links: &str) {
-    println!(
+    say!(
         "\nOpen one of these links to sign in. Each link works once, in one browser tab.\n\n{links}\nPress Enter for new links, Ctrl-C to quit.\n"
     );
 }
@@ -76,8 +77,8 @@ pub fn links_on_enter(links: Links) {
                 return;
             }
             match links.print() {
-                Ok(text) => println!("{text}"),
-                Err(error) => eprintln!("{error}"),
+                Ok(text) => say!("{text}"),
+                Err(error) => say_error!("{error}"),
             }
         }
     });

@@ -6,7 +6,9 @@ use super::{Api, Caller};
 use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, WWW_AUTHENTICATE};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -66,8 +68,10 @@ pub async fn finish(request: Request, next: Next) -> Response {
         Some(error) => {
             let (parts, _) = response.into_parts();
             let mut whole = (parts.status, Json(error.body(&request_id))).into_response();
-            if let Some(challenge) = parts.headers.get(WWW_AUTHENTICATE) {
-                whole.headers_mut().insert(WWW_AUTHENTICATE, challenge.clone());
+            for name in [WWW_AUTHENTICATE, RETRY_AFTER] {
+                if let Some(value) = parts.headers.get(&name) {
+                    whole.headers_mut().insert(name, value.clone());
+                }
             }
             whole
         }
