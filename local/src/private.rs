@@ -88,7 +88,7 @@ fn is_file_of_office(name: &str) -> bool {
         let rest = name.strip_prefix(*stem);
         rest.is_some_and(|rest| [".db", ".db-wal", ".db-shm", ".db-journal", ".mark"].contains(&rest))
     };
-    OTHERS.contains(&name) || DATABASES.iter().any(|stem| is_database(&stem))
+    OTHERS.contains(&name) || DATABASES.iter().any(is_database)
 }
 
 #[cfg(unix)]
