@@ -192,7 +192,7 @@ struct BackupRequest {
 async fn ask(control: &Control, to: PathBuf) -> Result<Backup, BackupError> {
     let folder = to.into_os_string().into_string().map_err(|to| BackupError::Name(to.into()))?;
     let request = control.request("/local/backup")?.timeout(ANSWER_MAX).json(&BackupRequest { folder });
-    let no_answer = |source| BackupError::Control(control.no_answer(source));
+    let no_answer = |error: reqwest::Error| BackupError::Control(control.unanswered(&error));
     let answer = request.send().await.map_err(no_answer)?;
     if answer.status().is_success() {
         return answer.json().await.map_err(no_answer);

@@ -15,7 +15,7 @@ use crate::store::SqliteStore;
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
 use domain::policy::{GatePolicy, Policy, QueuePolicy, ReplayPolicy};
-use domain::time::{Span, Timestamp};
+use domain::time::Span;
 use office::api::Api;
 use office::assets::Files;
 use office::office::Office;
@@ -98,7 +98,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let (office, files) = office(&config, &queues).await?;
     let orders = start_orders(&config, &queues, &office, files.queue.clone()).await?;
 
-    let sessions = Arc::new(Sessions::default());
+    let sessions = Arc::new(Sessions::of_demo());
     let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
     let control = Control::new(url.clone()).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
     control.write(&config.folder).map_err(unusable)?;
@@ -122,12 +122,12 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
         tokio::spawn(feed::minutes(office.clone(), SWEEP_EVERY, shutdown.clone())),
         tokio::spawn(files.checkpoints(SWEEP_EVERY, shutdown.clone())),
     ];
-    let server = tokio::spawn(serve::serve(listener, router, shutdown));
-    crate::screen::welcome(&url, &links.print()?, &config.folder);
+    let server = tokio::spawn(serve::serve(listener, router, serve::Limits::default(), shutdown));
+    crate::screen::welcome(&url, &links, &config.folder)?;
     crate::screen::links_on_enter(links);
     crate::screen::until_shutdown().await;
 
-    eprintln!("\nClosing the office. All data stays in {}.", config.folder.display());
+    office::say_error!("\nClosing the office. All data stays in {}.", config.folder.display());
     Control::remove(&config.folder);
     // Fails only if all receivers have ended already.
     let _ = close.send(true);
@@ -183,7 +183,7 @@ impl Queues {
 async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup::Files), DemoError> {
     let folder = config.folder.clone();
     let opening = Opening { accept_damage: config.accept_damage, ..Opening::default() };
-    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> = Arc::new(machine::now);
+    let clock = crate::clock::steady();
     let store = SqliteStore::open_as(&folder.join("office.db"), &opening).map_err(DemoError::Store)?;
     let queue =
         EmbeddedQueue::open_as(&folder.join("queues.db"), clock.clone(), &opening).map_err(DemoError::Queues)?;

@@ -15,8 +15,8 @@ use crate::sign_in::{NoRandomness, Sessions};
 use crate::sinks::{LogAlerts, SeriesMetrics};
 use crate::sqlite::Opening;
 use crate::store::SqliteStore;
-use crate::{feed, screen};
-use domain::id::QueueArn;
+use crate::{clock, feed, screen};
+use domain::id::{Actor, QueueArn};
 use domain::policy::Policy;
 use domain::role::Role;
 use domain::time::Span;
@@ -58,6 +58,8 @@ pub struct OpenConfig {
     pub port: u16,
     /// Whether to open what can be read of damaged files.
     pub accept_damage: bool,
+    /// The person who uses this office: all sign-in links are theirs.
+    pub user: Actor,
     /// The team's policy.
     pub policy: Policy,
     /// The files of the dashboard.
@@ -125,7 +127,7 @@ pub async fn run(config: OpenConfig) -> Result<(), OpenError> {
         Some(count) => screen::peeked(&opened.dlq, count, peek::LETTERS_MAX),
         None => screen::in_custody(&opened.dlq, &opened.folder),
     }
-    screen::links(&opened.links.print()?);
+    screen::links(&opened.links, &opened.folder)?;
     screen::links_on_enter(opened.links.clone());
     screen::until_shutdown().await;
     opened.close().await;
@@ -145,7 +147,7 @@ pub struct Opened {
     folder: PathBuf,
     close: watch::Sender<bool>,
     feeds: Vec<JoinHandle<()>>,
-    server: JoinHandle<io::Result<()>>,
+    server: JoinHandle<()>,
     _lock: File,
 }
 
@@ -183,7 +185,7 @@ impl Opened {
         feeds.push(tokio::spawn(files.clone().checkpoints(SWEEP_EVERY, shutdown.clone())));
         let more = crate::control::router(links.clone()).merge(backup::router(links.control.clone(), files));
         let router = serve::router(api, links.sessions.clone(), more, config.dashboard);
-        let server = tokio::spawn(serve::serve(listener, router, shutdown));
+        let server = tokio::spawn(serve::serve(listener, router, serve::Limits::default(), shutdown));
         Ok(Self { office, dlq, peeked_count, links, folder: config.folder, close, feeds, server, _lock: lock })
     }
 
@@ -206,7 +208,7 @@ fn links(config: &OpenConfig, office: &Office, url: String) -> Result<Links, Ope
     let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
     let control = Control::new(url).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
     control.write(&config.folder).map_err(unusable)?;
-    Ok(Links { sessions: Arc::new(Sessions::for_roles(roles)), control, clock: office.clock.clone() })
+    Ok(Links { sessions: Arc::new(Sessions::of_user(&config.user, roles)), control, clock: office.clock.clone() })
 }
 
 /// The queues on AWS from which the office receives.
@@ -231,7 +233,7 @@ async fn create_steps(embedded: &EmbeddedQueue) -> Result<QueueArn, QueueError> 
 
 /// Creates the office: embedded store, real queues.
 async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueues), OpenError> {
-    let clock: Arc<dyn Fn() -> domain::time::Timestamp + Send + Sync> = Arc::new(machine::now);
+    let clock = clock::steady();
     let sqs = Arc::new(SqsQueue::new(&config.aws));
     let dlq = sqs.at(&config.queue).await?;
     let attributes = sqs.attributes(&dlq).await?;

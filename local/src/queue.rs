@@ -14,6 +14,7 @@
 //! Not supported: high-throughput FIFO (deduplication per group), permissions, encryption, `StartMessageMoveTask`.
 
 mod check;
+mod clock;
 mod handle;
 mod manage;
 mod request;
@@ -73,7 +74,9 @@ impl EmbeddedQueue {
     /// Like [`EmbeddedQueue::open`], with other settings than the default.
     pub fn open_as(path: &Path, clock: Clock, opening: &Opening) -> Result<Self, OpenError> {
         let wakers = Arc::new(Wakers::default());
-        let writer = Writer::start(Database::new(schema::open(path, opening)?, clock.clone(), wakers.clone()))
+        let file = schema::open(path, opening)?;
+        clock::follow(&file.db, clock()).map_err(|source| OpenError::File { path: path.to_owned(), source })?;
+        let writer = Writer::start(Database::new(file, clock.clone(), wakers.clone()))
             .map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
         Ok(Self { writer, wakers, clock, in_flight_max: IN_FLIGHT_MAX })
     }
@@ -231,6 +234,10 @@ impl Queue for EmbeddedQueue {
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
         self.call(queue, |request, queue| manage::attributes(request, queue)).await
+    }
+
+    async fn cleared_before(&self, queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
+        self.call(queue, |request, queue| manage::cleared_before(request, queue)).await.map(Some)
     }
 }
 

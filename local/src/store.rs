@@ -22,6 +22,7 @@ pub use schema::OpenError;
 use crate::sqlite::{DatabaseFile, Opening};
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
+use domain::clock::ClockRecord;
 use domain::deployment::{Attached, Deployment};
 use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
@@ -252,6 +253,11 @@ impl Store for SqliteStore {
         let key = queue.as_str().to_owned();
         let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "attached", sql::ATTACHED, [key.as_str()]);
         self.readers.read(|| format!("read the attachment of {queue}"), work).await
+    }
+
+    async fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {
+        let work = |db: &rusqlite::Transaction<'_>| read::one(db, "clock", sql::CLOCK, []);
+        self.readers.read(|| "read the clock's record".to_string(), work).await
     }
 
     async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {

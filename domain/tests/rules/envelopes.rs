@@ -20,7 +20,7 @@ fn folder() -> PathBuf {
 }
 
 /// The fixtures by name.
-fn fixtures() -> BTreeMap<String, String> {
+pub fn fixtures() -> BTreeMap<String, String> {
     let files = std::fs::read_dir(folder().join("fixtures/envelopes")).unwrap().map(|entry| entry.unwrap().path());
     let named = files.map(|path| {
         (path.file_stem().unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(&path).unwrap())
@@ -29,7 +29,7 @@ fn fixtures() -> BTreeMap<String, String> {
 }
 
 /// Builds the message of a fixture. A body that is not a string stands for its own text, byte for byte.
-fn message(text: &str) -> DeadMessage {
+pub fn message(text: &str) -> DeadMessage {
     let fixture: Value = serde_json::from_str(text).unwrap();
     let flag = |name: &str| fixture[name] == true;
     let end = if flag("fifo") { ".fifo" } else { "" };

@@ -3,7 +3,7 @@
 use crate::queue::EmbeddedQueue;
 use async_trait::async_trait;
 use domain::id::{MessageId, QueueArn};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use lambda::queue::SqsQueue;
 use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use std::sync::Arc;
@@ -60,5 +60,9 @@ impl Queue for Queues {
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
         self.route(queue).attributes(queue).await
+    }
+
+    async fn cleared_before(&self, queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
+        self.route(queue).cleared_before(queue).await
     }
 }

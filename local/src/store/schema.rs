@@ -145,6 +145,12 @@ ALTER TABLE letter ADD COLUMN delivered_at INTEGER;
 UPDATE letter SET delivered_at = record ->> '$.at' WHERE state = 'delivered';
 CREATE INDEX letter_by_delivery ON letter (delivered_at) WHERE delivered_at IS NOT NULL;
 ",
+    "
+CREATE TABLE clock (
+    key INTEGER PRIMARY KEY,
+    record TEXT NOT NULL
+) STRICT;
+",
 ];
 
 /// Why the store file could not be opened.

@@ -2,3 +2,5 @@
 
 mod files;
 mod kill;
+mod links;
+mod log;
