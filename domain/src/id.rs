@@ -83,7 +83,7 @@ impl Actor {
     }
 
     /// The prefix of a policy rule's name.
-    const RULE: &'static str = "rule ";
+    pub const RULE: &'static str = "rule ";
 
     /// Returns the actor for a policy rule, which acts in place of a person.
     pub fn rule(name: &str) -> Self {

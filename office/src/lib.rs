@@ -28,6 +28,7 @@ pub mod letters;
 mod merged;
 pub mod office;
 mod payloads;
+pub mod person;
 pub mod port;
 pub mod replay;
 pub mod sweep;

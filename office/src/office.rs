@@ -119,7 +119,7 @@ impl Office {
     /// Raises an alert. A failure is only logged.
     pub async fn alert(&self, alert: Alert) {
         if let Err(error) = self.alerts.raise(&alert).await {
-            tracing::error!(error = %crate::error::chain(&error), kind = ?alert.kind, group = %alert.group, "an alert was not sent and is lost");
+            tracing::error!(error = %crate::error::chain(&error), kind = ?alert.kind, group = alert.group.as_ref().map(|group| group.as_str()), "an alert was not sent and is lost");
         }
     }
 

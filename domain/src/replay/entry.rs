@@ -73,11 +73,11 @@ pub enum Outcome {
         /// Its current id on the main queue.
         message_id: MessageId,
     },
-    /// Confirmed by a receipt, or not returned within its window.
+    /// Confirmed by a receipt, or gone from the main queue and not returned within its window.
     Delivered {
         /// When that was determined.
         at: Timestamp,
-        /// The receipt's confirmation; `None` if the window ended without a return.
+        /// The receipt's confirmation; `None` if the letter left the main queue and its window ended without a return.
         #[serde(skip_serializing_if = "Option::is_none")]
         confirmed: Option<Confirmation>,
     },
@@ -255,7 +255,8 @@ pub enum SkipReason {
     Gone,
     /// An earlier letter of its message group returned; this one must not overtake it.
     Behind,
-    /// The replay was aborted before the queue's answer arrived: the letter may have been sent, and has not returned.
+    /// The letter may have been sent and has not returned, but whether it was processed will never be known: the replay was
+    /// aborted before the queue's answer arrived, or the main queue was never seen without the letter.
     InDoubt,
     /// The transform fails on it.
     TransformFailed,

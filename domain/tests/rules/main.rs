@@ -15,6 +15,8 @@ mod plan_waves;
 mod policy_example;
 mod replay_fixture;
 mod replay_steps;
+mod replay_windows;
+mod sign_in;
 mod stored_names;
 mod team_envelopes;
 mod unwrapping;

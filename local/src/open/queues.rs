@@ -3,7 +3,7 @@
 use crate::queue::EmbeddedQueue;
 use async_trait::async_trait;
 use domain::id::{MessageId, QueueArn};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use lambda::queue::SqsQueue;
 use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use std::sync::Arc;
 /// Routes replay steps to the embedded queue and everything else to SQS.
 pub struct Queues {
     pub steps: QueueArn,
-    pub embedded: EmbeddedQueue,
+    pub embedded: Arc<EmbeddedQueue>,
     pub sqs: Arc<SqsQueue>,
 }
 
 impl Queues {
     fn route(&self, queue: &QueueArn) -> &dyn Queue {
-        if *queue == self.steps { &self.embedded } else { &*self.sqs }
+        if *queue == self.steps { &*self.embedded } else { &*self.sqs }
     }
 }
 
@@ -60,5 +60,9 @@ impl Queue for Queues {
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
         self.route(queue).attributes(queue).await
+    }
+
+    async fn cleared_before(&self, queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
+        self.route(queue).cleared_before(queue).await
     }
 }

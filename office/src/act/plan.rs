@@ -58,6 +58,8 @@ pub async fn make_plan(
 /// Makes a plan for a group whose fix is declared. The plan waits for approval and replaces an earlier one.
 pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRequest) -> Result<Plan, OfficeError> {
     let PlanRequest { options, filter } = request;
+    options.check(&office.policy.replay)?;
+    filter.check()?;
     let facts = facts(office, id).await?;
     let GroupState::FixDeclared { fix } = &facts.group.state else {
         return Err(OfficeError::NotNow(match facts.group.state.replay() {

@@ -8,11 +8,11 @@ use super::batch::{Change, Changed, Fence, commit, commit_over};
 use super::changed::{self, Bodies, program_of};
 use super::order::{Sendable, sendable};
 use super::settle::SETTLE_MAX;
-use super::transition::{enter, pause};
+use super::transition::{enter, pause, put};
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::payloads::PayloadChecks;
-use crate::port::{EntryFailure, Expect, Outgoing, Presence, QueueError, Write};
+use crate::port::{EntryFailure, Outgoing, Presence, QueueError};
 use domain::id::MessageId;
 use domain::letter::{Letter, LetterState};
 use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX};
@@ -89,12 +89,6 @@ async fn observe_first(office: &Office, replay: &Replay, wave: u32) -> Result<Di
     }
     let until = replay.window_ends_at(office.now());
     enter(office, replay, &ledger, wave, Phase::Observing { until }).await
-}
-
-/// Writes a replay. Returns whether it still had this version.
-pub(super) async fn put(office: &Office, replay: &Replay, version: u64) -> Result<bool, OfficeError> {
-    let write = Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(version) };
-    Ok(crate::commit::commit(office, vec![write]).await?.is_made())
 }
 
 /// Why a run of sends has ended.

@@ -1,5 +1,6 @@
 //! Observes every call that takes effect, in order, and checks each against the office's promises.
 
+mod deliveries;
 mod messages;
 mod replays;
 
@@ -81,6 +82,10 @@ struct Observed {
     /// Replays that must not send: since which commit, and the number of letters sent after it.
     halted: BTreeMap<ReplayId, (u64, usize)>,
     died_at: BTreeMap<GroupId, Timestamp>,
+    /// Messages whose letters were delivered without a receipt.
+    unconfirmed: BTreeSet<MessageId>,
+    /// Whether a clock of a process has jumped.
+    clock_jumped: bool,
     violation: Option<String>,
     log: VecDeque<String>,
     /// The hash of every line that was ever in the log.
@@ -225,15 +230,6 @@ impl Observed {
         self.confirmed += 1;
         if !self.processed.contains(key) {
             self.report(format!("letter {} counts as confirmed but was not processed", key.1));
-        }
-    }
-
-    /// Without a receipt, a letter is delivered only if it was sent and its window has passed.
-    fn delivery(&mut self, key: &Key, now: Timestamp) {
-        let window = self.replays.get(&key.0).map(Replay::window).unwrap_or_default();
-        let sent_at = self.intents.get(key).and_then(|intent| intent.sent_at);
-        if sent_at.is_none_or(|at| now.plus(SKEW).plus(SKEW) < at.plus(window)) {
-            self.report(format!("letter {} counts as delivered, sent at {sent_at:?}, now {now:?}", key.1));
         }
     }
 

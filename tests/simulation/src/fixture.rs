@@ -1,5 +1,7 @@
 //! The set-up of a simulation: the queues, the store, the processes that run handlers, the consumer, the clock.
 
+mod mishaps;
+
 use super::checker::Checker;
 use super::forger::Forger;
 use super::{orders, receipts};
@@ -39,6 +41,9 @@ pub(super) struct Process {
     pub name: &'static str,
     pub office: Office,
     pub faults: Arc<Faults>,
+    /// How far its clock is wrong, milliseconds; and how far without jumps.
+    skew: Arc<AtomicI64>,
+    usual_skew: i64,
 }
 
 /// The numbers of a run.
@@ -90,16 +95,20 @@ pub(super) struct Fixture {
     pub processed: BTreeMap<u64, u32>,
     pub version: u32,
     pub calm: bool,
+    /// Whether clocks of processes jump in this run.
+    pub clocks_jump: bool,
     processes: Vec<Process>,
     placed: u64,
     clock: Arc<AtomicI64>,
+    /// Until when the consumer is off.
+    off_until: Timestamp,
 }
 
 impl Fixture {
     pub async fn new(seed: u64) -> Self {
         let mut chance = Chance(seed);
         let clock = Arc::new(AtomicI64::new(START.as_ms()));
-        let now = clock_with_skew(&clock, Span::ZERO);
+        let now = clock_with_skew(&clock, &Arc::default());
         let queue = Arc::new(EmbeddedQueue::open_in_memory(now.clone()).expect("embedded queues"));
         let ending = if chance.below(3) == 0 { ".fifo" } else { "" };
         let named = |name: &str, ending: &str| QueueArn::new(format!("arn:aws:sqs:local:000000000000:{name}{ending}"));
@@ -118,17 +127,9 @@ impl Fixture {
         let rate = chance.below(60);
         let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::in_this_process()));
         let processes = ["one", "two"].map(|name| {
-            let faults = Arc::new(Faults::default());
-            let watch: Arc<dyn Watch> = checker.clone();
-            faults.set_watch(watch);
-            faults.set_lag(lag.clone());
-            faults.fail_at_random(RandomFaults {
-                chance: Chance(chance.number()),
-                faults_per_mille: rate,
-                deaths_pct: 40,
-                refusals_per_mille: rate,
-            });
-            let skew = Span::from_ms(chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms());
+            let faults = faults(checker.clone(), lag.clone(), Chance(chance.number()), rate);
+            let usual_skew = chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms();
+            let skew = Arc::new(AtomicI64::new(usual_skew));
             let entropy = Mutex::new(Chance(chance.number()));
             let office = Office {
                 store: Arc::new(FaultyStore { inner: store.clone(), faults: faults.clone() }),
@@ -139,13 +140,14 @@ impl Fixture {
                 policy: Arc::new(Policy { queues: QueuePolicy::default().and([main.clone()], None), ..policy() }),
                 steps: steps.clone(),
                 closed_queues: Arc::new([&dlq, &steps, &receipts].map(Clone::clone).into()),
-                clock: clock_with_skew(&clock, skew),
+                clock: clock_with_skew(&clock, &skew),
                 entropy: Arc::new(move || entropy.lock().map(|mut chance| chance.number()).unwrap_or_default()),
                 retentions: Arc::new(Mutex::new(HashMap::new())),
                 transforms: transforms.clone(),
             };
-            Process { name, office, faults }
+            Process { name, office, faults, skew, usual_skew }
         });
+        let clocks_jump = chance.below(4) == 0;
         Self {
             seed,
             chance,
@@ -161,6 +163,8 @@ impl Fixture {
             processed: BTreeMap::new(),
             version: 1,
             calm: false,
+            clocks_jump,
+            off_until: START,
             processes: processes.to_vec(),
             placed: 0,
             clock,
@@ -200,7 +204,10 @@ impl Fixture {
     /// Ends all faults, and deploys a consumer that processes everything.
     pub fn end_faults(&mut self) {
         self.set_outage(None);
-        self.processes.iter().for_each(|process| process.faults.set_rates(0, 0));
+        for process in &self.processes {
+            process.faults.set_rates(0, 0);
+            process.skew.store(process.usual_skew, Ordering::SeqCst);
+        }
         (self.version, self.calm) = (FINAL, true);
     }
 
@@ -244,6 +251,9 @@ impl Fixture {
 
     /// Runs the consumer on some messages: it processes them, dead-letters them, or dies before deleting them.
     pub async fn consume(&mut self) {
+        if self.stops_in_the_middle().await {
+            return;
+        }
         let max = 1 + self.chance.below(BATCH_ENTRIES_MAX);
         for message in self.queue.receive(&self.main, max, Span::ZERO, None).await.unwrap_or_default() {
             let Some(n) = orders::number_of(&message.content.body) else {
@@ -311,11 +321,20 @@ impl Fixture {
     }
 }
 
+/// Returns the random faults of a process.
+fn faults(watch: Arc<dyn Watch>, lag: Arc<Lag>, chance: Chance, rate: usize) -> Arc<Faults> {
+    let faults = Arc::new(Faults::default());
+    faults.set_watch(watch);
+    faults.set_lag(lag);
+    faults.fail_at_random(RandomFaults { chance, faults_per_mille: rate, deaths_pct: 40, refusals_per_mille: rate });
+    faults
+}
+
 type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-fn clock_with_skew(clock: &Arc<AtomicI64>, skew: Span) -> Now {
-    let clock = clock.clone();
-    Arc::new(move || Timestamp::from_ms(clock.load(Ordering::SeqCst)).plus(skew))
+fn clock_with_skew(clock: &Arc<AtomicI64>, skew: &Arc<AtomicI64>) -> Now {
+    let (clock, skew) = (clock.clone(), skew.clone());
+    Arc::new(move || Timestamp::from_ms(clock.load(Ordering::SeqCst) + skew.load(Ordering::SeqCst)))
 }
 
 fn policy() -> Policy {
@@ -324,6 +343,7 @@ fn policy() -> Policy {
         replay: ReplayPolicy {
             pace_per_s: 20,
             window_slack_ms: Span::from_secs(1),
+            backlog_ms_max: Span::from_secs(60),
             wave_delay_ms: Span::from_ms(500),
             wave_delay_ms_max: Span::from_secs(2),
             ..ReplayPolicy::default()

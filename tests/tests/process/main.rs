@@ -1,3 +1,5 @@
 //! Tests of a real `dlo demo` process.
 
+mod files;
 mod kill;
+mod links;

@@ -92,6 +92,7 @@ async fn it_is_approved(anna: &Person) {
 async fn approves(anna: &Person, letters: u64, shot: Option<&str>) {
     anna.clicks("button", "Approve and replay…").await;
     anna.find("dialog", &format!("Replay {letters} letters to orders?")).await;
+    anna.sees("anna is a demo identity.").await;
     anna.writes("Why is it safe to replay now?", "Ten of them went through on staging.").await;
     let count = format!("Type {letters} to confirm");
     if anna.has("textbox", &count).await {
