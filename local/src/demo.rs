@@ -122,12 +122,12 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
         tokio::spawn(feed::minutes(office.clone(), SWEEP_EVERY, shutdown.clone())),
         tokio::spawn(files.checkpoints(SWEEP_EVERY, shutdown.clone())),
     ];
-    let server = tokio::spawn(serve::serve(listener, router, shutdown));
+    let server = tokio::spawn(serve::serve(listener, router, serve::Limits::default(), shutdown));
     crate::screen::welcome(&url, &links, &config.folder)?;
     crate::screen::links_on_enter(links);
     crate::screen::until_shutdown().await;
 
-    eprintln!("\nClosing the office. All data stays in {}.", config.folder.display());
+    office::say_error!("\nClosing the office. All data stays in {}.", config.folder.display());
     Control::remove(&config.folder);
     // Fails only if all receivers have ended already.
     let _ = close.send(true);

@@ -28,7 +28,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub type Shutdown = watch::Receiver<bool>;
 
 /// Waits until the process shuts down.
-async fn begun(shutdown: &mut Shutdown) {
+pub(crate) async fn begun(shutdown: &mut Shutdown) {
     // An error means that the sender is gone, which ends the feeds too.
     let _ = shutdown.wait_for(|shutdown| *shutdown).await;
 }

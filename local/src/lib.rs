@@ -2,6 +2,9 @@
 //!
 //! This crate only wires the handlers of the crate `office`; it contains no rules and no handlers of its own.
 
+// They panic if they cannot write: see `office::log`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod backup;
 pub mod classify;
 pub mod clock;

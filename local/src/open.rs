@@ -147,7 +147,7 @@ pub struct Opened {
     folder: PathBuf,
     close: watch::Sender<bool>,
     feeds: Vec<JoinHandle<()>>,
-    server: JoinHandle<io::Result<()>>,
+    server: JoinHandle<()>,
     _lock: File,
 }
 
@@ -185,7 +185,7 @@ impl Opened {
         feeds.push(tokio::spawn(files.clone().checkpoints(SWEEP_EVERY, shutdown.clone())));
         let more = crate::control::router(links.clone()).merge(backup::router(links.control.clone(), files));
         let router = serve::router(api, links.sessions.clone(), more, config.dashboard);
-        let server = tokio::spawn(serve::serve(listener, router, shutdown));
+        let server = tokio::spawn(serve::serve(listener, router, serve::Limits::default(), shutdown));
         Ok(Self { office, dlq, peeked_count, links, folder: config.folder, close, feeds, server, _lock: lock })
     }
 

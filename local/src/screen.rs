@@ -4,6 +4,7 @@ use crate::control::Links;
 use crate::sign_in::NoRandomness;
 #[cfg(feature = "aws")]
 use domain::id::QueueArn;
+use office::{say, say_error};
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -21,7 +22,7 @@ fn sign_in(links: &Links, folder: &Path) -> Result<String, NoRandomness> {
 /// Prints the demo's first screen.
 pub fn welcome(url: &str, links: &Links, folder: &Path) -> Result<(), NoRandomness> {
     let sign_in = sign_in(links, folder)?;
-    println!(
+    say!(
         "
 Dead Letter Office is running.
 
@@ -48,7 +49,7 @@ fn keys() -> &'static str {
 /// Prints the notice of an office that takes letters into custody.
 #[cfg(feature = "aws")]
 pub fn in_custody(dlq: &QueueArn, folder: &Path) {
-    println!(
+    say!(
         "
 Dead Letter Office takes letters from {dlq} into custody.
 
@@ -62,7 +63,7 @@ Replays send letters to the real main queue.",
 /// Prints the notice of a read-only office.
 #[cfg(feature = "aws")]
 pub fn peeked(dlq: &QueueArn, count: usize, letters_max: usize) {
-    println!(
+    say!(
         "
 Dead Letter Office read {count} letters from {dlq}.
 
@@ -71,14 +72,14 @@ ApproximateReceiveCount grew by one, and hid it from other consumers for two min
 This office is read-only: it cannot send or delete letters. To replay, start it with `--custody`."
     );
     if count >= letters_max {
-        println!("There may be more letters: at most {letters_max} are read.");
+        say!("There may be more letters: at most {letters_max} are read.");
     }
 }
 
 /// Prints how to sign in.
 #[cfg(feature = "aws")]
 pub fn links(links: &Links, folder: &Path) -> Result<(), NoRandomness> {
-    println!("\n{}\n{}\n", sign_in(links, folder)?, keys());
+    say!("\n{}\n{}\n", sign_in(links, folder)?, keys());
     Ok(())
 }
 
@@ -99,8 +100,8 @@ pub fn links_on_enter(links: Links) {
                 return;
             }
             match links.print() {
-                Ok(text) => println!("{text}"),
-                Err(error) => eprintln!("{error}"),
+                Ok(text) => say!("{text}"),
+                Err(error) => say_error!("{error}"),
             }
         }
     });

@@ -121,9 +121,8 @@ pub fn router(api: Api, endpoints: &[Endpoint]) -> Router {
     for endpoint in endpoints {
         routes = routes.route(endpoint.path, endpoint.guarded(&api));
     }
-    let document = openapi::document(endpoints);
     let routes = routes
-        .route("/openapi.json", axum::routing::get(async move || axum::Json(document.clone())))
+        .route("/openapi.json", openapi::route(endpoints))
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(answer::no_such_method)
         .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))

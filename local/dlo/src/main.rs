@@ -1,12 +1,15 @@
 //! The program `dlo`: the office on one machine.
 
+// They panic if they cannot write: see `office::log`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 use clap::{Parser, Subcommand};
 use local::classify::Mode;
 use local::control::Control;
 use local::demo::{self, DemoConfig};
 use local::panel::{self, PanelCommand};
 use std::error::Error;
-use std::io::{self, BufWriter, IsTerminal};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -128,7 +131,7 @@ fn main() -> ExitCode {
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("dlo: {}", office::error::chain(error.as_ref()));
+            office::say_error!("dlo: {}", office::error::chain(error.as_ref()));
             ExitCode::FAILURE
         }
     }
@@ -170,11 +173,11 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         }
         Command::Orders { data, command } => {
             let url = Control::read(&data)?.url;
-            println!("{}", on_runtime(async { Ok(panel::cli(&url, command).await?) })?);
+            print(&on_runtime(async { Ok(panel::cli(&url, command).await? + "\n") })?)?;
         }
         Command::Links { data } => {
             let control = Control::read(&data)?;
-            print!("{}", on_runtime(async { Ok(control.new_links().await?) })?);
+            print(&on_runtime(async { Ok(control.new_links().await?) })?)?;
         }
         Command::Classify { merge } => {
             let mode = if merge { Mode::Merge } else { Mode::Stream };
@@ -183,7 +186,7 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         }
         Command::Openapi => {
             let document = office::api::document(&local::serve::endpoints());
-            println!("{}", serde_json::to_string_pretty(&document)?);
+            print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -201,11 +204,20 @@ fn on_runtime<T>(work: impl Future<Output = Result<T, Box<dyn Error>>>) -> Resul
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }
 
+/// Prints what a command was called for. Unlike the office's own output, losing it is an error.
+fn print(text: &str) -> Result<(), Box<dyn Error>> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    Ok(written.map_err(|error| format!("cannot write the output: {error}"))?)
+}
+
 /// Logs to stderr: plain lines on a terminal, JSON otherwise. `RUST_LOG` sets the level; the default is `warn`.
 fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(office::log::stderr);
+    // It reports its own errors with `eprintln!`.
+    let subscriber = subscriber.log_internal_errors(false);
     if io::stderr().is_terminal() {
         subscriber.init();
     } else {

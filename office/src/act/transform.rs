@@ -39,7 +39,7 @@ pub async fn save_transform(
     if let Some(error) = hidden(&request.program, Lines::Many) {
         return Err(OfficeError::Invalid(format!("the program {error}")));
     }
-    if let Err(faults) = office.transforms.run(&request.program, &[], false).await? {
+    if let Err(faults) = office.transforms.previewing()?.run(&request.program, &[], false).await? {
         return Err(OfficeError::Invalid(printed(&faults)));
     }
     let saved = office.store.transforms(id).await?;
@@ -77,16 +77,17 @@ pub async fn preview(
         )));
     }
     request.filter.check()?;
+    let runner = office.transforms.previewing()?;
     let group = facts(office, id).await?.group;
     let sample = sample(office, &group, &request.filter, most).await?;
     let mut preview = TransformPreview::default();
     let until = Instant::now() + CALL_MAX;
     // A program that does not compile is reported even if no letter waits.
-    if let Err(faults) = office.transforms.run(&request.program, &[], false).await? {
+    if let Err(faults) = runner.run(&request.program, &[], false).await? {
         return Ok(TransformPreview { faults, ..preview });
     }
     for chunk in sample.chunks(TOGETHER) {
-        let tried = match changed::tried(office, &request.program, chunk, true).await? {
+        let tried = match changed::tried(&runner, &request.program, chunk, true).await? {
             Ok(tried) => tried,
             Err(faults) => return Ok(TransformPreview { faults, ..TransformPreview::default() }),
         };
@@ -116,6 +117,7 @@ pub async fn dry_run(
     request: &DryRunRequest,
 ) -> Result<DryRun, OfficeError> {
     request.filter.check()?;
+    let runner = office.transforms.previewing()?;
     let group = facts(office, id).await?.group;
     let found = office.store.transform(id, request.version).await?.ok_or(OfficeError::NoTransform(request.version))?;
     let (transform, stored) = (found.transform, found.dry_run);
@@ -135,7 +137,7 @@ pub async fn dry_run(
     for _ in 0..PAGES_MAX {
         let page = page(office, &group, &before.filter, cursor.as_ref(), PAGE_MAX / 4).await?;
         for chunk in page.letters.chunks(TOGETHER) {
-            let tried = changed::tried(office, &transform.program, chunk, false).await?;
+            let tried = changed::tried(&runner, &transform.program, chunk, false).await?;
             let tried = tried.map_err(|faults| OfficeError::Invalid(printed(&faults)))?;
             for (letter, outcome) in chunk.iter().zip(tried) {
                 counts.count(&outcome);

@@ -4,10 +4,12 @@ use crate::error::{OfficeError, chain};
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use domain::gate::Condition;
 use domain::limits::ERROR_BYTES_MAX;
 use domain::text::head;
+use transform::WorkerError;
 use wire::{ErrorBody, ErrorCode};
 
 /// The response of a handler.
@@ -29,12 +31,17 @@ pub struct ApiError {
     pub unmet: Vec<Condition>,
     /// Details for the log.
     pub log: Option<String>,
+    /// After how many seconds a retry is worthwhile (`Retry-After`).
+    pub retry_after_s: Option<u32>,
 }
+
+/// A preview takes about this long, seconds; then another one finds a place.
+const PREVIEW_S: u32 = 5;
 
 impl ApiError {
     /// Returns an error with a code and a message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), unmet: Vec::new(), log: None }
+        Self { code, message: message.into(), unmet: Vec::new(), log: None, retry_after_s: None }
     }
 
     /// Returns the HTTP status of the code.
@@ -96,8 +103,9 @@ impl From<OfficeError> for ApiError {
             }
             _ => sentence(error.to_string()),
         };
+        let retry_after_s = matches!(error, OfficeError::Transform(WorkerError::Busy)).then_some(PREVIEW_S);
         let unmet = if let OfficeError::GateClosed(unmet) = error { unmet } else { Vec::new() };
-        Self { code, message, unmet, log }
+        Self { code, message, unmet, log, retry_after_s }
     }
 }
 
@@ -134,6 +142,9 @@ impl IntoResponse for ApiError {
     /// [`super::finish`] adds the request id to the body, and writes the log line.
     fn into_response(self) -> Response {
         let mut response = (self.status(), Json(self.body(""))).into_response();
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
         response.extensions_mut().insert(self);
         response
     }

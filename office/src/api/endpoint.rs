@@ -18,6 +18,7 @@ pub(super) const JSON: &[&str] = &["application/json"];
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// One endpoint. Endpoints with the same path and different methods are combined.
+#[derive(Clone)]
 pub struct Endpoint {
     /// The path below the API's root, with `{parameters}`.
     pub path: &'static str,

@@ -6,7 +6,9 @@ use super::door::Door;
 use super::{Api, Caller};
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, WWW_AUTHENTICATE};
+use axum::http::header::{
+    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -71,7 +73,7 @@ pub async fn finish(request: Request, next: Next) -> Response {
         Some(error) => {
             let (parts, _) = response.into_parts();
             let mut whole = (parts.status, Json(error.body(&request_id))).into_response();
-            for name in [WWW_AUTHENTICATE, ALLOW] {
+            for name in [WWW_AUTHENTICATE, ALLOW, RETRY_AFTER] {
                 if let Some(value) = parts.headers.get(&name) {
                     whole.headers_mut().insert(name, value.clone());
                 }

@@ -2,12 +2,24 @@
 
 use super::endpoint::{Endpoint, JSON};
 use super::params;
+use axum::body::Bytes;
 use axum::http::Method;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::{MethodRouter, get};
 use domain::role::Role;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
+use std::sync::{Arc, LazyLock};
 use wire::{API_ROOT, ErrorBody};
+
+/// Returns the route that responds with the document. It is made when someone first asks for it, once, and shared by all
+/// responses: as a tree it takes several times its length, and most processes never need it.
+pub(super) fn route<S: Clone + Send + Sync + 'static>(endpoints: &[Endpoint]) -> MethodRouter<S> {
+    let endpoints = endpoints.to_vec();
+    let text = Arc::new(LazyLock::new(move || Bytes::from(document(&endpoints).to_string())));
+    get(async move || ([(CONTENT_TYPE, "application/json")], Bytes::clone(&text)))
+}
 
 /// Returns the document of these endpoints: OpenAPI 3.1, whose schemas are JSON Schema 2020-12.
 pub fn document(endpoints: &[Endpoint]) -> Value {

@@ -3,3 +3,4 @@
 mod files;
 mod kill;
 mod links;
+mod log;
