@@ -71,8 +71,7 @@ impl Handler {
     /// Handles messages; returns those that must come again.
     async fn handle(&self, office: &Office, queue: &QueueArn, messages: Vec<Received>) -> Vec<MessageId> {
         match self {
-            // Here the queue port itself fills in the main queue of letters that name none.
-            Self::Letters => event::letters(office, queue, messages, None).await,
+            Self::Letters => event::letters(office, queue, messages).await,
             Self::Receipts => event::receipts(office, messages).await,
             Self::Steps { executor } => event::steps(office, messages, executor).await,
         }

@@ -32,6 +32,7 @@ pub mod log;
 mod merged;
 pub mod office;
 mod payloads;
+pub mod person;
 pub mod port;
 pub mod replay;
 pub mod sweep;

@@ -34,6 +34,9 @@ enum Command {
         /// Delete the files of earlier runs first
         #[arg(long)]
         fresh: bool,
+        /// Open what can be read of damaged files, after copying them to a folder `damaged-1`, `damaged-2`, …
+        #[arg(long)]
+        accept_damage: bool,
         /// Orders that the demo places per second; 0 for none
         #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=100))]
         orders_per_s: u32,
@@ -70,6 +73,23 @@ enum Command {
         /// Policy file (see infra/policy.example.json); the defaults apply without one
         #[arg(long, value_name = "FILE")]
         policy: Option<PathBuf>,
+        /// Open what can be read of damaged files, after copying them to a folder `damaged-1`, `damaged-2`, …
+        #[arg(long)]
+        accept_damage: bool,
+        /// Your name in the audit log, for every role; the name of your user account without it
+        #[arg(long = "as", value_name = "NAME")]
+        user: Option<String>,
+    },
+    /// Back up the office's folder, also while the office runs
+    ///
+    /// The backup is a folder that `--data` opens. Its files are from one moment, and verified.
+    Backup {
+        /// New folder for the backup
+        #[arg(value_name = "TO")]
+        to: PathBuf,
+        /// Folder of the office
+        #[arg(long, value_name = "FOLDER", default_value = ".dlo")]
+        data: PathBuf,
     },
     /// Control the demo service: deploy versions, take payments down, place orders
     Orders {
@@ -119,12 +139,15 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
     match command {
-        Command::Demo { data, port, fresh, orders_per_s } => {
-            let config = DemoConfig { folder: data, port, fresh, orders_per_s, dashboard: dashboard_files::FILES };
+        Command::Demo { data, port, fresh, accept_damage, orders_per_s } => {
+            let dashboard = dashboard_files::FILES;
+            let config = DemoConfig { folder: data, port, fresh, orders_per_s, accept_damage, dashboard };
             on_runtime(async { Ok(demo::run(config).await?) })?;
         }
         #[cfg(feature = "aws")]
-        Command::Open { queue, peek: _, custody, main, receipts, data, port, policy } => {
+        Command::Open { queue, peek: _, custody, main, receipts, data, port, policy, accept_damage, user } => {
+            let user = local::sign_in::user(user.as_deref())
+                .map_err(|error| format!("{error}; choose another name with --as"))?;
             let policy = policy.map(|file| read_policy(&file)).transpose()?.unwrap_or_default();
             let main = main.map(domain::id::QueueArn::new);
             on_runtime(async {
@@ -137,11 +160,16 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                     custody,
                     folder: data,
                     port,
+                    accept_damage,
+                    user,
                     policy,
                     dashboard: dashboard_files::FILES,
                 };
                 Ok(local::open::run(config).await?)
             })?;
+        }
+        Command::Backup { to, data } => {
+            print(&on_runtime(async { Ok(local::backup::run(&data, &to).await?.to_string() + "\n") })?)?;
         }
         Command::Orders { data, command } => {
             let url = Control::read(&data)?.url;
@@ -168,7 +196,8 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
 fn read_policy(file: &std::path::Path) -> Result<domain::policy::Policy, Box<dyn Error>> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("cannot read the policy file {}: {error}", file.display()))?;
-    Ok(serde_json::from_str(&text).map_err(|error| format!("{} is not a valid policy: {error}", file.display()))?)
+    let invalid = |error| format!("{} is not a valid policy: {}", file.display(), office::error::chain(&error));
+    Ok(domain::policy::Policy::parse(&text).map_err(invalid)?)
 }
 
 fn on_runtime<T>(work: impl Future<Output = Result<T, Box<dyn Error>>>) -> Result<T, Box<dyn Error>> {

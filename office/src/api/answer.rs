@@ -7,6 +7,8 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use domain::gate::Condition;
+use domain::limits::ERROR_BYTES_MAX;
+use domain::text::head;
 use transform::WorkerError;
 use wire::{ErrorBody, ErrorCode};
 
@@ -49,7 +51,9 @@ impl ApiError {
             ErrorCode::Forbidden => StatusCode::FORBIDDEN,
             ErrorCode::NotFound => StatusCode::NOT_FOUND,
             ErrorCode::Invalid => StatusCode::BAD_REQUEST,
+            ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ErrorCode::GateClosed | ErrorCode::Conflict => StatusCode::CONFLICT,
             ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -77,12 +81,13 @@ impl From<OfficeError> for ApiError {
             OfficeError::NoGroup(_)
             | OfficeError::NoLetter(_)
             | OfficeError::NoReplay(_)
-            | OfficeError::NoTransform(_) => ErrorCode::NotFound,
+            | OfficeError::NoTransform(_)
+            | OfficeError::NoVersion => ErrorCode::NotFound,
             OfficeError::NoPlan | OfficeError::PlanChanged | OfficeError::OutOfDate | OfficeError::NotNow(_) => {
                 ErrorCode::Conflict
             }
             OfficeError::GateClosed(_) => ErrorCode::GateClosed,
-            OfficeError::Invalid(_) | OfficeError::Plan(_) => ErrorCode::Invalid,
+            OfficeError::Invalid(_) | OfficeError::Plan(_) | OfficeError::Filter(_) => ErrorCode::Invalid,
             OfficeError::Contended { .. } | OfficeError::Queue(_) | OfficeError::Transform(_) => ErrorCode::Unavailable,
             OfficeError::Store(_) | OfficeError::StepRefused { .. } | OfficeError::NoAnswer { .. } => {
                 ErrorCode::Internal
@@ -112,16 +117,25 @@ impl From<crate::port::StoreError> for ApiError {
 
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> Self {
-        let too_large = rejection.status() == StatusCode::PAYLOAD_TOO_LARGE;
-        let code = if too_large { ErrorCode::TooLarge } else { ErrorCode::Invalid };
-        Self::new(code, format!("Invalid request body: {}.", rejection.body_text()))
+        let code = match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::TooLarge,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => ErrorCode::UnsupportedMediaType,
+            _ => ErrorCode::Invalid,
+        };
+        Self::new(code, format!("Invalid request body: {}.", repeated(&rejection.body_text())))
     }
 }
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> Self {
-        Self::new(ErrorCode::Invalid, format!("Invalid query: {}.", rejection.body_text()))
+        Self::new(ErrorCode::Invalid, format!("Invalid query: {}.", repeated(&rejection.body_text())))
     }
+}
+
+/// Returns a parser's message without the long part: it repeats names of the request.
+fn repeated(message: &str) -> String {
+    let start = head(message, ERROR_BYTES_MAX);
+    if start.len() < message.len() { format!("{start}…") } else { start.into() }
 }
 
 impl IntoResponse for ApiError {
@@ -140,10 +154,6 @@ pub(super) async fn no_such_path() -> ApiError {
     ApiError::new(ErrorCode::NotFound, "Not found. See /api/v1/openapi.json for all endpoints.")
 }
 
-pub(super) async fn no_such_method() -> Response {
-    let error =
-        ApiError::new(ErrorCode::Invalid, "Method not allowed here. See /api/v1/openapi.json for all endpoints.");
-    let mut response = error.into_response();
-    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-    response
+pub(super) async fn no_such_method() -> ApiError {
+    ApiError::new(ErrorCode::MethodNotAllowed, "Method not allowed here. See /api/v1/openapi.json for all endpoints.")
 }

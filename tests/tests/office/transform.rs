@@ -238,7 +238,7 @@ impl Identify for ByName {
     async fn who(&self, token: &str, _: Timestamp) -> Option<Caller> {
         let (role, name) = token.split_once(':')?;
         let role = Role::ALL.into_iter().find(|one| one.as_str() == role)?;
-        Some(Caller { actor: name.into(), role })
+        Some(Caller::new(name, role))
     }
 }
 
