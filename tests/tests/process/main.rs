@@ -1,3 +1,4 @@
 //! Tests of a real `dlo demo` process.
 
+mod folder;
 mod kill;
