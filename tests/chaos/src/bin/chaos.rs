@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
+use tokio::signal::unix::{SignalKind, signal};
 
 const USAGE: &str = "usage: chaos [--minutes N] [--rounds N] [--seed S] [--lanes N] [--fault <name>]";
 /// Where Debian puts libfaketime, below the folder of libraries.
@@ -52,9 +53,16 @@ fn options() -> Result<Options> {
 }
 
 #[tokio::main]
-async fn main() -> Result<ExitCode> {
+async fn main() -> ExitCode {
+    run_all().await.unwrap_or_else(|error| {
+        eprintln!("chaos: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+async fn run_all() -> Result<ExitCode> {
     let options = options()?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let dlo = std::env::var_os("DLO_BIN").map_or_else(|| root.join("target/demo/dlo"), PathBuf::from);
     if !dlo.is_file() {
         bail!("no program at {}: set DLO_BIN, or start this with `cargo xtask chaos`", dlo.display());
@@ -92,9 +100,11 @@ async fn main() -> Result<ExitCode> {
         tokio::spawn(run(setup, shared.clone()))
     });
     let lanes: Vec<_> = lanes.collect();
+    let mut terminated = signal(SignalKind::terminate())?;
     tokio::select! {
         all = async { for lane in lanes { lane.await??; } anyhow::Ok(()) } => all?,
         _ = tokio::signal::ctrl_c() => bail!("interrupted"),
+        _ = terminated.recv() => bail!("ended by a signal"),
     }
     let report = shared.lock().unwrap_or_else(PoisonError::into_inner);
     print!("{}", report.text());
