@@ -2,6 +2,8 @@
 
 mod error;
 mod http;
+mod renew;
+mod transport;
 
 pub use error::ApiError;
 pub use http::{Answer, Seen};
@@ -15,6 +17,7 @@ use domain::replay::OutcomeKind;
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
 use http::{delete, file, get, path, post};
+use transport::exchange;
 use wire::{
     ApproveRequest, AuditPage, DeclareFixRequest, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
     IssuerSignInRequest, LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewTransformRequest,
@@ -32,12 +35,12 @@ pub async fn issuer() -> Done<Option<String>> {
 
 /// Exchanges a one-time code for a session.
 pub async fn sign_in(code: String) -> Done<Session> {
-    post("/session", &SignInRequest { code }).await
+    exchange("/session", &SignInRequest { code }).await
 }
 
 /// Exchanges an issuer's code for a session.
 pub async fn exchange_code(request: IssuerSignInRequest) -> Done<Session> {
-    post("/session/code", &request).await
+    exchange("/session/code", &request).await
 }
 
 /// Ends the session.
@@ -87,9 +90,9 @@ pub async fn letter(id: LetterId, seen: Seen) -> Fetched<LetterDetail> {
     get(&path(&["letters", id.as_str()]), &seen).await
 }
 
-/// Returns a page of a group's audit log, newest first.
-pub async fn audit(id: GroupId, cursor: Option<String>, seen: Seen) -> Fetched<AuditPage> {
-    let query = query(&[("cursor", cursor)]);
+/// Returns a page of a group's audit log, newest first; without views of payloads if `views` is false.
+pub async fn audit(id: GroupId, views: bool, cursor: Option<String>, seen: Seen) -> Fetched<AuditPage> {
+    let query = query(&[("views", (!views).then(|| "false".to_string())), ("cursor", cursor)]);
     get(&format!("{}{query}", path(&["groups", id.as_str(), "audit"])), &seen).await
 }
 

@@ -4,7 +4,9 @@ use crate::clock::Clock;
 use crate::component::{Help, HelpOpen, Rail, Toaster, Toasts};
 use crate::keys::{self, Keys, key};
 use crate::nav::Nav;
-use crate::page::{GroupPage, GroupsPage, Memory, ReplayPage, ReplaysPage, SignInPage, SignedOut, UnknownPage};
+use crate::page::{
+    GroupPage, GroupsPage, IdleWatch, Memory, ReplayPage, ReplaysPage, SignInPage, SignedOut, UnknownPage,
+};
 use crate::prefs::Prefs;
 use crate::reactive::prelude::*;
 use crate::session::{SignedIn, Tab};
@@ -39,6 +41,7 @@ pub fn App() -> impl IntoView {
         <div class="shell">
             <Show when=move || inside.get()>
                 <Rail />
+                <IdleWatch />
             </Show>
             <main id="main" tabindex="-1">
                 {part(move || match (page.get(), inside.get()) {

@@ -9,6 +9,7 @@ pub mod app;
 pub mod clock;
 pub mod command;
 pub mod component;
+pub mod draft;
 pub mod issuer;
 pub mod json;
 pub mod keys;

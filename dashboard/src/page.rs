@@ -3,6 +3,7 @@
 mod download;
 mod group;
 mod groups;
+mod idle;
 mod paged;
 mod replay;
 mod replays;
@@ -11,6 +12,7 @@ mod unknown;
 
 pub use group::GroupPage;
 pub use groups::{GroupsPage, Memory};
+pub use idle::IdleWatch;
 pub use replay::ReplayPage;
 pub use replays::ReplaysPage;
 pub use signin::{SignInPage, SignedOut};

@@ -1,14 +1,23 @@
 //! The session: one per tab (`sessionStorage`), so that a person can be operator in one tab and approver in another. It
 //! survives a reload and ends with the tab.
 
+use crate::clock;
+use crate::draft;
 use crate::json;
 use crate::reactive::prelude::*;
-use dashboard_model::words;
+use dashboard_model::{stay, words};
 use domain::role::Permission;
+use domain::time::{Span, Timestamp};
 use wire::{Me, Session};
 
 const TOKEN: &str = "dlo.token";
 const ME: &str = "dlo.me";
+/// The key of the issuer's refresh token.
+const REFRESH: &str = "dlo.refresh";
+/// The key of the time at which the session is renewed, by this machine's clock, milliseconds.
+const RENEW_AT: &str = "dlo.renew-at";
+/// How long after a failed renewal the next one is tried.
+const RETRY_AFTER: Span = Span::from_secs(10);
 /// The key of a sign-in that is in progress at an issuer.
 const PENDING: &str = "dlo.pending";
 
@@ -21,6 +30,8 @@ pub enum SignedIn {
     No,
     /// The office ended the session.
     Ended,
+    /// Signed out for lack of input; the time that a session may be idle.
+    Idle(Option<Span>),
 }
 
 /// This tab's session.
@@ -45,8 +56,16 @@ impl Tab {
     pub fn me(self) -> Option<Me> {
         match self.0.get() {
             SignedIn::As(me) => Some(*me),
-            SignedIn::No | SignedIn::Ended => None,
+            SignedIn::No | SignedIn::Ended | SignedIn::Idle(_) => None,
         }
+    }
+
+    /// Returns the signed-in person. Not tracked.
+    pub fn me_untracked(self) -> Option<Me> {
+        self.0.with_untracked(|state| match state {
+            SignedIn::As(me) => Some(Me::clone(me)),
+            _ => None,
+        })
     }
 
     /// Explains why the person may not do something. Returns `None` if they may. Tracked.
@@ -59,18 +78,39 @@ impl Tab {
 
     /// Starts a session.
     pub fn enter(self, session: &Session) {
-        store(TOKEN, Some(&session.token));
-        store(ME, serde_json::to_string(&session.me).ok().as_deref());
+        draft::forget_unless(session.me.name.as_str());
+        keep(session);
         self.0.set(SignedIn::As(Box::new(session.me.clone())));
     }
 
-    /// Ends the session: by the person, or (`ended`) by the office.
+    /// Ends the session: by the person, or (`ended`) by the office. If the office ended it, the text in forms is kept.
     pub fn leave(self, ended: bool) {
-        store(TOKEN, None);
-        store(ME, None);
+        match (ended, self.me_untracked()) {
+            (true, Some(me)) => draft::keep(me.name.as_str()),
+            (true, None) => {}
+            (false, _) => draft::forget_unless(""),
+        }
+        self.clear();
         let next = if ended { SignedIn::Ended } else { SignedIn::No };
-        if self.0.get_untracked() != next {
+        // A person who was signed out for lack of input reads that, and not that requests fail since.
+        let is_idle = self.0.with_untracked(|state| matches!(state, SignedIn::Idle(_)));
+        if self.0.get_untracked() != next && !(ended && is_idle) {
             self.0.set(next);
+        }
+    }
+
+    /// Hides everything because the person makes no input, and keeps the text in forms. The session still exists.
+    pub fn hide(self) {
+        if let Some(me) = self.me_untracked() {
+            draft::keep(me.name.as_str());
+            self.0.set(SignedIn::Idle(me.idle_ms));
+        }
+    }
+
+    /// Removes the session from the tab's storage.
+    pub fn clear(self) {
+        for key in [TOKEN, ME, REFRESH, RENEW_AT] {
+            store(key, None);
         }
     }
 }
@@ -83,6 +123,44 @@ pub fn tab() -> Tab {
 /// Returns this tab's token, for the header of each request.
 pub fn token() -> Option<String> {
     stored(TOKEN)
+}
+
+/// Returns the issuer's refresh token.
+pub fn refresh_token() -> Option<String> {
+    stored(REFRESH)
+}
+
+/// Stores a session.
+pub fn keep(session: &Session) {
+    store(TOKEN, Some(&session.token));
+    store(ME, serde_json::to_string(&session.me).ok().as_deref());
+    store(REFRESH, session.refresh.as_deref());
+    set_renewal(stay::renew_at(clock::now(), session.lasts_ms));
+}
+
+/// Returns whether the token expires soon and can be renewed.
+pub fn is_renewal_due() -> bool {
+    let renew_at = stored(RENEW_AT).and_then(|text| text.parse().ok()).map(Timestamp::from_ms);
+    refresh_token().is_some() && renew_at.is_some_and(|at| at <= clock::now())
+}
+
+/// Makes the renewal due.
+pub fn renew_now() {
+    set_renewal(clock::now());
+}
+
+/// Tries the next renewal a little later.
+pub fn postpone_renewal() {
+    set_renewal(clock::now().plus(RETRY_AFTER));
+}
+
+/// Removes a refresh token that the issuer no longer accepts. The session ends with its token.
+pub fn forget_refresh_token() {
+    store(REFRESH, None);
+}
+
+fn set_renewal(at: Timestamp) {
+    store(RENEW_AT, Some(&at.as_ms().to_string()));
 }
 
 /// Stores a sign-in that is in progress.

@@ -16,6 +16,8 @@ pub enum AlertKind {
     Regression,
     /// The office paused a replay.
     ReplayPaused,
+    /// The office's clock jumped.
+    ClockJumped,
 }
 
 /// One alert.
@@ -27,8 +29,9 @@ pub struct Alert {
     pub level: Severity,
     /// When it happened.
     pub at: Timestamp,
-    /// The group.
-    pub group: GroupId,
+    /// The group; `None` if the alert is about the office itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupId>,
     /// The replay, if the alert is about one.
     pub replay: Option<ReplayId>,
     /// What happened, in one line.

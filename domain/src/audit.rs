@@ -60,6 +60,17 @@ pub enum Act {
     GroupsUnmerged,
     /// Merging was allowed again for an unmerged variant.
     MergeAllowed,
+    /// A person saw the payload of a letter, or values of it. At most one record per person, letter and hour.
+    PayloadViewed,
+    /// A person saved a history as a file. At most one record per person, file and hour.
+    HistoryExported,
+}
+
+impl Act {
+    /// Whether it only looked at something. A list of changes leaves it out.
+    pub fn is_view(self) -> bool {
+        matches!(self, Self::PayloadViewed | Self::HistoryExported)
+    }
 }
 
 /// One record of the audit log.

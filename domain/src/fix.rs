@@ -1,6 +1,7 @@
 //! A fix: a person's claim that the cause is removed.
 
 use crate::id::Actor;
+use crate::person::PersonId;
 use crate::time::Timestamp;
 use crate::transform::TransformRef;
 use alloc::string::String;
@@ -53,6 +54,9 @@ pub struct Fix {
     pub note: Option<String>,
     /// Who declared it.
     pub declared_by: Actor,
+    /// Their identity, which the approver's is compared with. `None` in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_by_id: Option<PersonId>,
     /// When it was declared.
     pub declared_at: Timestamp,
     /// When it took effect: the deployment's time if one was reported, else the time of declaration. Failures before

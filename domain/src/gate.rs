@@ -4,13 +4,14 @@
 
 mod judge;
 
-pub use judge::effective_at;
+pub use judge::{ONE_MACHINE, effective_at};
 
 use crate::deployment::Deployment;
 use crate::filter::LetterFilter;
 use crate::fix::{Fix, FixKind};
 use crate::group::Tally;
 use crate::id::{Actor, GroupId};
+use crate::person::Person;
 use crate::policy::GatePolicy;
 use crate::reading::Class;
 use crate::tagged::need;
@@ -40,7 +41,8 @@ pub enum ConditionKind {
     LettersReplayable,
     /// The main queue exists, has the same type and grants access.
     QueueReady,
-    /// A person with the right approves. If a second approver is required, it is not the person who declared the fix.
+    /// A person with the right approves. If a second approver is required, it is not the person who declared the fix;
+    /// on one machine, where all sign-ins are one person's, the evidence says so instead.
     Approval,
 }
 
@@ -67,7 +69,7 @@ impl ConditionKind {
             Self::DependencyHealthy => "Dependency healthy",
             Self::LettersReplayable => "Letters can be replayed",
             Self::QueueReady => "Main queue ready",
-            Self::Approval => "Approved by a second person",
+            Self::Approval => "Approval",
         }
     }
 
@@ -238,7 +240,7 @@ pub struct GateFacts<'a> {
     /// The state of the main queue.
     pub queue: QueueFact,
     /// The person or rule that would approve, if one with the right is asking.
-    pub approver: Option<&'a Actor>,
+    pub approver: Option<&'a Person>,
     /// The waived conditions.
     pub waivers: &'a [Waiver],
     /// Whether the policy requires a second approver for these message types ([`crate::policy::Policy::four_eyes`]).

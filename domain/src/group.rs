@@ -261,7 +261,7 @@ impl Tally {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupCounts {
-    /// By letter state.
+    /// By letter state. Delivered letters count for ever, even after they are deleted (`delivered_kept_ms`).
     pub by_state: BTreeMap<LetterStateKind, Tally>,
     /// Deaths, including those of returned letters.
     pub deaths: u64,

@@ -43,7 +43,8 @@ macro_rules! text_id {
 }
 
 text_id!(
-    /// A letter: the first 128 bits of SHA-256 over main queue and original message id, in hex.
+    /// A letter: the first 128 bits of SHA-256 over main queue and original message id, in hex. See
+    /// [`LetterId::of_dead`] for the exception.
     LetterId
 );
 text_id!(
@@ -82,7 +83,7 @@ impl Actor {
     }
 
     /// The prefix of a policy rule's name.
-    const RULE: &'static str = "rule ";
+    pub const RULE: &'static str = "rule ";
 
     /// Returns the actor for a policy rule, which acts in place of a person.
     pub fn rule(name: &str) -> Self {
@@ -111,6 +112,12 @@ impl LetterId {
     /// Returns the letter's id for a message of this main queue.
     pub fn of(main_queue: &QueueArn, original: &MessageId) -> Self {
         Self(hash_hex(&["letter", main_queue.as_str(), original.as_str()]))
+    }
+
+    /// Returns the id of a letter whose claimed identity belongs to another letter. It depends on the id that SQS gave
+    /// the message in its dead-letter queue, so that no claim can lead to it.
+    pub fn of_dead(dlq: &QueueArn, message: &MessageId) -> Self {
+        Self(hash_hex(&["dead letter", dlq.as_str(), message.as_str()]))
     }
 }
 

@@ -3,11 +3,16 @@
 use crate::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use crate::impact::loss_at;
 use crate::message::{Content, DeadMessage};
+use crate::read::after_replays;
 use crate::reading::{Diagnosis, Reading};
 use crate::tagged::need;
 use crate::time::{Span, Timestamp};
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use serde::{Deserialize, Deserializer, Serialize};
+
+/// The remark on a letter that is kept under the id of its message in the dead-letter queue.
+const CLAIMED_IDENTITY: &str =
+    "It claims the message id of another letter with other content. The claim was ignored: it is a letter of its own.";
 
 /// The state of a letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -124,8 +129,12 @@ pub struct Letter {
     pub main_queue: Option<QueueArn>,
     /// The dead-letter queue where it was found.
     pub dlq: QueueArn,
-    /// Its id on the main queue.
+    /// Its id on the main queue: what SQS says, or else what the message claims.
     pub original_message_id: MessageId,
+    /// Its id in the dead-letter queue, where that is another one: SQS keeps the id when it moves a message, and gives
+    /// a new one to a message that a consumer sends there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dead_message_id: Option<MessageId>,
     /// On FIFO queues, its sequence number in the dead-letter queue when it first died: the sending order within its
     /// message group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,6 +203,7 @@ impl Letter {
             group: reading.group,
             main_queue: reading.main_queue.clone(),
             dlq: message.dlq.clone(),
+            dead_message_id: (reading.original_message_id != message.message_id).then(|| message.message_id.clone()),
             original_message_id: reading.original_message_id,
             sequence_number: message.system.sequence_number.clone(),
             content: reading.original,
@@ -210,10 +220,38 @@ impl Letter {
         }
     }
 
+    /// Whether a new letter is the same dead message: SQS delivered it again, or a consumer dead-lettered it twice. A
+    /// consumer's copy is recognised by its content only, because its identity is a claim.
+    pub fn is_same_death(&self, newer: &Self) -> bool {
+        (self.dlq == newer.dlq && self.id_in_dlq() == newer.id_in_dlq()) || self.content == newer.content
+    }
+
+    fn id_in_dlq(&self) -> &MessageId {
+        self.dead_message_id.as_ref().unwrap_or(&self.original_message_id)
+    }
+
+    /// Returns a new letter under the id that SQS gave its message in the dead-letter queue, because the identity that
+    /// it claims belongs to a letter with other content. Two messages then stay two letters.
+    #[must_use]
+    pub fn under_its_own_id(mut self) -> Self {
+        self.diagnosis.remarks.push(CLAIMED_IDENTITY.to_string());
+        if let Some(id) = self.dead_message_id.take() {
+            self.original_message_id = id;
+        }
+        self.id = LetterId::of_dead(&self.dlq, &self.original_message_id);
+        self
+    }
+
+    /// Whether it has the id that no claim can lead to; see [`Letter::under_its_own_id`].
+    pub fn is_under_its_own_id(&self) -> bool {
+        self.id == LetterId::of_dead(&self.dlq, &self.original_message_id)
+    }
+
     /// Returns the letter after it died again, when a replayed message returned. Content, impact, send time and loss
     /// stay those of the first death. After `replays_max` replays the letter is quarantined.
-    pub fn died_again(&self, reading: Reading, replays_max: u32, now: Timestamp) -> Self {
+    pub fn died_again(&self, mut reading: Reading, replays_max: u32, now: Timestamp) -> Self {
         let is_capped = self.is_capped(replays_max);
+        reading.diagnosis.classification = after_replays(reading.diagnosis.classification, self.replays);
         Self {
             version: self.version + 1,
             group: reading.group,

@@ -32,13 +32,62 @@ pub const DELIVERED_KEPT_MIN: Span = Span::from_days(28);
 pub const FORGET_MAX: usize = 1_000;
 /// The longest observation window that a person may choose, seconds: one day.
 pub const WINDOW_S_MAX: u64 = 86_400;
+/// The maximum number of letters in a canary. A canary is a sample: a fix that fails on one letter in a hundred fails
+/// on some of a thousand, and more letters are a wave.
+pub const CANARY_LETTERS_MAX: u64 = 1_000;
+/// The maximum growth factor from each wave to the next.
+pub const GROWTH_FACTOR_MAX: u64 = 100;
+/// The maximum pace, letters per second: far above what one executor sends.
+pub const PACE_PER_S_MAX: u32 = 10_000;
+/// The highest share of returned letters above which a replay may pause, percent. With 100 it would never pause.
+pub const STOP_SHARE_PCT_MAX: u8 = 90;
+/// The maximum number of letters in one wave of a policy.
+pub const WAVE_LETTERS_MAX: u64 = 100_000;
+/// The maximum number of replays after which a policy quarantines a letter.
+pub const REPLAYS_MAX_MAX: u32 = 100;
+/// The longest wait in a policy: for quiet, between waves, or for a backlog. As long as SQS keeps a message.
+pub const POLICY_WAIT_MAX: Span = Span::from_days(14);
+/// The shortest retention of an SQS queue (botocore, MessageRetentionPeriod).
+pub const RETENTION_MIN: Span = Span::from_mins(1);
+/// The longest retention of an SQS queue (botocore, MessageRetentionPeriod).
+pub const RETENTION_MAX: Span = Span::from_days(14);
+/// The longest time for which a policy may keep delivered letters, other than for ever: 100 years.
+pub const DELIVERED_KEPT_MAX: Span = Span::from_days(36_525);
 /// The maximum number of groups in one answer of the group list; the answer says if there are more.
 pub const GROUPS_SHOWN_MAX: usize = 2_000;
 /// The longest reason, note or reference that a person may write, characters.
 pub const REASON_CHARS_MAX: usize = 2_000;
+/// The longest message type or tenant that a filter may name, characters. Real ones are below a hundred.
+pub const FILTER_CHARS_MAX: usize = 1_000;
+/// The last moment that a request may name: the end of the year 9999, in milliseconds.
+pub const TIME_MS_MAX: i64 = 253_402_300_799_999;
+/// The longest id in a request, characters. Ids of the office have 32.
+pub const ID_CHARS_MAX: usize = 64;
+/// The maximum number of letters that a request may name: as many as fit into its body.
+pub const NAMED_LETTERS_MAX: usize = 1_000;
+/// The longest part of a program's own message that an error answer repeats, bytes.
+pub const ERROR_BYTES_MAX: usize = 400;
+/// The longest name of a person, characters: Cognito allows 128 for a user name.
+pub const NAME_CHARS_MAX: usize = 128;
+/// The longest identifier of a person at an issuer (`sub`), bytes: OpenID Connect Core, section 2.
+pub const SUBJECT_BYTES_MAX: usize = 255;
 /// How long an executor may hold a replay without renewing its lease, milliseconds: longer than sending one batch with
 /// all retries, shorter than a person's patience.
 pub const LEASE_MS: i64 = 30_000;
+/// How far the clocks of two processes may differ, and how far a clock may go back before anybody reacts: ten times
+/// what NTP leaves on a healthy machine. A stored time further in the future is taken as the present.
+pub const CLOCK_SKEW_MAX: Span = Span::from_secs(60);
+/// The longest pace of one run of sends: a run sends at most the letters of one second.
+pub const PACE_MAX: Span = Span::from_secs(1);
+/// The maximum age of a check of the main queue that settles letters: the time after which SQS promises that its counts
+/// are consistent.
+pub const EVIDENCE_AGE_MAX: Span = Span::from_secs(60);
+/// The longest gap between two sweeps after which the clock is still trusted. Sweeps run each minute; after a longer gap
+/// the office was off, or its clock jumped forward.
+pub const SWEEP_GAP_MAX: Span = Span::from_days(1);
+/// How long sweeps must run without such a gap before anything is forgotten: long enough for a person to notice a wrong
+/// clock.
+pub const CLOCK_TRIAL: Span = Span::from_days(1);
 /// The longest stack trace that is stored with a variant, bytes.
 pub const STACK_BYTES_MAX: usize = 64 * 1024;
 /// The maximum size of the consumer crate's stamp, bytes: leaves room in the 1 MiB for nearly any body.
@@ -71,4 +120,6 @@ const _: () = assert!(KEEP_LETTERS_MAX < COMMIT_RECORDS_MAX);
 const _: () = assert!(PLAN_ENTRIES_MAX + PLAN_ENTRIES_MAX / 8 + 2 <= COMMIT_RECORDS_MAX);
 // A send's intent writes a letter and an entry each, plus replay, ledger, counters and audit.
 const _: () = assert!(BATCH_ENTRIES_MAX * 4 + 5 <= COMMIT_RECORDS_MAX);
+// A clock that is wrong by a trial and a gap must not reach letters that may still return.
+const _: () = assert!(CLOCK_TRIAL.as_ms() + SWEEP_GAP_MAX.as_ms() < DELIVERED_KEPT_MIN.as_ms());
 const _: () = assert!(STAMP_BYTES_MAX < MESSAGE_BYTES_MAX / 4);

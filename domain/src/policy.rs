@@ -1,6 +1,13 @@
 //! The policy: a team's decisions. Everything has a safe default.
 
-use crate::id::GroupId;
+mod bounds;
+
+pub use bounds::PolicyError;
+mod sign_in;
+
+pub use sign_in::{Revoked, SignInPolicy};
+
+use crate::id::{GroupId, QueueArn};
 use crate::impact::Severity;
 use crate::limits::DELIVERED_KEPT_MIN;
 use crate::money::Money;
@@ -15,16 +22,19 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use domain::policy::Policy;
 ///
-/// let policy: Policy = serde_json::from_str(r#"{ "replay": { "pace_per_s": 10 } }"#)?;
+/// let policy = Policy::parse(r#"{ "replay": { "pace_per_s": 10 } }"#)?;
 /// assert_eq!(policy.replay.pace_per_s, 10);
 /// assert_eq!(policy.gate, Policy::default().gate);
-/// assert!(serde_json::from_str::<Policy>(r#"{ "misspelt": 1 }"#).is_err());
-/// # Ok::<(), serde_json::Error>(())
+/// assert!(Policy::parse(r#"{ "misspelt": 1 }"#).is_err());
+/// assert!(Policy::parse(r#"{ "replay": { "pace_per_s": 0 } }"#).is_err());
+/// # Ok::<(), domain::policy::PolicyError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Policy {
+    /// The queues that letters may be sent back to.
+    pub queues: QueuePolicy,
     /// The gate.
     pub gate: GatePolicy,
     /// Replays.
@@ -37,6 +47,8 @@ pub struct Policy {
     pub groups: Vec<GroupRule>,
     /// Which plans are approved without a person. None by default.
     pub auto_approvals: Vec<AutoApproval>,
+    /// Who may no longer sign in, and how long a session may be idle.
+    pub sign_in: SignInPolicy,
     /// The retention of dead-letter queues if it cannot be read from the queue, milliseconds. Default: 14 days, the
     /// maximum, which AWS recommends for dead-letter queues.
     pub retention_ms: Span,
@@ -49,12 +61,14 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Self {
         Self {
+            queues: QueuePolicy::default(),
             gate: GatePolicy::default(),
             replay: ReplayPolicy::default(),
             message_types: Vec::new(),
             class_rules: Vec::new(),
             groups: Vec::new(),
             auto_approvals: Vec::new(),
+            sign_in: SignInPolicy::default(),
             retention_ms: Span::from_days(14),
             delivered_kept_ms: Some(Span::from_days(90)),
         }
@@ -82,6 +96,34 @@ impl Policy {
             rule.and_then(|rule| rule.four_eyes).unwrap_or(self.gate.four_eyes)
         };
         if message_types.is_empty() { self.gate.four_eyes } else { message_types.iter().any(asks) }
+    }
+}
+
+/// The main queues that the deployment names. A letter is sent back to the queue that SQS moved it from. Where SQS
+/// names none, because a consumer dead-lettered the message by hand, the letter's own words count only if they name one
+/// of these queues.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct QueuePolicy {
+    /// The main queues that letters may name. The deployment adds its own (`MainQueueArns` in the template).
+    pub main: Vec<QueueArn>,
+    /// The main queue of letters for which neither SQS nor their own words name one.
+    pub default_main: Option<QueueArn>,
+}
+
+impl QueuePolicy {
+    /// Whether a letter may name this queue as its main queue.
+    pub fn names(&self, queue: &QueueArn) -> bool {
+        self.default_main.as_ref() == Some(queue) || self.main.contains(queue)
+    }
+
+    /// Adds main queues that the deployment names, and its default where the policy has none.
+    #[must_use]
+    pub fn and(mut self, main: impl IntoIterator<Item = QueueArn>, default_main: Option<QueueArn>) -> Self {
+        self.main.extend(main);
+        self.default_main = self.default_main.or(default_main);
+        self
     }
 }
 
@@ -141,17 +183,17 @@ impl AutoApproval {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ReplayPolicy {
-    /// The canary's share of the letters, percent, rounded up. Default: 5.
+    /// The canary's share of the letters, percent, 1 to 100, rounded up. Default: 5.
     pub canary_pct: u8,
-    /// The maximum number of letters in the canary. Default: 10.
+    /// The maximum number of letters in the canary, 1 to 1,000. Default: 10.
     pub canary_letters_max: u64,
-    /// The growth factor from each wave to the next. Default: 5.
+    /// The growth factor from each wave to the next, 1 to 100. Default: 5.
     pub growth_factor: u64,
-    /// The maximum number of letters in one wave. Default: 5,000.
+    /// The maximum number of letters in one wave, 1 to 100,000. Default: 5,000.
     pub wave_letters_max: u64,
-    /// Letters per second. Default: 50.
+    /// Letters per second, 1 to 10,000. Default: 50.
     pub pace_per_s: u32,
-    /// A replay pauses if more than this share of a wave's letters return, percent. Default: 50.
+    /// A replay pauses if more than this share of a wave's letters return, percent, 0 to 90. Default: 50.
     pub stop_share_pct: u8,
     /// The number of letters of a wave that must be sent before the share counts; a smaller wave counts as a whole.
     /// Default: 5.

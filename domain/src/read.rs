@@ -11,11 +11,13 @@ mod classify;
 pub(crate) mod costs;
 mod envelope;
 mod fingerprint;
+mod origin;
 mod sorted;
 mod template;
 mod unread;
 mod when;
 
+pub(crate) use classify::after_replays;
 pub(crate) use template::is_file_path;
 
 pub use envelope::PayloadLocation;
@@ -23,7 +25,7 @@ pub use fingerprint::{FINGERPRINT_VERSION, Skeleton};
 pub use stamp::{STAMP_VERSION, Stamp};
 pub use unread::unread;
 
-use crate::id::{GroupId, MessageId, QueueArn};
+use crate::id::{GroupId, QueueArn};
 use crate::impact::Impact;
 use crate::marker::{MARKER_ATTRIBUTE, Marker};
 use crate::message::DeadMessage;
@@ -35,6 +37,7 @@ use alloc::vec::Vec;
 use envelope::{Facts, Layer, Opened};
 use frames::Stack;
 use json::Raw;
+use origin::{Claim, Origin, origin};
 
 /// The names under which messages state their type, in attributes and in bodies. The first name that is present wins.
 const MESSAGE_TYPE_NAMES: [&str; 6] = ["message_type", "messageType", "type", "eventType", "event_type", "detail-type"];
@@ -64,7 +67,12 @@ struct Case<'a> {
     message_type: Option<&'a str>,
     /// Whether the message's own deadline had passed when the consumer failed.
     expired: bool,
+    /// Who claims the failure's class, in words.
+    claimant: &'static str,
 }
+
+/// The claimant of a class in the stamp.
+const STAMP: &str = "the consumer's stamp";
 
 /// Assesses a failure without its message. `body`, if known, is checked for malformed JSON when the failure is empty.
 ///
@@ -84,18 +92,19 @@ struct Case<'a> {
 /// ```
 pub fn classify_failure(failure: &Failure, body: Option<&str>, policy: &Policy) -> Assessment {
     let (stack, payload_problem) = evidence(failure, body);
-    assess(
-        Case { failure, main_queue: None, stack: &stack, payload_problem, message_type: None, expired: false },
-        policy,
-    )
+    assess(Case { payload_problem, ..bare(failure, None, &stack) }, policy).0
+}
+
+/// A failure without its message.
+fn bare<'a>(failure: &'a Failure, main_queue: Option<&'a QueueArn>, stack: &'a Stack) -> Case<'a> {
+    Case { failure, main_queue, stack, payload_problem: None, message_type: None, expired: false, claimant: STAMP }
 }
 
 /// Returns what merging compares of a failure. Called once, when its fingerprint is first seen. Returns `None` if the
 /// fingerprint does not depend on the error message.
 pub fn skeleton(failure: &Failure, main_queue: Option<&QueueArn>) -> Option<Skeleton> {
     let stack = frames::parse(failure.stack.as_deref().unwrap_or_default());
-    let case = Case { failure, main_queue, stack: &stack, payload_problem: None, message_type: None, expired: false };
-    fingerprint::skeleton(case)
+    fingerprint::skeleton(bare(failure, main_queue, &stack))
 }
 
 /// Parses what both the fingerprint and the class need.
@@ -105,14 +114,12 @@ fn evidence(failure: &Failure, body: Option<&str>) -> (Stack, Option<&'static st
     (stack, failure.is_empty().then(problem).flatten())
 }
 
-fn assess(case: Case<'_>, policy: &Policy) -> Assessment {
+/// Assesses a failure, and returns a remark if it contradicts the class that the letter claims.
+fn assess(case: Case<'_>, policy: &Policy) -> (Assessment, Option<String>) {
     let found = fingerprint::compute(case);
-    Assessment {
-        group: found.group,
-        classification: classify::classify(case, policy),
-        title: found.title,
-        culprit: found.culprit,
-    }
+    let classification = classify::classify(case, policy);
+    let remark = classify::contradiction(case, &classification);
+    (Assessment { group: found.group, classification, title: found.title, culprit: found.culprit }, remark)
 }
 
 /// The results that come from the innermost layer of a letter.
@@ -148,15 +155,15 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
     let original = opened.original_content(message);
     let Opened { kind, mut facts, stamp, .. } = opened;
 
-    let main_queue = facts.main_queue.take().or_else(|| system.source_queue.clone());
+    let claim = Claim { main_queue: facts.main_queue.take(), message_id: facts.original_message_id.take() };
+    let Origin { main_queue, message_id } = origin(message, claim, &policy.queues, &mut facts.remarks);
     let sent_at = sent_at(message, stamp.is_some(), facts.sent_at, &mut facts.remarks);
     let redriven = system.source_queue.is_some();
     if facts.failure.is_empty() {
         facts.remarks.push(no_error_remark(kind).to_string());
     }
-    facts.bound_remarks();
     let stack = frames::parse(facts.failure.stack.as_deref().unwrap_or_default());
-    let assessment = assess(
+    let (assessment, contradiction) = assess(
         Case {
             failure: &facts.failure,
             main_queue: main_queue.as_ref(),
@@ -164,14 +171,14 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
             payload_problem: inside.payload_problem,
             message_type: facts.message_type.as_deref(),
             expired: inside.impact.deadline.zip(facts.failed_at).is_some_and(|(deadline, failed)| deadline < failed),
+            claimant: if kind == EnvelopeKind::Consumer { STAMP } else { "the letter's envelope" },
         },
         policy,
     );
+    facts.remarks.extend(contradiction);
+    facts.bound_remarks();
     Reading {
-        original_message_id: facts
-            .original_message_id
-            .as_deref()
-            .map_or_else(|| message.message_id.clone(), MessageId::from),
+        original_message_id: message_id,
         marker: marker_of(message),
         main_queue,
         original,
@@ -189,7 +196,7 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
             tenant: facts.tenant,
             attempts: facts.attempts,
             failure: facts.failure,
-            classification: classify::after_replays(assessment.classification, marker_of(message).as_ref()),
+            classification: assessment.classification,
             title: assessment.title,
             message_type: facts.message_type,
             impact: inside.impact,

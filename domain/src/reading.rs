@@ -105,7 +105,7 @@ pub struct Failure {
     /// The stack trace, unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// The consumer's own statement: transient or permanent.
+    /// The class that the consumer claims: transient or permanent. It decides only where nothing else is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_class: Option<Class>,
 }

@@ -21,5 +21,5 @@ pub use ledger::{Ledger, LedgerMove, WaveLedger};
 pub use message_groups::{Clearance, MessageGroups, rounds};
 pub use plan::{LeftOut, Plan, PlanError, PlanHash, PlanOptions, letters_digest, plan_waves};
 pub use receipt::{RECEIPT_VERSION, Receipt, Unproven};
-pub use state::{Approval, Backlog, Ending, Lease, PauseReason, Phase, ReplayState, Resumed};
-pub use step::{Step, next_step, tripped, wave_delay};
+pub use state::{Approval, Backlog, Ending, Lease, PauseReason, Phase, QueueCounts, ReplayState, Resumed};
+pub use step::{Settling, Step, next_step, tripped, wave_delay};

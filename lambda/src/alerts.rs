@@ -47,17 +47,19 @@ fn subject(alert: &Alert) -> String {
     format!("[{level}] {}", alert.title).chars().map(printable).take(SUBJECT_CHARS_MAX).collect()
 }
 
-/// Returns the URL of the alert's group in the dashboard.
-pub(super) fn group_url(dashboard: &str, alert: &Alert) -> String {
-    format!("{}/groups/{}", dashboard.trim_end_matches('/'), alert.group)
+/// Returns the URL of the alert's group in the dashboard, or of the dashboard.
+pub(super) fn url(dashboard: &str, alert: &Alert) -> String {
+    let dashboard = dashboard.trim_end_matches('/');
+    alert.group.as_ref().map_or_else(|| dashboard.to_string(), |group| format!("{dashboard}/groups/{group}"))
 }
 
 fn message(alert: &Alert, dashboard: Option<&str>) -> String {
-    let group = match dashboard {
-        Some(dashboard) => group_url(dashboard, alert),
-        None => format!("Group {}", alert.group),
+    let place = match (dashboard, &alert.group) {
+        (Some(dashboard), _) => url(dashboard, alert),
+        (None, Some(group)) => format!("Group {group}"),
+        (None, None) => return format!("{}\n\n{}\n", alert.title, alert.advice),
     };
-    format!("{}\n\n{}\n\n{group}\n", alert.title, alert.advice)
+    format!("{}\n\n{}\n\n{place}\n", alert.title, alert.advice)
 }
 
 #[cfg(test)]
@@ -72,7 +74,7 @@ mod tests {
             kind: AlertKind::NewCause,
             level: Severity::Critical,
             at: Timestamp::from_ms(0),
-            group: "3fa9".into(),
+            group: Some("3fa9".into()),
             replay: None,
             title: title.into(),
             advice: "Open the group.".into(),

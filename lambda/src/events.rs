@@ -20,7 +20,7 @@ pub struct EventBridgeAlerts {
     dashboard: Option<String>,
 }
 
-/// The `detail` of an event: the alert, and the URL of its group in the dashboard.
+/// The `detail` of an event: the alert, and its URL in the dashboard.
 #[derive(Serialize)]
 struct Detail<'a> {
     #[serde(flatten)]
@@ -40,7 +40,7 @@ impl EventBridgeAlerts {
 impl Alerts for EventBridgeAlerts {
     async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| SinkError { what: "an alert", source };
-        let url = self.dashboard.as_deref().map(|dashboard| super::alerts::group_url(dashboard, alert));
+        let url = self.dashboard.as_deref().map(|dashboard| super::alerts::url(dashboard, alert));
         let detail = serde_json::to_string(&Detail { alert, url }).map_err(|error| failed(Box::new(error)))?;
         let entry = PutEventsRequestEntry::builder()
             .event_bus_name(&self.bus)
@@ -66,5 +66,6 @@ fn detail_type(kind: AlertKind) -> &'static str {
         AlertKind::NewCause => "New cause",
         AlertKind::Regression => "Regression",
         AlertKind::ReplayPaused => "Replay paused",
+        AlertKind::ClockJumped => "Clock jumped",
     }
 }

@@ -15,6 +15,8 @@ pub fn log() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     // The platform itself logs the time of each line and the end of each request.
     let lines = tracing_subscriber::fmt().json().with_env_filter(filter).without_time().with_target(false);
+    // It reports its own errors with `eprintln!`, which ends the process if that fails, too.
+    let lines = lines.with_writer(office::log::stdout).log_internal_errors(false);
     lines.with_current_span(true).with_span_list(false).init();
     guard::log_locations_of_panics();
 }

@@ -11,6 +11,9 @@
 //! | payloads | [`payloads::S3Payloads`] |
 //! | store | [`store::DynamoStore`]: one DynamoDB table, and a bucket for large content |
 
+// They panic if they cannot write: see `office::log`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod alerts;
 pub mod batch;
 pub mod connect;

@@ -3,9 +3,11 @@
 //! The SDK never retries a send. If the response is lost, SQS may have accepted the messages, so the adapter returns
 //! [`QueueError::Unanswered`] and lets the caller decide. Only a throttled send is retried: SQS did not process it.
 
+mod age;
 mod convert;
 mod error;
 
+use age::Ages;
 use async_trait::async_trait;
 use aws_config::SdkConfig;
 use aws_config::retry::RetryConfig;
@@ -15,7 +17,7 @@ use aws_sdk_sqs::types::{
 };
 use convert::seconds;
 use domain::id::{MessageId, QueueArn};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use error::{entry_failure, is_throttled, queue_error};
 use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use std::collections::HashMap;
@@ -28,12 +30,19 @@ const RETRIES_MAX: u32 = 5;
 pub struct SqsQueue {
     client: Client,
     urls: Mutex<HashMap<QueueArn, String>>,
+    ages: Option<Ages>,
 }
 
 impl SqsQueue {
     /// Creates an adapter that calls SQS with this configuration.
     pub fn new(config: &SdkConfig) -> Self {
-        Self { client: Client::new(config), urls: Mutex::default() }
+        Self { client: Client::new(config), urls: Mutex::default(), ages: None }
+    }
+
+    /// Also reads the age of a queue's oldest message from CloudWatch, for queues of the same account and region as
+    /// `own`. Needs the right `cloudwatch:GetMetricData`; without it the counts have to do.
+    pub fn with_ages(self, config: &SdkConfig, own: QueueArn) -> Self {
+        Self { ages: Some(Ages::new(config, own)), ..self }
     }
 
     /// Creates a queue on a local endpoint, with attributes as SQS names them. On AWS, a stack creates the queues.
@@ -165,6 +174,13 @@ impl Queue for SqsQueue {
         let response = request.attribute_names(QueueAttributeName::All).send().await;
         let response = response.map_err(|error| queue_error(queue, error))?;
         convert::attributes(queue, &response.attributes.unwrap_or_default())
+    }
+
+    async fn cleared_before(&self, queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
+        match &self.ages {
+            Some(ages) => Ok(ages.cleared_before(queue).await),
+            None => Ok(None),
+        }
     }
 }
 

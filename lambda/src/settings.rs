@@ -10,7 +10,7 @@ use super::store::{BUCKET_FROM_BYTES, DynamoStore};
 use async_trait::async_trait;
 use domain::alert::Alert;
 use domain::id::QueueArn;
-use domain::policy::Policy;
+use domain::policy::{Policy, PolicyError};
 use domain::time::Timestamp;
 use office::office::Office;
 use office::port::{Alerts, SinkError};
@@ -27,7 +27,7 @@ pub enum SettingsError {
     Missing(&'static str),
     /// The policy is not valid.
     #[error("DLO_POLICY is not a valid policy; check the stack's parameter Policy")]
-    Policy(#[source] serde_json::Error),
+    Policy(#[source] PolicyError),
 }
 
 /// Returns a required variable.
@@ -48,10 +48,13 @@ pub fn queues(list: &str) -> Vec<QueueArn> {
 /// Builds the office from the stack's settings, with its SDK clients. Call this once per process.
 pub async fn office() -> Result<Office, SettingsError> {
     let config = connect::from_env().await;
-    let policy: Policy = match optional("DLO_POLICY") {
-        Some(text) => serde_json::from_str(&text).map_err(SettingsError::Policy)?,
+    let mut policy = match optional("DLO_POLICY") {
+        Some(text) => Policy::parse(&text).map_err(SettingsError::Policy)?,
         None => Policy::default(),
     };
+    let list = |name| queues(&optional(name).unwrap_or_default());
+    policy.queues = policy.queues.and(list("DLO_MAIN_QUEUES"), optional("DLO_DEFAULT_MAIN_QUEUE").map(QueueArn::new));
+    let closed = ["DLO_WATCHING", "DLO_RECEIPTS", "DLO_STEPS", "DLO_FAILED"].into_iter().flat_map(list);
     let mut alerts: Vec<Box<dyn Alerts>> = Vec::new();
     if let Some(topic) = optional("DLO_ALERTS_TOPIC") {
         alerts.push(Box::new(SnsAlerts::new(&config, topic, optional("DLO_DASHBOARD"))));
@@ -64,14 +67,16 @@ pub async fn office() -> Result<Office, SettingsError> {
     if let Some(bucket) = optional("DLO_BUCKET") {
         store = store.with_bucket(&config, bucket, BUCKET_FROM_BYTES);
     }
+    let steps = QueueArn::new(required("DLO_STEPS")?);
     Ok(Office {
         store: Arc::new(store),
-        queue: Arc::new(SqsQueue::new(&config)),
+        queue: Arc::new(SqsQueue::new(&config).with_ages(&config, steps.clone())),
         metrics: Arc::new(CloudWatchMetrics::new(&config)),
         alerts: Arc::new(AlertFanout(alerts)),
         payloads: Arc::new(S3Payloads::new(&config)),
         policy: Arc::new(policy),
-        steps: QueueArn::new(required("DLO_STEPS")?),
+        steps,
+        closed_queues: Arc::new(closed.collect()),
         clock: Arc::new(now),
         // Randomness only chooses delays, so a failing generator does no harm.
         entropy: Arc::new(|| getrandom::u64().unwrap_or_default()),
@@ -94,7 +99,8 @@ impl Alerts for AlertFanout {
     async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
         if self.0.is_empty() {
             let Alert { kind, level, group, .. } = alert;
-            tracing::warn!(?kind, ?level, %group, "an alert was raised, but no alert sink is configured");
+            let group = group.as_ref().map(|group| group.as_str());
+            tracing::warn!(?kind, ?level, group, "an alert was raised, but no alert sink is configured");
         }
         // A failing sink must not keep the alert from the others.
         let mut outcome = Ok(());

@@ -11,7 +11,7 @@ pub use documents::DocumentError;
 pub use tokens::{SignInError, Tokens};
 
 use crate::settings;
-use axum::middleware::map_response;
+use axum::middleware::{from_fn, map_response};
 use axum::{Extension, Router};
 use office::api::{self, Api};
 use office::assets::{self, Files};
@@ -35,5 +35,5 @@ pub fn serve(api: Api, tokens: Arc<Tokens>, dashboard: Files) -> Router {
     let mut endpoints = api::endpoints();
     endpoints.extend(session::endpoints());
     let router = api::router(api, &endpoints).layer(Extension(tokens)).fallback_service(assets::router(dashboard));
-    router.layer(map_response(assets::secure))
+    router.layer(map_response(assets::secure)).layer(from_fn(assets::tls_only))
 }

@@ -38,6 +38,7 @@ use aws_config::SdkConfig;
 use bucket::Bucket;
 use commit::Committer;
 use domain::audit::AuditRecord;
+use domain::clock::ClockRecord;
 use domain::deployment::{Attached, Deployment};
 use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
@@ -245,6 +246,11 @@ impl Store for DynamoStore {
     async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError> {
         let found = read::one(&self.table, "list of consumers", key::attached(queue)).await;
         found.map_err(|fault| fault.during(format!("read the consumers of {queue}")))
+    }
+
+    async fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {
+        let found = read::one(&self.table, "clock", key::clock()).await;
+        found.map_err(|fault| fault.during("read the clock's record"))
     }
 
     async fn audit(

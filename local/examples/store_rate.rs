@@ -82,6 +82,7 @@ async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
         },
         sends: u32::from(kind.is_some()),
         message_group: None,
+        answers: 0,
         changed_by: None,
     };
     let began = Instant::now();
@@ -148,6 +149,7 @@ fn letter(n: u64) -> Letter {
         group: GroupId::new(hash_hex(&["group", &(n / BATCH % GROUPS).to_string()])),
         main_queue: Some(queue.clone()),
         dlq: QueueArn::from("arn:aws:sqs:eu-west-1:111122223333:orders-dlq"),
+        dead_message_id: None,
         original_message_id: message(n),
         sequence_number: None,
         content: Content {

@@ -1,5 +1,6 @@
 //! `dlo demo`: the whole office on one machine, with a demo service that really fails.
 
+use crate::backup;
 use crate::control::{Control, Links};
 use crate::feed;
 use crate::machine::{self, FolderError};
@@ -9,11 +10,12 @@ use crate::queue::{EmbeddedQueue, QueueSettings};
 use crate::serve::{self, ListenError};
 use crate::sign_in::{NoRandomness, Sessions};
 use crate::sinks::{LogAlerts, SeriesMetrics};
+use crate::sqlite::Opening;
 use crate::store::SqliteStore;
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
-use domain::policy::{GatePolicy, Policy, ReplayPolicy};
-use domain::time::{Span, Timestamp};
+use domain::policy::{GatePolicy, Policy, QueuePolicy, ReplayPolicy};
+use domain::time::Span;
 use office::api::Api;
 use office::assets::Files;
 use office::office::Office;
@@ -21,7 +23,7 @@ use office::port::NoPayloads;
 use queue::QueueError;
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -39,6 +41,8 @@ pub struct DemoConfig {
     pub fresh: bool,
     /// Orders per second; 0 places none until a person does.
     pub orders_per_s: u32,
+    /// Whether to open what can be read of damaged files.
+    pub accept_damage: bool,
     /// The files of the dashboard.
     pub dashboard: Files,
 }
@@ -91,10 +95,10 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let listener = serve::listen(config.port).await?;
     let url = format!("http://127.0.0.1:{}", listener.local_addr().map_err(DemoError::Serve)?.port());
     let queues = Queues::new();
-    let (office, embedded) = office(&config.folder, &queues).await?;
-    let orders = start_orders(&config, &queues, &office, embedded).await?;
+    let (office, files) = office(&config, &queues).await?;
+    let orders = start_orders(&config, &queues, &office, files.queue.clone()).await?;
 
-    let sessions = Arc::new(Sessions::default());
+    let sessions = Arc::new(Sessions::of_demo());
     let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
     let control = Control::new(url.clone()).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
     control.write(&config.folder).map_err(unusable)?;
@@ -105,7 +109,8 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
         name: "demo on this machine".into(),
         watching: [queues.dlq.clone()].into(),
     };
-    let more = panel::mounted(orders.clone()).merge(crate::control::router(links.clone()));
+    let backups = backup::router(links.control.clone(), files.clone());
+    let more = panel::mounted(orders.clone()).merge(crate::control::router(links.clone())).merge(backups);
     let router = serve::router(api, sessions, more, config.dashboard);
 
     let (close, shutdown) = watch::channel(false);
@@ -115,13 +120,14 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
         tokio::spawn(feed::steps(office.clone(), executor, shutdown.clone())),
         tokio::spawn(feed::receipts(office.clone(), queues.receipts.clone(), shutdown.clone())),
         tokio::spawn(feed::minutes(office.clone(), SWEEP_EVERY, shutdown.clone())),
+        tokio::spawn(files.checkpoints(SWEEP_EVERY, shutdown.clone())),
     ];
-    let server = tokio::spawn(serve::serve(listener, router, shutdown));
-    crate::screen::welcome(&url, &links.print()?, &config.folder);
+    let server = tokio::spawn(serve::serve(listener, router, serve::Limits::default(), shutdown));
+    crate::screen::welcome(&url, &links, &config.folder)?;
     crate::screen::links_on_enter(links);
     crate::screen::until_shutdown().await;
 
-    eprintln!("\nClosing the office. All data stays in {}.", config.folder.display());
+    office::say_error!("\nClosing the office. All data stays in {}.", config.folder.display());
     Control::remove(&config.folder);
     // Fails only if all receivers have ended already.
     let _ = close.send(true);
@@ -155,6 +161,11 @@ impl Queues {
         }
     }
 
+    /// The queues that no letter may be sent to.
+    fn closed(&self) -> [QueueArn; 4] {
+        [&self.dlq, &self.quarantine, &self.steps, &self.receipts].map(Clone::clone)
+    }
+
     async fn create(&self, queue: &EmbeddedQueue) -> Result<(), QueueError> {
         let fortnight = QueueSettings { retention: Span::from_days(14), ..QueueSettings::default() };
         queue.create_queue(&self.dlq, fortnight.clone()).await?;
@@ -169,32 +180,37 @@ impl Queues {
 }
 
 /// Creates the office on its embedded store and queues.
-async fn office(folder: &Path, queues: &Queues) -> Result<(Office, Arc<EmbeddedQueue>), DemoError> {
-    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> = Arc::new(machine::now);
-    let store = SqliteStore::open(&folder.join("office.db")).map_err(DemoError::Store)?;
-    let queue = EmbeddedQueue::open(&folder.join("queues.db"), clock.clone()).map_err(DemoError::Queues)?;
+async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup::Files), DemoError> {
+    let folder = config.folder.clone();
+    let opening = Opening { accept_damage: config.accept_damage, ..Opening::default() };
+    let clock = crate::clock::steady();
+    let store = SqliteStore::open_as(&folder.join("office.db"), &opening).map_err(DemoError::Store)?;
+    let queue =
+        EmbeddedQueue::open_as(&folder.join("queues.db"), clock.clone(), &opening).map_err(DemoError::Queues)?;
     queues.create(&queue).await?;
-    let queue = Arc::new(queue);
+    let (store, queue) = (Arc::new(store), Arc::new(queue));
     let metrics = SeriesMetrics::open(&folder.join("metrics.db")).map_err(DemoError::Metrics)?;
     let office = Office {
-        store: Arc::new(store),
+        store: store.clone(),
         queue: queue.clone(),
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(NoPayloads),
-        policy: Arc::new(policy()),
+        policy: Arc::new(policy(queues)),
         steps: queues.steps.clone(),
+        closed_queues: Arc::new(queues.closed().into()),
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
         transforms: Arc::new(Transforms::with_this_executable()),
     };
-    Ok((office, queue))
+    Ok((office, backup::Files { folder, store, queue }))
 }
 
 /// Returns the demo's policy: the defaults, with waits of seconds.
-fn policy() -> Policy {
+fn policy(queues: &Queues) -> Policy {
     Policy {
+        queues: QueuePolicy::default().and([queues.main.clone()], None),
         gate: GatePolicy { quiet_ms: Span::from_secs(10), ..GatePolicy::default() },
         replay: ReplayPolicy {
             pace_per_s: 20,

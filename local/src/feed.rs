@@ -28,7 +28,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub type Shutdown = watch::Receiver<bool>;
 
 /// Waits until the process shuts down.
-async fn begun(shutdown: &mut Shutdown) {
+pub(crate) async fn begun(shutdown: &mut Shutdown) {
     // An error means that the sender is gone, which ends the feeds too.
     let _ = shutdown.wait_for(|shutdown| *shutdown).await;
 }
@@ -71,8 +71,7 @@ impl Handler {
     /// Handles messages; returns those that must come again.
     async fn handle(&self, office: &Office, queue: &QueueArn, messages: Vec<Received>) -> Vec<MessageId> {
         match self {
-            // Here the queue port itself fills in the main queue of letters that name none.
-            Self::Letters => event::letters(office, queue, messages, None).await,
+            Self::Letters => event::letters(office, queue, messages).await,
             Self::Receipts => event::receipts(office, messages).await,
             Self::Steps { executor } => event::steps(office, messages, executor).await,
         }

@@ -2,7 +2,12 @@
 //!
 //! This crate only wires the handlers of the crate `office`; it contains no rules and no handlers of its own.
 
+// They panic if they cannot write: see `office::log`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod backup;
 pub mod classify;
+pub mod clock;
 pub mod control;
 pub mod demo;
 pub mod feed;
@@ -12,9 +17,11 @@ pub mod machine;
 pub mod open;
 pub mod orders;
 pub mod panel;
+mod private;
 pub mod queue;
 pub mod screen;
 pub mod serve;
 pub mod sign_in;
 pub mod sinks;
+pub mod sqlite;
 pub mod store;

@@ -1,5 +1,7 @@
 //! What an office needs from its machine: clock, random numbers, and a locked folder.
 
+use crate::private;
+use crate::sqlite::mark_path;
 use domain::time::Timestamp;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -30,20 +32,22 @@ impl FolderError {
     }
 }
 
-/// Creates and locks the folder, then deletes the files `outdated` in it.
+/// Creates and locks the folder, makes it and its files readable for their owner only, and deletes the files `outdated`.
 ///
 /// The lock matters because two offices on one store would each take over the other's unfinished work as if that office
 /// had died.
 pub fn open_folder(folder: &Path, outdated: &[&str]) -> Result<File, FolderError> {
     let failed = |source| FolderError::unusable(folder, source);
-    fs::create_dir_all(folder).map_err(failed)?;
-    let lock = File::create(folder.join("lock")).map_err(failed)?;
+    private::create_folder(folder).map_err(failed)?;
+    let lock = private::create(&folder.join("lock")).map_err(failed)?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(FolderError::InUse(folder.into())),
         Err(TryLockError::Error(source)) => return Err(failed(source)),
     }
+    tighten(folder);
     for name in outdated {
+        let _ = fs::remove_file(mark_path(&folder.join(name)));
         for suffix in ["", "-wal", "-shm"] {
             match fs::remove_file(folder.join(format!("{name}{suffix}"))) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
@@ -52,6 +56,22 @@ pub fn open_folder(folder: &Path, outdated: &[&str]) -> Result<File, FolderError
         }
     }
     Ok(lock)
+}
+
+fn tighten(folder: &Path) {
+    match private::tighten(folder) {
+        Ok(tightened) if tightened.is_empty() => {}
+        Ok(tightened) => tracing::warn!(
+            folder = %folder.display(),
+            files = tightened.len(),
+            "others could read the data folder or its files; now only their owner can"
+        ),
+        Err(error) => tracing::warn!(
+            folder = %folder.display(),
+            %error,
+            "others may read the data folder: its permissions could not be changed"
+        ),
+    }
 }
 
 /// Returns the time of the system clock.

@@ -6,15 +6,17 @@
 mod peek;
 mod queues;
 
+use crate::backup;
 use crate::control::{Control, Links};
 use crate::machine::{self, FolderError};
 use crate::queue::{EmbeddedQueue, QueueSettings};
 use crate::serve::{self, ListenError};
 use crate::sign_in::{NoRandomness, Sessions};
 use crate::sinks::{LogAlerts, SeriesMetrics};
+use crate::sqlite::Opening;
 use crate::store::SqliteStore;
-use crate::{feed, screen};
-use domain::id::QueueArn;
+use crate::{clock, feed, screen};
+use domain::id::{Actor, QueueArn};
 use domain::policy::Policy;
 use domain::role::Role;
 use domain::time::Span;
@@ -54,6 +56,10 @@ pub struct OpenConfig {
     pub folder: PathBuf,
     /// The port to listen on; 0 takes any free port.
     pub port: u16,
+    /// Whether to open what can be read of damaged files.
+    pub accept_damage: bool,
+    /// The person who uses this office: all sign-in links are theirs.
+    pub user: Actor,
     /// The team's policy.
     pub policy: Policy,
     /// The files of the dashboard.
@@ -121,7 +127,7 @@ pub async fn run(config: OpenConfig) -> Result<(), OpenError> {
         Some(count) => screen::peeked(&opened.dlq, count, peek::LETTERS_MAX),
         None => screen::in_custody(&opened.dlq, &opened.folder),
     }
-    screen::links(&opened.links.print()?);
+    screen::links(&opened.links, &opened.folder)?;
     screen::links_on_enter(opened.links.clone());
     screen::until_shutdown().await;
     opened.close().await;
@@ -141,7 +147,7 @@ pub struct Opened {
     folder: PathBuf,
     close: watch::Sender<bool>,
     feeds: Vec<JoinHandle<()>>,
-    server: JoinHandle<io::Result<()>>,
+    server: JoinHandle<()>,
     _lock: File,
 }
 
@@ -157,7 +163,7 @@ impl Opened {
         };
         let lock = machine::open_folder(&folder, outdated)?;
         let config = OpenConfig { folder, ..config };
-        let (office, RealQueues { dlq, receipts }) = office(&config).await?;
+        let (office, files, RealQueues { dlq, receipts }) = office(&config).await?;
         let listener = serve::listen(config.port).await?;
         let url = format!("http://127.0.0.1:{}", listener.local_addr().map_err(OpenError::Serve)?.port());
         let links = links(&config, &office, url)?;
@@ -176,9 +182,10 @@ impl Opened {
             name: format!("{}{}", dlq.name(), if config.custody { "" } else { " (read-only)" }).into(),
             watching: [dlq.clone()].into(),
         };
-        let router =
-            serve::router(api, links.sessions.clone(), crate::control::router(links.clone()), config.dashboard);
-        let server = tokio::spawn(serve::serve(listener, router, shutdown));
+        feeds.push(tokio::spawn(files.clone().checkpoints(SWEEP_EVERY, shutdown.clone())));
+        let more = crate::control::router(links.clone()).merge(backup::router(links.control.clone(), files));
+        let router = serve::router(api, links.sessions.clone(), more, config.dashboard);
+        let server = tokio::spawn(serve::serve(listener, router, serve::Limits::default(), shutdown));
         Ok(Self { office, dlq, peeked_count, links, folder: config.folder, close, feeds, server, _lock: lock })
     }
 
@@ -201,7 +208,7 @@ fn links(config: &OpenConfig, office: &Office, url: String) -> Result<Links, Ope
     let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
     let control = Control::new(url).map_err(|_| unusable(io::ErrorKind::Other.into()))?;
     control.write(&config.folder).map_err(unusable)?;
-    Ok(Links { sessions: Arc::new(Sessions::for_roles(roles)), control, clock: office.clock.clone() })
+    Ok(Links { sessions: Arc::new(Sessions::of_user(&config.user, roles)), control, clock: office.clock.clone() })
 }
 
 /// The queues on AWS from which the office receives.
@@ -225,8 +232,8 @@ async fn create_steps(embedded: &EmbeddedQueue) -> Result<QueueArn, QueueError> 
 }
 
 /// Creates the office: embedded store, real queues.
-async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> {
-    let clock: Arc<dyn Fn() -> domain::time::Timestamp + Send + Sync> = Arc::new(machine::now);
+async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueues), OpenError> {
+    let clock = clock::steady();
     let sqs = Arc::new(SqsQueue::new(&config.aws));
     let dlq = sqs.at(&config.queue).await?;
     let attributes = sqs.attributes(&dlq).await?;
@@ -237,8 +244,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> 
         Some(url) => Some(sqs.at(url).await?),
         None => None,
     };
-    let needs_sources = config.main.is_none() || receipts.is_some();
-    let sources = if needs_sources { sources(&sqs, &dlq).await } else { Vec::new() };
+    let sources = sources(&sqs, &dlq).await;
     let holds_letters =
         |queue: &QueueArn| *queue == dlq || config.main.as_ref() == Some(queue) || sources.contains(queue);
     if let Some(queue) = receipts.iter().find(|queue| holds_letters(queue)) {
@@ -247,25 +253,33 @@ async fn office(config: &OpenConfig) -> Result<(Office, RealQueues), OpenError> 
     // With several source queues, letters that do not name theirs can be seen but not replayed.
     let only_source = if let [only] = sources.as_slice() { Some(only.clone()) } else { None };
     let default_main = config.main.clone().or(only_source);
-    let embedded = EmbeddedQueue::open(&config.folder.join("queues.db"), clock.clone()).map_err(OpenError::Steps)?;
+    let mut policy = config.policy.clone();
+    policy.queues = policy.queues.and(sources, default_main);
+    let opening = Opening { accept_damage: config.accept_damage, ..Opening::default() };
+    let embedded = EmbeddedQueue::open_as(&config.folder.join("queues.db"), clock.clone(), &opening);
+    let embedded = Arc::new(embedded.map_err(OpenError::Steps)?);
     let steps = create_steps(&embedded).await?;
-    let queues = Queues { steps: steps.clone(), embedded, sqs, dlq: dlq.clone(), default_main };
-    let store = SqliteStore::open(&config.folder.join("office.db")).map_err(OpenError::Store)?;
+    let closed = [&dlq, &steps, &QueueArn::from(FAILED_STEPS)].into_iter().chain(&receipts).cloned().collect();
+    let store = SqliteStore::open_as(&config.folder.join("office.db"), &opening).map_err(OpenError::Store)?;
+    let store = Arc::new(store);
+    let files = backup::Files { folder: config.folder.clone(), store: store.clone(), queue: embedded.clone() };
+    let queues = Queues { steps: steps.clone(), embedded, sqs };
     let metrics = SeriesMetrics::open(&config.folder.join("metrics.db")).map_err(OpenError::Metrics)?;
     let office = Office {
-        store: Arc::new(store),
+        store,
         queue: Arc::new(queues),
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(S3Payloads::new(&config.aws)),
-        policy: Arc::new(config.policy.clone()),
+        policy: Arc::new(policy),
         steps,
+        closed_queues: Arc::new(closed),
         clock,
         entropy: Arc::new(machine::entropy),
         retentions: Arc::new(Mutex::new(HashMap::new())),
         transforms: Arc::new(Transforms::with_this_executable()),
     };
-    Ok((office, RealQueues { dlq, receipts }))
+    Ok((office, files, RealQueues { dlq, receipts }))
 }
 
 /// Returns the queues whose redrive policies name this one; an empty list if AWS does not answer.

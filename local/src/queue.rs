@@ -4,9 +4,9 @@
 //! tests get the same refusals from both. Where SQS allows a range ("about", "sometimes"), this queue is strict: counts
 //! are exact, order is preserved, and no message is delivered twice.
 //!
-//! **Durability.** Every call returns after its commit. The write-ahead log with `synchronous = NORMAL` hands each commit
-//! to the operating system, so a process killed at any point loses no acknowledged call. A power cut or a crash of the
-//! machine may lose the last commits, but does not corrupt the file.
+//! **Durability.** Every call returns after its commit is synced to the disk; calls that wait at the same time share one
+//! sync. Neither a killed process nor a power cut loses an acknowledged call. A lost send would lose a letter that the
+//! store already counts as sent, so the queue is as durable as the store. A damaged file is refused ([`crate::sqlite`]).
 //!
 //! **Time** comes from the clock given at opening. Waiting receivers sleep until the next message is due, a message is
 //! sent, or a visibility timeout changes. After a clock jump, call [`EmbeddedQueue::clock_moved`].
@@ -14,6 +14,7 @@
 //! Not supported: high-throughput FIFO (deduplication per group), permissions, encryption, `StartMessageMoveTask`.
 
 mod check;
+mod clock;
 mod handle;
 mod manage;
 mod request;
@@ -31,6 +32,7 @@ pub use manage::Peeked;
 pub use schema::OpenError;
 pub use settings::QueueSettings;
 
+use crate::sqlite::{DatabaseFile, Opening};
 use async_trait::async_trait;
 use domain::id::{MessageId, QueueArn};
 use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
@@ -48,6 +50,8 @@ use writer::{Database, Writer};
 /// Returns the current time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
+/// What errors name in place of one queue.
+const ALL: &str = "*";
 /// The longest wait of a receive, in seconds (botocore, ReceiveMessage).
 const WAIT_S_MAX: i64 = 20;
 /// How long a waiting receiver sleeps if messages are due that it cannot receive yet.
@@ -64,8 +68,15 @@ pub struct EmbeddedQueue {
 impl EmbeddedQueue {
     /// Opens the queues in this file, or creates the file. Only one process at a time may have it open.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, OpenError> {
+        Self::open_as(path, clock, &Opening::default())
+    }
+
+    /// Like [`EmbeddedQueue::open`], with other settings than the default.
+    pub fn open_as(path: &Path, clock: Clock, opening: &Opening) -> Result<Self, OpenError> {
         let wakers = Arc::new(Wakers::default());
-        let writer = Writer::start(Database::new(schema::open(path)?, clock.clone(), wakers.clone()))
+        let file = schema::open(path, opening)?;
+        clock::follow(&file.db, clock()).map_err(|source| OpenError::File { path: path.to_owned(), source })?;
+        let writer = Writer::start(Database::new(file, clock.clone(), wakers.clone()))
             .map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
         Ok(Self { writer, wakers, clock, in_flight_max: IN_FLIGHT_MAX })
     }
@@ -102,7 +113,7 @@ impl EmbeddedQueue {
 
     /// Returns all queues, sorted by name.
     pub async fn queues(&self) -> Result<Vec<QueueArn>, QueueError> {
-        let all = QueueArn::from("*");
+        let all = QueueArn::from(ALL);
         self.call(&all, |request, _| Ok(request.queues()?.into_iter().map(|queue| queue.arn).collect())).await
     }
 
@@ -125,6 +136,21 @@ impl EmbeddedQueue {
     /// Deletes all messages of a queue, including those in flight. Returns their number.
     pub async fn purge(&self, queue: &QueueArn) -> Result<usize, QueueError> {
         self.call(queue, |request, queue| manage::purge(request, queue)).await
+    }
+
+    /// Copies the log into the file.
+    pub async fn checkpoint(&self) -> Result<(), QueueError> {
+        let copied = self.alone(DatabaseFile::checkpoint).await?;
+        copied.map_err(|error| Fault::from(error).for_queue(&QueueArn::from(ALL)))
+    }
+
+    /// Runs `work` on the file while no call runs.
+    pub(crate) async fn alone<T, W>(&self, work: W) -> Result<T, QueueError>
+    where
+        T: Send + 'static,
+        W: FnOnce(&mut DatabaseFile) -> T + Send + 'static,
+    {
+        self.writer.alone(work).await.map_err(|fault| fault.for_queue(&QueueArn::from(ALL)))
     }
 
     /// Wakes all waiting receivers. Call it after moving a test clock.
@@ -208,6 +234,10 @@ impl Queue for EmbeddedQueue {
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
         self.call(queue, |request, queue| manage::attributes(request, queue)).await
+    }
+
+    async fn cleared_before(&self, queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
+        self.call(queue, |request, queue| manage::cleared_before(request, queue)).await.map(Some)
     }
 }
 

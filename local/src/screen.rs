@@ -1,35 +1,55 @@
 //! The office's terminal output, and its wait for Ctrl-C.
 
 use crate::control::Links;
+use crate::sign_in::NoRandomness;
 #[cfg(feature = "aws")]
 use domain::id::QueueArn;
+use office::{say, say_error};
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
+/// Returns how to sign in: links on a terminal, where they are otherwise. What is not a terminal is often a log that
+/// others read, and a link is as good as a password.
+fn sign_in(links: &Links, folder: &Path) -> Result<String, NoRandomness> {
+    if std::io::stdout().is_terminal() {
+        let intro = "Open one of these links to sign in. Each link works once, in one browser tab.";
+        return Ok(format!("{intro}\n\n{}", links.print()?));
+    }
+    let folder = folder.display();
+    Ok(format!("For sign-in links, run: dlo links --data {folder}\nThey are printed only on a terminal.\n"))
+}
+
 /// Prints the demo's first screen.
-pub fn welcome(url: &str, links: &str, folder: &Path) {
-    println!(
+pub fn welcome(url: &str, links: &Links, folder: &Path) -> Result<(), NoRandomness> {
+    let sign_in = sign_in(links, folder)?;
+    say!(
         "
 Dead Letter Office is running.
 
-Open one of these links to sign in. Each link works once, in one browser tab.
-Open two of them to play two people: the person who declares a fix cannot
-approve its replay.
+{sign_in}
+  Open two links to play two people: the person who declares a fix cannot
+  approve its replay.
 
-{links}
   Control panel of the demo service (deploys versions of `orders`):
   panel            {url}/panel
 
-Press Enter for new links, Ctrl-C to quit. Data folder: {}
+{} Data folder: {}
 ",
+        keys(),
         folder.display()
     );
+    Ok(())
+}
+
+/// Returns what the keyboard does.
+fn keys() -> &'static str {
+    if prints_on_enter() { "Press Enter for new links, Ctrl-C to quit." } else { "Press Ctrl-C to quit." }
 }
 
 /// Prints the notice of an office that takes letters into custody.
 #[cfg(feature = "aws")]
 pub fn in_custody(dlq: &QueueArn, folder: &Path) {
-    println!(
+    say!(
         "
 Dead Letter Office takes letters from {dlq} into custody.
 
@@ -43,7 +63,7 @@ Replays send letters to the real main queue.",
 /// Prints the notice of a read-only office.
 #[cfg(feature = "aws")]
 pub fn peeked(dlq: &QueueArn, count: usize, letters_max: usize) {
-    println!(
+    say!(
         "
 Dead Letter Office read {count} letters from {dlq}.
 
@@ -52,21 +72,25 @@ ApproximateReceiveCount grew by one, and hid it from other consumers for two min
 This office is read-only: it cannot send or delete letters. To replay, start it with `--custody`."
     );
     if count >= letters_max {
-        println!("There may be more letters: at most {letters_max} are read.");
+        say!("There may be more letters: at most {letters_max} are read.");
     }
 }
 
-/// Prints the sign-in links.
+/// Prints how to sign in.
 #[cfg(feature = "aws")]
-pub fn links(links: &str) {
-    println!(
-        "\nOpen one of these links to sign in. Each link works once, in one browser tab.\n\n{links}\nPress Enter for new links, Ctrl-C to quit.\n"
-    );
+pub fn links(links: &Links, folder: &Path) -> Result<(), NoRandomness> {
+    say!("\n{}\n{}\n", sign_in(links, folder)?, keys());
+    Ok(())
+}
+
+/// Whether Enter prints new links: only where a person types it and sees them.
+fn prints_on_enter() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
 /// Prints new links each time Enter is pressed. Does nothing without a terminal.
 pub fn links_on_enter(links: Links) {
-    if !std::io::stdin().is_terminal() {
+    if !prints_on_enter() {
         return;
     }
     // A separate thread, because a terminal read cannot be cancelled. It ends with the process.
@@ -76,8 +100,8 @@ pub fn links_on_enter(links: Links) {
                 return;
             }
             match links.print() {
-                Ok(text) => println!("{text}"),
-                Err(error) => eprintln!("{error}"),
+                Ok(text) => say!("{text}"),
+                Err(error) => say_error!("{error}"),
             }
         }
     });

@@ -1,5 +1,12 @@
 //! The HTTP server of an office on one machine: API, dashboard and additional routes, on the loopback only.
 
+mod arriving;
+mod connections;
+#[cfg(test)]
+mod tests;
+
+pub use connections::{Limits, serve};
+
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::middleware::{Next, from_fn, map_response};
@@ -12,7 +19,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-use crate::feed::Shutdown;
 use crate::sign_in::{self, Sessions};
 
 /// The port cannot be used.
@@ -57,16 +63,6 @@ pub fn router(api: Api, sessions: Arc<Sessions>, more: Router, dashboard: Files)
 /// Returns every endpoint of an office on one machine, for its OpenAPI document.
 pub fn endpoints() -> Vec<api::Endpoint> {
     api::endpoints().into_iter().chain(sign_in::endpoints()).collect()
-}
-
-/// Serves until shutdown; requests in progress are finished.
-pub async fn serve(listener: TcpListener, router: Router, mut shutdown: Shutdown) -> io::Result<()> {
-    axum::serve(listener, router)
-        .with_graceful_shutdown(async move {
-            // An error means that the sender was dropped, which is a shutdown too.
-            let _ = shutdown.wait_for(|shutdown| *shutdown).await;
-        })
-        .await
 }
 
 /// Refuses requests whose Host header names another host. Otherwise a web page could point its own domain at this machine

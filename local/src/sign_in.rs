@@ -9,13 +9,15 @@ use axum::extract::{Extension, Json, State};
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use domain::id::{Actor, to_hex};
+use domain::person::{Person, PersonId};
 use domain::role::{Permission, Role};
 use domain::time::{Span, Timestamp};
-use office::api::{Api, ApiError, Caller, Endpoint, Identify};
+use office::api::{Api, ApiError, Caller, Door, Endpoint, Identify};
+use office::person::{NameError, named};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wire::{ErrorCode, Me, Session, SignInOptions, SignInRequest};
+use wire::{ErrorCode, Session, SignInOptions, SignInRequest};
 
 /// How long an unused link is valid.
 const LINK_LASTS: Span = Span::from_mins(24 * 60);
@@ -23,6 +25,11 @@ const LINK_LASTS: Span = Span::from_mins(24 * 60);
 const SESSION_LASTS: Span = Span::from_mins(12 * 60);
 /// The most links, and the most sessions, in memory. Above that the oldest are removed.
 const GRANTS_MAX: usize = 1_000;
+
+/// The environment variables in which operating systems name their user.
+const USER_VARIABLES: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
+/// The name of a user whom the operating system does not name.
+const NAMELESS: &str = "owner";
 
 /// The people of the demo, one for each role.
 const PEOPLE: [(Role, &str); 4] =
@@ -35,7 +42,7 @@ struct Grant {
 
 /// Unused links and valid sessions, by the hash of their secret.
 pub struct Sessions {
-    roles: Vec<Role>,
+    people: Vec<(Role, Person)>,
     links: Mutex<HashMap<String, Grant>>,
     sessions: Mutex<HashMap<String, Grant>>,
 }
@@ -54,27 +61,36 @@ pub struct Link {
 #[error("this machine provides no random numbers, so sign-in would not be safe")]
 pub struct NoRandomness(#[source] getrandom::Error);
 
-impl Default for Sessions {
-    fn default() -> Self {
-        Self::for_roles(&Role::ALL)
-    }
+/// Returns the name of the person who uses this machine: the given one, or that of the operating system's user.
+pub fn user(given: Option<&str>) -> Result<Actor, NameError> {
+    let own = || USER_VARIABLES.into_iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
+    named(&given.map(String::from).or_else(own).unwrap_or_else(|| NAMELESS.into()))
 }
 
 impl Sessions {
-    /// Creates sessions for an office that offers links for these roles only.
-    pub fn for_roles(roles: &[Role]) -> Self {
-        Self { roles: roles.to_vec(), links: Mutex::default(), sessions: Mutex::default() }
+    /// Creates sessions for the people of the demo, who do not exist.
+    pub fn of_demo() -> Self {
+        let person =
+            |(role, name): (Role, &str)| (role, Person { name: name.into(), id: Some(PersonId::of_demo(name)) });
+        Self { people: PEOPLE.map(person).into(), links: Mutex::default(), sessions: Mutex::default() }
+    }
+
+    /// Creates sessions for an office that is one person's, with a link for each of these roles.
+    pub fn of_user(name: &Actor, roles: &[Role]) -> Self {
+        let person = Person { name: name.clone(), id: Some(PersonId::of_machine(name.as_str())) };
+        let people = roles.iter().map(|role| (*role, person.clone())).collect();
+        Self { people, links: Mutex::default(), sessions: Mutex::default() }
     }
 
     /// Creates a new link for each role.
     pub fn new_links(&self, now: Timestamp) -> Result<Vec<Link>, NoRandomness> {
-        let people = PEOPLE.iter().filter(|(role, _)| self.roles.contains(role));
-        people.map(|(role, name)| self.new_link(*role, name, now)).collect()
+        self.people.iter().map(|(role, person)| self.new_link(*role, person, now)).collect()
     }
 
-    fn new_link(&self, role: Role, name: &str, now: Timestamp) -> Result<Link, NoRandomness> {
+    fn new_link(&self, role: Role, person: &Person, now: Timestamp) -> Result<Link, NoRandomness> {
         let code = secret()?;
-        let caller = Caller { actor: Actor::from(name), role };
+        let Person { name: actor, id } = person.clone();
+        let caller = Caller { actor, role, id, signed_in_at: None };
         insert(&mut lock(&self.links), &code, Grant { caller: caller.clone(), until: now.plus(LINK_LASTS) }, now);
         Ok(Link { code, caller })
     }
@@ -85,7 +101,8 @@ impl Sessions {
             return Ok(None);
         };
         let token = secret()?;
-        let grant = || Grant { caller: link.caller.clone(), until: now.plus(SESSION_LASTS) };
+        let caller = Caller { signed_in_at: Some(now), ..link.caller };
+        let grant = || Grant { caller: caller.clone(), until: now.plus(SESSION_LASTS) };
         insert(&mut lock(&self.sessions), &token, grant(), now);
         Ok(Some((token, grant())))
     }
@@ -156,6 +173,7 @@ async fn way_in() -> Json<SignInOptions> {
 async fn sign_in(
     State(api): State<Api>,
     Extension(sessions): Extension<Arc<Sessions>>,
+    Extension(door): Extension<Arc<Door>>,
     request: Result<Json<SignInRequest>, JsonRejection>,
 ) -> Result<Json<Session>, ApiError> {
     let Json(request) = request?;
@@ -165,11 +183,16 @@ async fn sign_in(
     })?;
     let Some((token, grant)) = redeemed else {
         let message = "This link was already used or has expired. For a new link, press Enter in the office's terminal, or run `dlo links`.";
-        return Err(ApiError::new(ErrorCode::SignedOut, message));
+        return Err(door.refuse(&api, "unknown, used or expired link", message).await);
     };
-    let permissions = Permission::ALL.into_iter().filter(|p| grant.caller.role.may(*p)).collect();
-    let me = Me { name: grant.caller.actor, role: grant.caller.role, permissions, office: api.name.to_string() };
-    Ok(Json(Session { token, expires_at: grant.until, me }))
+    let caller = match door.welcome(&api, grant.caller).await {
+        Ok(caller) => caller,
+        Err(error) => {
+            sessions.end(&token);
+            return Err(error);
+        }
+    };
+    Ok(Json(Session { token, expires_at: grant.until, lasts_ms: SESSION_LASTS, me: api.me(&caller), refresh: None }))
 }
 
 async fn sign_out(Extension(sessions): Extension<Arc<Sessions>>, headers: HeaderMap) -> Json<Ended> {
@@ -183,12 +206,13 @@ async fn sign_out(Extension(sessions): Extension<Arc<Sessions>>, headers: Header
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::person::IdentityKind;
 
     const NOW: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
     #[test]
     fn a_link_works_once() {
-        let sessions = Sessions::default();
+        let sessions = Sessions::of_demo();
         let links = sessions.new_links(NOW).unwrap();
         assert_eq!(links.len(), 4);
         assert!(sessions.redeem(&links[0].code, NOW).unwrap().is_some());
@@ -198,17 +222,18 @@ mod tests {
 
     #[test]
     fn an_old_link_does_not_work() {
-        let sessions = Sessions::default();
+        let sessions = Sessions::of_demo();
         let links = sessions.new_links(NOW).unwrap();
         assert!(sessions.redeem(&links[1].code, NOW.plus(LINK_LASTS)).unwrap().is_none());
     }
 
     #[tokio::test]
     async fn a_session_has_the_role_of_its_link_until_it_ends() {
-        let sessions = Sessions::default();
+        let sessions = Sessions::of_demo();
         let link = sessions.new_links(NOW).unwrap().remove(2);
         let (token, _) = sessions.redeem(&link.code, NOW).unwrap().unwrap();
-        assert_eq!(sessions.who(&token, NOW).await, Some(link.caller));
+        let caller = Caller { signed_in_at: Some(NOW), ..link.caller };
+        assert_eq!(sessions.who(&token, NOW).await, Some(caller));
         assert_eq!(sessions.who(&token, NOW.plus(SESSION_LASTS)).await, None);
         sessions.end(&token);
         assert_eq!(sessions.who(&token, NOW).await, None);
@@ -217,10 +242,32 @@ mod tests {
 
     #[test]
     fn the_number_of_links_is_limited() {
-        let sessions = Sessions::default();
+        let sessions = Sessions::of_demo();
         for at in 0..(GRANTS_MAX as i64 / 4 + 10) {
             sessions.new_links(NOW.plus(Span::from_ms(at))).unwrap();
         }
         assert!(lock(&sessions.links).len() <= GRANTS_MAX);
+    }
+
+    #[test]
+    fn links_of_one_person_carry_one_name_and_one_identity() {
+        let sessions = Sessions::of_user(&"maria".into(), &Role::ALL);
+        let links = sessions.new_links(NOW).unwrap();
+        assert_eq!(links.iter().map(|link| link.caller.role).collect::<Vec<_>>(), Role::ALL);
+        for link in &links {
+            assert_eq!(link.caller.actor.as_str(), "maria");
+            assert_eq!(link.caller.id, Some(PersonId::of_machine("maria")));
+        }
+        let demo = Sessions::of_demo().new_links(NOW).unwrap();
+        let kinds: Vec<_> = demo.iter().map(|link| link.caller.person().kind()).collect();
+        assert_eq!(kinds, [IdentityKind::Demo; 4]);
+    }
+
+    #[test]
+    fn a_user_has_a_name_and_none_that_is_reserved() {
+        assert_eq!(user(Some(" maria ")), Ok("maria".into()));
+        assert_eq!(user(Some("Office")), Err(NameError::Reserved));
+        assert_eq!(user(Some("")), Err(NameError::Empty));
+        assert!(user(None).is_ok_and(|name| !name.as_str().is_empty()));
     }
 }

@@ -1,8 +1,8 @@
 //! The embedded store: the port [`Store`] on one SQLite file.
 //!
-//! One thread writes and a few connections read; the write-ahead log allows both at the same time. Each commit is handed
-//! to the operating system before it is acknowledged. Killing the process with `kill -9` at any point loses no
-//! acknowledged commit and leaves none half done. A power cut may lose the last commits, but never corrupts the file.
+//! One thread writes and a few connections read; the write-ahead log allows both at the same time. Each commit is synced
+//! to the disk before it is acknowledged; commits that wait at the same time share one sync. Neither `kill -9` nor a power
+//! cut loses an acknowledged commit or leaves one half done. A file that has lost commits is refused ([`crate::sqlite`]).
 //!
 //! Lists are read from indexes, and counters are updated together with their letters. So the speed does not depend on the
 //! number of letters.
@@ -19,8 +19,10 @@ mod writer;
 
 pub use schema::OpenError;
 
+use crate::sqlite::{DatabaseFile, Opening};
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
+use domain::clock::ClockRecord;
 use domain::deployment::{Attached, Deployment};
 use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
@@ -53,18 +55,28 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Opens the file, or creates it. Migrates a file of an older version.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        Self::with_file(path, schema::open_writer(path)?)
+        Self::open_as(path, &Opening::default())
+    }
+
+    /// Like [`SqliteStore::open`], with other settings than the default.
+    pub fn open_as(path: &Path, opening: &Opening) -> Result<Self, OpenError> {
+        Self::with_file(path, opening, schema::open_writer(path, opening)?)
     }
 
     /// Creates a store in memory, which lives as long as this value. Each call runs on the caller's thread.
     pub fn open_in_memory() -> Result<Self, OpenError> {
-        let db = Arc::new(Mutex::new(schema::open_writer(Path::new(":memory:"))?));
+        let db = Arc::new(Mutex::new(schema::create_in_memory()?));
         Ok(Self { readers: Readers::Inline(db.clone()), writer: Writer::Inline(db) })
     }
 
-    fn with_file(path: &Path, db: rusqlite::Connection) -> Result<Self, OpenError> {
-        let readers = Readers::open(path, READERS)?;
-        let writer = Writer::start(db).map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
+    /// Copies the log into the file, as far as readers allow. Does nothing in memory.
+    pub async fn checkpoint(&self) -> Result<(), StoreError> {
+        self.writer.checkpoint().await
+    }
+
+    fn with_file(path: &Path, opening: &Opening, file: DatabaseFile) -> Result<Self, OpenError> {
+        let readers = Readers::open(path, opening, READERS)?;
+        let writer = Writer::start(file).map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
         Ok(Self { readers, writer })
     }
 }
@@ -241,6 +253,11 @@ impl Store for SqliteStore {
         let key = queue.as_str().to_owned();
         let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "attached", sql::ATTACHED, [key.as_str()]);
         self.readers.read(|| format!("read the attachment of {queue}"), work).await
+    }
+
+    async fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {
+        let work = |db: &rusqlite::Transaction<'_>| read::one(db, "clock", sql::CLOCK, []);
+        self.readers.read(|| "read the clock's record".to_string(), work).await
     }
 
     async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {

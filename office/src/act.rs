@@ -25,18 +25,24 @@ use domain::gate::ConditionKind;
 use domain::id::GroupId;
 use domain::limits::REASON_CHARS_MAX;
 use domain::replay::Waiver;
+use domain::text::{Lines, entered};
 use wire::WaiverRequest;
 
-/// Returns a person's text, trimmed. `what` names it in the error if it is empty or too long.
+/// Returns a person's text, trimmed; it may have several lines. `what` names it in the error if it is empty, too long
+/// or has control characters.
 fn text(what: &str, given: &str) -> Result<String, OfficeError> {
-    let given = given.trim();
-    if given.is_empty() {
-        return Err(OfficeError::Invalid(format!("{what} is missing; enter a few words")));
-    }
-    if given.chars().count() > REASON_CHARS_MAX {
-        return Err(OfficeError::Invalid(format!("{what} is longer than {REASON_CHARS_MAX} characters")));
-    }
-    Ok(given.to_string())
+    entered(given, Lines::Many, REASON_CHARS_MAX).map_err(|error| OfficeError::Invalid(format!("{what} {error}")))
+}
+
+/// Returns a text of one line, trimmed, like [`text`].
+fn line(what: &str, given: &str) -> Result<String, OfficeError> {
+    entered(given, Lines::One, REASON_CHARS_MAX).map_err(|error| OfficeError::Invalid(format!("{what} {error}")))
+}
+
+/// Returns a text that may be missing or empty, like [`text`].
+fn optional(what: &str, given: Option<&str>) -> Result<Option<String>, OfficeError> {
+    let given = given.filter(|given| !given.trim().is_empty());
+    given.map(|given| text(what, given)).transpose()
 }
 
 /// Reads a group with its merged variants. A variant that is merged into a group is an error: people act on groups.
@@ -62,7 +68,15 @@ async fn commit_once(office: &Office, writes: Vec<Write>) -> Result<(), OfficeEr
 impl Auditor {
     /// Checks the waivers that a person requests.
     fn waivers(&self, requests: &[WaiverRequest]) -> Result<Vec<Waiver>, OfficeError> {
-        requests.iter().map(|request| self.waiver(request.condition, &request.reason)).collect()
+        let mut waivers: Vec<Waiver> = Vec::new();
+        for request in requests {
+            if waivers.iter().any(|waiver| waiver.condition == request.condition) {
+                let twice = format!("'{}' is waived twice; waive it once", request.condition.label());
+                return Err(OfficeError::Invalid(twice));
+            }
+            waivers.push(self.waiver(request.condition, &request.reason)?);
+        }
+        Ok(waivers)
     }
 
     fn waiver(&self, condition: ConditionKind, reason: &str) -> Result<Waiver, OfficeError> {

@@ -2,6 +2,9 @@
 //! permission checks.
 
 mod answer;
+mod audit;
+mod cell;
+mod door;
 mod endpoint;
 mod export;
 mod groups;
@@ -9,25 +12,33 @@ mod layers;
 mod letters;
 mod openapi;
 mod pages;
+mod params;
 mod replays;
 mod table;
 mod transforms;
+mod views;
 
 pub use answer::ApiError;
-pub use endpoint::{Endpoint, Query};
+pub use door::Door;
+pub use endpoint::Endpoint;
 pub use layers::finish;
 pub use openapi::document;
+pub use params::{Form, Query};
 pub use table::endpoints;
 
 use crate::office::Office;
 use async_trait::async_trait;
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
+use axum::{Extension, Router};
 use domain::id::{Actor, QueueArn};
-use domain::role::Role;
+use domain::person::{Person, PersonId};
+use domain::role::{Permission, Role};
 use domain::time::Timestamp;
 use std::sync::Arc;
+use std::time::Duration;
+use views::Views;
+use wire::Me;
 
 /// The largest request body, bytes. Requests hold only texts and options that people enter.
 const REQUEST_BYTES_MAX: usize = 64 * 1024;
@@ -39,6 +50,22 @@ pub struct Caller {
     pub actor: Actor,
     /// Their role.
     pub role: Role,
+    /// Their identity. `None` if the platform knows only names.
+    pub id: Option<PersonId>,
+    /// When they signed in. `None` if the platform does not know.
+    pub signed_in_at: Option<Timestamp>,
+}
+
+impl Caller {
+    /// Returns a caller who is known only by name.
+    pub fn new(actor: impl Into<Actor>, role: Role) -> Self {
+        Self { actor: actor.into(), role, id: None, signed_in_at: None }
+    }
+
+    /// Returns the caller's name and identity.
+    pub fn person(&self) -> Person {
+        Person { name: self.actor.clone(), id: self.id.clone() }
+    }
 }
 
 /// Identifies callers by their bearer token: a session from a one-time link in `dlo`, a JWT of an OIDC issuer on AWS.
@@ -46,6 +73,11 @@ pub struct Caller {
 pub trait Identify: Send + Sync {
     /// Returns the caller, or `None` if the token is invalid or expired.
     async fn who(&self, token: &str, now: Timestamp) -> Option<Caller>;
+
+    /// Returns the longest delay of the answer to a failed sign-in.
+    fn delay_max(&self) -> Duration {
+        Duration::from_secs(1)
+    }
 }
 
 /// What the API's handlers share.
@@ -61,6 +93,21 @@ pub struct Api {
     pub watching: Arc<[QueueArn]>,
 }
 
+impl Api {
+    /// Describes a caller, for their page.
+    pub fn me(&self, caller: &Caller) -> Me {
+        let permissions = Permission::ALL.into_iter().filter(|permission| caller.role.may(*permission));
+        Me {
+            name: caller.actor.clone(),
+            role: caller.role,
+            permissions: permissions.collect(),
+            office: self.name.to_string(),
+            identity: caller.person().kind(),
+            idle_ms: self.office.policy.sign_in.idle_ms,
+        }
+    }
+}
+
 /// Builds the router of these endpoints under [`wire::API_ROOT`], with their OpenAPI document at `/openapi.json`.
 ///
 /// ```
@@ -74,14 +121,17 @@ pub fn router(api: Api, endpoints: &[Endpoint]) -> Router {
     for endpoint in endpoints {
         routes = routes.route(endpoint.path, endpoint.guarded(&api));
     }
-    let document = openapi::document(endpoints);
     let routes = routes
-        .route("/openapi.json", axum::routing::get(async move || axum::Json(document.clone())))
+        .route("/openapi.json", openapi::route(endpoints))
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(answer::no_such_method)
         .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
         .layer(middleware::from_fn(layers::conditional))
         .layer(middleware::from_fn(layers::finish))
+        .layer(Extension(Arc::new(Views::default())))
+        .layer(Extension(Arc::new(Door::default())))
         .with_state(api);
-    Router::new().nest(wire::API_ROOT, routes)
+    // `nest` does not match a trailing slash.
+    let root = axum::routing::any(answer::no_such_path).layer(middleware::from_fn(layers::finish));
+    Router::new().nest(wire::API_ROOT, routes).route(&format!("{}/", wire::API_ROOT), root)
 }

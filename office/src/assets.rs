@@ -5,7 +5,7 @@ mod headers;
 #[cfg(test)]
 mod tests;
 
-pub use headers::{secure, security_headers};
+pub use headers::{secure, security_headers, tls_only};
 
 use accept::Encoding;
 use axum::Router;

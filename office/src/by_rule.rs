@@ -75,7 +75,7 @@ async fn would_open(
     actor: &Actor,
 ) -> Result<bool, OfficeError> {
     let to_send = LettersToSend::now(office, facts).await?;
-    let moment = Moment::Approval { approver: Some(actor), waivers: &[] };
+    let moment = Moment::Approval { approver: Some(&actor.into()), waivers: &[] };
     let judged = judge(office, facts, &to_send, moment).await?;
     Ok(rule.allows(to_send.letters.letters) && judged.gate.open().is_ok())
 }

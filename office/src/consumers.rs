@@ -93,7 +93,9 @@ pub async fn saw_function(office: &Office, function: &Function) -> Result<(), Of
 /// Stores which consumers are attached to a main queue.
 pub async fn saw_queue(office: &Office, queue: &QueueArn, consumers: Vec<AttachedConsumer>) -> Result<(), OfficeError> {
     let (known, seen_at) = (office.store.attached(queue).await?, office.now());
-    let is_known = |known: &Attached| known.consumers == consumers && seen_at.since(known.seen_at) < WRITTEN_EVERY;
+    // An observation from the future was written by a clock that has gone back since.
+    let is_recent = |known: &Attached| known.seen_at <= seen_at && seen_at.since(known.seen_at) < WRITTEN_EVERY;
+    let is_known = |known: &Attached| known.consumers == consumers && is_recent(known);
     if known.as_ref().is_some_and(is_known) || (known.is_none() && consumers.is_empty()) {
         return Ok(());
     }

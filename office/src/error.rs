@@ -1,6 +1,7 @@
 //! Errors of the handlers: a variant for each thing that failed, its subject as a field, the cause as `source`.
 
 use crate::port::{EntryFailure, QueueError, StoreError};
+use domain::filter::FilterError;
 use domain::gate::Condition;
 use domain::id::{GroupId, LetterId, QueueArn, ReplayId};
 use domain::replay::PlanError;
@@ -71,6 +72,12 @@ pub enum OfficeError {
     /// The group has no transform of this version.
     #[error("this group has no transform v{0}; save it first")]
     NoTransform(u32),
+    /// The reference of a fix names no version of a transform.
+    #[error("enter the version of a saved transform, for example v2")]
+    NoVersion,
+    /// A filter is out of range.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
     /// The request is not valid.
     #[error("{0}")]
     Invalid(String),

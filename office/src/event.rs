@@ -11,17 +11,13 @@ use domain::id::{MessageId, QueueArn};
 use domain::message::DeadMessage;
 use queue::Received;
 
-/// Takes letters of a dead-letter queue into custody. `default_main_queue` is the main queue of letters that do not
-/// name theirs.
-pub async fn letters(
-    office: &Office,
-    dlq: &QueueArn,
-    messages: Vec<Received>,
-    default_main_queue: Option<&QueueArn>,
-) -> Vec<MessageId> {
-    let dead = messages.into_iter().map(|Received { message_id, content, mut system, .. }| {
-        system.source_queue = system.source_queue.or_else(|| default_main_queue.cloned());
-        DeadMessage { dlq: dlq.clone(), message_id, content, system }
+/// Takes letters of a dead-letter queue into custody.
+pub async fn letters(office: &Office, dlq: &QueueArn, messages: Vec<Received>) -> Vec<MessageId> {
+    let dead = messages.into_iter().map(|Received { message_id, content, system, .. }| DeadMessage {
+        dlq: dlq.clone(),
+        message_id,
+        content,
+        system,
     });
     let messages: Vec<_> = dead.collect();
     let count = messages.len();

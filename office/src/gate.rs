@@ -8,8 +8,9 @@ use domain::filter::LetterFilter;
 use domain::fix::Fix;
 use domain::gate::{Gate, GateFacts, QueueFact, effective_at, evaluate};
 use domain::group::{GroupState, Tally, Variant};
-use domain::id::{Actor, QueueArn};
+use domain::id::QueueArn;
 use domain::letter::LetterStateKind;
+use domain::person::Person;
 use domain::replay::{LeftOut, Plan, Replay, Waiver, WaveLedger};
 
 /// Why a quarantined letter is left out, after a number of letters.
@@ -90,7 +91,7 @@ pub(crate) enum Moment<'a> {
     /// A person approves or resumes, or only views the gate.
     Approval {
         /// Who would approve; `None` if the caller may not.
-        approver: Option<&'a Actor>,
+        approver: Option<&'a Person>,
         /// The conditions that the approver waives.
         waivers: &'a [Waiver],
     },
@@ -130,12 +131,13 @@ pub(crate) async fn judge(
     };
     let (queue, approver, waivers, deaths_count) = match moment {
         Moment::Approval { approver, waivers } => {
-            (main_queue_for_a_person(office, group.main_queue.as_ref()).await, approver, waivers, true)
+            (main_queue_for_a_person(office, group.main_queue.as_ref()).await, approver.cloned(), waivers, true)
         }
         Moment::BeforeWave(replay) => {
             let approval = replay.approval();
             let queue = main_queue(office, Some(&replay.plan().main_queue)).await?;
-            (queue, Some(&approval.by), approval.waivers.as_slice(), false)
+            let by = Person { name: approval.by.clone(), id: approval.by_id.clone() };
+            (queue, Some(by), approval.waivers.as_slice(), false)
         }
     };
     let facts = GateFacts {
@@ -150,7 +152,7 @@ pub(crate) async fn judge(
         left_out: &to_send.left_out,
         unchecked: &to_send.unchecked,
         queue,
-        approver,
+        approver: approver.as_ref(),
         waivers,
         four_eyes: office.policy.four_eyes(&to_send.message_types),
     };
@@ -178,6 +180,10 @@ async fn main_queue(office: &Office, queue: Option<&QueueArn>) -> Result<QueueFa
     let Some(queue) = queue else {
         return Ok(QueueFact::NotReady("The letters do not name their main queue.".into()));
     };
+    // Letters that an earlier version stored may name any queue.
+    if let Some(why) = office.refuses(queue) {
+        return Ok(QueueFact::NotReady(why));
+    }
     let name = queue.name();
     Ok(match office.queue.attributes(queue).await {
         Ok(attributes) if attributes.fifo != queue.is_fifo() => {

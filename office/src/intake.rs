@@ -37,6 +37,9 @@ pub struct Report {
     pub(crate) replays: BTreeSet<ReplayId>,
 }
 
+/// The remark on a letter that names a replay that did not send it.
+const NOT_SENT: &str = "It names a replay of this office, which did not send this message: the message id or the content is another. It is a letter of its own.";
+
 /// A message and its reading.
 pub(crate) struct ReadMessage {
     pub message: DeadMessage,
@@ -61,7 +64,8 @@ pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
     for message in messages {
         // SQS may deliver a message twice in a batch.
         if seen.insert((message.dlq.clone(), message.message_id.clone())) {
-            let reading = guard::reading(&message, &office.policy, read);
+            let mut reading = guard::reading(&message, &office.policy, read);
+            office.withhold_own_queue(&mut reading);
             sources.push(ReadMessage { message, reading });
         } else {
             report.duplicates += 1;
@@ -97,15 +101,18 @@ async fn keep_returned(
                 continue;
             }
         };
-        for source in page {
-            let Some(sending) = sendings.get(&source.reading.original_message_id) else {
+        for (mut source, sending) in page.into_iter().zip(sendings) {
+            let Some(sending) = sending else {
                 fresh.push(source);
                 continue;
             };
-            match returned::keep(office, &source, sending, report).await {
+            match returned::keep(office, &source, &sending, report).await {
                 Ok(returned::Kept::Yes) => measures.count(&source.reading),
                 Ok(returned::Kept::Duplicate) => report.duplicates += 1,
-                Ok(returned::Kept::NotOurs) => fresh.push(source),
+                Ok(returned::Kept::NotOurs) => {
+                    source.reading.diagnosis.remarks.push(NOT_SENT.into());
+                    fresh.push(source);
+                }
                 Err(error) => fail(report, &source.message, &error),
             }
         }

@@ -11,6 +11,9 @@
 //! [`event`] hands received messages to these handlers. The Lambda functions' mains and `dlo` wire everything to real
 //! ports; [`port`] defines those.
 
+// They panic if they cannot write: see `log`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod act;
 pub mod api;
 pub mod assets;
@@ -25,9 +28,11 @@ mod groups;
 pub mod guard;
 pub mod intake;
 pub mod letters;
+pub mod log;
 mod merged;
 pub mod office;
 mod payloads;
+pub mod person;
 pub mod port;
 pub mod replay;
 pub mod sweep;

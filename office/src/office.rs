@@ -8,9 +8,10 @@ use domain::limits::DELAY_S_MAX;
 use domain::message::Content;
 use domain::metric::Datum;
 use domain::policy::Policy;
+use domain::reading::Reading;
 use domain::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use transform::Transforms;
 
@@ -31,6 +32,9 @@ pub struct Office {
     pub policy: Arc<Policy>,
     /// The queue of the office's own step messages.
     pub steps: QueueArn,
+    /// The queues that no letter may be sent to: the office's own (steps, receipts, and their dead-letter queues) and
+    /// the dead-letter queues that it watches. The office acts on what it receives from them.
+    pub closed_queues: Arc<BTreeSet<QueueArn>>,
     /// The clock. The simulation supplies its own.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// Random numbers. The simulation supplies its own.
@@ -53,6 +57,22 @@ pub struct StepMessage {
 }
 
 impl Office {
+    /// Returns why no letter may be sent to a queue, as a sentence; `None` if letters may be sent there.
+    pub fn refuses(&self, queue: &QueueArn) -> Option<String> {
+        let is_closed = *queue == self.steps || self.closed_queues.contains(queue);
+        is_closed.then(|| {
+            format!("{} is a queue of this office or a dead-letter queue, so no letter is sent there.", queue.name())
+        })
+    }
+
+    /// Removes the main queue from a reading if no letter may be sent there, and says so in a remark.
+    pub(crate) fn withhold_own_queue(&self, reading: &mut Reading) {
+        if let Some(why) = reading.main_queue.as_ref().and_then(|queue| self.refuses(queue)) {
+            reading.main_queue = None;
+            reading.diagnosis.remarks.push(why);
+        }
+    }
+
     /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         (self.clock)()
@@ -99,7 +119,7 @@ impl Office {
     /// Raises an alert. A failure is only logged.
     pub async fn alert(&self, alert: Alert) {
         if let Err(error) = self.alerts.raise(&alert).await {
-            tracing::error!(error = %crate::error::chain(&error), kind = ?alert.kind, group = %alert.group, "an alert was not sent and is lost");
+            tracing::error!(error = %crate::error::chain(&error), kind = ?alert.kind, group = alert.group.as_ref().map(|group| group.as_str()), "an alert was not sent and is lost");
         }
     }
 

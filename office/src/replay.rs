@@ -94,8 +94,9 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
                 }
                 send::send(office, &replay, (wave, letters_max), executor, until).await?
             }
-            Step::LookAtQueue => backlog::check(office, &replay).await?,
-            Step::Settle { sent_until } => settle::settle(office, &replay, sent_until).await?,
+            Step::RestartWaits => transition::restart_waits(office, &replay, now).await?,
+            Step::LookAtQueue => backlog::check(office, &replay, &ledger).await?,
+            Step::Settle(settling) => settle::settle(office, &replay, settling).await?,
             Step::SkipUnsent => settle::skip_unsent(office, &replay).await?,
             Step::Enter { wave, phase } => transition::enter(office, &replay, &ledger, wave, phase).await?,
             Step::Pause(why) => transition::pause(office, &replay, why).await?,
@@ -113,5 +114,5 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
 /// Returns whether another executor holds the replay, or has just sent as much as the pace allows. Then this run ends
 /// and the other continues. If the other has died, the next sweep starts a new run.
 fn is_busy_elsewhere(replay: &Replay, executor: &str, now: Timestamp) -> bool {
-    replay.is_held_by_another(executor, now) || replay.paced_until().is_some_and(|until| until > now)
+    replay.is_held_by_another(executor, now) || replay.is_paced(now)
 }

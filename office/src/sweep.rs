@@ -2,14 +2,17 @@
 //! approvals by rules of the policy, and deleting old letters.
 
 use crate::by_rule;
+use crate::commit::commit;
 use crate::error::{self, OfficeError};
 use crate::groups;
 use crate::merged;
 use crate::office::Office;
-use crate::port::GroupFacts;
+use crate::port::{GroupFacts, Write};
+use domain::alert::{Alert, AlertKind};
+use domain::clock::{ClockJump, ClockRecord};
 use domain::group::GroupState;
 use domain::impact::Severity;
-use domain::limits::{FORGET_MAX, PAGE_MAX};
+use domain::limits::{CLOCK_TRIAL, FORGET_MAX, PAGE_MAX};
 use domain::metric::{CUSTOMERS_AFFECTED, Datum, OLDEST_LETTER, OPEN_LETTERS, REVENUE_AT_RISK, TIME_TO_LOSS};
 use domain::money::Purse;
 use domain::time::Timestamp;
@@ -64,8 +67,39 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     }
     merged::merge(office, &variants).await;
     by_rule::approve(office, &fixed).await;
-    forget(office, now).await;
+    if checked_clock(office, now).await?.may_forget(now) {
+        forget(office, now).await;
+    }
     Ok(())
+}
+
+/// Compares the clock with the last sweep's, and stores it. A jump is logged, and raises an alert, once.
+async fn checked_clock(office: &Office, now: Timestamp) -> Result<ClockRecord, OfficeError> {
+    let (record, jump) = ClockRecord::after(office.store.clock().await?.as_ref(), now);
+    // Without a condition: of two sweeps at once either may be the last.
+    let _ = commit(office, vec![Write::Clock(record)]).await?;
+    if let Some(jump) = jump {
+        let alert = jump_alert(jump, now);
+        tracing::error!("{} {}", alert.title, alert.advice);
+        office.alert(alert).await;
+    }
+    Ok(record)
+}
+
+fn jump_alert(jump: ClockJump, now: Timestamp) -> Alert {
+    let hours = CLOCK_TRIAL.as_secs_up() / 3_600;
+    let (title, advice) = match jump {
+        ClockJump::Back(by) => (
+            format!("The office's clock went back by {} s.", by.as_secs_up()),
+            format!("Check the clock. Windows of running replays start again, and no letter is deleted for {hours} h."),
+        ),
+        ClockJump::Forward(by) => (
+            format!("No sweep ran for {} h: the office was off, or its clock jumped forward.", by.as_secs_up() / 3_600),
+            format!("If the office was not off, set the clock right. No delivered letter is deleted for {hours} h."),
+        ),
+    };
+    let (kind, level) = (AlertKind::ClockJumped, Severity::Warning);
+    Alert { kind, level, at: now, group: None, replay: None, title, advice }
 }
 
 /// What was delivered long ago is not ours to keep.

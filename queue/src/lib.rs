@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use domain::id::{MessageId, QueueArn};
 use domain::message::{Content, SystemAttributes};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 
 /// A received message, invisible to others until its visibility timeout ends.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,4 +147,10 @@ pub trait Queue: Send + Sync {
 
     /// Returns the queue's attributes.
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError>;
+
+    /// Returns the latest moment for which the platform knows that every message sent before it has left the queue.
+    /// `None` if it does not know: SQS itself has no such attribute.
+    async fn cleared_before(&self, _queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
+        Ok(None)
+    }
 }

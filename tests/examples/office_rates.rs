@@ -1,11 +1,13 @@
 //! Measures letters per second through intake and through a replay of the embedded office, and through a plain loop on
-//! the same queues: one process, one run, the real store on disk, queues in memory.
+//! the same queues: one process, one run, the real store on disk, queues in memory. Each measurement is made twice: with a
+//! sync for each commit, as an office runs, and without.
 //!
 //! `cargo run --profile demo -p dlo-tests --example office_rates -- 1000 100000`; 1,000 and 100,000
 //! letters are the default.
 
 use harness::rates::{self, Durations};
 use harness::world::World;
+use local::sqlite::Opening;
 use std::time::Instant;
 
 #[tokio::main]
@@ -13,19 +15,25 @@ async fn main() {
     let arguments: Vec<u64> = std::env::args().skip(1).map(|count| count.parse().expect("a count")).collect();
     let counts = if arguments.is_empty() { vec![1_000, 100_000] } else { arguments };
     for letters in counts {
-        println!("{letters} letters");
-        let world = World::new().await;
-        let messages = rates::dead(&world, 0..letters);
-        let mut plain_per_s = 0.0;
-        for at_a_time in [10, 1] {
-            rates::fill(&*world.queue, &world.dlq, &messages).await;
-            plain_per_s = rates::plain_loop(&*world.queue, &world.dlq, &world.main, at_a_time).await;
-            world.queue.purge(&world.main).await.expect("purge");
+        for synced in [false, true] {
+            println!("{letters} letters, {}", if synced { "each commit synced" } else { "commits not synced" });
+            let world = World::with(&Opening { synced, ..Opening::default() }).await;
+            measure(&world, letters).await;
         }
-        rates::fill(&*world.queue, &world.dlq, &messages).await;
-        println!("  intake: {:.0} letters/s", rates::intake(&world).await);
-        replay(&world, letters).await.print(letters, plain_per_s);
     }
+}
+
+async fn measure(world: &World, letters: u64) {
+    let messages = rates::dead(world, 0..letters);
+    let mut plain_per_s = 0.0;
+    for at_a_time in [10, 1] {
+        rates::fill(&*world.queue, &world.dlq, &messages).await;
+        plain_per_s = rates::plain_loop(&*world.queue, &world.dlq, &world.main, at_a_time).await;
+        world.queue.purge(&world.main).await.expect("purge");
+    }
+    rates::fill(&*world.queue, &world.dlq, &messages).await;
+    println!("  intake: {:.0} letters/s", rates::intake(world).await);
+    replay(world, letters).await.print(letters, plain_per_s);
 }
 
 /// Runs a replay of all letters to its end.

@@ -4,5 +4,6 @@
 pub mod conformance;
 pub mod deployed;
 pub mod endpoint;
+pub mod issuer;
 pub mod processes;
 pub mod skipped;

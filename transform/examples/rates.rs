@@ -15,12 +15,12 @@ fn main() {
         for (name, body, count) in [("an order", order, LETTERS), ("a MiB of orders", &large, 20)] {
             let start = Instant::now();
             let fresh = Transforms::with_this_executable();
-            fresh.run(".", &["1"], false).await.expect("a worker").expect("a program").len();
+            fresh.sending().run(".", &["1"], false).await.expect("a worker").expect("a program").len();
             let started = start.elapsed();
             for program in [".", ".total.cents? = 1010", "del(..|.customer?)"] {
                 let bodies = vec![body; count];
                 let start = Instant::now();
-                let outcomes = fresh.run(program, &bodies, false).await.expect("a worker").expect("a program");
+                let outcomes = fresh.sending().run(program, &bodies, false).await.expect("a worker").expect("a program");
                 let each = start.elapsed() / count as u32;
                 let failed = outcomes.iter().filter(|outcome| outcome.is_err()).count();
                 println!("{name}, `{program}`: {each:?} each, {failed} of {count} failed; worker start {started:?}");

@@ -13,6 +13,7 @@ use jaq_core::compile::Undefined;
 use jaq_core::load::{self, Arena, File, Loader};
 use jaq_core::{Compiler, Ctx, Vars, data, unwrap_valr};
 use jaq_json::Val;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Functions of the standard library that a program must not call: they read the clock, the environment or the machine's
 /// time zone, write other output, or end the process.
@@ -44,7 +45,10 @@ pub struct Program {
 impl Program {
     /// Compiles a program, or returns its faults with their locations.
     pub fn compile(text: &str) -> Result<Self, Vec<ProgramFault>> {
-        let whole = |message: String| vec![ProgramFault { line: 1, column: 1, message }];
+        caught(|| Self::compile_uncaught(text)).unwrap_or_else(|failure| Err(whole(failure.to_string())))
+    }
+
+    fn compile_uncaught(text: &str) -> Result<Self, Vec<ProgramFault>> {
         if text.trim().is_empty() {
             return Err(whole("The program is empty. `.` changes nothing; `.field = 1` sets a field.".into()));
         }
@@ -57,6 +61,8 @@ impl Program {
         let arena = Arena::default();
         let modules = loader.load(&arena, File { code: text, path: () });
         let modules = modules.map_err(|errors| load_faults(text, &errors))?;
+        // The loader refuses other modules itself, but compiles the import of a data file to a variable without a value.
+        load::import(&modules, |_| Err(String::new())).map_err(|errors| load_faults(text, &errors))?;
         let compiler = Compiler::default().with_funs(funs.filter(|(name, ..)| !FUNS_WITHHELD.contains(name)));
         match compiler.compile(modules) {
             Ok(filter) => Ok(Self { filter }),
@@ -70,6 +76,10 @@ impl Program {
 
     /// Runs the program over a body. `with_changes` requests the changed fields.
     pub fn apply(&self, body: &str, with_changes: bool) -> Result<Applied, Failure> {
+        caught(|| self.apply_uncaught(body, with_changes))?
+    }
+
+    fn apply_uncaught(&self, body: &str, with_changes: bool) -> Result<Applied, Failure> {
         let before = parse(body).map_err(|fault| match fault {
             json::Fault::NotJson(at) => {
                 let (line, column) = line_and_column(body, at);
@@ -91,6 +101,20 @@ impl Program {
     }
 }
 
+/// Runs a part of the engine. A panic in it becomes a failure of the program, and the worker goes on.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        // The standard library panics with this text if a length does not fit into memory at all.
+        if text == Some("capacity overflow") { Failure::TooMuchMemory } else { Failure::EngineFailed }
+    })
+}
+
+/// Returns a message as the only fault, at the start of the program.
+fn whole(message: String) -> Vec<ProgramFault> {
+    vec![ProgramFault { line: 1, column: 1, message }]
+}
+
 /// Returns the message of a program's error. Adds advice for the most common one.
 fn error_message(error: jaq_json::Error) -> String {
     let text = match error.into_val() {
@@ -110,7 +134,11 @@ fn load_faults(text: &str, errors: &load::Errors<&str, ()>) -> Vec<ProgramFault>
     for (_, error) in errors {
         match error {
             load::Error::Io(missing) => faults.extend(missing.iter().map(|(name, _)| {
-                fault(text, name, "Files cannot be included. Write their definitions into the program.".into())
+                fault(
+                    text,
+                    name,
+                    "Modules and files are not available. Write their definitions into the program.".into(),
+                )
             })),
             load::Error::Lex(wrong) => faults.extend(wrong.iter().map(|(expected, found)| {
                 // The lexer misses a bracket at the end of the program; people look for the place where it was opened.
@@ -169,4 +197,31 @@ fn line_and_column(text: &str, at: usize) -> (u32, u32) {
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
     (line as u32, column as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_engine_is_the_programs_failure() {
+        let overflow: fn() = || panic!("capacity overflow");
+        let rows: [(fn(), _); 3] = [
+            (overflow, Err(Failure::TooMuchMemory)),
+            (|| panic!("index {} is out of bounds", 7), Err(Failure::EngineFailed)),
+            (|| {}, Ok(())),
+        ];
+        for (work, expected) in rows {
+            assert_eq!(caught(work), expected);
+        }
+        assert!(Failure::EngineFailed.to_string().contains("this program"));
+    }
+
+    #[test]
+    fn a_program_goes_on_after_a_panic() {
+        let program = Program::compile("if . == 1 then \"xxx\" * 9000000000000000000 else . end")
+            .unwrap_or_else(|_| panic!("a program"));
+        assert_eq!(program.apply("1", false), Err(Failure::TooMuchMemory));
+        assert_eq!(program.apply("2", false), Ok(Applied::Unchanged));
+    }
 }

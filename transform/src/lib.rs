@@ -10,7 +10,7 @@
 //! # let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
 //! # runtime.block_on(async {
 //! let transforms = Transforms::in_this_process();
-//! let run = transforms.run(".quantity = 1", &[r#"{"quantity": 0, "price": 1.10}"#], false).await;
+//! let run = transforms.sending().run(".quantity = 1", &[r#"{"quantity": 0, "price": 1.10}"#], false).await;
 //! let outcomes = run.expect("a worker").expect("a valid program");
 //! let expected = r#"{"quantity":1,"price":1.10}"#.to_string();
 //! assert_eq!(outcomes, [Ok(Applied::Changed { body: expected, changes: vec![] })]);
@@ -26,6 +26,7 @@ mod splice;
 mod worker;
 mod workers;
 
+pub use limits::PREVIEWS_MAX;
 pub use outcome::{Applied, Failure, Outcome, Run};
 pub use worker::{WORKER_ARGUMENT, work_if_asked};
-pub use workers::{Transforms, WorkerError};
+pub use workers::{Runner, Transforms, WorkerError};

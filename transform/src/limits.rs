@@ -30,8 +30,11 @@ pub const BODY_BYTES_MAX: usize = MESSAGE_BYTES_MAX;
 /// The largest frame between office and worker: a body as a JSON string, plus the changes. An escaped byte of JSON takes
 /// two bytes at most, because valid JSON contains no raw control characters except line breaks and tabs.
 pub const FRAME_BYTES_MAX: usize = 3 * BODY_BYTES_MAX;
-/// Workers that run at the same time: the Lambda functions have one or two processors.
+/// Workers of one purpose that run at the same time: the Lambda functions have one or two processors.
 pub const WORKERS_MAX: usize = 2;
+/// Previews and dry runs that are in progress at the same time. Further ones are refused, because each waits for its turn
+/// at a worker after every few letters: with eight, a turn of one-second programs comes within four seconds.
+pub const PREVIEWS_MAX: usize = 8;
 /// Compiled programs that a thread caches if programs run in this process.
 pub const COMPILED_MAX: usize = 16;
 /// How much of a dead worker's standard error is read, in bytes.

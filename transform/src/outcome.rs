@@ -73,6 +73,9 @@ pub enum Failure {
     /// The program recursed too deeply and was ended.
     #[error("The program recursed too deeply.")]
     TooMuchRecursion,
+    /// The engine panicked: a defect of the engine, which only another program avoids.
+    #[error("The jq engine failed on this program. Write the program in another way.")]
+    EngineFailed,
     /// The program ended the worker in another way.
     #[error("The program crashed the engine ({0}).")]
     Crashed(String),

@@ -1,20 +1,22 @@
 //! The office's side: starts workers, sends them requests, and replaces those that a program has ended.
+//!
+//! Sending has workers of its own, so that a replay never waits for a preview.
 
 use crate::engine::Program;
-use crate::limits::{COMPILED_MAX, LETTER_WALL_MAX, START_WALL_MAX, STDERR_BYTES_MAX, WORKERS_MAX};
+use crate::limits::{COMPILED_MAX, LETTER_WALL_MAX, PREVIEWS_MAX, START_WALL_MAX, STDERR_BYTES_MAX, WORKERS_MAX};
 use crate::outcome::{Failure, Outcome, Run};
 use crate::worker::{Answer, Request, WORKER_ARGUMENT, exit, frame, frame_length};
 use domain::limits::PROGRAM_BYTES_MAX;
 use domain::transform::ProgramFault;
 use std::cell::RefCell;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 /// No worker is available. This says nothing about the letters: the caller retries them later.
@@ -34,14 +36,37 @@ pub enum WorkerError {
         /// Its exit status.
         how: String,
     },
+    /// As many previews and dry runs as allowed are in progress.
+    #[error(
+        "too many previews and dry runs are in progress, so this one did not start. Nothing was saved. Try again in a few seconds"
+    )]
+    Busy,
 }
 
 /// Runs programs over bodies, with limited time and memory. The crate's documentation has an example.
 pub struct Transforms {
     /// The worker's executable; `None` to run programs in this process.
     executable: Option<PathBuf>,
+    sending: Lane,
+    previewing: Lane,
+    /// Places for previews and dry runs, whether they run or wait for a worker.
+    places: Semaphore,
+}
+
+/// The workers of one purpose.
+struct Lane {
     slots: Semaphore,
     idle: Mutex<Vec<Worker>>,
+}
+
+impl Lane {
+    fn new() -> Self {
+        Self { slots: Semaphore::new(WORKERS_MAX), idle: Mutex::default() }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Transforms {
@@ -55,26 +80,50 @@ impl Transforms {
 
     /// Runs programs in workers of another executable of the office.
     pub fn with_executable(executable: PathBuf) -> Self {
-        Self { executable: Some(executable), slots: Semaphore::new(WORKERS_MAX), idle: Mutex::default() }
+        Self::new(Some(executable))
     }
 
     /// Runs programs in this process, without limits: for programs that are known to end. The simulation uses this,
     /// because its results must not depend on the machine's speed.
     pub fn in_this_process() -> Self {
-        Self { executable: None, slots: Semaphore::new(WORKERS_MAX), idle: Mutex::default() }
+        Self::new(None)
     }
 
+    fn new(executable: Option<PathBuf>) -> Self {
+        Self { executable, sending: Lane::new(), previewing: Lane::new(), places: Semaphore::new(PREVIEWS_MAX) }
+    }
+
+    /// Returns the runner for letters that a replay is about to send.
+    pub fn sending(&self) -> Runner<'_> {
+        Runner { executable: self.executable.as_deref(), lane: &self.sending, _place: None }
+    }
+
+    /// Returns a runner for a preview, a dry run, or a program that someone saves. Keep it until the call is answered:
+    /// it holds one of a limited number of places. Returns [`WorkerError::Busy`] if none is free.
+    pub fn previewing(&self) -> Result<Runner<'_>, WorkerError> {
+        let place = self.places.try_acquire().map_err(|_| WorkerError::Busy)?;
+        Ok(Runner { executable: self.executable.as_deref(), lane: &self.previewing, _place: Some(place) })
+    }
+}
+
+/// Runs programs for one purpose.
+pub struct Runner<'a> {
+    executable: Option<&'a Path>,
+    lane: &'a Lane,
+    _place: Option<SemaphorePermit<'a>>,
+}
+
+impl Runner<'_> {
     /// Runs a program over bodies and returns one outcome for each, or the program's faults. `with_changes` requests the
-    /// changed fields. Without bodies the program is only compiled.
+    /// changed fields. Without bodies the program is only compiled. Dropping the future ends the worker.
     pub async fn run(&self, program: &str, bodies: &[&str], with_changes: bool) -> Result<Run, WorkerError> {
         if program.len() > PROGRAM_BYTES_MAX {
             return Ok(Program::compile(program).map(|_| Vec::new()));
         }
-        let Some(executable) = &self.executable else { return Ok(run_here(program, bodies, with_changes)) };
+        let Some(executable) = self.executable else { return Ok(run_here(program, bodies, with_changes)) };
         // The semaphore is never closed.
-        let _slot = self.slots.acquire().await.ok();
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let worker = idle().pop();
+        let _slot = self.lane.slots.acquire().await.ok();
+        let worker = self.lane.idle().pop();
         let mut session = Session { executable, program, worker };
         let mut outcomes = Vec::with_capacity(bodies.len());
         // Compiles even without bodies, because the caller may only want the faults.
@@ -88,7 +137,7 @@ impl Transforms {
                 Err(found) => faults = Some(found),
             }
         }
-        idle().extend(session.worker);
+        self.lane.idle().extend(session.worker);
         Ok(faults.map_or(Ok(outcomes), Err))
     }
 }
@@ -115,7 +164,7 @@ fn run_here(program: &str, bodies: &[&str], with_changes: bool) -> Run {
 
 /// One run of a program, and its current worker.
 struct Session<'a> {
-    executable: &'a PathBuf,
+    executable: &'a Path,
     program: &'a str,
     worker: Option<Worker>,
 }
@@ -193,8 +242,8 @@ struct Worker {
 }
 
 impl Worker {
-    fn start(executable: &PathBuf) -> Result<Self, WorkerError> {
-        let start = |source| WorkerError::Start { executable: executable.clone(), source };
+    fn start(executable: &Path) -> Result<Self, WorkerError> {
+        let start = |source| WorkerError::Start { executable: executable.into(), source };
         let mut child = Command::new(executable)
             .arg(WORKER_ARGUMENT)
             // The office's environment holds settings that no program may read.
@@ -248,7 +297,7 @@ fn failure_from(status: ExitStatus, stderr: &str) -> Failure {
         Failure::TooSlow
     } else if stderr.contains("overflowed its stack") {
         Failure::TooMuchRecursion
-    } else if stderr.contains("memory allocation") || stderr.contains("capacity overflow") {
+    } else if stderr.contains("memory allocation") {
         Failure::TooMuchMemory
     } else {
         Failure::Crashed(status.to_string())

@@ -10,9 +10,14 @@ fn workers() -> Transforms {
 
 /// Runs a program over a body in both ways.
 async fn apply(workers: &Transforms, program: &str, body: &str) -> Result<Applied, Failure> {
-    let there =
-        workers.run(program, &[body], true).await.expect("a worker").unwrap_or_else(|f| panic!("{program}: {f:?}"));
-    let here = Transforms::in_this_process().run(program, &[body], true).await.expect("here").expect("a program");
+    let there = workers
+        .sending()
+        .run(program, &[body], true)
+        .await
+        .expect("a worker")
+        .unwrap_or_else(|f| panic!("{program}: {f:?}"));
+    let here =
+        Transforms::in_this_process().sending().run(program, &[body], true).await.expect("here").expect("a program");
     assert_eq!(there, here, "{program} over {body}");
     there.into_iter().next().expect("one outcome")
 }
@@ -137,16 +142,19 @@ async fn each_fault_has_a_message_and_a_location() {
         ("halt", 1, 1, "`halt` is not available"),
         ("halt_error", 1, 1, "`halt_error` is not available"),
         ("now | localtime", 1, 1, "`now` is not available"),
-        ("include \"a\"; .", 1, 10, "Files cannot be included"),
+        ("include \"a\"; .", 1, 10, "Modules and files are not available"),
+        ("import \"a\" as a; a::f", 1, 9, "Modules and files are not available"),
+        ("import \"x\" as $x; $x", 1, 9, "Modules and files are not available"),
+        ("import \"x\" as $x; .", 1, 9, "Modules and files are not available"),
     ];
     for (program, line, column, text) in rows {
-        let faults = workers.run(program, &["{}"], false).await.expect("a worker").expect_err(program);
+        let faults = workers.sending().run(program, &["{}"], false).await.expect("a worker").expect_err(program);
         let first = &faults[0];
         assert_eq!((first.line, first.column), (line, column), "{program}: {faults:?}");
         assert!(first.message.contains(text), "{program}: {faults:?}");
     }
     // The worker still works after all of these.
-    let good = workers.run(".a = 1", &["{}"], false).await.unwrap().unwrap();
+    let good = workers.sending().run(".a = 1", &["{}"], false).await.unwrap().unwrap();
     assert_eq!(good, [Ok(Applied::Changed { body: r#"{"a":1}"#.into(), changes: vec![] })]);
 }
 

@@ -18,8 +18,12 @@ pub enum ErrorCode {
     NotFound,
     /// The request is malformed, or a value is out of range. 400.
     Invalid,
-    /// The request is too large. 413.
+    /// The path does not have this method; the header `Allow` lists those that it has. 405.
+    MethodNotAllowed,
+    /// The request, or the response, is too large. 413.
     TooLarge,
+    /// The request body is not JSON. 415.
+    UnsupportedMediaType,
     /// Conditions of the gate are not met; `unmet` lists them. 409.
     GateClosed,
     /// The object has changed, or its state does not allow this. 409.

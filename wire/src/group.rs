@@ -93,7 +93,7 @@ pub struct GroupRow {
     pub open: Tally,
     /// Letters in a replay (also counted as open).
     pub in_replay: i64,
-    /// Letters that a replay delivered.
+    /// Letters that a replay has ever delivered, including those that are no longer stored.
     pub delivered: i64,
     /// Distinct customers with letters in this group.
     pub customers: u64,

@@ -27,7 +27,7 @@ pub use request::{
     ApproveRequest, DeclareFixRequest, DeploymentRequest, NoteRequest, PlanRequest, ReasonRequest, ReleaseRequest,
     ResumeRequest, WaiverRequest,
 };
-pub use session::{IssuerSignInRequest, Me, Session, SignInOptions, SignInRequest};
+pub use session::{IssuerSignInRequest, Me, RefreshRequest, Session, SignInOptions, SignInRequest};
 pub use transform::{
     DryRunRequest, LetterPreview, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView,
     TransformsAnswer,

@@ -1,6 +1,8 @@
 //! Merged variants, and previews of merge rules.
 
 use alloc::string::String;
+#[cfg(feature = "schema")]
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use domain::id::GroupId;
 use domain::policy::GroupRule;
@@ -31,6 +33,7 @@ pub struct UnmergeRequest {
     /// The fingerprint.
     pub fingerprint: GroupId,
     /// Why it has another cause.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = domain::limits::REASON_CHARS_MAX), regex(pattern = domain::text::LINES_PATTERN)))]
     pub reason: String,
 }
 

@@ -1,12 +1,18 @@
 //! The API's requests.
 
 use alloc::string::String;
+#[cfg(feature = "schema")]
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use domain::filter::LetterFilter;
 use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::id::LetterId;
+#[cfg(feature = "schema")]
+use domain::limits::{NAMED_LETTERS_MAX, REASON_CHARS_MAX, TIME_MS_MAX};
 use domain::replay::{PlanHash, PlanOptions};
+#[cfg(feature = "schema")]
+use domain::text::{BLANK_LINE_PATTERN, BLANK_LINES_PATTERN, LINE_PATTERN, LINES_PATTERN};
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +24,10 @@ pub struct DeclareFixRequest {
     /// The kind of fix.
     pub kind: FixKind,
     /// A version (for a deployment: exactly as the deployment reports it), commit, ticket or link.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = REASON_CHARS_MAX), regex(pattern = LINE_PATTERN)))]
     pub reference: String,
     /// What was done, in words.
+    #[cfg_attr(feature = "schema", schemars(length(max = REASON_CHARS_MAX), regex(pattern = BLANK_LINES_PATTERN)))]
     #[serde(default)]
     pub note: Option<String>,
 }
@@ -29,7 +37,8 @@ pub struct DeclareFixRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NoteRequest {
-    /// The note.
+    /// The note, up to 2,000 characters. It may have several lines, but no control characters.
+    #[cfg_attr(feature = "schema", schemars(length(max = REASON_CHARS_MAX), regex(pattern = BLANK_LINES_PATTERN)))]
     pub note: String,
 }
 
@@ -52,6 +61,7 @@ pub struct WaiverRequest {
     /// The condition.
     pub condition: ConditionKind,
     /// The reason.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = REASON_CHARS_MAX), regex(pattern = LINES_PATTERN)))]
     pub reason: String,
 }
 
@@ -63,8 +73,9 @@ pub struct ApproveRequest {
     /// The hash of the plan that the approver saw.
     pub plan_hash: PlanHash,
     /// The reason.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = REASON_CHARS_MAX), regex(pattern = LINES_PATTERN)))]
     pub reason: String,
-    /// Conditions to waive.
+    /// Conditions to waive, each once.
     #[serde(default)]
     pub waivers: Vec<WaiverRequest>,
 }
@@ -75,11 +86,12 @@ pub struct ApproveRequest {
 #[serde(deny_unknown_fields)]
 pub struct ResumeRequest {
     /// The reason.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = REASON_CHARS_MAX), regex(pattern = LINES_PATTERN)))]
     pub reason: String,
     /// The hash of the program that the person saw, if the fix is a payload transform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_hash: Option<String>,
-    /// Conditions to waive.
+    /// Conditions to waive, each once.
     #[serde(default)]
     pub waivers: Vec<WaiverRequest>,
 }
@@ -89,10 +101,12 @@ pub struct ResumeRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseRequest {
-    /// The letters; empty for all of the group.
+    /// The letters, at most 1,000; empty for all of the group.
+    #[cfg_attr(feature = "schema", schemars(length(max = NAMED_LETTERS_MAX)))]
     #[serde(default)]
     pub letters: Vec<LetterId>,
     /// The reason.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = REASON_CHARS_MAX), regex(pattern = LINES_PATTERN)))]
     pub reason: String,
 }
 
@@ -102,6 +116,7 @@ pub struct ReleaseRequest {
 #[serde(deny_unknown_fields)]
 pub struct ReasonRequest {
     /// The reason.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = REASON_CHARS_MAX), regex(pattern = LINES_PATTERN)))]
     pub reason: String,
 }
 
@@ -111,13 +126,17 @@ pub struct ReasonRequest {
 #[serde(deny_unknown_fields)]
 pub struct DeploymentRequest {
     /// The service.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = REASON_CHARS_MAX), regex(pattern = LINE_PATTERN)))]
     pub service: String,
     /// The version.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = REASON_CHARS_MAX), regex(pattern = LINE_PATTERN)))]
     pub version: String,
     /// The commit, if known.
+    #[cfg_attr(feature = "schema", schemars(length(max = REASON_CHARS_MAX), regex(pattern = BLANK_LINE_PATTERN)))]
     #[serde(default)]
     pub commit: Option<String>,
-    /// When it went live; now if missing.
+    /// When it went live, not in the future; now if missing.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<i64>", range(min = 0, max = TIME_MS_MAX)))]
     #[serde(default)]
     pub at: Option<Timestamp>,
 }

@@ -3,8 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use domain::id::Actor;
+use domain::person::IdentityKind;
 use domain::role::{Permission, Role};
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// A one-time code, given in exchange for a session.
@@ -40,6 +41,17 @@ pub struct IssuerSignInRequest {
     pub nonce: String,
 }
 
+/// A refresh token, in exchange for a new session of the same user.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RefreshRequest {
+    /// The refresh token.
+    pub refresh: String,
+    /// The token of the session that it continues. It may have expired less than a day ago.
+    pub token: String,
+}
+
 /// A session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -48,8 +60,14 @@ pub struct Session {
     pub token: String,
     /// When the session expires.
     pub expires_at: Timestamp,
+    /// How long the session is valid from now on, milliseconds. Unlike `expires_at`, it does not depend on the clock of
+    /// the caller.
+    pub lasts_ms: Span,
     /// The user of the session.
     pub me: Me,
+    /// The issuer's refresh token, in exchange for the next session. `None` if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<String>,
 }
 
 /// The current user and their permissions.
@@ -64,4 +82,10 @@ pub struct Me {
     pub permissions: Vec<Permission>,
     /// The office's name on its pages, for example `demo on this machine`.
     pub office: String,
+    /// What the sign-in proves about who the user is.
+    #[serde(default)]
+    pub identity: IdentityKind,
+    /// After this time without input the dashboard signs the user out, milliseconds. `None` for never.
+    #[serde(default)]
+    pub idle_ms: Option<Span>,
 }

@@ -1,6 +1,8 @@
 //! Payload transforms in the API.
 
 use alloc::string::String;
+#[cfg(feature = "schema")]
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use domain::filter::LetterFilter;
 use domain::id::LetterId;
@@ -31,9 +33,11 @@ pub struct TransformsAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SaveTransformRequest {
-    /// The program, in the jq language.
+    /// The program, in the jq language, up to 4 KiB, without control characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = domain::limits::PROGRAM_BYTES_MAX), regex(pattern = domain::text::LINES_PATTERN)))]
     pub program: String,
     /// What it is for, in words.
+    #[cfg_attr(feature = "schema", schemars(length(max = domain::limits::REASON_CHARS_MAX), regex(pattern = domain::text::BLANK_LINES_PATTERN)))]
     #[serde(default)]
     pub note: Option<String>,
 }
@@ -46,6 +50,7 @@ pub struct PreviewTransformRequest {
     /// The program, in the jq language.
     pub program: String,
     /// The number of letters, 1 to 50; 50 if missing.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = domain::limits::PREVIEW_LETTERS_MAX)))]
     #[serde(default)]
     pub letters_max: Option<usize>,
     /// The filter over the waiting letters; empty for all.
@@ -87,6 +92,7 @@ pub struct TransformPreview {
 #[serde(deny_unknown_fields)]
 pub struct DryRunRequest {
     /// The version.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = domain::limits::TRANSFORM_VERSIONS_MAX)))]
     pub version: u32,
     /// The `revision` of the run to continue; a new run starts if missing.
     #[serde(default)]

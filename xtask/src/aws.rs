@@ -68,11 +68,11 @@ fn up(paths: &Paths) -> Outcome<()> {
     let functions = say::phase("building the functions", || function::build_here(paths))?;
     let stack = stack::deploy(paths, &endpoint, &functions)?;
     println!("\nThe office is at {}", stack.dashboard());
-    println!("\nOpen one of these links; each is valid for eight hours. Open two links to act as two people.\n");
+    println!("\nSign in there as one of these people. Use two tabs to act as two people.\n");
     for (name, role) in stack::PEOPLE {
-        println!("  {role:<9} {name:<5} {}signin#{}\n", stack.dashboard(), stack.token(name)?);
+        println!("  {role:<9} {name}");
     }
-    println!("Or sign in there as one of them, with the password {}\n", stack::PASSWORD);
+    println!("\nEach has the password {}\n", stack::PASSWORD);
     println!(
         "`cargo aws demo` places orders; the consumer runs v1, which fails on some. `cargo aws help` lists all commands."
     );

@@ -1,7 +1,7 @@
 //! Shows the gate's conditions, and checks whether an approval is complete.
 
 use super::money::{count, counted};
-use domain::gate::{Condition, ConditionKind, Status};
+use domain::gate::{Condition, ConditionKind, ONE_MACHINE, Status};
 use domain::group::Tally;
 use domain::money::Decimal;
 use domain::time::Timestamp;
@@ -63,6 +63,9 @@ pub fn mark(gate: &GateView, condition: &Condition) -> Mark {
 pub fn evidence(condition: &Condition) -> String {
     match (&condition.status, condition.kind) {
         // The office evaluates the gate for the reader, so this means: the reader may approve.
+        (Status::Met, ConditionKind::Approval) if condition.evidence.ends_with(ONE_MACHINE) => {
+            format!("You can approve. {ONE_MACHINE}")
+        }
         (Status::Met, ConditionKind::Approval) => "You can approve.".to_string(),
         _ => condition.evidence.clone(),
     }
@@ -221,6 +224,8 @@ mod tests {
             gate(&[(ConditionKind::Quiet, Status::Met, "quiet"), (ConditionKind::Approval, Status::Met, "ana can")]);
         let texts: Vec<_> = open.conditions.iter().map(evidence).collect();
         assert_eq!(texts, ["quiet", "You can approve."]);
+        let machine = gate(&[(ConditionKind::Approval, Status::Met, &format!("ana can approve. {ONE_MACHINE}"))]);
+        assert_eq!(evidence(&machine.conditions[0]), format!("You can approve. {ONE_MACHINE}"));
     }
 
     #[test]

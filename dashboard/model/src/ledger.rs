@@ -81,6 +81,9 @@ pub enum WaveState {
     Observed(Timestamp),
     /// Sent, but the consumer has not received it yet: this many messages wait in the main queue.
     Queued(u64),
+    /// No failure was seen in the window, but the main queue was not yet seen without the letters: this many messages wait
+    /// there, or consumers hold them.
+    NotGone(u64),
     /// Passed. The next wave starts then.
     BetweenWaves(Timestamp),
     /// Passed.
@@ -105,6 +108,7 @@ impl WaveState {
             Self::Sending => (Tone::Info, "Sending"),
             Self::Observed(_) => (Tone::Info, "Observing until"),
             Self::Queued(_) => (Tone::Warn, "Waiting in the main queue:"),
+            Self::NotGone(_) => (Tone::Warn, "No failure seen so far. Still in the main queue:"),
             Self::BetweenWaves(_) => (Tone::Quiet, "Passed. Next wave in"),
             Self::Passed => (Tone::Ok, "Passed"),
             Self::Resumed => (Tone::Quiet, "Paused here, then resumed"),
@@ -121,8 +125,9 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
     let columns = view.ledger.wave(wave);
     let queued = view.replay.backlog.filter(|backlog| !backlog.is_drained()).map(|backlog| backlog.visible_count);
     let observed = |otherwise: WaveState| match (queued, view.observed_until) {
-        (Some(n), _) if columns.in_flight > 0 => WaveState::Queued(n),
-        (_, Some(until)) if columns.in_flight > 0 => WaveState::Observed(until),
+        _ if columns.in_flight == 0 => otherwise,
+        (Some(n), _) => WaveState::Queued(n),
+        (_, Some(until)) => not_gone(view, until).unwrap_or(WaveState::Observed(until)),
         _ => otherwise,
     };
     let limit = u64::from(view.replay.plan.stop_share_pct) * 10;
@@ -146,6 +151,12 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
         _ if columns.sent() + columns.sending == 0 => WaveState::NotSent,
         _ => observed(WaveState::Aborted),
     }
+}
+
+/// Returns the state of a wave whose window is over while the main queue was not seen without its letters.
+fn not_gone(view: &ReplayView, until: Timestamp) -> Option<WaveState> {
+    let backlog = view.replay.backlog.filter(|backlog| backlog.seen_at >= until && backlog.gone_since.is_none())?;
+    Some(WaveState::NotGone(backlog.visible_count + backlog.in_flight_count))
 }
 
 /// Returns the share of a wave's sent letters that returned, per mille. Returns `None` before the first letter is sent.
@@ -228,7 +239,7 @@ mod tests {
     use super::super::sample;
     use super::*;
     use domain::id::Actor;
-    use domain::replay::Backlog;
+    use domain::replay::{Backlog, QueueCounts};
 
     fn ledger(delivered: u64, returned: u64, in_flight: u64, pending: u64) -> WaveLedger {
         WaveLedger { delivered, returned, in_flight, pending, ..WaveLedger::default() }
@@ -312,8 +323,14 @@ mod tests {
         let mut view = sample::replay(paused("office"), &waves);
         view.observed_until = Some(at);
         assert_eq!(wave_state(&view, 1), Observed(at), "a paused wave is observed to its end");
-        view.replay.backlog = Some(Backlog { seen_at: at, visible_count: 9, in_flight_count: 1 });
+        let measured = |visible, in_flight| {
+            let counts = QueueCounts { visible, in_flight, delayed: 0 };
+            Some(Backlog::measured(at, counts, None, None))
+        };
+        view.replay.backlog = measured(9, 1);
         assert_eq!(wave_state(&view, 1), Queued(9), "the consumer has received nothing yet");
+        view.replay.backlog = measured(9, 22);
+        assert_eq!(wave_state(&view, 1), NotGone(31), "the window is over, and the queue is not empty");
         let waves = [ledger(1, 3, 0, 0), ledger(0, 0, 0, 2), ledger(0, 0, 0, 20)];
         assert_eq!(wave_state(&sample::replay(running(Phase::Sending), &waves), 0), Resumed);
     }

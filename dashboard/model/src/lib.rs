@@ -19,6 +19,7 @@ mod sample;
 pub mod sort;
 pub mod sorted;
 pub mod spark;
+pub mod stay;
 pub mod timeline;
 pub mod trace;
 pub mod transform;

@@ -1,5 +1,6 @@
 //! The form of a plan's options.
 
+use domain::limits::{CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, STOP_SHARE_PCT_MAX};
 use domain::replay::PlanOptions;
 
 /// The form's fields as typed. A blank field takes the policy's default.
@@ -18,13 +19,13 @@ pub struct Fields {
 }
 
 /// The range of [`Fields::canary`].
-pub const CANARY: (u64, u64) = (1, 5_000);
+pub const CANARY: (u64, u64) = (1, CANARY_LETTERS_MAX);
 /// The range of [`Fields::growth`].
-pub const GROWTH: (u64, u64) = (1, 100);
+pub const GROWTH: (u64, u64) = (1, GROWTH_FACTOR_MAX);
 /// The range of [`Fields::pace`].
-pub const PACE: (u64, u64) = (1, 10_000);
+pub const PACE: (u64, u64) = (1, PACE_PER_S_MAX as u64);
 /// The range of [`Fields::pause_above`].
-pub const PAUSE_ABOVE: (u64, u64) = (0, 100);
+pub const PAUSE_ABOVE: (u64, u64) = (0, STOP_SHARE_PCT_MAX as u64);
 /// The range of [`Fields::window`]. The real minimum depends on the main queue; the office rejects smaller values.
 pub const WINDOW: (u64, u64) = (1, domain::limits::WINDOW_S_MAX);
 
@@ -78,9 +79,9 @@ mod tests {
         let chosen = fields(" 3 ", "0").options().unwrap();
         assert_eq!((chosen.canary_letters, chosen.stop_share_pct, chosen.pace_per_s), (Some(3), Some(0), None));
         assert_eq!(Fields::from_options(&chosen), fields("3", "0"));
-        for (canary, pct) in [("0", ""), ("x", ""), ("", "101"), ("", "-1"), ("1.5", "")] {
+        for (canary, pct) in [("0", ""), ("x", ""), ("", "91"), ("1001", ""), ("", "-1"), ("1.5", "")] {
             assert_eq!(fields(canary, pct).options(), None, "{canary} {pct}");
         }
-        assert_eq!(error("101", PAUSE_ABOVE).as_deref(), Some("Enter a whole number from 0 to 100."));
+        assert_eq!(error("101", PAUSE_ABOVE).as_deref(), Some("Enter a whole number from 0 to 90."));
     }
 }

@@ -1,7 +1,7 @@
 //! Explains why a replay is paused, what to do next, and what its returned letters say about the fix.
 
 use super::gate::letters;
-use super::money::counted;
+use super::money::{count, counted};
 use super::sorted::sorted;
 use domain::fix::Fix;
 use domain::replay::{PauseReason, ReplayState, Verdict};
@@ -19,9 +19,18 @@ pub fn why(reason: &PauseReason, wave: u32) -> String {
         PauseReason::QueueUnavailable { detail } => {
             format!("The main queue is unavailable: {}", sentences(std::slice::from_ref(detail)))
         }
+        PauseReason::BacklogNotDrained { visible_count: 0 } => {
+            "The main queue's retention passed before the letters left it. Is the consumer running?".into()
+        }
         PauseReason::BacklogNotDrained { visible_count } => format!(
             "The main queue isn't draining: {} waiting. Is the consumer running?",
             counted(*visible_count, "message", "messages")
+        ),
+        PauseReason::QueueNeverEmpty { visible_count, in_flight_count } => format!(
+            "No failure seen, but the main queue still has messages: {} waiting, {} in flight. Whether the letters were processed is unknown. \
+             Let the consumer send receipts.",
+            count(*visible_count),
+            count(*in_flight_count)
         ),
         PauseReason::ByPerson { reason } => sentences(std::slice::from_ref(reason)),
     }
@@ -158,6 +167,11 @@ mod tests {
             (
                 PauseReason::QueueUnavailable { detail: "orders is gone".into() },
                 "The main queue is unavailable: orders is gone.",
+            ),
+            (
+                PauseReason::QueueNeverEmpty { visible_count: 31, in_flight_count: 1_040 },
+                "No failure seen, but the main queue still has messages: 31 waiting, 1,040 in flight. Whether the letters \
+                 were processed is unknown. Let the consumer send receipts.",
             ),
             (PauseReason::ByPerson { reason: "lunch".into() }, "lunch."),
         ];

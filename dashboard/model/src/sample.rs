@@ -59,6 +59,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         reference: "v2".into(),
         note: None,
         declared_by: domain::id::Actor::new("ana"),
+        declared_by_id: None,
         declared_at: NOW,
         effective_at: NOW,
         transform: None,
@@ -92,6 +93,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
     };
     let approval = Approval {
         by: domain::id::Actor::new("bo"),
+        by_id: None,
         at: NOW,
         reason: "fixed".into(),
         plan_hash: PlanHash(String::new()),
@@ -126,6 +128,7 @@ pub fn returned(letter: &str, ms: i64, verdict: domain::replay::Verdict, title: 
         outcome,
         sends: 1,
         message_group: None,
+        answers: 0,
         changed_by: None,
     };
     wire::EntryRow { entry, message_type: None, impact: None }

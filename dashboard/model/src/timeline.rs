@@ -37,7 +37,19 @@ pub fn tone(act: Act) -> words::Tone {
         Act::GroupOpened | Act::FixDeclared | Act::NoteChanged | Act::ReplayPlanned => words::Tone::Quiet,
         Act::GroupsMerged | Act::GroupsUnmerged | Act::MergeAllowed => words::Tone::Quiet,
         Act::TransformSaved | Act::TransformTried | Act::LettersReleased => words::Tone::Quiet,
+        Act::PayloadViewed | Act::HistoryExported => words::Tone::Quiet,
     }
+}
+
+/// Returns the records with each run of one person's views of payloads as one record, so that views do not hide changes.
+/// The record has the time of the latest view.
+pub fn folded(records: &[AuditRecord]) -> Vec<AuditRecord> {
+    let same = |a: &AuditRecord, b: &AuditRecord| a.act == Act::PayloadViewed && a.act == b.act && a.actor == b.actor;
+    let runs = records.chunk_by(same).filter_map(|run| {
+        let first = run.first()?.clone();
+        Some(if run.len() == 1 { first } else { AuditRecord { detail: format!("{} times", run.len()), ..first } })
+    });
+    runs.collect()
 }
 
 /// Returns the records of one replay.
@@ -74,6 +86,30 @@ mod tests {
             assert_eq!(format!("{} {}", who(&record.actor), what(&record)), sentence);
             assert_eq!(detail(&record), details);
         }
+    }
+
+    #[test]
+    fn views_of_one_person_are_one_record() {
+        let view = |actor, letter: &str| record(actor, Act::PayloadViewed, letter, None, None);
+        let all = [
+            view("ana", "Letter 1"),
+            view("ana", "Letter 2"),
+            view("otto", "Letter 1"),
+            record("ana", Act::NoteChanged, "x", None, None),
+            record("ana", Act::NoteChanged, "x", None, None),
+            view("ana", "Letter 3"),
+        ];
+        let folded = folded(&all);
+        let sentences: Vec<_> =
+            folded.iter().map(|record| format!("{} {}: {}", record.actor, what(record), record.detail)).collect();
+        let expected = [
+            "ana viewed a payload: 2 times",
+            "otto viewed a payload: Letter 1",
+            "ana changed the note: x",
+            "ana changed the note: x",
+            "ana viewed a payload: Letter 3",
+        ];
+        assert_eq!(sentences, expected);
     }
 
     #[test]

@@ -157,7 +157,7 @@ pub fn skip(reason: SkipReason) -> &'static str {
         SkipReason::NotWaiting => "No longer waiting: in another replay, or already delivered",
         SkipReason::Refused => "The queue rejected it permanently",
         SkipReason::Aborted => "The replay was aborted before it was sent",
-        SkipReason::InDoubt => "The replay was aborted while its sending was in doubt; it has not returned",
+        SkipReason::InDoubt => "It may have been sent and has not returned; whether it was processed is unknown",
         SkipReason::TransformFailed => "The transform failed",
         SkipReason::PayloadGone => "Its payload no longer exists in S3",
         SkipReason::Behind => "An earlier letter of its message group returned",
@@ -213,6 +213,8 @@ pub fn act(act: Act) -> &'static str {
         Act::LetterQuarantined => "quarantined a letter",
         Act::LettersReleased => "released letters from quarantine",
         Act::LateReturn => "found a delivered letter returned",
+        Act::PayloadViewed => "viewed a payload",
+        Act::HistoryExported => "exported the history",
     }
 }
 

@@ -1,24 +1,16 @@
-//! HTTP requests: authorization, conditional reads, timeouts and errors.
+//! Requests with the session's token: renewal, conditional reads, and files.
 
 use super::error::ApiError;
-use crate::json;
+use super::renew::{renew_after_refusal, renew_if_due};
+use super::transport::{Reply, parse, plain, read, send};
 use crate::session;
 use dashboard_model::route::encode;
 use gloo_net::http::{Method, RequestBuilder, Response};
-use leptos::prelude::set_timeout_with_handle;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::time::Duration;
-use web_sys::AbortController;
-use wire::API_ROOT;
-
-/// The timeout of reads. A cold Lambda function responds within 2 s; API Gateway times out after 29 s.
-const WAIT_MS: u32 = 15_000;
-/// The timeout of writes: storing a plan of 100,000 letters takes a minute or more.
-const WAIT_FOR_WRITE_MS: u32 = 300_000;
 
 /// The `ETag` of the last response, shared by clones.
 #[derive(Clone, Debug, Default)]
@@ -84,78 +76,34 @@ pub(super) async fn delete(path: &str) -> Result<(), ApiError> {
 }
 
 fn send_post(path: &str, body: Option<String>) -> Pin<Box<dyn Future<Output = Result<Reply, ApiError>>>> {
-    let request = request(Method::POST, path);
-    Box::pin(async move { read(send(request, body).await?).await })
+    let path = path.to_string();
+    let build = move || request(Method::POST, &path);
+    Box::pin(async move { read(authorized(&build, body).await?).await })
 }
 
-/// A response before it is parsed. Only parsing depends on the type, so everything else is compiled once.
-struct Reply {
-    status: u16,
-    etag: Option<String>,
-    /// The cursor of a file's next page.
-    next: Option<String>,
-    text: String,
+/// Sends a request with a token that is renewed first if it expires soon, or afterwards if the office refuses it.
+async fn authorized(build: &dyn Fn() -> RequestBuilder, body: Option<String>) -> Result<Response, ApiError> {
+    renew_if_due().await;
+    let response = send(build(), body.clone()).await?;
+    if response.status() == 401 && renew_after_refusal().await { send(build(), body).await } else { Ok(response) }
 }
 
 fn fetch(path: &str, seen: &Seen) -> Pin<Box<dyn Future<Output = Result<Option<Reply>, ApiError>>>> {
-    let mut request = request(Method::GET, path);
-    if let Some(etag) = &*seen.0.borrow() {
-        request = request.header("If-None-Match", etag);
-    }
+    let (path, etag) = (path.to_string(), seen.0.borrow().clone());
+    let build = move || {
+        let request = request(Method::GET, &path);
+        if let Some(etag) = &etag { request.header("If-None-Match", etag) } else { request }
+    };
     Box::pin(async move {
-        let response = send(request, None).await?;
+        let response = authorized(&build, None).await?;
         if response.status() == 304 { Ok(None) } else { read(response).await.map(Some) }
     })
 }
 
 fn request(method: Method, path: &str) -> RequestBuilder {
-    let request = RequestBuilder::new(&format!("{API_ROOT}{path}")).method(method).header("Accept", "application/json");
+    let request = plain(method, path);
     match session::token() {
         Some(token) => request.header("Authorization", &format!("Bearer {token}")),
         None => request,
     }
-}
-
-async fn send(request: RequestBuilder, body: Option<String>) -> Result<Response, ApiError> {
-    let unreachable = |err: gloo_net::Error| ApiError::Unreachable { detail: err.to_string() };
-    let waited_ms = if body.is_some() { WAIT_FOR_WRITE_MS } else { WAIT_MS };
-    let timed_out = Rc::new(Cell::new(false));
-    let abort = AbortController::new().ok();
-    let timer = abort.clone().and_then(|abort| {
-        let timed_out = Rc::clone(&timed_out);
-        let cancel = move || {
-            timed_out.set(true);
-            abort.abort();
-        };
-        set_timeout_with_handle(cancel, Duration::from_millis(waited_ms.into())).ok()
-    });
-    let request = request.abort_signal(abort.as_ref().map(AbortController::signal).as_ref());
-    let request = match body {
-        Some(body) => request.header("Content-Type", "application/json").body(body),
-        None => request.build(),
-    };
-    let sent = request.map_err(unreachable)?.send().await;
-    if let Some(timer) = timer {
-        timer.clear();
-    }
-    sent.map_err(|err| if timed_out.get() { ApiError::TooSlow { waited_ms } } else { unreachable(err) })
-}
-
-async fn read(response: Response) -> Result<Reply, ApiError> {
-    let (status, etag, ok) = (response.status(), response.headers().get("etag"), response.ok());
-    let next = response.headers().get("dlo-next");
-    let text = response.text().await.map_err(|err| ApiError::Unreachable { detail: err.to_string() })?;
-    let reply = Reply { status, etag, next, text };
-    if ok { Ok(reply) } else { Err(refusal(&reply)) }
-}
-
-fn refusal(reply: &Reply) -> ApiError {
-    match parse(reply) {
-        Ok(body) => ApiError::Refused { status: reply.status, body },
-        Err(err) => err,
-    }
-}
-
-fn parse<T: DeserializeOwned>(reply: &Reply) -> Result<T, ApiError> {
-    json::read(&reply.text).map_err(|error| ApiError::Unexpected { status: reply.status, detail: error.to_string() })
 }

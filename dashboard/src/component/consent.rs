@@ -4,9 +4,11 @@ use crate::api::ApiError;
 use crate::component::{Countdown, Dialog, Field, GateList, Kind, PlanText};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::{Consent, blocked, opens_at, question, to_type, waivable};
+use dashboard_model::stay::caveat;
 use dashboard_model::transform::sent_as;
 use domain::fix::Fix;
 use domain::gate::ConditionKind;
+use domain::person::IdentityKind;
 use wire::{ApproveRequest, GateView, PlanView, ResumeRequest};
 
 /// The people involved, for the explanation of a refusal.
@@ -16,6 +18,8 @@ pub struct People {
     pub me: Option<String>,
     /// The person who declared the fix.
     pub declarer: Option<String>,
+    /// What the sign-in proves about the signed-in person.
+    pub identity: IdentityKind,
 }
 
 /// Approves a plan. Shows the plan, and asks for a reason, for waivers, and for the typed count if the plan is large.
@@ -98,6 +102,7 @@ pub fn ApproveDialog(
                 <PlanText plan=seen.plan duration=seen.duration_ms arrived_since=seen.arrived_since />
             }.into_any()))}
             <p class="for-good">"Delivered letters cannot be recalled."</p>
+            <Caveat people />
             <Waivers gate consent />
             <Reason consent label="Why is it safe to replay now?" />
             {part(move || typed.get().map(|n| view! {
@@ -168,10 +173,20 @@ pub fn ResumeDialog(
             }.into_any()))}
             <GateList gate />
             <p class="for-good">"Delivered letters cannot be recalled."</p>
+            <Caveat people />
             <Waivers gate consent />
             <Reason consent label="Why will it work now?" />
         </Dialog>
     }
+}
+
+/// Says what the approval does not prove.
+#[component]
+fn Caveat(people: Signal<People>) -> impl IntoView {
+    part(move || {
+        let words = people.with(|people| caveat(people.identity, people.me.as_deref().unwrap_or_default()));
+        words.map(|words| view! { <p class="notice">{words}</p> }.into_any())
+    })
 }
 
 #[component]

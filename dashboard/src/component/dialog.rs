@@ -32,6 +32,9 @@ pub fn Dialog(
     /// The request's error.
     #[prop(optional, into)]
     error: Signal<Option<ApiError>>,
+    /// The label of the button that closes. By default `Cancel`, or `Close` without `on_confirm`.
+    #[prop(optional)]
+    close: &'static str,
     /// The action. The caller closes the dialog when the action is complete.
     #[prop(optional, into)]
     on_confirm: Option<Callback<()>>,
@@ -76,7 +79,11 @@ pub fn Dialog(
                     </Show>
                     <div class="dialog-buttons">
                         <button type="button" class="button" node_ref=cancel on:click=on(move |_| open.set(false))>
-                            {if has_confirm { "Cancel" } else { "Close" }}
+                            {match close {
+                                "" if has_confirm => "Cancel",
+                                "" => "Close",
+                                label => label,
+                            }}
                         </button>
                         {has_confirm.then(|| view! {
                             <Button kind busy why_not submit=true press=|()| ()>{part(move || confirm.get())}</Button>

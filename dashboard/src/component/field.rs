@@ -1,5 +1,6 @@
 //! A text field with label, hint and error.
 
+use crate::draft;
 use crate::reactive::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -62,6 +63,10 @@ pub fn Field(
         move || (hint.with(Option::is_some) || error.with(Option::is_some)).then(|| note_id.clone())
     };
     let text = move || value.get();
+    // Not numbers, which confirm what a person has just read.
+    if kind == "text" && mode == "text" {
+        draft::attach(&id, label, value, on_input);
+    }
     let invalid = move || error.with(Option::is_some).then_some("true");
     let control = if lines {
         view! {

@@ -159,7 +159,7 @@ fn wave_words(state: WaveState) -> AnyView {
             <span class="muted">" ("<Countdown to=until />")"</span>
         }
         .into_any(),
-        WaveState::Queued(n) => {
+        WaveState::Queued(n) | WaveState::NotGone(n) => {
             view! { <span class=class>{words}" "{counted(n, "message", "messages")}</span> }.into_any()
         }
         WaveState::BetweenWaves(until) => {

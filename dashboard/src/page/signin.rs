@@ -8,6 +8,7 @@ use crate::reactive::prelude::*;
 use crate::session::{SignedIn, tab, take_pending};
 use dashboard_model::code::{PendingSignIn, Refusal, returned, stray};
 use dashboard_model::route::Route;
+use dashboard_model::stay::{DRAFTS_KEPT, why_signed_out};
 use leptos::task::spawn_local;
 use std::pin::Pin;
 use wire::{IssuerSignInRequest, Session};
@@ -28,7 +29,11 @@ struct Notice {
 }
 
 fn titled(title: &'static str) -> Notice {
-    Notice { text: Refusal { title, detail: String::new() }, offers_sign_in: true, again: false }
+    explained(title, String::new())
+}
+
+fn explained(title: &'static str, detail: String) -> Notice {
+    Notice { text: Refusal { title, detail }, offers_sign_in: true, again: false }
 }
 
 fn refusal(title: &'static str) -> impl Fn(ApiError) -> Refusal {
@@ -41,15 +46,16 @@ pub fn SignInPage() -> impl IntoView {
     set_title("Sign in");
     let (nav, tab) = (nav(), tab());
     let (query, link) = take_codes();
-    let signing_in = link.map(by_link).or_else(|| by_issuer(&query));
-    let notice = RwSignal::new(match &signing_in {
-        Some(_) => Notice { offers_sign_in: false, ..titled("Signing in…") },
-        None => titled("Sign in"),
-    });
-    if let Some(signing_in) = signing_in {
+    let notice = RwSignal::new(titled("Sign in"));
+    let run = move |signing_in: SigningIn| {
+        notice.set(Notice { offers_sign_in: false, ..titled("Signing in…") });
         spawn_local(async move {
             match signing_in.await {
                 Ok((session, page)) => {
+                    if tab.me_untracked().is_some() {
+                        // The office ends the session that this one replaces.
+                        let _ = api::sign_out().await;
+                    }
                     tab.enter(&session);
                     nav.replace(page);
                 }
@@ -58,12 +64,51 @@ pub fn SignInPage() -> impl IntoView {
                 }
             }
         });
+    };
+    let asked = RwSignal::new(None::<String>);
+    match (link, tab.me_untracked()) {
+        (Some(code), Some(me)) => {
+            let detail = format!(
+                "You are signed in as {} ({}), and opened a sign-in link. It may be for another person or role. If somebody else sent it, stay signed in.",
+                me.name,
+                me.role.as_str()
+            );
+            notice.set(Notice { offers_sign_in: false, ..explained("Use the sign-in link?", detail) });
+            asked.set(Some(code));
+        }
+        (Some(code), None) => run(by_link(code)),
+        (None, _) => {
+            if let Some(signing_in) = by_issuer(&query) {
+                run(signing_in);
+            }
+        }
     }
-    view! { <Door notice /> }
+    let switch = move |()| {
+        if let Some(code) = asked.get_untracked() {
+            asked.set(None);
+            run(by_link(code));
+        }
+    };
+    let choice = move || {
+        asked.with(Option::is_some).then(|| {
+            view! {
+                <div class="door-how">
+                    <p><Button press=move |()| nav.replace(Route::home()) kind=Kind::Primary>"Stay signed in"</Button></p>
+                    <p><Button press=switch>"Use link"</Button></p>
+                </div>
+            }
+            .into_any()
+        })
+    };
+    view! { <Door notice choice /> }
 }
 
 fn by_link(code: String) -> SigningIn {
     Box::pin(async move {
+        if let Ok(Some(_)) = api::issuer().await {
+            let detail = "This office signs people in at their issuer. The link was not used.".to_string();
+            return Err(Refusal { title: "Links do not sign in here", detail });
+        }
         let failed = |error: ApiError| match error.is_temporary() {
             true => {
                 Refusal { title: "Sign-in failed", detail: format!("{} Then open the link again.", error.message()) }
@@ -92,14 +137,16 @@ fn by_issuer(query: &str) -> Option<SigningIn> {
 pub fn SignedOut() -> impl IntoView {
     let tab = tab();
     set_title("Signed out");
-    let notice = Signal::derive(move || {
-        titled(if tab.state() == SignedIn::Ended { "Your session has ended" } else { "Sign in" })
+    let notice = Signal::derive(move || match tab.state() {
+        SignedIn::Ended => explained("Your session has ended", DRAFTS_KEPT.to_string()),
+        SignedIn::Idle(limit) => explained("You were signed out", why_signed_out(limit)),
+        SignedIn::As(_) | SignedIn::No => titled("Sign in"),
     });
     view! { <Door notice /> }
 }
 
 #[component]
-fn Door(#[prop(into)] notice: Signal<Notice>) -> impl IntoView {
+fn Door(#[prop(into)] notice: Signal<Notice>, #[prop(optional, into)] choice: ViewFn) -> impl IntoView {
     view! {
         <div class="door">
             <span class="door-mark"><Icon glyph=Glyph::Letter /></span>
@@ -107,6 +154,7 @@ fn Door(#[prop(into)] notice: Signal<Notice>) -> impl IntoView {
             <h1 tabindex="-1">{part(move || notice.with(|notice| notice.text.title))}</h1>
             <p class="door-words" role="alert">{part(move || notice.with(|notice| notice.text.detail.clone()))}</p>
             {part(move || notice.with(|notice| notice.offers_sign_in.then(|| sign_in_options(notice.again))))}
+            {part(move || choice.run())}
         </div>
     }
 }

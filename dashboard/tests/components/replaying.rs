@@ -73,7 +73,8 @@ async fn approving(letters: u64, gate: GateView, me: &str) -> Approval {
     let (plan, gate) = (RwSignal::new(Some(plan(letters, "h1"))), RwSignal::new(gate));
     let sent = RwSignal::new(None);
     let open = RwSignal::new(false);
-    let people = Signal::stored(People { me: Some(me.to_string()), declarer: Some("ana".to_string()) });
+    let people =
+        Signal::stored(People { me: Some(me.to_string()), declarer: Some("ana".to_string()), ..People::default() });
     let fixture = show(move || {
         view! {
             <ApproveDialog open plan gate people on_approve=move |request| sent.set(Some(request)) on_new_plan=|()| () />
@@ -115,7 +116,7 @@ async fn the_gate_shows_each_condition_with_mark_evidence_and_countdown() {
     let text = fixture.text();
     assert!(text.contains("Fix declared: met") && text.contains("Deploy v2, declared by ana"), "{text}");
     assert!(text.contains("Quiet since the fix: clears automaticallyclears in 1 min"), "{text}");
-    assert!(text.contains("Approved by a second person: pending"), "{text}");
+    assert!(text.contains("Approval: pending"), "{text}");
     shown.set(gate(json!({ "status": "waived", "by": "bo", "reason": "known noise" }), met()));
     frame().await;
     assert!(fixture.text().contains("Waived by bo: known noise"), "{}", fixture.text());

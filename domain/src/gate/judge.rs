@@ -3,6 +3,8 @@
 use super::{Condition, ConditionKind, GateFacts, QueueFact, Status};
 use crate::deployment::Deployment;
 use crate::fix::{Fix, FixKind};
+use crate::limits::CLOCK_SKEW_MAX;
+use crate::person::IdentityKind;
 use crate::policy::GatePolicy;
 use crate::time::Timestamp;
 use crate::transform::DryCounts;
@@ -96,6 +98,9 @@ fn quiet(facts: &GateFacts<'_>, policy: &GatePolicy, now: Timestamp) -> Judgemen
     let words = span_words(policy.quiet_ms.as_ms());
     if now >= opens_at {
         met(format!("No new failure for {words} or more"))
+    } else if from > now.plus(CLOCK_SKEW_MAX) {
+        let words = "The fix, or the last failure, has a time in the future: the clock went back. Waive this, or declare the fix again.";
+        (Status::Unmet { opens_at: Some(opens_at) }, words.into())
     } else {
         (Status::Unmet { opens_at: Some(opens_at) }, format!("Clears after {words} without a new failure."))
     }
@@ -162,13 +167,21 @@ fn approval(facts: &GateFacts<'_>, policy: &GatePolicy) -> Judgement {
     let four_eyes = facts.four_eyes || over_limit;
     match (facts.approver, facts.fix) {
         (None, _) => unmet("Waiting for an approver."),
-        (Some(rule), _) if four_eyes && rule.is_rule() => unmet("A rule cannot replace the second approver."),
-        (Some(approver), Some(fix)) if four_eyes && *approver == fix.declared_by => {
-            unmet(format!("{approver} declared the fix. Another person must approve it."))
+        (Some(rule), _) if four_eyes && rule.name.is_rule() => unmet("A rule cannot replace the second approver."),
+        // Nobody else can sign in there, so a rule for two people would only be a formality.
+        (Some(approver), _) if four_eyes && approver.kind() == IdentityKind::OneMachine => {
+            met(format!("{} can approve. {ONE_MACHINE}", approver.name))
         }
-        (Some(approver), _) => met(format!("{approver} can approve")),
+        (Some(approver), Some(fix)) if four_eyes && approver.is(&fix.declared_by, fix.declared_by_id.as_ref()) => {
+            unmet(format!("{} declared the fix. Another person must approve it.", fix.declared_by))
+        }
+        (Some(approver), _) => met(format!("{} can approve", approver.name)),
     }
 }
+
+/// Why an approval on one machine is not a second person's.
+pub const ONE_MACHINE: &str =
+    "All sign-in links of this machine belong to one person, so this is not a second person's approval.";
 
 /// Returns a span in words for evidence: `10 s`, `5 min`, `2 h`.
 fn span_words(ms: i64) -> String {

@@ -1,4 +1,5 @@
-//! Class, category and a reason in words. Evidence in order: policy, the consumer's own statement, tables, wording.
+//! Class, category and a reason in words. Evidence in order: policy, tables, wording, the payload. A class that the
+//! letter claims decides only where nothing else is known, because a letter proves nothing about itself.
 //!
 //! `Unknown` is better than wrong: a permanent failure that is called transient loops. So a name that the sources
 //! disagree on is unknown, permanent wordings are tried before transient ones, and in a chain of errors the root cause
@@ -10,7 +11,6 @@ mod tables;
 
 use super::frames::Cause;
 use super::{Case, json};
-use crate::marker::Marker;
 use crate::policy::Policy;
 use crate::reading::{Category, Class, Classification, Confidence};
 use crate::text;
@@ -24,14 +24,50 @@ use tables::{Meaning, kafka};
 /// The part of a message that is searched for wordings, bytes.
 const WORDING_BYTES_MAX: usize = 4 * 1024;
 
+/// The confidence in a class that only the letter claims, percent: that of an error type's ending, the weakest sign
+/// that decides a class.
+const CLAIM_PCT: u8 = 60;
+
 /// Classifies one failure.
 pub fn classify(case: Case<'_>, policy: &Policy) -> Classification {
-    by_policy(case, policy)
-        .or_else(|| by_consumer(case))
-        .or_else(|| case.expired.then(expired))
-        .or_else(|| by_tables(case))
-        .or_else(|| by_payload(case))
-        .unwrap_or_else(|| finding(Class::Unknown, Category::Unknown, 0, "no known pattern matched"))
+    by_policy(case, policy).unwrap_or_else(|| with_claim(case, by_evidence(case)))
+}
+
+fn by_evidence(case: Case<'_>) -> Option<Classification> {
+    case.expired.then(expired).or_else(|| by_tables(case)).or_else(|| by_payload(case))
+}
+
+/// Adds the class that the letter claims. It decides only if the evidence does not.
+fn with_claim(case: Case<'_>, found: Option<Classification>) -> Classification {
+    let known = |found: &Classification| found.class != Class::Unknown;
+    match (claim(case), found) {
+        (None, Some(found)) => found,
+        (None, None) => finding(Class::Unknown, Category::Unknown, 0, "no known pattern matched"),
+        (Some(claim), Some(found)) if found.class == claim => {
+            Classification { reason: format!("{}; {} claims the same", found.reason, case.claimant), ..found }
+        }
+        // The claim is wrong: `contradiction` says so.
+        (Some(_), Some(found)) if known(&found) => found,
+        (Some(claim), Some(found)) => finding(
+            claim,
+            found.category,
+            CLAIM_PCT,
+            format!("claimed by {}; the error alone is unknown ({})", case.claimant, found.reason),
+        ),
+        (Some(claim), None) => finding(claim, Category::Unknown, CLAIM_PCT, format!("claimed by {}", case.claimant)),
+    }
+}
+
+/// Returns the class that the letter claims, if it claims to know it.
+fn claim(case: Case<'_>) -> Option<Class> {
+    case.failure.stated_class.filter(|class| *class != Class::Unknown)
+}
+
+/// Returns the remark on a claimed class that the policy or the tables contradict.
+pub fn contradiction(case: Case<'_>, found: &Classification) -> Option<String> {
+    let claim = claim(case).filter(|claim| *claim != found.class)?;
+    let (claimed, class) = (word(claim), word_of(found));
+    Some(format!("Overruled: {} claims {claimed}, but this failure is {class} ({}).", case.claimant, found.reason))
 }
 
 fn finding(class: Class, category: Category, pct: u8, reason: impl Into<String>) -> Classification {
@@ -47,8 +83,8 @@ fn expired() -> Classification {
 const POISON_REPLAYS: u32 = 3;
 
 /// Overrides the class of a letter that keeps coming back: another replay is not worthwhile, whatever its error says.
-pub fn after_replays(found: Classification, marker: Option<&Marker>) -> Classification {
-    let replays = marker.map_or(0, |marker| marker.attempt);
+/// `replays` is the office's own count, never the message's marker.
+pub fn after_replays(found: Classification, replays: u32) -> Classification {
     // A permanent class stays permanent, and a rule of the team's policy (100 percent) is final.
     if replays < POISON_REPLAYS || found.class == Class::Permanent || found.confidence.as_pct() == 100 {
         return found;
@@ -71,28 +107,6 @@ fn by_policy(case: Case<'_>, policy: &Policy) -> Option<Classification> {
             && rule.message_contains.as_deref().is_none_or(|part| message.contains(part))
     })?;
     Some(finding(rule.class, rule.category, 100, format!("policy rule: {}", rule.name)))
-}
-
-/// The consumer's own statement decides the class; the tables only add the category.
-fn by_consumer(case: Case<'_>) -> Option<Classification> {
-    let class = case.failure.stated_class?;
-    let word = word(class);
-    let found = case.expired.then(expired).or_else(|| by_tables(case)).or_else(|| by_payload(case));
-    Some(match found {
-        Some(found) if found.class == class => {
-            finding(class, found.category, 99, format!("the consumer says {word}; {}", found.reason))
-        }
-        Some(found) if found.class == Class::Unknown => {
-            finding(class, found.category, 90, format!("the consumer says {word}; {}", found.reason))
-        }
-        Some(found) => finding(
-            class,
-            found.category,
-            75,
-            format!("the consumer says {word}; the error alone is {} ({})", word_of(&found), found.reason),
-        ),
-        None => finding(class, Category::Unknown, 90, format!("the consumer says {word}")),
-    })
 }
 
 fn word_of(found: &Classification) -> &'static str {

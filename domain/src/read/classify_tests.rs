@@ -65,7 +65,7 @@ fn the_root_cause_decides() {
 }
 
 #[test]
-fn the_policy_comes_before_the_tables_and_the_consumer() {
+fn the_policy_comes_before_the_tables_and_the_claim() {
     let rule = ClassRule {
         name: "our gateway".into(),
         error_type: Some("TimeoutError".into()),
@@ -83,10 +83,34 @@ fn the_policy_comes_before_the_tables_and_the_consumer() {
 }
 
 #[test]
-fn the_consumer_decides_the_class_and_the_tables_add_the_category() {
-    let mut stated = failure("TimeoutError", "timed out", "");
-    stated.stated_class = Some(Class::Permanent);
-    let got = classify_failure(&stated, None, &Policy::default()).classification;
-    assert_eq!((got.class, got.category), (Class::Permanent, Category::Timeout));
-    assert!(got.reason.starts_with("the consumer says permanent"));
+fn a_claim_decides_only_what_nothing_else_decides() {
+    let claimed = |error_type: &str, message: &str, claim: Class| {
+        let failure = Failure { stated_class: Some(claim), ..failure(error_type, message, "") };
+        classify_failure(&failure, None, &Policy::default()).classification
+    };
+    use Class::{Permanent as P, Transient as T, Unknown as U};
+    let rows = [
+        // Evidence, claim, class, confidence, a part of the reason.
+        (("TimeoutError", "timed out"), P, T, None, "TimeoutError"),
+        (("TimeoutError", "timed out"), T, T, None, "TimeoutError; the consumer's stamp claims the same"),
+        (("TimeoutError", "timed out"), U, T, None, "TimeoutError"),
+        (("JsonSyntaxError", "Unexpected token < in JSON at position 0"), T, P, None, ""),
+        (
+            ("io.grpc.StatusRuntimeException", "INTERNAL: oops"),
+            T,
+            T,
+            Some(60),
+            "claimed by the consumer's stamp; the error alone is unknown",
+        ),
+        (("", "the parrot is resting"), P, P, Some(60), "claimed by the consumer's stamp"),
+        (("", ""), T, T, Some(60), "claimed by the consumer's stamp"),
+    ];
+    for ((error_type, message), claim, class, pct, reason) in rows {
+        let got = claimed(error_type, message, claim);
+        let alone = classify_failure(&failure(error_type, message, ""), None, &Policy::default()).classification;
+        assert_eq!(got.class, class, "{error_type} {message}: {}", got.reason);
+        assert_eq!(got.category, alone.category, "a claim does not change the category");
+        assert_eq!(got.confidence.as_pct(), pct.unwrap_or(alone.confidence.as_pct()), "{error_type} {message}");
+        assert!(got.reason.contains(reason), "{}", got.reason);
+    }
 }

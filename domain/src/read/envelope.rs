@@ -10,6 +10,7 @@ mod brokers;
 mod celery;
 mod cloudevents;
 mod consumer;
+mod context;
 mod eventbridge;
 mod facts;
 mod failure;
@@ -22,6 +23,7 @@ mod nservicebus;
 mod pointer;
 mod pubsub;
 mod record;
+mod restored;
 mod sidekiq;
 mod sns;
 mod step_functions;
@@ -40,8 +42,8 @@ use crate::message::{Attributes, Content, DeadMessage};
 use crate::reading::{EnvelopeKind, Replayability};
 use alloc::borrow::Cow;
 use alloc::format;
-use alloc::string::{String, ToString};
 use forms::{CARRIERS, Form, WRAPPINGS};
+use restored::Restored;
 use unpack::{UNPACKED_BYTES_MAX, Unpacked};
 
 /// The maximum number of opened layers. A compressed error envelope in SNS in SQS has four; real letters never exceed
@@ -57,16 +59,9 @@ pub struct Opened {
     /// The consumer crate's stamp.
     pub stamp: Option<Stamp>,
     /// The original message, if the letter contains it.
-    original: Option<Original>,
+    original: Option<Restored<'static>>,
     /// Name prefixes of the attributes that dead-lettering added to the message.
     added: &'static [&'static str],
-}
-
-/// The original message inside an envelope.
-struct Original {
-    body: String,
-    /// Its attributes and its message group, if the envelope contains them.
-    rest: Option<(Attributes, Option<String>)>,
 }
 
 /// What one form yields for one layer.
@@ -80,10 +75,7 @@ pub struct Opening<'a> {
 enum Inner<'a> {
     Nothing,
     /// The original message: the envelope was added when it died.
-    Original {
-        body: Cow<'a, str>,
-        rest: Option<(Attributes, Option<String>)>,
-    },
+    Original(Restored<'a>),
     /// The payload of the message and its headers. The wrapping was added on sending, so it stays on replay.
     Payload {
         text: Cow<'a, str>,
@@ -96,9 +88,8 @@ impl<'a> Opening<'a> {
         Self { facts, inner: Inner::Nothing, stamp: None }
     }
 
-    fn original(facts: Facts, body: Option<Cow<'a, str>>) -> Self {
-        let inner = body.map_or(Inner::Nothing, |body| Inner::Original { body, rest: None });
-        Self { facts, inner, stamp: None }
+    fn original(facts: Facts, original: Option<Restored<'a>>) -> Self {
+        Self { facts, inner: original.map_or(Inner::Nothing, Inner::Original), stamp: None }
     }
 
     fn payload(facts: Facts, text: Option<Cow<'a, str>>, headers: Option<Raw<'a>>) -> Self {
@@ -112,7 +103,7 @@ pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts))
     let redriven = message.system.source_queue.is_some();
     let plain = if redriven { EnvelopeKind::SqsRedrive } else { EnvelopeKind::Plain };
     let mut opened = Opened { kind: plain, facts: Facts::default(), stamp: None, original: None, added: &[] };
-    let mut opener = Opener { opened: &mut opened, carried: false, left_bytes: UNPACKED_BYTES_MAX, read };
+    let mut opener = Opener { opened: &mut opened, carried: false, stays: false, left_bytes: UNPACKED_BYTES_MAX, read };
     opener.descend(&Layer::outermost(message), DEPTH_MAX);
     if redriven && opened.stamp.is_none() {
         // A redrive policy moves a message untouched. Any envelope was on the main queue already, and that queue's
@@ -122,9 +113,13 @@ pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts))
         let facts = &mut opened.facts;
         (facts.original_message_id, facts.main_queue) = (None, None);
         facts.not_replayable.take_if(|reason| !matches!(reason, Replayability::Pointer { .. }));
+        facts.remarks.retain(|remark| remark != team::DOUBTFUL);
         if !facts.failure.is_empty() {
             facts.remarks.push(CARRIED_BEFORE.into());
         }
+    }
+    if let Some(original) = &mut opened.original {
+        opened.facts.remarks.append(&mut original.remarks);
     }
     if opened.stamp.is_none() && message.content.attributes.contains_key(FAILURE_ATTRIBUTE) {
         opened.facts.remarks.push(consumer::GARBLED.into());
@@ -135,10 +130,15 @@ pub fn open(message: &DeadMessage, read: &mut dyn FnMut(&Layer<'_>, &mut Facts))
 const CARRIED_BEFORE: &str =
     "It already carried this failure on the main queue. SQS does not record why it failed there.";
 
+const ENVELOPE_INSIDE: &str =
+    "The original message is an error envelope, too. It is sent back as it was on the main queue.";
+
 struct Opener<'o> {
     opened: &'o mut Opened,
     /// Whether a carrier was found.
     carried: bool,
+    /// Whether the letter is sent back as it is, because the first carrier lies next to the message, not around it.
+    stays: bool,
     /// The remaining allowance for unpacking, bytes.
     left_bytes: usize,
     read: &'o mut dyn FnMut(&Layer<'_>, &mut Facts),
@@ -173,10 +173,9 @@ impl Opener<'_> {
         }
         let (text, headers) = match inner {
             Inner::Nothing => return (self.read)(layer, &mut self.opened.facts),
-            Inner::Original { body, rest } => {
-                if self.opened.original.is_none() {
-                    self.opened.original = Some(Original { body: body.to_string(), rest });
-                }
+            Inner::Original(original) => {
+                let body = original.body.clone();
+                self.found(original);
                 (body, None)
             }
             Inner::Payload { text, headers } => (text, headers),
@@ -195,6 +194,7 @@ impl Opener<'_> {
             return opening.inner;
         }
         self.carried = true;
+        self.stays = !matches!(opening.inner, Inner::Original(_));
         self.opened.kind = form.kind;
         // A wrapping around a carrier wraps the report of the death, not the message.
         let remarks = core::mem::take(&mut self.opened.facts.remarks);
@@ -211,6 +211,15 @@ impl Opener<'_> {
         }
         self.opened.facts.fill_all(opening.facts);
         opening.inner
+    }
+
+    /// Keeps the outermost original: what was inside it was on the main queue as well.
+    fn found(&mut self, original: Restored<'_>) {
+        match &mut self.opened.original {
+            _ if self.stays => {}
+            Some(outer) => outer.remarks.push(ENVELOPE_INSIDE.into()),
+            none => *none = Some(original.into_owned()),
+        }
     }
 
     /// Unpacks a JSON string, or base64, compressed or not.
@@ -245,17 +254,25 @@ impl Opened {
             [FAILURE_ATTRIBUTE, MARKER_ATTRIBUTE].contains(&name)
                 || self.added.iter().any(|prefix| name.starts_with(prefix))
         };
-        let Content { body, attributes, message_group_id, trace_header } = &message.content;
-        let kept = || attributes.iter().filter(|(name, _)| !added(name)).map(|(n, a)| (n.clone(), a.clone())).collect();
-        let (body, rest) = match self.original.take() {
-            Some(Original { body, rest }) => (body, rest),
-            None => (body.clone(), None),
+        let kept = |attributes: &Attributes| -> Attributes {
+            attributes.iter().filter(|(name, _)| !added(name)).map(|(name, a)| (name.clone(), a.clone())).collect()
         };
-        let (attributes, group) = rest.unwrap_or_else(|| (kept(), message_group_id.clone()));
-        Content { body, attributes, message_group_id: group, trace_header: trace_header.clone() }
+        let Content { body, attributes, message_group_id, trace_header } = &message.content;
+        let Some(original) = self.original.take() else {
+            return Content {
+                body: body.clone(),
+                attributes: kept(attributes),
+                message_group_id: message_group_id.clone(),
+                trace_header: trace_header.clone(),
+            };
+        };
+        // A record without a group had none; on a FIFO queue, nothing can be sent without one.
+        let outer_group = || message_group_id.clone().filter(|_| original.attributes.is_none() || message.is_fifo());
+        Content {
+            attributes: kept(original.attributes.as_ref().unwrap_or(attributes)),
+            message_group_id: original.message_group_id.clone().or_else(outer_group),
+            trace_header: original.trace_header.or_else(|| trace_header.clone()),
+            body: original.body.into_owned(),
+        }
     }
 }
-
-#[cfg(test)]
-#[path = "envelope_tests.rs"]
-mod tests;

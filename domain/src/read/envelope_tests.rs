@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::message::{Attribute, SystemAttributes};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 fn open_with(body: &str, attributes: &[&str], redriven: bool) -> (Opened, String) {

@@ -1,10 +1,11 @@
 //! Properties of every reading, whatever the message is.
 
 use super::*;
+use crate::letter::Letter;
 use crate::marker::FAILURE_ATTRIBUTE;
 use crate::message::{Attribute, Content, SystemAttributes};
 use crate::reading::{Category, Class};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 use alloc::format;
 use alloc::vec::Vec;
 use proptest::prelude::*;
@@ -29,6 +30,13 @@ fn stamped(stamp: &Stamp, body: &str) -> DeadMessage {
     message
 }
 
+/// A policy that names main queues.
+fn naming(queues: &[&str]) -> Policy {
+    let mut policy = Policy::default();
+    policy.queues.main = queues.iter().map(|queue| QueueArn::from(*queue)).collect();
+    policy
+}
+
 #[test]
 fn a_stamp_provides_queue_id_and_times() {
     let stamp = Stamp {
@@ -47,7 +55,7 @@ fn a_stamp_provides_queue_id_and_times() {
     message.content.attributes.insert("trace".into(), Attribute::number("1.50"));
     let marker = Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt: 2 };
     message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
-    let reading = read(&message, &Policy::default());
+    let reading = read(&message, &naming(&["arn:main"]));
     assert_eq!(reading.diagnosis.envelope, EnvelopeKind::Consumer);
     assert_eq!(reading.main_queue.map(|q| q.to_string()).as_deref(), Some("arn:main"));
     assert_eq!(reading.original_message_id.as_str(), "m-0");
@@ -92,11 +100,16 @@ fn a_deadline_that_had_passed_makes_it_expired() {
 #[test]
 fn a_letter_returned_three_times_is_poison_unless_the_policy_says_otherwise() {
     let stamp = Stamp { message: Some("connection refused".into()), ..Stamp::default() };
-    let read_after = |attempt: u32, policy: &Policy| {
+    let read_after = |replays: u32, policy: &Policy| {
         let mut message = stamped(&stamp, "{}");
-        let marker = Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt };
+        // The office counts the replays; a marker that names more changes nothing.
+        let marker =
+            Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt: 9 };
         message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
-        read(&message, policy).diagnosis.classification
+        let reading = read(&message, policy);
+        let first = Letter::first(&message, reading.clone(), Span::from_days(14), Timestamp::from_ms(1));
+        assert_eq!(first.diagnosis.classification.class, Class::Transient);
+        Letter { replays, ..first }.died_again(reading, 5, Timestamp::from_ms(2)).diagnosis.classification
     };
     assert_eq!(read_after(2, &Policy::default()).class, Class::Transient);
     let poison = read_after(3, &Policy::default());
@@ -117,7 +130,7 @@ fn a_letter_returned_three_times_is_poison_unless_the_policy_says_otherwise() {
 fn one_error_on_two_queues_is_two_groups() {
     let group = |queue: &str| {
         let stamp = Stamp { message: Some("m".into()), main_queue: Some(queue.into()), ..Stamp::default() };
-        read(&stamped(&stamp, "{}"), &Policy::default()).group
+        read(&stamped(&stamp, "{}"), &naming(&["a", "b"])).group
     };
     assert_ne!(group("a"), group("b"));
 }

@@ -29,7 +29,7 @@ pub struct Stamp {
     /// The stack trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// The consumer's own statement: transient or permanent. Absent if it does not know.
+    /// The class that the consumer claims: transient or permanent. Absent if it does not know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
     /// The service that failed.

@@ -5,7 +5,7 @@ use super::plan::{Plan, PlanHash};
 use super::state::{Approval, Backlog, Ending, Lease, PauseReason, Phase, ReplayState, Resumed};
 use crate::gate::{OpenGate, Waiver};
 use crate::id::{Actor, GroupId, ReplayId};
-use crate::limits::LEASE_MS;
+use crate::limits::{CLOCK_SKEW_MAX, LEASE_MS, PACE_MAX};
 use crate::time::{Span, Timestamp};
 use crate::transform::TransformRef;
 use alloc::string::String;
@@ -208,9 +208,20 @@ impl Replay {
         }
     }
 
+    /// Whether an executor holds the lease. A lease that ends later than a lease can last was written by a clock that
+    /// has gone back since, and has ended.
+    pub fn is_held(&self, now: Timestamp) -> bool {
+        self.lease.as_ref().is_some_and(|lease| is_within(lease.until, now, Span::from_ms(LEASE_MS)))
+    }
+
     /// Whether another executor holds the lease.
     pub fn is_held_by_another(&self, executor: &str, now: Timestamp) -> bool {
-        self.lease.as_ref().is_some_and(|lease| lease.holder != executor && lease.until > now)
+        self.is_held(now) && self.lease.as_ref().is_some_and(|lease| lease.holder != executor)
+    }
+
+    /// Whether the pace allows no letter now. As with a lease, a time too far in the future does not count.
+    pub fn is_paced(&self, now: Timestamp) -> bool {
+        self.paced_until.is_some_and(|until| is_within(until, now, PACE_MAX))
     }
 
     /// Returns the replay with the lease of an executor that is about to send this many letters, with the next
@@ -228,9 +239,53 @@ impl Replay {
         }
     }
 
-    /// Returns the replay with a new measurement of the main queue's backlog, with the next version.
-    pub fn saw(&self, backlog: Backlog) -> Self {
-        Self { version: self.version + 1, backlog: Some(backlog), ..self.clone() }
+    /// Returns the replay with a new measurement of the main queue's backlog, with the next version. What the earlier
+    /// measurements since the last send have shown is kept.
+    pub fn saw(&self, measured: Backlog) -> Self {
+        let before = self.backlog;
+        let seen_at = measured.seen_at;
+        let sent_at = self.last_sent_at.unwrap_or(seen_at);
+        // The slack covers clocks that differ, and an executor that died before it recorded its last send.
+        let is_gone = measured.cleared_before.is_some_and(|at| at >= sent_at.plus(self.plan.slack_ms));
+        let drained_at = before.and_then(|b| b.drained_at).or(measured.is_drained().then_some(seen_at));
+        let gone_since = is_gone.then(|| before.and_then(|b| b.gone_since).unwrap_or(seen_at));
+        Self {
+            version: self.version + 1,
+            backlog: Some(Backlog { drained_at, gone_since, ..measured }),
+            ..self.clone()
+        }
+    }
+
+    /// Whether a stored time lies so far in the future that the clock must have gone back since it was written. Waiting
+    /// for it would freeze the replay.
+    pub fn is_ahead_of(&self, now: Timestamp) -> bool {
+        let latest = now.plus(CLOCK_SKEW_MAX);
+        let delayed_until = match self.state {
+            ReplayState::Running { phase: Phase::BetweenWaves { until }, .. } => Some(until),
+            _ => None,
+        };
+        let is_delayed = delayed_until.is_some_and(|until| until > latest.plus(self.plan.wave_delay_ms_max));
+        let measured_at = self.backlog.map(|backlog| backlog.seen_at);
+        is_delayed || [self.last_sent_at, measured_at].into_iter().flatten().any(|at| at > latest)
+    }
+
+    /// Returns the replay with its stored times counted from now, with the next version: windows and delays start again,
+    /// and the main queue is checked again. Follows a clock that has gone back.
+    pub fn restarted_waits(&self, now: Timestamp) -> Self {
+        let state = match self.state.clone() {
+            ReplayState::Running { wave, phase: Phase::BetweenWaves { until } } => {
+                let until = until.min(now.plus(self.plan.wave_delay_ms_max));
+                ReplayState::Running { wave, phase: Phase::BetweenWaves { until } }
+            }
+            ReplayState::Running { wave, phase: Phase::Observing { until } } => {
+                let until = until.min(now.plus(self.window()));
+                ReplayState::Running { wave, phase: Phase::Observing { until } }
+            }
+            other => other,
+        };
+        let last_sent_at = self.last_sent_at.map(|at| at.min(now));
+        // A measurement belongs to the time of the last send.
+        Self { last_sent_at, backlog: None, ..self.moved(state) }
     }
 
     /// Returns the replay without the lease of an executor that sent nothing, with the next version. Windows end when
@@ -249,12 +304,18 @@ impl Replay {
         self.plan.window_ms
     }
 
-    /// Returns when the last sent letter's window ends, as far as known: the backlog may drain later.
+    /// Returns when the last sent letter's window ends, as far as known: the backlog may drain later, and the window ends
+    /// only once the letters have left the main queue.
     pub fn window_ends_at(&self, now: Timestamp) -> Timestamp {
         let at_least = self.last_sent_at.unwrap_or(now).plus(self.window());
-        match self.backlog.filter(Backlog::is_drained) {
-            Some(drained) => at_least.max(drained.seen_at.plus(self.window()).minus(self.plan.slack_ms)),
+        match self.backlog.and_then(|backlog| backlog.drained_at) {
+            Some(drained_at) => at_least.max(drained_at.plus(self.window()).minus(self.plan.slack_ms)),
             None => at_least,
         }
     }
+}
+
+/// Whether a moment is still to come, and no further away than its longest distance.
+fn is_within(until: Timestamp, now: Timestamp, longest: Span) -> bool {
+    until > now && until <= now.plus(longest).plus(CLOCK_SKEW_MAX)
 }

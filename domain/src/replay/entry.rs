@@ -1,9 +1,10 @@
 //! A letter in a replay, and its outcome.
 
 use crate::id::{GroupId, LetterId, MessageId, ReplayId};
+use crate::letter::Letter;
 use crate::tagged::need;
 use crate::time::Timestamp;
-use crate::transform::ChangedBy;
+use crate::transform::{ChangedBy, body_hash};
 use alloc::string::String;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -25,12 +26,32 @@ pub struct Entry {
     /// The number of sends that may have reached the queue. More than one means that an answer was lost and the letter
     /// was sent again: the consumer may have received it twice.
     pub sends: u32,
+    /// The number of sends whose answer is recorded, each with its message id ([`Entry::has_unanswered_send`]).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub answers: u32,
     /// The letter's message group on FIFO queues: at most one letter of a group is in flight.
     #[serde(default, alias = "lane", skip_serializing_if = "Option::is_none")]
     pub message_group: Option<String>,
     /// The transform version that changed it at the last send; `None` if it was sent unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<ChangedBy>,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+impl Entry {
+    /// Whether a send may have reached the queue without a record of its answer. Its message then has an id that the
+    /// office does not know.
+    pub fn has_unanswered_send(&self) -> bool {
+        self.sends > self.answers
+    }
+
+    /// Whether a message has the body that this replay sent for the letter.
+    pub fn sent_body(&self, letter: &Letter, body: &str) -> bool {
+        body == letter.content.body || self.changed_by.as_ref().is_some_and(|by| by.body_hash == body_hash(body))
+    }
 }
 
 /// The outcome of a letter in a replay.
@@ -52,11 +73,11 @@ pub enum Outcome {
         /// Its current id on the main queue.
         message_id: MessageId,
     },
-    /// Confirmed by a receipt, or not returned within its window.
+    /// Confirmed by a receipt, or gone from the main queue and not returned within its window.
     Delivered {
         /// When that was determined.
         at: Timestamp,
-        /// The receipt's confirmation; `None` if the window ended without a return.
+        /// The receipt's confirmation; `None` if the letter left the main queue and its window ended without a return.
         #[serde(skip_serializing_if = "Option::is_none")]
         confirmed: Option<Confirmation>,
     },
@@ -234,7 +255,8 @@ pub enum SkipReason {
     Gone,
     /// An earlier letter of its message group returned; this one must not overtake it.
     Behind,
-    /// The replay was aborted before the queue's answer arrived: the letter may have been sent, and has not returned.
+    /// The letter may have been sent and has not returned, but whether it was processed will never be known: the replay was
+    /// aborted before the queue's answer arrived, or the main queue was never seen without the letter.
     InDoubt,
     /// The transform fails on it.
     TransformFailed,

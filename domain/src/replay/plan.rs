@@ -4,7 +4,10 @@ use crate::filter::LetterFilter;
 use crate::fix::Fix;
 use crate::group::Tally;
 use crate::id::{Actor, GroupId, LetterId, QueueArn, ReplayId, hash_hex, to_hex};
-use crate::limits::{PLAN_LETTERS_MAX, WAVES_MAX, WINDOW_S_MAX};
+use crate::limits::{
+    CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, PLAN_LETTERS_MAX, STOP_SHARE_PCT_MAX, WAVES_MAX,
+    WINDOW_S_MAX,
+};
 use crate::policy::ReplayPolicy;
 use crate::time::{Span, Timestamp};
 use alloc::format;
@@ -24,16 +27,21 @@ pub struct PlanHash(pub String);
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanOptions {
-    /// Letters in the canary.
+    /// Letters in the canary, 1 to 1,000, and no more than the policy's largest wave.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = CANARY_LETTERS_MAX)))]
     pub canary_letters: Option<u64>,
     /// The growth factor from each wave to the next, 1 to 100.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = GROWTH_FACTOR_MAX)))]
     pub growth_factor: Option<u64>,
     /// Letters per second, 1 to 10,000.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = PACE_PER_S_MAX)))]
     pub pace_per_s: Option<u32>,
-    /// The share of returned letters above which the replay pauses, percent, 0 to 100.
+    /// The share of returned letters above which the replay pauses, percent, 0 to 90.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = STOP_SHARE_PCT_MAX)))]
     pub stop_share_pct: Option<u8>,
     /// How long a sent letter is observed, seconds: at least the window that follows from the main queue's settings,
     /// at most one day.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = WINDOW_S_MAX)))]
     pub window_s: Option<u64>,
 }
 
@@ -122,7 +130,7 @@ pub enum PlanError {
     )]
     TooManyWaves,
     /// An option is out of range.
-    #[error("{option} must be between {min} and {max}")]
+    #[error("`{option}` must be between {min} and {max}")]
     OutOfRange {
         /// The option's name.
         option: &'static str,
@@ -187,8 +195,8 @@ pub fn plan_waves(letters: u64, policy: &ReplayPolicy, options: &PlanOptions) ->
         return Err(PlanError::TooManyLetters { letters });
     }
     let by_policy = (letters * u64::from(policy.canary_pct)).div_ceil(100).clamp(1, policy.canary_letters_max.max(1));
-    let canary = in_range("canary_letters", options.canary_letters.unwrap_or(by_policy), 1, policy.wave_letters_max)?;
-    let factor = in_range("growth_factor", options.growth_factor.unwrap_or(policy.growth_factor), 1, 100)?;
+    let (canary, factor) = options.canary_and_growth(policy)?;
+    let canary = canary.unwrap_or(by_policy.min(policy.wave_letters_max.max(1)));
     let mut waves = Vec::new();
     let (mut left, mut size) = (letters, canary);
     while left > 0 {
@@ -215,10 +223,27 @@ impl PlanOptions {
         Ok(chosen.map_or(derived, |s| Span::from_secs(s as i64)))
     }
 
+    /// Checks every range that does not depend on the letters or the main queue.
+    pub fn check(&self, policy: &ReplayPolicy) -> Result<(), PlanError> {
+        self.canary_and_growth(policy)?;
+        self.pace_and_share(policy)?;
+        self.window_s.map_or(Ok(0), |s| in_range("window_s", s, 1, WINDOW_S_MAX)).map(drop)
+    }
+
+    /// Returns the chosen size of the canary, if one was chosen, and the growth factor, within their ranges.
+    fn canary_and_growth(&self, policy: &ReplayPolicy) -> Result<(Option<u64>, u64), PlanError> {
+        let canary_max = CANARY_LETTERS_MAX.min(policy.wave_letters_max.max(1));
+        let canary = self.canary_letters.map(|n| in_range("canary_letters", n, 1, canary_max)).transpose()?;
+        let factor = self.growth_factor.unwrap_or(policy.growth_factor);
+        Ok((canary, in_range("growth_factor", factor, 1, GROWTH_FACTOR_MAX)?))
+    }
+
     /// Returns the chosen pace and share, or the policy's, within their ranges.
     pub fn pace_and_share(&self, policy: &ReplayPolicy) -> Result<(u32, u8), PlanError> {
-        let pace = in_range("pace_per_s", self.pace_per_s.unwrap_or(policy.pace_per_s).into(), 1, 10_000)?;
-        let share = in_range("stop_share_pct", self.stop_share_pct.unwrap_or(policy.stop_share_pct).into(), 0, 100)?;
+        let (pace, share) =
+            (self.pace_per_s.unwrap_or(policy.pace_per_s), self.stop_share_pct.unwrap_or(policy.stop_share_pct));
+        let pace = in_range("pace_per_s", pace.into(), 1, PACE_PER_S_MAX.into())?;
+        let share = in_range("stop_share_pct", share.into(), 0, STOP_SHARE_PCT_MAX.into())?;
         Ok((pace as u32, share as u8))
     }
 }

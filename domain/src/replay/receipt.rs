@@ -132,7 +132,7 @@ mod tests {
 
     fn entry(outcome: Outcome, sends: u32) -> Entry {
         let Marker { letter, replay, .. } = marker(2);
-        Entry { replay, seq: 0, letter, wave: 0, outcome, sends, message_group: None, changed_by: None }
+        Entry { replay, seq: 0, letter, wave: 0, outcome, sends, message_group: None, answers: 0, changed_by: None }
     }
 
     /// The marker's attempt and the letter's, the message id in the receipt, and the expected result.

@@ -3,7 +3,9 @@
 use super::plan::PlanHash;
 use crate::gate::Waiver;
 use crate::id::Actor;
-use crate::time::Timestamp;
+use crate::limits::EVIDENCE_AGE_MAX;
+use crate::person::PersonId;
+use crate::time::{Span, Timestamp};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,9 @@ use serde::{Deserialize, Serialize};
 pub struct Approval {
     /// Who approved.
     pub by: Actor,
+    /// Their identity. `None` for rules, and in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_id: Option<PersonId>,
     /// When it was approved.
     pub at: Timestamp,
     /// The reason that the approver gave.
@@ -72,10 +77,18 @@ pub enum PauseReason {
         detail: String,
     },
     /// The main queue's backlog did not drain in time: the consumer is off or too slow, so the outcome of sent letters
-    /// is unknown.
+    /// is unknown. Or it drained only after the queue's retention, so the letters may have expired unprocessed.
     BacklogNotDrained {
         /// Messages waiting in the queue at the last measurement.
         visible_count: u64,
+    },
+    /// The consumer takes messages, but the main queue was never seen to have let go of everything that was sent, and no
+    /// receipt came: whether the letters were processed is unknown.
+    QueueNeverEmpty {
+        /// Messages waiting in the queue at the last measurement.
+        visible_count: u64,
+        /// Messages that consumers held then.
+        in_flight_count: u64,
     },
     /// A person paused it.
     ByPerson {
@@ -147,7 +160,7 @@ pub struct Lease {
     pub until: Timestamp,
 }
 
-/// The main queue's backlog after the last send.
+/// The main queue's backlog after the last send, and what the checks since then have shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Backlog {
@@ -157,14 +170,69 @@ pub struct Backlog {
     pub visible_count: u64,
     /// The approximate number of messages that consumers hold.
     pub in_flight_count: u64,
+    /// Every message sent before this moment has left the queue: the time of the measurement if the queue was empty,
+    /// the send of its oldest message if the platform knows it. `None` if unknown.
+    #[serde(default)]
+    pub cleared_before: Option<Timestamp>,
+    /// The first measurement since the last send at which the backlog was drained.
+    #[serde(default)]
+    pub drained_at: Option<Timestamp>,
+    /// Since when every measurement has shown that all letters sent have left the queue; `None` if the latest did not.
+    #[serde(default)]
+    pub gone_since: Option<Timestamp>,
+    /// How long the queue keeps a message; `None` in records written before this was measured.
+    #[serde(default)]
+    pub retention_ms: Option<Span>,
+}
+
+/// The approximate numbers of messages in a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueCounts {
+    /// Messages that can be received now.
+    pub visible: u64,
+    /// Messages that consumers hold.
+    pub in_flight: u64,
+    /// Messages whose delay has not ended.
+    pub delayed: u64,
 }
 
 impl Backlog {
+    /// Creates a measurement. `cleared_before` is what the platform knows, apart from the counts: every message sent
+    /// before it has left the queue. It counts only while the backlog is drained, because CloudWatch's age of the oldest
+    /// message leaves out messages that were received three times or more.
+    pub fn measured(
+        seen_at: Timestamp,
+        counts: QueueCounts,
+        cleared_before: Option<Timestamp>,
+        retention: Option<Span>,
+    ) -> Self {
+        let QueueCounts { visible, in_flight, delayed } = counts;
+        let backlog = Self {
+            seen_at,
+            visible_count: visible,
+            in_flight_count: in_flight,
+            cleared_before: None,
+            drained_at: None,
+            gone_since: None,
+            retention_ms: retention,
+        };
+        let cleared_before = match counts {
+            QueueCounts { visible: 0, in_flight: 0, delayed: 0 } => Some(seen_at),
+            _ => cleared_before.filter(|_| delayed == 0 && backlog.is_drained()).map(|at| at.min(seen_at)),
+        };
+        Self { cleared_before, ..backlog }
+    }
+
     /// Whether any letter sent earlier has been received by now, or will be within a visibility timeout: at most as
     /// many messages wait as consumers hold, and consumers finish those within that time. A queue with other traffic
     /// is hardly ever empty; a queue with a consumer that is off or behind has more messages waiting than held.
     pub fn is_drained(&self) -> bool {
         self.visible_count <= self.in_flight_count
+    }
+
+    /// Whether the measurement tells about this moment: it is at most [`EVIDENCE_AGE_MAX`] old.
+    pub fn is_current(&self, now: Timestamp) -> bool {
+        self.seen_at.plus(EVIDENCE_AGE_MAX) >= now
     }
 }
 

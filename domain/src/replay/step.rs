@@ -2,9 +2,11 @@
 //! in a table generated from tested rows.
 
 use super::approved::Replay;
+use super::entry::OutcomeKind;
 use super::ledger::{Ledger, WaveLedger};
 use super::plan::{Plan, wave_delay_ceiling};
-use super::state::{Ending, PauseReason, Phase, ReplayState};
+use super::state::{Backlog, Ending, PauseReason, Phase, ReplayState};
+use crate::limits::CLOCK_SKEW_MAX;
 use crate::time::{Span, Timestamp};
 use serde::Serialize;
 
@@ -19,13 +21,12 @@ pub enum Step {
         /// The maximum number of letters before the replay is examined again.
         letters_max: u64,
     },
-    /// Check whether the main queue's backlog is drained.
+    /// Count from now whatever was stored with a time in the future, because the clock has gone back.
+    RestartWaits,
+    /// Check the main queue: whether its backlog is drained, and whether all letters sent have left it.
     LookAtQueue,
-    /// Count letters as delivered that were sent before the given moment and have not returned.
-    Settle {
-        /// Applies to letters sent at or before this moment.
-        sent_until: Timestamp,
-    },
+    /// Give letters in flight their outcome.
+    Settle(Settling),
     /// Give unsent letters the outcome `skipped(aborted)`.
     SkipUnsent,
     /// Enter this phase.
@@ -46,6 +47,30 @@ pub enum Step {
     },
     /// Do nothing until a person acts.
     Idle,
+}
+
+/// Which letters in flight have their outcome. They have not returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Settling {
+    /// Letters sent until this moment have left the main queue, and their window is over: they are delivered.
+    pub delivered_until: Option<Timestamp>,
+    /// What happened to letters sent until this moment will never be known: they are skipped as in doubt. Prevails over
+    /// `delivered_until`.
+    pub unknown_until: Option<Timestamp>,
+}
+
+impl Settling {
+    /// Returns the outcome of a letter sent at this moment: `Delivered`, `Skipped` as in doubt, or `None` if it has none
+    /// yet. A time in the future was written by a clock that has gone back since: the letter was sent before the last
+    /// send of the replay, which counts from then.
+    pub fn of(&self, sent_at: Timestamp, now: Timestamp) -> Option<OutcomeKind> {
+        let is_future = sent_at > now.plus(CLOCK_SKEW_MAX);
+        let sent_at = if is_future { self.delivered_until.or(self.unknown_until)? } else { sent_at };
+        if self.unknown_until.is_some_and(|until| sent_at <= until) {
+            return Some(OutcomeKind::Skipped);
+        }
+        self.delivered_until.filter(|until| sent_at <= *until).map(|_| OutcomeKind::Delivered)
+    }
 }
 
 /// Returns the next step. `entropy` is a fresh random number for each call; it only jitters the delay between waves.
@@ -77,7 +102,7 @@ pub enum Step {
 /// #     let policy = GatePolicy { quiet_ms: Span::ZERO, ..GatePolicy::default() };
 /// #     let gate = evaluate(&facts, &policy, now).open().unwrap();
 /// #     let approval = Approval {
-/// #         by: "anna".into(), at: now, reason: "tested".into(), plan_hash: plan.hash(), waivers: Vec::new(),
+/// #         by: "anna".into(), by_id: None, at: now, reason: "tested".into(), plan_hash: plan.hash(), waivers: Vec::new(),
 /// #     };
 /// #     plan.approve(gate, approval).unwrap()
 /// # }
@@ -112,8 +137,12 @@ fn running(replay: &Replay, ledger: &Ledger, wave: u32, phase: Phase, now: Times
     if let Some(why) = (first..=wave).rev().find_map(|wave| tripped(replay, wave, &ledger.wave(wave))) {
         return Step::Pause(why);
     }
+    if replay.is_ahead_of(now) {
+        return Step::RestartWaits;
+    }
+    let total = ledger.total();
     if matches!(phase, Phase::Observing { .. })
-        && ledger.total().in_flight > 0
+        && total.in_flight + total.sending > 0
         && let Some(why) = stuck(replay, now)
     {
         return Step::Pause(why);
@@ -141,22 +170,75 @@ fn observe(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Option<Step> {
     if total.in_flight + total.sending == 0 {
         return None;
     }
+    if replay.is_ahead_of(now) {
+        return Some(Step::RestartWaits);
+    }
+    let (sent_at, slack) = (replay.last_sent_at().unwrap_or(now), replay.plan().slack_ms);
+    let backlog = replay.backlog();
+    if let Some(settling) = backlog.and_then(|backlog| given_up(replay, &backlog, now)) {
+        return Some(Step::Settle(settling));
+    }
+    if backlog.is_none_or(|backlog| backlog.drained_at.is_none()) {
+        let look_from = sent_at.plus(slack);
+        return Some(if now < look_from { Step::Wait { until: look_from } } else { Step::LookAtQueue });
+    }
     let until = replay.window_ends_at(now);
-    let drained = replay.backlog().is_some_and(|backlog| backlog.is_drained());
-    let look_from = replay.last_sent_at().unwrap_or(now).plus(replay.plan().slack_ms);
-    Some(match drained {
-        false if now < look_from => Step::Wait { until: look_from },
-        false => Step::LookAtQueue,
-        true if now < until => Step::Wait { until },
-        true => Step::Settle { sent_until: now.minus(replay.window()) },
+    if now < until {
+        return Some(Step::Wait { until });
+    }
+    // Drained was not enough: a consumer may have taken a letter once and died with it.
+    let at_the_end = backlog.filter(|backlog| backlog.seen_at >= until && backlog.is_current(now));
+    let Some((gone_since, backlog)) = at_the_end.and_then(|backlog| Some((backlog.gone_since?, backlog))) else {
+        return Some(Step::LookAtQueue);
+    };
+    // The last letter may just have moved to the dead-letter queue, where intake finds it.
+    let intake_until = gone_since.plus(slack);
+    if now < intake_until {
+        return Some(Step::Wait { until: intake_until });
+    }
+    let cleared_until = backlog.cleared_before.unwrap_or(sent_at).minus(slack);
+    Some(Step::Settle(Settling {
+        delivered_until: Some(now.minus(replay.window()).min(cleared_until)),
+        unknown_until: expired_until(replay, &backlog, gone_since),
+    }))
+}
+
+/// Gives up on letters whose fate will never be known, by the latest check of the main queue.
+fn given_up(replay: &Replay, backlog: &Backlog, now: Timestamp) -> Option<Settling> {
+    if backlog.gone_since.is_some() || !backlog.is_current(now) {
+        return None;
+    }
+    let expired_until = backlog.retention_ms.map(|retention| now.minus(retention));
+    let is_expired = expired_until.is_some_and(|at| replay.last_sent_at().is_some_and(|sent_at| sent_at < at));
+    // A person who aborts a replay on a queue that is never empty must not wait for its retention. If the consumer is
+    // off, the letters do wait: they still lie on the queue.
+    let is_aborting = matches!(replay.state(), ReplayState::Aborting { .. });
+    let is_over = is_aborting && matches!(stuck(replay, now), Some(PauseReason::QueueNeverEmpty { .. }));
+    let unknown_until = if is_over { Some(now) } else { expired_until.filter(|_| is_expired) };
+    unknown_until.map(|until| Settling { delivered_until: None, unknown_until: Some(until) })
+}
+
+/// Whether the letters sent have still not left the main queue after the longest wait, or left it so late that the queue
+/// may have deleted them.
+fn stuck(replay: &Replay, now: Timestamp) -> Option<PauseReason> {
+    let backlog = replay.backlog()?;
+    let (visible_count, in_flight_count) = (backlog.visible_count, backlog.in_flight_count);
+    if let Some(gone_since) = backlog.gone_since {
+        let may_have_expired = expired_until(replay, &backlog, gone_since) >= replay.last_sent_at();
+        return (may_have_expired && replay.last_sent_at().is_some())
+            .then_some(PauseReason::BacklogNotDrained { visible_count });
+    }
+    let until = replay.window_ends_at(now).plus(replay.plan().backlog_ms_max);
+    (backlog.seen_at >= until).then_some(if backlog.is_drained() {
+        PauseReason::QueueNeverEmpty { visible_count, in_flight_count }
+    } else {
+        PauseReason::BacklogNotDrained { visible_count }
     })
 }
 
-/// Whether the main queue's backlog is still not drained after the longest wait.
-fn stuck(replay: &Replay, now: Timestamp) -> Option<PauseReason> {
-    let backlog = replay.backlog().filter(|backlog| !backlog.is_drained())?;
-    let until = replay.window_ends_at(now).plus(replay.plan().backlog_ms_max);
-    (backlog.seen_at >= until).then_some(PauseReason::BacklogNotDrained { visible_count: backlog.visible_count })
+/// Returns until when letters were sent that the queue may have deleted, unprocessed, before it was seen without them.
+fn expired_until(replay: &Replay, backlog: &Backlog, gone_since: Timestamp) -> Option<Timestamp> {
+    backlog.retention_ms.map(|retention| gone_since.minus(retention).plus(replay.plan().slack_ms))
 }
 
 fn after_wave(replay: &Replay, wave: u32, now: Timestamp, entropy: u64) -> Step {

@@ -19,6 +19,7 @@ struct CarriedReason {
     unmet: Option<Vec<String>>,
     detail: Option<String>,
     visible_count: Option<u64>,
+    in_flight_count: Option<u64>,
     reason: Option<String>,
     wave: Option<u32>,
 }
@@ -38,6 +39,10 @@ impl<'de> Deserialize<'de> for PauseReason {
             "backlog_not_drained" => {
                 Self::BacklogNotDrained { visible_count: need(fields.visible_count, "visible_count")? }
             }
+            "queue_never_empty" => Self::QueueNeverEmpty {
+                visible_count: need(fields.visible_count, "visible_count")?,
+                in_flight_count: need(fields.in_flight_count, "in_flight_count")?,
+            },
             "by_person" => Self::ByPerson { reason: need(fields.reason, "reason")? },
             other => return Err(D::Error::unknown_variant(other, &[])),
         })

@@ -3,6 +3,7 @@
 //! Each fixture names its source. `UPDATE=1 cargo test -p dlo-domain --test rules` rewrites the table; review the
 //! difference.
 
+use domain::id::QueueArn;
 use domain::message::{Attribute, AttributeValue, Content, DeadMessage, SystemAttributes};
 use domain::policy::Policy;
 use domain::read::json::Raw;
@@ -19,7 +20,7 @@ fn folder() -> PathBuf {
 }
 
 /// The fixtures by name.
-fn fixtures() -> BTreeMap<String, String> {
+pub fn fixtures() -> BTreeMap<String, String> {
     let files = std::fs::read_dir(folder().join("fixtures/envelopes")).unwrap().map(|entry| entry.unwrap().path());
     let named = files.map(|path| {
         (path.file_stem().unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(&path).unwrap())
@@ -28,7 +29,7 @@ fn fixtures() -> BTreeMap<String, String> {
 }
 
 /// Builds the message of a fixture. A body that is not a string stands for its own text, byte for byte.
-fn message(text: &str) -> DeadMessage {
+pub fn message(text: &str) -> DeadMessage {
     let fixture: Value = serde_json::from_str(text).unwrap();
     let flag = |name: &str| fixture[name] == true;
     let end = if flag("fifo") { ".fifo" } else { "" };
@@ -113,11 +114,15 @@ fn lines(message: &DeadMessage, reading: &Reading) -> String {
 #[test]
 fn every_form_is_read_as_in_the_golden_table() {
     let mut table = String::new();
+    let mut policy = Policy::default();
+    policy.queues.main = ["orders", "orders.fifo"]
+        .map(|name| QueueArn::new(format!("arn:aws:sqs:eu-west-1:111122223333:{name}")))
+        .into();
     for (name, text) in fixtures() {
         let fixture: Value = serde_json::from_str(&text).unwrap();
         let source = fixture["source"].as_str().filter(|source| source.len() > 10);
         let message = message(&text);
-        let reading = read(&message, &Policy::default());
+        let reading = read(&message, &policy);
         writeln!(table, "{name}: {}\n{}", source.expect(&name), lines(&message, &reading)).unwrap();
     }
     let golden = folder().join("golden/envelopes.txt");

@@ -7,6 +7,7 @@ use domain::gate::{ConditionKind, Gate, GateFacts, QueueFact, Status, evaluate};
 use domain::group::Tally;
 use domain::id::{Actor, GroupId};
 use domain::money::{Currency, Decimal, Money};
+use domain::person::{Person, PersonId};
 use domain::policy::{GatePolicy, MessageTypeRule, Policy};
 use domain::reading::Class;
 use domain::replay::Waiver;
@@ -29,7 +30,7 @@ struct World {
     deployment: Option<Deployment>,
     letters: Tally,
     queue: QueueFact,
-    approver: Option<Actor>,
+    approver: Option<Person>,
     waivers: Vec<Waiver>,
     policy: GatePolicy,
     now: Timestamp,
@@ -41,6 +42,7 @@ fn fix(kind: FixKind, reference: &str) -> Fix {
         reference: reference.into(),
         note: None,
         declared_by: Actor::from("otto"),
+        declared_by_id: None,
         declared_at: FIXED_AT,
         effective_at: FIXED_AT,
         transform: None,
@@ -61,7 +63,7 @@ fn good() -> World {
         deployment: deployed("v2", s(-5)),
         letters: Tally { letters: 3, ..Tally::default() },
         queue: QueueFact::Ready("orders answers".into()),
-        approver: Some(Actor::from("anna")),
+        approver: Some(Person::from("anna")),
         waivers: Vec::new(),
         policy: GatePolicy::default(),
         now: s(600),
@@ -164,16 +166,58 @@ fn each_condition_closes_the_gate_alone() {
     check(|w| w.letters = Tally::default(), &[LettersReplayable]);
     check(|w| w.queue = QueueFact::NotReady("gone".into()), &[QueueReady]);
     check(|w| w.approver = None, &[Approval]);
-    check(|w| w.approver = Some(Actor::from("otto")), &[Approval]);
-    check(|w| (w.approver, w.policy.four_eyes) = (Some(Actor::from("otto")), false), &[]);
+    check(|w| w.approver = Some(Person::from("otto")), &[Approval]);
+    check(|w| (w.approver, w.policy.four_eyes) = (Some(Person::from("otto")), false), &[]);
     check(
         |w| {
-            (w.approver, w.policy.four_eyes) = (Some(Actor::from("otto")), false);
+            (w.approver, w.policy.four_eyes) = (Some(Person::from("otto")), false);
             w.policy.four_eyes_from = vec![eur(1000)];
             w.letters.money.add(eur(1000));
         },
         &[Approval],
     );
+}
+
+#[test]
+fn four_eyes_compare_identities_and_names_only_where_a_record_has_no_identity() {
+    let id = |subject: &str| Some(PersonId { issuer: "https://issuer".into(), subject: subject.into() });
+    let rows = [
+        // declared by          approved by           allowed
+        (("otto", id("s-1")), ("anna", id("s-2")), true),
+        (("otto", id("s-1")), ("otto", id("s-1")), false),
+        // Renamed at the issuer between the two acts.
+        (("otto", id("s-1")), ("otto.m", id("s-1")), false),
+        // Two people whom the issuer gives the same name.
+        (("otto", id("s-1")), ("otto", id("s-2")), true),
+        // Records of older versions have no identity.
+        (("otto", None), ("otto", id("s-1")), false),
+        (("otto", None), ("anna", id("s-2")), true),
+        (("otto", id("s-1")), ("otto", None), false),
+        // Demo people differ, and the one person of a machine is not held to a rule for two.
+        (("otto", Some(PersonId::of_demo("otto"))), ("otto", Some(PersonId::of_demo("otto"))), false),
+        (("otto", Some(PersonId::of_demo("otto"))), ("anna", Some(PersonId::of_demo("anna"))), true),
+        (("maria", Some(PersonId::of_machine("maria"))), ("maria", Some(PersonId::of_machine("maria"))), true),
+    ];
+    for ((declarer, declarer_id), (approver, approver_id), allowed) in rows {
+        let fix =
+            Fix { declared_by: declarer.into(), declared_by_id: declarer_id.clone(), ..fix(FixKind::Deploy, "v2") };
+        let approver = Person { name: approver.into(), id: approver_id.clone() };
+        let world = World { fix: Some(fix), approver: Some(approver), ..good() };
+        assert_eq!(gate(&world).open().is_ok(), allowed, "{declarer} {declarer_id:?}, then {approver_id:?}");
+    }
+}
+
+#[test]
+fn an_approval_on_one_machine_is_never_called_a_second_persons() {
+    let machine = Person { name: "maria".into(), id: Some(PersonId::of_machine("maria")) };
+    let world = World { approver: Some(machine), ..good() };
+    let gate = gate(&world);
+    let approval = gate.conditions().iter().find(|c| c.kind == ConditionKind::Approval).unwrap();
+    assert_eq!(
+        approval.evidence,
+        "maria can approve. All sign-in links of this machine belong to one person, so this is not a second person's approval."
+    );
+    assert_eq!(approval.kind.label(), "Approval");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The rules of the domain as tables, properties and golden files.
 
 mod causes;
+mod claims;
 mod classification;
 mod corpus;
 mod envelopes;
@@ -14,4 +15,8 @@ mod plan_waves;
 mod policy_example;
 mod replay_fixture;
 mod replay_steps;
+mod replay_windows;
+mod sign_in;
 mod stored_names;
+mod team_envelopes;
+mod unwrapping;

@@ -29,7 +29,15 @@ fn options_out_of_range_are_rejected_by_name() {
     let growth = refused(PlanOptions { growth_factor: Some(0), ..PlanOptions::default() });
     assert_eq!(growth, PlanError::OutOfRange { option: "growth_factor", min: 1, max: 100 });
     let canary = refused(PlanOptions { canary_letters: Some(0), ..PlanOptions::default() });
-    assert_eq!(canary.to_string(), "canary_letters must be between 1 and 5000");
+    assert_eq!(canary.to_string(), "`canary_letters` must be between 1 and 1000");
+    assert_eq!(refused(PlanOptions { canary_letters: Some(1_001), ..PlanOptions::default() }), canary);
+    let never = PlanOptions { stop_share_pct: Some(91), ..PlanOptions::default() };
+    let never = never.check(&ReplayPolicy::default()).unwrap_err();
+    assert_eq!(never.to_string(), "`stop_share_pct` must be between 0 and 90");
+    let small = ReplayPolicy { wave_letters_max: 20, ..ReplayPolicy::default() };
+    let wave = PlanOptions { canary_letters: Some(21), ..PlanOptions::default() };
+    assert_eq!(wave.check(&small), Err(PlanError::OutOfRange { option: "canary_letters", min: 1, max: 20 }));
+    assert_eq!(PlanOptions::default().check(&small), Ok(()));
     assert_eq!(plan_waves(0, &ReplayPolicy::default(), &PlanOptions::default()), Err(PlanError::NoLetters));
     let slow = PlanOptions { canary_letters: Some(1), growth_factor: Some(1), ..PlanOptions::default() };
     assert_eq!(plan_waves(1_000, &ReplayPolicy::default(), &slow), Err(PlanError::TooManyWaves));
@@ -55,7 +63,7 @@ proptest! {
     #[test]
     fn every_letter_is_in_exactly_one_wave(
         letters in 1..=PLAN_LETTERS_MAX,
-        canary in 1..=5_000_u64,
+        canary in 1..=1_000_u64,
         factor in 1..=100_u64,
     ) {
         let options =

@@ -4,7 +4,7 @@ use domain::policy::Policy;
 
 #[test]
 fn the_example_is_a_policy_and_shows_the_defaults() {
-    let example: Policy = serde_json::from_str(include_str!("../../../infra/policy.example.json")).unwrap();
+    let example = Policy::parse(include_str!("../../../infra/policy.example.json")).unwrap();
     let default = Policy::default();
     assert_eq!(
         (example.gate, example.replay, example.retention_ms),
@@ -14,10 +14,12 @@ fn the_example_is_a_policy_and_shows_the_defaults() {
     assert_eq!(example.class_rules.len(), 1);
     assert_eq!(example.groups.len(), 1);
     assert_eq!(example.auto_approvals.len(), 1);
+    assert_eq!((example.sign_in.idle_ms, example.sign_in.revoked.len()), (default.sign_in.idle_ms, 1));
 }
 
 #[test]
 fn a_misspelt_key_is_rejected() {
-    let error = serde_json::from_str::<Policy>(r#"{"gate":{"four_eys":false}}"#).unwrap_err();
-    assert!(error.to_string().contains("four_eys"), "{error}");
+    let error = Policy::parse(r#"{"gate":{"four_eys":false}}"#).unwrap_err();
+    let cause = std::error::Error::source(&error).expect("a cause").to_string();
+    assert!(cause.contains("four_eys"), "{cause}");
 }

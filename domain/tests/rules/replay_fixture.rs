@@ -5,15 +5,19 @@ use domain::fix::{Fix, FixKind};
 use domain::gate::{GateFacts, OpenGate, QueueFact, evaluate};
 use domain::group::Tally;
 use domain::id::{Actor, GroupId, QueueArn, ReplayId};
+use domain::person::Person;
 use domain::policy::GatePolicy;
 use domain::reading::Class;
-use domain::replay::{Approval, Backlog, Ledger, PauseReason, Phase, Plan, Replay, ReplayState, Step, WaveLedger};
+use domain::replay::{
+    Approval, Backlog, Ledger, PauseReason, Phase, Plan, QueueCounts, Replay, ReplayState, Settling, Step, WaveLedger,
+};
 use domain::time::{Span, Timestamp};
 use serde_json::{Map, Value, json};
 
 pub const T0: i64 = 1_800_000_000_000;
 pub const WINDOW_S: i64 = 10;
 pub const SLACK_S: i64 = 2;
+pub const RETENTION_S: i64 = 3_600;
 
 pub fn at(s: i64) -> Timestamp {
     Timestamp::from_ms(T0).plus(Span::from_secs(s))
@@ -24,7 +28,7 @@ pub fn group() -> GroupId {
 }
 
 pub fn open_gate() -> OpenGate {
-    let (fix, filter, approver) = (plan().fix, LetterFilter::default(), Actor::from("anna"));
+    let (fix, filter, approver) = (plan().fix, LetterFilter::default(), Person::from("anna"));
     let facts = GateFacts {
         group: &group(),
         class: Class::Permanent,
@@ -57,6 +61,7 @@ pub fn plan() -> Plan {
             reference: "v2".into(),
             note: None,
             declared_by: Actor::from("otto"),
+            declared_by_id: None,
             declared_at: at(0),
             effective_at: at(0),
             transform: None,
@@ -85,6 +90,7 @@ pub fn replay(state: ReplayState) -> Replay {
     let plan = plan();
     let approval = Approval {
         by: Actor::from("anna"),
+        by_id: None,
         at: at(0),
         reason: "tested".into(),
         plan_hash: plan.hash(),
@@ -95,7 +101,6 @@ pub fn replay(state: ReplayState) -> Replay {
         let object = serde_json::to_value(&state).unwrap();
         record.extend(object.as_object().unwrap().clone());
         record.insert("last_sent_at".into(), json!(at(0)));
-        record.insert("backlog".into(), json!(backlog(SLACK_S, 0, 0)));
     })
 }
 
@@ -106,12 +111,16 @@ pub fn stored(replay: &Replay, change: impl FnOnce(&mut Map<String, Value>)) -> 
     serde_json::from_value(Value::Object(record)).unwrap()
 }
 
-pub fn with_backlog(replay: &Replay, backlog: Option<Backlog>) -> Replay {
-    stored(replay, |record| drop(record.insert("backlog".into(), json!(backlog))))
-}
+/// A check of the main queue: its second, the messages that waited and those that consumers held, and the second of the
+/// oldest message's send if the platform tells.
+pub type Look = (i64, u64, u64, Option<i64>);
 
-pub fn backlog(s: i64, visible_count: u64, in_flight_count: u64) -> Backlog {
-    Backlog { seen_at: at(s), visible_count, in_flight_count }
+/// Returns the replay after these checks of its main queue, which keeps messages for [`RETENTION_S`].
+pub fn looked(replay: &Replay, looks: &[Look]) -> Replay {
+    looks.iter().fold(replay.clone(), |replay, (s, visible, in_flight, oldest)| {
+        let counts = QueueCounts { visible: *visible, in_flight: *in_flight, delayed: 0 };
+        replay.saw(Backlog::measured(at(*s), counts, oldest.map(at), Some(Span::from_secs(RETENTION_S))))
+    })
 }
 
 /// Builds a ledger from `pending/sending/in flight/delivered/returned` of each wave.
@@ -153,4 +162,24 @@ pub fn aborting() -> ReplayState {
 
 pub fn too_many(wave: u32, returned: u64, sent: u64) -> Step {
     Step::Pause(PauseReason::TooManyReturned { returned, sent, stop_share_pct: 50, wave: Some(wave) })
+}
+
+/// The first check: the queue is empty.
+pub const EARLY: Look = (SLACK_S, 0, 0, None);
+
+/// The letters sent in the first second are delivered, and those that the queue may have deleted are in doubt.
+pub fn settle(s: i64) -> Step {
+    settled(s, SLACK_S)
+}
+
+pub fn settled(s: i64, gone_since: i64) -> Step {
+    settle_until(s - WINDOW_S, gone_since)
+}
+
+pub fn settle_until(s: i64, gone_since: i64) -> Step {
+    Step::Settle(Settling { delivered_until: Some(at(s)), unknown_until: Some(at(gone_since - RETENTION_S + SLACK_S)) })
+}
+
+pub fn wait(s: i64) -> Step {
+    Step::Wait { until: at(s) }
 }

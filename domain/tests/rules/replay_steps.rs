@@ -6,7 +6,7 @@
 use crate::replay_fixture::*;
 use domain::id::Actor;
 use domain::replay::{
-    Approval, Backlog, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Phase, Replay, ReplayState, Step,
+    Approval, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Phase, Replay, ReplayState, Settling, Step,
     next_step,
 };
 use domain::time::Timestamp;
@@ -19,31 +19,43 @@ struct Row {
     /// The situation in words: a cell of the table. Several examples may share it.
     when: &'static str,
     waves: [&'static str; 3],
-    backlog: Option<Backlog>,
+    /// The checks of the main queue since the last send.
+    looks: Vec<Look>,
     second: i64,
     step: Step,
 }
 
 fn row(state: ReplayState, when: &'static str, waves: [&'static str; 3], second: i64, step: Step) -> Row {
-    Row { state, when, waves, backlog: Some(backlog(SLACK_S, 0, 0)), second, step }
+    Row { state, when, waves, looks: vec![EARLY], second, step }
 }
 
-fn settle(s: i64) -> Step {
-    Step::Settle { sent_until: at(s - WINDOW_S) }
-}
+/// A check at the end of the window: the queue is empty.
+const EMPTY: Look = (WINDOW_S, 0, 0, None);
+/// A check at the end of the window: the consumer took a letter once and died, so the letter lies on the queue again.
+const BACK: Look = (WINDOW_S, 1, 0, None);
+/// Other messages, which never end: fewer wait than consumers hold. The platform does not tell how old they are.
+const BUSY: Look = (WINDOW_S, 7, 8, None);
 
-fn wait(s: i64) -> Step {
-    Step::Wait { until: at(s) }
+fn in_doubt(s: i64) -> Step {
+    Step::Settle(Settling { delivered_until: None, unknown_until: Some(at(s)) })
 }
 
 const TOO_MANY: &str = "too many letters of a wave returned";
 const WINDOW_RUNS: &str = "letters in flight, window running";
 const WINDOW_OVER: &str = "letters in flight, window over";
 const NOT_DRAINED: &str = "letters in flight, slack over, main queue's backlog not drained";
+const NOT_GONE: &str = "letters in flight, window over, main queue may still hold them";
+const INTAKE: &str = "letters in flight, window over, main queue has just let go of them";
+const UNKNOWN: &str = "letters in flight, main queue's retention over";
+const AHEAD: &str = "a stored time is in the future: the clock went back";
 
 /// Every row, in the order of the table: within a state, the first row that applies decides.
-#[rustfmt::skip]
 fn table() -> Vec<Row> {
+    running_rows().into_iter().chain(halted()).collect()
+}
+
+#[rustfmt::skip]
+fn running_rows() -> Vec<Row> {
     use Phase::Sending;
     let send = |wave, letters_max| Step::Send { wave, letters_max };
     let enter = |wave, phase| Step::Enter { wave, phase };
@@ -51,12 +63,15 @@ fn table() -> Vec<Row> {
     let observe = Phase::Observing { until: at(WINDOW_S) };
     let unsent = ["2/0/0/0/0", "8/0/0/0/0", "16/0/0/0/0"];
     let stuck = Step::Pause(PauseReason::BacklogNotDrained { visible_count: 9 });
+    let too_late = Step::Pause(PauseReason::BacklogNotDrained { visible_count: 0 });
+    let never_empty = Step::Pause(PauseReason::QueueNeverEmpty { visible_count: 7, in_flight_count: 8 });
     vec![
         //  state                 situation, then wave 1, wave 2, wave 3, second and step
         // Two of two are more than half; one of two is not. A canary smaller than the sample counts as a whole.
         row(running(1, Sending), TOO_MANY, ["0/0/0/2/0", "4/0/1/0/3", "16/0/0/0/0"], 5, too_many(1, 3, 4)),
         // Late returns, after their window: of any earlier wave.
         row(running(1, Sending), TOO_MANY, ["0/0/0/0/2", "4/0/4/0/0", "16/0/0/0/0"], 13, too_many(0, 2, 2)),
+        row(running(0, Sending), AHEAD, unsent, -100, Step::RestartWaits),
         row(running(0, Sending), "unsent letters in the wave", unsent, 0, send(0, 2)),
         row(running(0, Sending), "unsent letters in the wave", ["1/1/0/0/0", "8/0/0/0/0", "16/0/0/0/0"], 0, send(0, 2)),
         // Below the sample, returns do not count; at half, they do not pause.
@@ -66,35 +81,59 @@ fn table() -> Vec<Row> {
 
         row(observing(0), TOO_MANY, ["0/0/0/0/2", "8/0/0/0/0", "16/0/0/0/0"], 5, too_many(0, 2, 2)),
         row(observing(2), TOO_MANY, ["0/0/0/2/0", "0/0/0/3/5", "0/0/9/7/0"], 13, too_many(1, 5, 8)),
-        Row { backlog: Some(backlog(70, 9, 8)), ..row(observing(0), "main queue's backlog not drained for too long", ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 70, stuck) },
-        Row { backlog: None, ..row(observing(0), "letters in flight, slack running", ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 1, wait(SLACK_S)) },
-        Row { backlog: None, ..row(observing(0), NOT_DRAINED, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 2, Step::LookAtQueue) },
+        row(observing(0), AHEAD, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], -100, Step::RestartWaits),
+        Row { looks: vec![(70, 9, 8, None)], ..row(observing(0), "main queue's backlog not drained for too long", ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 70, stuck) },
+        Row { looks: vec![(3_598, 0, 0, None)], ..row(observing(0), "main queue let go of the letters only after its retention", ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 3_598, too_late) },
+        Row { looks: vec![EARLY, (70, 7, 8, None)], ..row(observing(0), "main queue may still hold the letters after the longest wait", ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 70, never_empty) },
+        Row { looks: vec![], ..row(observing(0), "letters in flight, slack running", ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 1, wait(SLACK_S)) },
+        Row { looks: vec![], ..row(observing(0), NOT_DRAINED, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 2, Step::LookAtQueue) },
         row(observing(0), WINDOW_RUNS, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 9, wait(WINDOW_S)),
         row(observing(0), WINDOW_RUNS, ["0/0/1/0/1", "8/0/0/0/0", "16/0/0/0/0"], 5, wait(WINDOW_S)),
         // Letters with a running window count as not returned.
         row(observing(1), WINDOW_RUNS, ["0/0/0/2/0", "0/0/4/0/4", "16/0/0/0/0"], 5, wait(WINDOW_S)),
-        row(observing(0), WINDOW_OVER, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 10, settle(10)),
+        // Nothing may be concluded from the first check alone.
+        row(observing(0), NOT_GONE, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 10, Step::LookAtQueue),
+        Row { looks: vec![(2, 0, 1, None), BACK], ..row(observing(0), NOT_GONE, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 10, Step::LookAtQueue) },
+        Row { looks: vec![EARLY, BUSY], ..row(observing(0), NOT_GONE, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 10, Step::LookAtQueue) },
+        Row { looks: vec![(2, 0, 1, None), BACK, (12, 0, 0, None)], ..row(observing(0), INTAKE, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 13, wait(14)) },
+        Row { looks: vec![EARLY, EMPTY], ..row(observing(0), WINDOW_OVER, ["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"], 10, settle(10)) },
         row(observing(0), "nothing in flight, unsent letters in the wave", ["1/0/0/1/0", "8/0/0/0/0", "16/0/0/0/0"], 10, enter(0, Sending)),
         row(observing(0), "wave settled, more waves", ["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 10, enter(0, delay(10))),
         row(observing(2), "last wave settled", ["0/0/0/2/0", "0/0/0/8/0", "0/0/0/9/7"], 30, Step::Finish(Ending::Completed)),
 
         row(running(0, delay(12)), TOO_MANY, ["0/0/0/0/2", "8/0/0/0/0", "16/0/0/0/0"], 11, too_many(0, 2, 2)),
+        row(running(0, delay(900)), AHEAD, ["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 12, Step::RestartWaits),
         row(running(0, delay(12)), "delay running", ["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 11, wait(12)),
         row(running(0, delay(12)), "delay over", ["0/0/0/2/0", "8/0/0/0/0", "16/0/0/0/0"], 12, enter(1, Sending)),
+    ]
+}
 
+/// The rows of replays that send nothing more.
+#[rustfmt::skip]
+fn halted() -> Vec<Row> {
+    vec![
         // A pause sends nothing, and is not paused again; letters in flight still get their outcome.
-        Row { backlog: Some(backlog(70, 9, 8)), ..row(paused(0), NOT_DRAINED, ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 80, Step::LookAtQueue) },
+        row(paused(0), AHEAD, ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], -100, Step::RestartWaits),
+        Row { looks: vec![(3_700, 0, 0, None), (3_710, 0, 0, None)], ..row(paused(0), "letters in flight, main queue let go of them only after its retention", ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 3_710, settled(3_710, 3_700)) },
+        Row { looks: vec![(3_700, 9, 8, None)], ..row(paused(0), UNKNOWN, ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 3_700, in_doubt(100)) },
+        Row { looks: vec![(70, 9, 8, None)], ..row(paused(0), NOT_DRAINED, ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 80, Step::LookAtQueue) },
         row(paused(1), WINDOW_RUNS, ["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 5, wait(WINDOW_S)),
-        row(paused(1), WINDOW_OVER, ["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 12, settle(12)),
-        row(paused(1), WINDOW_OVER, ["0/0/0/2/0", "4/1/0/3/0", "16/0/0/0/0"], 12, settle(12)),
+        Row { looks: vec![EARLY, (70, 7, 8, None)], ..row(paused(1), NOT_GONE, ["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 80, Step::LookAtQueue) },
+        Row { looks: vec![EARLY, EMPTY], ..row(paused(1), WINDOW_OVER, ["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 12, settle(12)) },
+        Row { looks: vec![EARLY, EMPTY], ..row(paused(1), WINDOW_OVER, ["0/0/0/2/0", "4/1/0/3/0", "16/0/0/0/0"], 12, settle(12)) },
         row(paused(1), "nothing in flight, unsent letters", ["0/0/0/2/0", "4/0/0/4/0", "16/0/0/0/0"], 99, Step::Idle),
         row(paused(2), "nothing in flight, every letter sent", ["0/0/0/2/0", "0/0/0/8/0", "0/0/0/0/16"], 99, Step::Finish(Ending::Completed)),
 
         // An abort skips unsent letters and observes the letters in flight.
         row(aborting(), "unsent letters", ["0/0/0/2/0", "4/0/4/0/0", "16/0/0/0/0"], 5, Step::SkipUnsent),
-        Row { backlog: Some(backlog(70, 9, 8)), ..row(aborting(), NOT_DRAINED, ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 80, Step::LookAtQueue) },
+        row(aborting(), AHEAD, ["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], -100, Step::RestartWaits),
+        Row { looks: vec![(3_700, 9, 8, None)], ..row(aborting(), UNKNOWN, ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 3_700, in_doubt(100)) },
+        // A busy queue keeps nobody waiting for its retention; a consumer that is off does, because the letters are there.
+        Row { looks: vec![EARLY, (70, 7, 8, None)], ..row(aborting(), "letters in flight, main queue may still hold them after the longest wait", ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 80, in_doubt(80)) },
+        Row { looks: vec![(70, 9, 8, None)], ..row(aborting(), NOT_DRAINED, ["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"], 80, Step::LookAtQueue) },
         row(aborting(), WINDOW_RUNS, ["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 5, wait(WINDOW_S)),
-        row(aborting(), WINDOW_OVER, ["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 10, settle(10)),
+        Row { looks: vec![EARLY, BUSY], ..row(aborting(), NOT_GONE, ["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 12, Step::LookAtQueue) },
+        Row { looks: vec![EARLY, EMPTY], ..row(aborting(), WINDOW_OVER, ["0/0/0/2/0", "0/0/4/0/0", "0/0/0/0/0"], 10, settle(10)) },
         row(aborting(), "nothing in flight", ["0/0/0/2/0", "0/0/0/4/0", "0/0/0/0/0"], 10, Step::Finish(Ending::Aborted)),
 
         row(ReplayState::Finished { ending: Ending::Completed, at: at(1) }, "always", ["0/0/0/2/0", "0/0/0/8/0", "0/0/0/16/0"], 99, Step::Idle),
@@ -105,8 +144,12 @@ fn table() -> Vec<Row> {
 fn in_words(row: &Row) -> &'static str {
     match (&row.step, &row.state) {
         (Step::Send { .. }, _) => "send letters",
-        (Step::LookAtQueue, _) => "check the backlog",
-        (Step::Settle { .. }, _) => "settle: letters that have not returned are delivered",
+        (Step::RestartWaits, _) => "count the waits from now",
+        (Step::LookAtQueue, _) => "check the main queue",
+        (Step::Settle(settling), _) if settling.of(at(0), at(row.second)) == Some(OutcomeKind::Skipped) => {
+            "settle: letters that have not returned are in doubt"
+        }
+        (Step::Settle(_), _) => "settle: letters that have not returned are delivered",
         (Step::SkipUnsent, _) => "skip the unsent letters",
         (Step::Enter { phase: Phase::Observing { .. }, .. }, _) => "observe until the last window ends",
         (Step::Enter { phase: Phase::BetweenWaves { .. }, .. }, _) => "start the delay before the next wave",
@@ -127,7 +170,7 @@ fn in_words(row: &Row) -> &'static str {
 fn every_row_of_the_table() {
     let mut lines = vec!["| state | situation | step |".to_string(), "|---|---|---|".to_string()];
     for row in table() {
-        let seen = with_backlog(&replay(row.state.clone()), row.backlog);
+        let seen = looked(&replay(row.state.clone()), &row.looks);
         let step = next_step(&seen, &ledger(&row.waves), at(row.second), 0);
         assert_eq!(step, row.step, "{}, {}: {:?} at {} s", name(&row.state), row.when, row.waves, row.second);
         let line = format!("| {} | {} | {} |", name(&row.state).replace('_', " "), row.when, in_words(&row));
@@ -156,47 +199,13 @@ fn check_page(part: &str, generated: &str) {
 }
 
 #[test]
-fn a_window_begins_when_the_main_queues_backlog_is_drained() {
-    let in_flight = ledger(&["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"]);
-    let stuck = Step::Pause(PauseReason::BacklogNotDrained { visible_count: 9 });
-    let rows = [
-        // the queue at the last check    s    step
-        (None, 1, wait(SLACK_S)),
-        (None, 2, Step::LookAtQueue),
-        (Some(backlog(2, 1, 0)), 3, Step::LookAtQueue),
-        (Some(backlog(2, 9, 8)), 99, Step::LookAtQueue),
-        // Drained late: the consumer's attempts, 8 s, count from then.
-        (Some(backlog(2, 0, 0)), 9, wait(10)),
-        (Some(backlog(2, 0, 0)), 10, settle(10)),
-        (Some(backlog(30, 0, 0)), 37, wait(38)),
-        (Some(backlog(30, 0, 0)), 38, settle(38)),
-        // A busy queue is never empty, but fewer messages wait than consumers hold.
-        (Some(backlog(2, 7, 8)), 10, settle(10)),
-        // Checked after the longest wait.
-        (Some(backlog(69, 9, 8)), 70, Step::LookAtQueue),
-        (Some(backlog(70, 9, 8)), 70, stuck),
-    ];
-    for (backlog, s, step) in rows {
-        let seen = with_backlog(&replay(observing(0)), backlog);
-        assert_eq!(next_step(&seen, &in_flight, at(s), 0), step, "{backlog:?} at {s}");
-    }
-    // A paused or aborting replay waits too, and does not pause again.
-    for state in [paused(0), aborting()] {
-        let nothing_left = ledger(&["0/0/2/0/0", "0/0/0/0/0", "0/0/0/0/0"]);
-        let seen = with_backlog(&replay(state), Some(backlog(70, 9, 8)));
-        assert_eq!(next_step(&seen, &nothing_left, at(80), 0), Step::LookAtQueue);
-    }
-}
-
-#[test]
 fn a_resumption_starts_with_a_canary_and_ignores_earlier_returns() {
     let ledger_then = ledger(&["0/0/0/2/0", "3/0/0/1/4", "16/0/0/0/0"]);
     let resumed = replay(paused(1)).resume(&open_gate(), &ledger_then, &[], None).unwrap();
     assert_eq!(next_step(&resumed, &ledger_then, at(20), 0), Step::Send { wave: 1, letters_max: 2 });
 
-    let sent = stored(&with_backlog(&resumed, Some(backlog(22, 0, 0))), |record| {
-        record.insert("last_sent_at".into(), json!(at(20)));
-    });
+    let sent = stored(&resumed, |record| drop(record.insert("last_sent_at".into(), json!(at(20)))));
+    let sent = looked(&sent, &[(22, 0, 0, None)]);
     let canary_out = ledger(&["0/0/0/2/0", "1/0/2/1/4", "16/0/0/0/0"]);
     let observe = Phase::Observing { until: at(20 + WINDOW_S) };
     assert_eq!(next_step(&sent, &canary_out, at(21), 0), Step::Enter { wave: 1, phase: observe });
@@ -233,6 +242,7 @@ fn an_approval_of_another_plan_is_rejected() {
     changed.pace_per_s = 1_000;
     let approval = Approval {
         by: Actor::from("anna"),
+        by_id: None,
         at: at(0),
         reason: "tested".into(),
         plan_hash: approved.hash(),
@@ -282,7 +292,7 @@ const TRANSITIONS: &[(&str, &str, &str)] = &[
     ("between_waves", "sending", "the next wave"),
     ("observing", "finished", "the last wave is settled"),
     ("sending", "paused", "too many letters returned, the queue is gone, a person"),
-    ("observing", "paused", "too many letters returned, the gate closed, the backlog does not drain, a person"),
+    ("observing", "paused", "too many letters returned, the gate closed, the main queue keeps the letters, a person"),
     ("between_waves", "paused", "too many letters returned late, the gate closed, a person"),
     ("paused", "sending", "resumed through the open gate"),
     ("paused", "finished", "nothing left to send"),
@@ -321,8 +331,8 @@ fn the_diagram_has_every_transition_and_no_other() {
     let mut found = BTreeSet::from([("[*]", "sending"), ("finished", "[*]")]);
     for state in &states {
         for ledger in &ledgers {
-            for (s, backlog) in [(1, None), (20, Some(backlog(2, 0, 0))), (99, Some(backlog(80, 9, 0)))] {
-                let replay = with_backlog(&replay(state.clone()), backlog);
+            for (s, looks) in [(1, vec![]), (20, vec![EARLY, (12, 0, 0, None)]), (99, vec![(80, 9, 0, None)])] {
+                let replay = looked(&replay(state.clone()), &looks);
                 found.extend(successors(&replay, ledger, at(s)).iter().map(|next| (name(state), name(next.state()))));
             }
         }

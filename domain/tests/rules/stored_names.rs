@@ -69,6 +69,7 @@ fn a_replays_records_of_0_1_are_read() {
         outcome: Outcome::Pending,
         sends: 0,
         message_group: Some("customer-7".into()),
+        answers: 0,
         changed_by: None,
     };
     let entry = serde_json::to_value(entry).expect("a record is JSON");

@@ -36,6 +36,28 @@ pub enum DocumentError {
         /// The document's URL.
         url: String,
     },
+    /// The document would not be fetched over TLS.
+    #[error("the issuer's document {url} must have an https URL. Check IssuerUrl and DiscoveryUrl")]
+    Insecure {
+        /// The document's URL.
+        url: String,
+    },
+    /// The document is too large.
+    #[error("the issuer's document {url} is larger than {DOCUMENT_BYTES_MAX} bytes")]
+    TooLarge {
+        /// The document's URL.
+        url: String,
+    },
+    /// The discovery document describes another issuer.
+    #[error("{url} describes the issuer {found}, but the office expects {expected}. Check IssuerUrl")]
+    OtherIssuer {
+        /// The document's URL.
+        url: String,
+        /// The issuer that the document names.
+        found: String,
+        /// The issuer of the office.
+        expected: String,
+    },
     /// The document is not as OIDC defines it, or names an unsafe URL.
     #[error("{url} is not a valid OIDC document")]
     Invalid {
@@ -47,7 +69,8 @@ pub enum DocumentError {
 /// The issuer's discovery document.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Discovery {
-    pub(super) jwks_uri: String,
+    issuer: String,
+    jwks_uri: String,
     authorization_endpoint: Option<String>,
     token_endpoint: Option<String>,
 }
@@ -56,6 +79,7 @@ pub(super) struct Discovery {
 #[derive(Deserialize)]
 pub(super) struct Exchange {
     pub(super) id_token: Option<String>,
+    pub(super) refresh_token: Option<String>,
     pub(super) error: Option<String>,
     pub(super) error_description: Option<String>,
 }
@@ -69,17 +93,20 @@ struct Cache {
 /// Fetches the documents of one issuer.
 pub(super) struct Documents {
     client: Client,
-    well_known: String,
+    issuer: String,
+    well_known: Url,
     cache: Mutex<Cache>,
 }
 
 impl Documents {
-    /// Creates a client for the issuer with this base URL.
-    pub(super) fn new(base_url: &str) -> Result<Self, DocumentError> {
+    /// Creates a client for an issuer whose documents have this base URL.
+    pub(super) fn new(issuer: &str, base_url: &str) -> Result<Self, DocumentError> {
         crate::connect::provide_tls();
         let client = Client::builder().timeout(REQUEST_TIME_MAX).redirect(redirect::Policy::none()).build();
-        let well_known = format!("{}/.well-known/openid-configuration", base_url.trim_end_matches('/'));
-        Ok(Self { client: client.map_err(DocumentError::Client)?, well_known, cache: Mutex::default() })
+        let url = format!("{}/.well-known/openid-configuration", base_url.trim_end_matches('/'));
+        let well_known = safe(&url).ok_or(DocumentError::Insecure { url })?;
+        let client = client.map_err(DocumentError::Client)?;
+        Ok(Self { client, issuer: issuer.into(), well_known, cache: Mutex::default() })
     }
 
     /// Returns the discovery document. If the issuer does not respond, returns the cached one.
@@ -90,7 +117,7 @@ impl Documents {
         let mut failed = None;
         if age.is_none_or(|age| age >= valid_for) {
             cache.attempted_at = Some(now);
-            match self.get(&self.well_known).await {
+            match self.described().await {
                 Ok(discovery) => cache.discovery = Some(discovery),
                 Err(error) => {
                     tracing::error!(
@@ -102,8 +129,24 @@ impl Documents {
             }
         }
         let unreachable =
-            || failed.unwrap_or_else(|| DocumentError::RecentlyUnreachable { url: self.well_known.clone() });
+            || failed.unwrap_or_else(|| DocumentError::RecentlyUnreachable { url: self.well_known.to_string() });
         cache.discovery.clone().ok_or_else(unreachable)
+    }
+
+    /// Fetches the discovery document, which must be the issuer's own (OpenID Connect Discovery, section 4.3).
+    async fn described(&self) -> Result<Discovery, DocumentError> {
+        let discovery: Discovery = self.get(self.well_known.clone()).await?;
+        if discovery.issuer != self.issuer {
+            let (found, expected) = (discovery.issuer, self.issuer.clone());
+            return Err(DocumentError::OtherIssuer { url: self.well_known.to_string(), found, expected });
+        }
+        Ok(discovery)
+    }
+
+    /// Fetches the issuer's keys.
+    pub(super) async fn keys<T: serde::de::DeserializeOwned>(&self, now: Timestamp) -> Result<T, DocumentError> {
+        let url = self.discovery(now).await?.jwks_uri;
+        self.get(safe(&url).ok_or(DocumentError::Insecure { url })?).await
     }
 
     /// Returns the URL of the issuer's sign-in page, with the parameters that every sign-in has in common.
@@ -113,8 +156,9 @@ impl Documents {
         scope: &str,
         now: Timestamp,
     ) -> Result<String, DocumentError> {
-        let invalid = || DocumentError::Invalid { url: self.well_known.clone() };
-        let mut url = safe(self.discovery(now).await?.authorization_endpoint).ok_or_else(invalid)?;
+        let invalid = || DocumentError::Invalid { url: self.well_known.to_string() };
+        let endpoint = self.discovery(now).await?.authorization_endpoint;
+        let mut url = endpoint.as_deref().and_then(safe).ok_or_else(invalid)?;
         url.query_pairs_mut()
             .append_pair("response_type", "code")
             .append_pair("client_id", client_id)
@@ -123,10 +167,11 @@ impl Documents {
         Ok(url.into())
     }
 
-    /// Exchanges a code. Returns the issuer's tokens, or its error.
+    /// Exchanges a code or a refresh token. Returns the issuer's tokens, or its error.
     pub(super) async fn exchange(&self, form: &[(&str, &str)], now: Timestamp) -> Result<Exchange, DocumentError> {
-        let invalid = || DocumentError::Invalid { url: self.well_known.clone() };
-        let url = safe(self.discovery(now).await?.token_endpoint).ok_or_else(invalid)?;
+        let invalid = || DocumentError::Invalid { url: self.well_known.to_string() };
+        let endpoint = self.discovery(now).await?.token_endpoint;
+        let url = endpoint.as_deref().and_then(safe).ok_or_else(invalid)?;
         let body =
             Url::parse_with_params("form:/", form).map_err(|_| invalid())?.query().unwrap_or_default().to_owned();
         let request =
@@ -140,10 +185,9 @@ impl Documents {
         self.document(url.as_str(), response).await
     }
 
-    /// Fetches a document.
-    pub(super) async fn get<T: serde::de::DeserializeOwned>(&self, url: &str) -> Result<T, DocumentError> {
-        let response = self.client.get(url).send().await.and_then(reqwest::Response::error_for_status);
-        self.document(url, response).await
+    async fn get<T: serde::de::DeserializeOwned>(&self, url: Url) -> Result<T, DocumentError> {
+        let response = self.client.get(url.clone()).send().await.and_then(reqwest::Response::error_for_status);
+        self.document(url.as_str(), response).await
     }
 
     async fn document<T: serde::de::DeserializeOwned>(
@@ -152,19 +196,22 @@ impl Documents {
         response: Result<reqwest::Response, reqwest::Error>,
     ) -> Result<T, DocumentError> {
         let failed = |source: reqwest::Error| DocumentError::Response { url: url.into(), source: source.without_url() };
-        let response = response.map_err(failed)?;
-        let invalid = || DocumentError::Invalid { url: url.into() };
-        if response.content_length().is_some_and(|bytes| bytes > DOCUMENT_BYTES_MAX as u64) {
-            return Err(invalid());
+        let mut response = response.map_err(failed)?;
+        let mut bytes = Vec::new();
+        // Counted while reading: the length that a response states may be missing or wrong.
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            if bytes.len() + chunk.len() > DOCUMENT_BYTES_MAX {
+                return Err(DocumentError::TooLarge { url: url.into() });
+            }
+            bytes.extend_from_slice(&chunk);
         }
-        let bytes = response.bytes().await.map_err(failed)?;
-        serde_json::from_slice(&bytes).map_err(|_| invalid())
+        serde_json::from_slice(&bytes).map_err(|_| DocumentError::Invalid { url: url.into() })
     }
 }
 
-/// Returns the URL if codes and tokens may travel to it: over TLS, or to this machine.
-fn safe(url: Option<String>) -> Option<Url> {
-    let url: Url = url?.parse().ok()?;
+/// Returns the URL if codes, tokens and keys may travel to and from it: over TLS, or on this machine.
+fn safe(url: &str) -> Option<Url> {
+    let url: Url = url.parse().ok()?;
     let is_safe = match url.scheme() {
         "https" => url.has_host(),
         "http" => matches!(url.host_str(), Some("127.0.0.1" | "localhost" | "[::1]")),
@@ -178,15 +225,17 @@ mod tests {
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_ms(1_763_600_000_000);
+    const ISSUER: &str = "https://issuer";
 
     fn documents(authorize: &str, token: &str) -> Documents {
         let discovery = Discovery {
+            issuer: ISSUER.into(),
             jwks_uri: String::new(),
             authorization_endpoint: Some(authorize.into()),
             token_endpoint: Some(token.into()),
         };
         let cache = Cache { attempted_at: Some(NOW), discovery: Some(discovery) };
-        Documents { cache: Mutex::new(cache), ..Documents::new("http://127.0.0.1:1").unwrap() }
+        Documents { cache: Mutex::new(cache), ..Documents::new(ISSUER, "http://127.0.0.1:1").unwrap() }
     }
 
     #[tokio::test]
@@ -221,7 +270,7 @@ mod tests {
 
     #[tokio::test]
     async fn unreachable_issuer_is_retried_after_ten_seconds_and_its_document_stays_in_use() {
-        let documents = Documents::new("http://127.0.0.1:1").unwrap();
+        let documents = Documents::new(ISSUER, "http://127.0.0.1:1").unwrap();
         assert!(matches!(documents.discovery(NOW).await, Err(DocumentError::Response { .. })));
         let soon = NOW.plus(Span::from_secs(9));
         assert!(matches!(documents.discovery(soon).await, Err(DocumentError::RecentlyUnreachable { .. })));
@@ -229,5 +278,67 @@ mod tests {
         assert!(matches!(documents.discovery(later).await, Err(DocumentError::Response { .. })));
         let cached = self::documents("https://people.example/a", "https://people.example/t");
         assert!(cached.discovery(NOW.plus(CACHED_FOR)).await.is_ok(), "the cached document is used");
+    }
+
+    #[test]
+    fn documents_come_over_tls_or_from_this_machine() {
+        for (base_url, is_safe) in [
+            ("https://people.example/realms/staff", true),
+            ("http://127.0.0.1:4566/pool", true),
+            ("http://localhost:4566", true),
+            ("http://people.example", false),
+            ("ftp://127.0.0.1", false),
+            ("people.example", false),
+        ] {
+            let result = Documents::new(ISSUER, base_url);
+            assert_eq!(result.is_ok(), is_safe, "{base_url}");
+            assert!(is_safe || matches!(result.err(), Some(DocumentError::Insecure { .. })), "{base_url}");
+        }
+    }
+
+    /// Serves one body at every path, in chunks and without stating its length.
+    async fn serves(chunks: Vec<String>) -> String {
+        use axum::body::{Body, Bytes};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let body = move || {
+            let chunks = chunks.clone().into_iter().map(|chunk| Ok::<_, std::io::Error>(Bytes::from(chunk)));
+            async move { Body::from_stream(futures_util::stream::iter(chunks)) }
+        };
+        let router = axum::Router::new().fallback(body);
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        url
+    }
+
+    #[tokio::test]
+    async fn a_document_of_another_issuer_is_refused() {
+        for (issuer, is_ours) in [(ISSUER, true), ("https://issuer/", false), ("https://evil.example", false)] {
+            let body = serde_json::json!({ "issuer": issuer, "jwks_uri": "https://issuer/keys" }).to_string();
+            let documents = Documents::new(ISSUER, &serves(vec![body]).await).unwrap();
+            let result = documents.discovery(NOW).await;
+            assert_eq!(result.is_ok(), is_ours, "{issuer}");
+            assert!(is_ours || matches!(result, Err(DocumentError::OtherIssuer { .. })), "{issuer}");
+        }
+    }
+
+    #[tokio::test]
+    async fn keys_are_not_fetched_without_tls() {
+        let body = serde_json::json!({ "issuer": ISSUER, "jwks_uri": "http://people.example/keys" }).to_string();
+        let documents = Documents::new(ISSUER, &serves(vec![body]).await).unwrap();
+        let result = documents.keys::<serde_json::Value>(NOW).await;
+        assert!(matches!(result, Err(DocumentError::Insecure { .. })), "{result:?}");
+    }
+
+    #[tokio::test]
+    async fn a_large_document_is_dropped_while_it_is_read() {
+        let start = serde_json::json!({ "issuer": ISSUER, "jwks_uri": "https://issuer/keys" }).to_string();
+        let blank = " ".repeat(1024);
+        for (blanks, is_accepted) in [(DOCUMENT_BYTES_MAX / 1024 - 1, true), (DOCUMENT_BYTES_MAX / 1024, false)] {
+            let chunks = std::iter::once(start.clone()).chain(std::iter::repeat_n(blank.clone(), blanks));
+            let documents = Documents::new(ISSUER, &serves(chunks.collect()).await).unwrap();
+            let result = documents.discovery(NOW).await;
+            assert_eq!(result.is_ok(), is_accepted, "{blanks}");
+            assert!(is_accepted || matches!(result, Err(DocumentError::TooLarge { .. })), "{result:?}");
+        }
     }
 }

@@ -69,8 +69,7 @@ impl Keys {
 }
 
 async fn fetch(documents: &Documents, now: Timestamp) -> Result<HashMap<String, Key>, DocumentError> {
-    let discovery = documents.discovery(now).await?;
-    let document: Document = documents.get(&discovery.jwks_uri).await?;
+    let document: Document = documents.keys(now).await?;
     Ok(document.keys.into_iter().filter_map(|key| Some((key.kid.clone()?, key.key()?))).collect())
 }
 

@@ -6,10 +6,10 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{Extension, Json, State};
 use domain::role::Permission;
 use domain::time::Timestamp;
-use office::api::{Api, ApiError, Endpoint};
+use office::api::{Api, ApiError, Door, Endpoint};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use wire::{ErrorCode, IssuerSignInRequest, Me, Session, SignInOptions, SignInRequest};
+use wire::{ErrorCode, IssuerSignInRequest, RefreshRequest, Session, SignInOptions};
 
 type Body<T> = Result<Json<T>, JsonRejection>;
 type Response<T> = Result<Json<T>, ApiError>;
@@ -17,12 +17,17 @@ type Response<T> = Result<Json<T>, ApiError>;
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::get::<SignInOptions, _>("/session", "Describe how to sign in", describe_sign_in).for_everybody(),
-        Endpoint::post::<SignInRequest, Session, _>("/session", None, "Identify the bearer of an ID token", sign_in),
         Endpoint::post::<IssuerSignInRequest, Session, _>(
             "/session/code",
             None,
             "Exchange the issuer's code for an ID token and identify its bearer",
             exchange_code,
+        ),
+        Endpoint::post::<RefreshRequest, Session, _>(
+            "/session/refresh",
+            None,
+            "Exchange a refresh token for the next ID token of the same person",
+            refresh,
         ),
         Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session", sign_out),
     ]
@@ -48,22 +53,6 @@ async fn describe_sign_in(
     Ok(Json(SignInOptions { issuer: Some(issuer.map_err(unreachable)?) }))
 }
 
-async fn sign_in(
-    State(api): State<Api>,
-    Extension(tokens): Extension<Arc<Tokens>>,
-    ask: Body<SignInRequest>,
-) -> Response<Session> {
-    let Json(ask) = ask?;
-    let token = ask.code.trim().to_owned();
-    let claims = tokens.claims(&token, api.office.now()).await;
-    session(
-        &api,
-        &tokens,
-        token,
-        &claims.ok_or_else(|| signed_out("This token is invalid or has expired. Sign in again."))?,
-    )
-}
-
 /// Exchanges the issuer's code for an ID token.
 ///
 /// The server makes the exchange instead of the page, for three reasons: the page's security policy allows requests to
@@ -72,6 +61,7 @@ async fn sign_in(
 async fn exchange_code(
     State(api): State<Api>,
     Extension(tokens): Extension<Arc<Tokens>>,
+    Extension(door): Extension<Arc<Door>>,
     ask: Body<IssuerSignInRequest>,
 ) -> Response<Session> {
     let (Json(ask), now) = (ask?, api.office.now());
@@ -82,35 +72,86 @@ async fn exchange_code(
         ("code", &ask.code),
         ("code_verifier", &ask.verifier),
     ];
-    let Exchange { id_token, error, error_description } =
-        tokens.documents.exchange(&form, now).await.map_err(unreachable)?;
-    let token = id_token.ok_or_else(|| code_error(error.as_deref(), error_description.as_deref()))?;
-    let claims = tokens.claims(&token, now).await.filter(|claims| has_nonce(claims, &ask.nonce));
-    let foreign = || signed_out("The issuer's response belongs to another sign-in. You are not signed in. Try again.");
-    session(&api, &tokens, token, &claims.ok_or_else(foreign)?)
+    let exchange = tokens.documents.exchange(&form, now).await.map_err(unreachable)?;
+    let visit = Visit { api: &api, tokens: &tokens, door: &door };
+    let Some(token) = exchange.id_token else { return Err(visit.refused(exchange).await) };
+    match tokens.claims(&token, now).await.filter(|claims| has_nonce(claims, &ask.nonce)) {
+        Some(claims) => visit.session(token, exchange.refresh_token, &claims).await,
+        None => Err(visit.foreign().await),
+    }
+}
+
+/// Exchanges a refresh token for the next ID token.
+///
+/// The page makes this request before its token expires, so that a person need not sign in every hour. The issuer may
+/// replace the refresh token with each use; the page then keeps the newest.
+async fn refresh(
+    State(api): State<Api>,
+    Extension(tokens): Extension<Arc<Tokens>>,
+    Extension(door): Extension<Arc<Door>>,
+    ask: Body<RefreshRequest>,
+) -> Response<Session> {
+    let (Json(ask), now) = (ask?, api.office.now());
+    let visit = Visit { api: &api, tokens: &tokens, door: &door };
+    let Some(subject) = tokens.continued(&ask.token, now).await else { return Err(visit.foreign().await) };
+    let form = [
+        ("grant_type", "refresh_token"),
+        ("client_id", tokens.client_id.as_str()),
+        ("refresh_token", ask.refresh.as_str()),
+    ];
+    let exchange = tokens.documents.exchange(&form, now).await.map_err(unreachable)?;
+    let Some(token) = exchange.id_token else { return Err(visit.refused(exchange).await) };
+    let is_same = |claims: &Map<String, Value>| claims.get("sub").and_then(Value::as_str) == Some(&subject);
+    match tokens.claims(&token, now).await.filter(is_same) {
+        Some(claims) => visit.session(token, exchange.refresh_token.or(Some(ask.refresh)), &claims).await,
+        None => Err(visit.foreign().await),
+    }
 }
 
 fn has_nonce(claims: &Map<String, Value>, expected: &str) -> bool {
     claims.get("nonce").and_then(Value::as_str) == Some(expected)
 }
 
-fn session(api: &Api, tokens: &Tokens, token: String, claims: &Map<String, Value>) -> Response<Session> {
-    let expires_s = claims.get("exp").and_then(Value::as_i64);
-    let (Some(bearer), Some(expires_s)) = (tokens.bearer(claims), expires_s) else {
-        return Err(signed_out("This token names no person or no expiry. Ask an admin to check the issuer's claims."));
-    };
-    let caller = match bearer {
-        Bearer::Caller(caller) => caller,
-        Bearer::WithoutRole(actor) => {
-            let message = format!(
-                "{actor} has no role in this office. Ask an admin for the role viewer, operator, approver or admin."
-            );
-            return Err(ApiError::new(ErrorCode::Forbidden, message));
-        }
-    };
-    let permissions = Permission::ALL.into_iter().filter(|permission| caller.role.may(*permission)).collect();
-    let me = Me { name: caller.actor, role: caller.role, permissions, office: api.name.to_string() };
-    Ok(Json(Session { token, expires_at: Timestamp::from_ms(expires_s.saturating_mul(1000)), me }))
+/// One attempt to sign in.
+struct Visit<'a> {
+    api: &'a Api,
+    tokens: &'a Tokens,
+    door: &'a Door,
+}
+
+impl Visit<'_> {
+    async fn session(&self, token: String, refresh: Option<String>, claims: &Map<String, Value>) -> Response<Session> {
+        let expires_s = claims.get("exp").and_then(Value::as_i64);
+        let (Some(bearer), Some(expires_s)) = (self.tokens.bearer(claims), expires_s) else {
+            let message =
+                "This token lacks a claim, or its name is reserved. Ask an admin: the office's log says which.";
+            return Err(self.door.refuse(self.api, "token without an acceptable claim", message).await);
+        };
+        let caller = match bearer {
+            Bearer::Caller(caller) => self.door.welcome(self.api, caller).await?,
+            Bearer::WithoutRole(actor) => {
+                let message = format!(
+                    "{actor} has no role in this office. Ask an admin for the role viewer, operator, approver or admin."
+                );
+                return Err(ApiError::new(ErrorCode::Forbidden, message));
+            }
+        };
+        let expires_at = Timestamp::from_ms(expires_s.saturating_mul(1000));
+        let lasts_ms = expires_at.since(self.api.office.now());
+        Ok(Json(Session { token, expires_at, lasts_ms, me: self.api.me(&caller), refresh }))
+    }
+
+    /// Refuses a token that belongs to another sign-in, or to none.
+    async fn foreign(&self) -> ApiError {
+        let message = "The issuer's response belongs to another sign-in. You are not signed in. Try again.";
+        self.door.refuse(self.api, "token of another sign-in", message).await
+    }
+
+    /// Refuses a code or a refresh token for which the issuer gave no ID token.
+    async fn refused(&self, exchange: Exchange) -> ApiError {
+        let message = code_error(exchange.error.as_deref(), exchange.error_description.as_deref());
+        self.door.refuse(self.api, "code or refresh token rejected by the issuer", message).await
+    }
 }
 
 fn unreachable(error: DocumentError) -> ApiError {
@@ -119,17 +160,13 @@ fn unreachable(error: DocumentError) -> ApiError {
 }
 
 /// Explains why the issuer gave no token for a code (RFC 6749, section 5.2).
-fn code_error(error: Option<&str>, description: Option<&str>) -> ApiError {
+fn code_error(error: Option<&str>, description: Option<&str>) -> String {
     match (error, description) {
-        (Some("invalid_grant"), _) => signed_out("The sign-in code has expired or was already used. Sign in again."),
-        (Some(error), Some(why)) => signed_out(format!("The issuer rejected the sign-in code: {why} ({error}).")),
-        (Some(error), None) => signed_out(format!("The issuer rejected the sign-in code: {error}.")),
-        (None, _) => signed_out(
-            "The issuer returned no ID token. Ask an admin to allow the scope openid for the office's client.",
-        ),
+        (Some("invalid_grant"), _) => "The sign-in code has expired or was already used. Sign in again.".into(),
+        (Some(error), Some(why)) => format!("The issuer rejected the sign-in code: {why} ({error})."),
+        (Some(error), None) => format!("The issuer rejected the sign-in code: {error}."),
+        (None, _) => {
+            "The issuer returned no ID token. Ask an admin to allow the scope openid for the office's client.".into()
+        }
     }
-}
-
-fn signed_out(message: impl Into<String>) -> ApiError {
-    ApiError::new(ErrorCode::SignedOut, message)
 }

@@ -26,6 +26,8 @@ pub(super) struct Expected<'a> {
     pub issuer: &'a str,
     pub audience: &'a str,
     pub now: Timestamp,
+    /// How long ago the token may have expired.
+    pub expired_for_max: Span,
 }
 
 /// Why a token was rejected.
@@ -39,8 +41,10 @@ pub(super) enum Rejected {
     Issuer,
     #[error("its audience is another client")]
     Audience,
-    #[error("it has expired, is not valid yet, or has no expiry")]
+    #[error("it has expired, is not valid yet, or lacks `exp` or `iat`")]
     Time,
+    #[error("it was issued to another client (`azp`)")]
+    Party,
     #[error("it is not an ID token")]
     Purpose,
 }
@@ -125,14 +129,23 @@ fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<(), Rej
     if !for_us {
         return Err(Rejected::Audience);
     }
+    // The client that a token was issued to must be named if others may use it, and must be the office if it is named
+    // (OpenID Connect Core, section 3.1.3.7).
+    let has_others = matches!(claims.get("aud"), Some(Value::Array(all)) if all.len() != 1);
+    match claims.get("azp") {
+        Some(party) if !is_ours(party) => return Err(Rejected::Party),
+        None if has_others => return Err(Rejected::Party),
+        _ => {}
+    }
     // Cognito states a token's purpose in `token_use`. Other issuers express it only by the audience.
     if claims.get("token_use").is_some_and(|token_use| token_use.as_str() != Some("id")) {
         return Err(Rejected::Purpose);
     }
     let time = |name: &str| claims.get(name).and_then(Value::as_f64).map(|s| Timestamp::from_ms((s * 1000.0) as i64));
     let expires_at = time("exp").ok_or(Rejected::Time)?;
-    let valid_from = time("nbf").unwrap_or(Timestamp::from_ms(i64::MIN));
-    if expires_at.plus(SKEW) <= expected.now || valid_from.minus(SKEW) > expected.now {
+    let issued_at = time("iat").ok_or(Rejected::Time)?;
+    let valid_from = time("nbf").unwrap_or(issued_at).max(issued_at);
+    if expires_at.plus(SKEW).plus(expected.expired_for_max) <= expected.now || valid_from.minus(SKEW) > expected.now {
         return Err(Rejected::Time);
     }
     Ok(())
@@ -176,7 +189,8 @@ pub(super) mod tests {
     }
 
     fn claims() -> Value {
-        json!({ "iss": "https://issuer", "aud": "client", "exp": NOW_S + 600, "sub": "otto", "token_use": "id" })
+        json!({ "iss": "https://issuer", "aud": "client", "iat": NOW_S, "exp": NOW_S + 600, "sub": "otto",
+            "token_use": "id" })
     }
 
     fn with(mut value: Value, name: &str, change: Value) -> Value {
@@ -184,10 +198,13 @@ pub(super) mod tests {
         value
     }
 
+    fn expected(now: Timestamp, expired_for_max: Span) -> Expected<'static> {
+        Expected { issuer: "https://issuer", audience: "client", now, expired_for_max }
+    }
+
     fn verify(token: &str, key: &Key) -> Option<Result<(), Rejected>> {
         let now = Timestamp::from_ms(NOW_S * 1000);
-        let expected = Expected { issuer: "https://issuer", audience: "client", now };
-        Some(parse(token)?.verify(key, &expected).map(drop))
+        Some(parse(token)?.verify(key, &expected(now, Span::ZERO)).map(drop))
     }
 
     #[test]
@@ -196,12 +213,21 @@ pub(super) mod tests {
         let key = Key::P256(issuer.point());
         for (claims, expected) in [
             (claims(), Ok(())),
-            (with(claims(), "aud", json!(["other", "client"])), Ok(())),
+            (with(claims(), "aud", json!(["client"])), Ok(())),
+            (with(with(claims(), "aud", json!(["other", "client"])), "azp", json!("client")), Ok(())),
+            (with(claims(), "aud", json!(["other", "client"])), Err(Rejected::Party)),
+            (with(with(claims(), "aud", json!(["other", "client"])), "azp", json!("other")), Err(Rejected::Party)),
+            (with(claims(), "azp", json!("client")), Ok(())),
+            (with(claims(), "azp", json!("other")), Err(Rejected::Party)),
+            (with(claims(), "azp", json!(["client"])), Err(Rejected::Party)),
             (with(claims(), "nbf", json!(NOW_S + 30)), Ok(())),
             (with(claims(), "exp", json!(NOW_S - 30)), Ok(())),
             (with(claims(), "exp", json!(NOW_S - 61)), Err(Rejected::Time)),
             (with(claims(), "exp", json!("soon")), Err(Rejected::Time)),
             (with(claims(), "nbf", json!(NOW_S + 61)), Err(Rejected::Time)),
+            (with(claims(), "iat", json!(NOW_S + 30)), Ok(())),
+            (with(claims(), "iat", json!(NOW_S + 61)), Err(Rejected::Time)),
+            (with(claims(), "iat", json!(null)), Err(Rejected::Time)),
             (with(claims(), "iss", json!("https://issuer/")), Err(Rejected::Issuer)),
             (with(claims(), "aud", json!("client2")), Err(Rejected::Audience)),
             (with(claims(), "aud", json!(null)), Err(Rejected::Audience)),
@@ -209,6 +235,23 @@ pub(super) mod tests {
             (json!(["not", "claims"]), Err(Rejected::Claims)),
         ] {
             assert_eq!(verify(&issuer.sign(&header(), &claims), &key), Some(expected), "{claims}");
+        }
+    }
+
+    #[test]
+    fn an_expired_token_is_accepted_only_where_a_session_is_continued() {
+        let issuer = Issuer::new();
+        let (key, token) = (Key::P256(issuer.point()), issuer.sign(&header(), &claims()));
+        let after = |seconds: i64| Timestamp::from_ms((NOW_S + seconds) * 1000);
+        for (seconds, expired_for_max, expected_result) in [
+            (600 + 61, Span::ZERO, Err(Rejected::Time)),
+            (600 + 61, Span::from_mins(5), Ok(())),
+            (900 + 59, Span::from_mins(5), Ok(())),
+            (900 + 60, Span::from_mins(5), Err(Rejected::Time)),
+        ] {
+            let parsed = parse(&token).unwrap();
+            let result = parsed.verify(&key, &expected(after(seconds), expired_for_max)).map(drop);
+            assert_eq!(result, expected_result, "after {seconds} s");
         }
     }
 

@@ -7,10 +7,14 @@ use crate::connect;
 use crate::settings::{self, SettingsError};
 use async_trait::async_trait;
 use domain::id::Actor;
+use domain::limits::SUBJECT_BYTES_MAX;
+use domain::person::PersonId;
 use domain::role::Role;
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use office::api::{Caller, Identify};
+use office::person::named;
 use serde_json::{Map, Value};
+use std::time::Duration;
 
 /// The default claim with a person's name. In Cognito, this claim never changes.
 const NAME_CLAIM: &str = "cognito:username";
@@ -18,6 +22,12 @@ const NAME_CLAIM: &str = "cognito:username";
 const ROLES_CLAIM: &str = "cognito:groups";
 /// The default scope of a sign-in. It yields an ID token.
 const SCOPE: &str = "openid";
+
+/// How long after its expiry a token still proves whose session a refresh token continues.
+const CONTINUED_MAX: Span = Span::from_days(1);
+/// The longest delay of the answer to an invalid token. Nobody can guess a signature, and on Lambda a call that waits
+/// costs money and one of the account's concurrent executions.
+const DELAY_MAX: Duration = Duration::from_millis(100);
 
 /// The office cannot sign anyone in.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +78,7 @@ impl Tokens {
     /// `discovery` is the base URL of the issuer's documents, for local endpoints that imitate the issuer. If it is
     /// `None`, the documents are below the issuer's own URL.
     pub fn new(issuer: String, client_id: String, discovery: Option<String>) -> Result<Self, DocumentError> {
-        let documents = Documents::new(discovery.as_ref().unwrap_or(&issuer))?;
+        let documents = Documents::new(&issuer, discovery.as_ref().unwrap_or(&issuer))?;
         let (scope, name_claim, roles_claim) = (SCOPE.into(), NAME_CLAIM.into(), ROLES_CLAIM.into());
         Ok(Self { documents, keys: Keys::default(), issuer, client_id, scope, name_claim, roles_claim })
     }
@@ -88,21 +98,46 @@ impl Tokens {
 
     /// Returns the claims of a valid token, or `None` if the token is invalid.
     pub(super) async fn claims(&self, token: &str, now: Timestamp) -> Option<Map<String, Value>> {
+        self.verified(token, now, Span::ZERO).await
+    }
+
+    /// Returns the person (`sub`) whose session a token was for, even if it has expired less than a day ago.
+    pub(super) async fn continued(&self, token: &str, now: Timestamp) -> Option<String> {
+        let claims = self.verified(token, now, CONTINUED_MAX).await?;
+        text(&claims, "sub").map(str::to_owned)
+    }
+
+    async fn verified(&self, token: &str, now: Timestamp, expired_for_max: Span) -> Option<Map<String, Value>> {
         let parsed = token::parse(token)?;
         let key = self.keys.find(&self.documents, &parsed.kid, now).await?;
-        let expected = Expected { issuer: &self.issuer, audience: &self.client_id, now };
+        let expected = Expected { issuer: &self.issuer, audience: &self.client_id, now, expired_for_max };
         // Only the log gets the reason. The caller learns only that the token is invalid.
         parsed.verify(&key, &expected).inspect_err(|reason| tracing::info!(%reason, "a token was rejected")).ok()
     }
 
-    /// Returns the person that these claims name, or `None` if they name nobody.
+    /// Returns the person that these claims name. Returns `None` if a claim is missing or not acceptable; the log says
+    /// which.
     pub(super) fn bearer(&self, claims: &Map<String, Value>) -> Option<Bearer> {
-        let name = claims.get(&self.name_claim).or_else(|| claims.get("sub")).and_then(Value::as_str)?;
-        let actor = Actor::from(name);
-        Some(match claims.get(&self.roles_claim).and_then(role) {
-            Some(role) => Bearer::Caller(Caller { actor, role }),
-            None => Bearer::WithoutRole(actor),
-        })
+        let claim = self.name_claim.as_str();
+        let missing = |claim: &str| tracing::warn!(claim, "a token was rejected: it lacks this claim");
+        let Some(name) = text(claims, claim) else {
+            missing(claim);
+            return None;
+        };
+        let Some(subject) = text(claims, "sub").filter(|sub| (1..=SUBJECT_BYTES_MAX).contains(&sub.len())) else {
+            missing("sub");
+            return None;
+        };
+        let actor = named(name)
+            .inspect_err(|why| tracing::warn!(claim, %why, "a token was rejected: nobody may have this name"))
+            .ok()?;
+        let Some(role) = claims.get(&self.roles_claim).and_then(role) else {
+            return Some(Bearer::WithoutRole(actor));
+        };
+        let id = Some(PersonId { issuer: self.issuer.clone(), subject: subject.into() });
+        // Refreshing does not change `auth_time`, so nobody evades a revocation by it.
+        let signed_in_at = seconds(claims, "auth_time").or_else(|| seconds(claims, "iat"));
+        Some(Bearer::Caller(Caller { actor, role, id, signed_in_at }))
     }
 }
 
@@ -114,6 +149,19 @@ impl Identify for Tokens {
             Bearer::WithoutRole(_) => None,
         }
     }
+
+    fn delay_max(&self) -> Duration {
+        DELAY_MAX
+    }
+}
+
+fn text<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    claims.get(name).and_then(Value::as_str)
+}
+
+/// Returns a claim's moment. The claim is in seconds.
+fn seconds(claims: &Map<String, Value>, name: &str) -> Option<Timestamp> {
+    claims.get(name).and_then(Value::as_f64).map(|s| Timestamp::from_ms((s * 1000.0) as i64))
 }
 
 /// Reads the client ID from an SSM parameter.
@@ -172,7 +220,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let fetches = Arc::new(AtomicUsize::new(0));
-        let (discovery, counted) = (json!({ "jwks_uri": format!("{url}/keys") }), fetches.clone());
+        let discovery = json!({ "issuer": "https://issuer", "jwks_uri": format!("{url}/keys") });
+        let counted = fetches.clone();
         let router =
             Router::new().route("/.well-known/openid-configuration", get(async move || Json(discovery))).route(
                 "/keys",
@@ -195,10 +244,13 @@ mod tests {
         ] })
     }
 
+    fn claims() -> Value {
+        json!({ "iss": "https://issuer", "aud": "client", "iat": 1_763_600_000, "exp": 1_763_600_600, "sub": "s-1",
+            "auth_time": 1_763_500_000, "cognito:username": "otto", "cognito:groups": ["operator"] })
+    }
+
     fn token(signer: &Issuer, kid: &str) -> String {
-        let claims = json!({ "iss": "https://issuer", "aud": "client", "exp": 1_763_600_600, "sub": "s-1",
-            "cognito:username": "otto", "cognito:groups": ["operator"] });
-        signer.sign(&json!({ "alg": "ES256", "kid": kid }), &claims)
+        signer.sign(&json!({ "alg": "ES256", "kid": kid }), &claims())
     }
 
     #[tokio::test]
@@ -209,10 +261,36 @@ mod tests {
         for _ in 0..3 {
             let caller = tokens.who(&token(&signer, "k1"), NOW).await.unwrap();
             assert_eq!((caller.actor.as_str(), caller.role), ("otto", Role::Operator));
+            assert_eq!(caller.id, Some(PersonId { issuer: "https://issuer".into(), subject: "s-1".into() }));
+            assert_eq!(caller.signed_in_at, Some(Timestamp::from_ms(1_763_500_000_000)), "not the refreshed token's");
         }
         assert_eq!(fetches.load(Ordering::SeqCst), 1, "the keys are cached");
         assert_eq!(tokens.who(&token(&signer, "k2"), NOW).await, None, "an encryption key");
         assert_eq!(tokens.who(&token(&Issuer::new(), "k1"), NOW).await, None);
+    }
+
+    #[test]
+    fn a_token_without_an_acceptable_name_or_subject_names_nobody() {
+        let tokens = Tokens::new("https://issuer".into(), "client".into(), None).unwrap();
+        for (claim, value, is_accepted) in [
+            ("cognito:username", json!("Otto M."), true),
+            ("cognito:username", json!(null), false),
+            ("cognito:username", json!(""), false),
+            ("cognito:username", json!(7), false),
+            ("cognito:username", json!("office"), false),
+            ("cognito:username", json!("Оffice"), false),
+            ("cognito:username", json!(" RULE small ones"), false),
+            ("cognito:username", json!("otto\u{202e}"), false),
+            ("sub", json!(null), false),
+            ("sub", json!(""), false),
+            ("sub", json!("s".repeat(SUBJECT_BYTES_MAX)), true),
+            ("sub", json!("s".repeat(SUBJECT_BYTES_MAX + 1)), false),
+        ] {
+            let mut claims = claims();
+            claims[claim] = value;
+            let bearer = tokens.bearer(claims.as_object().unwrap());
+            assert_eq!(bearer.is_some(), is_accepted, "{claim}: {}", claims[claim]);
+        }
     }
 
     #[tokio::test]

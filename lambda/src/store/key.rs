@@ -218,6 +218,10 @@ pub(super) fn attached(queue: &QueueArn) -> Key {
     key(format!("Q#{}", hash_hex(&["queue", queue.as_str()])), "Q")
 }
 
+pub(super) fn clock() -> Key {
+    key("CLOCK".into(), "CLOCK")
+}
+
 pub(super) fn audit_pk(group: &GroupId) -> String {
     format!("A#{}", segment(group.as_str()))
 }

@@ -118,19 +118,20 @@ impl<'a> TransactionBuilder<'a> {
                 self.push(index, Action::put(item, Some(expected(*expect))));
                 Ok(())
             }
-            Write::Attached(attached) => {
-                let item = self.record(key::attached(&attached.queue), "list of consumers", attached)?;
-                self.push(index, Action::put(item, None));
-                Ok(())
-            }
+            Write::Attached(attached) => self.put(index, key::attached(&attached.queue), "list of consumers", attached),
+            Write::Clock(record) => self.put(index, key::clock(), "clock", record),
             Write::Audit(record) => {
                 let position = key::audit_position(record.at.as_ms(), self.stamp, index);
-                let key = Key { pk: key::audit_pk(&record.group), sk: position };
-                let item = self.record(key, "audit record", record)?;
-                self.push(index, Action::put(item, None));
-                Ok(())
+                self.put(index, Key { pk: key::audit_pk(&record.group), sk: position }, "audit record", record)
             }
         }
+    }
+
+    /// Adds a record that replaces whatever is stored under its key.
+    fn put(&mut self, index: usize, key: Key, kind: &'static str, record: &impl serde::Serialize) -> Result<(), Fault> {
+        let item = self.record(key, kind, record)?;
+        self.push(index, Action::put(item, None));
+        Ok(())
     }
 
     fn push(&mut self, index: usize, action: Action) {

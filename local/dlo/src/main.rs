@@ -1,12 +1,15 @@
 //! The program `dlo`: the office on one machine.
 
+// They panic if they cannot write: see `office::log`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 use clap::{Parser, Subcommand};
 use local::classify::Mode;
 use local::control::Control;
 use local::demo::{self, DemoConfig};
 use local::panel::{self, PanelCommand};
 use std::error::Error;
-use std::io::{self, BufWriter, IsTerminal};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -31,6 +34,9 @@ enum Command {
         /// Delete the files of earlier runs first
         #[arg(long)]
         fresh: bool,
+        /// Open what can be read of damaged files, after copying them to a folder `damaged-1`, `damaged-2`, …
+        #[arg(long)]
+        accept_damage: bool,
         /// Orders that the demo places per second; 0 for none
         #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=100))]
         orders_per_s: u32,
@@ -67,6 +73,23 @@ enum Command {
         /// Policy file (see infra/policy.example.json); the defaults apply without one
         #[arg(long, value_name = "FILE")]
         policy: Option<PathBuf>,
+        /// Open what can be read of damaged files, after copying them to a folder `damaged-1`, `damaged-2`, …
+        #[arg(long)]
+        accept_damage: bool,
+        /// Your name in the audit log, for every role; the name of your user account without it
+        #[arg(long = "as", value_name = "NAME")]
+        user: Option<String>,
+    },
+    /// Back up the office's folder, also while the office runs
+    ///
+    /// The backup is a folder that `--data` opens. Its files are from one moment, and verified.
+    Backup {
+        /// New folder for the backup
+        #[arg(value_name = "TO")]
+        to: PathBuf,
+        /// Folder of the office
+        #[arg(long, value_name = "FOLDER", default_value = ".dlo")]
+        data: PathBuf,
     },
     /// Control the demo service: deploy versions, take payments down, place orders
     Orders {
@@ -108,7 +131,7 @@ fn main() -> ExitCode {
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("dlo: {}", office::error::chain(error.as_ref()));
+            office::say_error!("dlo: {}", office::error::chain(error.as_ref()));
             ExitCode::FAILURE
         }
     }
@@ -116,12 +139,15 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
     match command {
-        Command::Demo { data, port, fresh, orders_per_s } => {
-            let config = DemoConfig { folder: data, port, fresh, orders_per_s, dashboard: dashboard_files::FILES };
+        Command::Demo { data, port, fresh, accept_damage, orders_per_s } => {
+            let dashboard = dashboard_files::FILES;
+            let config = DemoConfig { folder: data, port, fresh, orders_per_s, accept_damage, dashboard };
             on_runtime(async { Ok(demo::run(config).await?) })?;
         }
         #[cfg(feature = "aws")]
-        Command::Open { queue, peek: _, custody, main, receipts, data, port, policy } => {
+        Command::Open { queue, peek: _, custody, main, receipts, data, port, policy, accept_damage, user } => {
+            let user = local::sign_in::user(user.as_deref())
+                .map_err(|error| format!("{error}; choose another name with --as"))?;
             let policy = policy.map(|file| read_policy(&file)).transpose()?.unwrap_or_default();
             let main = main.map(domain::id::QueueArn::new);
             on_runtime(async {
@@ -134,19 +160,24 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                     custody,
                     folder: data,
                     port,
+                    accept_damage,
+                    user,
                     policy,
                     dashboard: dashboard_files::FILES,
                 };
                 Ok(local::open::run(config).await?)
             })?;
         }
+        Command::Backup { to, data } => {
+            println!("{}", on_runtime(async { Ok(local::backup::run(&data, &to).await?) })?);
+        }
         Command::Orders { data, command } => {
             let url = Control::read(&data)?.url;
-            println!("{}", on_runtime(async { Ok(panel::cli(&url, command).await?) })?);
+            print(&on_runtime(async { Ok(panel::cli(&url, command).await? + "\n") })?)?;
         }
         Command::Links { data } => {
             let control = Control::read(&data)?;
-            print!("{}", on_runtime(async { Ok(control.new_links().await?) })?);
+            print(&on_runtime(async { Ok(control.new_links().await?) })?)?;
         }
         Command::Classify { merge } => {
             let mode = if merge { Mode::Merge } else { Mode::Stream };
@@ -155,7 +186,7 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         }
         Command::Openapi => {
             let document = office::api::document(&local::serve::endpoints());
-            println!("{}", serde_json::to_string_pretty(&document)?);
+            print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -165,18 +196,28 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
 fn read_policy(file: &std::path::Path) -> Result<domain::policy::Policy, Box<dyn Error>> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("cannot read the policy file {}: {error}", file.display()))?;
-    Ok(serde_json::from_str(&text).map_err(|error| format!("{} is not a valid policy: {error}", file.display()))?)
+    let invalid = |error| format!("{} is not a valid policy: {}", file.display(), office::error::chain(&error));
+    Ok(domain::policy::Policy::parse(&text).map_err(invalid)?)
 }
 
 fn on_runtime<T>(work: impl Future<Output = Result<T, Box<dyn Error>>>) -> Result<T, Box<dyn Error>> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }
 
+/// Prints what a command was called for. Unlike the office's own output, losing it is an error.
+fn print(text: &str) -> Result<(), Box<dyn Error>> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    Ok(written.map_err(|error| format!("cannot write the output: {error}"))?)
+}
+
 /// Logs to stderr: plain lines on a terminal, JSON otherwise. `RUST_LOG` sets the level; the default is `warn`.
 fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(office::log::stderr);
+    // It reports its own errors with `eprintln!`.
+    let subscriber = subscriber.log_internal_errors(false);
     if io::stderr().is_terminal() {
         subscriber.init();
     } else {

@@ -3,7 +3,7 @@
 use crate::queue::EmbeddedQueue;
 use async_trait::async_trait;
 use domain::id::{MessageId, QueueArn};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use lambda::queue::SqsQueue;
 use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received};
 use std::sync::Arc;
@@ -11,16 +11,13 @@ use std::sync::Arc;
 /// Routes replay steps to the embedded queue and everything else to SQS.
 pub struct Queues {
     pub steps: QueueArn,
-    pub embedded: EmbeddedQueue,
+    pub embedded: Arc<EmbeddedQueue>,
     pub sqs: Arc<SqsQueue>,
-    pub dlq: QueueArn,
-    /// The main queue for letters that do not name theirs.
-    pub default_main: Option<QueueArn>,
 }
 
 impl Queues {
     fn route(&self, queue: &QueueArn) -> &dyn Queue {
-        if *queue == self.steps { &self.embedded } else { &*self.sqs }
+        if *queue == self.steps { &*self.embedded } else { &*self.sqs }
     }
 }
 
@@ -33,13 +30,7 @@ impl Queue for Queues {
         wait: Span,
         visibility: Option<Span>,
     ) -> Result<Vec<Received>, QueueError> {
-        let mut messages = self.route(queue).receive(queue, max, wait, visibility).await?;
-        if *queue == self.dlq {
-            for message in &mut messages {
-                message.system.source_queue = message.system.source_queue.take().or_else(|| self.default_main.clone());
-            }
-        }
-        Ok(messages)
+        self.route(queue).receive(queue, max, wait, visibility).await
     }
 
     async fn send_batch(
@@ -69,5 +60,9 @@ impl Queue for Queues {
 
     async fn attributes(&self, queue: &QueueArn) -> Result<QueueAttributes, QueueError> {
         self.route(queue).attributes(queue).await
+    }
+
+    async fn cleared_before(&self, queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
+        self.route(queue).cleared_before(queue).await
     }
 }

@@ -29,6 +29,8 @@ pub struct Status {
     /// Version, switches and counters.
     #[serde(flatten)]
     pub state: State,
+    /// Orders that the producer places per second while it runs; 0 if it was switched off at the start.
+    pub orders_per_s: u32,
     /// The main queue; `None` while it does not answer.
     pub main: Option<Depth>,
     /// The dead-letter queue; `None` while it does not answer.
@@ -130,6 +132,7 @@ impl Shared {
     pub(super) async fn status(&self) -> Status {
         Status {
             state: self.state(),
+            orders_per_s: self.config.orders_per_s,
             main: self.depth(&self.config.main).await,
             dlq: self.depth(&self.config.dlq).await,
         }

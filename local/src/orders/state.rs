@@ -91,7 +91,7 @@ impl State {
         let fault = |source| StateError::Write { path: path.into(), source };
         let temporary = path.with_extension("json.new");
         let json = serde_json::to_vec_pretty(self).map_err(|error| fault(error.into()))?;
-        std::fs::write(&temporary, json).map_err(fault)?;
+        crate::private::write(&temporary, &json).map_err(fault)?;
         std::fs::rename(&temporary, path).map_err(fault)
     }
 }

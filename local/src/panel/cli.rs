@@ -1,7 +1,7 @@
 //! `dlo orders …`: the control panel for the terminal and for scripts.
 
 use super::{DeployRequest, PaymentsRequest, PlaceRequest, ProducerRequest, ProductRequest, Refusal};
-use crate::orders::{Depth, Kind, Status, Version};
+use crate::orders::{BURST_MAX, Depth, Kind, Status, Version};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub enum PanelCommand {
     /// Place a burst of orders
     Place {
         /// Number of orders, 1 to 2000
-        #[arg(default_value_t = 20)]
+        #[arg(default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(BURST_MAX)))]
         count: u32,
         /// Kind of all orders; without it, the usual mix
         #[arg(long, value_enum)]
@@ -57,8 +57,6 @@ pub enum CliError {
     Unanswered {
         /// The address.
         base_url: String,
-        /// The error.
-        source: reqwest::Error,
     },
     /// Another program answered.
     #[error(
@@ -106,7 +104,7 @@ impl<'a> Client<'a> {
         let base_url = base_url.trim_end_matches('/');
         // Requests to the loopback must not go through a proxy from the environment.
         let http = crate::http::client().no_proxy().timeout(Duration::from_secs(30)).build();
-        let http = http.map_err(|source| CliError::Unanswered { base_url: base_url.into(), source })?;
+        let http = http.map_err(|_| CliError::Unanswered { base_url: base_url.into() })?;
         Ok(Self { base_url, http })
     }
 
@@ -123,7 +121,7 @@ impl<'a> Client<'a> {
     }
 
     async fn answer(&self, request: reqwest::RequestBuilder) -> Result<Status, CliError> {
-        let unanswered = |source| CliError::Unanswered { base_url: self.base_url.into(), source };
+        let unanswered = |_| CliError::Unanswered { base_url: self.base_url.into() };
         let response = request.send().await.map_err(unanswered)?;
         let status = response.status();
         let bytes = response.bytes().await.map_err(unanswered)?;
@@ -144,10 +142,11 @@ fn print(status: &Status) -> String {
         }
         None => "no answer".into(),
     };
-    let producer = match (state.producing, state.allowance_count) {
-        (true, remaining) => format!("running, pauses after {remaining} more orders"),
-        (false, 0) => "paused, order limit reached".into(),
-        (false, _) => "paused".into(),
+    let producer = match (status.orders_per_s, state.producing, state.allowance_count) {
+        (0, _, _) => "off (started with --orders-per-s 0); `dlo orders place` still works".into(),
+        (_, true, remaining) => format!("running, pauses after {remaining} more orders"),
+        (_, false, 0) => "paused, order limit reached".into(),
+        (_, false, _) => "paused".into(),
     };
     [
         ("version", format!("{} ({})", state.version, state.version.note())),

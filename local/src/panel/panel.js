@@ -47,7 +47,8 @@ function show(state) {
   chip("payments", state.payments_up ? "ok" : "danger", state.payments_up ? "up" : "down");
   chip("product", state.product_added ? "ok" : "warn", state.product_added ? "added" : "missing");
   const paused = state.allowance_count === 0 ? "paused: order limit reached" : "paused";
-  chip("producer", state.producing ? "ok" : "warn", state.producing ? "running" : paused);
+  if (state.orders_per_s === 0) chip("producer", "warn", "off");
+  else chip("producer", state.producing ? "ok" : "warn", state.producing ? "running" : paused);
   put("placed", number(state.placed_count));
   put("handled", number(state.handled_count));
   put("retried", number(state.retried_count));

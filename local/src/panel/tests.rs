@@ -145,7 +145,9 @@ async fn the_command_line_controls_the_demo_too() {
     run(PanelCommand::Pause).await.unwrap();
     run(PanelCommand::Place { count: 3, kind: Some(Kind::Expired) }).await.unwrap();
     let answer = run(PanelCommand::Status).await.unwrap();
-    for line in ["payments          down", "catalogue         complete", "producer          paused", "3 placed"] {
+    for line in
+        ["payments          down", "catalogue         complete", "producer          off (started with", "3 placed"]
+    {
         assert!(answer.contains(line), "{line}: {answer}");
     }
     let refused = run(PanelCommand::Place { count: 0, kind: None }).await.unwrap_err();

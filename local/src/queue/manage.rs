@@ -97,6 +97,14 @@ pub(super) fn attributes(request: &Request<'_>, arn: &QueueArn) -> Result<QueueA
     })
 }
 
+/// Returns the send of the oldest message, or the present if the queue is empty: every message sent before has left.
+pub(super) fn cleared_before(request: &Request<'_>, arn: &QueueArn) -> Result<Timestamp, Fault> {
+    let queue = request.queue(arn)?;
+    let mut oldest = request.db.prepare_cached("SELECT min(sent_at) FROM message WHERE queue = ?1")?;
+    let sent_at: Option<i64> = oldest.query_row([queue.key], |row| row.get(0))?;
+    Ok(sent_at.map_or(request.now, Timestamp::from_ms))
+}
+
 /// Returns the oldest messages, in the order in which they were sent.
 pub(super) fn peek(request: &Request<'_>, arn: &QueueArn, limit: usize) -> Result<Vec<Peeked>, Fault> {
     let queue = request.queue(arn)?;

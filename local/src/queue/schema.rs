@@ -3,20 +3,21 @@
 //! A message has two rows. `content` is written once and may be a megabyte; `message` is small, and receives, moves and
 //! deletes change only it. Every query uses an index, so the speed does not depend on the number of messages.
 
+use crate::sqlite::{Access, ConnectError, DatabaseFile, FileError, Opening};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The version of the tables. A file of another version is refused, because it could be misread.
 const VERSION: i64 = 1;
-/// How long opening waits for another process to release the file.
-const BUSY: Duration = Duration::from_secs(5);
 /// The capacity for prepared statements: more than the queue has.
 const STATEMENTS: usize = 64;
 
 /// Why the queue file could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
+    /// The file is damaged, or a copy that may not be complete.
+    #[error(transparent)]
+    Damaged(#[from] FileError),
     /// SQLite refused: not a database, no space, no permission, or another process has it open.
     #[error("cannot open the queue file {}", path.display())]
     File {
@@ -98,31 +99,36 @@ CREATE INDEX deduplication_sent ON deduplication (queue, sent_at);
 ";
 
 /// Opens the file, or creates it.
-pub(super) fn open(path: &Path) -> Result<Connection, OpenError> {
+pub(super) fn open(path: &Path, opening: &Opening) -> Result<DatabaseFile, OpenError> {
     let fail = |source| OpenError::File { path: path.to_owned(), source };
-    let mut db = Connection::open(path).map_err(fail)?;
-    prepare(&mut db).map_err(fail)?.map_or(Ok(db), |found| Err(OpenError::Version { path: path.to_owned(), found }))
+    let failed = |error| match error {
+        ConnectError::File(error) => OpenError::Damaged(error),
+        ConnectError::Sqlite(source) => fail(source),
+    };
+    // Only one process may have the file open, because waiting receivers are woken through its memory.
+    let mut file = DatabaseFile::connect(path, opening, Access::Alone).map_err(failed)?;
+    if let Some(found) = prepare(&mut file.db).map_err(fail)? {
+        return Err(OpenError::Version { path: path.to_owned(), found });
+    }
+    file.begin().map_err(failed)?;
+    Ok(file)
 }
 
 /// Creates a database in memory with a fixed salt, so that the same calls result in the same ids.
-pub(super) fn open_in_memory() -> Result<Connection, OpenError> {
-    let path = Path::new(":memory:");
-    let db = open(path)?;
-    db.execute("UPDATE counter SET salt = 'memory'", [])
-        .map_err(|source| OpenError::File { path: path.to_owned(), source })?;
-    Ok(db)
+pub(super) fn open_in_memory() -> Result<DatabaseFile, OpenError> {
+    let create = || {
+        let mut file = DatabaseFile::in_memory()?;
+        prepare(&mut file.db)?;
+        file.db.execute("UPDATE counter SET salt = 'memory'", [])?;
+        Ok(file)
+    };
+    create().map_err(|source| OpenError::File { path: ":memory:".into(), source })
 }
 
 /// Prepares the connection and the tables. Returns the version of a file that this program cannot read.
 fn prepare(db: &mut Connection) -> rusqlite::Result<Option<i64>> {
-    db.busy_timeout(BUSY)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Only one process may have the file open, because waiting receivers are woken through its memory.
-    db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    // The write-ahead log with NORMAL hands each commit to the operating system before it is acknowledged, and syncs at
-    // checkpoints. A killed process loses nothing; a power cut may lose the last commits but corrupts nothing.
     db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-    db.pragma_update(None, "synchronous", "NORMAL")?;
     db.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
     // Each checkpoint syncs the files, so it happens every 16 MB of log instead of every 4 MB.
     db.pragma_update(None, "wal_autocheckpoint", 4000)?;

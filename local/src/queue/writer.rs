@@ -1,11 +1,13 @@
 //! Runs requests on the database, one at a time.
 //!
 //! Requests that wait at the same time share one transaction. Each has its own savepoint, so a refused request leaves no
-//! changes. Callers get their result after the commit: acknowledged calls survive `kill -9`.
+//! changes. Callers get their result after the commit is synced to the disk: acknowledged calls survive `kill -9` and a
+//! power cut.
 
 use super::Clock;
 use super::request::{Fault, Request};
 use super::wakers::Wakers;
+use crate::sqlite::{self, DatabaseFile};
 use domain::id::QueueArn;
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -17,7 +19,15 @@ use tokio::sync::oneshot;
 const BATCH_MAX: usize = 64;
 
 pub(super) type Reply = Box<dyn FnOnce(&Result<(), Arc<rusqlite::Error>>) + Send>;
-pub(super) type Job = Box<dyn FnOnce(&mut JobContext<'_>) -> Reply + Send>;
+pub(super) type Call = Box<dyn FnOnce(&mut JobContext<'_>) -> Reply + Send>;
+
+/// What the thread does next.
+pub(super) enum Job {
+    /// A request, which may share a transaction with others.
+    Request(Call),
+    /// Work on the whole file, outside of any transaction.
+    Alone(Box<dyn FnOnce(&mut DatabaseFile) + Send>),
+}
 
 /// The state that a job may use.
 pub(super) struct JobContext<'a> {
@@ -54,7 +64,7 @@ impl Writer {
         W: FnOnce(&mut Request<'_>) -> Result<T, Fault> + Send + 'static,
     {
         let (reply, replied) = oneshot::channel();
-        let job: Job = Box::new(move |context| {
+        let job: Call = Box::new(move |context| {
             // If the caller is gone already, it must not receive messages.
             if reply.is_closed() {
                 return Box::new(|_| ());
@@ -71,13 +81,33 @@ impl Writer {
         });
         match self {
             Self::Thread { jobs, .. } => {
-                jobs.as_ref().ok_or(Fault::ShutDown)?.send(job).map_err(|_| Fault::ShutDown)?;
+                jobs.as_ref().ok_or(Fault::ShutDown)?.send(Job::Request(job)).map_err(|_| Fault::ShutDown)?;
             }
             Self::Inline(database) => {
                 database.lock().unwrap_or_else(PoisonError::into_inner).run_batch(std::iter::once(job));
             }
         }
         replied.await.map_err(|_| Fault::ShutDown)?
+    }
+
+    /// Runs `work` on the whole file, while no request runs.
+    pub(super) async fn alone<T, W>(&self, work: W) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        W: FnOnce(&mut DatabaseFile) -> T + Send + 'static,
+    {
+        match self {
+            Self::Thread { jobs, .. } => {
+                let (reply, replied) = oneshot::channel();
+                let job = Job::Alone(Box::new(move |file| {
+                    // The caller may be gone; the work is done anyway.
+                    let _ = reply.send(work(file));
+                }));
+                jobs.as_ref().ok_or(Fault::ShutDown)?.send(job).map_err(|_| Fault::ShutDown)?;
+                replied.await.map_err(|_| Fault::ShutDown)
+            }
+            Self::Inline(database) => Ok(work(&mut database.lock().unwrap_or_else(PoisonError::into_inner).file)),
+        }
     }
 }
 
@@ -109,40 +139,55 @@ fn atomically<T>(
 }
 
 fn run(mut database: Database, inbox: mpsc::Receiver<Job>) {
-    while let Ok(first) = inbox.recv() {
-        database.run_batch(std::iter::once(first).chain(inbox.try_iter()).take(BATCH_MAX));
+    let mut next = None;
+    while let Some(job) = next.take().or_else(|| inbox.recv().ok()) {
+        match job {
+            Job::Alone(work) => work(&mut database.file),
+            Job::Request(first) => {
+                let more = std::iter::from_fn(|| match inbox.try_recv().ok()? {
+                    Job::Request(call) => Some(call),
+                    alone => {
+                        next = Some(alone);
+                        None
+                    }
+                });
+                database.run_batch(std::iter::once(first).chain(more).take(BATCH_MAX));
+            }
+        }
     }
+    database.file.close();
 }
 
 /// The database, and the state kept in memory.
 pub(super) struct Database {
-    db: Connection,
+    file: DatabaseFile,
     clock: Clock,
     wakers: Arc<Wakers>,
     in_flight: HashMap<i64, i64>,
 }
 
 impl Database {
-    pub(super) fn new(db: Connection, clock: Clock, wakers: Arc<Wakers>) -> Self {
-        Self { db, clock, wakers, in_flight: HashMap::new() }
+    pub(super) fn new(file: DatabaseFile, clock: Clock, wakers: Arc<Wakers>) -> Self {
+        Self { file, clock, wakers, in_flight: HashMap::new() }
     }
 
-    /// Runs jobs in one transaction, then replies to their callers.
-    fn run_batch(&mut self, jobs: impl Iterator<Item = Job>) {
-        let Self { db, clock, wakers, in_flight } = self;
+    /// Runs calls in one transaction, then replies to their callers.
+    fn run_batch(&mut self, calls: impl Iterator<Item = Call>) {
+        let Self { file: DatabaseFile { db, mark, .. }, clock, wakers, in_flight } = self;
         let mut wake = Vec::new();
         let mut replies = Vec::new();
+        let changes = db.total_changes();
         // If this fails, each savepoint becomes its own transaction and reports its own failure.
         let begun = db.execute_batch("BEGIN IMMEDIATE").is_ok();
-        for job in jobs {
-            replies.push(job(&mut JobContext {
+        for call in calls {
+            replies.push(call(&mut JobContext {
                 db: &mut *db,
                 clock: &*clock,
                 wake: &mut wake,
                 in_flight: &mut *in_flight,
             }));
         }
-        let committed = if begun { commit(db) } else { Ok(()) };
+        let committed = if begun { sqlite::commit_begun(db, mark.as_mut(), changes).map_err(Arc::new) } else { Ok(()) };
         for reply in replies {
             reply(&committed);
         }
@@ -150,12 +195,4 @@ impl Database {
             wakers.wake(&queue);
         }
     }
-}
-
-fn commit(db: &Connection) -> Result<(), Arc<rusqlite::Error>> {
-    db.execute_batch("COMMIT").map_err(|error| {
-        // Some failures, such as a full disk, have already rolled back; then this does nothing.
-        let _ = db.execute_batch("ROLLBACK");
-        Arc::new(error)
-    })
 }

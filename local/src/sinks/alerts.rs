@@ -117,19 +117,21 @@ fn heading(kind: AlertKind) -> &'static str {
         AlertKind::NewCause => "New group",
         AlertKind::Regression => "A resolved group is open again",
         AlertKind::ReplayPaused => "A replay paused itself",
+        AlertKind::ClockJumped => "The office's clock jumped",
     }
 }
 
+/// Writes the log line. Even critical news is a warning: an error in the log is a failure of the office itself.
 fn log(alert: &Alert) {
     let replay = alert.replay.as_ref().map(|replay| replay.as_str());
+    let group = alert.group.as_ref().map(|group| group.as_str());
     macro_rules! line {
         ($level:ident) => {
-            tracing::$level!(kind = ?alert.kind, group = %alert.group, replay, "{}", heading(alert.kind))
+            tracing::$level!(kind = ?alert.kind, severity = ?alert.level, group, replay, "{}", heading(alert.kind))
         };
     }
     match alert.level {
-        Severity::Critical => line!(error),
-        Severity::Warning => line!(warn),
+        Severity::Critical | Severity::Warning => line!(warn),
         Severity::Info => line!(info),
     }
 }
@@ -146,7 +148,7 @@ mod tests {
             kind: AlertKind::ReplayPaused,
             level: Severity::Critical,
             at: Timestamp::from_ms(n),
-            group: "9f2c".into(),
+            group: Some("9f2c".into()),
             replay: Some("77aa".into()),
             title: "product <n> is not in the catalogue".into(),
             advice: "Declare another fix.".into(),

@@ -133,6 +133,8 @@ impl SeriesMetrics {
     /// Opens the file, or creates it.
     pub fn open(path: &Path) -> Result<Self, SeriesError> {
         let fail = |source| SeriesError::File { path: path.to_owned(), source };
+        // If this fails, SQLite says why below.
+        let _ = crate::private::create(path);
         let mut db = Connection::open(path).map_err(fail)?;
         match prepare(&mut db).map_err(fail)? {
             VERSION => Ok(Self { db: Arc::new(Mutex::new(db)), inline: false }),

@@ -41,6 +41,10 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
                 ON CONFLICT (queue) DO UPDATE SET record = excluded.record";
             write_one(db, text, params![attached.queue.as_str(), encode("attached", &attached)?])
         }
+        Write::Clock(record) => {
+            let text = "INSERT INTO clock VALUES (1, ?1) ON CONFLICT (key) DO UPDATE SET record = excluded.record";
+            write_one(db, text, [encode("clock", &record)?])
+        }
         Write::Audit(record) => audit(db, &record),
     }
 }

@@ -181,7 +181,9 @@ pub(super) fn entries(
             many(db, kind, sql::ENTRIES_OF_WAVE_AND_OUTCOME, params![id, seq, fetch, wave, outcome])
         }
     }?;
-    Ok(window.page(ENTRIES, entries, |entry: &Entry| ListPosition::number(entry.seq.cast_signed())))
+    // The wave is for stores that order by it. Later waves have higher sequence numbers.
+    let position = |entry: &Entry| ListPosition { number: entry.seq.cast_signed(), id: format!("{:08x}", entry.wave) };
+    Ok(window.page(ENTRIES, entries, position))
 }
 
 pub(super) fn sent(db: &Connection, message: &str) -> Result<Option<(ReplayId, LetterId)>, Fault> {
@@ -205,8 +207,8 @@ pub(super) fn transforms(db: &Connection, text: &str, values: impl Params) -> Re
 pub(super) const AUDIT: &str = "audit";
 
 pub(super) fn audit(db: &Connection, group: &GroupId, window: &Window) -> Result<Page<AuditRecord>, Fault> {
-    // A record's position is its time, then its key.
-    let key = window.from.id.parse().unwrap_or(i64::MAX);
+    // A record's position is its time, then its key, in hexadecimal digits as in every store.
+    let key = i64::from_str_radix(&window.from.id, 16).unwrap_or(i64::MAX);
     let mut statement = db.prepare_cached(sql::AUDIT)?;
     let mut rows = statement.query(params![group.as_str(), window.from.number, key, window.fetch()])?;
     let mut found = Vec::new();
@@ -215,6 +217,6 @@ pub(super) fn audit(db: &Connection, group: &GroupId, window: &Window) -> Result
         found.push((record, row.get::<_, i64>(2)?));
     }
     let page =
-        window.page(AUDIT, found, |(record, key)| ListPosition { number: record.at.as_ms(), id: key.to_string() });
+        window.page(AUDIT, found, |(record, key)| ListPosition { number: record.at.as_ms(), id: format!("{key:x}") });
     Ok(Page { items: page.items.into_iter().map(|(record, _)| record).collect(), next: page.next })
 }

@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::schema::{OpenError, open_reader};
+use crate::sqlite::Opening;
 use office::port::StoreError;
 use rusqlite::{Connection, Transaction};
 use std::path::Path;
@@ -39,8 +40,8 @@ impl Drop for Lent {
 }
 
 impl Readers {
-    pub(super) fn open(path: &Path, count: usize) -> Result<Self, OpenError> {
-        let idle = (0..count).map(|_| open_reader(path)).collect::<Result<Vec<_>, _>>()?;
+    pub(super) fn open(path: &Path, opening: &Opening, count: usize) -> Result<Self, OpenError> {
+        let idle = (0..count).map(|_| open_reader(path, opening)).collect::<Result<Vec<_>, _>>()?;
         Ok(Self::Pool { idle: Arc::new(Mutex::new(idle)), permits: Arc::new(Semaphore::new(count)) })
     }
 

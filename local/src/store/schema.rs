@@ -3,14 +3,12 @@
 //! The column `record` holds a record as JSON. The other columns are for conditions and for the order of lists. A
 //! letter's content has a separate row, because it never changes, while the letter changes with every step of a replay.
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use crate::sqlite::{self, Access, BUSY, ConnectError, DatabaseFile, FileError, Opening};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Identifies our files: `DLOS` in ASCII. Another program's database is refused, not extended.
 const APPLICATION_ID: i32 = 0x444C_4F53;
-/// How long a connection waits for another process that has locked the file (a second `dlo`, or a backup).
-const BUSY: Duration = Duration::from_secs(5);
 /// A connection's capacity for prepared statements: more than the store has.
 const STATEMENTS: usize = 64;
 /// The size of the log, in pages, at which the writer copies it into the file: 64 MiB. Letters have random ids, so each
@@ -147,11 +145,20 @@ ALTER TABLE letter ADD COLUMN delivered_at INTEGER;
 UPDATE letter SET delivered_at = record ->> '$.at' WHERE state = 'delivered';
 CREATE INDEX letter_by_delivery ON letter (delivered_at) WHERE delivered_at IS NOT NULL;
 ",
+    "
+CREATE TABLE clock (
+    key INTEGER PRIMARY KEY,
+    record TEXT NOT NULL
+) STRICT;
+",
 ];
 
 /// Why the store file could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
+    /// The file is damaged, or a copy that may not be complete.
+    #[error(transparent)]
+    Damaged(#[from] FileError),
     /// SQLite refused: no space, no permission, a missing folder, or another process has locked the file.
     #[error("cannot open the store file {}", path.display())]
     File {
@@ -198,11 +205,26 @@ enum FileKind {
     Newer(i64),
 }
 
+/// Creates a store in memory.
+pub(super) fn create_in_memory() -> Result<Connection, OpenError> {
+    let path = Path::new(":memory:");
+    let mut file = DatabaseFile::in_memory().map_err(|source| refused(path, source))?;
+    migrate(&mut file.db).map_err(|source| refused(path, source))?;
+    Ok(file.db)
+}
+
 /// Opens the file for writing, or creates it, and migrates it to the newest version.
-pub(super) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
-    let mut db = Connection::open(path).map_err(|source| refused(path, source))?;
-    match migrate(&mut db).map_err(|source| refused(path, source))? {
-        FileKind::Ours => Ok(db),
+pub(super) fn open_writer(path: &Path, opening: &Opening) -> Result<DatabaseFile, OpenError> {
+    let failed = |error| match error {
+        ConnectError::File(error) => OpenError::Damaged(error),
+        ConnectError::Sqlite(source) => refused(path, source),
+    };
+    let mut file = DatabaseFile::connect(path, opening, Access::Shared).map_err(failed)?;
+    match migrate(&mut file.db).map_err(|source| refused(path, source))? {
+        FileKind::Ours => {
+            file.begin().map_err(failed)?;
+            Ok(file)
+        }
         FileKind::NotOurs => Err(OpenError::NotAStore { path: path.to_owned() }),
         FileKind::Newer(found) => {
             let newest = MIGRATIONS.len() as i64;
@@ -212,11 +234,9 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
 }
 
 /// Opens the file, which the writer has prepared, for reading.
-pub(super) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
+pub(super) fn open_reader(path: &Path, opening: &Opening) -> Result<Connection, OpenError> {
     let open = || {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = Connection::open_with_flags(path, flags)?;
-        db.busy_timeout(BUSY)?;
+        let db = sqlite::open(path, opening)?;
         db.set_prepared_statement_cache_capacity(STATEMENTS);
         // Reading the log needs write access to its shared index. This flag protects the data.
         db.pragma_update(None, "query_only", true)?;
@@ -242,9 +262,6 @@ fn migrate(db: &mut Connection) -> rusqlite::Result<FileKind> {
         return Ok(kind);
     }
     db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-    // With NORMAL, a commit is handed to the operating system before it is acknowledged, and synced when the log is
-    // copied. A killed process loses nothing; a power cut may lose the last commits, but corrupts nothing.
-    db.pragma_update(None, "synchronous", "NORMAL")?;
     db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     db.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
     db.pragma_update(None, "cache_size", -64 * 1024)?;

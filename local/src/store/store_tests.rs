@@ -31,7 +31,7 @@ fn chain(error: &dyn Error) -> String {
 #[test]
 fn every_read_uses_an_index_that_has_its_order() {
     let (path, _folder) = new_path();
-    let db = schema::open_writer(&path).unwrap();
+    let db = schema::open_writer(&path, &Opening::default()).unwrap().db;
     for (text, index) in sql::ALL {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
         let values = vec![rusqlite::types::Null; statement.parameter_count()];
@@ -50,10 +50,10 @@ fn every_read_uses_an_index_that_has_its_order() {
 #[test]
 fn newer_and_foreign_files_are_refused_and_not_changed() {
     let (path, folder) = new_path();
-    drop(schema::open_writer(&path).unwrap());
+    schema::open_writer(&path, &Opening::default()).unwrap().close();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = SqliteStore::open(&path).err().unwrap();
-    assert!(matches!(error, OpenError::Newer { found: 99, newest: 4, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 99, newest: 5, .. }), "{error:?}");
     assert!(error.to_string().contains("use the newer program"), "{error}");
 
     let text = folder.path().join("letters.txt");
@@ -76,6 +76,7 @@ fn newer_and_foreign_files_are_refused_and_not_changed() {
 async fn letters_delivered_under_an_older_version_are_deleted_too() {
     let (path, _folder) = new_path();
     let old = "
+        DROP TABLE clock;
         DROP INDEX letter_by_delivery;
         ALTER TABLE letter DROP COLUMN delivered_at;
         PRAGMA user_version = 3;
@@ -83,7 +84,7 @@ async fn letters_delivered_under_an_older_version_are_deleted_too() {
             ('a', 3, 'g', 'delivered', 0, 0, 0, '{\"state\":\"delivered\",\"replay\":\"r\",\"at\":5}'),
             ('b', 3, 'g', 'delivered', 0, 0, 0, '{\"state\":\"delivered\",\"replay\":\"r\",\"at\":7}'),
             ('c', 1, 'g', 'quarantined', 1, 0, 0, '{\"state\":\"quarantined\",\"at\":5}');";
-    schema::open_writer(&path).unwrap().execute_batch(old).unwrap();
+    schema::open_writer(&path, &Opening::default()).unwrap().db.execute_batch(old).unwrap();
     let store = SqliteStore::open(&path).unwrap();
     assert_eq!(store.forget(Timestamp::from_ms(6), 10).await.unwrap(), 1);
     drop(store);
@@ -106,10 +107,10 @@ async fn empty_file_becomes_a_store() {
 #[tokio::test]
 async fn full_disk_fails_the_commit_and_changes_nothing() {
     let (path, _folder) = new_path();
-    let db = schema::open_writer(&path).unwrap();
+    let file = schema::open_writer(&path, &Opening::default()).unwrap();
     // SQLite reports this limit in the same way as a full disk.
-    db.pragma_update(None, "max_page_count", 200).unwrap();
-    let store = SqliteStore::with_file(&path, db).unwrap();
+    file.db.pragma_update(None, "max_page_count", 200).unwrap();
+    let store = SqliteStore::with_file(&path, &Opening::default(), file).unwrap();
     store.commit(vec![deployment("before", 10_000)]).await.unwrap();
     let big = vec![deployment("small", 10), deployment("big", 2_000_000)];
     let Err(CommitError::Store(error)) = store.commit(big).await else { panic!("expected a fault") };
@@ -123,9 +124,9 @@ async fn full_disk_fails_the_commit_and_changes_nothing() {
 #[tokio::test]
 async fn full_disk_fails_every_commit_of_its_transaction() {
     let (path, _folder) = new_path();
-    let db = schema::open_writer(&path).unwrap();
-    db.pragma_update(None, "max_page_count", 200).unwrap();
-    let store = SqliteStore::with_file(&path, db).unwrap();
+    let file = schema::open_writer(&path, &Opening::default()).unwrap();
+    file.db.pragma_update(None, "max_page_count", 200).unwrap();
+    let store = SqliteStore::with_file(&path, &Opening::default(), file).unwrap();
     for round in 0..20 {
         // Chance decides which commits share a transaction. Acknowledged commits are stored, all others are not.
         let small = [format!("a{round}"), format!("b{round}")];

@@ -1,11 +1,12 @@
 //! The writer thread.
 //!
 //! Commits that wait at the same time share one SQLite transaction. Each has its own savepoint, so a commit with an unmet
-//! condition leaves no changes and does not undo another. Callers get their result after the transaction is committed:
-//! acknowledged commits survive `kill -9`.
+//! condition leaves no changes and does not undo another. Callers get their result after the transaction is committed and
+//! synced to the disk: acknowledged commits survive `kill -9` and a power cut.
 
 use super::apply::{self, apply};
 use super::fault::Fault;
+use crate::sqlite::{self, DatabaseFile, Mark};
 use domain::time::Timestamp;
 use office::error::chain;
 use office::port::{CommitError, StoreError, Write};
@@ -19,8 +20,9 @@ const WAITING_MAX: usize = 256;
 /// The most commits in one transaction; limits how long the first waits for the last.
 const BATCH_MAX: usize = 32;
 
-/// The operation's name in errors.
+/// The operations' names in errors.
 const FORGET: &str = "forget letters";
+const CHECKPOINT: &str = "copy the log into the file";
 
 /// A request, with the channel for its result.
 pub(super) enum Job {
@@ -39,6 +41,11 @@ pub(super) enum Job {
         limit: usize,
         /// The channel for the result.
         reply: oneshot::Sender<Result<usize, StoreError>>,
+    },
+    /// A request to copy the log into the file.
+    Checkpoint {
+        /// The channel for the result.
+        reply: oneshot::Sender<Result<(), StoreError>>,
     },
 }
 
@@ -63,9 +70,9 @@ pub(super) enum Writer {
 }
 
 impl Writer {
-    pub(super) fn start(db: Connection) -> std::io::Result<Self> {
+    pub(super) fn start(file: DatabaseFile) -> std::io::Result<Self> {
         let (jobs, inbox) = mpsc::channel(WAITING_MAX);
-        let thread = std::thread::Builder::new().name("store-writer".into()).spawn(move || run(db, inbox))?;
+        let thread = std::thread::Builder::new().name("store-writer".into()).spawn(move || run(file, inbox))?;
         Ok(Self::Thread { jobs: Some(jobs), thread: Some(thread) })
     }
 
@@ -76,7 +83,7 @@ impl Writer {
             Self::Thread { jobs, .. } => jobs.as_ref().ok_or_else(shut_down)?,
             Self::Inline(db) => {
                 let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
-                return commit_batch(&mut db, vec![writes]).pop().ok_or_else(shut_down)?;
+                return commit_batch(&mut db, None, vec![writes]).pop().ok_or_else(shut_down)?;
             }
         };
         let (reply, replied) = oneshot::channel();
@@ -91,11 +98,21 @@ impl Writer {
             Self::Thread { jobs, .. } => jobs.as_ref().ok_or_else(shut_down)?,
             Self::Inline(db) => {
                 let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
-                return forget(&mut db, delivered_before, limit);
+                return forget(&mut db, None, delivered_before, limit);
             }
         };
         let (reply, replied) = oneshot::channel();
         jobs.send(Job::Forget { delivered_before, limit, reply }).await.map_err(|_| shut_down())?;
+        replied.await.map_err(|_| shut_down())?
+    }
+
+    /// Copies the log into the file.
+    pub(super) async fn checkpoint(&self) -> Result<(), StoreError> {
+        let shut_down = || Fault::ShutDown.during(CHECKPOINT);
+        let Self::Thread { jobs, .. } = self else { return Ok(()) };
+        let (reply, replied) = oneshot::channel();
+        let jobs = jobs.as_ref().ok_or_else(shut_down)?;
+        jobs.send(Job::Checkpoint { reply }).await.map_err(|_| shut_down())?;
         replied.await.map_err(|_| shut_down())?
     }
 }
@@ -111,7 +128,7 @@ impl Drop for Writer {
     }
 }
 
-fn run(mut db: Connection, mut inbox: mpsc::Receiver<Job>) {
+fn run(mut file: DatabaseFile, mut inbox: mpsc::Receiver<Job>) {
     while let Some(first) = inbox.blocking_recv() {
         let (mut commits, mut replies) = (Vec::new(), Vec::new());
         let mut next = Some(first);
@@ -122,7 +139,12 @@ fn run(mut db: Connection, mut inbox: mpsc::Receiver<Job>) {
                     replies.push(reply);
                 }
                 Job::Forget { delivered_before, limit, reply } => {
-                    let _ = reply.send(forget(&mut db, delivered_before, limit));
+                    let DatabaseFile { db, mark, .. } = &mut file;
+                    let _ = reply.send(forget(db, mark.as_mut(), delivered_before, limit));
+                }
+                Job::Checkpoint { reply } => {
+                    let copied = file.checkpoint().map_err(|error| Fault::from(error).during(CHECKPOINT));
+                    let _ = reply.send(copied);
                 }
             }
             next = if commits.len() < BATCH_MAX { inbox.try_recv().ok() } else { None };
@@ -130,28 +152,40 @@ fn run(mut db: Connection, mut inbox: mpsc::Receiver<Job>) {
         if commits.is_empty() {
             continue;
         }
-        let outcomes = commit_batch(&mut db, commits);
+        let DatabaseFile { db, mark, .. } = &mut file;
+        let outcomes = commit_batch(db, mark.as_mut(), commits);
         for (reply, outcome) in replies.into_iter().zip(outcomes) {
             // The caller may be gone; the commit is valid anyway.
             let _ = reply.send(outcome);
         }
     }
+    file.close();
 }
 
-fn forget(db: &mut Connection, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
-    let mut forget = || {
+fn forget(
+    db: &mut Connection,
+    mark: Option<&mut Mark>,
+    delivered_before: Timestamp,
+    limit: usize,
+) -> Result<usize, StoreError> {
+    let forget = || {
+        let changes = db.total_changes();
         let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let count = apply::forget(&tx, delivered_before, limit)?;
-        tx.commit()?;
+        sqlite::commit(tx, mark, changes)?;
         Ok::<_, Fault>(count)
     };
     forget().map_err(|fault| fault.during(FORGET))
 }
 
 /// Commits a batch. Returns one result per commit, in order.
-fn commit_batch(db: &mut Connection, commits: Vec<Vec<Write>>) -> Vec<Result<(), CommitError>> {
+fn commit_batch(
+    db: &mut Connection,
+    mark: Option<&mut Mark>,
+    commits: Vec<Vec<Write>>,
+) -> Vec<Result<(), CommitError>> {
     let count = commits.len();
-    match in_one_transaction(db, commits) {
+    match in_one_transaction(db, mark, commits) {
         Ok(done) => done.into_iter().map(into_result).collect(),
         Err(fault) => {
             // The first caller gets the fault itself, all others its text.
@@ -162,7 +196,12 @@ fn commit_batch(db: &mut Connection, commits: Vec<Vec<Write>>) -> Vec<Result<(),
     }
 }
 
-fn in_one_transaction(db: &mut Connection, mut commits: Vec<Vec<Write>>) -> Result<Vec<Done>, Fault> {
+fn in_one_transaction(
+    db: &mut Connection,
+    mark: Option<&mut Mark>,
+    mut commits: Vec<Vec<Write>>,
+) -> Result<Vec<Done>, Fault> {
+    let changes = db.total_changes();
     let mut tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // A savepoint copies every page that it touches. A single commit needs none: it rolls back the transaction.
     if commits.len() == 1
@@ -170,7 +209,7 @@ fn in_one_transaction(db: &mut Connection, mut commits: Vec<Vec<Write>>) -> Resu
     {
         let failed = apply_all(&tx, writes)?;
         if failed.is_empty() {
-            tx.commit()?
+            sqlite::commit(tx, mark, changes)?
         } else {
             tx.rollback()?
         }
@@ -186,7 +225,7 @@ fn in_one_transaction(db: &mut Connection, mut commits: Vec<Vec<Write>>) -> Resu
             Err(fault) => Done::Failed(fault),
         });
     }
-    tx.commit()?;
+    sqlite::commit(tx, mark, changes)?;
     Ok(outcomes)
 }
 

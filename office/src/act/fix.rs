@@ -1,6 +1,6 @@
 //! Fixes, notes and deployments.
 
-use super::{commit_once, facts, text};
+use super::{commit_once, facts, line, optional, text};
 use crate::audit::Auditor;
 use crate::error::OfficeError;
 use crate::office::Office;
@@ -10,20 +10,22 @@ use domain::deployment::Deployment;
 use domain::fix::{Fix, FixKind};
 use domain::group::{GroupState, Variant};
 use domain::id::{Actor, GroupId};
-use domain::limits::REASON_CHARS_MAX;
+use domain::limits::TIME_MS_MAX;
+use domain::person::Person;
 use domain::transform::TransformRef;
 use wire::{DeclareFixRequest, DeploymentRequest};
 
 /// Declares a fix of a group: a person says that the cause of its failures is gone.
 pub async fn declare_fix(
     office: &Office,
-    actor: &Actor,
+    who: impl Into<Person>,
     id: &GroupId,
     request: &DeclareFixRequest,
 ) -> Result<(), OfficeError> {
+    let Person { name: actor, id: identity } = who.into();
     let facts = facts(office, id).await?;
     let now = office.now();
-    let reference = text("the fix's reference", &request.reference)?;
+    let reference = line("the fix's reference", &request.reference)?;
     let transform = match request.kind {
         FixKind::PayloadTransform => Some(named(office, id, &reference).await?),
         _ => None,
@@ -31,14 +33,9 @@ pub async fn declare_fix(
     let fix = Fix {
         kind: request.kind,
         reference: transform.as_ref().map_or(reference, |named| format!("v{}", named.version)),
-        note: request
-            .note
-            .as_deref()
-            .map(str::trim)
-            .filter(|note| !note.is_empty())
-            .map(|n| text("the note", n))
-            .transpose()?,
+        note: optional("the note", request.note.as_deref())?,
         declared_by: actor.clone(),
+        declared_by_id: identity,
         declared_at: now,
         effective_at: now,
         transform,
@@ -57,15 +54,14 @@ pub async fn declare_fix(
             return Err(OfficeError::NotNow("this group is resolved; there is nothing to fix".into()));
         }
     };
-    let audit = Auditor::new(actor, id, now).record(Act::FixDeclared, detail, note);
+    let audit = Auditor::new(&actor, id, now).record(Act::FixDeclared, detail, note);
     commit_once(office, vec![write(&facts.group, facts.group.moved(state)), audit]).await
 }
 
 /// Reads the version of a transform that a reference names: `v2` or `2`.
 async fn named(office: &Office, id: &GroupId, reference: &str) -> Result<TransformRef, OfficeError> {
     let version = reference.strip_prefix('v').unwrap_or(reference).parse();
-    let version =
-        version.map_err(|_| OfficeError::Invalid("enter the version of the transform, for example v2".into()))?;
+    let version = version.map_err(|_| OfficeError::NoVersion)?;
     let facts = office.store.transform(id, version).await?.ok_or(OfficeError::NoTransform(version))?;
     Ok(facts.transform.named())
 }
@@ -88,13 +84,9 @@ pub async fn withdraw_fix(office: &Office, actor: &Actor, id: &GroupId, reason: 
 /// Saves the note of a group. An empty note removes it.
 pub async fn change_note(office: &Office, actor: &Actor, id: &GroupId, note: &str) -> Result<(), OfficeError> {
     let facts = facts(office, id).await?;
-    let note = note.trim();
-    if note.chars().count() > REASON_CHARS_MAX {
-        return Err(OfficeError::Invalid(format!("the note is longer than {REASON_CHARS_MAX} characters")));
-    }
     let mut group = facts.group.moved(facts.group.state.clone());
-    group.note = (!note.is_empty()).then(|| note.to_string());
-    let detail = if note.is_empty() { "Note removed" } else { "Note saved" };
+    group.note = optional("the note", Some(note))?;
+    let detail = if group.note.is_none() { "Note removed" } else { "Note saved" };
     let audit = Auditor::new(actor, id, office.now()).record(Act::NoteChanged, detail, group.note.clone());
     commit_once(office, vec![write(&facts.group, group), audit]).await
 }
@@ -102,12 +94,17 @@ pub async fn change_note(office: &Office, actor: &Actor, id: &GroupId, note: &st
 /// Records that a version of a consumer went live. Returns the deployment.
 pub async fn report_deployment(office: &Office, request: &DeploymentRequest) -> Result<Deployment, OfficeError> {
     let now = office.now();
+    // A pipeline without a commit sends an empty one.
+    let commit = request.commit.as_deref().filter(|commit| !commit.trim().is_empty());
     let deployment = Deployment {
-        service: text("the service", &request.service)?,
-        version: text("the version", &request.version)?,
-        commit: request.commit.clone(),
+        service: line("the service", &request.service)?,
+        version: line("the version", &request.version)?,
+        commit: commit.map(|commit| line("the commit", commit)).transpose()?,
         at: request.at.unwrap_or(now),
     };
+    if deployment.at.as_ms() < 0 {
+        return Err(OfficeError::Invalid(format!("the time of a deployment must be between 0 and {TIME_MS_MAX}")));
+    }
     if deployment.at > now {
         return Err(OfficeError::Invalid("the time of a deployment cannot be in the future".into()));
     }

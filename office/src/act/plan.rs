@@ -58,6 +58,8 @@ pub async fn make_plan(
 /// Makes a plan for a group whose fix is declared. The plan waits for approval and replaces an earlier one.
 pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRequest) -> Result<Plan, OfficeError> {
     let PlanRequest { options, filter } = request;
+    options.check(&office.policy.replay)?;
+    filter.check()?;
     let facts = facts(office, id).await?;
     let GroupState::FixDeclared { fix } = &facts.group.state else {
         return Err(OfficeError::NotNow(match facts.group.state.replay() {
@@ -246,6 +248,7 @@ async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Resu
                 outcome: Outcome::Pending,
                 sends: 0,
                 message_group: letter.message_group.clone(),
+                answers: 0,
                 changed_by: None,
             };
             seq += 1;

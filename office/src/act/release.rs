@@ -12,6 +12,7 @@ use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
 use domain::id::{Actor, GroupId, LetterId};
 use domain::letter::{Letter, LetterStateKind};
+use domain::limits::NAMED_LETTERS_MAX;
 use wire::ReleaseRequest;
 
 /// The most letters that one commit releases. Each may have another fingerprint, with counters of its own.
@@ -27,6 +28,10 @@ pub async fn release(
 ) -> Result<usize, OfficeError> {
     let group = facts(office, id).await?.group;
     let reason = text("the reason", &request.reason)?;
+    if request.letters.len() > NAMED_LETTERS_MAX {
+        let why = format!("a request may name at most {NAMED_LETTERS_MAX} letters; name none to release all");
+        return Err(OfficeError::Invalid(why));
+    }
     let by = Auditor::new(actor, id, office.now());
     let mut released = 0;
     if request.letters.is_empty() {

@@ -8,18 +8,21 @@ use crate::gate::{Judged, LettersToSend, Moment, judge};
 use crate::office::Office;
 use crate::port::{Expect, GroupFacts, Write};
 use domain::audit::Act;
+use domain::gate::ONE_MACHINE;
 use domain::group::GroupState;
 use domain::id::{Actor, GroupId, ReplayId};
+use domain::person::{IdentityKind, Person};
 use domain::replay::{Approval, PauseReason, Replay, ReplayState, Waiver};
 use wire::{ApproveRequest, ResumeRequest};
 
 /// Approves the plan of a group, for which its gate must be open, and starts its replay.
 pub async fn approve(
     office: &Office,
-    actor: &Actor,
+    who: impl Into<Person>,
     id: &GroupId,
     request: &ApproveRequest,
 ) -> Result<Replay, OfficeError> {
+    let who = who.into();
     let facts = facts(office, id).await?;
     let reason = text("the reason", &request.reason)?;
     let plan = office.store.plan(id).await?.ok_or(OfficeError::NoPlan)?;
@@ -32,16 +35,17 @@ pub async fn approve(
         return Err(OfficeError::PlanChanged);
     }
     let now = office.now();
-    let by = Auditor::new(actor, id, now).in_replay(&plan.id);
+    let by = Auditor::new(&who.name, id, now).in_replay(&plan.id);
     let waivers = by.waivers(&request.waivers)?;
-    let judged = judge_approval(office, &facts, &LettersToSend::planned(&plan), actor, &waivers).await?;
+    let judged = judge_approval(office, &facts, &LettersToSend::planned(&plan), &who, &waivers).await?;
     let gate = judged.gate.open().map_err(OfficeError::GateClosed)?;
-    let detail = format!("{} letters to {}", plan.letters.letters, plan.main_queue.name());
+    let detail = said(&who, format!("{} letters to {}", plan.letters.letters, plan.main_queue.name()));
     let mut records = by.waiver_records(&waivers);
     records.push(by.record(Act::ReplayApproved, detail, Some(reason.clone())));
     let fix = judged.effective(fix);
     let plan_id = plan.id.clone();
-    let approval = Approval { by: actor.clone(), at: now, reason, plan_hash: request.plan_hash.clone(), waivers };
+    let Person { name: by, id: by_id } = who;
+    let approval = Approval { by, by_id, at: now, reason, plan_hash: request.plan_hash.clone(), waivers };
     let replay = plan.clone().approve(gate, approval).map_err(|_| OfficeError::PlanChanged)?;
     let group = facts.group.moved(GroupState::Replaying { replay: plan_id.clone(), fix });
     let mut writes = vec![
@@ -58,10 +62,11 @@ pub async fn approve(
 /// Resumes a paused replay. The gate must be open again, because returned letters may have disproved the fix.
 pub async fn resume(
     office: &Office,
-    actor: &Actor,
+    who: impl Into<Person>,
     id: &ReplayId,
     request: &ResumeRequest,
 ) -> Result<Replay, OfficeError> {
+    let who = who.into();
     let (replay, facts) = replay_and_group(office, id).await?;
     let reason = text("the reason", &request.reason)?;
     let ReplayState::Paused { .. } = replay.state() else {
@@ -76,14 +81,14 @@ pub async fn resume(
         )));
     }
     let now = office.now();
-    let by = Auditor::new(actor, replay.group(), now).in_replay(id);
+    let by = Auditor::new(&who.name, replay.group(), now).in_replay(id);
     let waivers = by.waivers(&request.waivers)?;
     if facts.group.state.fix().and_then(|fix| fix.transform.as_ref()).map(|named| &named.program_hash)
         != request.program_hash.as_ref()
     {
         return Err(OfficeError::PlanChanged);
     }
-    let judged = judge_approval(office, &facts, &LettersToSend::remaining(&replay, &total), actor, &waivers).await?;
+    let judged = judge_approval(office, &facts, &LettersToSend::remaining(&replay, &total), &who, &waivers).await?;
     let gate = judged.gate.open().map_err(OfficeError::GateClosed)?;
     // The gate does not open without a fix.
     let fix = facts.group.state.fix().ok_or(OfficeError::PlanChanged)?;
@@ -97,7 +102,8 @@ pub async fn resume(
         Write::Variant { variant: Box::new(group), expect: Expect::Version(facts.group.version) },
     ];
     writes.extend(by.waiver_records(&waivers));
-    writes.push(by.record(Act::ReplayResumed, format!("{} letters remaining", total.pending), Some(reason)));
+    let detail = said(&who, format!("{} letters remaining", total.pending));
+    writes.push(by.record(Act::ReplayResumed, detail, Some(reason)));
     commit_once(office, writes).await?;
     office.nudge(id).await;
     Ok(resumed)
@@ -165,12 +171,17 @@ async fn replay_and_group(office: &Office, id: &ReplayId) -> Result<(Replay, Gro
     Ok((replay, facts))
 }
 
+/// Returns the detail of an audit record, which says where an approval is not a second person's.
+fn said(who: &Person, detail: String) -> String {
+    if who.kind() == IdentityKind::OneMachine { format!("{detail}. {ONE_MACHINE}") } else { detail }
+}
+
 /// Judges the gate for a person who approves or resumes.
 async fn judge_approval(
     office: &Office,
     facts: &GroupFacts,
     to_send: &LettersToSend,
-    approver: &Actor,
+    approver: &Person,
     waivers: &[Waiver],
 ) -> Result<Judged, OfficeError> {
     judge(office, facts, to_send, Moment::Approval { approver: Some(approver), waivers }).await

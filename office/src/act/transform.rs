@@ -1,7 +1,7 @@
 //! Payload transforms: saving a version, previewing a program, and the dry run of a version over all letters.
 
 use super::plan::why_not;
-use super::{commit_once, facts, text};
+use super::{commit_once, facts, optional};
 use crate::audit::Auditor;
 use crate::error::OfficeError;
 use crate::merged;
@@ -14,6 +14,7 @@ use domain::group::Variant;
 use domain::id::{Actor, GroupId};
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::{PAGE_MAX, PREVIEW_LETTERS_MAX, TRANSFORM_VERSIONS_MAX};
+use domain::text::{Lines, hidden};
 use domain::transform::{DryCounts, DryRun, LetterFailure, ProgramFault, Transform};
 use std::time::{Duration, Instant};
 use wire::{DryRunRequest, LetterPreview, PreviewTransformRequest, SaveTransformRequest, TransformPreview};
@@ -33,9 +34,12 @@ pub async fn save_transform(
     request: &SaveTransformRequest,
 ) -> Result<Transform, OfficeError> {
     facts(office, id).await?;
-    let note = request.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
-    let note = note.map(|note| text("the note", note)).transpose()?;
-    if let Err(faults) = office.transforms.run(&request.program, &[], false).await? {
+    let note = optional("the note", request.note.as_deref())?;
+    // An approver must read the program in the order in which it runs. Strings can name any character by its escape.
+    if let Some(error) = hidden(&request.program, Lines::Many) {
+        return Err(OfficeError::Invalid(format!("the program {error}")));
+    }
+    if let Err(faults) = office.transforms.previewing()?.run(&request.program, &[], false).await? {
         return Err(OfficeError::Invalid(printed(&faults)));
     }
     let saved = office.store.transforms(id).await?;
@@ -66,17 +70,24 @@ pub async fn preview(
     id: &GroupId,
     request: &PreviewTransformRequest,
 ) -> Result<TransformPreview, OfficeError> {
+    let most = request.letters_max.unwrap_or(PREVIEW_LETTERS_MAX);
+    if !(1..=PREVIEW_LETTERS_MAX).contains(&most) {
+        return Err(OfficeError::Invalid(format!(
+            "a preview has 1 to {PREVIEW_LETTERS_MAX} letters; change `letters_max`"
+        )));
+    }
+    request.filter.check()?;
+    let runner = office.transforms.previewing()?;
     let group = facts(office, id).await?.group;
-    let most = request.letters_max.unwrap_or(PREVIEW_LETTERS_MAX).clamp(1, PREVIEW_LETTERS_MAX);
     let sample = sample(office, &group, &request.filter, most).await?;
     let mut preview = TransformPreview::default();
     let until = Instant::now() + CALL_MAX;
     // A program that does not compile is reported even if no letter waits.
-    if let Err(faults) = office.transforms.run(&request.program, &[], false).await? {
+    if let Err(faults) = runner.run(&request.program, &[], false).await? {
         return Ok(TransformPreview { faults, ..preview });
     }
     for chunk in sample.chunks(TOGETHER) {
-        let tried = match changed::tried(office, &request.program, chunk, true).await? {
+        let tried = match changed::tried(&runner, &request.program, chunk, true).await? {
             Ok(tried) => tried,
             Err(faults) => return Ok(TransformPreview { faults, ..TransformPreview::default() }),
         };
@@ -105,6 +116,8 @@ pub async fn dry_run(
     id: &GroupId,
     request: &DryRunRequest,
 ) -> Result<DryRun, OfficeError> {
+    request.filter.check()?;
+    let runner = office.transforms.previewing()?;
     let group = facts(office, id).await?.group;
     let found = office.store.transform(id, request.version).await?.ok_or(OfficeError::NoTransform(request.version))?;
     let (transform, stored) = (found.transform, found.dry_run);
@@ -124,7 +137,7 @@ pub async fn dry_run(
     for _ in 0..PAGES_MAX {
         let page = page(office, &group, &before.filter, cursor.as_ref(), PAGE_MAX / 4).await?;
         for chunk in page.letters.chunks(TOGETHER) {
-            let tried = changed::tried(office, &transform.program, chunk, false).await?;
+            let tried = changed::tried(&runner, &transform.program, chunk, false).await?;
             let tried = tried.map_err(|faults| OfficeError::Invalid(printed(&faults)))?;
             for (letter, outcome) in chunk.iter().zip(tried) {
                 counts.count(&outcome);

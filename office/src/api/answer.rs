@@ -4,8 +4,12 @@ use crate::error::{OfficeError, chain};
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use domain::gate::Condition;
+use domain::limits::ERROR_BYTES_MAX;
+use domain::text::head;
+use transform::WorkerError;
 use wire::{ErrorBody, ErrorCode};
 
 /// The response of a handler.
@@ -27,12 +31,17 @@ pub struct ApiError {
     pub unmet: Vec<Condition>,
     /// Details for the log.
     pub log: Option<String>,
+    /// After how many seconds a retry is worthwhile (`Retry-After`).
+    pub retry_after_s: Option<u32>,
 }
+
+/// A preview takes about this long, seconds; then another one finds a place.
+const PREVIEW_S: u32 = 5;
 
 impl ApiError {
     /// Returns an error with a code and a message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), unmet: Vec::new(), log: None }
+        Self { code, message: message.into(), unmet: Vec::new(), log: None, retry_after_s: None }
     }
 
     /// Returns the HTTP status of the code.
@@ -42,7 +51,9 @@ impl ApiError {
             ErrorCode::Forbidden => StatusCode::FORBIDDEN,
             ErrorCode::NotFound => StatusCode::NOT_FOUND,
             ErrorCode::Invalid => StatusCode::BAD_REQUEST,
+            ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ErrorCode::GateClosed | ErrorCode::Conflict => StatusCode::CONFLICT,
             ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -70,12 +81,13 @@ impl From<OfficeError> for ApiError {
             OfficeError::NoGroup(_)
             | OfficeError::NoLetter(_)
             | OfficeError::NoReplay(_)
-            | OfficeError::NoTransform(_) => ErrorCode::NotFound,
+            | OfficeError::NoTransform(_)
+            | OfficeError::NoVersion => ErrorCode::NotFound,
             OfficeError::NoPlan | OfficeError::PlanChanged | OfficeError::OutOfDate | OfficeError::NotNow(_) => {
                 ErrorCode::Conflict
             }
             OfficeError::GateClosed(_) => ErrorCode::GateClosed,
-            OfficeError::Invalid(_) | OfficeError::Plan(_) => ErrorCode::Invalid,
+            OfficeError::Invalid(_) | OfficeError::Plan(_) | OfficeError::Filter(_) => ErrorCode::Invalid,
             OfficeError::Contended { .. } | OfficeError::Queue(_) | OfficeError::Transform(_) => ErrorCode::Unavailable,
             OfficeError::Store(_) | OfficeError::StepRefused { .. } | OfficeError::NoAnswer { .. } => {
                 ErrorCode::Internal
@@ -91,8 +103,9 @@ impl From<OfficeError> for ApiError {
             }
             _ => sentence(error.to_string()),
         };
+        let retry_after_s = matches!(error, OfficeError::Transform(WorkerError::Busy)).then_some(PREVIEW_S);
         let unmet = if let OfficeError::GateClosed(unmet) = error { unmet } else { Vec::new() };
-        Self { code, message, unmet, log }
+        Self { code, message, unmet, log, retry_after_s }
     }
 }
 
@@ -104,22 +117,34 @@ impl From<crate::port::StoreError> for ApiError {
 
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> Self {
-        let too_large = rejection.status() == StatusCode::PAYLOAD_TOO_LARGE;
-        let code = if too_large { ErrorCode::TooLarge } else { ErrorCode::Invalid };
-        Self::new(code, format!("Invalid request body: {}.", rejection.body_text()))
+        let code = match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::TooLarge,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => ErrorCode::UnsupportedMediaType,
+            _ => ErrorCode::Invalid,
+        };
+        Self::new(code, format!("Invalid request body: {}.", repeated(&rejection.body_text())))
     }
 }
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> Self {
-        Self::new(ErrorCode::Invalid, format!("Invalid query: {}.", rejection.body_text()))
+        Self::new(ErrorCode::Invalid, format!("Invalid query: {}.", repeated(&rejection.body_text())))
     }
+}
+
+/// Returns a parser's message without the long part: it repeats names of the request.
+fn repeated(message: &str) -> String {
+    let start = head(message, ERROR_BYTES_MAX);
+    if start.len() < message.len() { format!("{start}…") } else { start.into() }
 }
 
 impl IntoResponse for ApiError {
     /// [`super::finish`] adds the request id to the body, and writes the log line.
     fn into_response(self) -> Response {
         let mut response = (self.status(), Json(self.body(""))).into_response();
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
         response.extensions_mut().insert(self);
         response
     }
@@ -129,10 +154,6 @@ pub(super) async fn no_such_path() -> ApiError {
     ApiError::new(ErrorCode::NotFound, "Not found. See /api/v1/openapi.json for all endpoints.")
 }
 
-pub(super) async fn no_such_method() -> Response {
-    let error =
-        ApiError::new(ErrorCode::Invalid, "Method not allowed here. See /api/v1/openapi.json for all endpoints.");
-    let mut response = error.into_response();
-    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-    response
+pub(super) async fn no_such_method() -> ApiError {
+    ApiError::new(ErrorCode::MethodNotAllowed, "Method not allowed here. See /api/v1/openapi.json for all endpoints.")
 }

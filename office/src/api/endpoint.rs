@@ -2,6 +2,7 @@
 
 use super::Api;
 use super::layers::authorise;
+use super::params::{self, Query};
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::middleware;
@@ -9,22 +10,15 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use domain::role::Permission;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-/// A query parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct Query {
-    /// Its name.
-    pub name: &'static str,
-    /// Its meaning.
-    pub meaning: &'static str,
-}
-
 async fn no_handler() {}
 
-const JSON: &[&str] = &["application/json"];
+/// The media type of every response but files.
+pub(super) const JSON: &[&str] = &["application/json"];
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// One endpoint. Endpoints with the same path and different methods are combined.
+#[derive(Clone)]
 pub struct Endpoint {
     /// The path below the API's root, with `{parameters}`.
     pub path: &'static str,
@@ -125,14 +119,16 @@ impl Endpoint {
         Self { query, ..self }
     }
 
-    /// Returns the handler behind its permission check. No endpoint of the table is reachable without that check.
+    /// Returns the handler behind the checks of its permission and of its parameters. No endpoint of the table is
+    /// reachable without them. The permission comes first: others learn nothing about parameters.
     pub(super) fn guarded(&self, api: &Api) -> MethodRouter<Api> {
+        let route = self.route.clone().route_layer(middleware::from_fn_with_state(self.query, params::check));
         match self.permission {
             Some(permission) => {
                 let guard = middleware::from_fn_with_state((api.clone(), permission), authorise);
-                self.route.clone().route_layer(guard)
+                route.route_layer(guard)
             }
-            None => self.route.clone(),
+            None => route,
         }
     }
 }

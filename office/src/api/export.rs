@@ -1,25 +1,29 @@
 //! Files: the audit log of a group, and the outcome of every letter of a replay, as JSON lines or CSV.
 //!
-//! A response has at most [`ROWS_MAX`] rows; the header `dlo-next` is the cursor of the next response.
+//! A response has at most [`ROWS_MAX`] rows; the header `dlo-next` is the cursor of the next response. Who saved a file
+//! is in the audit log.
 
-use super::Api;
 use super::answer::ApiError;
+use super::cell::harmless;
 use super::pages::PageQuery;
 use super::replays::rows_of;
+use super::views::{View, Views};
+use super::{Api, Caller};
 use crate::error::OfficeError;
 use crate::intake::json_name;
 use crate::port::Cursor;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Extension, Path, Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use domain::audit::AuditRecord;
+use domain::audit::{Act, AuditRecord};
 use domain::id::{GroupId, ReplayId};
 use domain::limits::PAGE_MAX;
 use domain::replay::{Confirmation, Outcome};
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use wire::{EntryRow, ErrorCode};
@@ -38,6 +42,16 @@ pub(super) enum Form {
     Jsonl,
     /// Comma-separated values (RFC 4180), for spreadsheets.
     Csv,
+}
+
+impl Form {
+    /// Returns the format in words.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Jsonl => "JSON Lines",
+            Self::Csv => "CSV",
+        }
+    }
 }
 
 /// The requested file.
@@ -130,15 +144,10 @@ fn moment(at: Timestamp) -> String {
     moment.unwrap_or_else(|| at.as_ms().to_string())
 }
 
-/// Returns a cell that no spreadsheet runs as a formula (OWASP, CSV injection): the text of a letter may come from
-/// anyone.
-fn harmless(cell: String) -> String {
-    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && cell.parse::<f64>().is_err();
-    if is_formula { format!("'{cell}") } else { cell }
-}
-
 pub(super) async fn of_group(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Extension(views): Extension<Arc<Views>>,
     Path(id): Path<GroupId>,
     query: Result<Query<FileQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
@@ -147,6 +156,8 @@ pub(super) async fn of_group(
     if store.group(&id).await?.is_none() {
         return Err(OfficeError::NoGroup(id).into());
     }
+    let detail = format!("Group history as {}", query.form.label());
+    views.record(&api, &caller, View { act: Act::HistoryExported, group: &id, replay: None, detail }).await?;
     let (mut rows, mut cursor) = (Vec::new(), query.page().cursor());
     while rows.len() < ROWS_MAX {
         let page = store.audit(&id, cursor.as_ref(), PAGE_MAX).await?;
@@ -161,14 +172,17 @@ pub(super) async fn of_group(
 
 pub(super) async fn of_replay(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Extension(views): Extension<Arc<Views>>,
     Path(id): Path<ReplayId>,
     query: Result<Query<FileQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(query) = query?;
     let store = &api.office.store;
-    if store.replay(&id).await?.is_none() {
-        return Err(OfficeError::NoReplay(id).into());
-    }
+    let replay = store.replay(&id).await?.ok_or_else(|| OfficeError::NoReplay(id.clone()))?;
+    let detail = format!("Replay history as {}", query.form.label());
+    let view = View { act: Act::HistoryExported, group: replay.group(), replay: Some(&id), detail };
+    views.record(&api, &caller, view).await?;
     let (mut rows, mut cursor) = (Vec::new(), query.page().cursor());
     while rows.len() < ROWS_MAX {
         let page = store.entries(&id, None, None, cursor.as_ref(), PAGE_MAX).await?;
@@ -227,7 +241,7 @@ fn table<R: Row>(rows: &[R], first: bool) -> Result<Vec<u8>, csv::Error> {
         table.write_record(R::COLUMNS)?;
     }
     for row in rows {
-        table.write_record(row.cells().into_iter().map(harmless))?;
+        table.write_record(row.cells().iter().map(|cell| harmless(cell)))?;
     }
     table.into_inner().map_err(|error| csv::Error::from(error.into_error()))
 }
@@ -256,16 +270,6 @@ mod tests {
         let row = "2027-01-15T08:00:00.123Z,otto,replay_paused,g,,'=cmd|' /C calc'!A0,\"said \"\"stop\"\",\nand meant it\"\r\n";
         assert_eq!(text(true), format!("at,actor,act,group,replay,detail,reason\r\n{row}"));
         assert_eq!(text(false), row);
-    }
-
-    #[test]
-    fn only_formulas_are_escaped() {
-        for formula in ["=1+1", "+1+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "=", "-"] {
-            assert_eq!(harmless(formula.into()), format!("'{formula}"));
-        }
-        for plain in ["", "1", "-12.50", "+4", "a=1", "ord_1", "'quoted"] {
-            assert_eq!(harmless(plain.into()), plain);
-        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Groups: the list, the details of a group, and the acts on it.
 
 use super::answer::{Answer, ApiError, body};
-use super::pages::{PageQuery, next_of};
 use super::replays::view;
 use super::{Api, Caller};
 use crate::act;
@@ -10,8 +9,8 @@ use crate::gate::{LettersToSend, Moment, judge};
 use crate::merged::{self, MergedGroup};
 use crate::office::Office;
 use crate::port::GroupFacts;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Extension, Json, Path, Query, State};
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Extension, Json, Path, State};
 use domain::group::merging::name;
 use domain::group::{GroupState, Variant, arrival_bucket};
 use domain::id::GroupId;
@@ -20,24 +19,13 @@ use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, PAGE_MAX
 use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use wire::{
-    AuditPage, DeclareFixRequest, DeploymentRequest, GroupDetail, GroupName, GroupRow, GroupsAnswer, Me, MergedVariant,
+    DeclareFixRequest, DeploymentRequest, GroupDetail, GroupName, GroupRow, GroupsAnswer, Me, MergedVariant,
     NoteRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview,
     Summary, UnmergeRequest, attention,
 };
 
 pub(super) async fn me(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Json<Me> {
-    Json(me_of(&api, &caller))
-}
-
-/// Describes the caller.
-pub(super) fn me_of(api: &Api, caller: &Caller) -> Me {
-    let permissions = Permission::ALL.into_iter().filter(|permission| caller.role.may(*permission));
-    Me {
-        name: caller.actor.clone(),
-        role: caller.role,
-        permissions: permissions.collect(),
-        office: api.name.to_string(),
-    }
+    Json(api.me(&caller))
 }
 
 pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
@@ -117,8 +105,9 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     let read = merged::read(&*office.store, id, first_bucket(now)).await?;
     let MergedGroup { facts, members } = read.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
     let to_send = LettersToSend::now(office, &facts).await?;
-    let approver = caller.role.may(Permission::Approve).then_some(&caller.actor);
-    let judged = judge(office, &facts, &to_send, Moment::Approval { approver, waivers: &[] }).await?;
+    let approver = caller.role.may(Permission::Approve).then(|| caller.person());
+    let moment = Moment::Approval { approver: approver.as_ref(), waivers: &[] };
+    let judged = judge(office, &facts, &to_send, moment).await?;
     let plan = match (&facts.group.state, office.store.plan(id).await?) {
         // The plan of another fix cannot be approved, so it is not shown.
         (GroupState::FixDeclared { fix }, Some(plan)) if plan.fix == *fix => Some(plan_view(&facts, plan)),
@@ -182,7 +171,7 @@ pub(super) async fn declare_fix(
     Path(id): Path<GroupId>,
     request: Result<Json<DeclareFixRequest>, JsonRejection>,
 ) -> Answer<GroupDetail> {
-    act::declare_fix(&api.office, &caller.actor, &id, &body(request)?).await?;
+    act::declare_fix(&api.office, caller.person(), &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 
@@ -254,19 +243,6 @@ pub(super) async fn preview(
     let rules = body(request)?.groups;
     let groups = merged::variants(&*api.office.store).await?;
     Ok(Json(RulesPreview::new(&groups, &api.office.policy.groups, &rules)))
-}
-
-pub(super) async fn audit(
-    State(api): State<Api>,
-    Path(id): Path<GroupId>,
-    page: Result<Query<PageQuery>, QueryRejection>,
-) -> Answer<AuditPage> {
-    let Query(page) = page?;
-    if api.office.store.group(&id).await?.is_none() {
-        return Err(OfficeError::NoGroup(id).into());
-    }
-    let records = api.office.store.audit(&id, page.cursor().as_ref(), page.limit()).await?;
-    Ok(Json(AuditPage { next: next_of(&records), records: records.items }))
 }
 
 pub(super) async fn report_deployment(

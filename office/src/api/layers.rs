@@ -2,17 +2,21 @@
 //! response.
 
 use super::answer::ApiError;
+use super::door::Door;
 use super::{Api, Caller};
-use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, WWW_AUTHENTICATE};
+use axum::http::header::{
+    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use domain::id::to_hex;
 use domain::role::Permission;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 use std::time::Instant;
 use wire::ErrorCode;
 
@@ -23,20 +27,23 @@ const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Calls the handler if the caller has the permission.
 pub(super) async fn authorise(
     State((api, permission)): State<(Api, Permission)>,
+    Extension(door): Extension<Arc<Door>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(str::trim).map(String::from);
     let caller = match token {
-        Some(token) => api.identify.who(&token, api.office.now()).await,
-        None => None,
+        Some(token) => door.admit(&api, &token).await,
+        None => Err(ApiError::new(ErrorCode::SignedOut, "You are signed out. Sign in again.")),
     };
-    let Some(caller) = caller else {
-        let error = ApiError::new(ErrorCode::SignedOut, "You are signed out. Sign in again.");
-        let mut response = error.into_response();
-        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        return response;
+    let caller = match caller {
+        Ok(caller) => caller,
+        Err(error) => {
+            let mut response = error.into_response();
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            return response;
+        }
     };
     if !caller.role.may(permission) {
         tracing::warn!(actor = %caller.actor, role = caller.role.as_str(), ?permission, "a call without permission was rejected");
@@ -66,8 +73,10 @@ pub async fn finish(request: Request, next: Next) -> Response {
         Some(error) => {
             let (parts, _) = response.into_parts();
             let mut whole = (parts.status, Json(error.body(&request_id))).into_response();
-            if let Some(challenge) = parts.headers.get(WWW_AUTHENTICATE) {
-                whole.headers_mut().insert(WWW_AUTHENTICATE, challenge.clone());
+            for name in [WWW_AUTHENTICATE, ALLOW, RETRY_AFTER] {
+                if let Some(value) = parts.headers.get(&name) {
+                    whole.headers_mut().insert(name, value.clone());
+                }
             }
             whole
         }

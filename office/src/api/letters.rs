@@ -1,19 +1,22 @@
 //! Letters: the list of a group, and the details of a letter with its payload.
 
-use super::Api;
 use super::answer::ApiError;
 use super::pages::next_of;
+use super::views::{View, Views};
+use super::{Api, Caller};
 use crate::error::OfficeError;
 use crate::letters;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Extension, Path, Query, State};
+use domain::audit::Act;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId};
 use domain::letter::LetterStateKind;
 use domain::limits::PAGE_MAX;
 use domain::time::Timestamp;
 use serde::Deserialize;
+use std::sync::Arc;
 use wire::{LetterDetail, LetterRow, LettersPage};
 
 /// The requested letters.
@@ -59,8 +62,16 @@ pub(super) async fn of_group(
     Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::new).collect(), next }))
 }
 
-pub(super) async fn show(State(api): State<Api>, Path(id): Path<LetterId>) -> Result<Json<LetterDetail>, ApiError> {
+pub(super) async fn show(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Extension(views): Extension<Arc<Views>>,
+    Path(id): Path<LetterId>,
+) -> Result<Json<LetterDetail>, ApiError> {
     let letter = api.office.store.letter(&id).await?.ok_or_else(|| OfficeError::NoLetter(id.clone()))?;
+    let detail = format!("Letter {id}");
+    let view = View { act: Act::PayloadViewed, group: &letter.group, replay: None, detail };
+    views.record(&api, &caller, view).await?;
     let mut deaths = api.office.store.deaths(&id).await?;
     if deaths.is_empty() {
         deaths.push(letter.latest_death(&letter.original_message_id, None));

@@ -1,10 +1,25 @@
 //! The OpenAPI document, generated from the table of endpoints and the schemas of the wire types.
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, JSON};
+use super::params;
+use axum::body::Bytes;
+use axum::http::Method;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::{MethodRouter, get};
+use domain::role::Role;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
+use std::sync::{Arc, LazyLock};
 use wire::{API_ROOT, ErrorBody};
+
+/// Returns the route that responds with the document. It is made when someone first asks for it, once, and shared by all
+/// responses: as a tree it takes several times its length, and most processes never need it.
+pub(super) fn route<S: Clone + Send + Sync + 'static>(endpoints: &[Endpoint]) -> MethodRouter<S> {
+    let endpoints = endpoints.to_vec();
+    let text = Arc::new(LazyLock::new(move || Bytes::from(document(&endpoints).to_string())));
+    get(async move || ([(CONTENT_TYPE, "application/json")], Bytes::clone(&text)))
+}
 
 /// Returns the document of these endpoints: OpenAPI 3.1, whose schemas are JSON Schema 2020-12.
 pub fn document(endpoints: &[Endpoint]) -> Value {
@@ -52,25 +67,19 @@ fn sorted(value: Value) -> Value {
 }
 
 fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
-    let in_path = endpoint.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    let mut parameters: Vec<_> = in_path
-        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
+    let parameters: Vec<_> = ids(endpoint)
+        .map(|name| {
+            let id = params::id_schema();
+            json!({ "name": name, "in": "path", "required": true, "description": format!("the id of the {name}"), "schema": id })
+        })
+        .chain(endpoint.query.iter().map(|query| {
+            json!({ "name": query.name, "in": "query", "description": query.meaning, "schema": query.form.schema() })
+        }))
         .collect();
-    parameters.extend(endpoint.query.iter().map(|query| {
-        json!({ "name": query.name, "in": "query", "description": query.meaning, "schema": { "type": "string" } })
-    }));
-    let error = json!({
-        "description": "An error",
-        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorBody" } } },
-    });
-    let schema = (endpoint.response)(generator);
-    let content: Map<String, Value> =
-        endpoint.media_types.iter().map(|kind| ((*kind).to_string(), json!({ "schema": schema }))).collect();
-    let response = json!({ "description": "Done", "content": content });
     let mut operation = json!({
         "summary": endpoint.summary,
         "parameters": parameters,
-        "responses": { "200": response, "default": error },
+        "responses": responses(endpoint, generator),
     });
     if endpoint.deprecated {
         operation["deprecated"] = json!(true);
@@ -87,4 +96,51 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         operation["x-least-role"] = json!(permission.least_role().as_str());
     }
     operation
+}
+
+/// Returns the names of the ids in an endpoint's path.
+fn ids(endpoint: &Endpoint) -> impl Iterator<Item = &'static str> + use<> {
+    endpoint.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+/// Returns every response of an endpoint by its status. `default` is what a proxy or a server in front may say.
+fn responses(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
+    let schema = (endpoint.response)(generator);
+    let content: Map<String, Value> =
+        endpoint.media_types.iter().map(|kind| ((*kind).to_string(), json!({ "schema": schema }))).collect();
+    let text = |description: &str| json!({ "description": description, "schema": { "type": "string" } });
+    let mut headers = json!({ "x-request-id": text("the request's id, for finding it in the log") });
+    let reads = endpoint.method == Method::GET;
+    if reads {
+        headers["etag"] = text("send it back as If-None-Match");
+    }
+    if endpoint.media_types != JSON {
+        headers["dlo-next"] = text("the cursor of the next response; missing from the last");
+    }
+    let mut responses = json!({ "200": { "description": "Done", "headers": headers, "content": content } });
+    if reads {
+        responses["304"] = json!({ "description": "Not changed since the response with this ETag" });
+    }
+    let sends = endpoint.request.is_some();
+    let acts = sends && endpoint.permission.is_some();
+    let restricted = endpoint.permission.is_some_and(|permission| permission.least_role() > Role::Viewer);
+    for (status, happens, description) in [
+        ("400", true, "A parameter or the request body is invalid; the message says which"),
+        ("401", endpoint.permission.is_some() || sends, "Signed out"),
+        ("403", restricted, "The caller's role does not have the permission"),
+        ("404", ids(endpoint).next().is_some(), "Not found"),
+        ("409", acts, "The state does not allow this now, or conditions of the gate are not met"),
+        ("413", sends || reads, "The request or the response is too large"),
+        ("415", sends, "The request body is not JSON"),
+        ("500", true, "The office failed internally"),
+        ("503", true, "A part of the office does not respond; try again"),
+        ("default", true, "Any other error"),
+    ] {
+        if happens {
+            let schema = json!({ "$ref": "#/components/schemas/ErrorBody" });
+            responses[status] =
+                json!({ "description": description, "content": { "application/json": { "schema": schema } } });
+        }
+    }
+    responses
 }

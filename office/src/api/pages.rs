@@ -1,11 +1,11 @@
-//! Query parameters of lists.
+//! Query parameters of lists. [`super::params`] has checked them before a handler sees them.
 
 use crate::port::{Cursor, Page};
 use domain::limits::PAGE_MAX;
 use serde::Deserialize;
 
 /// Rows of a page unless the caller asks for another number.
-const PAGE_DEFAULT: usize = 50;
+pub(super) const PAGE_DEFAULT: usize = 50;
 
 /// The requested page of a list.
 #[derive(Debug, Default, Deserialize)]
@@ -18,7 +18,7 @@ pub(super) struct PageQuery {
 
 impl PageQuery {
     pub(super) fn cursor(&self) -> Option<Cursor> {
-        self.cursor.clone().filter(|text| !text.is_empty()).map(Cursor)
+        self.cursor.clone().map(Cursor)
     }
 
     pub(super) fn limit(&self) -> usize {

@@ -34,7 +34,7 @@ pub(super) async fn approve(
     Path(group): Path<GroupId>,
     request: Result<Json<ApproveRequest>, JsonRejection>,
 ) -> Answer<ReplayView> {
-    let replay = act::approve(&api.office, &caller.actor, &group, &body(request)?).await?;
+    let replay = act::approve(&api.office, caller.person(), &group, &body(request)?).await?;
     view(&api.office, replay).await.map(Json)
 }
 
@@ -123,6 +123,6 @@ pub(super) async fn resume(
     Path(id): Path<ReplayId>,
     request: Result<Json<ResumeRequest>, JsonRejection>,
 ) -> Answer<ReplayView> {
-    let replay = act::resume(&api.office, &caller.actor, &id, &body(request)?).await?;
+    let replay = act::resume(&api.office, caller.person(), &id, &body(request)?).await?;
     view(&api.office, replay).await.map(Json)
 }

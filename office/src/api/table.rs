@@ -1,8 +1,14 @@
 //! The table of endpoints.
 
-use super::endpoint::{Endpoint, Query};
-use super::{export, groups, letters, replays, transforms};
+use super::endpoint::Endpoint;
+use super::pages::PAGE_DEFAULT;
+use super::params::{Form, Query};
+use super::{audit, export, groups, letters, replays, transforms};
+use crate::port::Listed;
 use domain::deployment::Deployment;
+use domain::letter::LetterStateKind;
+use domain::limits::{FILTER_CHARS_MAX, PAGE_MAX, TIME_MS_MAX, WAVES_MAX};
+use domain::replay::OutcomeKind;
 use domain::role::Permission;
 use domain::transform::{DryRun, Transform};
 use wire::{
@@ -12,26 +18,69 @@ use wire::{
     SaveTransformRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
 
-const CURSOR: Query = Query { name: "cursor", meaning: "the `next` of the previous page" };
-const LIMIT: Query = Query { name: "limit", meaning: "rows per page, 1 to 200; default 50" };
-const FORM: Query = Query { name: "form", meaning: "jsonl or csv; default jsonl" };
-const FILE_CURSOR: Query = Query { name: "cursor", meaning: "the header `dlo-next` of the previous response" };
-const STATE: Query = Query { name: "state", meaning: "waiting, in_replay, quarantined or delivered; default all" };
+/// A cursor of a list, as a page gives it.
+const fn cursor(list: Listed) -> Query {
+    Query { name: "cursor", meaning: "the `next` of the previous page", form: Form::Cursor(list) }
+}
+
+/// A cursor of a list, as a file gives it.
+const fn file_cursor(list: Listed) -> Query {
+    Query { name: "cursor", meaning: "the header `dlo-next` of the previous response", form: Form::Cursor(list) }
+}
+
+/// A moment, in milliseconds since 1970.
+const fn moment(name: &'static str, meaning: &'static str) -> Query {
+    Query { name, meaning, form: Form::Number { min: 0, max: TIME_MS_MAX, default: None } }
+}
+
+const fn text(name: &'static str, meaning: &'static str) -> Query {
+    Query { name, meaning, form: Form::Text { chars_max: FILTER_CHARS_MAX } }
+}
+
+const LIMIT: Query = Query {
+    name: "limit",
+    meaning: "rows per page",
+    form: Form::Number { min: 1, max: PAGE_MAX as i64, default: Some(PAGE_DEFAULT as i64) },
+};
+const FORM: Query = Query { name: "form", meaning: "default jsonl", form: Form::Word(|| vec!["jsonl", "csv"]) };
+const STATE: Query = Query {
+    name: "state",
+    meaning: "default all",
+    form: Form::Word(|| LetterStateKind::ALL.map(LetterStateKind::as_str).to_vec()),
+};
 /// The filter of letters, with the same names as in a plan.
 const LETTERS: &[Query] = &[
     STATE,
-    Query { name: "message_type", meaning: "the message type, exactly" },
-    Query { name: "tenant", meaning: "the tenant, exactly" },
-    Query { name: "died_from", meaning: "last died at or after this time, milliseconds" },
-    Query { name: "died_before", meaning: "last died before this time, milliseconds" },
-    Query { name: "replays_max", meaning: "at most this many replays" },
-    CURSOR,
+    text("message_type", "the message type, exactly"),
+    text("tenant", "the tenant, exactly"),
+    moment("died_from", "last died at or after this time, milliseconds"),
+    moment("died_before", "last died before this time, milliseconds"),
+    Query {
+        name: "replays_max",
+        meaning: "at most this many replays",
+        form: Form::Number { min: 0, max: u32::MAX as i64, default: None },
+    },
+    cursor(Listed::Letters),
     LIMIT,
 ];
-const WAVE: Query = Query { name: "wave", meaning: "the wave, from 0; default all" };
+const AUDIT: &[Query] = &[
+    Query {
+        name: "views",
+        meaning: "whether to include who viewed payloads and exported histories; default true",
+        form: Form::Word(|| vec!["true", "false"]),
+    },
+    cursor(Listed::Audit),
+    LIMIT,
+];
+const WAVE: Query = Query {
+    name: "wave",
+    meaning: "the wave, from 0; default all",
+    form: Form::Number { min: 0, max: WAVES_MAX as i64 - 1, default: None },
+};
 const OUTCOME: Query = Query {
     name: "outcome",
-    meaning: "pending, sending, in_flight, delivered, returned, expired or skipped; default all",
+    meaning: "default all",
+    form: Form::Word(|| OutcomeKind::ALL.map(OutcomeKind::as_str).to_vec()),
 };
 
 /// Returns the endpoints that every office has. Each platform adds its own way to sign in.
@@ -47,8 +96,12 @@ fn reading() -> Vec<Endpoint> {
         Endpoint::get::<GroupDetail, _>("/groups/{group}", "A group with its gate, plan and replay", groups::show),
         Endpoint::get::<LettersPage, _>("/groups/{group}/letters", "The letters of a group", letters::of_group)
             .with_query(LETTERS),
-        Endpoint::get::<AuditPage, _>("/groups/{group}/audit", "The audit log of a group, newest first", groups::audit)
-            .with_query(&[CURSOR, LIMIT]),
+        Endpoint::get::<AuditPage, _>(
+            "/groups/{group}/audit",
+            "The audit log of a group, newest first",
+            audit::of_group,
+        )
+        .with_query(AUDIT),
         Endpoint::get::<TransformsAnswer, _>(
             "/groups/{group}/transform",
             "The versions of a group's payload transform, newest first",
@@ -60,18 +113,18 @@ fn reading() -> Vec<Endpoint> {
             letters::show,
         ),
         Endpoint::get::<ReplaysAnswer, _>("/replays", "Replays, newest first", replays::list)
-            .with_query(&[CURSOR, LIMIT]),
+            .with_query(const { &[cursor(Listed::Replays), LIMIT] }),
         Endpoint::get::<ReplayView, _>("/replays/{replay}", "A replay with its ledger", replays::show),
         Endpoint::get::<EntriesPage, _>("/replays/{replay}/entries", "The letters of a replay", replays::entries)
-            .with_query(&[WAVE, OUTCOME, CURSOR, LIMIT]),
+            .with_query(const { &[WAVE, OUTCOME, cursor(Listed::Entries), LIMIT] }),
         Endpoint::file("/groups/{group}/history", "The audit log of a group as a file, newest first", export::of_group)
-            .with_query(&[FORM, FILE_CURSOR]),
+            .with_query(const { &[FORM, file_cursor(Listed::Audit)] }),
         Endpoint::file(
             "/replays/{replay}/history",
             "The outcome of every letter of a replay as a file",
             export::of_replay,
         )
-        .with_query(&[FORM, FILE_CURSOR]),
+        .with_query(const { &[FORM, file_cursor(Listed::Entries)] }),
     ]
 }
 

@@ -1,13 +1,16 @@
 //! Payload transforms: the versions of a group, saving a version, previews and dry runs.
 
 use super::answer::{Answer, body};
+use super::views::{View, Views};
 use super::{Api, Caller};
 use crate::act;
 use crate::error::OfficeError;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Extension, Json, Path, State};
+use domain::audit::Act;
 use domain::id::GroupId;
 use domain::transform::{DryRun, Transform};
+use std::sync::Arc;
 use wire::{
     DryRunRequest, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView, TransformsAnswer,
 };
@@ -33,10 +36,18 @@ pub(super) async fn save(
 
 pub(super) async fn preview(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Extension(views): Extension<Arc<Views>>,
     Path(id): Path<GroupId>,
     request: Result<Json<PreviewTransformRequest>, JsonRejection>,
 ) -> Answer<TransformPreview> {
-    Ok(Json(act::preview(&api.office, &id, &body(request)?).await?))
+    let preview = act::preview(&api.office, &id, &body(request)?).await?;
+    if !preview.letters.is_empty() {
+        let detail = "Values of letters in a preview of a transform".to_string();
+        let view = View { act: Act::PayloadViewed, group: &id, replay: None, detail };
+        views.record(&api, &caller, view).await?;
+    }
+    Ok(Json(preview))
 }
 
 pub(super) async fn dry_run(

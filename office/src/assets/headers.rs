@@ -1,7 +1,11 @@
 //! The security headers of every response, files and API alike.
 
-use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use axum::extract::Request;
+use axum::http::header::{
+    CONTENT_SECURITY_POLICY, HOST, HeaderName, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::middleware::Next;
 use axum::response::Response;
 
 /// Allows only our own files, and no inline script or style. WebAssembly may be compiled; `eval` may not run.
@@ -29,4 +33,24 @@ pub async fn secure(mut response: Response) -> Response {
         response.headers_mut().entry(name).or_insert(value);
     }
     response
+}
+
+/// For two years, browsers reach this host over TLS only (RFC 6797).
+const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=63072000");
+
+/// Tells browsers to use TLS only, except on this machine, where there is none; for `axum::middleware::from_fn`.
+pub async fn tls_only(request: Request, next: Next) -> Response {
+    let is_here = is_loopback(request.headers());
+    let mut response = next.run(request).await;
+    if !is_here {
+        response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, TLS_ONLY);
+    }
+    response
+}
+
+fn is_loopback(headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+    matches!(name, "127.0.0.1" | "[::1]" | "localhost") || name.ends_with(".localhost")
 }

@@ -9,14 +9,14 @@ use crate::office::Office;
 use crate::port::{Expect, Write};
 use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
-use domain::id::GroupId;
+use domain::id::{GroupId, LetterId};
 use domain::letter::Letter;
 use domain::time::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// How often a commit is tried. Each conflict either removes at least one letter or reads at least one variant again,
-/// or was a passing conflict on a counter.
-const TRIES_MAX: usize = 2 * domain::limits::KEEP_LETTERS_MAX + 8;
+/// How often a commit is tried. Each conflict removes at least one letter, gives it its own id, or reads at least one
+/// variant again, or was a passing conflict on a counter.
+const TRIES_MAX: usize = 3 * domain::limits::KEEP_LETTERS_MAX + 8;
 
 struct Fresh {
     source: ReadMessage,
@@ -26,17 +26,14 @@ struct Fresh {
 /// Stores a chunk of messages that no replay of ours sent.
 pub(super) async fn keep(office: &Office, chunk: Vec<ReadMessage>, report: &mut Report, measures: &mut Measures) {
     let now = office.now();
-    let mut fresh = Vec::with_capacity(chunk.len());
-    let mut ids = BTreeSet::new();
+    let mut fresh: Vec<Fresh> = Vec::with_capacity(chunk.len());
     for source in chunk {
         let retention = office.retention(&source.message.dlq).await;
         let letter = Letter::first(&source.message, source.reading.clone(), retention, now);
-        // Two messages may be copies of one dead message: a consumer that was killed after it sent a message to the
-        // dead-letter queue, and before it deleted it, sends it again.
-        if ids.insert(letter.id.clone()) {
-            fresh.push(Fresh { source, letter });
-        } else {
-            report.duplicates += 1;
+        let known = |letter: &Letter| fresh.iter().find(|f| f.letter.id == letter.id).map(|f| f.letter.clone());
+        match beside(letter, known) {
+            Some(letter) => fresh.push(Fresh { source, letter }),
+            None => report.duplicates += 1,
         }
     }
     let mut batches = vec![fresh];
@@ -94,17 +91,48 @@ async fn commit_all(
         }
         let (writes, opened) = writes(fresh, &known, now);
         let Committed::Conflict(failed) = commit(office, writes).await? else { return Ok(opened) };
-        let mut stored = BTreeSet::new();
+        let mut taken = Vec::new();
         for write in failed {
             match write {
-                Write::Letter { letter, .. } => drop(stored.insert(letter.id)),
+                Write::Letter { letter, .. } => taken.push(letter.id),
                 Write::Variant { variant, .. } => drop(known.remove(&variant.id)),
                 _ => {}
             }
         }
-        let before = fresh.len();
-        fresh.retain(|f| !stored.contains(&f.letter.id));
-        report.duplicates += before - fresh.len();
+        report.duplicates += drop_duplicates(office, fresh, &taken).await?;
+    }
+}
+
+/// Removes the letters that are already stored. Those whose id belongs to another letter get their own. Returns the
+/// number of duplicates.
+async fn drop_duplicates(office: &Office, fresh: &mut Vec<Fresh>, taken: &[LetterId]) -> Result<usize, OfficeError> {
+    if taken.is_empty() {
+        return Ok(0);
+    }
+    let stored = office.store.letters(taken).await?;
+    let before = std::mem::take(fresh);
+    let count = before.len();
+    for Fresh { source, letter } in before {
+        let known = |letter: &Letter| {
+            let in_batch = fresh.iter().map(|f| &f.letter);
+            stored.iter().chain(in_batch).find(|known| known.id == letter.id).cloned()
+        };
+        if let Some(letter) = beside(letter, known) {
+            fresh.push(Fresh { source, letter });
+        }
+    }
+    Ok(count - fresh.len())
+}
+
+/// Returns a new letter under an id that no known letter has; `None` if it is a known letter once more. Two messages may
+/// be copies of one dead message: a consumer that was killed after it sent a message to the dead-letter queue, and before
+/// it deleted it, sends it again. But an id that a message claims proves nothing by itself.
+fn beside(letter: Letter, known: impl Fn(&Letter) -> Option<Letter>) -> Option<Letter> {
+    match known(&letter) {
+        None => Some(letter),
+        Some(other) if other.is_same_death(&letter) => None,
+        Some(_) if letter.is_under_its_own_id() => None,
+        Some(_) => beside(letter.under_its_own_id(), known),
     }
 }
 

@@ -1,4 +1,10 @@
-//! Returned letters: recognised by their marker, or by their message id on the main queue.
+//! Returned letters: messages that a replay sent and the consumer failed on again.
+//!
+//! A marker is only a hint, because consumers copy attributes and anyone can forge them. A message is a return if it has
+//! the message id that the main queue gave on sending. A message that SQS moved has that id for certain. In a message
+//! that a consumer dead-lettered by hand the id is a claim, so its body must also be the one that was sent. Only where
+//! the queue's answer was lost does the marker count, and then the whole content must be what was sent. Every other
+//! message is a letter of its own: nothing is dropped because of what a message says about itself.
 
 use super::keep::open_group;
 use super::{ReadMessage, Report};
@@ -13,10 +19,11 @@ use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
 use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
+use domain::message::Content;
 use domain::reading::Class;
 use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, Verdict};
 use domain::time::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The result for a message.
 pub(super) enum Kept {
@@ -32,15 +39,18 @@ pub(super) enum Kept {
 pub(super) async fn keep(
     office: &Office,
     source: &ReadMessage,
-    (replay, letter): &Sending,
+    sending: &Sending,
     report: &mut Report,
 ) -> Result<Kept, OfficeError> {
-    let mut tries = Tries::new(format!("letter {letter}"));
+    let mut tries = Tries::new(format!("letter {}", sending.letter));
     loop {
         tries.begin()?;
         // A marker with unknown ids is forged or from another office: the message is a new letter.
-        let Some(letter) = office.store.letter(letter).await? else { return Ok(Kept::NotOurs) };
-        let Some(entry) = office.store.entry(replay, &letter.id).await? else { return Ok(Kept::NotOurs) };
+        let Some(letter) = office.store.letter(&sending.letter).await? else { return Ok(Kept::NotOurs) };
+        let Some(entry) = office.store.entry(&sending.replay, &letter.id).await? else { return Ok(Kept::NotOurs) };
+        if !is_what_was_sent(source, sending, &letter, &entry) {
+            return Ok(Kept::NotOurs);
+        }
         if office.store.has_death(&letter.death_id(&source.reading.original_message_id)).await? {
             return Ok(Kept::Duplicate);
         }
@@ -67,24 +77,40 @@ async fn is_same_group(office: &Office, before: &GroupId, after: &GroupId) -> Re
     Ok(before == after || merged::group_of(store, before).await? == merged::group_of(store, after).await?)
 }
 
-/// The replay and the letter of a message that we sent.
-pub(super) type Sending = (ReplayId, LetterId);
+/// The send that a message may come from.
+pub(super) struct Sending {
+    replay: ReplayId,
+    letter: LetterId,
+    /// Whether the message has, or claims, the id that the main queue gave; otherwise only its marker names the send.
+    has_id: bool,
+}
 
-/// Finds the messages that we sent, by their id on the main queue. At most 200 messages.
-pub(super) async fn sendings(
-    office: &Office,
-    sources: &[ReadMessage],
-) -> Result<BTreeMap<MessageId, Sending>, OfficeError> {
-    let unmarked = sources.iter().filter(|source| source.reading.marker.is_none());
-    let ids: Vec<_> = unmarked.map(|source| source.reading.original_message_id.clone()).collect();
-    let mut sendings = if ids.is_empty() { BTreeMap::new() } else { office.store.sent(&ids).await? };
-    for source in sources {
-        if let Some(marker) = &source.reading.marker {
-            let sending = (marker.replay.clone(), marker.letter.clone());
-            sendings.insert(source.reading.original_message_id.clone(), sending);
+/// Finds the send that each message may come from. At most 200 messages.
+pub(super) async fn sendings(office: &Office, sources: &[ReadMessage]) -> Result<Vec<Option<Sending>>, OfficeError> {
+    let ids: BTreeSet<&MessageId> = sources.iter().map(|source| &source.reading.original_message_id).collect();
+    let ids: Vec<_> = ids.into_iter().cloned().collect();
+    let sent = if ids.is_empty() { BTreeMap::new() } else { office.store.sent(&ids).await? };
+    let sending = |source: &ReadMessage| match sent.get(&source.reading.original_message_id) {
+        Some((replay, letter)) => Some(Sending { replay: replay.clone(), letter: letter.clone(), has_id: true }),
+        None => {
+            let marker = source.reading.marker.clone()?;
+            Some(Sending { replay: marker.replay, letter: marker.letter, has_id: false })
         }
+    };
+    Ok(sources.iter().map(sending).collect())
+}
+
+/// Whether a message is what this replay sent for this letter; see the head of this module.
+fn is_what_was_sent(source: &ReadMessage, sending: &Sending, letter: &Letter, entry: &Entry) -> bool {
+    let ReadMessage { message, reading } = source;
+    let Content { body, attributes, .. } = &reading.original;
+    // The map of message ids may lag behind the entry.
+    let in_flight =
+        matches!(&entry.outcome, Outcome::InFlight { message_id, .. } if *message_id == reading.original_message_id);
+    if sending.has_id || in_flight {
+        return message.system.source_queue.is_some() || entry.sent_body(letter, body);
     }
-    Ok(sendings)
+    entry.has_unanswered_send() && entry.sent_body(letter, body) && *attributes == letter.content.attributes
 }
 
 /// The effects of a return.

@@ -5,6 +5,7 @@
 
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
+use domain::clock::ClockRecord;
 use domain::deployment::{Attached, Deployment};
 use domain::group::{CountsDelta, GroupCounts, Variant};
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
@@ -109,6 +110,8 @@ pub enum Write {
     },
     /// The consumers that are attached to a main queue. The store keeps the last write.
     Attached(Attached),
+    /// What the sweeps have seen of the clock. The store keeps the last write.
+    Clock(ClockRecord),
     /// An audit record. Append-only; records of the same time keep the order of their writes.
     Audit(Box<AuditRecord>),
 }
@@ -138,8 +141,8 @@ pub struct StoreError {
     pub refused: bool,
 }
 
-/// The position at which a page ended, as opaque text of the store. An unreadable cursor starts the list from its
-/// beginning.
+/// The position at which a page ended (see [`super::ListPosition`]). An unreadable cursor starts the list from its
+/// beginning; the API refuses it before that ([`super::Listed::accepts`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor(pub String);
 
@@ -270,6 +273,9 @@ pub trait Store: Send + Sync {
 
     /// Reads which consumers are attached to a main queue; `None` if the platform was never asked.
     async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError>;
+
+    /// Reads what the sweeps have seen of the clock; `None` before the first sweep.
+    async fn clock(&self) -> Result<Option<ClockRecord>, StoreError>;
 
     /// Lists the audit records of a group, newest first.
     async fn audit(

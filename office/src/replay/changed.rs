@@ -10,7 +10,7 @@ use domain::reading::Replayability;
 use domain::replay::{Replay, SkipReason};
 use domain::transform::{ChangedBy, DryCounts, FieldChange, ProgramFault, Transform, body_hash};
 use std::collections::BTreeMap;
-use transform::Applied;
+use transform::{Applied, Runner};
 
 /// The changed body of a letter.
 pub(crate) struct Changed {
@@ -26,13 +26,13 @@ pub(crate) type Tried = Result<Option<Changed>, String>;
 /// Runs a program over letters, in their order. Returns the faults of a program that does not compile. `tell` requests
 /// the changed fields.
 pub(crate) async fn tried(
-    office: &Office,
+    runner: &Runner<'_>,
     program: &str,
     letters: &[Letter],
     tell: bool,
 ) -> Result<Result<Vec<Tried>, Vec<ProgramFault>>, OfficeError> {
     let bodies: Vec<&str> = letters.iter().map(|letter| letter.content.body.as_str()).collect();
-    let outcomes = match office.transforms.run(program, &bodies, tell).await? {
+    let outcomes = match runner.run(program, &bodies, tell).await? {
         Ok(outcomes) => outcomes,
         Err(faults) => return Ok(Err(faults)),
     };
@@ -96,7 +96,7 @@ pub(super) async fn over(
     let is_sent = |change: &&Change| change.letter.is_some();
     let of = |change: &Change| letters.iter().find(|letter| letter.id == change.entry.letter);
     let to_be_sent: Vec<Letter> = changes.iter().filter(is_sent).filter_map(of).cloned().collect();
-    let tried = match tried(office, &transform.program, &to_be_sent, false).await? {
+    let tried = match tried(&office.transforms.sending(), &transform.program, &to_be_sent, false).await? {
         Ok(tried) => tried,
         // It compiled when it was saved; a fault now concerns every letter.
         Err(faults) => {

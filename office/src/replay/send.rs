@@ -8,11 +8,11 @@ use super::batch::{Change, Changed, Fence, commit, commit_over};
 use super::changed::{self, Bodies, program_of};
 use super::order::{Sendable, sendable};
 use super::settle::SETTLE_MAX;
-use super::transition::{enter, pause};
+use super::transition::{enter, pause, put};
 use crate::error::OfficeError;
 use crate::office::Office;
 use crate::payloads::PayloadChecks;
-use crate::port::{EntryFailure, Expect, Outgoing, Presence, QueueError, Write};
+use crate::port::{EntryFailure, Outgoing, Presence, QueueError};
 use domain::id::MessageId;
 use domain::letter::{Letter, LetterState};
 use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX};
@@ -89,12 +89,6 @@ async fn observe_first(office: &Office, replay: &Replay, wave: u32) -> Result<Di
     }
     let until = replay.window_ends_at(office.now());
     enter(office, replay, &ledger, wave, Phase::Observing { until }).await
-}
-
-/// Writes a replay. Returns whether it still had this version.
-pub(super) async fn put(office: &Office, replay: &Replay, version: u64) -> Result<bool, OfficeError> {
-    let write = Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(version) };
-    Ok(crate::commit::commit(office, vec![write]).await?.is_made())
 }
 
 /// Why a run of sends has ended.
@@ -278,16 +272,23 @@ impl Run<'_> {
         let now = self.office.now();
         // A letter without an answer stays in `sending`.
         let changes = batch.into_iter().zip(answers).map(|(Ready { entry, .. }, answer)| {
-            let (outcome, sends, letter) = match answer {
-                Ok(message_id) => (Outcome::InFlight { sent_at: now, message_id }, entry.sends, None),
+            let (mut after, mut letter) = (entry.clone(), Some(LetterState::Waiting));
+            match answer {
+                Ok(message_id) => {
+                    after.outcome = Outcome::InFlight { sent_at: now, message_id };
+                    after.answers += 1;
+                    letter = None;
+                }
                 Err(refused) if refused.sender_fault => {
                     tracing::warn!(letter = %entry.letter, code = refused.code, "the main queue refused a letter");
-                    let outcome = Outcome::skipped(SkipReason::Refused);
-                    (outcome, entry.sends, Some(LetterState::Waiting))
+                    after.outcome = Outcome::skipped(SkipReason::Refused);
                 }
-                Err(_) => (Outcome::Pending, entry.sends.saturating_sub(1), Some(LetterState::Waiting)),
-            };
-            Change { after: Entry { outcome, sends, ..entry.clone() }, entry, letter }
+                Err(_) => {
+                    after.outcome = Outcome::Pending;
+                    after.sends = entry.sends.saturating_sub(1);
+                }
+            }
+            Change { after, entry, letter }
         });
         commit(self.office, None, changes.collect()).await?;
         Ok(())

@@ -6,61 +6,76 @@ use crate::error::OfficeError;
 use crate::office::Office;
 use domain::letter::LetterState;
 use domain::metric::{DELIVERED, Datum};
-use domain::replay::{Entry, Outcome, OutcomeKind, Phase, Replay, ReplayState, SkipReason};
+use domain::replay::{Entry, Outcome, OutcomeKind, Phase, Replay, ReplayState, Settling, SkipReason};
 use domain::time::{Span, Timestamp};
 
 /// Entries that one commit settles: two writes each, beside the ledger, the counters and the fence.
 pub(super) const SETTLE_MAX: usize = 40;
 
-/// Marks letters as delivered that were sent up to `sent_until` and have not come back.
-pub(super) async fn settle(office: &Office, replay: &Replay, sent_until: Timestamp) -> Result<Did, OfficeError> {
+/// What an entry says whose letter's fate will never be known.
+const IN_DOUBT: &str =
+    "Sent and not returned. Whether it was processed is unknown: it did not leave the main queue in time";
+
+/// Gives letters in flight their outcome that have not come back: delivered, or in doubt and waiting again.
+pub(super) async fn settle(office: &Office, replay: &Replay, settling: Settling) -> Result<Did, OfficeError> {
     let now = office.now();
-    let mut delivered = 0;
+    let (mut delivered, mut in_doubt) = (0, 0);
     let mut cursor = None;
     loop {
         let in_flight = Some(OutcomeKind::InFlight);
         let page = office.store.entries(replay.id(), None, in_flight, cursor.as_ref(), SETTLE_MAX).await?;
-        let due = page
-            .items
-            .into_iter()
-            .filter(|entry| matches!(entry.outcome, Outcome::InFlight { sent_at, .. } if sent_at <= sent_until));
-        let state = LetterState::Delivered { replay: replay.id().clone(), at: now };
-        let changes = due.map(|entry| Change {
-            after: Entry { outcome: Outcome::Delivered { at: now, confirmed: None }, ..entry.clone() },
-            entry,
-            letter: Some(state.clone()),
-        });
-        delivered += commit(office, None, changes.collect()).await?.made.len();
+        let changes = page.items.into_iter().filter_map(|entry| settled(entry, settling, now));
+        for change in commit(office, None, changes.collect()).await?.made {
+            let is_delivered = change.after.outcome.kind() == OutcomeKind::Delivered;
+            *(if is_delivered { &mut delivered } else { &mut in_doubt }) += 1;
+        }
         let Some(next) = page.next else { break };
         cursor = Some(next);
     }
-    let released = release_stuck(office, replay, sent_until).await?;
+    let released = release_stuck(office, replay, settling).await?;
     if delivered > 0 {
-        office.measure(&[Datum::one(&DELIVERED, &[], now, delivered as f64)]).await;
+        office.measure(&[Datum::one(&DELIVERED, &[], now, f64::from(delivered))]).await;
     }
-    if delivered + released > 0 {
+    if in_doubt > 0 {
+        tracing::warn!(replay = %replay.id(), letters = in_doubt, "whether letters were processed will never be known; they wait again, in doubt");
+    }
+    if delivered + in_doubt > 0 || released > 0 {
         return Ok(Did::Something);
     }
     // No entry is due yet by its own time; the replay's time is only the earliest possible.
     Ok(Did::AllUntil(now.plus(Span::from_secs(1))))
 }
 
+/// Returns the change of an entry in flight that has its outcome now.
+fn settled(entry: Entry, settling: Settling, now: Timestamp) -> Option<Change> {
+    let Outcome::InFlight { sent_at, .. } = entry.outcome else { return None };
+    let (outcome, state) = match settling.of(sent_at, now)? {
+        OutcomeKind::Delivered => {
+            let state = LetterState::Delivered { replay: entry.replay.clone(), at: now };
+            (Outcome::Delivered { at: now, confirmed: None }, state)
+        }
+        _ => {
+            let detail = Some(IN_DOUBT.to_string());
+            (Outcome::Skipped { reason: SkipReason::InDoubt, detail }, LetterState::Waiting)
+        }
+    };
+    Some(Change { after: Entry { outcome, ..entry.clone() }, entry, letter: Some(state) })
+}
+
 /// Releases letters that a dead executor may have sent, in a replay that sends no more. Their window has passed without
 /// a return, but whether they were sent is unknown, so they do not count as delivered.
-async fn release_stuck(office: &Office, replay: &Replay, sent_until: Timestamp) -> Result<usize, OfficeError> {
+async fn release_stuck(office: &Office, replay: &Replay, settling: Settling) -> Result<usize, OfficeError> {
     let is_sending = matches!(replay.state(), ReplayState::Running { phase: Phase::Sending, .. });
-    let is_held = replay.lease().as_ref().is_some_and(|lease| lease.until > office.now());
-    if is_sending || is_held {
+    let now = office.now();
+    if is_sending || replay.is_held(now) {
         return Ok(0);
     }
     let aborted = matches!(replay.state(), ReplayState::Aborting { .. });
     let outcome = if aborted { Outcome::skipped(SkipReason::InDoubt) } else { Outcome::Pending };
     let page = office.store.entries(replay.id(), None, Some(OutcomeKind::Sending), None, SETTLE_MAX).await?;
-    let due = page
-        .items
-        .into_iter()
-        .filter(|entry| matches!(entry.outcome, Outcome::Sending { since } if since <= sent_until));
-    let changes = due.map(|entry| Change {
+    let is_due =
+        |entry: &Entry| matches!(entry.outcome, Outcome::Sending { since } if settling.of(since, now).is_some());
+    let changes = page.items.into_iter().filter(is_due).map(|entry| Change {
         after: Entry { outcome: outcome.clone(), ..entry.clone() },
         entry,
         letter: Some(LetterState::Waiting),

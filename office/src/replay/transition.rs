@@ -12,8 +12,10 @@ use crate::port::{Expect, GroupFacts, Write};
 use domain::alert::{Alert, AlertKind};
 use domain::audit::Act;
 use domain::fix::Fix;
+use domain::gate::{Condition, ConditionKind, Status};
 use domain::group::{GroupState, Tally, Variant};
 use domain::id::Actor;
+use domain::limits::CLOCK_SKEW_MAX;
 use domain::metric::{Datum, REPLAYS_PAUSED};
 use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay};
 use domain::time::Timestamp;
@@ -59,6 +61,19 @@ pub(super) async fn enter(
     transition.commit(office, replay.entered(wave, phase, ledger), group, record).await
 }
 
+/// Writes a replay. Returns whether it still had this version.
+pub(super) async fn put(office: &Office, replay: &Replay, version: u64) -> Result<bool, OfficeError> {
+    let write = Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Version(version) };
+    Ok(crate::commit::commit(office, vec![write]).await?.is_made())
+}
+
+/// Counts a replay's waits from now, because its clock has gone back: what was stored lies in the future.
+pub(super) async fn restart_waits(office: &Office, replay: &Replay, now: Timestamp) -> Result<Did, OfficeError> {
+    let stored_at = replay.last_sent_at().map(|at| at.since(now).as_ms());
+    tracing::error!(replay = %replay.id(), ahead_ms = stored_at, "the clock went back; the replay's windows and delays start again");
+    Ok(if put(office, &replay.restarted_waits(now), replay.version()).await? { Did::Something } else { Did::Lost })
+}
+
 async fn unmet_before_wave(
     office: &Office,
     replay: &Replay,
@@ -68,8 +83,13 @@ async fn unmet_before_wave(
     let letters = Tally { letters: ledger.total().pending as i64, ..Tally::default() };
     let to_send = LettersToSend { letters, ..LettersToSend::remaining(replay, &ledger.total()) };
     let judged = judge(office, facts, &to_send, Moment::BeforeWave(replay)).await?;
+    // The quiet time was met when this replay was approved. If it starts in the future, the clock has gone back since.
+    let latest = office.now().plus(office.policy.gate.quiet_ms).plus(CLOCK_SKEW_MAX);
+    let is_ahead = |c: &Condition| {
+        c.kind == ConditionKind::Quiet && matches!(c.status, Status::Unmet { opens_at: Some(at) } if at > latest)
+    };
     let unmet = judged.gate.unmet_but_approval();
-    Ok(unmet.iter().map(|c| format!("{}: {}", c.kind.label(), c.evidence)).collect())
+    Ok(unmet.iter().filter(|c| !is_ahead(c)).map(|c| format!("{}: {}", c.kind.label(), c.evidence)).collect())
 }
 
 /// Pauses a replay and raises an alert.
@@ -182,9 +202,15 @@ pub(crate) fn reason_in_words(why: &PauseReason) -> String {
         }
         PauseReason::GateClosed { unmet } => format!("The gate is closed: {}", unmet.join("; ")),
         PauseReason::QueueUnavailable { detail } => format!("The main queue cannot take letters: {detail}"),
+        PauseReason::BacklogNotDrained { visible_count: 0 } => {
+            "The main queue's retention passed before the letters left it. Is the consumer running?".into()
+        }
         PauseReason::BacklogNotDrained { visible_count } => {
             format!("The main queue isn't draining: {visible_count} messages are waiting. Is the consumer running?")
         }
+        PauseReason::QueueNeverEmpty { visible_count, in_flight_count } => format!(
+            "No failure was seen, but the main queue still has messages ({visible_count} waiting, {in_flight_count} in flight), so whether the letters were processed is unknown. Let the consumer send receipts."
+        ),
         PauseReason::ByPerson { reason } => reason.clone(),
     }
 }
@@ -194,7 +220,7 @@ fn paused_alert(group: &Variant, replay: &Replay, why: &str, now: Timestamp) -> 
         kind: AlertKind::ReplayPaused,
         level: group.severity,
         at: now,
-        group: group.id.clone(),
+        group: Some(group.id.clone()),
         replay: Some(replay.id().clone()),
         title: format!("Replay paused ({} {}): {why}", json_name(&group.classification.class), group.title),
         advice: "Check the returned letters. Declare a new fix once it is live and resume, or abort.".into(),

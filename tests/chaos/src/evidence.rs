@@ -15,6 +15,22 @@ pub fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Gives a folder the files of a copy again. Files that exist are overwritten, not replaced: an office may know its
+/// files by more than their names.
+pub fn restore(copy: &Path, folder: &Path) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        if !copy.join(&name).is_file() && folder.join(&name).is_file() {
+            std::fs::remove_file(folder.join(&name))?;
+        }
+    }
+    for entry in std::fs::read_dir(copy)? {
+        let entry = entry?;
+        std::fs::write(folder.join(entry.file_name()), std::fs::read(entry.path())?)?;
+    }
+    Ok(())
+}
+
 /// Keeps the folder and the log of an office, with what was found.
 pub fn keep(folder: &Path, log: &Path, to: &Path, found: &[String]) -> Result<()> {
     copy(folder, &to.join("data"))?;

@@ -29,7 +29,7 @@ pub enum Fault {
     FileLimit,
     /// SIGKILL, and both logs lose what lies behind their last whole transaction.
     CutLog,
-    /// SIGKILL, and a copy of its folder gets flipped bits in its log.
+    /// SIGKILL, and flipped bits in its log until the next start has shown what it does.
     DamagedLog,
     /// The clock jumps by two hours, and jumps back at the next start.
     ClockJump,
@@ -183,30 +183,38 @@ async fn limited(lane: &mut Lane, resource: Resource, limit: u64) -> Result<Vec<
     Ok(Vec::new())
 }
 
-/// The office on a copy with a damaged log must refuse, or have all its letters.
+/// The office on a damaged log must refuse, or have all its letters. Its files are restored afterwards.
 async fn damaged_log(lane: &mut Lane) -> Result<Vec<Violation>> {
     lane.kill();
     let scratch = tempfile::tempdir()?;
-    let (copy, reference) = (scratch.path().join("damaged"), scratch.path().join("whole"));
+    let (copy, reference) = (scratch.path().join("copy"), scratch.path().join("reference"));
     evidence::copy(&lane.folder, &copy)?;
     evidence::copy(&lane.folder, &reference)?;
     let expected = Store::read(&reference)?.letter_count();
-    if !wal::damage(&copy.join("office.db-wal"), &mut lane.chance)? {
+    if !wal::damage(&lane.folder.join("office.db-wal"), &mut lane.chance)? {
         return Ok(Vec::new());
     }
     let log = scratch.path().join("stderr.log");
-    // It refused: that is told, and nothing is lost.
-    let Ok(office) = Office::start(&lane.program, &copy, &log, None).await else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    // An office that refuses says so, and nothing is lost.
+    if let Ok(office) = Office::start(&lane.program, &lane.folder, &log, None).await {
+        let shown = letters_shown(&office).await?;
+        if shown < expected {
+            found.push(format!("with a damaged log, the office opened with {shown} of {expected} letters"));
+        }
+    }
+    evidence::restore(&copy, &lane.folder)?;
+    Ok(found)
+}
+
+async fn letters_shown(office: &Office) -> Result<usize> {
     let groups = office.client.get("/groups").await?["groups"].as_array().cloned().unwrap_or_default();
     let mut shown = 0;
     for group in groups {
         let path = format!("/groups/{}/letters?", group["id"].as_str().unwrap_or_default());
         shown += office.client.all(&path, "letters").await?.len();
     }
-    if shown < expected {
-        return Ok(vec![format!("with a damaged log, the office opened with {shown} of {expected} letters")]);
-    }
-    Ok(Vec::new())
+    Ok(shown)
 }
 
 async fn clock_jump(lane: &mut Lane) -> Result<Vec<Violation>> {

@@ -1,6 +1,6 @@
 //! The calm phase at the end: no more faults, and a consumer that processes everything. Every replay must finish.
 
-use super::checks::{Contents, store_is_consistent};
+use super::checks::{Contents, delivered_is_gone, store_is_consistent};
 use super::fixture::Fixture;
 use super::orders::number_of;
 use super::{receipts, run_intake, step};
@@ -22,6 +22,7 @@ pub(super) async fn finishes(fixture: &mut Fixture) -> Result<(), String> {
     loop {
         for second in 0..10 {
             step(fixture).await;
+            delivered_is_gone(fixture).await?;
             fixture.consume().await;
             while run_intake(fixture).await + receipts::handle(fixture).await > 0 {}
             fixture.advance(Span::from_ms(1_000 + second));

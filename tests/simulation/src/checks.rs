@@ -50,6 +50,18 @@ impl Contents {
     }
 }
 
+/// Messages of the main queue that one check reads: more than a run ever has.
+const PEEKED_MAX: usize = 10_000;
+
+/// Checks that no letter counts as delivered whose message is still on the main queue, unless a receipt confirmed it.
+pub(super) async fn delivered_is_gone(fixture: &Fixture) -> Result<(), String> {
+    let peeked = fixture.queue.peek(&fixture.main, PEEKED_MAX).await.map_err(|error| error.to_string())?;
+    match peeked.iter().find(|message| fixture.checker.counts_as_delivered(&message.message_id)) {
+        Some(found) => Err(format!("message {} counts as delivered, but is on the main queue", found.message_id)),
+        None => Ok(()),
+    }
+}
+
 /// Checks that counters equal the letters, ledgers equal the entries, and every letter is where its state says.
 pub(super) async fn store_is_consistent(fixture: &Fixture) -> Result<(), String> {
     let contents = Contents::read(&fixture.store).await?;

@@ -1,11 +1,14 @@
 //! The set-up of a simulation: the queues, the store, the processes that run handlers, the consumer, the clock.
 
+mod mishaps;
+
 use super::checker::Checker;
+use super::forger::Forger;
 use super::{orders, receipts};
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::message::{Content, DeadMessage};
-use domain::policy::{GatePolicy, MessageTypeRule, Policy, ReplayPolicy};
+use domain::policy::{GatePolicy, MessageTypeRule, Policy, QueuePolicy, ReplayPolicy};
 use domain::time::{Span, Timestamp};
 use harness::faults::{Faults, FaultyQueue, FaultyStore, Outage, RandomFaults, Watch};
 use harness::lag::Lag;
@@ -38,6 +41,9 @@ pub(super) struct Process {
     pub name: &'static str,
     pub office: Office,
     pub faults: Arc<Faults>,
+    /// How far its clock is wrong, milliseconds; and how far without jumps.
+    skew: Arc<AtomicI64>,
+    usual_skew: i64,
 }
 
 /// The numbers of a run.
@@ -84,20 +90,25 @@ pub(super) struct Fixture {
     pub receipts: QueueArn,
     /// Whether the consumer sends receipts.
     pub sends_receipts: bool,
+    pub forger: Forger,
     /// How often each order was processed.
     pub processed: BTreeMap<u64, u32>,
     pub version: u32,
     pub calm: bool,
+    /// Whether clocks of processes jump in this run.
+    pub clocks_jump: bool,
     processes: Vec<Process>,
     placed: u64,
     clock: Arc<AtomicI64>,
+    /// Until when the consumer is off.
+    off_until: Timestamp,
 }
 
 impl Fixture {
     pub async fn new(seed: u64) -> Self {
         let mut chance = Chance(seed);
         let clock = Arc::new(AtomicI64::new(START.as_ms()));
-        let now = clock_with_skew(&clock, Span::ZERO);
+        let now = clock_with_skew(&clock, &Arc::default());
         let queue = Arc::new(EmbeddedQueue::open_in_memory(now.clone()).expect("embedded queues"));
         let ending = if chance.below(3) == 0 { ".fifo" } else { "" };
         let named = |name: &str, ending: &str| QueueArn::new(format!("arn:aws:sqs:local:000000000000:{name}{ending}"));
@@ -116,17 +127,9 @@ impl Fixture {
         let rate = chance.below(60);
         let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::in_this_process()));
         let processes = ["one", "two"].map(|name| {
-            let faults = Arc::new(Faults::default());
-            let watch: Arc<dyn Watch> = checker.clone();
-            faults.set_watch(watch);
-            faults.set_lag(lag.clone());
-            faults.fail_at_random(RandomFaults {
-                chance: Chance(chance.number()),
-                faults_per_mille: rate,
-                deaths_pct: 40,
-                refusals_per_mille: rate,
-            });
-            let skew = Span::from_ms(chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms());
+            let faults = faults(checker.clone(), lag.clone(), Chance(chance.number()), rate);
+            let usual_skew = chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms();
+            let skew = Arc::new(AtomicI64::new(usual_skew));
             let entropy = Mutex::new(Chance(chance.number()));
             let office = Office {
                 store: Arc::new(FaultyStore { inner: store.clone(), faults: faults.clone() }),
@@ -134,15 +137,17 @@ impl Fixture {
                 metrics: metrics.clone(),
                 alerts: alerts.clone(),
                 payloads: Arc::new(office::port::NoPayloads),
-                policy: Arc::new(policy()),
+                policy: Arc::new(Policy { queues: QueuePolicy::default().and([main.clone()], None), ..policy() }),
                 steps: steps.clone(),
-                clock: clock_with_skew(&clock, skew),
+                closed_queues: Arc::new([&dlq, &steps, &receipts].map(Clone::clone).into()),
+                clock: clock_with_skew(&clock, &skew),
                 entropy: Arc::new(move || entropy.lock().map(|mut chance| chance.number()).unwrap_or_default()),
                 retentions: Arc::new(Mutex::new(HashMap::new())),
                 transforms: transforms.clone(),
             };
-            Process { name, office, faults }
+            Process { name, office, faults, skew, usual_skew }
         });
+        let clocks_jump = chance.below(4) == 0;
         Self {
             seed,
             chance,
@@ -154,9 +159,12 @@ impl Fixture {
             steps,
             receipts,
             sends_receipts,
+            forger: Forger::default(),
             processed: BTreeMap::new(),
             version: 1,
             calm: false,
+            clocks_jump,
+            off_until: START,
             processes: processes.to_vec(),
             placed: 0,
             clock,
@@ -196,21 +204,34 @@ impl Fixture {
     /// Ends all faults, and deploys a consumer that processes everything.
     pub fn end_faults(&mut self) {
         self.set_outage(None);
-        self.processes.iter().for_each(|process| process.faults.set_rates(0, 0));
+        for process in &self.processes {
+            process.faults.set_rates(0, 0);
+            process.skew.store(process.usual_skew, Ordering::SeqCst);
+        }
         (self.version, self.calm) = (FINAL, true);
     }
 
     /// Places orders, as a producer.
     pub async fn place(&mut self, count: u64) {
-        for n in self.placed..self.placed + count {
-            let content = orders::content(self.seed, n, self.main.is_fifo());
-            self.checker.placed(n, &content);
+        for _ in 0..count {
+            let (n, content) = self.next_order();
+            self.register(n, &content);
             let deduplication_id = self.main.is_fifo().then(|| format!("order-{n}"));
             let order = Outgoing { content, deduplication_id, ..Outgoing::default() };
             let sent = self.queue.send_batch(&self.main, &[order]).await.expect("the main queue");
             sent.into_iter().for_each(|sent| drop(sent.expect("an order is sent")));
         }
-        self.placed += count;
+    }
+
+    /// Returns the next order, with its number.
+    pub fn next_order(&self) -> (u64, Content) {
+        (self.placed, orders::content(self.seed, self.placed, self.main.is_fifo()))
+    }
+
+    /// Records an order that is about to be sent: it must not get lost.
+    pub fn register(&mut self, n: u64, content: &Content) {
+        self.checker.placed(n, content);
+        self.placed = n + 1;
     }
 
     /// Deploys the next version of the consumer, and reports the deployment in half of the cases.
@@ -230,12 +251,16 @@ impl Fixture {
 
     /// Runs the consumer on some messages: it processes them, dead-letters them, or dies before deleting them.
     pub async fn consume(&mut self) {
+        if self.stops_in_the_middle().await {
+            return;
+        }
         let max = 1 + self.chance.below(BATCH_ENTRIES_MAX);
         for message in self.queue.receive(&self.main, max, Span::ZERO, None).await.unwrap_or_default() {
             let Some(n) = orders::number_of(&message.content.body) else {
                 self.checker.report(format!("a message on the main queue is not an order: {:?}", message.content.body));
                 continue;
             };
+            self.forger.saw(&message);
             let dies = !self.calm && self.chance.below(40) == 0;
             // A transform repairs every other order.
             let repaired = n.is_multiple_of(2) && message.content.body.contains("\"changed\"");
@@ -247,7 +272,10 @@ impl Fixture {
                     let silent = self.chance.below(5) == 0;
                     let stamped = orders::stamped((self.seed, &self.main), &message, error, self.version, self.now());
                     match stamped {
-                        Some(stamped) if !silent => self.dead_letter(n, stamped).await,
+                        Some(stamped) if !silent => {
+                            self.checker.failed(&message);
+                            self.dead_letter(n, stamped).await;
+                        }
                         // No stamp: SQS moves the message after the third receive.
                         _ => continue,
                     }
@@ -255,6 +283,9 @@ impl Fixture {
             }
             if !dies {
                 let _ = self.queue.delete_batch(&self.main, std::slice::from_ref(&message.receipt_handle)).await;
+                if error.is_none() {
+                    self.checker.gone(&message);
+                }
             }
             // A function sends the receipt before its platform deletes the message, and may die in between.
             if error.is_none() && (!dies || self.chance.below(2) == 0) {
@@ -290,11 +321,20 @@ impl Fixture {
     }
 }
 
+/// Returns the random faults of a process.
+fn faults(watch: Arc<dyn Watch>, lag: Arc<Lag>, chance: Chance, rate: usize) -> Arc<Faults> {
+    let faults = Arc::new(Faults::default());
+    faults.set_watch(watch);
+    faults.set_lag(lag);
+    faults.fail_at_random(RandomFaults { chance, faults_per_mille: rate, deaths_pct: 40, refusals_per_mille: rate });
+    faults
+}
+
 type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-fn clock_with_skew(clock: &Arc<AtomicI64>, skew: Span) -> Now {
-    let clock = clock.clone();
-    Arc::new(move || Timestamp::from_ms(clock.load(Ordering::SeqCst)).plus(skew))
+fn clock_with_skew(clock: &Arc<AtomicI64>, skew: &Arc<AtomicI64>) -> Now {
+    let (clock, skew) = (clock.clone(), skew.clone());
+    Arc::new(move || Timestamp::from_ms(clock.load(Ordering::SeqCst) + skew.load(Ordering::SeqCst)))
 }
 
 fn policy() -> Policy {
@@ -303,6 +343,7 @@ fn policy() -> Policy {
         replay: ReplayPolicy {
             pace_per_s: 20,
             window_slack_ms: Span::from_secs(1),
+            backlog_ms_max: Span::from_secs(60),
             wave_delay_ms: Span::from_ms(500),
             wave_delay_ms_max: Span::from_secs(2),
             ..ReplayPolicy::default()

@@ -1,6 +1,6 @@
 //! Simulates the office under faults: the real handlers on the embedded store and queues, under a clock that a seed
-//! moves. Calls fail, processes die, answers are lost, queues disappear, clocks differ, two executors run at once, and
-//! people press every button. The same seed always gives the same run.
+//! moves. Calls fail, processes die, answers are lost, queues disappear, clocks differ and jump, the consumer takes
+//! messages and dies, two executors run at once, and people press every button. The same seed always gives the same run.
 //!
 //! A [`checker`] observes every call that takes effect and checks each send against the office's promises; [`checks`]
 //! reads the store. After the faults comes a calm phase in which every replay must finish: nothing lost, nothing stuck.
@@ -9,6 +9,7 @@ mod calm;
 mod checker;
 mod checks;
 mod fixture;
+mod forger;
 pub mod model;
 mod orders;
 mod people;
@@ -46,6 +47,7 @@ async fn simulate(fixture: &mut Fixture) -> Result<(), String> {
     fixture.place(orders).await;
     for tick in 0..TICKS {
         next_event(fixture).await;
+        checks::delivered_is_gone(fixture).await?;
         let jump = if fixture.chance.below(50) == 0 { 40_000 } else { 900 };
         let ms = fixture.chance.below(jump) as i64;
         fixture.advance(Span::from_ms(ms));
@@ -89,6 +91,8 @@ async fn next_event(fixture: &mut Fixture) {
             let count = 1 + fixture.chance.below(8) as u64;
             fixture.place(count).await;
         }
+        98 => forger::act(fixture).await,
+        99 if fixture.clocks_jump => fixture.jump(),
         _ => {}
     }
 }

@@ -1,5 +1,5 @@
 //! Checks every order of events of a small replay: approval, pause, resume, abort, two executors that may die between any
-//! two calls, a consumer, and returning letters. The rules of the replay are those of `domain`; the calls of the
+//! two calls, a consumer that may take letters and die, and returning letters. The rules of the replay are those of `domain`; the calls of the
 //! executors are those of `office/src/replay`, one state each.
 
 mod executor;
@@ -35,16 +35,25 @@ pub struct World {
     aborts: u8,
     failures: u8,
     receipts: u8,
+    /// Letters that the consumer takes and holds when it dies.
+    takes: u8,
+    /// Steps of time for which it is off.
+    off: u8,
 }
 
 /// The checked worlds; together they take minutes.
-pub const WORLDS: [World; 5] = [
-    World { crashes: 1, pauses: 0, resumes: 0, aborts: 0, failures: 1, receipts: 0 },
-    World { crashes: 0, pauses: 1, resumes: 1, aborts: 0, failures: 1, receipts: 0 },
-    World { crashes: 0, pauses: 1, resumes: 0, aborts: 1, failures: 1, receipts: 0 },
-    World { crashes: 1, pauses: 0, resumes: 0, aborts: 1, failures: 0, receipts: 0 },
-    World { crashes: 1, pauses: 1, resumes: 0, aborts: 0, failures: 0, receipts: 1 },
+pub const WORLDS: [World; 7] = [
+    World { crashes: 1, failures: 1, ..NOTHING },
+    World { pauses: 1, resumes: 1, failures: 1, ..NOTHING },
+    World { pauses: 1, aborts: 1, failures: 1, ..NOTHING },
+    World { crashes: 1, aborts: 1, ..NOTHING },
+    World { crashes: 1, pauses: 1, receipts: 1, ..NOTHING },
+    World { takes: 1, off: 2, failures: 1, ..NOTHING },
+    World { takes: 1, off: 1, pauses: 1, aborts: 1, ..NOTHING },
 ];
+
+const NOTHING: World =
+    World { crashes: 0, pauses: 0, resumes: 0, aborts: 0, failures: 0, receipts: 0, takes: 0, off: 0 };
 
 /// Checks every state of a world. Panics with the path to the first state that breaks a promise. Returns the number of
 /// states.
@@ -70,6 +79,8 @@ struct Row {
     /// Its messages that reached the main queue.
     sent: u32,
     on_main: u8,
+    /// Taken by a consumer that died: on the main queue again after its visibility timeout.
+    held: u8,
     on_dlq: u8,
 }
 
@@ -92,7 +103,10 @@ struct State {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Action {
     Approve,
+    /// Time passes, and the consumer processes whatever waits.
     Tick,
+    /// Time passes, and the consumer is off.
+    TickOff,
     Pause,
     Resume,
     Abort,
@@ -101,6 +115,8 @@ enum Action {
     Fail(usize),
     Return(usize),
     Receipt(usize),
+    /// The consumer takes a letter and dies.
+    Take(usize),
 }
 
 impl State {
@@ -132,6 +148,15 @@ impl State {
         self.ledger.0.apply(&moved);
     }
 
+    /// Lets time pass. What a dead consumer held is visible again.
+    fn tick(&mut self, consumer_is_on: bool) {
+        self.ticks += 1;
+        for row in &mut self.rows {
+            row.on_main = if consumer_is_on { 0 } else { row.on_main };
+            row.on_main += std::mem::take(&mut row.held);
+        }
+    }
+
     fn has_ended(&self, how: Ending) -> bool {
         self.replay().is_some_and(|r| matches!(r.state(), ReplayState::Finished { ending, .. } if *ending == how))
     }
@@ -148,8 +173,16 @@ impl Model for Office {
     fn init_states(&self) -> Vec<State> {
         let wave = |at: usize| u32::from(at >= WAVES[0] as usize);
         let (outcome, since) = (OutcomeKind::Pending, Timestamp::from_ms(0));
-        let rows =
-            std::array::from_fn(|at| Row { wave: wave(at), outcome, since, sends: 0, sent: 0, on_main: 0, on_dlq: 0 });
+        let rows = std::array::from_fn(|at| Row {
+            wave: wave(at),
+            outcome,
+            since,
+            sends: 0,
+            sent: 0,
+            on_main: 0,
+            held: 0,
+            on_dlq: 0,
+        });
         let mut ledger = Ledger::default();
         for (wave, letters) in WAVES.into_iter().enumerate() {
             ledger.apply(&LedgerMove::plain(wave as u32, None, outcome, letters));
@@ -169,6 +202,7 @@ impl Model for Office {
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
         let Some(replay) = state.replay() else { return actions.push(Action::Approve) };
         actions.extend((state.ticks < TICKS).then_some(Action::Tick));
+        actions.extend((state.ticks < TICKS && state.remaining.off > 0).then_some(Action::TickOff));
         actions.extend((state.remaining.pauses > 0).then_some(Action::Pause));
         actions.extend((state.remaining.resumes > 0 && replay.is_paused()).then_some(Action::Resume));
         actions.extend((state.remaining.aborts > 0).then_some(Action::Abort));
@@ -180,6 +214,7 @@ impl Model for Office {
             // The office sees nothing of a processed message except its receipt.
             actions.extend((row.on_main > 0 && state.remaining.failures > 0).then_some(Action::Fail(at)));
             actions.extend((row.on_main > 0 && state.remaining.receipts > 0).then_some(Action::Receipt(at)));
+            actions.extend((row.on_main > 0 && state.remaining.takes > 0).then_some(Action::Take(at)));
             actions.extend((row.on_dlq > 0).then_some(Action::Return(at)));
         }
     }
@@ -189,7 +224,11 @@ impl Model for Office {
         let (now, anna) = (state.now(), Actor::from("anna"));
         match action {
             Action::Approve => state.replay = Some(Stored::new(approved(now))),
-            Action::Tick => state.ticks += 1,
+            Action::Tick => state.tick(true),
+            Action::TickOff => {
+                state.remaining.off -= 1;
+                state.tick(false);
+            }
             Action::Pause => {
                 state.remaining.pauses -= 1;
                 let replay = state.replay()?;
@@ -228,6 +267,11 @@ impl Model for Office {
                 if matches!(state.rows[at].outcome, OutcomeKind::Sending | OutcomeKind::InFlight) {
                     state.enter(at, OutcomeKind::Delivered);
                 }
+            }
+            Action::Take(at) => {
+                state.remaining.takes -= 1;
+                state.rows[at].on_main -= 1;
+                state.rows[at].held += 1;
             }
             Action::Return(at) => {
                 state.rows[at].on_dlq -= 1;
@@ -292,6 +336,7 @@ fn approved(now: Timestamp) -> Replay {
         reference: "v2".into(),
         note: None,
         declared_by: Actor::from("otto"),
+        declared_by_id: None,
         declared_at: now,
         effective_at: now,
         transform: None,
@@ -323,6 +368,6 @@ fn approved(now: Timestamp) -> Replay {
     };
     let hash = plan.hash();
     let by = Actor::from("anna");
-    let approval = Approval { by, at: now, reason: String::new(), plan_hash: hash, waivers: Vec::new() };
+    let approval = Approval { by, by_id: None, at: now, reason: String::new(), plan_hash: hash, waivers: Vec::new() };
     plan.approve(open_gate(), approval).expect("the plan's own hash")
 }

@@ -32,7 +32,7 @@ fn marker_of(message: &Received) -> Option<Marker> {
 /// Sends a receipt for a processed message if a replay sent it.
 pub(super) async fn send_for(fixture: &mut Fixture, message: &Received) {
     let Some(marker) = marker_of(message).filter(|_| fixture.sends_receipts) else { return };
-    fixture.checker.processed(&marker);
+    fixture.checker.processed(message);
     let receipt = receipt(fixture, message, &marker);
     match fixture.chance.below(10) {
         0 => {}

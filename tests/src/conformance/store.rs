@@ -50,6 +50,7 @@ macro_rules! store_cases_in_large_commits {
             cursor_of_letters_is_valid_in_any_group,
             pages_of_entries_are_complete_while_outcomes_change,
             pages_of_audit_are_complete_while_records_come,
+            cursors_are_those_that_the_api_accepts,
             garbage_cursor_starts_from_the_beginning,
             limit_of_a_page_is_respected,
         );
@@ -111,6 +112,7 @@ macro_rules! store_cases_in_small_commits {
             fence_refuses_an_old_version,
             deployment_that_is_older_changes_nothing,
             attached_consumers_of_a_queue_are_replaced,
+            clock_record_is_replaced,
         );
         $crate::store_cases!($fresh, entries:
             entry_is_written_only_from_the_outcome_it_had,

@@ -179,7 +179,7 @@ async fn alerts_are_events_that_a_rule_delivers() {
         kind: AlertKind::ReplayPaused,
         level,
         at: Timestamp::from_ms(1_700_000_000_000),
-        group: "3fa9".into(),
+        group: Some("3fa9".into()),
         replay: Some("r-1".into()),
         title: title.into(),
         advice: "Open the replay.".into(),

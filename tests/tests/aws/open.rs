@@ -144,6 +144,8 @@ impl World {
             custody: true,
             folder: self.folder.path().to_owned(),
             port: 0,
+            accept_damage: false,
+            user: "maria".into(),
             policy: Policy { gate, replay: window, ..Policy::default() },
             dashboard: &[],
         }
@@ -237,6 +239,7 @@ async fn looking_leaves_every_letter_where_it_was(endpoint: &str) {
     assert_eq!(after, expected, "received once more by the office, and once by this test");
     let links = opened.links.print().expect("links");
     assert!(links.contains("viewer") && !links.contains("operator") && !links.contains("approver"), "{links}");
+    assert!(links.contains("maria"), "{links}");
     opened.close().await;
     let again = world.look().await;
     assert_eq!(

@@ -12,6 +12,7 @@ use office::act;
 use office::api::{self, Api, Caller, Identify};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 use tower::ServiceExt;
 use wire::{ApproveRequest, EntryRow, ErrorBody, ErrorCode, GroupsAnswer};
 
@@ -22,11 +23,16 @@ struct ByName;
 impl Identify for ByName {
     async fn who(&self, token: &str, _: Timestamp) -> Option<Caller> {
         let role = Role::ALL.into_iter().find(|role| role.as_str() == token)?;
-        Some(Caller { actor: token.into(), role })
+        Some(Caller::new(token, role))
+    }
+
+    fn delay_max(&self) -> Duration {
+        Duration::ZERO
     }
 }
 
-async fn router() -> (World, Router) {
+/// Returns a new world, and the API of its office. Tokens are names of roles.
+pub async fn router() -> (World, Router) {
     let world = World::new().await;
     let api = Api {
         office: world.office.clone(),
@@ -38,15 +44,18 @@ async fn router() -> (World, Router) {
     (world, router)
 }
 
-struct Answer {
-    status: StatusCode,
+/// An answer of the API.
+pub struct Answer {
+    pub status: StatusCode,
     etag: Option<String>,
     next: Option<String>,
-    body: Vec<u8>,
+    pub allow: Option<String>,
+    pub body: Vec<u8>,
 }
 
 impl Answer {
-    fn error(&self) -> ErrorBody {
+    /// Returns the error in the body.
+    pub fn error(&self) -> ErrorBody {
         serde_json::from_slice(&self.body).expect("an error's body")
     }
 }
@@ -59,13 +68,18 @@ async fn call(router: &Router, method: Method, path: &str, token: Option<&str>, 
     for (name, value) in extra {
         request = request.header(*name, *value);
     }
-    let request = request.header("content-type", "application/json").body(Body::from("{}")).unwrap();
+    send(router, request.header("content-type", "application/json").body(Body::from("{}")).unwrap()).await
+}
+
+/// Sends a request to the API.
+pub async fn send(router: &Router, request: Request<Body>) -> Answer {
     let response = router.clone().oneshot(request).await.unwrap();
     let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_string());
     Answer {
         status: response.status(),
         etag: header("etag"),
         next: header("dlo-next"),
+        allow: header("allow"),
         body: response.into_body().collect().await.unwrap().to_bytes().to_vec(),
     }
 }

@@ -74,7 +74,7 @@ struct Anybody;
 #[async_trait::async_trait]
 impl Identify for Anybody {
     async fn who(&self, _: &str, _: Timestamp) -> Option<Caller> {
-        Some(Caller { actor: "anna".into(), role: Role::Approver })
+        Some(Caller::new("anna", Role::Approver))
     }
 }
 
@@ -311,7 +311,10 @@ async fn a_sweep_cut_off_at_any_call_is_completed_by_the_next() {
             let _ = sweep::run(&world.office).await;
             table(&world).await;
             if !world.faults.has_failed() {
-                assert_eq!(call, 9, "two lists, two reads and a commit per merge, and the list of letters to delete");
+                assert_eq!(
+                    call, 10,
+                    "two lists, two reads and a commit per merge, and a read and a commit of the clock"
+                );
                 break;
             }
             sweep::run(&world.office).await.unwrap();

@@ -22,8 +22,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use tower::ServiceExt;
+use transform::PREVIEWS_MAX;
 use wire::{
-    ApproveRequest, DeclareFixRequest, DryRunRequest, ErrorBody, PreviewTransformRequest, ResumeRequest,
+    ApproveRequest, DeclareFixRequest, DryRunRequest, ErrorBody, ErrorCode, PreviewTransformRequest, ResumeRequest,
     SaveTransformRequest, TransformPreview, TransformsAnswer,
 };
 
@@ -237,8 +238,18 @@ impl Identify for ByName {
     async fn who(&self, token: &str, _: Timestamp) -> Option<Caller> {
         let (role, name) = token.split_once(':')?;
         let role = Role::ALL.into_iter().find(|one| one.as_str() == role)?;
-        Some(Caller { actor: name.into(), role })
+        Some(Caller::new(name, role))
     }
+}
+
+fn router(world: &World) -> Router {
+    let api = Api {
+        office: world.office.clone(),
+        identify: Arc::new(ByName),
+        name: "test".into(),
+        watching: [world.dlq.clone()].into(),
+    };
+    api::router(api, &api::endpoints())
 }
 
 async fn post<A: DeserializeOwned>(
@@ -269,13 +280,7 @@ async fn call<A: DeserializeOwned>(
 #[tokio::test]
 async fn the_api_previews_saves_dry_runs_and_lists() {
     let (world, group) = world_with_letters(50).await;
-    let api = Api {
-        office: world.office.clone(),
-        identify: Arc::new(ByName),
-        name: "test".into(),
-        watching: [world.dlq.clone()].into(),
-    };
-    let router = api::router(api, &api::endpoints());
+    let router = router(&world);
     let path = |suffix: &str| format!("/groups/{group}/transform{suffix}");
     let with = |program: &str| PreviewTransformRequest {
         program: program.into(),
@@ -316,4 +321,36 @@ async fn the_api_previews_saves_dry_runs_and_lists() {
     assert_eq!(status, StatusCode::NOT_FOUND);
     let all: TransformsAnswer = call(&router, "GET", &path(""), String::new()).await.unwrap();
     assert_eq!((all.versions.len(), &all.versions[0].transform, &all.versions[0].dry_run), (1, &saved, &Some(run)));
+}
+
+#[tokio::test]
+async fn previews_above_the_limit_are_refused_and_replays_go_on() {
+    let (world, group) = world_with_letters(5).await;
+    let id = approved(&world, &group, PROGRAM).await;
+    let saved = world.store.transforms(&group).await.unwrap();
+    let transforms = world.office.transforms.clone();
+    let places: Vec<_> = (0..PREVIEWS_MAX).map(|_| transforms.previewing().expect("a place")).collect();
+    let router = router(&world);
+    let requests = [("/preview", r#"{"program":"."}"#), ("", r#"{"program":"."}"#), ("/dry-run", r#"{"version":1}"#)];
+    for (suffix, body) in requests {
+        let request = Request::post(format!("/api/v1/groups/{group}/transform{suffix}"));
+        let request =
+            request.header("authorization", "Bearer operator:otto").header("content-type", "application/json");
+        let response = router.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE, "{suffix}");
+        assert_eq!(response.headers()["retry-after"], "5", "{suffix}");
+        let error: ErrorBody =
+            serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap();
+        assert_eq!(error.code, ErrorCode::Unavailable);
+        assert!(error.message.ends_with("Nothing was saved. Try again in a few seconds."), "{}", error.message);
+    }
+    assert_eq!(world.store.transforms(&group).await.unwrap(), saved);
+    let replay = world.run(&id, &only_cents_work, "v1").await;
+    assert!(matches!(replay.state(), ReplayState::Finished { ending: Ending::Completed, .. }), "{:?}", replay.state());
+    drop(places);
+    let preview: TransformPreview =
+        call(&router, "POST", &format!("/groups/{group}/transform/preview"), r#"{"program":"."}"#.into())
+            .await
+            .unwrap();
+    assert_eq!(preview.faults, []);
 }

@@ -203,3 +203,33 @@ fn ask(endpoint: &Endpoint, programs: &Path, args: &[&str]) -> Outcome<String> {
     endpoint.named_to(&mut aws).args(["--endpoint-url", &endpoint.url, "--output", "text"]).args(args);
     Ok(run::captured(&mut aws)?.trim().to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    /// Returns the text of a resource of the template.
+    fn resource(name: &str) -> &'static str {
+        let template = include_str!("../../../infra/template.yaml");
+        let from = template.find(&format!("\n  {name}:\n")).expect("the resource");
+        let text = &template[from + 1..];
+        let end = text.match_indices("\n  ").find(|(at, _)| !text[at + 3..].starts_with([' ', '#']));
+        &text[..end.map_or(text.len(), |(at, _)| at)]
+    }
+
+    #[test]
+    fn passwords_reach_the_api_of_local_endpoints_only() {
+        let client = resource("PeopleClient");
+        let local = "- HasOwnPoolOnLocalEndpoint\n        - [ALLOW_USER_SRP_AUTH, ALLOW_USER_PASSWORD_AUTH, ";
+        assert!(client.contains(local), "{client}");
+        assert_eq!(client.matches("ALLOW_USER_PASSWORD_AUTH").count(), 1, "{client}");
+    }
+
+    #[test]
+    fn tokens_last_an_hour_refresh_tokens_rotate_and_mfa_is_offered() {
+        let client = resource("PeopleClient");
+        for line in ["IdTokenValidity: 1", "AccessTokenValidity: 1", "IdToken: hours", "Feature: ENABLED"] {
+            assert!(client.contains(line), "{line}: {client}");
+        }
+        let pool = resource("People");
+        assert!(pool.contains("MfaConfiguration: OPTIONAL") && pool.contains("[SOFTWARE_TOKEN_MFA]"), "{pool}");
+    }
+}

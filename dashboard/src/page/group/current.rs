@@ -96,6 +96,7 @@ impl CurrentGroup {
     pub(super) fn people(self) -> Signal<People> {
         Signal::derive(move || People {
             me: self.tab.me().map(|me| me.name.to_string()),
+            identity: self.tab.me().map(|me| me.identity).unwrap_or_default(),
             declarer: self.detail.with(|d| d.row.state.fix().map(|fix| fix.declared_by.to_string())),
         })
     }

@@ -30,7 +30,7 @@ pub(super) fn FailureText(failure: Failure) -> impl IntoView {
             {failure.error_type.map(|t| view! { <div><dt>"Type"</dt><dd class="mono">{t}</dd></div> }.into_any())}
             {failure.message.map(|m| view! { <div><dt>"Message"</dt><dd class="failure-message">{m}</dd></div> }.into_any())}
             {failure.stated_class.map(|class| view! {
-                <div><dt>"Consumer's verdict"</dt><dd>{dashboard_model::words::class(class)}</dd></div>
+                <div><dt>"Class claimed by the consumer"</dt><dd>{dashboard_model::words::class(class)}</dd></div>
             }.into_any())}
         </dl>
     };

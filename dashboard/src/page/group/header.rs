@@ -92,7 +92,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
                 <Stat label="in quarantine" tone="warn">{part(move || count_signed(quarantined.get()))}</Stat>
             </Show>
             <Show when=move || { delivered.get() > 0 }>
-                <Stat label="delivered">{part(move || count_signed(delivered.get()))}</Stat>
+                <Stat label="delivered (ever)">{part(move || count_signed(delivered.get()))}</Stat>
             </Show>
         </div>
     }

@@ -7,13 +7,14 @@ use crate::page::download::Download;
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
+use dashboard_model::timeline;
 use wire::AuditPage;
 
 /// Shows the audit log, newest first.
 #[component]
 pub(super) fn TimelineTab(current: CurrentGroup) -> impl IntoView {
     let id = current.id();
-    let live = Live::new(move |seen| api::audit(id.clone(), None, seen), |_: &AuditPage| Pace::Calm);
+    let live = Live::new(move |seen| api::audit(id.clone(), true, None, seen), |_: &AuditPage| Pace::Calm);
     // Every change of the group is in the audit log, so fetch the log when the group changes.
     let state = current
         .part(|detail| (detail.row.state.clone(), detail.note.clone(), detail.row.next.clone(), detail.plan.is_some()));
@@ -28,7 +29,8 @@ pub(super) fn TimelineTab(current: CurrentGroup) -> impl IntoView {
     let file = StoredValue::new(format!("group-{group}"));
     let history = StoredValue::new(format!("/groups/{group}/history"));
     let paged = Paged::audit(live);
-    let records = paged.rows();
+    let rows = paged.rows();
+    let records = rows.map(|rows| timeline::folded(rows));
     view! {
         <Loaded live rows=5>
             <Show when=move || records.with(|records| !records.is_empty())
@@ -37,7 +39,7 @@ pub(super) fn TimelineTab(current: CurrentGroup) -> impl IntoView {
                 <AuditList records links=true />
                 <More paged what="entries" load=move |cursor| {
                     let id = current.id();
-                    async move { api::audit(id, Some(cursor), api::Seen::default()).await.map(|answer| answer.into_new()) }
+                    async move { api::audit(id, true, Some(cursor), api::Seen::default()).await.map(|answer| answer.into_new()) }
                 } />
             </Show>
         </Loaded>

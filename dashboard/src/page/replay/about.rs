@@ -62,7 +62,7 @@ pub(super) fn Planned(view: Signal<ReplayView>) -> impl IntoView {
 pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
     let (id, group) = view.with_untracked(|view| (view.replay.id().clone(), view.replay.group().clone()));
     let group = StoredValue::new(group);
-    let live = Live::new(move |seen| api::audit(group.get_value(), None, seen), |_: &AuditPage| Pace::Calm);
+    let live = Live::new(move |seen| api::audit(group.get_value(), false, None, seen), |_: &AuditPage| Pace::Calm);
     let state = view.map(move |view| view.replay.state.clone());
     Effect::new(move |before: Option<()>| {
         // An effect runs again only for signals that it reads.
@@ -80,7 +80,7 @@ pub(super) fn Events(view: Signal<ReplayView>) -> impl IntoView {
             <Loaded live rows=3>
                 <AuditList records />
                 <More paged what="events" load=move |cursor| async move {
-                    let page = api::audit(group.get_value(), Some(cursor), api::Seen::default()).await;
+                    let page = api::audit(group.get_value(), false, Some(cursor), api::Seen::default()).await;
                     page.map(|answer| answer.into_new())
                 } />
             </Loaded>

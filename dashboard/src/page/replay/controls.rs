@@ -94,6 +94,7 @@ impl Controls {
     fn people(self) -> People {
         People {
             me: self.tab.me().map(|me| me.name.to_string()),
+            identity: self.tab.me().map(|me| me.identity).unwrap_or_default(),
             declarer: self.fix.with(|fix| fix.as_ref().map(|fix| fix.declared_by.to_string())),
         }
     }

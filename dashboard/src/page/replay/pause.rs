@@ -7,7 +7,7 @@ use crate::reactive::prelude::*;
 use dashboard_model::gate::letters;
 use dashboard_model::pause::{Next, next, why};
 use domain::id::Actor;
-use domain::replay::ReplayState;
+use domain::replay::{Backlog, ReplayState};
 use wire::ReplayView;
 
 /// Shows the pause across the replay's page.
@@ -49,7 +49,10 @@ fn NextStep(controls: Controls, on_group: bool) -> impl IntoView {
     let next = view.map(move |view| controls.fix.with(|fix| next(view, fix.as_ref())));
     // The end of a backlog cannot be predicted.
     let until = view.map(move |view| {
-        view.observed_until.filter(|_| view.replay.backlog.is_none_or(|backlog| backlog.is_drained()))
+        view.observed_until.filter(|until| {
+            let is_known = |backlog: &Backlog| backlog.gone_since.is_some() || backlog.seen_at < *until;
+            view.replay.backlog.is_none_or(|backlog| backlog.is_drained() && is_known(&backlog))
+        })
     });
     let group = view.with_untracked(|view| format!("/groups/{}", view.replay.group()));
     let unsent = view.map(move |view| view.total.pending + view.total.sending);

@@ -64,6 +64,7 @@ fn fix() -> Fix {
         reference: "v2".to_string(),
         note: None,
         declared_by: Actor::from("otto"),
+        declared_by_id: None,
         declared_at: at,
         effective_at: at,
         transform: None,

@@ -22,7 +22,8 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
         failed_at: stamp.failed_at,
         ..Facts::default()
     };
-    Some(Opening { facts, inner: Inner::Nothing, stamp: Some(stamp) })
+    let stamp = layer.headers.is_attribute(FAILURE_ATTRIBUTE).then_some(stamp);
+    Some(Opening { facts, inner: Inner::Nothing, stamp })
 }
 
 /// The remark about an unreadable stamp.

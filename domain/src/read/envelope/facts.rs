@@ -1,7 +1,7 @@
 //! The facts that envelopes record besides the failure, and the names that teams use for them.
 
 use crate::id::QueueArn;
-use crate::read::json::{Index, Raw};
+use crate::read::json::Raw;
 use crate::read::when;
 use crate::reading::{Failure, Replayability};
 use crate::text::truncate_on_char;
@@ -108,25 +108,6 @@ impl Facts {
             truncate_on_char(text, REMARK_BYTES_MAX);
         }
     }
-
-    /// Reads the objects that teams write next to an error: `processingContext`, `environmentContext` and similar.
-    pub fn in_context(context: &Index<'_>) -> Self {
-        Self {
-            consumer: context.scalar(CONSUMERS),
-            consumer_version: context.scalar(CONSUMER_VERSIONS),
-            message_type: context.scalar(MESSAGE_TYPES),
-            tenant: context.scalar(TENANTS),
-            producer: context.scalar(PRODUCERS),
-            producer_version: context.scalar(PRODUCER_VERSIONS),
-            attempts: context.scalar(ATTEMPTS).and_then(|n| n.parse().ok()),
-            first_tried_at: moment(context.first(FIRST_TRIED)),
-            failed_at: moment(context.first(LAST_TRIED)),
-            sent_at: moment(context.first(SENT)),
-            main_queue: context.scalar(QUEUES).as_deref().and_then(queue_arn),
-            original_message_id: context.scalar(MESSAGE_IDS),
-            ..Self::default()
-        }
-    }
 }
 
 fn take<T>(mine: &mut Option<T>, theirs: Option<T>) {
@@ -159,63 +140,6 @@ pub const PRODUCERS: &[&str] =
 /// Names of the producer's version.
 pub const PRODUCER_VERSIONS: &[&str] =
     &["producer_version", "producerVersion", "sourceVersion", "source_version", "publisherVersion"];
-const CONSUMERS: &[&str] = &[
-    "consumer",
-    "service",
-    "serviceName",
-    "service_name",
-    "consumerName",
-    "functionName",
-    "function_name",
-    "handler",
-    "application",
-    "processor",
-];
-const CONSUMER_VERSIONS: &[&str] = &[
-    "version",
-    "consumerVersion",
-    "consumer_version",
-    "serviceVersion",
-    "service_version",
-    "functionVersion",
-    "applicationVersion",
-    "release",
-];
-const MESSAGE_TYPES: &[&str] = &["messageType", "eventType", "message_type", "event_type"];
-const ATTEMPTS: &[&str] = &[
-    "attempts",
-    "attemptCount",
-    "attempt_count",
-    "attemptNumber",
-    "retryCount",
-    "retry_count",
-    "receiveCount",
-    "deliveryCount",
-];
-const FIRST_TRIED: &[&str] =
-    &["firstAttemptAt", "first_attempt_at", "firstFailedAt", "firstReceivedAt", "firstAttemptTimestamp"];
-const LAST_TRIED: &[&str] = &[
-    "failedAt",
-    "failed_at",
-    "failureTimestamp",
-    "lastAttemptAt",
-    "last_attempt_at",
-    "lastAttemptTimestamp",
-    "timestamp",
-    "processedAt",
-];
-const SENT: &[&str] = &["sentAt", "sent_at", "publishedAt", "enqueuedAt", "originalTimestamp"];
-const QUEUES: &[&str] = &[
-    "queueArn",
-    "queue_arn",
-    "sourceQueueArn",
-    "eventSourceARN",
-    "queueUrl",
-    "queue_url",
-    "sourceQueueUrl",
-    "sourceQueue",
-];
-const MESSAGE_IDS: &[&str] = &["originalMessageId", "original_message_id"];
 
 /// Parses a field as a moment.
 pub fn moment(raw: Option<Raw<'_>>) -> Option<Timestamp> {

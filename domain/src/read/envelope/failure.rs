@@ -23,6 +23,8 @@ const TYPES: &[&str] = &[
     "error_code",
     "code",
     "Error",
+    "ErrorType",
+    "ExceptionType",
 ];
 const MESSAGES: &[&str] = &[
     "errorMessage",
@@ -34,6 +36,8 @@ const MESSAGES: &[&str] = &[
     "reason",
     "Cause",
     "error",
+    "ErrorMessage",
+    "Message",
 ];
 const STACKS: &[&str] = &[
     "errorStack",
@@ -45,6 +49,7 @@ const STACKS: &[&str] = &[
     "trace",
     "backtrace",
     "error_backtrace",
+    "StackTrace",
 ];
 const CLASSES: &[&str] = &["class", "errorClassification", "failureClass", "classification"];
 const RETRYABLE: &[&str] = &["retryable", "isRetryable", "retriable", "transient"];

@@ -6,6 +6,7 @@ use super::Opening;
 use super::facts::{Facts, carried, moment};
 use super::failure::{failure_of, typed, unwrapped};
 use super::layer::Layer;
+use super::restored::Restored;
 use crate::read::json::{Index, Raw};
 use crate::reading::Replayability;
 use alloc::borrow::ToOwned;
@@ -54,7 +55,12 @@ pub fn destination<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     if facts.failure.is_empty() {
         facts.failure.error_type = Some(response.text("functionError").unwrap_or(condition).into_owned());
     }
-    Some(Opening::original(facts, layer.body.get("requestPayload").map(carried)))
+    let original = layer.body.get("requestPayload").and_then(Restored::of);
+    if original.is_none() {
+        let reason = "The record of the invocation does not contain the event.".into();
+        facts.not_replayable = Some(Replayability::MetadataOnly { reason });
+    }
+    Some(Opening::original(facts, original))
 }
 
 /// A batch of a stream: its position, without its records.

@@ -94,6 +94,11 @@ impl<'a> Headers<'a> {
         self.attribute(name).is_some() || self.object.get(name).is_some()
     }
 
+    /// Whether a message attribute has this name. Only who sends the message writes attributes; a body may quote anything.
+    pub fn is_attribute(&self, name: &str) -> bool {
+        self.attribute(name).is_some()
+    }
+
     /// Returns the value as text; bytes count if they are UTF-8.
     pub fn get(&self, name: &str) -> Option<Cow<'a, str>> {
         match self.attribute(name) {

@@ -1,17 +1,34 @@
 //! A whole SQS record inside an envelope, as a Lambda function or a consumer receives it.
 
-use super::facts::{Facts, carried, moment, queue_arn};
+use super::facts::{Facts, moment, queue_arn};
+use super::restored::{Restored, UNRECORDED};
 use super::{Inner, Opening};
-use crate::message::{Attribute, AttributeValue, Attributes};
 use crate::read::json::{Index, Raw};
-use alloc::string::String;
+
+/// Names of the record's own attributes.
+const SYSTEM: [&str; 2] = ["attributes", "Attributes"];
+const ATTRIBUTES: [&str; 2] = ["messageAttributes", "MessageAttributes"];
+/// What only SQS writes next to a body and an id. An application's own message has an id and a body, too.
+const OWN: [&str; 6] =
+    ["receiptHandle", "ReceiptHandle", "md5OfBody", "MD5OfBody", "eventSourceARN", "MD5OfMessageAttributes"];
+const OWN_SYSTEM: [&str; 3] = ["ApproximateReceiveCount", "SentTimestamp", "ApproximateFirstReceiveTimestamp"];
+
+/// Whether an object is certainly a record: it has an id, a body, and something that only SQS adds.
+pub fn is_record(raw: Raw<'_>) -> bool {
+    let record = Index::new(raw);
+    let has = |names: &[&str]| record.first(names).is_some();
+    let system = record.first(&SYSTEM).map(Index::new).unwrap_or_default();
+    has(&["messageId", "MessageId"])
+        && has(&["body", "Body"])
+        && (has(&OWN) || system.first(&OWN_SYSTEM).is_some() || record.first(&ATTRIBUTES).is_some_and(Raw::is_object))
+}
 
 /// Reads a record in the spelling of Lambda's event (`messageId`, `body`) or of the SQS API (`MessageId`, `Body`).
-pub fn open<'a>(record: Raw<'a>) -> Option<Opening<'a>> {
-    let record = Index::new(record);
-    let body = carried(record.first(&["body", "Body"])?);
+pub fn open<'a>(raw: Raw<'a>) -> Option<Opening<'a>> {
+    let record = Index::new(raw);
+    let mut restored = Restored::of(record.first(&["body", "Body"])?)?;
     let id = record.scalar(&["messageId", "MessageId"])?;
-    let system = record.first(&["attributes", "Attributes"]).map(Index::new).unwrap_or_default();
+    let system = record.first(&SYSTEM).map(Index::new).unwrap_or_default();
     let facts = Facts {
         original_message_id: Some(id),
         main_queue: record.scalar(&["eventSourceARN"]).as_deref().and_then(queue_arn),
@@ -20,23 +37,11 @@ pub fn open<'a>(record: Raw<'a>) -> Option<Opening<'a>> {
         sent_at: moment(system.get("SentTimestamp")),
         ..Facts::default()
     };
-    let kept = record.first(&["messageAttributes", "MessageAttributes"]);
-    let rest = kept.map(|kept| (attributes(kept), system.scalar(&["MessageGroupId"])));
-    Some(Opening { facts, inner: Inner::Original { body, rest }, stamp: None })
-}
-
-/// The maximum number of attributes of one message (SQS quotas); an object with more is something else.
-const ATTRIBUTES_MAX: usize = crate::limits::ATTRIBUTES_MAX;
-
-fn attributes(kept: Raw<'_>) -> Attributes {
-    let named = kept.members().take(ATTRIBUTES_MAX).filter_map(|(name, raw)| {
-        let fields = Index::new(raw);
-        let data_type = fields.scalar(&["dataType", "DataType"])?;
-        let value = match fields.scalar(&["stringValue", "StringValue"]) {
-            Some(text) => AttributeValue::Text(text),
-            None => AttributeValue::Binary(fields.scalar(&["binaryValue", "BinaryValue"])?),
-        };
-        Some((String::from(name), Attribute { data_type, value }))
-    });
-    named.collect()
+    restored.message_group_id = system.scalar(&["MessageGroupId"]);
+    restored.trace_header = system.scalar(&["AWSTraceHeader"]);
+    match record.first(&ATTRIBUTES).filter(|raw| raw.is_object()) {
+        Some(recorded) => restored = restored.with_attributes(recorded),
+        None => restored.remarks.push(UNRECORDED.into()),
+    }
+    Some(Opening { facts, inner: Inner::Original(restored), stamp: None })
 }

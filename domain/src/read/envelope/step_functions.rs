@@ -2,9 +2,10 @@
 //! (Step Functions developer guide, "Handling errors"). The cause is often JSON in a string.
 
 use super::Opening;
-use super::facts::{Facts, carried};
+use super::facts::Facts;
 use super::failure::failure_of;
 use super::layer::Layer;
+use super::restored::Restored;
 use crate::read::json::{Index, Raw};
 use crate::reading::Replayability;
 
@@ -17,7 +18,7 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let is_error = |raw: &Index<'_>| raw.text("Error").is_some() && raw.text("Cause").is_some();
     if is_error(&layer.body) {
         let mut facts = Facts { failure: failure_of(Raw::new(layer.text)), ..Facts::default() };
-        let input = layer.body.first(&INPUTS).map(carried);
+        let input = layer.body.first(&INPUTS).and_then(Restored::of);
         if input.is_none() {
             let reason = "The message contains only the state machine's error, not its input.".into();
             facts.not_replayable = Some(Replayability::MetadataOnly { reason });

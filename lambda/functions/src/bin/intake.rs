@@ -8,16 +8,15 @@ use office::event;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
-    let main = settings::optional("DLO_DEFAULT_MAIN_QUEUE").map(QueueArn::new);
     let receipts = settings::optional("DLO_RECEIPTS").map(QueueArn::new);
     function::run(|office, batch: Batch| {
-        let (main, receipts) = (main.clone(), receipts.clone());
+        let receipts = receipts.clone();
         async move {
             let mut failed = Vec::new();
             for (queue, messages) in batch.by_queue() {
                 failed.extend(match receipts.as_ref() == Some(&queue) {
                     true => event::receipts(&office, messages).await,
-                    false => event::letters(&office, &queue, messages, main.as_ref()).await,
+                    false => event::letters(&office, &queue, messages).await,
                 });
             }
             Ok(Answer::failing(failed))

@@ -1,16 +1,17 @@
 //! FEATURE: signing in at an OIDC issuer, in a real browser: the API with its issuer adapter, the dashboard, and a local
 //! issuer.
 
-mod issuer;
-
 use browser::driver::Driver;
 use browser::person::Person;
+use dlo_tests::issuer::{CLIENT, Fault, Issuer};
+use domain::policy::{Policy, SignInPolicy};
 use domain::time::Span;
+use harness::running::within;
 use harness::world::World;
-use issuer::{CLIENT, Fault, Issuer};
 use lambda::sign_in::{self, Tokens};
 use office::api::Api;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// The title of the group that [`Fixture::open`] creates.
@@ -26,7 +27,12 @@ struct Fixture {
 
 impl Fixture {
     async fn open() -> Self {
-        let world = World::new().await;
+        Self::with(SignInPolicy::default()).await
+    }
+
+    async fn with(sign_in: SignInPolicy) -> Self {
+        let mut world = World::new().await;
+        world.office.policy = Arc::new(Policy { sign_in, ..(*world.office.policy).clone() });
         world.place(0, 3).await;
         world.consume(&|_| Some(BROKEN), "v1").await;
         world.intake().await;
@@ -54,6 +60,18 @@ async fn signs_in(person: &Person, name: &str, button: &str) {
     person.clicks("button", button).await;
 }
 
+/// Returns an item of the tab's storage.
+async fn stored(person: &Person, key: &str) -> Option<String> {
+    let item = person.script("return sessionStorage.getItem(arguments[0])", vec![key.into()]).await;
+    item.as_str().map(String::from)
+}
+
+/// Waits until the tab has another refresh token, and returns it.
+async fn renewed(person: &Person, before: &str) -> String {
+    let other = async || stored(person, "dlo.refresh").await.filter(|token| token != before);
+    within(Duration::from_secs(40), other).await.expect("the session is renewed")
+}
+
 /// Returns path, query and fragment of the URL.
 async fn location(person: &Person) -> String {
     let location = person.script("return location.pathname + location.search + location.hash", Vec::new()).await;
@@ -75,12 +93,20 @@ async fn a_person_signs_in_at_the_issuer_and_returns_to_their_page() {
     otto.sees(BROKEN).await;
     otto.find("summary", "otto operator").await;
     assert_eq!(location(&otto).await, "/groups?q=Broken", "neither code nor state stays in the URL");
-    let kept = otto.script("return sessionStorage.getItem('dlo.pending')", Vec::new()).await;
-    assert!(kept.is_null(), "the stored sign-in is deleted: {kept}");
+    assert_eq!(stored(&otto, "dlo.pending").await, None, "the stored sign-in is deleted");
 
-    // The token expires after an hour. The URL stays.
+    // The token expires after an hour, and is renewed.
+    let refresh = stored(&otto, "dlo.refresh").await.expect("a refresh token");
+    fixture.world.advance(Span::from_mins(62));
+    let next = renewed(&otto, &refresh).await;
+    assert!(!fixture.issuer.accepts(&refresh) && fixture.issuer.accepts(&next), "a refresh token works once");
+    otto.find("heading", "Groups").await;
+
+    // Where it cannot be renewed, the session ends with it. The URL stays.
+    fixture.issuer.set(Fault::ExpiredCodes);
     fixture.world.advance(Span::from_mins(62));
     otto.find("heading", "Your session has ended").await;
+    fixture.issuer.set(Fault::None);
     otto.shows("session-ended").await;
     signs_in(&otto, "otto", "Enter").await;
     otto.find("heading", "Groups").await;
@@ -89,9 +115,11 @@ async fn a_person_signs_in_at_the_issuer_and_returns_to_their_page() {
     otto.clicks("summary", "otto operator").await;
     otto.clicks("button", "Sign out").await;
     otto.find("heading", "Sign in").await;
-    // A link with a token still works.
+    // Nobody is signed in by a link: it would put a token into the history, or somebody else's account into this tab.
     otto.open(&fixture.page(&format!("/signin#{}", fixture.issuer.token("vera", "")))).await;
-    otto.find("summary", "vera viewer").await;
+    otto.find("heading", "Links do not sign in here").await;
+    assert_eq!(location(&otto).await, "/signin");
+    assert_eq!(stored(&otto, "dlo.token").await, None);
     otto.leaves(&["401", "favicon.ico"]).await;
 }
 
@@ -130,4 +158,50 @@ async fn a_failed_sign_in_shows_the_reason_and_can_be_retried() {
     signs_in(&eve, "otto", "Enter").await;
     eve.find("heading", "Groups").await;
     eve.leaves(&["401", "403", "503", "favicon.ico"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_that_expires_soon_is_renewed_in_the_background() {
+    let fixture = Fixture::open().await;
+    // The page renews it after half of this time.
+    fixture.issuer.set_token_lifetime(Span::from_secs(4));
+    let otto = Person::new(&fixture.driver, "otto").await;
+    otto.open(&fixture.page("/groups")).await;
+    signs_in(&otto, "otto", "Enter").await;
+    otto.find("heading", "Groups").await;
+    let (token, first) = (stored(&otto, "dlo.token").await, stored(&otto, "dlo.refresh").await);
+    let second = renewed(&otto, &first.expect("a refresh token")).await;
+    assert_ne!(stored(&otto, "dlo.token").await, token);
+    renewed(&otto, &second).await;
+    otto.find("summary", "otto operator").await;
+    otto.leaves(&["favicon.ico"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_without_input_is_warned_and_signed_out_and_their_text_is_kept() {
+    let fixture = Fixture::with(SignInPolicy { idle_ms: Some(Span::from_secs(30)), ..SignInPolicy::default() }).await;
+    let otto = Person::new(&fixture.driver, "otto").await;
+    otto.open(&fixture.page("/groups")).await;
+    signs_in(&otto, "otto", "Enter").await;
+    otto.clicks("link", BROKEN).await;
+    otto.clicks("button", "Declare a fix…").await;
+    let version = "Version, exactly as the deployment reports it";
+    otto.writes(version, "v2-draft").await;
+
+    otto.find("dialog", "Stay signed in?").await;
+    otto.shows("idle-warning").await;
+    otto.clicks("button", "Stay signed in").await;
+    otto.find("dialog", "Declare a fix").await;
+    otto.finds_within("heading", "You were signed out", Duration::from_secs(60)).await;
+    otto.sees("There was no input for 30 s. Text in open forms is kept in this tab.").await;
+    assert!(!otto.has("heading", BROKEN).await, "nothing of the office is shown");
+    otto.shows("idle-signed-out").await;
+
+    signs_in(&otto, "otto", "Enter").await;
+    otto.find("heading", BROKEN).await;
+    otto.clicks("button", "Declare a fix…").await;
+    let field = otto.find("textbox", version).await;
+    let text = async || (field.prop("value").await.ok()? == Some("v2-draft".into())).then_some(());
+    within(Duration::from_secs(20), text).await.expect("the text is back");
+    otto.leaves(&["401", "favicon.ico"]).await;
 }

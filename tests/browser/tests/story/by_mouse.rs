@@ -50,7 +50,7 @@ async fn letters_arrive(fixture: &Fixture, otto: &Person) {
 async fn the_cause_is_found(otto: &Person) {
     otto.clicks("link", BUG).await;
     otto.find("heading", BUG).await;
-    otto.sees("the consumer says permanent; matched: error type panic").await;
+    otto.sees("matched: error type panic; the consumer's stamp claims the same").await;
     otto.sees("orders::pricing").await;
     otto.sees("No fix declared yet.").await;
     otto.clicks("link", "Payload").await;
@@ -92,6 +92,7 @@ async fn it_is_approved(anna: &Person) {
 async fn approves(anna: &Person, letters: u64, shot: Option<&str>) {
     anna.clicks("button", "Approve and replay…").await;
     anna.find("dialog", &format!("Replay {letters} letters to orders?")).await;
+    anna.sees("anna is a demo identity.").await;
     anna.writes("Why is it safe to replay now?", "Ten of them went through on staging.").await;
     let count = format!("Type {letters} to confirm");
     if anna.has("textbox", &count).await {

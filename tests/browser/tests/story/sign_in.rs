@@ -26,6 +26,32 @@ mod rule_a_link_works_once {
     }
 }
 
+mod rule_a_link_does_not_switch_people_unasked {
+    use crate::fixture::Fixture;
+    use domain::role::Role;
+
+    #[tokio::test]
+    async fn example_a_person_who_is_signed_in_is_asked_before_another_link_is_used() {
+        let fixture = Fixture::open().await;
+        let otto = fixture.enters(Role::Operator, "otto").await;
+        otto.open(fixture.demo.link(Role::Approver)).await;
+        otto.find("heading", "Use the sign-in link?").await;
+        otto.sees("You are signed in as otto (operator)").await;
+        let hash = otto.script("return location.hash", Vec::new()).await;
+        assert_eq!(hash, "", "the code is not in the history");
+        otto.shows("switch-sign-in").await;
+        otto.clicks("button", "Stay signed in").await;
+        otto.find("heading", "Groups").await;
+        otto.find("summary", "otto operator").await;
+
+        otto.open(fixture.demo.link(Role::Approver)).await;
+        otto.clicks("button", "Use link").await;
+        otto.find("heading", "Groups").await;
+        otto.find("summary", "anna approver").await;
+        otto.leaves(&[]).await;
+    }
+}
+
 mod rule_a_role_shows_what_it_allows {
     use crate::fixture::{BUG, Fixture};
     use domain::role::Role;

@@ -1,8 +1,7 @@
 //! An executor, call by call, as in `office/src/replay`.
 
 use super::{Chosen, LETTERS, State, Stored};
-use domain::replay::{Backlog, OutcomeKind, Phase, Replay, ReplayState, Step, next_step};
-use domain::time::Timestamp;
+use domain::replay::{Backlog, OutcomeKind, Phase, QueueCounts, Replay, ReplayState, Settling, Step, next_step};
 
 const NAMES: [&str; 2] = ["one", "two"];
 /// The letters of one batch.
@@ -60,6 +59,8 @@ fn choose(state: &State, me: usize) -> At {
     let (now, replay) = (state.now(), &stored.replay);
     match next_step(replay, &state.ledger.0, now, 0) {
         Step::Idle | Step::Wait { .. } => At::Idle,
+        // Another look at the same queue at the same time shows the same.
+        Step::LookAtQueue if shows_nothing_new(replay, &look(state)) => At::Idle,
         Step::Send { .. } if replay.is_held_by_another(NAMES[me], now) => At::Idle,
         step => At::Chose(stored.clone(), Chosen(step)),
     }
@@ -75,11 +76,11 @@ fn act(state: &mut State, me: usize, replay: &Replay, step: Step) -> At {
             return stored.map_or(At::Idle, |held| At::Leased(held, wave, letters_max));
         }
         Step::LookAtQueue => {
-            // In the model, the consumer receives letters at once.
-            let backlog = Backlog { seen_at: now, visible_count: 0, in_flight_count: 0 };
+            let backlog = look(state);
             state.put(replay.saw(backlog), version);
         }
-        Step::Settle { sent_until } => settle(state, replay, sent_until),
+        Step::RestartWaits => state.report("the clock never goes back"),
+        Step::Settle(settling) => settle(state, replay, settling),
         Step::SkipUnsent => {
             for at in rows(state, |row| row.outcome == OutcomeKind::Pending) {
                 state.enter(at, OutcomeKind::Skipped);
@@ -107,18 +108,36 @@ fn rows(state: &State, is: impl Fn(&super::Row) -> bool) -> Vec<usize> {
     (0..LETTERS).filter(|at| is(&state.rows[*at])).collect()
 }
 
-fn settle(state: &mut State, replay: &Replay, sent_until: Timestamp) {
-    for at in rows(state, |row| row.outcome == OutcomeKind::InFlight && row.since <= sent_until) {
-        state.enter(at, OutcomeKind::Delivered);
+/// What the main queue shows.
+fn look(state: &State) -> Backlog {
+    let sum = |of: fn(&super::Row) -> u8| state.rows.iter().map(|row| u64::from(of(row))).sum();
+    let counts = QueueCounts { visible: sum(|row| row.on_main), in_flight: sum(|row| row.held), delayed: 0 };
+    Backlog::measured(state.now(), counts, None, None)
+}
+
+fn shows_nothing_new(replay: &Replay, measured: &Backlog) -> bool {
+    replay.backlog() == replay.saw(*measured).backlog()
+}
+
+fn settle(state: &mut State, replay: &Replay, settling: Settling) {
+    let now = state.now();
+    for at in rows(state, |row| row.outcome == OutcomeKind::InFlight) {
+        let Some(outcome) = settling.of(state.rows[at].since, now) else { continue };
+        // Without a receipt, a letter is delivered only if its message has left the main queue. Of a letter that may have
+        // been sent twice, an executor that was frozen may send a copy at any time later.
+        let row = state.rows[at];
+        if outcome == OutcomeKind::Delivered && row.sends == 1 && row.on_main + row.held > 0 {
+            state.report("a letter counts as delivered while it is on the main queue");
+        }
+        state.enter(at, outcome);
     }
     let is_sending = matches!(replay.state(), ReplayState::Running { phase: Phase::Sending, .. });
-    let is_held = replay.lease().as_ref().is_some_and(|lease| lease.until > state.now());
-    if is_sending || is_held {
+    if is_sending || replay.is_held(now) {
         return;
     }
     let aborted = matches!(replay.state(), ReplayState::Aborting { .. });
     let given_up = if aborted { OutcomeKind::Skipped } else { OutcomeKind::Pending };
-    for at in rows(state, |row| row.outcome == OutcomeKind::Sending && row.since <= sent_until) {
+    for at in rows(state, |row| row.outcome == OutcomeKind::Sending && settling.of(row.since, now).is_some()) {
         state.enter(at, given_up);
     }
 }

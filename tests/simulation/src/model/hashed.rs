@@ -69,7 +69,9 @@ impl Hash for Stored {
 fn hash_replay(replay: &Replay, state: &mut DefaultHasher) {
     let lease = replay.lease().map(|lease| (&lease.holder, lease.until));
     (replay.version(), lease, replay.paced_until(), replay.last_sent_at()).hash(state);
-    replay.backlog().map(|backlog| backlog.seen_at).hash(state);
+    let backlog = replay.backlog();
+    backlog.map(|backlog| (backlog.seen_at, backlog.visible_count, backlog.in_flight_count)).hash(state);
+    backlog.map(|backlog| (backlog.cleared_before, backlog.drained_at, backlog.gone_since)).hash(state);
     replay.resumed().map(|resumed| (resumed.wave, resumed.sent, resumed.returned, resumed.probing)).hash(state);
     match replay.state() {
         ReplayState::Running { wave, phase } => (0, wave, format!("{phase:?}")).hash(state),

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
 use local::queue::{Clock, EmbeddedQueue, OpenError, QueueSettings};
+use local::sqlite::Opening;
 use queue::Queue;
 use std::path::Path;
 use std::sync::Arc;
@@ -51,7 +52,12 @@ impl EmbeddedWorld {
 
     /// Opens queues in a file.
     pub fn open(path: &Path, clock: MovedClock) -> Result<Self, OpenError> {
-        let queues = EmbeddedQueue::open(path, clock.reader())?;
+        Self::open_as(path, clock, &Opening::default())
+    }
+
+    /// Opens queues in a file in this way.
+    pub fn open_as(path: &Path, clock: MovedClock, opening: &Opening) -> Result<Self, OpenError> {
+        let queues = EmbeddedQueue::open_as(path, clock.reader(), opening)?;
         Ok(Self { queues, clock, made: AtomicUsize::new(0) })
     }
 }

@@ -5,11 +5,11 @@ use domain::audit::AuditRecord;
 use domain::id::{GroupId, LetterId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::message::Content;
-use domain::replay::{Outcome, OutcomeKind, Replay};
+use domain::replay::{Outcome, OutcomeKind, Plan, Replay};
 use harness::samples::{
     self, at_s, audit, entries, group, group_id, keep, letters, move_letters, plan, replay, replay_id,
 };
-use office::port::{Cursor, ListPosition, Page, Store, StoreError, Write};
+use office::port::{Cursor, ListPosition, Listed, Page, Store, StoreError, Write};
 use std::collections::BTreeSet;
 
 pub async fn pages_are_complete_while_letters_come_and_go(store: &dyn Store) {
@@ -143,18 +143,38 @@ async fn first_page<T: std::fmt::Debug>(
     (page.items.len(), format!("{:?}", page.items.first()))
 }
 
-pub async fn garbage_cursor_starts_from_the_beginning(store: &dyn Store) {
-    let id = group_id("garbage");
+/// Stores several items in every list that has cursors. Returns the group and its plan.
+async fn listed(store: &dyn Store, name: &str) -> (GroupId, Plan) {
+    let id = group_id(name);
     let letters = letters(&id, 4);
-    let plan = plan("garbage", &id, &letters);
+    let plan = plan(name, &id, &letters);
     commit(store, keep(&letters)).await;
     let mut writes = vec![samples::open(&group(&id))];
     writes.extend(entries(&plan, &letters).into_iter().map(|e| Write::Entry { entry: Box::new(e), was: None }));
     writes.extend((0..3).map(|n| Write::Audit(Box::new(audit(&id, at_s(n), "record")))));
-    let replay = Box::new(replay(&plan, at_s(0)));
-    writes.push(Write::Replay { replay, expect: office::port::Expect::Absent });
+    let first = Box::new(replay(&plan, at_s(0)));
+    writes.push(Write::Replay { replay: first, expect: office::port::Expect::Absent });
     commit(store, writes).await;
+    (id, plan)
+}
 
+pub async fn cursors_are_those_that_the_api_accepts(store: &dyn Store) {
+    let (id, plan) = listed(store, "accepted").await;
+    let second = Box::new(replay(&self::plan("accepted again", &id, &[]), at_s(1)));
+    commit(store, vec![Write::Replay { replay: second, expect: office::port::Expect::Absent }]).await;
+    for (list, next) in [
+        (Listed::Letters, store.letters_of(&id, None, None, 1).await.unwrap().next),
+        (Listed::Replays, store.replays(Some(&id), None, 1).await.unwrap().next),
+        (Listed::Entries, store.entries(&plan.id, None, None, None, 1).await.unwrap().next),
+        (Listed::Audit, store.audit(&id, None, 1).await.unwrap().next),
+    ] {
+        let next = next.expect("another page");
+        assert!(list.accepts(&next.0), "{list:?}: {}", next.0);
+    }
+}
+
+pub async fn garbage_cursor_starts_from_the_beginning(store: &dyn Store) {
+    let (id, plan) = listed(store, "garbage").await;
     for garbage in
         ["", "nonsense", "\0", "null", "{}", "letters", "letters.1", "W10=", "\u{1F4EE}", "9".repeat(5000).as_str()]
     {

@@ -1,10 +1,12 @@
 //! Plans, replays and deployments.
 
 use super::{all, commit, refused};
+use domain::clock::ClockRecord;
 use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::group::Variant;
 use domain::id::{Actor, QueueArn};
 use domain::replay::{Ending, Entry, LedgerMove, OutcomeKind, PauseReason, Replay};
+use domain::time::Timestamp;
 use harness::samples::{at_s, entries, group_id, letters, plan, replay, replay_id};
 use office::port::{Expect, Store, Write};
 
@@ -163,4 +165,13 @@ pub async fn attached_consumers_of_a_queue_are_replaced(store: &dyn Store) {
     commit(store, vec![Write::Attached(none.clone())]).await;
     assert_eq!(store.attached(&one.queue).await.unwrap(), Some(none));
     assert_eq!(store.attached(&other.queue).await.unwrap(), Some(other));
+}
+
+pub async fn clock_record_is_replaced(store: &dyn Store) {
+    assert_eq!(store.clock().await.unwrap(), None);
+    for ms in [1, 3, 2] {
+        let record = ClockRecord { swept_at: Timestamp::from_ms(ms), steady_since: Timestamp::from_ms(-ms) };
+        commit(store, vec![Write::Clock(record)]).await;
+        assert_eq!(store.clock().await.unwrap(), Some(record));
+    }
 }

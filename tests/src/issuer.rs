@@ -1,5 +1,5 @@
 //! A small local OIDC issuer, as strict as real ones: authorization code flow with PKCE for one public client, a sign-in
-//! page, single-use codes, and a key created at start.
+//! page, single-use codes, refresh tokens that rotate, and a key created at start.
 
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -10,7 +10,7 @@ use axum::{Json, Router};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::id::to_hex;
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use reqwest::Url;
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
@@ -22,8 +22,6 @@ use tokio::net::TcpListener;
 
 /// The only client's ID.
 pub const CLIENT: &str = "dead-letter-office";
-/// The lifetime of a token in seconds.
-const TOKEN_S: i64 = 3_600;
 
 /// How the issuer misbehaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,12 +29,14 @@ pub enum Fault {
     /// It works correctly.
     #[default]
     None,
-    /// Its codes have expired when they are exchanged.
+    /// Its codes and refresh tokens have expired when they are exchanged.
     ExpiredCodes,
     /// It redirects people back, and then stops responding.
     Unavailable,
     /// It returns the token of another sign-in.
     WrongNonce,
+    /// It answers a refresh token with the ID token of another person.
+    WrongPerson,
 }
 
 type Fields = HashMap<String, String>;
@@ -47,6 +47,10 @@ struct Inside {
     pair: EcdsaKeyPair,
     now: Box<dyn Fn() -> Timestamp + Send + Sync>,
     fault: Mutex<Fault>,
+    /// The lifetime of ID tokens.
+    token_lasts: Mutex<Span>,
+    /// Refresh tokens that are not used yet, each with its person.
+    refresh_tokens: Mutex<HashMap<String, String>>,
     /// Authorization requests without a person yet.
     requests: Mutex<HashMap<String, Fields>>,
     /// Codes that are not exchanged yet, each with its request and person.
@@ -70,6 +74,8 @@ impl Issuer {
             pair,
             now: Box::new(now),
             fault: Mutex::default(),
+            token_lasts: Mutex::new(Span::from_mins(60)),
+            refresh_tokens: Mutex::default(),
             requests: Mutex::default(),
             codes: Mutex::default(),
         }));
@@ -99,16 +105,35 @@ impl Issuer {
         *self.0.fault.lock().expect("a lock") = fault;
     }
 
+    /// Changes the lifetime of ID tokens.
+    pub fn set_token_lifetime(&self, lasts: Span) {
+        *self.0.token_lasts.lock().expect("a lock") = lasts;
+    }
+
+    /// Returns a new refresh token for a person. It works once.
+    pub fn refresh_token(&self, name: &str) -> String {
+        let token = random();
+        self.0.refresh_tokens.lock().expect("a lock").insert(token.clone(), name.into());
+        token
+    }
+
+    /// Returns whether a refresh token can still be used.
+    pub fn accepts(&self, refresh_token: &str) -> bool {
+        self.0.refresh_tokens.lock().expect("a lock").contains_key(refresh_token)
+    }
+
     /// Returns a token for a person. The name determines the role.
     pub fn token(&self, name: &str, nonce: &str) -> String {
         let role = match name {
             "otto" => json!(["staff", "operator"]),
             "vera" => json!(["viewer"]),
+            "anna" => json!(["approver"]),
             _ => json!(["staff"]),
         };
         let now_s = (self.0.now)().as_ms() / 1000;
-        let claims = json!({ "iss": self.0.url, "aud": CLIENT, "sub": name, "cognito:groups": role, "nonce": nonce,
-            "iat": now_s, "exp": now_s + TOKEN_S });
+        let lasts_s = self.0.token_lasts.lock().expect("a lock").as_ms() / 1000;
+        let claims = json!({ "iss": self.0.url, "aud": CLIENT, "sub": format!("sub-{name}"), "cognito:username": name,
+            "cognito:groups": role, "nonce": nonce, "iat": now_s, "exp": now_s + lasts_s });
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let signed = format!("{}.{}", part(&json!({ "alg": "ES256", "kid": "k1", "typ": "JWT" })), part(&claims));
         let signature = self.0.pair.sign(&SystemRandom::new(), signed.as_bytes()).expect("a signature");
@@ -184,6 +209,9 @@ async fn log_in(State(issuer): State<Issuer>, body: String) -> Response {
 async fn token(State(issuer): State<Issuer>, body: String) -> Response {
     let form = fields(&body);
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
+    if field("grant_type") == "refresh_token" && field("client_id") == CLIENT {
+        return renew(&issuer, field("refresh_token"));
+    }
     let code = issuer.0.codes.lock().expect("a lock").remove(field("code"));
     let is_proven = |(request, _): &(Fields, String)| {
         field("grant_type") == "authorization_code"
@@ -199,10 +227,32 @@ async fn token(State(issuer): State<Issuer>, body: String) -> Response {
             let other = issuer.fault() == Fault::WrongNonce;
             let nonce = if other { random() } else { request["nonce"].clone() };
             let token = issuer.token(&name, &nonce);
-            Json(json!({ "id_token": token, "access_token": random(), "token_type": "Bearer" })).into_response()
+            answer(token, &issuer.refresh_token(&name))
         }
-        None => (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response(),
+        None => invalid_grant(),
     }
+}
+
+/// Exchanges a refresh token for the next tokens, once.
+fn renew(issuer: &Issuer, refresh_token: &str) -> Response {
+    let name = issuer.0.refresh_tokens.lock().expect("a lock").remove(refresh_token);
+    match (name, issuer.fault()) {
+        (_, Fault::Unavailable) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        (Some(_), Fault::WrongPerson) => answer(issuer.token("anna", ""), &issuer.refresh_token("anna")),
+        (Some(_), Fault::ExpiredCodes) => invalid_grant(),
+        (Some(name), _) => answer(issuer.token(&name, ""), &issuer.refresh_token(&name)),
+        (None, _) => invalid_grant(),
+    }
+}
+
+fn answer(id_token: String, refresh_token: &str) -> Response {
+    let tokens = json!({ "id_token": id_token, "access_token": random(), "refresh_token": refresh_token,
+        "token_type": "Bearer" });
+    Json(tokens).into_response()
+}
+
+fn invalid_grant() -> Response {
+    (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response()
 }
 
 fn fields(text: &str) -> Fields {

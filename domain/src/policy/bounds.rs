@@ -1,0 +1,115 @@
+//! The ranges of a policy's numbers. A policy out of range would switch a protection off, or never end a wait.
+
+use super::Policy;
+use crate::limits::{
+    CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, PLAN_LETTERS_MAX, POLICY_WAIT_MAX,
+    REPLAYS_MAX_MAX, RETENTION_MAX, RETENTION_MIN, STOP_SHARE_PCT_MAX, WAVE_LETTERS_MAX,
+};
+use crate::time::Span;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// Why a policy cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// It is not JSON, or a key or a value is unknown.
+    #[error("the policy cannot be read")]
+    Unreadable(#[source] serde_json::Error),
+    /// A number is out of range.
+    #[error("{setting} is {value}; it must be between {min} and {max}")]
+    OutOfRange {
+        /// The setting's path in the policy file.
+        setting: String,
+        /// Its value.
+        value: i128,
+        /// The minimum.
+        min: i128,
+        /// The maximum.
+        max: i128,
+    },
+}
+
+impl Policy {
+    /// Parses a policy file (JSON) and checks the range of every number. Use it for every policy from outside.
+    pub fn parse(text: &str) -> Result<Self, PolicyError> {
+        let policy: Self = serde_json::from_str(text).map_err(PolicyError::Unreadable)?;
+        policy.check()?;
+        Ok(policy)
+    }
+
+    /// Checks the range of every number.
+    fn check(&self) -> Result<(), PolicyError> {
+        let (gate, replay) = (&self.gate, &self.replay);
+        within("gate.replays_max", gate.replays_max, 1, REPLAYS_MAX_MAX)?;
+        within("replay.canary_pct", replay.canary_pct, 1, 100)?;
+        within("replay.canary_letters_max", replay.canary_letters_max, 1, CANARY_LETTERS_MAX)?;
+        within("replay.growth_factor", replay.growth_factor, 1, GROWTH_FACTOR_MAX)?;
+        within("replay.wave_letters_max", replay.wave_letters_max, 1, WAVE_LETTERS_MAX)?;
+        within("replay.pace_per_s", replay.pace_per_s, 1, PACE_PER_S_MAX)?;
+        within("replay.stop_share_pct", replay.stop_share_pct, 0, STOP_SHARE_PCT_MAX)?;
+        within("replay.sample_letters_min", replay.sample_letters_min, 1, CANARY_LETTERS_MAX)?;
+        for (setting, wait) in [
+            ("gate.quiet_ms", gate.quiet_ms),
+            ("replay.window_slack_ms", replay.window_slack_ms),
+            ("replay.backlog_ms_max", replay.backlog_ms_max),
+            ("replay.wave_delay_ms", replay.wave_delay_ms),
+            ("replay.wave_delay_ms_max", replay.wave_delay_ms_max),
+        ] {
+            span(setting, wait, Span::ZERO, POLICY_WAIT_MAX)?;
+        }
+        for (at, rule) in self.auto_approvals.iter().enumerate() {
+            within(&format!("auto_approvals[{at}].letters_max"), rule.letters_max, 0, PLAN_LETTERS_MAX)?;
+        }
+        span("retention_ms", self.retention_ms, RETENTION_MIN, RETENTION_MAX)?;
+        // A value below the minimum that is kept anyway is documented, and stays allowed.
+        self.delivered_kept_ms.map_or(Ok(()), |kept| span("delivered_kept_ms", kept, Span::ZERO, DELIVERED_KEPT_MAX))
+    }
+}
+
+fn within<T: Into<i128> + Copy>(setting: &str, value: T, min: T, max: T) -> Result<(), PolicyError> {
+    let (value, min, max) = (value.into(), min.into(), max.into());
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(PolicyError::OutOfRange { setting: setting.to_string(), value, min, max })
+}
+
+fn span(setting: &str, value: Span, min: Span, max: Span) -> Result<(), PolicyError> {
+    within(setting, value.as_ms(), min.as_ms(), max.as_ms())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_out_of_range_is_refused_by_name_and_range() {
+        let rows = [
+            (r#"{"replay":{"stop_share_pct":100}}"#, "replay.stop_share_pct is 100; it must be between 0 and 90"),
+            (r#"{"replay":{"canary_letters_max":0}}"#, "replay.canary_letters_max is 0; it must be between 1 and 1000"),
+            (r#"{"replay":{"canary_pct":0}}"#, "replay.canary_pct is 0; it must be between 1 and 100"),
+            (r#"{"replay":{"growth_factor":101}}"#, "replay.growth_factor is 101; it must be between 1 and 100"),
+            (r#"{"replay":{"wave_letters_max":0}}"#, "replay.wave_letters_max is 0; it must be between 1 and 100000"),
+            (r#"{"replay":{"pace_per_s":0}}"#, "replay.pace_per_s is 0; it must be between 1 and 10000"),
+            (r#"{"replay":{"sample_letters_min":0}}"#, "replay.sample_letters_min is 0; it must be between 1 and 1000"),
+            (r#"{"gate":{"replays_max":0}}"#, "gate.replays_max is 0; it must be between 1 and 100"),
+            (r#"{"gate":{"quiet_ms":-1}}"#, "gate.quiet_ms is -1; it must be between 0 and 1209600000"),
+            (
+                r#"{"replay":{"wave_delay_ms_max":1209600001}}"#,
+                "replay.wave_delay_ms_max is 1209600001; it must be between 0 and 1209600000",
+            ),
+            (r#"{"retention_ms":59999}"#, "retention_ms is 59999; it must be between 60000 and 1209600000"),
+            (r#"{"delivered_kept_ms":-5}"#, "delivered_kept_ms is -5; it must be between 0 and 3155760000000"),
+            (
+                r#"{"auto_approvals":[{"name":"a","classes":[],"letters_max":1000001}]}"#,
+                "auto_approvals[0].letters_max is 1000001; it must be between 0 and 1000000",
+            ),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(Policy::parse(text).expect_err(text).to_string(), expected);
+        }
+        assert_eq!(Policy::parse("{}").ok(), Some(Policy::default()));
+        assert!(Policy::parse(r#"{"delivered_kept_ms":null,"replay":{"stop_share_pct":0}}"#).is_ok());
+        assert!(matches!(Policy::parse(r#"{"replay":{"pace_per_s":1e9}}"#), Err(PolicyError::Unreadable(_))));
+    }
+}

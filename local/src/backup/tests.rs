@@ -1,0 +1,113 @@
+//! Backups of a running office and of a closed one.
+
+use super::*;
+use crate::queue::QueueSettings;
+use ::queue::{Outgoing, Queue};
+use domain::id::QueueArn;
+use domain::message::Content;
+use domain::time::Timestamp;
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn orders() -> QueueArn {
+    QueueArn::from("arn:aws:sqs:local:000000000000:orders")
+}
+
+fn open(folder: &Path) -> Files {
+    let store = Arc::new(SqliteStore::open(&folder.join(STORE)).unwrap());
+    let clock = Arc::new(Timestamp::default);
+    let queue = Arc::new(EmbeddedQueue::open(&folder.join(QUEUES), clock).unwrap());
+    Files { folder: folder.into(), store, queue }
+}
+
+async fn send(files: &Files, n: u32) {
+    let content = Content { body: n.to_string(), ..Content::default() };
+    let sent = files.queue.send_batch(&orders(), &[Outgoing { content, ..Outgoing::default() }]).await.unwrap();
+    assert!(sent[0].is_ok());
+    use office::port::{Store, Write};
+    let at = Timestamp::from_ms(1);
+    let (service, version) = (format!("service {n}"), n.to_string());
+    let write = domain::deployment::Deployment { service, version, commit: None, at };
+    files.store.commit(vec![Write::Deployment(write)]).await.unwrap();
+}
+
+/// Returns how many messages and how many deployments an office has.
+async fn counts(files: &Files) -> (usize, u32) {
+    use office::port::Store;
+    let messages = files.queue.peek(&orders(), 10_000).await.unwrap().len();
+    let mut deployments = 0;
+    while files.store.deployment(&format!("service {deployments}")).await.unwrap().is_some() {
+        deployments += 1;
+    }
+    (messages, deployments)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn backup_of_a_running_office_is_from_one_moment() {
+    let (folder, parent) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let files = open(folder.path());
+    files.queue.create_queue(&orders(), QueueSettings::default()).await.unwrap();
+    fs::write(folder.path().join(ORDERS), "{}").unwrap();
+    let done = Arc::new(AtomicBool::new(false));
+    let writing = tokio::spawn({
+        let (files, done) = (files.clone(), done.clone());
+        async move {
+            let mut n = 0;
+            while !done.load(Ordering::SeqCst) || n == 0 {
+                send(&files, n).await;
+                n += 1;
+            }
+        }
+    });
+    let mut last = 0;
+    for n in 0..5 {
+        let to = parent.path().join(format!("backup {n}"));
+        let backup = files.backup(&to).await.unwrap();
+        assert!(backup.bytes > 0 && backup.folder == to);
+        let copy = open(&to);
+        let (messages, deployments) = counts(&copy).await;
+        let (messages, deployments) = (messages as u32, deployments);
+        // A message is sent before its deployment is stored, so the copy has at most one message more.
+        assert!(messages == deployments || messages == deployments + 1, "{messages} and {deployments}");
+        assert!(messages >= last, "an older state than the backup before");
+        last = messages;
+        assert_eq!(fs::read_to_string(to.join(ORDERS)).unwrap(), "{}");
+        assert!(matches!(files.backup(&to).await, Err(BackupError::NotEmpty(_))));
+    }
+    done.store(true, Ordering::SeqCst);
+    writing.await.unwrap();
+}
+
+#[tokio::test]
+async fn backup_of_a_closed_office_opens() {
+    let (folder, parent) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let to = parent.path().join("backup");
+    assert!(matches!(run(folder.path(), &to).await, Err(BackupError::NoOffice(_))));
+    let files = open(folder.path());
+    files.queue.create_queue(&orders(), QueueSettings::default()).await.unwrap();
+    send(&files, 0).await;
+    drop(files);
+    run(folder.path(), &to).await.unwrap();
+    assert_eq!(counts(&open(&to)).await, (1, 1));
+    assert_eq!(counts(&open(folder.path())).await, (1, 1), "the office is unchanged");
+}
+
+#[tokio::test]
+async fn damaged_office_is_not_backed_up_as_if_it_were_whole() {
+    let (folder, parent) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let files = open(folder.path());
+    files.queue.create_queue(&orders(), QueueSettings::default()).await.unwrap();
+    for n in 0..50 {
+        send(&files, n).await;
+    }
+    drop(files);
+    let path = folder.path().join(STORE);
+    let mut pages = fs::read(&path).unwrap();
+    let middle = pages.len() / 2;
+    pages[middle..].fill(0xA5);
+    fs::write(&path, pages).unwrap();
+    let to = parent.path().join("backup");
+    let error = run(folder.path(), &to).await.unwrap_err();
+    assert!(matches!(error, BackupError::Damaged(_)), "{error}");
+    assert!(!to.exists(), "a failed backup leaves nothing");
+}

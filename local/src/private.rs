@@ -1,0 +1,150 @@
+//! Files that only their owner can read. An office's folder holds letters, and the secret that signs people in.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The databases of an office; their logs and marks have the same stem.
+const DATABASES: &[&str] = &["office", "queues", "metrics"];
+/// The other files of an office.
+const OTHERS: &[&str] = &["lock", "running.json", "orders.json", "orders.json.new"];
+/// The folders in the folder of an office.
+const FOLDERS: &[&str] = &["peek"];
+/// How the names of folders with damaged files begin.
+const DAMAGED: &str = "damaged-";
+
+/// Creates a folder that only its owner can open, with its parents. Leaves an existing folder as it is.
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
+    let is_new = !folder.exists();
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    if is_new { sync_folder_of(folder) } else { Ok(()) }
+}
+
+/// Opens a file for writing, or creates one that only its owner can read. Does not truncate it.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Writes a file that only its owner can read, and syncs it.
+pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = create(path)?;
+    file.set_len(0)?;
+    io::Write::write_all(&mut file, content)?;
+    file.sync_all()
+}
+
+/// Syncs the folder that holds a file, so that the file's name survives a power cut.
+pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    // Only Unix opens folders.
+    if cfg!(unix) {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Takes the rights of others on an office's folder and files away. Returns what was readable by others. Does not change a
+/// folder that holds anything else, because others may need it.
+#[cfg(unix)]
+pub(crate) fn tighten(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut tightened = Vec::new();
+    let mut is_ours = true;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        match entry.file_name().to_str() {
+            Some(name) if kind.is_file() && is_file_of_office(name) => restrict(entry.path(), 0o600, &mut tightened)?,
+            Some(name) if kind.is_dir() && (FOLDERS.contains(&name) || name.starts_with(DAMAGED)) => {
+                restrict(entry.path(), 0o700, &mut tightened)?;
+            }
+            _ => is_ours = false,
+        }
+    }
+    if is_ours {
+        restrict(folder.into(), 0o700, &mut tightened)?;
+    }
+    Ok(tightened)
+}
+
+/// Other systems have no modes.
+#[cfg(not(unix))]
+pub(crate) fn tighten(_folder: &Path) -> io::Result<Vec<PathBuf>> {
+    Ok(Vec::new())
+}
+
+fn is_file_of_office(name: &str) -> bool {
+    let is_database = |stem: &&str| {
+        let rest = name.strip_prefix(*stem);
+        rest.is_some_and(|rest| [".db", ".db-wal", ".db-shm", ".db-journal", ".mark"].contains(&rest))
+    };
+    OTHERS.contains(&name) || DATABASES.iter().any(|stem| is_database(&stem))
+}
+
+#[cfg(unix)]
+fn restrict(path: PathBuf, mode: u32, tightened: &mut Vec<PathBuf>) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let permissions = fs::symlink_metadata(&path)?.permissions();
+    if permissions.mode() & 0o077 != 0 {
+        fs::set_permissions(&path, PermissionsExt::from_mode(mode))?;
+        tightened.push(path);
+    }
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    fn open_to_all(folder: &Path, names: &[&str]) {
+        for name in names {
+            fs::write(folder.join(name), "x").unwrap();
+            fs::set_permissions(folder.join(name), PermissionsExt::from_mode(0o644)).unwrap();
+        }
+        fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn new_folders_and_files_are_private() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("a/b");
+        create_folder(&folder).unwrap();
+        assert_eq!((mode(&folder), mode(folder.parent().unwrap())), (0o700, 0o700));
+        drop(create(&folder.join("file")).unwrap());
+        write(&folder.join("other"), b"text").unwrap();
+        assert_eq!((mode(&folder.join("file")), mode(&folder.join("other"))), (0o600, 0o600));
+    }
+
+    #[test]
+    fn folder_of_an_older_version_is_tightened_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["office.db", "office.db-wal", "office.mark", "queues.db", "orders.json", "lock"];
+        open_to_all(folder.path(), &names);
+        let tightened = tighten(folder.path()).unwrap();
+        assert_eq!(tightened.len(), names.len() + 1, "{tightened:?}");
+        assert_eq!(mode(folder.path()), 0o700);
+        assert!(names.iter().all(|name| mode(&folder.path().join(name)) == 0o600));
+        assert!(tighten(folder.path()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn folder_with_other_files_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        open_to_all(folder.path(), &["office.db", "letters.txt", "office.dbx"]);
+        assert_eq!(tighten(folder.path()).unwrap(), [folder.path().join("office.db")]);
+        let modes = ["office.db", "letters.txt", "office.dbx", ""].map(|name| mode(&folder.path().join(name)));
+        assert_eq!(modes, [0o600, 0o644, 0o644, 0o755]);
+    }
+}

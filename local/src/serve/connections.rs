@@ -1,0 +1,131 @@
+//! Connections of the HTTP server, each within limits: a client that is idle, slow or gone holds little memory, and only
+//! for a while.
+
+use super::arriving;
+use crate::feed::{Shutdown, begun};
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::map_request;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use rustix::process::{Resource, getrlimit};
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_io_timeout::TimeoutStream;
+
+/// The most connections at a time. An idle one takes about 20 kB, so all of them take less than 64 MiB. A browser opens six.
+const CONNECTIONS_MAX: usize = 2_048;
+/// How long a connection may be idle, and how long the head of a request may take to arrive. The dashboard asks every few
+/// seconds, so its connection stays open.
+const HEAD_MAX: Duration = Duration::from_secs(30);
+/// How long the body of a request may take to arrive. It has 64 KiB at most.
+const BODY_MAX: Duration = Duration::from_secs(30);
+/// How long a client may leave a response unread while it waits to be written.
+const UNREAD_MAX: Duration = Duration::from_secs(30);
+/// The largest head of a request, bytes; also what is read from a connection, or written to it, at a time. Browsers send
+/// the cookies of every program on `localhost` along.
+const HEAD_BYTES_MAX: usize = 32 * 1024;
+/// The wait after the process has run out of file handles.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The limits of the server's connections.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The most connections at a time. Further ones wait in the kernel's queue until one closes.
+    pub connections_max: usize,
+    /// How long a connection may be idle, and how long the head of a request may take.
+    pub head_max: Duration,
+    /// How long the body of a request may take.
+    pub body_max: Duration,
+    /// How long a client may read nothing of a response that waits for it.
+    pub unread_max: Duration,
+}
+
+impl Default for Limits {
+    /// Returns the limits of an office. Connections take half of the process's file handles at most: the store, the queues
+    /// and the workers need some, too.
+    fn default() -> Self {
+        let handles = getrlimit(Resource::Nofile).current.and_then(|most| usize::try_from(most).ok());
+        let connections_max = handles.map_or(CONNECTIONS_MAX, |handles| (handles / 2).clamp(1, CONNECTIONS_MAX));
+        Self { connections_max, head_max: HEAD_MAX, body_max: BODY_MAX, unread_max: UNREAD_MAX }
+    }
+}
+
+/// Serves until shutdown; requests in progress are finished.
+pub async fn serve(listener: TcpListener, router: Router, limits: Limits, mut shutdown: Shutdown) {
+    // Prepares the routes once. `axum::serve` does it for each connection, which copies all of them: 1.2 MB.
+    let limited = map_request(move |request: Request| async move { arriving::within(limits.body_max, request) });
+    let router = router.layer(limited).with_state::<()>(());
+    let service = TowerToHyperService::new(router);
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(limits.head_max).max_buf_size(HEAD_BYTES_MAX);
+    let places = Arc::new(Semaphore::new(limits.connections_max));
+    let mut was_full = false;
+    loop {
+        let (stream, place) = tokio::select! {
+            accepted = accept(&listener, &places, &mut was_full) => accepted,
+            () = begun(&mut shutdown) => break,
+        };
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(limits.unread_max));
+        let connection = http.serve_connection(TokioIo::new(Box::pin(stream)), service.clone());
+        tokio::spawn(answer(connection, shutdown.clone(), place));
+    }
+    drop(listener);
+    // Each connection gives its place back when it closes. The semaphore is never closed.
+    let all = u32::try_from(limits.connections_max).unwrap_or(u32::MAX);
+    let _ = places.acquire_many(all).await;
+}
+
+/// Waits for a place, then for a connection to take it.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+    was_full: &mut bool,
+) -> (TcpStream, OwnedSemaphorePermit) {
+    let is_full = places.available_permits() == 0;
+    if is_full && !*was_full {
+        tracing::warn!("every place for a connection is taken; new connections wait until one closes");
+    }
+    *was_full = is_full;
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { continue };
+        match listener.accept().await {
+            Ok((stream, _)) => return (stream, place),
+            // The client has gone already.
+            Err(error) if is_about_the_client(&error) => {}
+            Err(error) => {
+                tracing::error!(%error, "a connection could not be accepted; trying again");
+                tokio::time::sleep(RETRY_AFTER).await;
+            }
+        }
+    }
+}
+
+fn is_about_the_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+type Stream = TokioIo<Pin<Box<TimeoutStream<TcpStream>>>>;
+
+/// Answers the requests of a connection. Dropping the connection drops the handler of its request, so nothing works for a
+/// client that went away.
+async fn answer(
+    connection: http1::Connection<Stream, TowerToHyperService<Router>>,
+    mut shutdown: Shutdown,
+    _place: OwnedSemaphorePermit,
+) {
+    let mut connection = pin!(connection);
+    // An error means that the client went away, was too slow, or does not speak HTTP. Nothing here needs to know.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = begun(&mut shutdown) => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
