@@ -3,6 +3,7 @@
 //! This program may change the machine: it installs tools and starts processes. It is never deployed.
 
 mod aws;
+mod chaos;
 mod ci;
 mod dashboard;
 mod demo;
@@ -17,6 +18,7 @@ mod paths;
 mod progress;
 mod run;
 mod say;
+mod sbom;
 mod simulate;
 mod starts;
 mod tidy;
@@ -27,8 +29,22 @@ use paths::Paths;
 use std::process::ExitCode;
 
 /// The commands of the table below, for checking what documents name.
-const COMMANDS: &[&str] =
-    &["demo", "ci", "aws", "dashboard", "simulate", "fuzz", "tidy", "book", "function", "starts", "help"];
+const COMMANDS: &[&str] = &[
+    "demo",
+    "ci",
+    "aws",
+    "dashboard",
+    "simulate",
+    "chaos",
+    "schemathesis",
+    "fuzz",
+    "tidy",
+    "sbom",
+    "book",
+    "function",
+    "starts",
+    "help",
+];
 
 const HELP: &str = "\
 usage: cargo xtask <command>
@@ -41,8 +57,13 @@ usage: cargo xtask <command>
   dashboard          build the dashboard into dashboard/dist
   simulate [args]    the office under simulated faults: --seeds N, --from N; --seed N runs one seed again;
                      --model checks every state of a small replay
+  chaos [args]       the real office on this machine under faults, compared with an oracle: --minutes N, --seed S,
+                     --lanes N, --fault <name>
+  schemathesis [--minutes N]
+                     call the API of a demo with inputs generated from its OpenAPI document; 5 minutes when not said
   fuzz [--minutes N] search for letters that break a reader; 5 minutes for each target when not said
   tidy               check the rules of this repository that a machine can check
+  sbom               write a CycloneDX document of what each program is built from to target/sbom
   book               build docs/ into target/book
   function <id> <folder>
                      build a Lambda function, for `sam build`
@@ -73,6 +94,9 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "function" => function::command(&paths, rest),
         "starts" => starts::command(&paths),
         "book" => docs::book(&paths),
+        "chaos" => chaos::command(&paths, rest),
+        "schemathesis" => ci::call_api(&paths, rest),
+        "sbom" => sbom::command(&paths),
         "fuzz" => ci::search(&paths, rest),
         "tidy" => tidy::command(&paths),
         "help" | "-h" | "--help" => {

@@ -1,6 +1,7 @@
 //! Tests of a real `dlo demo` process.
 
 mod files;
+mod folder;
 mod kill;
 mod links;
 mod log;

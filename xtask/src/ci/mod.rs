@@ -1,6 +1,7 @@
 //! `cargo ci`: every check. A step that fails keeps no other from running, unless that one needs it; the end lists all
 //! failures and the time of each step.
 
+mod api;
 mod aws;
 mod built;
 mod fuzz;
@@ -8,6 +9,7 @@ mod report;
 mod runner;
 mod rust;
 mod steps;
+mod supply;
 mod tally;
 mod times;
 mod web;
@@ -15,6 +17,7 @@ mod web;
 use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
 use crate::{disk, say};
+pub use api::search as call_api;
 pub use fuzz::search;
 use report::{Ended, Ending};
 use std::path::Path;

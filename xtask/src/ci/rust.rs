@@ -116,6 +116,6 @@ fn simulate(paths: &Paths, args: &[&str]) -> Outcome<Tally> {
     Ok(Tally::passed(1))
 }
 
-fn ensure_one_machine(paths: &Paths) -> Outcome<()> {
+pub fn ensure_one_machine(paths: &Paths) -> Outcome<()> {
     if super::is_done("one-machine") { Ok(()) } else { one_machine(paths).map(drop) }
 }

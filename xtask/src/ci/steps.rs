@@ -1,7 +1,7 @@
 //! The steps of `cargo ci`, in the order in which they start.
 
 use super::tally::Tally;
-use super::{aws, fuzz, rust, web};
+use super::{api, aws, fuzz, rust, supply, web};
 use crate::failure::Outcome;
 use crate::paths::Paths;
 use crate::tidy;
@@ -37,6 +37,7 @@ pub const STEPS: &[Step] = &[
     step("clippy-web", "clippy on the dashboard", web::clippy, &[], Lane::Web),
     step("trunk", "Trunk.toml, where Trunk is installed", web::trunk, &[], Lane::Web),
     step("template", "cfn-lint and sam validate on the templates", aws::templates, &["tools"], Lane::Wait),
+    step("supply", "licences, sources, duplicates, advisories, SBOM", supply::check, &["tools"], Lane::Wait),
     step("build", "compiles all native tests and functions", rust::build, &["dashboard"], Lane::Native),
     step(
         "one-machine",
@@ -52,6 +53,13 @@ pub const STEPS: &[Step] = &[
     step("docs", "links and commands that documents name", rust::docs, &["build"], Lane::Native),
     step("doc-test", "the examples in the documentation", rust::doc_test, &["build"], Lane::Native),
     step("process", "the real program, killed at any moment", rust::process, &["build", "one-machine"], Lane::Wait),
+    step(
+        "schemathesis",
+        "the API, called with inputs generated from its document",
+        api::fixed,
+        &["build", "one-machine", "tools"],
+        Lane::Wait,
+    ),
     step("fuzz", "the readers of letters, on a fixed seed", fuzz::fixed, &[], Lane::Native),
     step("browser", "the story in a real browser", rust::browser, &["build", "one-machine", "tools"], Lane::Wait),
     step("model", "every state of the replay's model", rust::model, &["one-machine"], Lane::Native),

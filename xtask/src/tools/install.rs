@@ -6,6 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
 use crate::progress;
 use crate::{run, say};
+use std::path::PathBuf;
 use std::process::Command;
 
 pub struct Recipe {
@@ -55,15 +56,20 @@ fn command(paths: &Paths, recipe: &Recipe, version: &str) -> Command {
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
         .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-        .env("CARGO_TARGET_DIR", paths.tools.join("build"))
+        .env("CARGO_TARGET_DIR", build(paths, recipe))
         .env_remove("RUSTFLAGS");
     command
 }
 
-/// The object files of the tools are of no further use and take a gigabyte.
-pub fn remove_leftovers(paths: &Paths) {
-    let build = paths.tools.join("build");
+/// The object files of a tool are of no further use and take up to a gigabyte.
+pub fn remove_leftovers(paths: &Paths, recipe: &Recipe) {
+    let build = build(paths, recipe);
     if build.is_dir() && std::fs::remove_dir_all(&build).is_err() {
-        say::note("target/tools/build could not be removed; it is not needed any more");
+        say::note(&format!("{} could not be removed; it is not needed any more", build.display()));
     }
+}
+
+/// A folder for each tool: steps of `cargo ci` install side by side.
+fn build(paths: &Paths, recipe: &Recipe) -> PathBuf {
+    paths.tools.join("build").join(recipe.package)
 }

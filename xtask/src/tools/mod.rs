@@ -9,6 +9,9 @@ mod install;
 pub mod mdbook;
 mod network;
 mod npm;
+mod pypi;
+pub mod schemathesis;
+pub mod supply;
 mod wasm_opt;
 pub mod wasm_rust;
 

@@ -1,0 +1,221 @@
+//! `cargo xtask chaos [--minutes N] [--seed S] [--lanes N] [--fault <name>]`: rounds of faults in several offices at
+//! once, until the minutes are over.
+
+use anyhow::{Context, Result, bail};
+use chaos::evidence;
+use chaos::fault::Fault;
+use chaos::office::Program;
+use chaos::report::{Report, Runs};
+use chaos::round::Lane;
+use harness::samples::Chance;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+use tokio::signal::unix::{SignalKind, signal};
+
+const USAGE: &str = "usage: chaos [--minutes N] [--rounds N] [--seed S] [--lanes N] [--fault <name>]";
+/// Where Debian puts libfaketime, below the folder of libraries.
+const FAKETIME: &str = "faketime/libfaketimeMT.so.1";
+/// The size of a lane's file system, which the fault `full-disk` fills.
+const DISK_MB: u32 = 96;
+
+/// What the command line says.
+struct Options {
+    minutes: u64,
+    /// Rounds of each lane at most.
+    rounds: u64,
+    seed: u64,
+    lanes: u64,
+    faults: Vec<Fault>,
+}
+
+fn options() -> Result<Options> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut options =
+        Options { minutes: 5, rounds: u64::MAX, seed: now.as_secs(), lanes: 4, faults: Fault::ALL.to_vec() };
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    for pair in args.chunks(2) {
+        let [flag, value] = pair else { bail!(USAGE) };
+        match flag.as_str() {
+            "--minutes" => options.minutes = value.parse().context(USAGE)?,
+            "--rounds" => options.rounds = value.parse().context(USAGE)?,
+            "--seed" => options.seed = value.parse().context(USAGE)?,
+            "--lanes" => options.lanes = value.parse().context(USAGE)?,
+            "--fault" => {
+                let fault = Fault::ALL.into_iter().find(|fault| fault.name() == value);
+                options.faults = vec![fault.with_context(|| format!("there is no fault `{value}`"))?];
+            }
+            _ => bail!(USAGE),
+        }
+    }
+    Ok(options)
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    run_all().await.unwrap_or_else(|error| {
+        eprintln!("chaos: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+async fn run_all() -> Result<ExitCode> {
+    let options = options()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    let dlo = std::env::var_os("DLO_BIN").map_or_else(|| root.join("target/demo/dlo"), PathBuf::from);
+    if !dlo.is_file() {
+        bail!("no program at {}: set DLO_BIN, or start this with `cargo xtask chaos`", dlo.display());
+    }
+    println!("repeat the choices of this run with --seed {}", options.seed);
+    let scratch = tempfile::tempdir()?;
+    let disks = Disks::mount(scratch.path(), options.lanes);
+    let program = Program { dlo, faketime: faketime() };
+    let mut report = Report::default();
+    let mut faults = options.faults.clone();
+    if program.faketime.is_none() {
+        skip(&mut report, &mut faults, Fault::ClockJump, "libfaketime is missing (Debian: apt-get install faketime)");
+    }
+    if disks.mounted.is_empty() {
+        skip(&mut report, &mut faults, Fault::FullDisk, "mounting a small file system needs root");
+    }
+    if faults.is_empty() {
+        print!("{}", report.text());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let until = Instant::now() + Duration::from_secs(options.minutes * 60);
+    let kept = root.join("target/chaos").join(options.seed.to_string());
+    let shared = Arc::new(Mutex::new(report));
+    let lanes = (0..options.lanes).map(|number| {
+        let setup = Setup {
+            program: program.clone(),
+            base: scratch.path().join(number.to_string()),
+            seed: options.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            number,
+            faults: faults.clone(),
+            rounds: options.rounds,
+            until,
+            kept: kept.clone(),
+        };
+        tokio::spawn(run(setup, shared.clone()))
+    });
+    let lanes: Vec<_> = lanes.collect();
+    let mut terminated = signal(SignalKind::terminate())?;
+    tokio::select! {
+        all = async { for lane in lanes { lane.await??; } anyhow::Ok(()) } => all?,
+        _ = tokio::signal::ctrl_c() => bail!("interrupted"),
+        _ = terminated.recv() => bail!("ended by a signal"),
+    }
+    let report = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    print!("{}", report.text());
+    Ok(if report.is_violated() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn skip(report: &mut Report, faults: &mut Vec<Fault>, fault: Fault, reason: &'static str) {
+    if faults.contains(&fault) {
+        faults.retain(|other| *other != fault);
+        report.skipped.push((fault, reason));
+    }
+}
+
+/// Returns libfaketime, from `DLO_FAKETIME` or from where Debian puts it.
+fn faketime() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("DLO_FAKETIME") {
+        return Some(PathBuf::from(path)).filter(|path| path.is_file());
+    }
+    let folders = std::fs::read_dir("/usr/lib").ok()?.flatten().map(|entry| entry.path().join(FAKETIME));
+    folders.into_iter().find(|path| path.is_file())
+}
+
+/// The settings of one lane.
+struct Setup {
+    program: Program,
+    base: PathBuf,
+    seed: u64,
+    number: u64,
+    faults: Vec<Fault>,
+    rounds: u64,
+    until: Instant,
+    kept: PathBuf,
+}
+
+/// Runs rounds in one office until the time is over. After a violation it goes on in a new folder.
+async fn run(setup: Setup, report: Arc<Mutex<Report>>) -> Result<()> {
+    let mut chance = Chance(setup.seed);
+    let (mut lane, mut deck): (Option<Lane>, Vec<Fault>) = (None, Vec::new());
+    let mut number = 0;
+    while Instant::now() < setup.until && number < setup.rounds {
+        number += 1;
+        // Each fault once, in random order, then again.
+        if deck.is_empty() {
+            deck = setup.faults.clone();
+        }
+        let fault = deck.swap_remove(chance.below(deck.len()));
+        let mut current = match lane.take() {
+            Some(lane) => lane,
+            None => {
+                let base = setup.base.join(number.to_string());
+                Lane::begin(setup.program.clone(), &base, chance.number()).await?
+            }
+        };
+        let (started, ended_before, before) = (Instant::now(), current.ended_count, current.work);
+        let found = current.round(fault).await.unwrap_or_else(|error| vec![format!("{error:#}")]);
+        let took = started.elapsed().as_secs();
+        println!("lane {} round {number}: {} in {took} s: {} wrong", setup.number, fault.name(), found.len());
+        let mut all = report.lock().unwrap_or_else(PoisonError::into_inner);
+        let runs: &mut Runs = all.runs.entry(fault).or_default();
+        runs.rounds += 1;
+        runs.ended += current.ended_count - ended_before;
+        runs.letters += current.work.letters - before.letters;
+        runs.sends += current.work.sends - before.sends;
+        if found.is_empty() {
+            lane = Some(current);
+            continue;
+        }
+        runs.violated += 1;
+        drop(all);
+        current.kill();
+        let to = setup.kept.join(format!("lane-{}-round-{number}-{}", setup.number, fault.name()));
+        evidence::keep(&current.folder, &current.log, &to, &found)?;
+        found.iter().take(10).for_each(|what| println!("    {what}"));
+        println!("    kept in {}", to.display());
+        std::fs::remove_dir_all(setup.base.join(number.to_string())).ok();
+    }
+    Ok(())
+}
+
+/// A small file system for each lane, where this user may mount one.
+struct Disks {
+    mounted: Vec<PathBuf>,
+}
+
+impl Disks {
+    fn mount(scratch: &Path, lanes: u64) -> Self {
+        let mut mounted = Vec::new();
+        for number in 0..lanes {
+            let folder = scratch.join(number.to_string());
+            let size = format!("size={DISK_MB}m");
+            let made = std::fs::create_dir_all(&folder).is_ok();
+            let mut mount = Command::new("mount");
+            mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&folder).stderr(std::process::Stdio::null());
+            if made && mount.status().is_ok_and(|status| status.success()) {
+                mounted.push(folder);
+            }
+        }
+        if mounted.len() as u64 == lanes { Self { mounted } } else { Self::unmounted(mounted) }
+    }
+
+    /// Some lanes have none: the fault could not run in all of them.
+    fn unmounted(mounted: Vec<PathBuf>) -> Self {
+        drop(Self { mounted });
+        Self { mounted: Vec::new() }
+    }
+}
+
+impl Drop for Disks {
+    fn drop(&mut self) {
+        for folder in &self.mounted {
+            let _ = Command::new("umount").arg("-l").arg(folder).status();
+        }
+    }
+}

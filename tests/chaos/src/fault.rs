@@ -1,0 +1,269 @@
+//! The faults, each done to the running office from outside.
+
+use crate::office::{Office, tail};
+use crate::oracle::{Store, Violation};
+use crate::round::Lane;
+use crate::{evidence, wal};
+use anyhow::Result;
+use rustix::process::{Resource, Signal};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long a second office on a folder may take to refuse.
+const REFUSE_MAX: Duration = Duration::from_secs(20);
+/// The jump of the clock, seconds, either way.
+const JUMP_S: i64 = 2 * 60 * 60;
+
+/// What is done to the office in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// SIGKILL.
+    Kill,
+    /// SIGSTOP, and SIGCONT seconds later.
+    Freeze,
+    /// The file system of its folder is full for seconds.
+    FullDisk,
+    /// Its files cannot grow for seconds.
+    FileLimit,
+    /// SIGKILL, and both logs lose what lies behind their last whole transaction.
+    CutLog,
+    /// SIGKILL, and flipped bits in its log until the next start has shown what it does.
+    DamagedLog,
+    /// The clock jumps by two hours, and jumps back at the next start.
+    ClockJump,
+    /// Another office starts on its folder.
+    SecondProcess,
+    /// It can open no further file or connection for seconds.
+    FewHandles,
+    /// It gets no further memory for seconds.
+    LittleMemory,
+}
+
+impl Fault {
+    /// All faults.
+    pub const ALL: [Fault; 10] = [
+        Fault::Kill,
+        Fault::Freeze,
+        Fault::FullDisk,
+        Fault::FileLimit,
+        Fault::CutLog,
+        Fault::DamagedLog,
+        Fault::ClockJump,
+        Fault::SecondProcess,
+        Fault::FewHandles,
+        Fault::LittleMemory,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fault::Kill => "kill",
+            Fault::Freeze => "freeze",
+            Fault::FullDisk => "full-disk",
+            Fault::FileLimit => "file-limit",
+            Fault::CutLog => "cut-log",
+            Fault::DamagedLog => "damaged-log",
+            Fault::ClockJump => "clock-jump",
+            Fault::SecondProcess => "second-process",
+            Fault::FewHandles => "few-handles",
+            Fault::LittleMemory => "little-memory",
+        }
+    }
+
+    /// Whether the office may end of it: a process that gets no memory cannot go on.
+    fn may_end(self) -> bool {
+        matches!(self, Fault::LittleMemory)
+    }
+
+    /// Does it, and starts the office again where it ended.
+    pub async fn apply(self, lane: &mut Lane) -> Result<Vec<Violation>> {
+        let mut found = match self {
+            Fault::Kill => {
+                lane.kill();
+                Vec::new()
+            }
+            Fault::Freeze => freeze(lane).await?,
+            Fault::FullDisk => full_disk(lane).await?,
+            Fault::FileLimit => file_limit(lane).await?,
+            Fault::CutLog => {
+                lane.kill();
+                for name in ["office.db-wal", "queues.db-wal"] {
+                    wal::tear(&lane.folder.join(name), &mut lane.chance)?;
+                }
+                Vec::new()
+            }
+            Fault::DamagedLog => damaged_log(lane).await?,
+            Fault::ClockJump => clock_jump(lane).await?,
+            Fault::SecondProcess => second_process(lane).await?,
+            Fault::FewHandles => few_handles(lane).await?,
+            Fault::LittleMemory => little_memory(lane).await?,
+        };
+        let ended = lane.office.as_mut().and_then(Office::ended);
+        if let Some(status) = ended {
+            lane.ended_count += 1;
+            if !self.may_end() {
+                found.push(format!("the office ended by itself ({status}): {}", tail(&lane.log)));
+            }
+            lane.kill();
+        }
+        lane.ensure_started().await?;
+        Ok(found)
+    }
+}
+
+/// Waits for a random time of this many milliseconds.
+async fn pause(lane: &mut Lane, least: u64, most: u64) {
+    let span = usize::try_from(most - least).unwrap_or(0);
+    tokio::time::sleep(Duration::from_millis(least + lane.chance.below(span) as u64)).await;
+}
+
+async fn freeze(lane: &mut Lane) -> Result<Vec<Violation>> {
+    lane.running()?.signal(Signal::STOP)?;
+    pause(lane, 500, 9_000).await;
+    lane.running()?.signal(Signal::CONT)?;
+    Ok(Vec::new())
+}
+
+async fn full_disk(lane: &mut Lane) -> Result<Vec<Violation>> {
+    let filler = lane.folder.with_file_name("filler");
+    let mut file = File::create(&filler)?;
+    let block = [0_u8; 4096];
+    while file.write_all(&block).is_ok() {}
+    drop(file);
+    pause(lane, 1_500, 6_000).await;
+    std::fs::remove_file(&filler)?;
+    Ok(Vec::new())
+}
+
+async fn file_limit(lane: &mut Lane) -> Result<Vec<Violation>> {
+    let bytes = |name: &str| std::fs::metadata(lane.folder.join(name)).map_or(0, |about| about.len());
+    let largest = ["office.db-wal", "queues.db-wal"].map(bytes).into_iter().max().unwrap_or(0);
+    let limit = largest + lane.chance.below(32 * 1024) as u64;
+    limited(lane, Resource::Fsize, limit).await
+}
+
+async fn few_handles(lane: &mut Lane) -> Result<Vec<Violation>> {
+    let folder = format!("/proc/{}/fd", lane.running()?.pid().as_raw_nonzero());
+    let open = std::fs::read_dir(folder)?.count() as u64;
+    let limit = open + lane.chance.below(3) as u64;
+    limited(lane, Resource::Nofile, limit).await
+}
+
+async fn little_memory(lane: &mut Lane) -> Result<Vec<Violation>> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", lane.running()?.pid().as_raw_nonzero()))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap_or_default();
+    let kb: u64 = line.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0);
+    // Below what it has reserved: what it has stays, and every further request of memory is refused.
+    let limit = kb * 512 + lane.chance.below(usize::try_from(kb * 512)?) as u64;
+    limited(lane, Resource::As, limit).await
+}
+
+/// Limits a resource for seconds, while calls keep the office busy.
+async fn limited(lane: &mut Lane, resource: Resource, limit: u64) -> Result<Vec<Violation>> {
+    let office = lane.running()?;
+    office.limit(resource, Some(limit))?;
+    let client = office.client.clone();
+    let calls: Vec<_> = (0..4)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move {
+                for _ in 0..10 {
+                    // It may be refused or lost; that it is no lie is what the oracle checks.
+                    let _ = client.get("/groups").await;
+                }
+            })
+        })
+        .collect();
+    pause(lane, 1_500, 5_000).await;
+    // It fails where the office ended.
+    let _ = lane.running()?.limit(resource, None);
+    calls.iter().for_each(tokio::task::JoinHandle::abort);
+    Ok(Vec::new())
+}
+
+/// The office on a damaged log must refuse, or have all its letters. Its files are restored afterwards.
+async fn damaged_log(lane: &mut Lane) -> Result<Vec<Violation>> {
+    lane.kill();
+    let scratch = tempfile::tempdir()?;
+    let (copy, reference) = (scratch.path().join("copy"), scratch.path().join("reference"));
+    evidence::copy(&lane.folder, &copy)?;
+    evidence::copy(&lane.folder, &reference)?;
+    let expected = Store::read(&reference)?.letter_count();
+    if !wal::damage(&lane.folder.join("office.db-wal"), &mut lane.chance)? {
+        return Ok(Vec::new());
+    }
+    let log = scratch.path().join("stderr.log");
+    let mut found = Vec::new();
+    // An office that refuses says so, and nothing is lost.
+    if let Ok(office) = Office::start(&lane.program, &lane.folder, &log, None).await {
+        let shown = letters_shown(&office).await?;
+        if shown < expected {
+            found.push(format!("with a damaged log, the office opened with {shown} of {expected} letters"));
+        }
+    }
+    evidence::restore(&copy, &lane.folder)?;
+    Ok(found)
+}
+
+async fn letters_shown(office: &Office) -> Result<usize> {
+    let groups = office.client.get("/groups").await?["groups"].as_array().cloned().unwrap_or_default();
+    let mut shown = 0;
+    for group in groups {
+        let path = format!("/groups/{}/letters?", group["id"].as_str().unwrap_or_default());
+        shown += office.client.all(&path, "letters").await?.len();
+    }
+    Ok(shown)
+}
+
+async fn clock_jump(lane: &mut Lane) -> Result<Vec<Violation>> {
+    lane.close().await?;
+    let file = lane.folder.with_file_name("clock");
+    std::fs::write(&file, "+0\n")?;
+    lane.start(Some(&file)).await?;
+    pause(lane, 500, 3_000).await;
+    let jump = if lane.chance.below(2) == 0 { JUMP_S } else { -JUMP_S };
+    // Renamed, so that no reader sees half a number.
+    let new = lane.folder.with_file_name("clock.new");
+    std::fs::write(&new, format!("{jump:+}\n"))?;
+    std::fs::rename(&new, &file)?;
+    pause(lane, 2_000, 6_000).await;
+    Ok(Vec::new())
+}
+
+async fn second_process(lane: &mut Lane) -> Result<Vec<Violation>> {
+    let scratch = tempfile::tempdir()?;
+    let log = scratch.path().join("stderr.log");
+    let mut second = lane.program.demo(&lane.folder, File::create(&log)?).spawn()?;
+    let started = Instant::now();
+    let status = loop {
+        match second.try_wait()? {
+            Some(status) => break Some(status),
+            None if started.elapsed() > REFUSE_MAX => break None,
+            None => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    };
+    let mut found = Vec::new();
+    match status {
+        Some(status) if status.success() => {
+            found.push("a second office on the folder ended as if all were well".into())
+        }
+        Some(_) => found.extend(unexplained(&log)),
+        None => {
+            second.kill()?;
+            second.wait()?;
+            found.push("a second office runs on the same folder".to_owned());
+        }
+    }
+    if let Err(error) = lane.running()?.client.get("/groups").await {
+        found.push(format!("the first office does not answer beside a second one: {error:#}"));
+    }
+    Ok(found)
+}
+
+/// The second office must say why it does not start.
+fn unexplained(log: &Path) -> Option<Violation> {
+    let said = tail(log);
+    (!said.contains("another office")).then(|| format!("a second office refused the folder without saying why: {said}"))
+}
