@@ -86,7 +86,7 @@ impl EmbeddedQueue {
     pub fn open_in_memory(clock: Clock) -> Result<Self, OpenError> {
         let wakers = Arc::new(Wakers::default());
         let database = Database::new(schema::open_in_memory()?, clock.clone(), wakers.clone());
-        let writer = Writer::Inline(Mutex::new(database));
+        let writer = Writer::Inline(Box::new(Mutex::new(database)));
         Ok(Self { writer, wakers, clock, in_flight_max: IN_FLIGHT_MAX })
     }
 

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_has_stopped_costs_lines_and_learns_how_many() {
+    fn a_pipe_that_nobody_reads_costs_lines_and_says_how_many() {
         let (reader, writer) = pipe().unwrap();
         let output = Output::new(true);
         let line = format!("{{\"n\":\"{}\"}}\n", "x".repeat(1000));

@@ -65,10 +65,16 @@ pub fn named(text: &str) -> Result<Actor, NameError> {
     if text.chars().any(is_invisible) {
         return Err(NameError::Invisible);
     }
-    let seen = shape(text);
-    let rule = shape(Actor::RULE);
-    let is_rule = seen.strip_prefix(&rule).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-    if is_rule || seen == shape(Actor::OFFICE) { Err(NameError::Reserved) } else { Ok(Actor::from(text)) }
+    // `I` looks like `l`, and its lower case like `i`: a name counts as it is, and in lower case.
+    let lower: String = text.nfkc().flat_map(char::to_lowercase).collect();
+    let is_reserved = [text.nfkc().collect(), lower].iter().any(|name: &String| looks_reserved(name));
+    if is_reserved { Err(NameError::Reserved) } else { Ok(Actor::from(text)) }
+}
+
+fn looks_reserved(name: &str) -> bool {
+    let seen = shape(name);
+    let is_rule = seen.strip_prefix(&shape(Actor::RULE)).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    is_rule || seen == shape(Actor::OFFICE)
 }
 
 fn is_invisible(c: char) -> bool {
@@ -78,8 +84,7 @@ fn is_invisible(c: char) -> bool {
 /// Returns what a name looks like: names that people take for the same have the same shape (Unicode Technical Standard
 /// 39, skeletons), in lower case and with single blanks.
 fn shape(name: &str) -> String {
-    let lower: String = name.nfkc().flat_map(char::to_lowercase).collect();
-    let shape: String = skeleton(&lower).collect();
+    let shape: String = skeleton(name).flat_map(char::to_lowercase).collect();
     shape.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

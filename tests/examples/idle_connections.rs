@@ -12,6 +12,8 @@ use tokio::net::TcpStream;
 
 const STEPS: [usize; 3] = [0, 500, 2_000];
 const MIB_MAX: f64 = 100.0;
+/// File handles that the office opens for other purposes meanwhile, for example for readers of its store.
+const OTHERS_MAX: usize = 64;
 const DEADLINE: Duration = Duration::from_secs(30);
 /// The whole response is the document, which nobody has to sign in for.
 const REQUEST: &[u8] = b"GET /api/v1/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n";
@@ -36,10 +38,11 @@ async fn main() {
                 .await;
             let mib = resident_mib(demo.pid());
             println!("  {count:>5}: {mib:.1} MiB");
-            assert!(mib < MIB_MAX, "more than {MIB_MAX} MiB");
+            assert!(mib < MIB_MAX, "at least {MIB_MAX} MiB");
         }
         drop(idle);
-        until("no connection", DEADLINE, async || (handles(demo.pid()) <= handles_before).then_some(())).await;
+        let few = handles_before + OTHERS_MAX;
+        until("no connection", DEADLINE, async || (handles(demo.pid()) <= few).then_some(())).await;
         println!("  all closed: {:.1} MiB", resident_mib(demo.pid()));
     }
 }

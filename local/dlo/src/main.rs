@@ -169,7 +169,7 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             })?;
         }
         Command::Backup { to, data } => {
-            println!("{}", on_runtime(async { Ok(local::backup::run(&data, &to).await?) })?);
+            print(&on_runtime(async { Ok(local::backup::run(&data, &to).await?.to_string() + "\n") })?)?;
         }
         Command::Orders { data, command } => {
             let url = Control::read(&data)?.url;

@@ -47,7 +47,7 @@ pub(super) enum Writer {
         thread: Option<JoinHandle<()>>,
     },
     /// The caller's thread, for a database in memory.
-    Inline(Mutex<Database>),
+    Inline(Box<Mutex<Database>>),
 }
 
 impl Writer {

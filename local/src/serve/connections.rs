@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
 
-/// The most connections at a time. An idle one takes about 20 kB, so all of them take less than 64 MiB. A browser opens six.
+/// The most connections at a time. An idle one takes about 15 kB, so all of them take about 30 MiB. A browser opens six.
 const CONNECTIONS_MAX: usize = 2_048;
 /// How long a connection may be idle, and how long the head of a request may take to arrive. The dashboard asks every few
 /// seconds, so its connection stays open.

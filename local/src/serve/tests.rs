@@ -1,3 +1,5 @@
+//! The server over real connections: what slow, idle and leaving clients get, and what a connection costs.
+
 use super::connections::{Limits, serve};
 use axum::Router;
 use axum::body::Bytes;

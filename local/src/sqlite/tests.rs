@@ -226,7 +226,7 @@ async fn accepted_damage_keeps_copies_and_opens_the_rest() {
     let aside = killed.folder.path().join("damaged-1");
     assert_eq!(fs::read(aside.join("office.db-wal")).unwrap(), log);
     assert_eq!(fs::read(aside.join("office.mark")).unwrap(), mark);
-    assert_eq!(readable(&killed.open().unwrap(), COMMITS).await, found, "the damage was told once");
+    assert_eq!(readable(&killed.open().unwrap(), COMMITS).await, found, "the damage was reported once");
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn file_of_an_older_version_gets_a_mark() {
 }
 
 #[tokio::test]
-async fn commits_lost_for_want_of_a_sync_are_told() {
+async fn commits_lost_for_want_of_a_sync_are_refused() {
     let unsynced = Opening { synced: false, ..ON_DISK };
     let killed = Killed::after(COMMITS, &unsynced, Survives::Synced).await;
     let error = killed.refused();

@@ -166,7 +166,7 @@ async fn power_cuts_lose_nothing_that_was_acknowledged() {
 
 /// The test of the test above: without syncs the same cuts lose commits. The office refuses to go on without them.
 #[tokio::test]
-async fn power_cuts_of_an_unsynced_store_are_told() {
+async fn power_cuts_of_an_unsynced_store_are_refused() {
     let mut refused = 0;
     for seed in 0..SEEDS {
         let unsynced = Opening { synced: false, ..Opening::default() };

@@ -31,12 +31,12 @@ async fn kept(client: &Client) -> i64 {
     client.get::<GroupsAnswer>("/groups").await.groups.iter().map(|group| group.open.letters).sum()
 }
 
-/// Makes gift cards die, until so many letters are in custody.
+/// Makes gift cards die, until so many letters are in custody. Returns the operator, whose link is then used.
 async fn take(demo: &Demo, letters: u32, in_all: u32) -> Client {
-    let viewer = demo.sign_in(Role::Viewer).await;
+    let otto = demo.sign_in(Role::Operator).await;
     demo.panel().place(letters, Kind::GiftCard).await;
-    until("letters in custody", DEADLINE, async || (kept(&viewer).await == i64::from(in_all)).then_some(())).await;
-    viewer
+    until("letters in custody", DEADLINE, async || (kept(&otto).await == i64::from(in_all)).then_some(())).await;
+    otto
 }
 
 /// Returns the ids of all letters.
@@ -53,8 +53,8 @@ async fn letters(client: &Client) -> BTreeSet<String> {
 async fn backup_of_a_running_office_opens_with_every_letter() {
     let (folder, backups) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let demo = Demo::start_with(folder.path(), &["--fresh"]);
-    let viewer = take(&demo, LETTERS, LETTERS).await;
-    let before = letters(&viewer).await;
+    let otto = take(&demo, LETTERS, LETTERS).await;
+    let before = letters(&otto).await;
     let to = backups.path().join("monday");
     let name = to.to_str().expect("a name");
     let made = dlo(&["backup", name], folder.path());
@@ -107,7 +107,7 @@ async fn killed_with_a_log(folder: &Path) -> u32 {
 }
 
 #[tokio::test]
-async fn damaged_log_is_told_and_nothing_is_changed() {
+async fn damaged_log_is_refused_and_nothing_is_changed() {
     let folder = tempfile::tempdir().expect("a folder");
     let in_all = killed_with_a_log(folder.path()).await;
     let path = folder.path().join("office.db-wal");

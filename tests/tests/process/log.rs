@@ -21,7 +21,8 @@ fn full_disk() -> File {
 
 /// Makes a call that the office refuses and logs.
 async fn forbidden(vera: &Client) {
-    let answer = vera.call(Method::POST, "/groups/none/approve", Some(json!({}))).await;
+    let answer = vera.call(Method::POST, "/groups/none/approve", Some(json!({})));
+    let answer = tokio::time::timeout(DEADLINE, answer).await.expect("an answer in time");
     assert_eq!(answer.status, StatusCode::FORBIDDEN, "{}", answer.body);
 }
 
