@@ -62,6 +62,12 @@ impl Lane {
         Ok(lane)
     }
 
+    /// Kills the office and removes its files.
+    pub fn remove(mut self) -> Result<()> {
+        self.kill();
+        Ok(std::fs::remove_dir_all(self.folder.parent().context("a folder of this lane")?)?)
+    }
+
     /// Returns the running office.
     pub fn running(&self) -> Result<&Office> {
         self.office.as_ref().context("the office runs")

@@ -50,7 +50,7 @@ fn advisories(paths: &Paths, deny: &Path) -> Outcome<Tally> {
 }
 
 /// Runs a program for this long at most. Returns whether it ended by itself, and well.
-#[expect(clippy::disallowed_methods, reason = "another process's end: the standard library can only wait or ask")]
+#[expect(clippy::disallowed_methods, reason = "a pause between two looks at a condition, with a deadline")]
 fn ends_well(command: &mut Command, at_most: Duration) -> bool {
     let Ok(mut child) = command.stdin(Stdio::null()).spawn() else { return false };
     let started = Instant::now();

@@ -100,15 +100,17 @@ async fn run_all() -> Result<ExitCode> {
         tokio::spawn(run(setup, shared.clone()))
     });
     let lanes: Vec<_> = lanes.collect();
+    let mut errors = Vec::new();
     let mut terminated = signal(SignalKind::terminate())?;
     tokio::select! {
-        all = async { for lane in lanes { lane.await??; } anyhow::Ok(()) } => all?,
+        all = async { for lane in lanes { errors.extend(lane.await?.err()); } anyhow::Ok(()) } => all?,
         _ = tokio::signal::ctrl_c() => bail!("interrupted"),
         _ = terminated.recv() => bail!("ended by a signal"),
     }
     let report = shared.lock().unwrap_or_else(PoisonError::into_inner);
     print!("{}", report.text());
-    Ok(if report.is_violated() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    errors.iter().for_each(|error| println!("a lane ended before its time: {error:#}"));
+    Ok(if report.is_violated() || !errors.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn skip(report: &mut Report, faults: &mut Vec<Fault>, fault: Fault, reason: &'static str) {
@@ -179,7 +181,8 @@ async fn run(setup: Setup, report: Arc<Mutex<Report>>) -> Result<()> {
         evidence::keep(&current.folder, &current.log, &to, &found)?;
         found.iter().take(10).for_each(|what| println!("    {what}"));
         println!("    kept in {}", to.display());
-        std::fs::remove_dir_all(setup.base.join(number.to_string())).ok();
+        // Its small file system is the next one's, too.
+        current.remove()?;
     }
     Ok(())
 }
