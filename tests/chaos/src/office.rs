@@ -122,7 +122,7 @@ impl Office {
     #[cfg(target_os = "linux")]
     pub fn limit(&self, resource: Resource, limit: Option<u64>) -> Result<()> {
         let own = getrlimit(resource);
-        let new = limit.map_or(own.clone(), |limit| Rlimit { current: Some(limit), ..own });
+        let new = limit.map_or(own, |limit| Rlimit { current: Some(limit), ..own });
         Ok(prlimit(Some(self.pid()), resource, new).map(drop)?)
     }
 
