@@ -67,7 +67,7 @@ mod tests {
         let queues =
             QueuePolicy { main: Vec::from([arn("orders"), arn("orders-dlq")]), default_main: Some(arn("rest")) };
         // SQS's source queue, the claimed queue, the claimed id; the queue, the id, the number of remarks.
-        let rows: &[(Option<&str>, Option<&str>, Option<&str>, Option<&str>, &str, usize)] = &[
+        let rows = [
             (Some("orders"), None, None, Some("orders"), "m", 0),
             (Some("orders"), Some("orders"), Some("claimed"), Some("orders"), "m", 0),
             (Some("other"), Some("orders"), Some("claimed"), Some("other"), "m", 1),
@@ -85,12 +85,12 @@ mod tests {
                 content: Content::default(),
                 system: SystemAttributes { source_queue: source.map(arn), ..SystemAttributes::default() },
             };
-            let claim = Claim { main_queue: claimed.map(arn), message_id: id.map(ToString::to_string) };
+            let claim = Claim { main_queue: claimed.map(arn), message_id: id.map(|id: &str| id.to_string()) };
             let mut remarks = Vec::new();
             let found = origin(&message, claim, &queues, &mut remarks);
             assert_eq!(
                 (found.main_queue, found.message_id.as_str(), remarks.len()),
-                (queue.map(arn), *expected_id, *remark_count),
+                (queue.map(arn), expected_id, remark_count),
                 "source {source:?}, claims {claimed:?} {id:?}"
             );
         }

@@ -43,7 +43,8 @@ fn overruled(diagnosis: &Diagnosis) -> bool {
 #[test]
 fn a_claim_never_overrules_a_table_that_contradicts_it() {
     // Error, body, claim, class, whether the claim is overruled, the reason's end.
-    let rows: &[((&str, &str), &str, Option<Class>, Class, bool, &str)] = &[
+    type Row<'a> = ((&'a str, &'a str), &'a str, Option<Class>, Class, bool, &'a str);
+    let rows: &[Row<'_>] = &[
         (THROTTLED, "{}", None, T, false, ""),
         (THROTTLED, "{}", Some(T), T, false, "; the consumer's stamp claims the same"),
         (THROTTLED, "{}", Some(U), T, false, ""),
