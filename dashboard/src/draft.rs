@@ -25,10 +25,13 @@ thread_local! {
 pub fn attach(id: &str, label: Signal<String>, value: Signal<String>, on_input: Callback<String>) {
     let path = window().location().pathname().unwrap_or_default();
     let key = format!("{DRAFT}{path} {}", label.get_untracked());
-    if let Some(text) = take(&key) {
-        // A dialog clears its fields when it opens, in an effect that may run later.
+    if stored(&key).is_some() {
+        let key = key.clone();
+        // A dialog clears or replaces its fields when it opens, in effects that may run later.
         request_animation_frame(move || {
-            if value.try_with_untracked(String::is_empty) == Some(true) {
+            if value.try_with_untracked(String::is_empty) == Some(true)
+                && let Some(text) = take(&key)
+            {
                 on_input.try_run(text);
             }
         });
@@ -67,11 +70,14 @@ pub fn forget_unless(owner: &str) {
     }
 }
 
+fn stored(key: &str) -> Option<String> {
+    storage()?.get_item(key).ok().flatten()
+}
+
 fn take(key: &str) -> Option<String> {
-    let storage = storage()?;
-    let text = storage.get_item(key).ok().flatten();
-    let _ = storage.remove_item(key);
-    text
+    let text = stored(key)?;
+    let _ = storage()?.remove_item(key);
+    Some(text)
 }
 
 fn storage() -> Option<Storage> {
