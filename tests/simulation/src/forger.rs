@@ -13,6 +13,7 @@ use domain::message::Attribute;
 use domain::read::Stamp;
 use domain::reading::Class;
 use queue::{Outgoing, Queue as _, Received};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most message ids and markers that it remembers.
 const SEEN_MAX: usize = 20;
@@ -22,15 +23,32 @@ const SEEN_MAX: usize = 20;
 pub(super) struct Forger {
     ids: Vec<MessageId>,
     markers: Vec<Attribute>,
+    /// The orders of the messages whose ids it has seen.
+    orders: BTreeMap<MessageId, u64>,
+    /// Orders whose message id a forged letter claims.
+    claimed: BTreeSet<u64>,
 }
 
 impl Forger {
     /// Remembers a message that the consumer received.
     pub fn saw(&mut self, message: &Received) {
         remember(&mut self.ids, message.message_id.clone());
+        self.orders.extend(orders::number_of(&message.content.body).map(|n| (message.message_id.clone(), n)));
         if let Some(marker) = message.content.attributes.get(MARKER_ATTRIBUTE) {
             remember(&mut self.markers, marker.clone());
         }
+    }
+}
+
+impl Forger {
+    /// Returns whether a forged letter claims to be this order. Where its id is taken, each copy that its consumer
+    /// dead-lettered is a letter of its own.
+    pub fn claims(&self, order: u64) -> bool {
+        self.claimed.contains(&order)
+    }
+
+    fn claim(&mut self, id: &MessageId) {
+        self.claimed.extend(self.orders.get(id));
     }
 }
 
@@ -69,6 +87,9 @@ fn stamp(fixture: &mut Fixture) -> Stamp {
         0 => None,
         count => Some(fixture.forger.ids[fixture.chance.below(count)].clone()),
     };
+    if let Some(id) = &id {
+        fixture.forger.claim(id);
+    }
     let others = [&fixture.steps, &fixture.receipts, &fixture.dlq].map(QueueArn::clone);
     let main_queue = match fixture.chance.below(8) {
         0..4 => Some(fixture.main.clone()),
