@@ -96,12 +96,13 @@ impl<'a> TransactionBuilder<'a> {
                 self.push(index, Action::put(item, None));
                 Ok(())
             }
-            Write::Deployment(deployment) => {
+            Write::Deployment { deployment, believed_until } => {
                 if !self.learned.is_old_report(index) {
                     let mut item = self.record(key::deployment(&deployment.service), "deployment", deployment)?;
                     item.insert("t".into(), number(deployment.at.as_ms()));
                     // A late report must not replace a newer one.
-                    let newer = ("attribute_not_exists(pk) OR t <= :v", vec![(":v", number(deployment.at.as_ms()))]);
+                    let values = vec![(":v", number(deployment.at.as_ms())), (":b", number(believed_until.as_ms()))];
+                    let newer = ("attribute_not_exists(pk) OR t <= :v OR t > :b", values);
                     self.push(index, Action::put(item, Some(newer)).with_store_condition(StoreCondition::NewestReport));
                 }
                 Ok(())

@@ -28,7 +28,7 @@ async fn send(files: &Files, n: u32) {
     let at = Timestamp::from_ms(1);
     let (service, version) = (format!("service {n}"), n.to_string());
     let write = domain::deployment::Deployment { service, version, commit: None, at };
-    files.store.commit(vec![Write::Deployment(write)]).await.unwrap();
+    files.store.commit(vec![Write::Deployment { deployment: write, believed_until: at }]).await.unwrap();
 }
 
 /// Returns how many messages and how many deployments an office has.

@@ -34,7 +34,8 @@ impl Seed {
 async fn commit(store: &SqliteStore, n: usize) {
     let version = format!("{n}-{}", "v".repeat(BYTES));
     let at = Timestamp::from_ms(1);
-    let write = Write::Deployment(Deployment { service: format!("service {n}"), version, commit: None, at });
+    let deployment = Deployment { service: format!("service {n}"), version, commit: None, at };
+    let write = Write::Deployment { deployment, believed_until: at };
     store.commit(vec![write]).await.expect("a commit");
 }
 

@@ -33,7 +33,9 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
                 ON CONFLICT (message) DO UPDATE SET replay = excluded.replay, letter = excluded.letter";
             write_one(db, text, params![message.as_str(), replay.as_str(), letter.as_str()])
         }
-        Write::Deployment(deployment) => self::deployment(db, &deployment).map(|()| true),
+        Write::Deployment { deployment, believed_until } => {
+            self::deployment(db, &deployment, believed_until).map(|()| true)
+        }
         Write::Transform(transform) => self::transform(db, &transform),
         Write::DryRun { run, expect } => dry_run(db, &run, expect),
         Write::Attached(attached) => {
@@ -230,11 +232,17 @@ fn ledger(db: &Connection, replay: &ReplayId, moves: &[LedgerMove]) -> Result<()
 }
 
 /// Stores a deployment, unless a newer one of the service is stored already.
-fn deployment(db: &Connection, deployment: &Deployment) -> Result<(), Fault> {
+fn deployment(db: &Connection, deployment: &Deployment, believed_until: Timestamp) -> Result<(), Fault> {
     let text = "INSERT INTO deployment VALUES (?1, ?2, ?3)
-        ON CONFLICT (service) DO UPDATE SET at = excluded.at, record = excluded.record WHERE excluded.at >= at";
+        ON CONFLICT (service) DO UPDATE SET at = excluded.at, record = excluded.record
+        WHERE excluded.at >= at OR at > ?4";
     let record = encode("deployment", deployment)?;
-    db.prepare_cached(text)?.execute(params![deployment.service, deployment.at.as_ms(), record])?;
+    db.prepare_cached(text)?.execute(params![
+        deployment.service,
+        deployment.at.as_ms(),
+        record,
+        believed_until.as_ms()
+    ])?;
     Ok(())
 }
 

@@ -15,7 +15,10 @@ fn new_path() -> (PathBuf, TempDir) {
 fn deployment(service: &str, bytes: usize) -> Write {
     let version = "v".repeat(bytes);
     let at = domain::time::Timestamp::from_ms(1);
-    Write::Deployment(Deployment { service: service.into(), version, commit: None, at })
+    Write::Deployment {
+        deployment: Deployment { service: service.into(), version, commit: None, at },
+        believed_until: at,
+    }
 }
 
 fn chain(error: &dyn Error) -> String {

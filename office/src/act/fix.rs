@@ -10,7 +10,7 @@ use domain::deployment::Deployment;
 use domain::fix::{Fix, FixKind};
 use domain::group::{GroupState, Variant};
 use domain::id::{Actor, GroupId};
-use domain::limits::TIME_MS_MAX;
+use domain::limits::{CLOCK_SKEW_MAX, TIME_MS_MAX};
 use domain::person::Person;
 use domain::transform::TransformRef;
 use wire::{DeclareFixRequest, DeploymentRequest};
@@ -108,7 +108,8 @@ pub async fn report_deployment(office: &Office, request: &DeploymentRequest) -> 
     if deployment.at > now {
         return Err(OfficeError::Invalid("the time of a deployment cannot be in the future".into()));
     }
-    commit_once(office, vec![Write::Deployment(deployment.clone())]).await?;
+    let believed_until = now.plus(CLOCK_SKEW_MAX);
+    commit_once(office, vec![Write::Deployment { deployment: deployment.clone(), believed_until }]).await?;
     Ok(deployment)
 }
 

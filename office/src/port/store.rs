@@ -98,7 +98,13 @@ pub enum Write {
         letter: LetterId,
     },
     /// A deployment. The store keeps the latest of each service, by its time.
-    Deployment(Deployment),
+    Deployment {
+        /// The new record.
+        deployment: Deployment,
+        /// A stored deployment later than this was written by a clock that has gone back since: it does not count as the
+        /// later one.
+        believed_until: Timestamp,
+    },
     /// A version of a group's transform. It must not exist yet, and never changes.
     Transform(Box<Transform>),
     /// A dry run of a version. The condition compares its revision.

@@ -77,6 +77,11 @@ impl Fault {
         matches!(self, Fault::LittleMemory)
     }
 
+    /// Whether later rounds of the same office would feel it: it has records of times that are still to come.
+    pub fn leaves_traces(self) -> bool {
+        matches!(self, Fault::ClockJump)
+    }
+
     /// Does it, and starts the office again where it ended.
     pub async fn apply(self, lane: &mut Lane) -> Result<Vec<Violation>> {
         let mut found = match self {

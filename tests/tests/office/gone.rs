@@ -58,8 +58,10 @@ async fn busy(world: &World, seconds: u64) {
 #[tokio::test]
 async fn a_canary_whose_consumer_took_it_once_and_died_is_not_delivered() {
     let (world, _, id) = canary_sent().await;
+    // Held when the office first looks, after two seconds: the backlog is drained.
+    world.advance(Span::from_secs(1));
     let taken = world.queue.receive(&world.main, 10, Span::ZERO, None).await.unwrap();
-    assert_eq!(taken.len() as u64, CANARY, "the consumer holds all that waits, so the backlog is drained");
+    assert_eq!(taken.len() as u64, CANARY);
     pass(&world, 120).await;
     assert_eq!(world.queue.attributes(&world.main).await.unwrap().visible_count, CANARY, "it lies there again");
     let total = world.ledger(&id).await.total();

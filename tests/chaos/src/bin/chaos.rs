@@ -170,12 +170,16 @@ async fn run(setup: Setup, report: Arc<Mutex<Report>>) -> Result<()> {
         runs.ended += current.ended_count - ended_before;
         runs.letters += current.work.letters - before.letters;
         runs.sends += current.work.sends - before.sends;
-        if found.is_empty() {
+        runs.violated += u64::from(!found.is_empty());
+        drop(all);
+        if found.is_empty() && !fault.leaves_traces() {
             lane = Some(current);
             continue;
         }
-        runs.violated += 1;
-        drop(all);
+        if found.is_empty() {
+            current.remove()?;
+            continue;
+        }
         current.kill();
         let to = setup.kept.join(format!("lane-{}-round-{number}-{}", setup.number, fault.name()));
         evidence::keep(&current.folder, &current.log, &to, &found)?;

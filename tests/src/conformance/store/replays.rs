@@ -141,12 +141,18 @@ pub async fn deployment_that_is_older_changes_nothing(store: &dyn Store) {
     for (version, at, latest) in
         [("1.4.0", 10, "1.4.0"), ("1.4.2", 30, "1.4.2"), ("1.4.1", 20, "1.4.2"), ("1.5.0", 31, "1.5.0")]
     {
-        commit(store, vec![Write::Deployment(deployment("orders", version, at))]).await;
+        let believed_until = at_s(1_000);
+        let deployment = deployment("orders", version, at);
+        commit(store, vec![Write::Deployment { deployment, believed_until }]).await;
         assert_eq!(store.deployment("orders").await.unwrap().unwrap().version, latest, "after {version} at {at}");
     }
-    commit(store, vec![Write::Deployment(deployment("billing", "7", 1))]).await;
+    let believed_until = at_s(30);
+    commit(store, vec![Write::Deployment { deployment: deployment("billing", "7", 1), believed_until }]).await;
     assert_eq!(store.deployment("orders").await.unwrap(), Some(deployment("orders", "1.5.0", 31)));
     assert_eq!(store.deployment("billing").await.unwrap(), Some(deployment("billing", "7", 1)));
+    // The clock has gone back: the stored report is from the future.
+    commit(store, vec![Write::Deployment { deployment: deployment("orders", "1.6.0", 5), believed_until }]).await;
+    assert_eq!(store.deployment("orders").await.unwrap(), Some(deployment("orders", "1.6.0", 5)));
 }
 
 pub async fn attached_consumers_of_a_queue_are_replaced(store: &dyn Store) {
