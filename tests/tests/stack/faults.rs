@@ -33,34 +33,37 @@ pub fn run(arguments: &Arguments, runtime: &'static Runtime) -> Conclusion {
 
 /// Makes a test of each case: the name of its queues, and its function.
 macro_rules! cases {
-    ($runtime:ident; $($queues:literal $module:ident::$case:ident),* $(,)?) => {
-        vec![$(crate::trial($runtime, concat!("faults::", stringify!($module), "::", stringify!($case)), async || {
-            let stack = STACK.get_or_init(async || Arc::new(Stack::begin().await)).await;
-            $module::$case(Fixture::new(stack.clone(), $queues).await).await;
-        })),*]
+    ($($queues:literal $module:ident::$case:ident),* $(,)?) => {
+        /// The names of the cases' queues.
+        const QUEUES: &[&str] = &[$($queues),*];
+
+        fn cases(runtime: &'static Runtime) -> Vec<Trial> {
+            vec![$(crate::trial(runtime, concat!("faults::", stringify!($module), "::", stringify!($case)), async || {
+                let stack = STACK.get_or_init(async || Arc::new(Stack::begin().await)).await;
+                $module::$case(Fixture::new(stack.clone(), $queues).await).await;
+            })),*]
+        }
     };
 }
 
-fn cases(runtime: &'static Runtime) -> Vec<Trial> {
-    cases! { runtime;
-        // Cases that wait for a lease to expire come first.
-        "replay-killed-before-a-send" replay::killed_before_a_send,
-        "replay-killed-after-a-send" replay::killed_after_a_send,
-        "replay-of-two-executors" replay::two_executors,
-        "fifo-replay" replay::keeps_the_order_of_message_groups,
-        "replay-paused" replay::paused_in_a_wave,
-        "replay-of-which-60-pct-return" replay::pauses_when_60_pct_return,
-        "replay-whose-answer-is-lost" replay::answer_of_a_send_is_lost,
-        "replay-cut-off" replay::send_is_cut_off,
-        "replay-refused" replay::send_is_refused,
-        "replay-throttled" replay::store_throttles,
-        "replay-contended" replay::store_conflicts,
-        "replay-unrecorded" replay::answers_of_commits_are_lost,
-        "intake-killed" intake::killed_after_storing,
-        "intake-throttled" intake::store_throttles,
-        "intake-contended" intake::store_conflicts,
-        "intake-unrecorded" intake::answers_of_commits_are_lost,
-        "intake-unmeasured" intake::metrics_fail,
-        "intake-refused" intake::store_refuses_one_letter,
-    }
+cases! {
+    // Cases that wait for a lease to expire come first.
+    "replay-killed-before-a-send" replay::killed_before_a_send,
+    "replay-killed-after-a-send" replay::killed_after_a_send,
+    "replay-of-two-executors" replay::two_executors,
+    "fifo-replay" replay::keeps_the_order_of_message_groups,
+    "replay-paused" replay::paused_in_a_wave,
+    "replay-of-which-60-pct-return" replay::pauses_when_60_pct_return,
+    "replay-whose-answer-is-lost" replay::answer_of_a_send_is_lost,
+    "replay-cut-off" replay::send_is_cut_off,
+    "replay-refused" replay::send_is_refused,
+    "replay-throttled" replay::store_throttles,
+    "replay-contended" replay::store_conflicts,
+    "replay-unrecorded" replay::answers_of_commits_are_lost,
+    "intake-killed" intake::killed_after_storing,
+    "intake-throttled" intake::store_throttles,
+    "intake-contended" intake::store_conflicts,
+    "intake-unrecorded" intake::answers_of_commits_are_lost,
+    "intake-unmeasured" intake::metrics_fail,
+    "intake-refused" intake::store_refuses_one_letter,
 }

@@ -53,8 +53,15 @@ impl Stack {
             for service in ["DYNAMODB", "SQS", "CLOUDWATCH"] {
                 new[format!("AWS_ENDPOINT_URL_{service}")] = proxy.url.as_str().into();
             }
-            // These letters name their main queue.
+            // These letters name their main queues, which the deployment must name as well. The stack's own queue is in
+            // the same account and region.
             new["DLO_DEFAULT_MAIN_QUEUE"] = "".into();
+            if function == "Intake" {
+                let own = old["DLO_MAIN_QUEUES"].as_str().expect("the stack's main queues");
+                let (place, _) = own.rsplit_once(':').expect("an ARN");
+                let cases = super::QUEUES.iter().map(|case| format!("{place}:{}", queue_name(case)));
+                new["DLO_MAIN_QUEUES"] = cases.chain([own.to_owned()]).collect::<Vec<_>>().join(",").into();
+            }
             new[processes::RUN] = processes::run().into();
             deployed.set_variables(&name, &new).await;
             before.push((name, old));
@@ -120,6 +127,15 @@ impl Handler for Service {
     }
 }
 
+fn fifo(case: &str) -> &'static str {
+    if case.starts_with("fifo") { ".fifo" } else { "" }
+}
+
+/// The name of a case's main queue.
+fn queue_name(case: &str) -> String {
+    format!("{case}-{}{}", processes::run(), fifo(case))
+}
+
 /// The queues and the consumer of one case.
 pub struct Fixture {
     pub stack: Arc<Stack>,
@@ -133,7 +149,7 @@ pub struct Fixture {
 
 impl Fixture {
     pub async fn new(stack: Arc<Stack>, case: &str) -> Self {
-        let fifo = if case.starts_with("fifo") { ".fifo" } else { "" };
+        let fifo = fifo(case);
         let name = format!("{case}-{}", processes::run());
         let mut settings = vec![("VisibilityTimeout", VISIBILITY_S.to_string())];
         if !fifo.is_empty() {
@@ -142,7 +158,7 @@ impl Fixture {
         let dlq = stack.queue.create(&format!("{name}-dlq{fifo}"), &settings).await.expect("a queue");
         let policy = json!({ "deadLetterTargetArn": dlq.as_str(), "maxReceiveCount": 1 });
         settings.push(("RedrivePolicy", policy.to_string()));
-        let main = stack.queue.create(&format!("{name}{fifo}"), &settings).await.expect("a queue");
+        let main = stack.queue.create(&queue_name(case), &settings).await.expect("a queue");
         let request = json!({
             "EventSourceArn": dlq.as_str(), "FunctionName": stack.deployed.function("Intake").await, "BatchSize": 10,
             "FunctionResponseTypes": ["ReportBatchItemFailures"],
