@@ -3,7 +3,7 @@
 use super::plan::PlanHash;
 use crate::gate::Waiver;
 use crate::id::Actor;
-use crate::limits::EVIDENCE_AGE_MAX;
+use crate::limits::{CLOCK_SKEW_MAX, EVIDENCE_AGE_MAX};
 use crate::person::PersonId;
 use crate::time::{Span, Timestamp};
 use alloc::string::String;
@@ -218,7 +218,10 @@ impl Backlog {
         };
         let cleared_before = match counts {
             QueueCounts { visible: 0, in_flight: 0, delayed: 0 } => Some(seen_at),
-            _ => cleared_before.filter(|_| delayed == 0 && backlog.is_drained()).map(|at| at.min(seen_at)),
+            // A moment that is still to come was taken from a clock that this one cannot be compared with.
+            _ => cleared_before
+                .filter(|at| delayed == 0 && backlog.is_drained() && *at <= seen_at.plus(CLOCK_SKEW_MAX))
+                .map(|at| at.min(seen_at)),
         };
         Self { cleared_before, ..backlog }
     }

@@ -196,7 +196,8 @@ fn observe(replay: &Replay, ledger: &Ledger, now: Timestamp) -> Option<Step> {
     if now < intake_until {
         return Some(Step::Wait { until: intake_until });
     }
-    let cleared_until = backlog.cleared_before.unwrap_or(sent_at).minus(slack);
+    // An executor that was frozen may have sent a letter after the check, in its very millisecond even.
+    let cleared_until = backlog.cleared_before.unwrap_or(sent_at).minus(slack).minus(Span::from_ms(1));
     Some(Step::Settle(Settling {
         delivered_until: Some(now.minus(replay.window()).min(cleared_until)),
         unknown_until: expired_until(replay, &backlog, gone_since),

@@ -52,7 +52,7 @@ fn a_window_ends_only_when_the_letters_have_left_the_main_queue() {
         (vec![(2, 0, 0, None), (10, 0, 0, None)], 71, Step::LookAtQueue),
         (vec![(2, 0, 0, None), (10, 0, 0, None), (71, 0, 0, None)], 71, settled(71, 2)),
         // Other messages: those that the platform knows to be younger than the letters prove that the letters are gone.
-        (vec![(2, 3, 8, None), (10, 3, 8, Some(2))], 12, settle_until(0, 10)),
+        (vec![(2, 3, 8, None), (10, 3, 8, Some(5))], 12, settle_until(2, 10)),
         (vec![(2, 3, 8, None), (10, 3, 8, Some(1))], 12, Step::LookAtQueue),
         // More wait than consumers hold: the age may leave out a letter that was received often.
         (vec![(2, 3, 8, None), (10, 9, 8, Some(9))], 12, Step::LookAtQueue),

@@ -27,16 +27,19 @@ struct Fresh {
 pub(super) async fn keep(office: &Office, chunk: Vec<ReadMessage>, report: &mut Report, measures: &mut Measures) {
     let now = office.now();
     let mut fresh: Vec<Fresh> = Vec::with_capacity(chunk.len());
+    let mut later = Vec::new();
     for source in chunk {
         let retention = office.retention(&source.message.dlq).await;
         let letter = Letter::first(&source.message, source.reading.clone(), retention, now);
-        let known = |letter: &Letter| fresh.iter().find(|f| f.letter.id == letter.id).map(|f| f.letter.clone());
-        match beside(letter, known) {
-            Some(letter) => fresh.push(Fresh { source, letter }),
-            None => report.duplicates += 1,
+        match fresh.iter().find(|f| f.letter.id == letter.id) {
+            None => fresh.push(Fresh { source, letter }),
+            Some(first) if first.letter.is_same_death(&letter) => report.duplicates += 1,
+            // Which of the two has the id is known only once the first is stored: its commit may fail.
+            Some(_) => later.push(vec![Fresh { source, letter }]),
         }
     }
-    let mut batches = vec![fresh];
+    later.push(fresh);
+    let mut batches = later;
     while let Some(mut fresh) = batches.pop() {
         match commit_all(office, &mut fresh, report, now).await {
             Ok(opened) => kept(office, &fresh, opened, report, measures, now).await,
@@ -113,26 +116,21 @@ async fn drop_duplicates(office: &Office, fresh: &mut Vec<Fresh>, taken: &[Lette
     let before = std::mem::take(fresh);
     let count = before.len();
     for Fresh { source, letter } in before {
-        let known = |letter: &Letter| {
-            let in_batch = fresh.iter().map(|f| &f.letter);
-            stored.iter().chain(in_batch).find(|known| known.id == letter.id).cloned()
-        };
-        if let Some(letter) = beside(letter, known) {
+        if let Some(letter) = beside(letter, &stored) {
             fresh.push(Fresh { source, letter });
         }
     }
     Ok(count - fresh.len())
 }
 
-/// Returns a new letter under an id that no known letter has; `None` if it is a known letter once more. Two messages may
+/// Returns a new letter under an id that no stored letter has; `None` if it is a stored letter once more. Two messages may
 /// be copies of one dead message: a consumer that was killed after it sent a message to the dead-letter queue, and before
 /// it deleted it, sends it again. But an id that a message claims proves nothing by itself.
-fn beside(letter: Letter, known: impl Fn(&Letter) -> Option<Letter>) -> Option<Letter> {
-    match known(&letter) {
+fn beside(letter: Letter, stored: &[Letter]) -> Option<Letter> {
+    match stored.iter().find(|other| other.id == letter.id) {
         None => Some(letter),
-        Some(other) if other.is_same_death(&letter) => None,
-        Some(_) if letter.is_under_its_own_id() => None,
-        Some(_) => beside(letter.under_its_own_id(), known),
+        Some(other) if other.is_same_death(&letter) || letter.is_under_its_own_id() => None,
+        Some(_) => Some(letter.under_its_own_id()),
     }
 }
 

@@ -48,10 +48,12 @@ pub(super) async fn keep(
         // A marker with unknown ids is forged or from another office: the message is a new letter.
         let Some(letter) = office.store.letter(&sending.letter).await? else { return Ok(Kept::NotOurs) };
         let Some(entry) = office.store.entry(&sending.replay, &letter.id).await? else { return Ok(Kept::NotOurs) };
-        if !is_what_was_sent(source, sending, &letter, &entry) {
+        let is_known = office.store.has_death(&letter.death_id(&source.reading.original_message_id)).await?;
+        if !(is_known && has_sent_body(source, &letter, &entry)) && !is_what_was_sent(source, sending, &letter, &entry)
+        {
             return Ok(Kept::NotOurs);
         }
-        if office.store.has_death(&letter.death_id(&source.reading.original_message_id)).await? {
+        if is_known {
             return Ok(Kept::Duplicate);
         }
         let now = office.now();
@@ -100,15 +102,20 @@ pub(super) async fn sendings(office: &Office, sources: &[ReadMessage]) -> Result
     Ok(sources.iter().map(sending).collect())
 }
 
+/// Whether SQS vouches for the message's id, or its body is the one that was sent.
+fn has_sent_body(source: &ReadMessage, letter: &Letter, entry: &Entry) -> bool {
+    source.message.system.source_queue.is_some() || entry.sent_body(letter, &source.reading.original.body)
+}
+
 /// Whether a message is what this replay sent for this letter; see the head of this module.
 fn is_what_was_sent(source: &ReadMessage, sending: &Sending, letter: &Letter, entry: &Entry) -> bool {
-    let ReadMessage { message, reading } = source;
+    let ReadMessage { reading, .. } = source;
     let Content { body, attributes, .. } = &reading.original;
     // The map of message ids may lag behind the entry.
     let in_flight =
         matches!(&entry.outcome, Outcome::InFlight { message_id, .. } if *message_id == reading.original_message_id);
     if sending.has_id || in_flight {
-        return message.system.source_queue.is_some() || entry.sent_body(letter, body);
+        return has_sent_body(source, letter, entry);
     }
     entry.has_unanswered_send() && entry.sent_body(letter, body) && *attributes == letter.content.attributes
 }

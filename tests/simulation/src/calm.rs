@@ -5,7 +5,7 @@ use super::fixture::Fixture;
 use super::orders::number_of;
 use super::{receipts, run_intake, step};
 use domain::id::Actor;
-use domain::letter::LetterStateKind;
+use domain::letter::{Letter, LetterStateKind};
 use domain::time::Span;
 use office::{act, sweep};
 use queue::Queue as _;
@@ -87,7 +87,12 @@ async fn nothing_is_lost(fixture: &Fixture) -> Result<(), String> {
             return Err(format!("order {n} is still in a finished replay"));
         }
         if states.len() > 1 && !fixture.checker.was_sent_unattributed(n) && !fixture.forger.claims(n) {
-            return Err(format!("order {n} is {} letters", states.len()));
+            let of_order = |letter: &&Letter| number_of(&letter.content.body) == Some(n);
+            let name = |letter: &Letter| {
+                (letter.original_message_id.clone(), letter.dead_message_id.clone(), letter.state.kind())
+            };
+            let names: Vec<_> = contents.letters.values().filter(of_order).map(name).collect();
+            return Err(format!("order {n} is {} letters: {names:?}", states.len()));
         }
     }
     if let Some(n) = letters.keys().next() {
