@@ -49,8 +49,9 @@ pub(super) async fn keep(
         let Some(letter) = office.store.letter(&sending.letter).await? else { return Ok(Kept::NotOurs) };
         let Some(entry) = office.store.entry(&sending.replay, &letter.id).await? else { return Ok(Kept::NotOurs) };
         let is_known = office.store.has_death(&letter.death_id(&source.reading.original_message_id)).await?;
-        if !(is_known && has_sent_body(source, &letter, &entry)) && !is_what_was_sent(source, sending, &letter, &entry)
-        {
+        let is_return =
+            (is_known && has_sent_body(source, &letter, &entry)) || is_what_was_sent(source, sending, &letter, &entry);
+        if !is_return {
             return Ok(Kept::NotOurs);
         }
         if is_known {
