@@ -57,7 +57,7 @@ cases! {
     "replay-whose-answer-is-lost" replay::answer_of_a_send_is_lost,
     "replay-cut-off" replay::send_is_cut_off,
     "replay-refused" replay::send_is_refused,
-    "replay-throttled" replay::store_throttles,
+    "replay-held-up" replay::store_throttles,
     "replay-contended" replay::store_conflicts,
     "replay-unrecorded" replay::answers_of_commits_are_lost,
     "intake-killed" intake::killed_after_storing,
