@@ -26,13 +26,14 @@ fn branch(node: Node, depth: usize) -> AnyView {
         let class = format!("json-{}", node.kind.as_str());
         return view! { <div class="json-leaf">{name}<span class=class>{node.text}</span></div> }.into_any();
     }
-    let open = RwSignal::new(depth < OPEN_TO);
+    let opened = RwSignal::new(depth < OPEN_TO);
     let folded = json::folded(&node);
     let path = if node.path.is_empty() { "/".to_string() } else { node.path.clone() };
     let copied = node.text.clone();
-    // Children are rendered when their parent is opened: a payload of a megabyte has many.
+    // Children are rendered once, when their parent is first opened: a payload of a megabyte has many. They stay after
+    // that. Browsers report the first state of `open` late; rendering again would close what a person opened meanwhile.
     let inner = move || {
-        open.get().then(|| {
+        opened.get().then(|| {
             let (children, more) = json::children(&node);
             let more = more.then(|| view! { <p class="json-more">"Switch to Raw to see all."</p> }.into_any());
             let children = children.into_iter().map(|child| branch(child, depth + 1)).collect_view();
@@ -41,7 +42,11 @@ fn branch(node: Node, depth: usize) -> AnyView {
     };
     view! {
         <details class="json-branch" open=depth < OPEN_TO
-            on:toggle:target=move |event| open.set(event.target().has_attribute("open"))>
+            on:toggle:target=move |event| {
+                if event.target().has_attribute("open") && !opened.get_untracked() {
+                    opened.set(true);
+                }
+            }>
             <summary>
                 {name}<span class="json-folded">{folded}</span>
             </summary>

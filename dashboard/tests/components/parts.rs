@@ -151,6 +151,18 @@ async fn payload_numbers_keep_every_digit() {
 }
 
 #[wasm_bindgen_test]
+async fn a_late_toggle_event_does_not_close_what_is_open() {
+    let fixture = show(|| view! { <JsonView raw=r#"{"deep": {"er": {"est": 1}}}"# /> });
+    fixture.get("details details details > summary").click();
+    fixture.until("it is opened", |fixture| fixture.text().contains("est")).await;
+    let again = web_sys::Event::new("toggle").unwrap();
+    fixture.get("details").dispatch_event(&again).unwrap();
+    frame().await;
+    assert!(fixture.get("details details details").has_attribute("open"));
+    assert!(fixture.text().contains("est"));
+}
+
+#[wasm_bindgen_test]
 fn text_that_is_not_json_is_shown_unchanged() {
     let fixture = show(|| view! { <JsonView raw="{broken <script>" /> });
     assert_eq!(fixture.get("pre").text_content().as_deref(), Some("{broken <script>"));

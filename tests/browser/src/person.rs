@@ -11,8 +11,8 @@ use thirtyfour::prelude::*;
 use thirtyfour::{LoggingPrefsLogLevel, TypingData};
 
 /// How long a person looks for an element before the test fails. Chromium and the office share two cores with
-/// everything else on the machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// everything else on the machine, so only a failure should ever take this long.
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// More than twice the tab stops of the longest page.
 const TABS_MAX: usize = 200;
 
@@ -148,6 +148,16 @@ impl Person {
         });
         if clicked.await.is_none() {
             panic!("{} cannot click the {role} {name:?}: {last:?}", self.name);
+        }
+    }
+
+    /// Clicks the first link whose name begins so.
+    pub async fn follows(&self, beginning: &str) {
+        let name =
+            within(PATIENCE, async || self.names("link").await.into_iter().find(|name| name.starts_with(beginning)));
+        match name.await {
+            Some(name) => self.clicks("link", &name).await,
+            None => panic!("{} finds no link {beginning:?}…\n{}", self.name, self.reads().await),
         }
     }
 

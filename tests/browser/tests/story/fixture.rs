@@ -13,7 +13,7 @@ pub const BUG: &str = "panic: index out of bounds: the len is * but the index is
 /// The gate's evidence that the quiet time has passed.
 pub const QUIET: &str = "No new failure for 10 s or more";
 /// Enough for a few waves with their windows on a loaded machine.
-pub const A_REPLAY: Duration = Duration::from_secs(120);
+pub const A_REPLAY: Duration = Duration::from_secs(300);
 
 /// Examples run one by one, because two of them on two cores would time out.
 static ALONE: Mutex<()> = Mutex::const_new(());
