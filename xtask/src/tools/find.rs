@@ -36,9 +36,11 @@ fn version_of(program: &Path) -> Option<String> {
     first_number(&text).map(str::to_owned)
 }
 
-/// `trunk 0.21.14`, `wasm-bindgen 0.2.130`, `wasm-opt version 132 (version_132)`: the first word that starts with a digit.
+/// `trunk 0.21.14`, `mdbook v0.5.4`, `wasm-opt version 132 (version_132)`: the first word that starts with a digit, or
+/// with `v` and a digit.
 fn first_number(text: &str) -> Option<&str> {
-    text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+    let mut words = text.split_whitespace().map(|word| word.strip_prefix('v').unwrap_or(word));
+    words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -49,6 +51,7 @@ mod tests {
     fn reads_the_version_of_each_tool_we_use() {
         for (printed, version) in [
             ("trunk 0.21.14\n", Some("0.21.14")),
+            ("mdbook v0.5.4\n", Some("0.5.4")),
             ("wasm-bindgen 0.2.130", Some("0.2.130")),
             ("wasm-opt version 132 (version_132)", Some("132")),
             ("ChromeDriver 156.0.8078.73 (abc)", Some("156.0.8078.73")),
