@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum AlertKind {
     /// A new group: a cause that was not seen before.
-    NewCause,
+    #[serde(alias = "new_cause")]
+    NewGroup,
     /// A letter of a resolved group died again after the fix.
     Regression,
     /// The office paused a replay.

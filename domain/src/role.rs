@@ -50,7 +50,8 @@ pub enum Permission {
     /// Make a plan for a replay.
     Plan,
     /// Pause or abort a replay.
-    Stop,
+    #[serde(alias = "stop")]
+    PauseOrAbort,
     /// Approve a plan, waive a condition, resume a replay.
     Approve,
     /// Report a deployment.
@@ -60,13 +61,13 @@ pub enum Permission {
 impl Permission {
     /// All permissions.
     pub const ALL: [Self; 6] =
-        [Self::View, Self::Triage, Self::Plan, Self::Stop, Self::Approve, Self::ReportDeployment];
+        [Self::View, Self::Triage, Self::Plan, Self::PauseOrAbort, Self::Approve, Self::ReportDeployment];
 
     /// Returns the lowest role with this permission.
     pub fn least_role(self) -> Role {
         match self {
             Self::View => Role::Viewer,
-            Self::Triage | Self::Plan | Self::Stop => Role::Operator,
+            Self::Triage | Self::Plan | Self::PauseOrAbort => Role::Operator,
             Self::Approve => Role::Approver,
             Self::ReportDeployment => Role::Admin,
         }

@@ -71,7 +71,7 @@ mod tests {
 
     fn alert(title: &str) -> Alert {
         Alert {
-            kind: AlertKind::NewCause,
+            kind: AlertKind::NewGroup,
             level: Severity::Critical,
             at: Timestamp::from_ms(0),
             group: Some("3fa9".into()),
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn subject_is_made_acceptable_to_sns() {
         for (title, expected) in [
-            ("New cause: Overflow", "[CRITICAL] New cause: Overflow"),
+            ("New group: Overflow", "[CRITICAL] New group: Overflow"),
             ("two\r\nlines \u{1F4EE}", "[CRITICAL] two  lines  "),
         ] {
             assert_eq!(subject(&alert(title)), expected);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn message_links_to_the_group() {
-        let message = message(&alert("New cause"), Some("https://office.example/"));
-        assert_eq!(message, "New cause\n\nOpen the group.\n\nhttps://office.example/groups/3fa9\n");
+        let message = message(&alert("New group"), Some("https://office.example/"));
+        assert_eq!(message, "New group\n\nOpen the group.\n\nhttps://office.example/groups/3fa9\n");
     }
 }

@@ -63,7 +63,7 @@ impl Alerts for EventBridgeAlerts {
 /// Returns the `detail-type` of an alert kind, for rules to match.
 fn detail_type(kind: AlertKind) -> &'static str {
     match kind {
-        AlertKind::NewCause => "New cause",
+        AlertKind::NewGroup => "New group",
         AlertKind::Regression => "Regression",
         AlertKind::ReplayPaused => "Replay paused",
         AlertKind::ClockJumped => "Clock jumped",

@@ -77,7 +77,7 @@ async fn reopen(
 /// Returns the alert of a new group.
 pub(crate) fn new_group(group: &Variant, now: Timestamp) -> Alert {
     Alert {
-        kind: AlertKind::NewCause,
+        kind: AlertKind::NewGroup,
         level: group.severity,
         at: now,
         group: Some(group.id.clone()),

@@ -224,7 +224,7 @@ pub fn permission(permission: Permission) -> &'static str {
         Permission::View => "view groups",
         Permission::Triage => "declare fixes or write notes",
         Permission::Plan => "plan replays",
-        Permission::Stop => "pause or abort replays",
+        Permission::PauseOrAbort => "pause or abort replays",
         Permission::Approve => "approve or resume replays",
         Permission::ReportDeployment => "report deployments",
     }

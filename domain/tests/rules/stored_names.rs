@@ -1,10 +1,12 @@
 //! Renamed stored fields: records that version 0.1 wrote are still read, one row per renamed name.
 
 use crate::replay_fixture::{aborting, at, plan, running};
+use domain::alert::AlertKind;
 use domain::audit::Act;
 use domain::group::Variant;
 use domain::policy::ReplayPolicy;
 use domain::replay::{Entry, Outcome, Phase, Plan, ReplayState};
+use domain::role::Permission;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -98,4 +100,10 @@ fn states_and_acts_of_0_1_are_read() {
 
     check::<Act>(&json!("groups_unmerged"), "groups_parted", &json!("groups_parted"));
     check::<Act>(&json!("replay_paused_itself"), "replay_stopped_itself", &json!("replay_stopped_itself"));
+}
+
+#[test]
+fn alerts_and_permissions_of_0_1_are_read() {
+    check::<AlertKind>(&json!("new_group"), "new_cause", &json!("new_cause"));
+    check::<Permission>(&json!("pause_or_abort"), "stop", &json!("stop"));
 }

@@ -114,7 +114,7 @@ impl Webhook {
 
 fn heading(kind: AlertKind) -> &'static str {
     match kind {
-        AlertKind::NewCause => "New group",
+        AlertKind::NewGroup => "New group",
         AlertKind::Regression => "A resolved group is open again",
         AlertKind::ReplayPaused => "A replay paused itself",
         AlertKind::ClockJumped => "The office's clock jumped",

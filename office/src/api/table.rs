@@ -225,7 +225,7 @@ fn on_replays() -> Vec<Endpoint> {
     vec![
         Endpoint::post::<ReasonRequest, ReplayView, _>(
             "/replays/{replay}/pause",
-            Some(Permission::Stop),
+            Some(Permission::PauseOrAbort),
             "Pause a replay: send nothing until it is resumed",
             replays::pause,
         ),
@@ -237,7 +237,7 @@ fn on_replays() -> Vec<Endpoint> {
         ),
         Endpoint::post::<ReasonRequest, ReplayView, _>(
             "/replays/{replay}/abort",
-            Some(Permission::Stop),
+            Some(Permission::PauseOrAbort),
             "Abort a replay: send nothing more",
             replays::abort,
         ),

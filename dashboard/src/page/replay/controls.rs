@@ -69,7 +69,7 @@ impl Controls {
 
     fn why_not_pause(self) -> Option<String> {
         let running = self.view.with(|view| matches!(view.replay.state, ReplayState::Running { .. }));
-        self.why_not(Permission::Stop).or_else(|| (!running).then(|| "The replay is not running.".to_string()))
+        self.why_not(Permission::PauseOrAbort).or_else(|| (!running).then(|| "The replay is not running.".to_string()))
     }
 
     fn why_not_abort(self) -> Option<String> {
@@ -78,7 +78,7 @@ impl Controls {
             ReplayState::Aborting { .. } => Some("The replay is being aborted."),
             ReplayState::Finished { .. } => Some("The replay has finished."),
         });
-        self.why_not(Permission::Stop).or_else(|| ended.map(String::from))
+        self.why_not(Permission::PauseOrAbort).or_else(|| ended.map(String::from))
     }
 
     fn why_not_resume(self) -> Option<String> {
