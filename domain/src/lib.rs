@@ -35,6 +35,7 @@ pub mod policy;
 pub mod read;
 pub mod reading;
 pub mod replay;
+pub mod report;
 pub mod role;
 pub mod tagged;
 pub mod text;

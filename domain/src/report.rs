@@ -1,0 +1,248 @@
+//! A report: what a consumer, or the layer in front of it, says about one failed invocation.
+//!
+//! A report travels as the body of a message on the office's reports queue. It names the messages of the invocation and
+//! the error, and never carries a message body. A report is evidence: it says why a message failed, and never decides
+//! whose letter that is, what it costs or where it goes.
+//!
+//! [`Report::parts`] writes reports within their limits, [`Evidence::parse`] reads what arrives on the queue,
+//! [`clues`] finds what only the writer of a report can see, and [`judge`] decides which message an error belongs to.
+
+pub mod batch_response;
+pub mod clues;
+pub mod judge;
+#[cfg(test)]
+mod judge_tests;
+mod part;
+#[cfg(test)]
+mod part_tests;
+pub mod powertools;
+
+use crate::id::{MessageId, QueueArn};
+use crate::replay::Receipt;
+use crate::time::Timestamp;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use clues::Clue;
+use serde::{Deserialize, Serialize};
+
+/// The version of the report's format that this code writes.
+pub const REPORT_VERSION: u8 = 1;
+/// The maximum size of one report, bytes. SQS bills 64 KiB as one request.
+pub const REPORT_BYTES_MAX: usize = 64 * 1024;
+/// The maximum number of log lines in a report: a stack trace and what led to it.
+pub const LOG_LINES_MAX: usize = 20;
+/// The maximum number of separate errors in a report: the largest batch of a FIFO queue, and the usual one of others.
+pub const ERRORS_MAX: usize = 10;
+/// The maximum number of messages of one invocation: the largest batch of an event source mapping (botocore).
+pub const BATCH_MESSAGES_MAX: usize = 10_000;
+
+/// One failed invocation. As JSON, the body of a message on the reports queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Report {
+    /// The format's version, 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub v: u8,
+    /// How the invocation ended.
+    pub kind: Kind,
+    /// The invocation: Lambda's request id, or any text that is unique to this attempt. All reports with the same text
+    /// are about the same attempt.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 200)))]
+    pub request_id: String,
+    /// The function's ARN or name, or the name of the service.
+    #[cfg_attr(feature = "schema", schemars(length(max = 512)))]
+    pub function: String,
+    /// The function's version, or the service's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The ARN of the main queue that the messages came from. Absent for an initialization.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueArn>,
+    /// When the invocation failed, by the writer's clock, milliseconds since 1970-01-01T00:00:00 UTC.
+    pub failed_at: Timestamp,
+    /// The execution environment or process, for example Lambda's log stream. Differs between any two of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    /// The log group that the invocation wrote to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_group: Option<String>,
+    /// Whether this was the first invocation of its instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<bool>,
+    /// How long the invocation ran, milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// The memory that the function may use, MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<u32>,
+    /// The memory that it used at most, MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_used_mb: Option<u32>,
+    /// The program that wrote the report, and its version, for example `witness/0.1.0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reporter: Option<String>,
+    /// The error that ended the invocation. Absent if nothing is known but the kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ReportedError>,
+    /// The errors of single messages, where the consumer tells them apart. Messages refer to them by position.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(length(max = ERRORS_MAX)))]
+    pub errors: Vec<ReportedError>,
+    /// The last lines that the invocation logged, oldest first, where the error alone says too little.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(length(max = LOG_LINES_MAX)))]
+    pub logs: Vec<String>,
+    /// The number of messages in the invocation's batch, succeeded ones included. Absent: as many as are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(max = BATCH_MESSAGES_MAX)))]
+    pub batch_size: Option<u32>,
+    /// The messages that failed, in the order of the batch. All of the batch, unless `kind` is `partial`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(length(max = BATCH_MESSAGES_MAX)))]
+    pub messages: Vec<ReportedMessage>,
+    /// Which part of a report that needs several, from 1. Each part lists other messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub part: Option<u16>,
+    /// The number of parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub parts: Option<u16>,
+}
+
+/// How an invocation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The function threw an error: all its messages failed.
+    Error,
+    /// The function returned the ids of the messages that failed.
+    Partial,
+    /// The function did not end in time.
+    Timeout,
+    /// The function's process ended.
+    Crash,
+    /// The function's process was ended because it used too much memory.
+    OutOfMemory,
+    /// The function did not start. Such a report names no messages.
+    Init,
+    /// The invocation succeeded after an earlier report of the same request id. Discard that report.
+    Withdrawn,
+}
+
+/// What an error says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReportedError {
+    /// The error's type or code.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub error_type: Option<String>,
+    /// The error's message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The stack trace, in the language's own form, lines separated by line breaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+}
+
+impl ReportedError {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.error_type.is_none() && self.message.is_none() && self.stack.is_none()
+    }
+}
+
+/// A message that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReportedMessage {
+    /// Its id on the main queue.
+    pub id: MessageId,
+    /// How often it has been received, this time included (`ApproximateReceiveCount`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub receives: Option<u32>,
+    /// Its message group, on a FIFO queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The position in `errors` of its own error, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<u16>,
+    /// What connects it with the error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clue: Option<Clue>,
+}
+
+impl ReportedMessage {
+    /// Returns a message of which only the id is known.
+    pub fn new(id: MessageId) -> Self {
+        Self { id, receives: None, group: None, error: None, clue: None }
+    }
+}
+
+impl Report {
+    /// Returns a report without anything optional.
+    pub fn new(kind: Kind, function: impl Into<String>, request_id: impl Into<String>, failed_at: Timestamp) -> Self {
+        Self {
+            v: REPORT_VERSION,
+            kind,
+            request_id: request_id.into(),
+            function: function.into(),
+            version: None,
+            queue: None,
+            failed_at,
+            instance: None,
+            log_group: None,
+            cold: None,
+            duration_ms: None,
+            memory_mb: None,
+            memory_used_mb: None,
+            reporter: None,
+            error: None,
+            errors: Vec::new(),
+            logs: Vec::new(),
+            batch_size: None,
+            messages: Vec::new(),
+            part: None,
+            parts: None,
+        }
+    }
+
+    /// Parses a report, and cuts what is longer than this code would write. Ignores unknown fields of later versions.
+    /// Returns `None` for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.trim_start().starts_with('{').then_some(())?;
+        let report: Self = serde_json::from_str(text).ok()?;
+        (report.v >= 1 && !report.request_id.is_empty()).then(|| report.bounded())
+    }
+
+    /// Returns the number of messages of the batch.
+    pub fn batch_size(&self) -> usize {
+        let listed = self.messages.len();
+        self.batch_size.and_then(|size| usize::try_from(size).ok()).map_or(listed, |size| size.max(listed))
+    }
+
+    /// Returns a message's own error where it has one, else the invocation's.
+    pub fn error_of(&self, message: &ReportedMessage) -> Option<&ReportedError> {
+        let own = message.error.and_then(|at| self.errors.get(usize::from(at)));
+        own.or(self.error.as_ref()).filter(|error| !error.is_empty())
+    }
+}
+
+/// What arrives on the reports queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// A failed invocation.
+    Report(Box<Report>),
+    /// A replayed message that was processed.
+    Receipt(Receipt),
+}
+
+impl Evidence {
+    /// Parses the body of a message on the reports queue. Returns `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        Report::parse(text).map(Box::new).map(Self::Report).or_else(|| Receipt::parse(text).map(Self::Receipt))
+    }
+}
