@@ -39,6 +39,9 @@ pub struct Attached {
 pub struct AttachedConsumer {
     /// The service's name, equal to the name in its deployments.
     pub service: String,
+    /// The function's name, which its role sessions carry; `None` where the platform runs no functions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
     /// Whether the platform delivers messages to it.
     pub enabled: bool,
     /// The platform's word for that state.
@@ -49,6 +52,18 @@ pub struct AttachedConsumer {
 const CHECK_AGE_MAX: Span = Span::from_mins(30);
 
 impl Attached {
+    /// Whether a sender is one of the queue's consumers. `sender` is SQS's `SenderId`: for a function the id of its role
+    /// and the name of the session, which is the function's. Returns `None` if nothing recent is known about the queue,
+    /// or if its consumers are no functions.
+    pub fn is_consumer(&self, sender: &str, now: Timestamp) -> Option<bool> {
+        let functions = || self.consumers.iter().filter_map(|consumer| consumer.function.as_deref());
+        if now.since(self.seen_at) > CHECK_AGE_MAX || functions().next().is_none() {
+            return None;
+        }
+        let session = sender.split_once(':').map(|(_, session)| session);
+        Some(functions().any(|function| session == Some(function)))
+    }
+
     /// Explains why no consumer receives messages from the queue. Returns `None` if one does, or if it is unknown.
     pub fn why_unattended(&self, now: Timestamp) -> Option<String> {
         let first = self.consumers.first()?;
@@ -81,6 +96,7 @@ mod tests {
     fn a_queue_is_unattended_only_if_every_consumer_is_off_and_the_check_is_recent() {
         let consumer = |service: &str, state: &str| AttachedConsumer {
             service: service.into(),
+            function: None,
             enabled: state == "Enabled",
             state: state.into(),
         };
@@ -109,5 +125,31 @@ mod tests {
         };
         let words = "No consumer receives messages from main: its consumer orders is disabled.";
         assert_eq!(attached.why_unattended(at).as_deref(), Some(words));
+    }
+
+    #[test]
+    fn a_sender_is_a_consumer_if_its_session_is_named_like_an_attached_function() {
+        let consumer = |function: Option<&str>| AttachedConsumer {
+            service: "orders".into(),
+            function: function.map(Into::into),
+            enabled: true,
+            state: "Enabled".into(),
+        };
+        let (now, late) = (Timestamp::from_ms(0), Timestamp::from_ms(31 * 60_000));
+        // The attached functions, the sender, when it is asked, the answer.
+        for (functions, sender, at, wanted) in [
+            (&[Some("orders-fn")][..], "AROA1:orders-fn", now, Some(true)),
+            (&[Some("orders-fn"), Some("copy-fn")], "AROA2:copy-fn", now, Some(true)),
+            (&[Some("orders-fn")], "AROA1:orders", now, Some(false)),
+            (&[Some("orders-fn")], "orders-fn", now, Some(false)),
+            (&[Some("orders-fn")], "AIDA1", now, Some(false)),
+            (&[Some("orders-fn")], "AROA1:orders-fn", late, None),
+            (&[None], "AROA1:orders-fn", now, None),
+            (&[], "AROA1:orders-fn", now, None),
+        ] {
+            let consumers = functions.iter().copied().map(consumer).collect();
+            let attached = Attached { queue: QueueArn::from("orders"), seen_at: now, consumers };
+            assert_eq!(attached.is_consumer(sender, at), wanted, "{functions:?} {sender}");
+        }
     }
 }

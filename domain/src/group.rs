@@ -10,8 +10,9 @@ use crate::letter::{Letter, LetterStateKind};
 use crate::limits::ARRIVAL_BUCKET_MS;
 use crate::money::Purse;
 use crate::read::Skeleton;
-use crate::reading::{Classification, Failure, Reading};
+use crate::reading::{Classification, Failure, Reading, Reported};
 use crate::time::Timestamp;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -151,6 +152,9 @@ pub struct Variant {
     pub classification: Classification,
     /// The failure of its first letter, the stack cut to [`crate::limits::STACK_BYTES_MAX`].
     pub failure: Failure,
+    /// The report that the failure comes from, where the letter itself carries none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<Box<Reported>>,
     /// The service that fails.
     pub consumer: Option<String>,
     /// The message type of its first letter.
@@ -188,6 +192,7 @@ impl Variant {
             culprit: reading.culprit.clone(),
             classification: reading.diagnosis.classification.clone(),
             failure,
+            reported: reading.diagnosis.reported.clone().map(Box::new),
             consumer: reading.diagnosis.consumer.clone(),
             message_type: reading.diagnosis.message_type.clone(),
             severity: reading.diagnosis.impact.severity,

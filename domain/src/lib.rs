@@ -36,6 +36,7 @@ pub mod read;
 pub mod reading;
 pub mod replay;
 pub mod report;
+pub mod reported;
 pub mod role;
 pub mod tagged;
 pub mod text;

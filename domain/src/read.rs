@@ -31,6 +31,7 @@ use crate::marker::{MARKER_ATTRIBUTE, Marker};
 use crate::message::DeadMessage;
 use crate::policy::Policy;
 use crate::reading::{Classification, Diagnosis, EnvelopeKind, Failure, Reading, Replayability};
+use crate::reported::Reason;
 use crate::time::Timestamp;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -148,6 +149,12 @@ struct Inside {
 /// assert_eq!(reading.original.body, body);
 /// ```
 pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
+    read_with(message, policy, None)
+}
+
+/// Reads a dead message as [`read`] does, with the reason that consumers reported for it. What the message itself says
+/// about its failure counts first. A report never changes the message's identity, its impact or its main queue.
+pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reason>) -> Reading {
     let system = &message.system;
     let mut inside = Inside::default();
     let mut opened =
@@ -159,11 +166,17 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
     let Origin { main_queue, message_id } = origin(message, claim, &policy.queues, &mut facts.remarks);
     let sent_at = sent_at(message, stamp.is_some(), facts.sent_at, &mut facts.remarks);
     let redriven = system.source_queue.is_some();
+    let reason = reason.filter(|_| facts.failure.is_empty());
+    if let Some(Reason { failure, reported }) = reason {
+        facts.failure = failure.clone();
+        facts.consumer_version = facts.consumer_version.take().or_else(|| reported.version.clone());
+        inside.payload_problem = None;
+    }
     if facts.failure.is_empty() {
         facts.remarks.push(no_error_remark(kind).to_string());
     }
     let stack = frames::parse(facts.failure.stack.as_deref().unwrap_or_default());
-    let (assessment, contradiction) = assess(
+    let (mut assessment, contradiction) = assess(
         Case {
             failure: &facts.failure,
             main_queue: main_queue.as_ref(),
@@ -175,6 +188,9 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
         },
         policy,
     );
+    if let Some(reason) = reason {
+        assessment.classification = classify::as_reported(assessment.classification, reason.reported.verdict);
+    }
     facts.remarks.extend(contradiction);
     facts.bound_remarks();
     Reading {
@@ -202,6 +218,7 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
             impact: inside.impact,
             first_tried_at: facts.first_tried_at.or(system.first_received_at.filter(|_| redriven)),
             remarks: facts.remarks,
+            reported: reason.map(|reason| reason.reported.clone()),
         },
     }
 }

@@ -3,6 +3,8 @@
 use crate::id::{GroupId, MessageId, QueueArn};
 use crate::impact::Impact;
 use crate::message::Content;
+use crate::report::Kind;
+use crate::report::judge::{Verdict, Why};
 use crate::time::Timestamp;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -56,6 +58,8 @@ pub enum Category {
     Expired,
     /// The message's tenant or account does not exist or is closed.
     InvalidTenant,
+    /// Another message of its batch failed, and the whole batch with it.
+    Bystander,
     /// Unknown.
     Unknown,
 }
@@ -284,6 +288,54 @@ pub struct Diagnosis {
     pub replayability: Replayability,
     /// Notes on guesses and unreadable parts, for the letter's page.
     pub remarks: Vec<String>,
+    /// The report that the failure comes from, where the message itself carries none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<Reported>,
+}
+
+/// Who reported a failure, and how sure it is that the failure is this message's. See [`crate::report`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Reported {
+    /// The function or service.
+    pub by: String,
+    /// The program that wrote the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reporter: Option<String>,
+    /// The function's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The invocation.
+    pub request_id: String,
+    /// How it ended.
+    pub kind: Kind,
+    /// How sure it is that the error is this message's.
+    pub verdict: Verdict,
+    /// Why.
+    pub why: Why,
+    /// When it failed, by the reporter's clock.
+    pub failed_at: Timestamp,
+    /// The execution environment or process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    /// The log group that the invocation wrote to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_group: Option<String>,
+    /// Whether it was the first invocation of its instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<bool>,
+    /// How long it ran, milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// The memory that the function may use, MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<u32>,
+    /// The memory that it used at most, MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_used_mb: Option<u32>,
+    /// The last lines that it logged, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<String>,
 }
 
 /// Everything that was read from one dead message. The same message gives the same reading on every machine.

@@ -165,7 +165,7 @@ impl Lambda {
                 }
             }
         }
-        AttachedConsumer { service, enabled, state }
+        AttachedConsumer { service, function: Some(name.to_owned()), enabled, state }
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {

@@ -45,6 +45,7 @@ use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
+use domain::reported::{KeptReports, ReportKey};
 use domain::time::{Span, Timestamp};
 use fault::Fault;
 use office::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
@@ -246,6 +247,15 @@ impl Store for DynamoStore {
     async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError> {
         let found = read::one(&self.table, "list of consumers", key::attached(queue)).await;
         found.map_err(|fault| fault.during(format!("read the consumers of {queue}")))
+    }
+
+    async fn reports(&self, keys: &[ReportKey]) -> Result<Vec<KeptReports>, StoreError> {
+        let count = keys.len();
+        if count > PAGE_MAX {
+            return Err(Fault::TooMany { what: "records of reports", count, max: PAGE_MAX }.during("read reports"));
+        }
+        let found = read::reports(&self.table, keys).await;
+        found.map_err(|fault| fault.during(format!("read {count} records of reports")))
     }
 
     async fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {

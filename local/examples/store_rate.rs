@@ -196,6 +196,7 @@ fn letter(n: u64) -> Letter {
             first_tried_at: None,
             replayability: Replayability::Replayable,
             remarks: Vec::new(),
+            reported: None,
         },
     }
 }
@@ -227,6 +228,7 @@ fn variant(letter: &Letter) -> Variant {
         culprit: None,
         classification: letter.diagnosis.classification.clone(),
         failure: letter.diagnosis.failure.clone(),
+        reported: None,
         consumer: letter.diagnosis.consumer.clone(),
         message_type: letter.diagnosis.message_type.clone(),
         severity: Severity::Warning,

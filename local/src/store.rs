@@ -29,6 +29,7 @@ use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
+use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use fault::Fault;
 use office::port::{CommitError, Cursor, GroupFacts, ListPosition, Page, Store, StoreError, TransformFacts, Write};
@@ -253,6 +254,23 @@ impl Store for SqliteStore {
         let key = queue.as_str().to_owned();
         let work = move |db: &rusqlite::Transaction<'_>| read::one(db, "attached", sql::ATTACHED, [key.as_str()]);
         self.readers.read(|| format!("read the attachment of {queue}"), work).await
+    }
+
+    async fn reports(&self, keys: &[ReportKey]) -> Result<Vec<KeptReports>, StoreError> {
+        if keys.len() > PAGE_MAX {
+            return Err(too_many("records of reports", keys.len(), PAGE_MAX).during("read reports"));
+        }
+        let keys = keys.to_vec();
+        let count = keys.len();
+        let work = move |db: &rusqlite::Transaction<'_>| {
+            keys.iter()
+                .filter_map(|key| {
+                    let message = key.message.as_ref().map_or("", MessageId::as_str);
+                    read::one(db, "reports", sql::REPORTS, [key.queue.as_str(), message]).transpose()
+                })
+                .collect()
+        };
+        self.readers.read(|| format!("read {count} records of reports"), work).await
     }
 
     async fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {

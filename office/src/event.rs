@@ -1,4 +1,4 @@
-//! The office's three kinds of message, handled the same way on every platform: letters, receipts, steps.
+//! The office's kinds of message, handled the same way on every platform: letters, receipts and reports, steps.
 //!
 //! A platform receives the messages, hands them over, and deletes those that are handled. Each handler returns the ids
 //! of the messages that it could not handle. The platform never deletes those: they come again, and after too many
@@ -6,9 +6,11 @@
 
 use crate::error::chain;
 use crate::office::{Office, StepMessage};
+use crate::reports::{self, Taken};
 use crate::{intake, replay};
 use domain::id::{MessageId, QueueArn};
 use domain::message::DeadMessage;
+use domain::report::Report;
 use queue::Received;
 
 /// Takes letters of a dead-letter queue into custody.
@@ -28,17 +30,41 @@ pub async fn letters(office: &Office, dlq: &QueueArn, messages: Vec<Received>) -
         returned = report.returned,
         duplicates = report.duplicates,
         failed = report.failed.len(),
+        awaited = report.awaited.len(),
         new_groups = report.new_groups,
         "a batch of dead messages"
     );
-    report.failed
+    let mut stay = report.failed;
+    stay.extend(report.awaited);
+    stay
 }
 
-/// Takes receipts of consumers. A message that is not a receipt fails: it may be a letter that was sent here by
-/// mistake, so nothing deletes it.
+/// Takes what consumers say: receipts for replayed messages that they have processed, and reports on messages that they
+/// failed on. Any other message fails: it may be a letter that was sent here by mistake, so nothing deletes it. So does a
+/// report that does not count.
 pub async fn receipts(office: &Office, messages: Vec<Received>) -> Vec<MessageId> {
-    let messages = messages.into_iter().map(|message| (message.message_id, message.content.body));
-    replay::take_receipts(office, messages.collect()).await
+    let mut receipts = Vec::with_capacity(messages.len());
+    let mut failed = Vec::new();
+    for Received { message_id, content, system, .. } in messages {
+        let Some(report) = Report::parse(&content.body) else {
+            receipts.push((message_id, content.body));
+            continue;
+        };
+        match reports::take(office, &report, system.sender_id.as_deref()).await {
+            Ok(Taken::Kept) => {}
+            Ok(Taken::Refused(why)) => {
+                let function = report.function.as_str();
+                tracing::warn!(%message_id, function, why, "a report does not count; it stays for the queue's redrive policy");
+                failed.push(message_id);
+            }
+            Err(error) => {
+                tracing::error!(%message_id, error = chain(&error), "a report could not be kept; it comes again");
+                failed.push(message_id);
+            }
+        }
+    }
+    failed.extend(replay::take_receipts(office, receipts).await);
+    failed
 }
 
 /// Does steps of replays. A message that is not a step fails, as does a step that cannot be done now.

@@ -10,6 +10,7 @@ mod returned;
 use crate::error::{OfficeError, chain};
 use crate::guard;
 use crate::office::Office;
+use crate::reports;
 use domain::id::{MessageId, ReplayId};
 use domain::limits::PAGE_MAX;
 use domain::message::DeadMessage;
@@ -29,6 +30,8 @@ pub struct Report {
     pub duplicates: usize,
     /// Messages that are not stored and must stay in the dead-letter queue.
     pub failed: Vec<MessageId>,
+    /// Messages that stay in the dead-letter queue once, because a report on why they failed may still arrive.
+    pub awaited: Vec<MessageId>,
     /// New groups.
     pub new_groups: usize,
     /// Resolved groups that regressed.
@@ -53,7 +56,7 @@ pub(crate) struct ReadMessage {
 /// # use office::office::Office;
 /// # async fn example(office: &Office, messages: Vec<DeadMessage>) {
 /// let report = office::intake::keep(office, messages).await;
-/// // The caller now deletes every message from its queue, except those in `report.failed`.
+/// // The caller now deletes every message from its queue, except those in `report.failed` and `report.awaited`.
 /// println!("{} new letters, {} duplicates, {} failed", report.kept, report.duplicates, report.failed.len());
 /// # }
 /// ```
@@ -70,6 +73,16 @@ pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
         } else {
             report.duplicates += 1;
         }
+    }
+    let awaited = reports::look_up(office, &mut sources).await;
+    if !awaited.is_empty() {
+        sources.retain(|ReadMessage { message, .. }| {
+            let stays = awaited.contains(&(message.dlq.clone(), message.message_id.clone()));
+            if stays {
+                report.awaited.push(message.message_id.clone());
+            }
+            !stays
+        });
     }
     let mut measures = Measures::default();
     let fresh = keep_returned(office, sources, &mut report, &mut measures).await;

@@ -35,4 +35,5 @@ mod payloads;
 pub mod person;
 pub mod port;
 pub mod replay;
+mod reports;
 pub mod sweep;

@@ -10,7 +10,7 @@ use domain::id::{GroupId, ReplayId};
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
 use domain::money::{Decimal, Purse};
-use domain::reading::{Class, Classification, Failure};
+use domain::reading::{Class, Classification, Failure, Reported};
 use domain::tagged::need;
 use domain::time::Timestamp;
 use serde::de::Error;
@@ -151,6 +151,9 @@ pub struct GroupDetail {
     pub row: GroupRow,
     /// The failure of its first letter.
     pub failure: Failure,
+    /// The report that the failure comes from, where the letter itself carries none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<Reported>,
     /// The note.
     pub note: Option<String>,
     /// The counters by letter state.

@@ -13,6 +13,7 @@ pub mod money;
 pub mod options;
 pub mod pause;
 pub mod pending;
+pub mod reported;
 pub mod route;
 #[cfg(test)]
 mod sample;

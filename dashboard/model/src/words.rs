@@ -76,6 +76,7 @@ pub fn category(category: Category) -> &'static str {
         Category::Configuration => "Configuration",
         Category::Expired => "Expired",
         Category::InvalidTenant => "Invalid tenant",
+        Category::Bystander => "Failed with its batch",
         Category::Unknown => "Unknown",
     }
 }

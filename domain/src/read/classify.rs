@@ -13,6 +13,7 @@ use super::frames::Cause;
 use super::{Case, json};
 use crate::policy::Policy;
 use crate::reading::{Category, Class, Classification, Confidence};
+use crate::report::judge::Verdict;
 use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -95,6 +96,23 @@ pub fn after_replays(found: Classification, replays: u32) -> Classification {
         found.reason
     );
     finding(Class::Permanent, found.category, 80, reason)
+}
+
+/// Limits a class to what the reports can show. A message that died with its batch needs no fix of its own, whatever
+/// the error of the other message was. Where the error is that of one of several messages, so is the class.
+pub fn as_reported(found: Classification, verdict: Verdict) -> Classification {
+    match verdict {
+        Verdict::Certain | Verdict::Strong => found,
+        Verdict::Bystander => {
+            let reason = "its batch failed because of another message";
+            finding(Class::Transient, Category::Bystander, 80, reason)
+        }
+        Verdict::Share { suspects } => {
+            let pct = u32::from(found.confidence.as_pct()) / suspects.max(1);
+            let reason = format!("{}; one of {suspects} messages of the batch caused it", found.reason);
+            finding(found.class, found.category, u8::try_from(pct).unwrap_or(u8::MAX), reason)
+        }
+    }
 }
 
 /// Applies the team's own rules: the first rule with all its conditions met wins.

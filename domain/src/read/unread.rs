@@ -58,6 +58,7 @@ pub fn unread(message: &DeadMessage) -> Reading {
                 false => Replayability::NotReplayable { reason: NOT_KNOWN.to_string() },
             },
             remarks: Vec::from([REMARK.to_string()]),
+            reported: None,
         },
     }
 }
@@ -101,6 +102,7 @@ mod tests {
                     title: unread.diagnosis.title.clone(),
                     classification: unread.diagnosis.classification.clone(),
                     remarks: unread.diagnosis.remarks.clone(),
+                    reported: None,
                     tenant: None,
                     envelope: unread.diagnosis.envelope,
                     ..read.diagnosis.clone()

@@ -25,6 +25,7 @@
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
+use domain::reported::ReportKey;
 use domain::time::Timestamp;
 
 /// Shards for the counters and lists of a busy group. Each partition accepts 1,000 write units per second.
@@ -216,6 +217,11 @@ pub(super) fn deployment(service: &str) -> Key {
 
 pub(super) fn attached(queue: &QueueArn) -> Key {
     key(format!("Q#{}", hash_hex(&["queue", queue.as_str()])), "Q")
+}
+
+pub(super) fn reports(of: &ReportKey) -> Key {
+    let message = of.message.as_ref().map_or("", MessageId::as_str);
+    key(format!("P#{}", hash_hex(&["reports", of.queue.as_str(), message])), "P")
 }
 
 pub(super) fn clock() -> Key {

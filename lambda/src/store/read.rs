@@ -11,6 +11,7 @@ use domain::group::{GroupCounts, Variant};
 use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterStateKind};
 use domain::replay::{Ledger, LedgerMove, OutcomeKind};
+use domain::reported::{KeptReports, ReportKey};
 use domain::time::{Span, Timestamp};
 use office::port::{BUCKETS_TOGETHER, GroupFacts, TransformFacts};
 use serde::de::DeserializeOwned;
@@ -53,6 +54,14 @@ pub(super) async fn sent(
         sent.insert((*message).clone(), (replay.into(), letter.into()));
     }
     Ok(sent)
+}
+
+/// Reads records of reports. The read is eventually consistent: a report precedes its letter by the visibility timeout.
+pub(super) async fn reports(table: &Table, of: &[ReportKey]) -> Result<Vec<KeptReports>, Fault> {
+    let mut keys: Vec<Key> = of.iter().map(key::reports).collect();
+    keys.sort_by(|a, b| a.pk.cmp(&b.pk));
+    keys.dedup();
+    table.get_all(keys, false).await?.iter().map(|item| record("reports", item)).collect()
 }
 
 /// Reads letters, in the order of the given ids. Missing letters are omitted.

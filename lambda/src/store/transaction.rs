@@ -120,6 +120,13 @@ impl<'a> TransactionBuilder<'a> {
                 Ok(())
             }
             Write::Attached(attached) => self.put(index, key::attached(&attached.queue), "list of consumers", attached),
+            Write::Reports { kept, expect } => {
+                let mut item = self.record(key::reports(&kept.key), "reports", kept)?;
+                item.insert("v".into(), number(kept.version));
+                item.insert(key::EXPIRES.into(), number(key::expiry(kept.expires_at)));
+                self.push(index, Action::put(item, Some(expected(*expect))));
+                Ok(())
+            }
             Write::Clock(record) => self.put(index, key::clock(), "clock", record),
             Write::Audit(record) => {
                 let position = key::audit_position(record.at.as_ms(), self.stamp, index);

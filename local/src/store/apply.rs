@@ -6,14 +6,18 @@ use super::sql;
 use domain::audit::AuditRecord;
 use domain::deployment::Deployment;
 use domain::group::{CountsDelta, GroupCounts, Variant};
-use domain::id::{GroupId, ReplayId, hash_hex};
+use domain::id::{GroupId, MessageId, ReplayId, hash_hex};
 use domain::letter::{Death, Letter};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
+use domain::reported::KeptReports;
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
 use office::port::{Expect, Write};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::Serialize;
+
+/// Expired records of reports that one write deletes: more than it adds.
+const REPORTS_DELETED_MAX: i64 = 4;
 
 /// Applies a write if its condition is met.
 pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
@@ -43,6 +47,7 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
                 ON CONFLICT (queue) DO UPDATE SET record = excluded.record";
             write_one(db, text, params![attached.queue.as_str(), encode("attached", &attached)?])
         }
+        Write::Reports { kept, expect } => reports(db, &kept, expect),
         Write::Clock(record) => {
             let text = "INSERT INTO clock VALUES (1, ?1) ON CONFLICT (key) DO UPDATE SET record = excluded.record";
             write_one(db, text, [encode("clock", &record)?])
@@ -110,6 +115,28 @@ pub(super) fn forget(db: &Connection, delivered_before: Timestamp, limit: usize)
     let values = params![delivered_before.as_ms(), int(limit as u64)];
     db.prepare_cached(&format!("DELETE FROM content WHERE letter IN ({chosen})"))?.execute(values)?;
     Ok(db.prepare_cached(&format!("DELETE FROM letter WHERE key IN ({chosen})"))?.execute(values)?)
+}
+
+fn reports(db: &Connection, kept: &KeptReports, expect: Expect) -> Result<bool, Fault> {
+    let queue = kept.key.queue.as_str();
+    let message = kept.key.message.as_ref().map_or("", MessageId::as_str);
+    let (version, expires_at, record) = (int(kept.version), kept.expires_at.as_ms(), encode("reports", kept)?);
+    let written = match expect {
+        Expect::Absent => {
+            let text = "INSERT INTO reports VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (queue, message) DO NOTHING";
+            write_one(db, text, params![queue, message, version, expires_at, record])
+        }
+        Expect::Version(expected) => {
+            let text = "UPDATE reports SET version = ?3, expires_at = ?4, record = ?5
+                WHERE queue = ?1 AND message = ?2 AND version = ?6";
+            write_one(db, text, params![queue, message, version, expires_at, record, int(expected)])
+        }
+    }?;
+    // Each write deletes a few expired records, so that their number never grows.
+    let expired = "DELETE FROM reports WHERE (queue, message) IN
+        (SELECT queue, message FROM reports WHERE expires_at < ?1 ORDER BY expires_at LIMIT ?2)";
+    db.prepare_cached(expired)?.execute(params![kept.written_at.as_ms(), REPORTS_DELETED_MAX])?;
+    Ok(written)
 }
 
 fn death(db: &Connection, death: &Death) -> Result<bool, Fault> {

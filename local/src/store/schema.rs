@@ -151,6 +151,17 @@ CREATE TABLE clock (
     record TEXT NOT NULL
 ) STRICT;
 ",
+    "
+CREATE TABLE reports (
+    queue TEXT NOT NULL,
+    message TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (queue, message)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reports_by_expiry ON reports (expires_at);
+",
 ];
 
 /// Why the store file could not be opened.

@@ -59,6 +59,7 @@ pub(super) const TRANSFORMS: &str = "
     SELECT transform.record, dry_run.record FROM transform LEFT JOIN dry_run USING (group_id, version)
     WHERE group_id = ?1 ORDER BY version DESC";
 pub(super) const ATTACHED: &str = "SELECT record FROM attached WHERE queue = ?1";
+pub(super) const REPORTS: &str = "SELECT record FROM reports WHERE queue = ?1 AND message = ?2";
 pub(super) const CLOCK: &str = "SELECT record FROM clock WHERE key = 1";
 pub(super) const AUDIT: &str = "
     SELECT record, at, key FROM audit
@@ -94,6 +95,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     (TRANSFORM, "transform USING PRIMARY KEY (group_id=? AND version=?)"),
     (TRANSFORMS, "transform USING PRIMARY KEY (group_id=?)"),
     (ATTACHED, "(queue=?)"),
+    (REPORTS, "PRIMARY KEY (queue=? AND message=?)"),
     (CLOCK, "(rowid=?)"),
     (AUDIT, "audit_by_group (group_id=? AND at<?)"),
 ];

@@ -121,6 +121,7 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
     Ok(GroupDetail {
         row: row(api, &facts, now).await?,
         failure: facts.group.failure.clone(),
+        reported: facts.group.reported.as_deref().cloned(),
         note: facts.group.note.clone(),
         gate: (&judged.gate).into(),
         quiet_ms: office.policy.gate.quiet_ms.as_ms(),

@@ -11,6 +11,7 @@ use domain::group::{CountsDelta, GroupCounts, Variant};
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
+use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
 use std::collections::BTreeMap;
@@ -116,6 +117,13 @@ pub enum Write {
     },
     /// The consumers that are attached to a main queue. The store keeps the last write.
     Attached(Attached),
+    /// What consumers have reported of a message. The store may delete records of reports that have expired by then.
+    Reports {
+        /// The new record.
+        kept: Box<KeptReports>,
+        /// The condition.
+        expect: Expect,
+    },
     /// What the sweeps have seen of the clock. The store keeps the last write.
     Clock(ClockRecord),
     /// An audit record. Append-only; records of the same time keep the order of their writes.
@@ -279,6 +287,9 @@ pub trait Store: Send + Sync {
 
     /// Reads which consumers are attached to a main queue; `None` if the platform was never asked.
     async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError>;
+
+    /// Reads at most 200 records of reports by key. Skips keys without one.
+    async fn reports(&self, keys: &[ReportKey]) -> Result<Vec<KeptReports>, StoreError>;
 
     /// Reads what the sweeps have seen of the clock; `None` before the first sweep.
     async fn clock(&self) -> Result<Option<ClockRecord>, StoreError>;

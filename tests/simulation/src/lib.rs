@@ -125,7 +125,8 @@ async fn run_intake(fixture: &mut Fixture) -> usize {
     }
     for report in reports {
         // A function that died has not answered: its messages become visible again.
-        let kept = handles.iter().filter(|(id, _)| !report.failed.contains(id)).map(|(_, handle)| handle.clone());
+        let stays = |id| report.failed.contains(id) || report.awaited.contains(id);
+        let kept = handles.iter().filter(|(id, _)| !stays(id)).map(|(_, handle)| handle.clone());
         let kept: Vec<_> = kept.collect();
         if !kept.is_empty() {
             let _ = fixture.queue.delete_batch(&fixture.dlq, &kept).await;

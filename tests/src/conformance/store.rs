@@ -113,6 +113,7 @@ macro_rules! store_cases_in_small_commits {
             deployment_that_is_older_changes_nothing,
             attached_consumers_of_a_queue_are_replaced,
             clock_record_is_replaced,
+            reports_are_written_on_a_condition_and_read_by_key,
         );
         $crate::store_cases!($fresh, entries:
             entry_is_written_only_from_the_outcome_it_had,

@@ -88,7 +88,12 @@ impl Fixture {
 
     fn consumer(&self, state: &str) -> Vec<AttachedConsumer> {
         let service = self.function.clone();
-        vec![AttachedConsumer { service, enabled: state == "Enabled", state: state.into() }]
+        vec![AttachedConsumer {
+            function: Some(service.clone()),
+            service,
+            enabled: state == "Enabled",
+            state: state.into(),
+        }]
     }
 }
 

@@ -17,7 +17,12 @@ fn everything_works(_: &Received) -> Option<&'static str> {
 }
 
 fn consumer(state: &str) -> Vec<AttachedConsumer> {
-    vec![AttachedConsumer { service: "orders".into(), enabled: state == "Enabled", state: state.into() }]
+    vec![AttachedConsumer {
+        service: "orders".into(),
+        function: None,
+        enabled: state == "Enabled",
+        state: state.into(),
+    }]
 }
 
 /// Returns the function at a version, last modified now.

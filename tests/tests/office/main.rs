@@ -17,6 +17,7 @@ mod quarantine;
 mod receipts;
 mod refused;
 mod replayability;
+mod reports;
 mod requests;
 mod sign_in;
 mod story;

@@ -3,23 +3,29 @@
 use super::current::CurrentGroup;
 use crate::component::{Copy, Empty};
 use crate::reactive::prelude::*;
+use dashboard_model::reported;
 use dashboard_model::trace::{Block, blocks, has_own};
-use domain::reading::Failure;
+use domain::reading::{Failure, Reported};
 
 /// Shows the failure of the group's first letter.
 #[component]
 pub(super) fn FailureTab(current: CurrentGroup) -> impl IntoView {
-    let failure = current.part(|detail| detail.failure.clone());
-    view! { {part(move || view! { <FailureText failure=failure.get() /> })} }
+    let failure = current.part(|detail| (detail.failure.clone(), detail.reported.clone()));
+    view! {
+        {part(move || {
+            let (failure, reported) = failure.get();
+            view! { <FailureText failure reported /> }
+        })}
+    }
 }
 
-/// Shows a failure.
+/// Shows a failure, and the report that it comes from.
 #[component]
-pub(super) fn FailureText(failure: Failure) -> impl IntoView {
+pub(super) fn FailureText(failure: Failure, reported: Option<Reported>) -> impl IntoView {
     if failure.is_empty() {
         return view! {
             <Empty title="No error details on these letters.">
-                <p>"SQS moves messages to a dead-letter queue without a reason. Stamp failures in the consumer to see them here. Until then, check the payload."</p>
+                <p>"SQS moves messages to a dead-letter queue without a reason. To see why they failed, add the layer dlo-witness to the consumer's function, or let the consumer report or stamp its failures. Until then, check the payload."</p>
             </Empty>
         }
         .into_any();
@@ -38,7 +44,35 @@ pub(super) fn FailureText(failure: Failure) -> impl IntoView {
         Some(stack) => view! { <Trace stack /> }.into_any(),
         None => view! { <p class="muted">"No stack trace."</p> }.into_any(),
     };
-    view! { {words}{trace} }.into_any()
+    let source = reported.map(|reported| view! { <Source reported /> }.into_any());
+    view! { {words}{source}{trace} }.into_any()
+}
+
+/// Shows who reported a failure, how sure it is, and what the invocation logged.
+#[component]
+fn Source(reported: Reported) -> impl IntoView {
+    let invocation = reported::invocation(&reported);
+    let invocation = (!invocation.is_empty()).then(|| view! { <p class="muted">{invocation}</p> }.into_any());
+    let logs = (!reported.logs.is_empty()).then(|| {
+        let lines = reported.logs.join("\n");
+        view! {
+            <details class="fold">
+                <summary>"Log lines of this invocation"</summary>
+                <pre class="raw" tabindex="0">{lines}</pre>
+            </details>
+        }
+        .into_any()
+    });
+    view! {
+        <div class="failure-source">
+            <p>
+                {reported::source(&reported)} ", request " <span class="mono">{reported.request_id.clone()}</span> "."
+            </p>
+            <p>{reported::certainty(&reported)}</p>
+            {invocation}
+            {logs}
+        </div>
+    }
 }
 
 #[component]

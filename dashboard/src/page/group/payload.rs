@@ -120,7 +120,7 @@ fn LetterText(detail: LetterDetail) -> impl IntoView {
             detail.diagnosis.remarks.iter().map(|remark| view! { <li>{remark.clone()}</li> }.into_any()).collect_view();
         view! { <ul class="remarks">{lines}</ul> }.into_any()
     });
-    let failure = detail.diagnosis.failure.clone();
+    let (failure, reported) = (detail.diagnosis.failure.clone(), detail.diagnosis.reported.clone());
     view! {
         <LetterFacts detail=detail.clone() />
         {warning}
@@ -130,7 +130,7 @@ fn LetterText(detail: LetterDetail) -> impl IntoView {
         <Failures detail />
         <details class="fold">
             <summary>"Latest failure"</summary>
-            <FailureText failure />
+            <FailureText failure reported />
         </details>
     }
 }

@@ -46,6 +46,7 @@ fn variant(template: &str, age_ms: i64) -> Variant {
             reason: String::new(),
         },
         failure: Failure::default(),
+        reported: None,
         consumer: None,
         message_type: None,
         severity: Severity::Warning,

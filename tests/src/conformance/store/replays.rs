@@ -6,9 +6,11 @@ use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::group::Variant;
 use domain::id::{Actor, QueueArn};
 use domain::replay::{Ending, Entry, LedgerMove, OutcomeKind, PauseReason, Replay};
-use domain::time::Timestamp;
+use domain::report::{Kind, Report};
+use domain::reported::{KeptReports, ReportKey};
+use domain::time::{Span, Timestamp};
 use harness::samples::{at_s, entries, group_id, letters, plan, replay, replay_id};
-use office::port::{Expect, Store, Write};
+use office::port::{CommitError, Expect, Store, Write};
 
 fn new(replay: &Replay) -> Write {
     Write::Replay { replay: Box::new(replay.clone()), expect: Expect::Absent }
@@ -160,7 +162,12 @@ pub async fn attached_consumers_of_a_queue_are_replaced(store: &dyn Store) {
         queue: QueueArn::new(format!("arn:aws:sqs:eu-west-1:111122223333:{name}")),
         seen_at: at_s(consumers as i64),
         consumers: (0..consumers)
-            .map(|n| AttachedConsumer { service: format!("\u{1F4EE} {n}"), enabled: n == 0, state: "Enabled".into() })
+            .map(|n| AttachedConsumer {
+                service: format!("\u{1F4EE} {n}"),
+                function: (n == 1).then(|| "f".into()),
+                enabled: n == 0,
+                state: "Enabled".into(),
+            })
             .collect(),
     };
     let (one, other) = (attached("one", 2), attached("other", 1));
@@ -180,4 +187,30 @@ pub async fn clock_record_is_replaced(store: &dyn Store) {
         commit(store, vec![Write::Clock(record)]).await;
         assert_eq!(store.clock().await.unwrap(), Some(record));
     }
+}
+
+pub async fn reports_are_written_on_a_condition_and_read_by_key(store: &dyn Store) {
+    let key = |message: Option<&str>| ReportKey { queue: QueueArn::from("orders"), message: message.map(Into::into) };
+    let record = |message: Option<&str>, version: u64| KeptReports {
+        version,
+        reports: vec![Report::new(Kind::Timeout, "\u{1F4EE}", format!("request {version}"), at_s(5))],
+        ..KeptReports::new(key(message), Span::from_days(4), at_s(10))
+    };
+    let write = |record: &KeptReports, expect| Write::Reports { kept: Box::new(record.clone()), expect };
+    let read = async |messages: &[Option<&str>]| {
+        let keys: Vec<_> = messages.iter().map(|message| key(*message)).collect();
+        let mut found = store.reports(&keys).await.unwrap();
+        found.sort_by(|a, b| a.key.cmp(&b.key));
+        found
+    };
+    let (of_queue, one, two) = (record(None, 1), record(Some("m-1"), 1), record(Some("m-2"), 1));
+    assert_eq!(read(&[None, Some("m-1")]).await, []);
+    commit(store, [&of_queue, &one, &two].map(|record| write(record, Expect::Absent)).to_vec()).await;
+    assert_eq!(read(&[Some("m-2"), Some("m-3"), Some("m-1"), Some("m-1"), None]).await, [of_queue, one.clone(), two]);
+    let next = record(Some("m-1"), 2);
+    assert!(matches!(store.commit(vec![write(&next, Expect::Absent)]).await, Err(CommitError::Conflict(_))));
+    assert!(matches!(store.commit(vec![write(&next, Expect::Version(2))]).await, Err(CommitError::Conflict(_))));
+    assert_eq!(read(&[Some("m-1")]).await, [one]);
+    commit(store, vec![write(&next, Expect::Version(1))]).await;
+    assert_eq!(read(&[Some("m-1")]).await, [next]);
 }

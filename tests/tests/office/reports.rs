@@ -1,0 +1,239 @@
+//! Reports of consumers: a message that SQS redrove without a word gets the reason that its consumer reported, and a
+//! report changes nothing else.
+
+use domain::deployment::{Attached, AttachedConsumer};
+use domain::id::{MessageId, QueueArn};
+use domain::letter::Letter;
+use domain::limits::BATCH_ENTRIES_MAX;
+use domain::message::Content;
+use domain::reading::{Category, Class};
+use domain::report::clues::Clue;
+use domain::report::judge::{Verdict, Why};
+use domain::report::{Kind, Report, ReportedError, ReportedMessage};
+use domain::time::Span;
+use harness::carried::redrive_all;
+use harness::world::World;
+use office::event;
+use office::port::Write;
+use queue::{Queue as _, Received};
+
+const FUNCTION: &str = "arn:aws:lambda:eu-west-1:111122223333:function:orders-fn";
+
+/// A thrown error of an ordinary Python consumer.
+fn key_error() -> ReportedError {
+    ReportedError {
+        error_type: Some("KeyError".into()),
+        message: Some("'price'".into()),
+        stack: Some("  File \"/var/task/app.py\", line 18, in handler\n    total += order[\"price\"]\n".into()),
+    }
+}
+
+fn report(world: &World, request: &str, messages: &[&MessageId]) -> Report {
+    Report {
+        queue: Some(world.main.clone()),
+        version: Some("7".into()),
+        error: Some(key_error()),
+        messages: messages.iter().map(|id| ReportedMessage::new((*id).clone())).collect(),
+        ..Report::new(Kind::Error, FUNCTION, request, world.office.now())
+    }
+}
+
+/// Places orders, and lets SQS redrive them. Returns their message ids, in the order in which they were placed.
+async fn redriven(world: &World, orders: u64) -> Vec<MessageId> {
+    world.place(1, orders).await;
+    redrive_all(world).await;
+    let mut seen: Vec<Received> = Vec::new();
+    loop {
+        let received = world.queue.receive(&world.dlq, BATCH_ENTRIES_MAX, Span::ZERO, Some(Span::ZERO)).await.unwrap();
+        let fresh: Vec<_> =
+            received.into_iter().filter(|m| seen.iter().all(|other| other.message_id != m.message_id)).collect();
+        seen.extend(fresh);
+        if seen.len() as u64 == orders {
+            seen.sort_by_key(|message| harness::world::number_of(&message.content.body));
+            return seen.into_iter().map(|message| message.message_id).collect();
+        }
+    }
+}
+
+/// Hands reports to the office, as the queue does. Returns how many it refused.
+async fn sent(world: &World, reports: &[Report], sender: Option<&str>) -> usize {
+    let parts = reports.iter().flat_map(Report::parts).enumerate();
+    let messages = parts.map(|(n, body)| {
+        let mut message = Received {
+            message_id: MessageId::new(format!("report-{n}")),
+            receipt_handle: String::new(),
+            content: Content { body, ..Content::default() },
+            system: Default::default(),
+        };
+        message.system.sender_id = sender.map(Into::into);
+        message
+    });
+    event::receipts(&world.office, messages.collect()).await.len()
+}
+
+async fn letters(world: &World) -> Vec<Letter> {
+    let mut all = Vec::new();
+    for facts in world.store.groups(i64::MAX, None, 200).await.unwrap().items {
+        all.extend(world.letters(&facts.group.id, None).await);
+    }
+    all.sort_by_key(|letter| harness::world::number_of(&letter.content.body));
+    all
+}
+
+#[tokio::test]
+async fn a_redriven_message_gets_the_reason_that_its_consumer_reported() {
+    let world = World::new().await;
+    let ids = redriven(&world, 2).await;
+    let reports: Vec<_> = ids.iter().map(|id| report(&world, id.as_str(), &[id])).collect();
+    assert_eq!(sent(&world, &reports, None).await, 0);
+    assert_eq!(world.intake().await.kept, 2);
+    let group = world.store.group(&world.only_group().await).await.unwrap().unwrap();
+    assert!(group.title.starts_with("KeyError"), "{}", group.title);
+    assert_eq!((group.classification.class, group.classification.category), (Class::Permanent, Category::ConsumerBug));
+    let letter = letters(&world).await.swap_remove(0);
+    let reported = letter.diagnosis.reported.as_ref().unwrap();
+    assert_eq!((reported.by.as_str(), reported.verdict, reported.why), (FUNCTION, Verdict::Certain, Why::OnlyMessage));
+    assert_eq!(letter.diagnosis.consumer_version.as_deref(), Some("7"));
+    assert_eq!(letter.diagnosis.failure.stack, key_error().stack);
+    assert_eq!((letter.original_message_id, letter.main_queue), (ids[0].clone(), Some(world.main.clone())));
+}
+
+#[tokio::test]
+async fn a_message_that_died_with_its_batch_is_a_bystander() {
+    let world = World::new().await;
+    let ids = redriven(&world, 3).await;
+    let mut batch = report(&world, "request", &ids.iter().collect::<Vec<_>>());
+    batch.messages[1].clue = Some(Clue::Named);
+    assert_eq!(sent(&world, &[batch], None).await, 0);
+    world.intake().await;
+    let found = letters(&world).await;
+    let classes: Vec<_> = found.iter().map(|letter| letter.diagnosis.classification.category).collect();
+    assert_eq!(classes, [Category::Bystander, Category::ConsumerBug, Category::Bystander]);
+    assert_eq!(found[0].group, found[2].group);
+    assert_ne!(found[0].group, found[1].group);
+    assert_eq!(found[0].diagnosis.classification.class, Class::Transient);
+    assert!(found[0].diagnosis.title.contains("KeyError"), "{}", found[0].diagnosis.title);
+}
+
+#[tokio::test]
+async fn an_error_of_one_of_several_messages_is_as_unsure_as_they_are_many() {
+    let world = World::new().await;
+    let ids = redriven(&world, 4).await;
+    let batch = report(&world, "request", &ids.iter().collect::<Vec<_>>());
+    let alone = report(&world, "another request", &[&ids[3]]);
+    assert_eq!(sent(&world, &[batch, alone], None).await, 0);
+    world.intake().await;
+    let found = letters(&world).await;
+    let sure: Vec<_> = found.iter().map(|letter| letter.diagnosis.classification.confidence.as_pct()).collect();
+    assert!(sure[0] == sure[1] && sure[0] * 4 <= sure[3], "{sure:?}");
+    assert_eq!(found[0].diagnosis.reported.as_ref().unwrap().verdict, Verdict::Share { suspects: 4 });
+    assert_eq!(found[3].diagnosis.reported.as_ref().unwrap().verdict, Verdict::Certain);
+}
+
+#[tokio::test]
+async fn timeouts_crashes_and_full_memory_have_reasons_too() {
+    // How the invocation ended; class and category.
+    for (kind, class, category) in [
+        (Kind::Timeout, Class::Transient, Category::Timeout),
+        (Kind::OutOfMemory, Class::Unknown, Category::ResourceLimit),
+        (Kind::Crash, Class::Unknown, Category::Unknown),
+    ] {
+        let world = World::new().await;
+        let ids = redriven(&world, 1).await;
+        let silent = Report { kind, error: None, ..report(&world, "request", &[&ids[0]]) };
+        assert_eq!(sent(&world, &[silent], None).await, 0);
+        world.intake().await;
+        let letter = letters(&world).await.swap_remove(0);
+        let found = &letter.diagnosis.classification;
+        assert_eq!((found.class, found.category), (class, category), "{kind:?}: {}", letter.diagnosis.title);
+        assert!(!letter.diagnosis.title.starts_with("No error recorded"), "{}", letter.diagnosis.title);
+    }
+}
+
+#[tokio::test]
+async fn a_message_without_a_report_is_left_once_if_its_consumer_reports() {
+    let world = World::new().await;
+    let ids = redriven(&world, 2).await;
+    // Nothing is known to report yet.
+    let silent = World::new().await;
+    redriven(&silent, 1).await;
+    assert_eq!(silent.intake().await.awaited.len(), 0);
+
+    assert_eq!(sent(&world, &[report(&world, "first", &[&ids[0]])], None).await, 0);
+    let first = world.intake().await;
+    assert_eq!((first.kept, first.awaited), (1, vec![ids[1].clone()]));
+    // The report comes late, but before the message comes again.
+    assert_eq!(sent(&world, &[report(&world, "second", &[&ids[1]])], None).await, 0);
+    world.advance(Span::from_secs(31));
+    world.queue.clock_moved();
+    let second = world.intake().await;
+    assert_eq!((second.kept, second.awaited.len()), (1, 0));
+    assert_eq!(letters(&world).await.iter().filter(|letter| letter.diagnosis.reported.is_some()).count(), 2);
+    world.counters_are_exact(&world.only_group().await).await;
+}
+
+#[tokio::test]
+async fn a_message_is_not_left_twice() {
+    let world = World::new().await;
+    let ids = redriven(&world, 2).await;
+    assert_eq!(sent(&world, &[report(&world, "first", &[&ids[0]])], None).await, 0);
+    assert_eq!(world.intake().await.awaited.len(), 1);
+    world.advance(Span::from_secs(31));
+    world.queue.clock_moved();
+    let second = world.intake().await;
+    assert_eq!((second.kept, second.awaited.len()), (1, 0));
+    let found = letters(&world).await;
+    assert!(found[1].diagnosis.title.starts_with("No error recorded"), "{}", found[1].diagnosis.title);
+}
+
+#[tokio::test]
+async fn a_report_counts_only_from_a_consumer_of_its_queue() {
+    let world = World::new().await;
+    let ids = redriven(&world, 1).await;
+    let function = AttachedConsumer {
+        service: "orders".into(),
+        function: Some("orders-fn".into()),
+        enabled: true,
+        state: "Enabled".into(),
+    };
+    let attached = Attached { queue: world.main.clone(), seen_at: world.office.now(), consumers: vec![function] };
+    world.store.commit(vec![Write::Attached(attached)]).await.unwrap();
+    let forged = [report(&world, "forged", &[&ids[0]])];
+    assert_eq!(sent(&world, &forged, Some("AROAEVIL:attacker-fn")).await, 1);
+    assert_eq!(sent(&world, &forged, None).await, 1);
+    world.intake().await;
+    assert!(letters(&world).await[0].diagnosis.title.starts_with("No error recorded"));
+    assert_eq!(sent(&world, &forged, Some("AROAGOOD:orders-fn")).await, 0);
+}
+
+#[tokio::test]
+async fn a_report_changes_no_letter_that_says_itself_why_it_died() {
+    let world = World::new().await;
+    world.place(1, 1).await;
+    world.consume(&|_| Some("orders::pricing::Overflow"), "v1").await;
+    let dead = world.queue.receive(&world.dlq, 1, Span::ZERO, Some(Span::ZERO)).await.unwrap().swap_remove(0);
+    let id = domain::read::read(&world.dead(dead), &world.office.policy).original_message_id;
+    let other_queue = Report {
+        queue: Some(QueueArn::from("arn:aws:sqs:local:000000000000:dlo-steps")),
+        ..report(&world, "r", &[&id])
+    };
+    assert_eq!(sent(&world, &[report(&world, "request", &[&id]), other_queue], None).await, 0);
+    world.intake().await;
+    let letter = letters(&world).await.swap_remove(0);
+    assert_eq!(letter.diagnosis.failure.error_type.as_deref(), Some("orders::pricing::Overflow"));
+    assert_eq!((letter.diagnosis.reported, letter.main_queue), (None, Some(world.main.clone())));
+}
+
+#[tokio::test]
+async fn what_is_no_report_stays_on_the_queue() {
+    let world = World::new().await;
+    let nameless = Report { queue: None, ..report(&world, "request", &[&MessageId::from("m")]) };
+    assert_eq!(sent(&world, &[nameless], None).await, 1);
+    let message = Received {
+        message_id: "m".into(),
+        receipt_handle: String::new(),
+        content: Content { body: r#"{"order":1}"#.into(), ..Content::default() },
+        system: Default::default(),
+    };
+    assert_eq!(event::receipts(&world.office, vec![message]).await, [MessageId::from("m")]);
+}
