@@ -4,8 +4,7 @@
 //! the error, and never carries a message body. A report is evidence: it says why a message failed, and never decides
 //! whose letter that is, what it costs or where it goes.
 //!
-//! [`Report::parts`] writes reports within their limits, [`Evidence::parse`] reads what arrives on the queue,
-//! [`clues`] finds what only the writer of a report can see, and [`judge`] decides which message an error belongs to.
+//! [`Report::parts`] writes reports within their limits, [`Report::parse`] reads them, [`clues`] finds what only the writer of a report can see, and [`judge`] decides which message an error belongs to.
 
 pub mod batch_response;
 pub mod clues;
@@ -18,7 +17,6 @@ mod part_tests;
 pub mod powertools;
 
 use crate::id::{MessageId, QueueArn};
-use crate::replay::Receipt;
 use crate::time::Timestamp;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -228,21 +226,5 @@ impl Report {
     pub fn error_of(&self, message: &ReportedMessage) -> Option<&ReportedError> {
         let own = message.error.and_then(|at| self.errors.get(usize::from(at)));
         own.or(self.error.as_ref()).filter(|error| !error.is_empty())
-    }
-}
-
-/// What arrives on the reports queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Evidence {
-    /// A failed invocation.
-    Report(Box<Report>),
-    /// A replayed message that was processed.
-    Receipt(Receipt),
-}
-
-impl Evidence {
-    /// Parses the body of a message on the reports queue. Returns `None` for anything else.
-    pub fn parse(text: &str) -> Option<Self> {
-        Report::parse(text).map(Box::new).map(Self::Report).or_else(|| Receipt::parse(text).map(Self::Receipt))
     }
 }

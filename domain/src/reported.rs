@@ -144,9 +144,9 @@ fn kept_part(report: &Report, message: Option<&MessageId>) -> Report {
     };
     if kept.messages.len() > MATES_MAX {
         let own = kept.messages.iter().position(|named| named.id == *message);
-        let told_apart = |at: usize| kept.messages[at].clue.is_some() || kept.messages[at].error.is_some();
+        let singled_out = |at: usize| kept.messages[at].clue.is_some() || kept.messages[at].error.is_some();
         let mut places: Vec<usize> =
-            (0..kept.messages.len()).filter(|at| Some(*at) != own && told_apart(*at)).collect();
+            (0..kept.messages.len()).filter(|at| Some(*at) != own && singled_out(*at)).collect();
         places.truncate(MATES_MAX - 1);
         places.extend(own);
         places.sort_unstable();

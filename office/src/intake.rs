@@ -5,12 +5,12 @@
 
 mod keep;
 mod pack;
+mod reported;
 mod returned;
 
 use crate::error::{OfficeError, chain};
 use crate::guard;
 use crate::office::Office;
-use crate::reports;
 use domain::id::{MessageId, ReplayId};
 use domain::limits::PAGE_MAX;
 use domain::message::DeadMessage;
@@ -74,7 +74,7 @@ pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
             report.duplicates += 1;
         }
     }
-    let awaited = reports::look_up(office, &mut sources).await;
+    let awaited = reported::look_up(office, &mut sources).await;
     if !awaited.is_empty() {
         sources.retain(|ReadMessage { message, .. }| {
             let stays = awaited.contains(&(message.dlq.clone(), message.message_id.clone()));

@@ -1,6 +1,6 @@
 //! Reports stay within their limits, whatever they contain, and lose no message.
 
-use super::{ERRORS_MAX, Evidence, Kind, LOG_LINES_MAX, REPORT_BYTES_MAX, Report, ReportedError, ReportedMessage};
+use super::{ERRORS_MAX, Kind, LOG_LINES_MAX, REPORT_BYTES_MAX, Report, ReportedError, ReportedMessage};
 use crate::time::Timestamp;
 use alloc::boxed::Box;
 use alloc::format;
@@ -23,10 +23,7 @@ fn a_small_report_is_one_text_that_parses_to_itself() {
     let mut report = report(3);
     report.batch_size = Some(10);
     let parts = report.parts();
-    assert_eq!(
-        parts.iter().map(|part| Evidence::parse(part)).collect::<Vec<_>>(),
-        [Some(Evidence::Report(Box::new(report)))]
-    );
+    assert_eq!(parts.iter().map(|part| Report::parse(part)).collect::<Vec<_>>(), [Some(report)]);
 }
 
 #[test]
@@ -51,7 +48,7 @@ fn what_is_no_report_is_not_parsed() {
     assert_eq!(Report::parse(&later).map(|report| report.v), Some(2));
     let anonymous = text.replace("r-1", "");
     for other in ["", "null", "[]", "{}", "{\"v\":1}", &text.replace("\"v\":1", "\"v\":0"), &anonymous] {
-        assert_eq!(Evidence::parse(other), None, "{other}");
+        assert_eq!(Report::parse(other), None, "{other}");
     }
 }
 
