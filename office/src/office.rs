@@ -54,6 +54,9 @@ pub struct StepMessage {
     /// that finds nothing to do must not start a second chain of steps.
     #[serde(default)]
     pub nudge: bool,
+    /// The chain of steps that it continues: see [`domain::replay::Replay::chain`].
+    #[serde(default)]
+    pub chain: u64,
 }
 
 impl Office {
@@ -100,7 +103,7 @@ impl Office {
     /// Schedules a step now, because something about a replay may have changed. A lost nudge costs only time: each
     /// sweep sends one to every unfinished replay.
     pub async fn nudge(&self, replay: &ReplayId) {
-        let message = StepMessage { replay: replay.clone(), nudge: true };
+        let message = StepMessage { replay: replay.clone(), nudge: true, chain: 0 };
         if let Err(error) = self.schedule(&message, self.now()).await {
             tracing::warn!(replay = %replay, error = %crate::error::chain(&error), "a nudge was not sent; the next sweep sends another");
         }

@@ -14,6 +14,7 @@ mod transition;
 
 pub use receipt::take_receipts;
 
+use crate::commit::Tries;
 use crate::error::OfficeError;
 use crate::office::{Office, StepMessage};
 use domain::id::ReplayId;
@@ -43,6 +44,8 @@ enum Did {
     Something,
     /// Everything that can be done before this time.
     AllUntil(Timestamp),
+    /// Nothing, and nothing can be done before this time.
+    Waits(Timestamp),
     /// Another process was faster: read the replay again.
     Lost,
 }
@@ -55,18 +58,40 @@ enum Did {
 /// # use office::error::OfficeError;
 /// # use office::office::{Office, StepMessage};
 /// # async fn example(office: &Office, replay: ReplayId) -> Result<(), OfficeError> {
-/// let message = StepMessage { replay, nudge: false };
+/// let message = StepMessage { replay, nudge: false, chain: 0 };
 /// office::replay::handle(office, &message, "process 7").await
 /// # }
 /// ```
 pub async fn handle(office: &Office, message: &StepMessage, executor: &str) -> Result<(), OfficeError> {
     let (next, progressed) = run(office, &message.replay, executor).await?;
-    match next {
-        Next::At(at) if progressed || !message.nudge => {
-            let step = StepMessage { replay: message.replay.clone(), nudge: false };
+    let Next::At(at) = next else { return Ok(()) };
+    match chain_after(office, message, progressed).await? {
+        Some(chain) => {
+            let step = StepMessage { replay: message.replay.clone(), nudge: false, chain };
             office.schedule(&step, at).await
         }
-        _ => Ok(()),
+        None => Ok(()),
+    }
+}
+
+/// Returns the chain that the next step belongs to; `None` if another chain of steps goes on. Steps of the replay's own
+/// chain continue it. Others, such as nudges, begin a new chain if they found something to do, and end the old one with
+/// that: its executor may have died. Without chains, every nudge that finds work would add a step for ever.
+async fn chain_after(office: &Office, message: &StepMessage, progressed: bool) -> Result<Option<u64>, OfficeError> {
+    let mut tries = Tries::new(format!("replay {}", message.replay));
+    loop {
+        tries.begin()?;
+        let Some(replay) = office.store.replay(&message.replay).await? else { return Ok(None) };
+        if !message.nudge && message.chain == replay.chain() {
+            return Ok(Some(message.chain));
+        }
+        if !progressed {
+            return Ok(None);
+        }
+        let next = replay.in_new_chain();
+        if transition::put(office, &next, replay.version()).await? {
+            return Ok(Some(next.chain()));
+        }
     }
 }
 
@@ -105,6 +130,7 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
         match did {
             Did::Something => progressed = true,
             Did::AllUntil(at) => return Ok((Next::At(at), true)),
+            Did::Waits(at) => return Ok((Next::At(at), progressed)),
             Did::Lost => {}
         }
     }

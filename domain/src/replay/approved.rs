@@ -19,6 +19,9 @@ pub struct Replay {
     plan: Plan,
     approval: Approval,
     lease: Option<Lease>,
+    /// The chain of steps that carries the replay on.
+    #[serde(default)]
+    chain: u64,
     paced_until: Option<Timestamp>,
     last_sent_at: Option<Timestamp>,
     #[serde(default)]
@@ -45,6 +48,7 @@ impl Plan {
             transform: self.fix.transform.clone(),
             plan: self,
             lease: None,
+            chain: 0,
             paced_until: None,
             last_sent_at: None,
             backlog: None,
@@ -222,6 +226,17 @@ impl Replay {
     /// Whether the pace allows no letter now. As with a lease, a time too far in the future does not count.
     pub fn is_paced(&self, now: Timestamp) -> bool {
         self.paced_until.is_some_and(|until| is_within(until, now, PACE_MAX))
+    }
+
+    /// Returns the chain of steps that carries the replay on. A step of another chain does what is due, and then ends
+    /// unless it found something to do.
+    pub fn chain(&self) -> u64 {
+        self.chain
+    }
+
+    /// Returns the replay in a new chain of steps, with the next version. The steps of the old chain end.
+    pub fn in_new_chain(&self) -> Self {
+        Self { version: self.version + 1, chain: self.chain + 1, ..self.clone() }
     }
 
     /// Returns the replay with the lease of an executor that is about to send this many letters, with the next

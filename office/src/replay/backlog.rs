@@ -29,7 +29,7 @@ pub(super) async fn check(office: &Office, replay: &Replay, ledger: &Ledger) -> 
         // The backlog is unknown; the letters stay in flight until it is known.
         Err(error) => {
             tracing::warn!(replay = %replay.id(), error = %crate::error::chain(&error), "the backlog of the main queue could not be read; trying again");
-            return Ok(Did::AllUntil(office.now().plus(Span::from_ms(CHECK_MS_MAX))));
+            return Ok(Did::Waits(office.now().plus(Span::from_ms(CHECK_MS_MAX))));
         }
     };
     let measured = measured(office, queue, &attributes).await;
@@ -42,7 +42,7 @@ pub(super) async fn check(office: &Office, replay: &Replay, ledger: &Ledger) -> 
         return Ok(Did::Something);
     }
     let pause_ms = (replay.window().as_ms() / 8).clamp(CHECK_MS_MIN, CHECK_MS_MAX);
-    Ok(Did::AllUntil(now.plus(Span::from_ms(pause_ms))))
+    Ok(Did::Waits(now.plus(Span::from_ms(pause_ms))))
 }
 
 /// Returns what the queue shows now. The age of its oldest message is asked for only while it is not empty.

@@ -43,7 +43,7 @@ pub(super) async fn settle(office: &Office, replay: &Replay, settling: Settling)
         return Ok(Did::Something);
     }
     // No entry is due yet by its own time; the replay's time is only the earliest possible.
-    Ok(Did::AllUntil(now.plus(Span::from_secs(1))))
+    Ok(Did::Waits(now.plus(Span::from_secs(1))))
 }
 
 /// Returns the change of an entry in flight that has its outcome now.

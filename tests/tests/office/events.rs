@@ -20,7 +20,7 @@ const NOT_A_RECEIPT: &str = "{\"order\":7}";
 
 /// A step of a replay that does not exist: it is handled, and there is nothing to do.
 fn step() -> String {
-    let step = StepMessage { replay: ReplayId::new("a".repeat(32)), nudge: false };
+    let step = StepMessage { replay: ReplayId::new("a".repeat(32)), nudge: false, chain: 0 };
     serde_json::to_string(&step).unwrap()
 }
 

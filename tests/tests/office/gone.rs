@@ -156,3 +156,24 @@ async fn a_clock_set_back_by_two_hours_freezes_no_replay() {
     let jumps = world.alerts.recent(10).into_iter().filter(|alert| alert.group.is_none()).count();
     assert_eq!(jumps, 0, "no sweep had run before");
 }
+
+/// Sweeps nudge every unfinished replay, and so do receipts and returns. None of them may leave a step behind that goes on
+/// beside the others.
+#[tokio::test]
+async fn a_replay_that_waits_for_its_queue_has_one_chain_of_steps() {
+    let (world, _, id) = canary_sent().await;
+    world.advance(Span::from_secs(1));
+    world.queue.receive(&world.main, 10, Span::ZERO, Some(Span::from_mins(60))).await.unwrap();
+    let steps = async || {
+        let counts = world.queue.attributes(&world.office.steps).await.unwrap();
+        counts.visible_count + counts.delayed_count + counts.in_flight_count
+    };
+    let mut most = 0;
+    // It runs for five minutes, and waits paused for the rest.
+    for _ in 0..30 {
+        sweep::run(&world.office).await.unwrap();
+        pass(&world, 60).await;
+        most = most.max(steps().await);
+    }
+    assert!(most <= 1, "{most} steps wait");
+}

@@ -146,7 +146,7 @@ fn letters_by_hand() -> Value {
 
 /// A step of a replay, as the event source mapping of the queue of steps passes it on.
 fn step(replay: &ReplayId) -> Value {
-    let body = serde_json::to_string(&StepMessage { replay: replay.clone(), nudge: true }).expect("a step");
+    let body = serde_json::to_string(&StepMessage { replay: replay.clone(), nudge: true, chain: 0 }).expect("a step");
     let record = json!({ "messageId": "by-hand", "body": body, "eventSourceARN": "arn:aws:sqs:us-east-1:0:steps" });
     json!({ "Records": [record] })
 }

@@ -329,7 +329,8 @@ impl Fixture {
 
     /// Invokes the replay function with a step, as the event source mapping of the queue of steps does.
     pub async fn step(&self, replay: &ReplayId) {
-        let body = serde_json::to_string(&StepMessage { replay: replay.clone(), nudge: true }).expect("a step");
+        let body =
+            serde_json::to_string(&StepMessage { replay: replay.clone(), nudge: true, chain: 0 }).expect("a step");
         let record = json!({ "messageId": "by-hand", "body": body, "eventSourceARN": "arn:aws:sqs:us-east-1:0:steps" });
         let (failed, answer) = self.stack.deployed.invoke("Replay", &json!({ "Records": [record] })).await;
         assert!(!failed && answer == json!({ "batchItemFailures": [] }), "{answer}");
