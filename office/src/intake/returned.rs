@@ -2,9 +2,11 @@
 //!
 //! A marker is only a hint, because consumers copy attributes and anyone can forge them. A message is a return if it has
 //! the message id that the main queue gave on sending. A message that SQS moved has that id for certain. In a message
-//! that a consumer dead-lettered by hand the id is a claim, so its body must also be the one that was sent. Only where
-//! the queue's answer was lost does the marker count, and then the whole content must be what was sent. Every other
-//! message is a letter of its own: nothing is dropped because of what a message says about itself.
+//! that a consumer dead-lettered by hand the id is a claim, so its body must also be the one that was sent, and it may
+//! carry no other attributes than those that were sent. (A message with the marker may: consumers add attributes when
+//! they dead-letter a message. They are kept as a remark.) Only where the queue's answer was lost does the marker count
+//! by itself, and then the whole content must be what was sent. Every other message is a letter of its own: nothing is
+//! dropped because of what a message says about itself.
 
 use super::keep::open_group;
 use super::{ReadMessage, Report};
@@ -19,11 +21,18 @@ use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
 use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::letter::{Letter, LetterState};
-use domain::message::Content;
+use domain::marker::Marker;
+use domain::message::{Attribute, Content};
 use domain::reading::Class;
 use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, Verdict};
 use domain::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The longest description of attributes that a remark may hold, bytes. A message with longer ones is a letter of its own,
+/// which keeps them.
+const ADDED_BYTES_MAX: usize = 2_000;
+/// Stands for a value that no remark can hold.
+const BINARY: &str = "(binary)";
 
 /// The result for a message.
 pub(super) enum Kept {
@@ -55,7 +64,8 @@ pub(super) async fn keep(
             return Ok(Kept::NotOurs);
         }
         if is_known {
-            return Ok(Kept::Duplicate);
+            let is_same = came_back_with(source, &letter).is_none_or(|it| letter.diagnosis.remarks.contains(&it));
+            return Ok(if is_same { Kept::Duplicate } else { Kept::NotOurs });
         }
         let now = office.now();
         let same_group = is_same_group(office, &letter.group, &source.reading.group).await?;
@@ -105,7 +115,33 @@ pub(super) async fn sendings(office: &Office, sources: &[ReadMessage]) -> Result
 
 /// Whether SQS vouches for the message's id, or its body is the one that was sent.
 fn has_sent_body(source: &ReadMessage, letter: &Letter, entry: &Entry) -> bool {
-    source.message.system.source_queue.is_some() || entry.sent_body(letter, &source.reading.original.body)
+    let has_body = || entry.sent_body(letter, &source.reading.original.body);
+    source.message.system.source_queue.is_some()
+        || (has_body() && added(source, letter).is_none_or(|added| is_marked(source, entry) && !added.is_empty()))
+}
+
+/// Whether the message has the marker of this entry.
+fn is_marked(source: &ReadMessage, entry: &Entry) -> bool {
+    let names = |marker: &Marker| marker.replay == entry.replay && marker.letter == entry.letter;
+    source.reading.marker.as_ref().is_some_and(names)
+}
+
+/// Returns the remark on attributes that a consumer added when it dead-lettered the message by hand.
+fn came_back_with(source: &ReadMessage, letter: &Letter) -> Option<String> {
+    let added = added(source, letter).filter(|_| source.message.system.source_queue.is_none())?;
+    Some(format!("It came back with attributes that were not sent: {added}."))
+}
+
+/// Describes the attributes that the message has and its letter has not; `None` if there are none. Empty if they are too
+/// long for a remark.
+fn added(source: &ReadMessage, letter: &Letter) -> Option<String> {
+    let sent = &letter.content.attributes;
+    let is_new = |(name, value): &(&String, &Attribute)| sent.get(*name) != Some(*value);
+    let new = source.reading.original.attributes.iter().filter(is_new);
+    let new: Vec<_> = new.map(|(name, value)| format!("{name} = {}", value.as_text().unwrap_or(BINARY))).collect();
+    let text = new.join(", ");
+    let is_short = text.len() <= ADDED_BYTES_MAX && !new.iter().any(|one| one.ends_with(BINARY));
+    (!new.is_empty()).then(|| if is_short { text } else { String::new() })
 }
 
 /// Whether a message is what this replay sent for this letter; see the head of this module.
@@ -143,7 +179,9 @@ impl<'a> Return<'a> {
         if entry.sends == 0 {
             return None;
         }
-        let mut after = before.died_again(source.reading.clone(), replays_max, now);
+        let mut reading = source.reading.clone();
+        reading.diagnosis.remarks.extend(came_back_with(source, before));
+        let mut after = before.died_again(reading, replays_max, now);
         let elsewhere = match &before.state {
             LetterState::InReplay { replay } | LetterState::Delivered { replay, .. } => *replay != entry.replay,
             LetterState::Waiting | LetterState::Quarantined { .. } => false,

@@ -118,6 +118,38 @@ async fn another_body_under_the_id_of_a_sent_message_is_kept() {
 }
 
 #[tokio::test]
+async fn attributes_that_were_not_sent_are_never_lost() {
+    let routed = |seen: &Received, to: &str, marked: bool| {
+        let mut content = seen.content.clone();
+        content.attributes.retain(|name, _| marked || name != MARKER_ATTRIBUTE);
+        content.attributes.insert("routing".into(), Attribute::text(to));
+        Received { content, ..seen.clone() }
+    };
+    let kept = async |world: &World, to: &str| {
+        let remark = format!("routing = {to}");
+        all_letters(world).await.iter().any(|letter| {
+            let is_noted = letter.diagnosis.remarks.iter().any(|text| text.contains(&remark));
+            is_noted || letter.content.attributes.get("routing") == Some(&Attribute::text(to))
+        })
+    };
+    // With the marker, each message is a return or a letter of its own. Without it, nothing shows that it is a return.
+    for (marked, returned) in [(true, 1), (false, 0)] {
+        let (world, _, replay, seen) = delivered().await;
+        world.fail(&routed(&seen[0], "T-a", marked), "again").await;
+        world.intake().await;
+        assert_eq!(world.ledger(replay.id()).await.total().returned, returned, "marked: {marked}");
+        world.fail(&routed(&seen[0], "T-b", marked), "again").await;
+        world.fail(&routed(&seen[0], "T-b", marked), "again").await;
+        assert_eq!(world.intake().await.duplicates, 1, "marked: {marked}");
+        assert!(kept(&world, "T-a").await && kept(&world, "T-b").await, "marked: {marked}");
+        let long = "x".repeat(5_000);
+        world.fail(&routed(&seen[1], &long, marked), "again").await;
+        assert_eq!(world.intake().await.kept, 1, "marked: {marked}");
+        assert!(kept(&world, &long).await, "marked: {marked}");
+    }
+}
+
+#[tokio::test]
 async fn a_claimed_message_id_deletes_no_letter() {
     // Together in one batch, and in two.
     for separately in [false, true] {
