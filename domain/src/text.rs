@@ -27,7 +27,7 @@ pub enum TextError {
     #[error("has a line break; write it on one line")]
     LineBreak,
     /// A character that is not shown, or that changes how other characters are shown.
-    #[error("contains the control character U+{code:04X} as character {at}; remove it")]
+    #[error("contains U+{code:04X}, which is not shown, as character {at}; remove it")]
     Control {
         /// Its code point.
         code: u32,
@@ -39,7 +39,10 @@ pub enum TextError {
 /// What a class of a regular expression excludes from one line, or from several lines.
 macro_rules! hidden_in {
     (line) => {
-        r"\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+        concat!(
+            r"\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f",
+            r"\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
+        )
     };
     (lines) => {
         r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
@@ -61,7 +64,8 @@ pub const LINES_PATTERN: &str =
 ///
 /// Control characters are refused, so that no text changes how a terminal, a log or a page shows what surrounds it. So
 /// are the characters that change the direction of text (Unicode's `Bidi_Control`), because an approver must see a text
-/// in the order in which a program reads it.
+/// in the order in which a program reads it; and in a single line those that show nothing, because two names must not
+/// look alike.
 ///
 /// ```
 /// use domain::text::{Lines, TextError, entered};
@@ -90,12 +94,21 @@ pub fn entered(text: &str, lines: Lines, chars_max: usize) -> Result<String, Tex
 pub fn hidden(text: &str, lines: Lines) -> Option<TextError> {
     let (at, found) = text.chars().enumerate().find(|(_, c)| match (c, lines) {
         ('\n' | '\r' | '\t', Lines::Many) => false,
+        (c, Lines::One) if is_invisible(*c) => true,
         _ => is_hidden(*c),
     })?;
     Some(match found {
         '\n' | '\r' => TextError::LineBreak,
         _ => TextError::Control { code: u32::from(found), at: at + 1 },
     })
+}
+
+/// Whether a character shows nothing: Unicode's `Default_Ignorable_Code_Point` and annotations, except those that emoji
+/// are made of. In a name it makes two texts look alike. In a text of several lines some scripts need it.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}')
+        || matches!(c, '\u{200b}' | '\u{200c}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}')
+        || matches!(c, '\u{fff0}'..='\u{fffb}')
 }
 
 /// Whether a character is a control character, one of Unicode's `Bidi_Control`, or a line or paragraph separator.
@@ -136,6 +149,12 @@ mod tests {
                 let error = entered(&alloc::format!("ab{hidden}c"), lines, 50);
                 assert_eq!(error, Err(TextError::Control { code: hidden.into(), at: 3 }), "{hidden:?}");
             }
+        }
+        for invisible in ['\u{ad}', '\u{200b}', '\u{2060}', '\u{3164}', '\u{feff}', '\u{fff9}'] {
+            let text = alloc::format!("ab{invisible}c");
+            let error = TextError::Control { code: invisible.into(), at: 3 };
+            assert_eq!(entered(&text, Lines::One, 50), Err(error), "{invisible:?}");
+            assert_eq!(entered(&text, Lines::Many, 50).as_deref(), Ok(text.as_str()));
         }
         assert_eq!(entered("a\tb\r\nc\rd\ne", Lines::Many, 50).as_deref(), Ok("a\tb\nc\nd\ne"));
         assert_eq!(entered("a\tb", Lines::One, 50), Err(TextError::Control { code: 9, at: 2 }));

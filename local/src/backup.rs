@@ -43,6 +43,9 @@ pub enum BackupError {
     /// The folder for the backup holds something.
     #[error("{} is not empty. Name a new folder for the backup", .0.display())]
     NotEmpty(PathBuf),
+    /// The folder for the backup lies in the office's folder: what destroys one destroys both.
+    #[error("{} lies in the office's folder. Name a folder elsewhere for the backup", .0.display())]
+    Inside(PathBuf),
     /// The name of the folder cannot be sent to the running office.
     #[error("the name of {} is not valid Unicode. Name another folder for the backup", .0.display())]
     Name(PathBuf),
@@ -158,7 +161,12 @@ pub async fn run(data: &Path, to: &Path) -> Result<Backup, BackupError> {
     if !data.join(STORE).is_file() {
         return Err(BackupError::NoOffice(data.into()));
     }
-    let to = std::path::absolute(to).map_err(|source| BackupError::Write { to: to.into(), source })?;
+    let absolute =
+        |path: &Path| std::path::absolute(path).map_err(|source| BackupError::Write { to: path.into(), source });
+    let (to, within) = (absolute(to)?, absolute(data)?);
+    if to.starts_with(&within) {
+        return Err(BackupError::Inside(to));
+    }
     match machine::open_folder(data, &[]) {
         Ok(lock) => {
             let data = data.to_owned();

@@ -256,11 +256,11 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
     let mut policy = config.policy.clone();
     policy.queues = policy.queues.and(sources, default_main);
     let opening = Opening { accept_damage: config.accept_damage, ..Opening::default() };
+    let store = SqliteStore::open_as(&config.folder.join("office.db"), &opening).map_err(OpenError::Store)?;
     let embedded = EmbeddedQueue::open_as(&config.folder.join("queues.db"), clock.clone(), &opening);
     let embedded = Arc::new(embedded.map_err(OpenError::Steps)?);
     let steps = create_steps(&embedded).await?;
     let closed = [&dlq, &steps, &QueueArn::from(FAILED_STEPS)].into_iter().chain(&receipts).cloned().collect();
-    let store = SqliteStore::open_as(&config.folder.join("office.db"), &opening).map_err(OpenError::Store)?;
     let store = Arc::new(store);
     let files = backup::Files { folder: config.folder.clone(), store: store.clone(), queue: embedded.clone() };
     let queues = Queues { steps: steps.clone(), embedded, sqs };

@@ -14,7 +14,7 @@ mod verify;
 
 pub(crate) use mark::{Mark, path_of as mark_path, read_commits};
 pub use verify::FileError;
-pub(crate) use verify::{Integrity, examine};
+pub(crate) use verify::{CHECKED_BYTES_MAX, Integrity, examine};
 
 use crate::private;
 use rusqlite::config::DbConfig;

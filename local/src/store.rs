@@ -14,9 +14,10 @@ mod readers;
 mod schema;
 mod sql;
 #[cfg(test)]
-mod store_tests;
+pub(crate) mod store_tests;
 mod writer;
 
+pub(crate) use read::first_changed;
 pub use schema::OpenError;
 
 use crate::sqlite::{DatabaseFile, Opening};

@@ -2,7 +2,8 @@
 
 use super::{Backup, BackupError, METRICS, ORDERS, QUEUES, STORE};
 use crate::private;
-use crate::sqlite::{self, Access, ConnectError, DatabaseFile, Integrity, Mark, Opening};
+use crate::sqlite::{self, Access, ConnectError, DatabaseFile, FileError, Integrity, Mark, Opening};
+use crate::store;
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ pub(super) fn create_target(to: &Path) -> Result<(), BackupError> {
     private::create_folder(to).map_err(failed)?;
     match fs::read_dir(to).map_err(failed)?.next() {
         Some(_) => Err(BackupError::NotEmpty(to.into())),
-        None => Ok(()),
+        None => private::tighten(to).map(drop).map_err(failed),
     }
 }
 
@@ -74,10 +75,14 @@ fn verify(name: &'static str, to: &Path) -> Result<(), BackupError> {
     let path = to.join(name);
     let look = || {
         let db = Connection::open(&path)?;
-        Ok((sqlite::examine(&db, &path, Integrity::Whole), sqlite::read_commits(&db)?))
+        let changed = if name == STORE { store::first_changed(&db)? } else { None };
+        Ok((sqlite::examine(&db, &path, Integrity::Whole), changed, sqlite::read_commits(&db)?))
     };
-    let (examined, commits) = look().map_err(|source| BackupError::Copy { name, to: to.into(), source })?;
+    let (examined, changed, commits) = look().map_err(|source| BackupError::Copy { name, to: to.into(), source })?;
     examined?;
+    if let Some(finding) = changed {
+        return Err(BackupError::Damaged(FileError::Corrupt { path: to.join(name), finding }));
+    }
     // SQLite does not sync what it copies.
     let synced = private::create(&path).and_then(|file| file.sync_all());
     let marked = synced.and_then(|()| commits.map_or(Ok(()), |commits| Mark::write_closed(&path, commits)));

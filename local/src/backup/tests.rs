@@ -83,11 +83,17 @@ async fn backup_of_a_closed_office_opens() {
     let (folder, parent) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let to = parent.path().join("backup");
     assert!(matches!(run(folder.path(), &to).await, Err(BackupError::NoOffice(_))));
+    fs::create_dir(&to).unwrap();
+    fs::set_permissions(&to, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
     let files = open(folder.path());
     files.queue.create_queue(&orders(), QueueSettings::default()).await.unwrap();
     send(&files, 0).await;
     drop(files);
+    let inside = run(folder.path(), &folder.path().join("backup")).await;
+    assert!(matches!(inside, Err(BackupError::Inside(_))), "{inside:?}");
     run(folder.path(), &to).await.unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&to).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o700);
     assert_eq!(counts(&open(&to)).await, (1, 1));
     assert_eq!(counts(&open(folder.path())).await, (1, 1), "the office is unchanged");
 }
@@ -110,4 +116,42 @@ async fn damaged_office_is_not_backed_up_as_if_it_were_whole() {
     let error = run(folder.path(), &to).await.unwrap_err();
     assert!(matches!(error, BackupError::Damaged(_)), "{error}");
     assert!(!to.exists(), "a failed backup leaves nothing");
+}
+
+#[tokio::test]
+async fn office_with_a_changed_body_is_not_backed_up_as_if_it_were_whole() {
+    let (folder, parent) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let files = open(folder.path());
+    let db = rusqlite::Connection::open(folder.path().join(STORE)).unwrap();
+    db.execute_batch(&crate::store::store_tests::letter_with_content("{\"body\":\"10 EUR\"}")).unwrap();
+    let backup = files.backup(&parent.path().join("whole")).await;
+    assert!(backup.is_ok(), "{backup:?}");
+    db.execute("UPDATE content SET record = '{\"body\":\"90 EUR\"}'", []).unwrap();
+    let to = parent.path().join("changed");
+    let error = files.backup(&to).await.unwrap_err();
+    assert!(error.to_string().contains("has changed since it was written"), "{error}");
+    assert!(!to.exists(), "a failed backup leaves nothing");
+}
+
+#[tokio::test]
+async fn office_without_one_of_its_databases_is_refused() {
+    for name in [STORE, QUEUES] {
+        let folder = tempfile::tempdir().unwrap();
+        let files = open(folder.path());
+        files.queue.create_queue(&orders(), QueueSettings::default()).await.unwrap();
+        send(&files, 0).await;
+        drop(files);
+        for suffix in [".db", ".db-wal", ".db-shm", ".mark"] {
+            let _ = fs::remove_file(folder.path().join(name.replace(".db", suffix)));
+        }
+        let refused = match name {
+            STORE => SqliteStore::open(&folder.path().join(name)).map(drop).map_err(|error| error.to_string()),
+            _ => EmbeddedQueue::open(&folder.path().join(name), Arc::new(Timestamp::default))
+                .map(drop)
+                .map_err(|error| error.to_string()),
+        };
+        let error = refused.expect_err(name);
+        assert!(error.contains("is missing or empty"), "{error}");
+        assert!(!folder.path().join(name).exists(), "nothing was changed");
+    }
 }

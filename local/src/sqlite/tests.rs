@@ -345,8 +345,8 @@ async fn only_their_owner_can_read_the_files_of_an_office() {
     let folder = parent.path().join("office");
     let _lock = crate::machine::open_folder(&folder, &[]).unwrap();
     let store = SqliteStore::open(&folder.join("office.db")).unwrap();
-    commit(&store, 0).await;
     let _queue = EmbeddedQueue::open(&folder.join("queues.db"), Arc::new(Timestamp::default)).unwrap();
+    commit(&store, 0).await;
     let _metrics = crate::sinks::SeriesMetrics::open(&folder.join("metrics.db")).unwrap();
     crate::control::Control::new("http://127.0.0.1:1".into()).unwrap().write(&folder).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;

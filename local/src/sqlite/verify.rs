@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Larger files are not read as a whole at the start, because that would take more than a few seconds; a backup reads
 /// them in any case.
-const CHECKED_BYTES_MAX: u64 = 256 * 1024 * 1024;
+pub(crate) const CHECKED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// The most folders of damaged files beside an office.
 const ASIDE_MAX: u32 = 1_000;
 
@@ -87,7 +87,8 @@ pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<(
     if length(path) == 0 {
         // SQLite would delete the log of an empty file.
         let is_lost = mark.is_some_and(|mark| mark.commits > 0) || length(&log_of(path)) > 0;
-        return if is_lost { Err(FileError::Missing { path: path.into() }.into()) } else { Ok(()) };
+        let is_alone = !opening.accept_damage && partner_of(path).is_some_and(|partner| has_worked(&partner));
+        return if is_lost || is_alone { Err(FileError::Missing { path: path.into() }.into()) } else { Ok(()) };
     }
     let db = open_to_look(path, opening, access)?;
     let found = match mark::read_commits(&db) {
@@ -115,6 +116,19 @@ pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<(
         examine(&db, path, Integrity::Quick)?;
     }
     Ok(())
+}
+
+/// The databases that every office has. Both are created before anything is stored in either.
+const PARTNERS: [&str; 2] = ["office.db", "queues.db"];
+
+/// Returns the other database of the office.
+fn partner_of(path: &Path) -> Option<PathBuf> {
+    let own = PARTNERS.iter().position(|name| path.file_name().is_some_and(|file| file == *name))?;
+    Some(path.with_file_name(PARTNERS[1 - own]))
+}
+
+fn has_worked(path: &Path) -> bool {
+    length(path) > 0 && mark::read(path).is_some_and(|mark| mark.commits > 0)
 }
 
 /// Returns what speaks against the file.

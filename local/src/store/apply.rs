@@ -1,7 +1,7 @@
 //! The writes of a commit, one function each. They return `false` if the write's condition is not met.
 
 use super::fault::Fault;
-use super::read::decode;
+use super::read::{self, decode};
 use super::sql;
 use domain::audit::AuditRecord;
 use domain::deployment::Deployment;
@@ -74,6 +74,7 @@ fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, F
     let content = encode("content", &std::mem::take(&mut letter.content))?;
     let (kind, record) = (letter.state.kind(), encode("letter", &letter)?);
     let delivered_at = letter.state.delivered_at();
+    let checksum = read::checksum(&record);
     let new = (
         letter.id.as_str(),
         int(letter.version),
@@ -84,28 +85,31 @@ fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, F
         letter.loss_at.as_ms(),
         record,
         delivered_at.map(Timestamp::as_ms),
+        checksum,
     );
     let key: Option<i64> = match expect {
         Expect::Absent => {
             let text = "
-                INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record, delivered_at)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO NOTHING RETURNING key";
+                INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record, delivered_at, checksum)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING RETURNING key";
             db.prepare_cached(text)?.query_row(new, |row| row.get(0)).optional()?
         }
         Expect::Version(version) => {
             let text = "
                 UPDATE letter SET version = ?2, group_id = ?3, state = ?4, open = ?5, sent_at = ?6, loss_at = ?7,
-                record = ?8, delivered_at = ?9 WHERE id = ?1 AND version = ?10 RETURNING key";
-            let (id, next, group, state, open, sent_at, loss_at, record, delivered_at) = new;
-            let values = params![id, next, group, state, open, sent_at, loss_at, record, delivered_at, int(version)];
+                record = ?8, delivered_at = ?9, checksum = ?10 WHERE id = ?1 AND version = ?11 RETURNING key";
+            let (id, next, group, state, open, sent_at, loss_at, record, delivered_at, sum) = new;
+            let values =
+                params![id, next, group, state, open, sent_at, loss_at, record, delivered_at, sum, int(version)];
             db.prepare_cached(text)?.query_row(values, |row| row.get(0)).optional()?
         }
     };
     let Some(key) = key else { return Ok(false) };
     // Writes the content once, because it never changes. If it did change, this would store the new one.
-    let text = "INSERT INTO content VALUES (?1, ?2)
-        ON CONFLICT (letter) DO UPDATE SET record = excluded.record WHERE record <> excluded.record";
-    db.prepare_cached(text)?.execute(params![key, content])?;
+    let text = "INSERT INTO content (letter, record, checksum) VALUES (?1, ?2, ?3)
+        ON CONFLICT (letter) DO UPDATE SET record = excluded.record, checksum = excluded.checksum
+        WHERE record <> excluded.record";
+    db.prepare_cached(text)?.execute(params![key, content, read::checksum(&content)])?;
     Ok(true)
 }
 

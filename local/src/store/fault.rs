@@ -17,6 +17,12 @@ pub(super) enum Fault {
         #[source]
         source: serde_json::Error,
     },
+    /// A record is not as it was written.
+    #[error("a stored {kind} has changed since it was written")]
+    Changed {
+        /// The kind of record.
+        kind: &'static str,
+    },
     /// A record could not be written as JSON.
     #[error("a {kind} could not be written as JSON")]
     Encode {

@@ -10,7 +10,7 @@ use domain::limits::PAGE_MAX;
 use domain::replay::{Entry, Ledger, OutcomeKind, Replay};
 use domain::time::Timestamp;
 use office::port::{Cursor, GroupFacts, ListPosition, Page, TransformFacts};
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 
 /// Parses a record.
@@ -66,10 +66,46 @@ impl Window {
     }
 }
 
-fn decode_letter(record: &str, content: &str) -> Result<Letter, Fault> {
+/// Returns the checksum of a record, which the store keeps beside it. SQLite's own checks see whether a page has the right
+/// structure, and not whether a body on it has changed.
+pub(super) fn checksum(record: &str) -> i64 {
+    i64::from(crc32fast::hash(record.as_bytes()))
+}
+
+/// Checks a record against its checksum. Records of older versions have none.
+fn check(kind: &'static str, record: &str, stored: Option<i64>) -> Result<(), Fault> {
+    match stored {
+        Some(stored) if stored != checksum(record) => Err(Fault::Changed { kind }),
+        _ => Ok(()),
+    }
+}
+
+/// Returns a letter's record and its content from the first four columns of a statement; the others are their checksums.
+fn checked<'a>(row: &'a Row<'_>) -> Result<(&'a str, &'a str), Fault> {
+    let text = |at| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+    let (record, content) = (text(0)?, text(1)?);
+    check("letter", record, row.get(2)?)?;
+    check("content", content, row.get(3)?)?;
+    Ok((record, content))
+}
+
+fn decode_letter(row: &Row<'_>) -> Result<Letter, Fault> {
+    let (record, content) = checked(row)?;
     let mut letter: Letter = decode("letter", record)?;
     letter.content = decode("content", content)?;
     Ok(letter)
+}
+
+/// Reads every letter, and describes the first that is not as it was written.
+pub(crate) fn first_changed(db: &Connection) -> Result<Option<String>, rusqlite::Error> {
+    let mut statement = db.prepare(sql::CHECKSUMS)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if let Err(fault) = checked(row) {
+            return Ok(Some(format!("{fault} (letter {})", row.get::<_, String>(4)?)));
+        }
+    }
+    Ok(None)
 }
 
 fn select_letters(db: &Connection, text: &str, values: impl Params) -> Result<Vec<Letter>, Fault> {
@@ -77,8 +113,7 @@ fn select_letters(db: &Connection, text: &str, values: impl Params) -> Result<Ve
     let mut rows = statement.query(values)?;
     let mut letters = Vec::new();
     while let Some(row) = rows.next()? {
-        let text = |at| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
-        letters.push(decode_letter(text(0)?, text(1)?)?);
+        letters.push(decode_letter(row)?);
     }
     Ok(letters)
 }

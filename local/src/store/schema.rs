@@ -3,7 +3,8 @@
 //! The column `record` holds a record as JSON. The other columns are for conditions and for the order of lists. A
 //! letter's content has a separate row, because it never changes, while the letter changes with every step of a replay.
 
-use crate::sqlite::{self, Access, BUSY, ConnectError, DatabaseFile, FileError, Opening};
+use super::read::first_changed;
+use crate::sqlite::{self, Access, BUSY, CHECKED_BYTES_MAX, ConnectError, DatabaseFile, FileError, Opening};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::path::{Path, PathBuf};
 
@@ -161,6 +162,8 @@ CREATE TABLE reports (
     PRIMARY KEY (queue, message)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX reports_by_expiry ON reports (expires_at);
+ALTER TABLE letter ADD COLUMN checksum INTEGER;
+ALTER TABLE content ADD COLUMN checksum INTEGER;
 ",
 ];
 
@@ -233,6 +236,7 @@ pub(super) fn open_writer(path: &Path, opening: &Opening) -> Result<DatabaseFile
     let mut file = DatabaseFile::connect(path, opening, Access::Shared).map_err(failed)?;
     match migrate(&mut file.db).map_err(|source| refused(path, source))? {
         FileKind::Ours => {
+            check_letters(&file.db, path, opening)?;
             file.begin().map_err(failed)?;
             Ok(file)
         }
@@ -242,6 +246,19 @@ pub(super) fn open_writer(path: &Path, opening: &Opening) -> Result<DatabaseFile
             Err(OpenError::Newer { path: path.to_owned(), found, newest })
         }
     }
+}
+
+/// Refuses a file with a letter that is not as it was written. A large file is checked by each backup instead.
+fn check_letters(db: &Connection, path: &Path, opening: &Opening) -> Result<(), OpenError> {
+    if std::fs::metadata(path).map_or(0, |file| file.len()) > CHECKED_BYTES_MAX {
+        return Ok(());
+    }
+    let Some(finding) = first_changed(db).map_err(|source| refused(path, source))? else { return Ok(()) };
+    if opening.accept_damage {
+        tracing::warn!(file = %path.display(), "opening a damaged file: {finding}");
+        return Ok(());
+    }
+    Err(OpenError::Damaged(FileError::Corrupt { path: path.to_owned(), finding }))
 }
 
 /// Opens the file, which the writer has prepared, for reading.

@@ -1,16 +1,20 @@
 //! All reading statements in one place, so that a test can check SQLite's query plan for each of them.
 
 pub(super) const LETTER: &str = "
-    SELECT letter.record, content.record FROM letter JOIN content ON content.letter = letter.key
+    SELECT letter.record, content.record, letter.checksum, content.checksum FROM letter JOIN content ON content.letter = letter.key
     WHERE letter.id = ?1";
 pub(super) const LETTERS_OF_GROUP: &str = "
-    SELECT letter.record, content.record FROM letter JOIN content ON content.letter = letter.key
+    SELECT letter.record, content.record, letter.checksum, content.checksum FROM letter JOIN content ON content.letter = letter.key
     WHERE group_id = ?1 AND (sent_at, id) > (?2, ?3) ORDER BY sent_at, id LIMIT ?4";
 pub(super) const LETTERS_IN_STATE: &str = "
-    SELECT letter.record, content.record FROM letter JOIN content ON content.letter = letter.key
+    SELECT letter.record, content.record, letter.checksum, content.checksum FROM letter JOIN content ON content.letter = letter.key
     WHERE group_id = ?1 AND (sent_at, id) > (?2, ?3) AND state = ?5 ORDER BY sent_at, id LIMIT ?4";
 pub(super) const OLDEST_SENT_AT: &str = "SELECT min(sent_at) FROM letter WHERE group_id = ?1 AND open = 1";
 pub(super) const FIRST_LOSS_AT: &str = "SELECT min(loss_at) FROM letter WHERE group_id = ?1 AND open = 1";
+
+pub(super) const CHECKSUMS: &str = "
+    SELECT letter.record, content.record, letter.checksum, content.checksum, letter.id
+    FROM letter JOIN content ON content.letter = letter.key";
 
 pub(super) const HAS_DEATH: &str = "SELECT 1 FROM death WHERE id = ?1";
 pub(super) const DEATHS: &str = "SELECT record FROM death WHERE letter = ?1 ORDER BY number, key LIMIT ?2";

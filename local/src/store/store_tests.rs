@@ -83,6 +83,8 @@ async fn letters_delivered_under_an_older_version_are_deleted_too() {
         DROP TABLE clock;
         DROP INDEX letter_by_delivery;
         ALTER TABLE letter DROP COLUMN delivered_at;
+        ALTER TABLE letter DROP COLUMN checksum;
+        ALTER TABLE content DROP COLUMN checksum;
         PRAGMA user_version = 3;
         INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record) VALUES
             ('a', 3, 'g', 'delivered', 0, 0, 0, '{\"state\":\"delivered\",\"replay\":\"r\",\"at\":5}'),
@@ -158,6 +160,33 @@ async fn unreadable_record_is_an_error_that_names_it() {
         "{error}"
     );
     assert!(store.group(&GroupId::from("g2")).await.unwrap().is_none(), "other records stay readable");
+}
+
+#[tokio::test]
+async fn changed_body_is_refused_wherever_it_is_read() {
+    let (path, _folder) = new_path();
+    let store = SqliteStore::open(&path).unwrap();
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch(&letter_with_content("{\"body\":\"10 EUR\"}")).unwrap();
+    db.execute("UPDATE content SET record = '{\"body\":\"90 EUR\"}'", []).unwrap();
+    let error = store.letter(&LetterId::from("a")).await.unwrap_err();
+    assert!(chain(&error).contains("a stored content has changed since it was written"), "{}", chain(&error));
+    drop((store, db));
+
+    let error = SqliteStore::open(&path).err().unwrap();
+    assert!(chain(&error).contains("has changed since it was written (letter a)"), "{}", chain(&error));
+    let accepted = Opening { accept_damage: true, ..Opening::default() };
+    assert!(SqliteStore::open_as(&path, &accepted).is_ok());
+}
+
+/// Returns statements that write a letter with this content, and the checksums of both.
+pub(crate) fn letter_with_content(content: &str) -> String {
+    let (of_letter, of_content) = (read::checksum("{}"), read::checksum(content));
+    format!(
+        "INSERT INTO letter (key, id, version, group_id, state, open, sent_at, loss_at, record, checksum)
+            VALUES (1, 'a', 1, 'g', 'waiting', 1, 0, 0, '{{}}', {of_letter});
+        INSERT INTO content (letter, record, checksum) VALUES (1, '{content}', {of_content});"
+    )
 }
 
 #[tokio::test]

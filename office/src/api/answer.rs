@@ -9,6 +9,10 @@ use axum::response::{IntoResponse, Response};
 use domain::gate::Condition;
 use domain::limits::ERROR_BYTES_MAX;
 use domain::text::head;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
 use transform::WorkerError;
 use wire::{ErrorBody, ErrorCode};
 
@@ -16,8 +20,31 @@ use wire::{ErrorBody, ErrorCode};
 pub(super) type Answer<T> = Result<Json<T>, ApiError>;
 
 /// Returns the request body, or the error response if it is invalid.
-pub(super) fn body<T>(request: Result<Json<T>, JsonRejection>) -> Result<T, ApiError> {
-    Ok(request?.0)
+pub(super) fn body<T>(request: Result<Json<Object<T>>, JsonRejection>) -> Result<T, ApiError> {
+    Ok(request?.0.0)
+}
+
+/// A request body: a JSON object. A type by itself would also read its fields from an array, in their order.
+pub(super) struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Members(PhantomData))
+    }
+}
+
+struct Members<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members)).map(Object)
+    }
 }
 
 /// An error response.

@@ -1,6 +1,6 @@
 //! Groups: the list, the details of a group, and the acts on it.
 
-use super::answer::{Answer, ApiError, body};
+use super::answer::{Answer, ApiError, Object, body};
 use super::replays::view;
 use super::{Api, Caller};
 use crate::act;
@@ -170,7 +170,7 @@ pub(super) async fn declare_fix(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    request: Result<Json<DeclareFixRequest>, JsonRejection>,
+    request: Result<Json<Object<DeclareFixRequest>>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::declare_fix(&api.office, caller.person(), &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
@@ -180,7 +180,7 @@ pub(super) async fn withdraw_fix(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    request: Result<Json<ReasonRequest>, JsonRejection>,
+    request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::withdraw_fix(&api.office, &caller.actor, &id, &body(request)?.reason).await?;
     detail(&api, &caller, &id).await.map(Json)
@@ -190,7 +190,7 @@ pub(super) async fn note(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    request: Result<Json<NoteRequest>, JsonRejection>,
+    request: Result<Json<Object<NoteRequest>>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::change_note(&api.office, &caller.actor, &id, &body(request)?.note).await?;
     detail(&api, &caller, &id).await.map(Json)
@@ -200,7 +200,7 @@ pub(super) async fn plan(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    request: Result<Json<PlanRequest>, JsonRejection>,
+    request: Result<Json<Object<PlanRequest>>, JsonRejection>,
 ) -> Answer<PlanView> {
     let plan = act::plan(&api.office, &caller.actor, &id, &body(request)?).await?;
     let group = merged::read(&*api.office.store, &id, i64::MAX).await?.ok_or(OfficeError::NoGroup(id))?;
@@ -211,7 +211,7 @@ pub(super) async fn unmerge(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    request: Result<Json<UnmergeRequest>, JsonRejection>,
+    request: Result<Json<Object<UnmergeRequest>>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::unmerge(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
@@ -221,7 +221,7 @@ pub(super) async fn allow_merge(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    request: Result<Json<ReasonRequest>, JsonRejection>,
+    request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::allow_merge(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
@@ -231,7 +231,7 @@ pub(super) async fn release(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    request: Result<Json<ReleaseRequest>, JsonRejection>,
+    request: Result<Json<Object<ReleaseRequest>>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::release(&api.office, &caller.actor, &id, &body(request)?).await?;
     detail(&api, &caller, &id).await.map(Json)
@@ -239,7 +239,7 @@ pub(super) async fn release(
 
 pub(super) async fn preview(
     State(api): State<Api>,
-    request: Result<Json<PreviewRulesRequest>, JsonRejection>,
+    request: Result<Json<Object<PreviewRulesRequest>>, JsonRejection>,
 ) -> Answer<RulesPreview> {
     let rules = body(request)?.groups;
     let groups = merged::variants(&*api.office.store).await?;
@@ -248,7 +248,7 @@ pub(super) async fn preview(
 
 pub(super) async fn report_deployment(
     State(api): State<Api>,
-    request: Result<Json<DeploymentRequest>, JsonRejection>,
+    request: Result<Json<Object<DeploymentRequest>>, JsonRejection>,
 ) -> Answer<domain::deployment::Deployment> {
     Ok(Json(act::report_deployment(&api.office, &body(request)?).await?))
 }

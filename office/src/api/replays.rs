@@ -1,6 +1,6 @@
 //! Replays: the list, the details of a replay, its letters, and the acts on it.
 
-use super::answer::{Answer, ApiError, body};
+use super::answer::{Answer, ApiError, Object, body};
 use super::pages::{PageQuery, next_of};
 use super::{Api, Caller};
 use crate::act;
@@ -32,7 +32,7 @@ pub(super) async fn approve(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(group): Path<GroupId>,
-    request: Result<Json<ApproveRequest>, JsonRejection>,
+    request: Result<Json<Object<ApproveRequest>>, JsonRejection>,
 ) -> Answer<ReplayView> {
     let replay = act::approve(&api.office, caller.person(), &group, &body(request)?).await?;
     view(&api.office, replay).await.map(Json)
@@ -101,7 +101,7 @@ pub(super) async fn pause(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
-    request: Result<Json<ReasonRequest>, JsonRejection>,
+    request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
 ) -> Answer<ReplayView> {
     let replay = act::pause(&api.office, &caller.actor, &id, &body(request)?.reason).await?;
     view(&api.office, replay).await.map(Json)
@@ -111,7 +111,7 @@ pub(super) async fn abort(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
-    request: Result<Json<ReasonRequest>, JsonRejection>,
+    request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
 ) -> Answer<ReplayView> {
     let replay = act::abort(&api.office, &caller.actor, &id, &body(request)?.reason).await?;
     view(&api.office, replay).await.map(Json)
@@ -121,7 +121,7 @@ pub(super) async fn resume(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
-    request: Result<Json<ResumeRequest>, JsonRejection>,
+    request: Result<Json<Object<ResumeRequest>>, JsonRejection>,
 ) -> Answer<ReplayView> {
     let replay = act::resume(&api.office, caller.person(), &id, &body(request)?).await?;
     view(&api.office, replay).await.map(Json)

@@ -1,6 +1,6 @@
 //! Payload transforms: the versions of a group, saving a version, previews and dry runs.
 
-use super::answer::{Answer, body};
+use super::answer::{Answer, Object, body};
 use super::views::{View, Views};
 use super::{Api, Caller};
 use crate::act;
@@ -29,7 +29,7 @@ pub(super) async fn save(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    request: Result<Json<SaveTransformRequest>, JsonRejection>,
+    request: Result<Json<Object<SaveTransformRequest>>, JsonRejection>,
 ) -> Answer<Transform> {
     Ok(Json(act::save_transform(&api.office, &caller.actor, &id, &body(request)?).await?))
 }
@@ -39,7 +39,7 @@ pub(super) async fn preview(
     Extension(caller): Extension<Caller>,
     Extension(views): Extension<Arc<Views>>,
     Path(id): Path<GroupId>,
-    request: Result<Json<PreviewTransformRequest>, JsonRejection>,
+    request: Result<Json<Object<PreviewTransformRequest>>, JsonRejection>,
 ) -> Answer<TransformPreview> {
     let preview = act::preview(&api.office, &id, &body(request)?).await?;
     if !preview.letters.is_empty() {
@@ -54,7 +54,7 @@ pub(super) async fn dry_run(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
-    request: Result<Json<DryRunRequest>, JsonRejection>,
+    request: Result<Json<Object<DryRunRequest>>, JsonRejection>,
 ) -> Answer<DryRun> {
     Ok(Json(act::dry_run(&api.office, &caller.actor, &id, &body(request)?).await?))
 }
