@@ -161,7 +161,7 @@ async fn a_clock_set_back_by_two_hours_freezes_no_replay() {
 /// beside the others.
 #[tokio::test]
 async fn a_replay_that_waits_for_its_queue_has_one_chain_of_steps() {
-    let (world, _, id) = canary_sent().await;
+    let (world, _, _) = canary_sent().await;
     world.advance(Span::from_secs(1));
     world.queue.receive(&world.main, 10, Span::ZERO, Some(Span::from_mins(60))).await.unwrap();
     let steps = async || {
