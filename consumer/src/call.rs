@@ -1,17 +1,20 @@
 //! Calls to a queue: how long to wait between attempts, and how an error looks in the log.
 
-use crate::backoff::backoff;
+use crate::backoff::Backoff;
 use crate::config::ConsumerConfig;
 use domain::time::Span;
 use queue::QueueError;
 use std::time::Duration;
 
-const BACKOFF_BASE: Span = Span::from_ms(100);
-const BACKOFF_CAP: Span = Span::from_secs(2);
+const BACKOFF: Backoff = Backoff::new(Span::from_ms(100), Span::from_secs(2));
+
+/// Attempts at one call before giving up. With the waits of [`pause`] about four seconds in all, less than any sensible
+/// visibility timeout.
+pub(crate) const ATTEMPTS_MAX: u32 = 6;
 
 /// Waits before the next attempt, after attempt number `attempt` (1 is the first) failed.
 pub(crate) async fn pause(config: &ConsumerConfig, attempt: u32) {
-    let wait = backoff(attempt, BACKOFF_BASE, BACKOFF_CAP, (config.entropy)());
+    let wait = BACKOFF.wait(attempt, Span::ZERO, (config.entropy)());
     tokio::time::sleep(to_duration(wait)).await;
 }
 

@@ -1,14 +1,31 @@
 //! A consumer's settings, and the outcomes it reports.
 
+use crate::attempts::{AttemptLog, InMemory};
+use crate::budget::BudgetPolicy;
+use crate::concurrency::AimdPolicy;
+use crate::decide::Reason;
 use crate::failure::Failure;
+use crate::instance::Instance;
+use crate::strategy::Strategies;
 use domain::id::QueueArn;
 use domain::message::Content;
+use domain::policy::Policy;
 use domain::time::{Span, Timestamp};
 use queue::Received;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What happened to a received message.
+///
+/// ```
+/// use consumer::{Failure, Outcome, Reason};
+///
+/// fn is_lost_to_the_customer(outcome: &Outcome) -> bool {
+///     matches!(outcome, Outcome::DeadLettered { reason: Reason::Permanent | Reason::Expired, .. })
+/// }
+/// let failure = Failure::permanent("orders::NotFound", "no such product");
+/// assert!(is_lost_to_the_customer(&Outcome::DeadLettered { failure, reason: Reason::Permanent }));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The handler succeeded; the message is about to be deleted.
@@ -20,10 +37,12 @@ pub enum Outcome {
         /// How long the message stays invisible.
         after: Span,
     },
-    /// The handler failed for good; a stamped copy is in the dead-letter queue.
+    /// The consumer gave up; a stamped copy is in the dead-letter queue.
     DeadLettered {
         /// Why it failed.
         failure: Failure,
+        /// Why it was not retried.
+        reason: Reason,
     },
     /// The handler failed, and the queues accepted neither the retry nor the stamped copy. The message returns when its
     /// visibility timeout ends, and the queue's redrive policy moves it after its last receive.
@@ -31,6 +50,8 @@ pub enum Outcome {
         /// Why it failed.
         failure: Failure,
     },
+    /// Shutdown cancelled the handler; the message is visible again at once.
+    Released,
 }
 
 type OnOutcome = dyn Fn(&Received, &Outcome) + Send + Sync;
@@ -56,12 +77,37 @@ pub struct ConsumerConfig {
     /// Messages handled concurrently, at least 1. Default: 10, one full receive.
     pub concurrency: usize,
     /// How long a receive waits for the first message. Default: 20 s, the most that SQS allows, because empty receives
-    /// cost money. Shutdown waits for a receive in progress: cancelling it would use up one receive of its messages.
+    /// cost money. Shutdown waits for a receive in progress, unless `cancel_receive` is set.
     pub wait: Span,
-    /// The longest wait before the first retry; doubles with each receive. Default: 1 s.
-    pub backoff_base: Span,
-    /// The longest wait before any retry; the remaining visibility timeout limits it too. Default: 5 min.
-    pub backoff_cap: Span,
+    /// What to do with failed messages, by type. Default: exponential backoff with full jitter for all types.
+    pub strategies: Strategies,
+    /// The office's policy file: its classification rules decide before the handler's own class, and its deadlines are
+    /// checked before a message is handled. Default: the default policy, without rules.
+    pub policy: Arc<Policy>,
+    /// How long a handler may take. `Some`: the consumer extends the visibility timeout while the handler runs, up to
+    /// SQS's 12 h. Default: `None`, nine tenths of the queue's visibility timeout, without extensions. The office
+    /// derives its observation window from that timeout, so a longer handler needs receipts.
+    pub handler_max: Option<Span>,
+    /// Limits retries between receives to a share of the received messages. Beyond it, failed messages are
+    /// dead-lettered as [`Reason::BudgetExhausted`]. Default: `None`: a queue is a buffer, and each message has its own
+    /// limit of receives.
+    pub retry_budget: Option<BudgetPolicy>,
+    /// The log of failed attempts. Default: this process's memory; poison needs a log that all instances share.
+    pub attempt_log: Arc<dyn AttemptLog>,
+    /// What identifies this process on stamps. Default: [`Instance::from_env`].
+    pub instance: Instance,
+    /// Adapts the concurrency to the load: up to `concurrency`, less after transient failures. Default: `None`, fixed.
+    pub adaptive: Option<AimdPolicy>,
+    /// Whether shutdown cancels a receive in progress. Its messages, if it had any, return after the visibility
+    /// timeout and have used up one receive. Default: false, so shutdown takes up to `wait`.
+    pub cancel_receive: bool,
+    /// How long shutdown waits for running handlers. Then they are cancelled, and their messages become visible at
+    /// once. Default: `None`, until they have finished.
+    pub drain_max: Option<Span>,
+    /// Whether handling a message of this type twice does no harm. Told on stamps and receipts. Default: always false.
+    pub idempotent: fn(message_type: Option<&str>) -> bool,
+    /// Returns the message's idempotency key for the stamp. Default: always `None`.
+    pub idempotency_key: fn(&Content) -> Option<String>,
     /// The queue for receipts of handled messages that a replay had sent. With receipts the office knows at once that
     /// a letter was processed; without, it waits for the end of the letter's window. Default: `None`.
     pub receipts: Option<QueueArn>,
@@ -77,6 +123,12 @@ pub struct ConsumerConfig {
 
 impl ConsumerConfig {
     /// Returns default settings for the consumer `consumer` of `queue`; `version` returns its running version.
+    ///
+    /// ```
+    /// # use consumer::ConsumerConfig;
+    /// let config = ConsumerConfig::new("arn:aws:sqs:eu-west-1:111122223333:a".into(), "shop", || "7".into());
+    /// assert_eq!((config.concurrency, config.handler_max), (10, None));
+    /// ```
     pub fn new(
         queue: QueueArn,
         consumer: impl Into<String>,
@@ -88,8 +140,17 @@ impl ConsumerConfig {
             version: Arc::new(version),
             concurrency: 10,
             wait: Span::from_secs(20),
-            backoff_base: Span::from_secs(1),
-            backoff_cap: Span::from_mins(5),
+            strategies: Strategies::default(),
+            policy: Arc::default(),
+            handler_max: None,
+            retry_budget: None,
+            attempt_log: Arc::new(InMemory::default()),
+            instance: Instance::from_env(),
+            adaptive: None,
+            cancel_receive: false,
+            drain_max: None,
+            idempotent: |_| false,
+            idempotency_key: |_| None,
             receipts: None,
             message_type: |_| None,
             now: Arc::new(system_now),
@@ -99,12 +160,12 @@ impl ConsumerConfig {
     }
 }
 
-fn system_now() -> Timestamp {
+pub(crate) fn system_now() -> Timestamp {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_ms(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// Without random numbers from the system, waits half of the ceiling: jitter only spreads retries.
-fn system_entropy() -> u64 {
+pub(crate) fn system_entropy() -> u64 {
     getrandom::u64().unwrap_or(u64::MAX / 2)
 }

@@ -57,22 +57,39 @@
 //! timeout for slow handlers.
 #![deny(missing_docs)]
 
+pub mod attempts;
 pub mod backoff;
+pub mod breaker;
+pub mod budget;
 mod call;
 mod case;
+pub mod concurrency;
 mod config;
 mod decide;
+mod delete;
+pub mod dependency;
+mod expiry;
 mod failure;
 mod frame;
+mod handle;
+mod instance;
 mod panic;
 mod receipt;
+pub mod resequencer;
+pub mod retry;
 mod run;
 mod settle;
 mod stamp;
+pub mod strategy;
 
 pub use config::{ConsumerConfig, Outcome};
+pub use decide::Reason;
 pub use domain::reading::Class;
-pub use failure::{At, Classify, Failure};
+pub use domain::time::{Span, Timestamp};
+pub use failure::{At, CircuitNote, Classify, Failure, FailureContext};
 pub use frame::Frame;
+pub use instance::Instance;
 pub use panic::guard;
+pub use queue;
 pub use run::{Consumer, Handler};
+pub use stamp::StampContext;

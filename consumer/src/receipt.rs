@@ -25,7 +25,7 @@ const ATTEMPTS_MAX: u32 = 2;
 pub(crate) const FLUSH_MAX: Duration = Duration::from_secs(3);
 
 /// Returns the receipt for a processed message; `None` if no receipts queue is configured or no replay sent the message.
-pub(crate) fn for_case(config: &ConsumerConfig, case: &Case) -> Option<Receipt> {
+pub(crate) fn for_case(config: &ConsumerConfig, case: &Case, message_type: Option<&str>) -> Option<Receipt> {
     config.receipts.as_ref()?;
     let marker = case.received.content.attributes.get(MARKER_ATTRIBUTE)?.as_text()?;
     let receipt = Receipt {
@@ -35,6 +35,7 @@ pub(crate) fn for_case(config: &ConsumerConfig, case: &Case) -> Option<Receipt> 
         consumer: config.consumer.clone(),
         consumer_version: case.consumer_version.clone(),
         processed_at: (config.now)(),
+        idempotent: (config.idempotent)(message_type),
     };
     receipt.sending().map(|_| receipt)
 }

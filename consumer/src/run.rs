@@ -3,21 +3,20 @@
 use crate::call::{chain, pause, to_duration};
 use crate::case::Case;
 use crate::config::ConsumerConfig;
+use crate::delete::{Delete, delete_all};
 use crate::failure::Failure;
-use crate::panic::Caught;
+use crate::handle::handle;
 use crate::receipt::{self, FLUSH_MAX, WAITING_MAX};
-use crate::settle::{Settler, delete_all};
+use crate::settle::{Load, Settler};
 use async_trait::async_trait;
 use domain::id::MessageId;
-use domain::limits::{BATCH_ENTRIES_MAX, VISIBILITY_S_MAX};
-use domain::reading::Class;
+use domain::limits::BATCH_ENTRIES_MAX;
 use domain::replay::Receipt;
-use domain::time::Span;
 use queue::{Queue, QueueAttributes, QueueError, Received};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 /// The age at which the queue's attributes are read again, in case its redrive policy was changed.
@@ -43,7 +42,8 @@ const ATTRIBUTES_AGE_MAX: Duration = Duration::from_secs(60);
 #[async_trait]
 pub trait Handler: Send + Sync {
     /// Handles a message, or returns why it failed. The consumer cancels a handler after nine tenths of the queue's
-    /// visibility timeout and records a transient failure, because another consumer would soon receive the message.
+    /// visibility timeout, or after [`ConsumerConfig::handler_max`], and records a transient failure, because another
+    /// consumer would soon receive the message.
     async fn handle(&self, received: &Received) -> Result<(), Failure>;
 }
 
@@ -53,36 +53,39 @@ pub struct Consumer {
     config: Arc<ConsumerConfig>,
     queue: Arc<dyn Queue>,
     handler: Arc<dyn Handler>,
+    load: Arc<Load>,
 }
 
 impl Consumer {
     /// Creates a consumer that passes the messages of `config.queue` to `handler`.
     pub fn new(config: ConsumerConfig, queue: Arc<dyn Queue>, handler: Arc<dyn Handler>) -> Self {
-        Self { config: Arc::new(config), queue, handler }
+        let load = Arc::new(Load::new(&config));
+        Self { config: Arc::new(config), queue, handler, load }
     }
 
     /// Runs until `shutdown` becomes true or its sender is dropped, then finishes the received messages and returns.
     /// Errors never end it: calls to a failing queue are repeated with backoff.
+    ///
+    /// [`ConsumerConfig::cancel_receive`] and [`ConsumerConfig::drain_max`] limit how long the shutdown takes.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let (deletes, to_delete) = mpsc::channel(self.config.concurrency.max(BATCH_ENTRIES_MAX));
         let (receipts, to_send) = mpsc::channel(WAITING_MAX);
         let mut sender = tokio::spawn(receipt::send_all(self.config.clone(), self.queue.clone(), to_send));
         let deleter = tokio::spawn(delete_all(self.config.clone(), self.queue.clone(), to_delete, receipts));
-        let settler = Arc::new(Settler { config: self.config.clone(), queue: self.queue.clone(), deletes });
-        let mut rounds = Rounds {
-            consumer: &self,
-            settler,
-            permits: Arc::new(Semaphore::new(self.config.concurrency.max(1))),
-            working: JoinSet::new(),
-            attributes: None,
-        };
+        let settler = Arc::new(self.settler(deletes));
+        let (cancel, _) = watch::channel(false);
+        let mut rounds = Rounds { consumer: &self, settler, cancel, working: JoinSet::new(), attributes: None };
         let mut failures = 0;
         while !*shutdown.borrow() {
             tokio::select! {
                 () = rounds.wait_for_capacity() => {}
                 _ = shutdown.wait_for(|shutdown| *shutdown) => break,
             }
-            match rounds.round().await {
+            let received = tokio::select! {
+                received = rounds.round() => received,
+                _ = shutdown.wait_for(|shutdown| *shutdown), if self.config.cancel_receive => break,
+            };
+            match received {
                 Ok(()) => failures = 0,
                 Err(error) => {
                     failures += 1;
@@ -94,7 +97,7 @@ impl Consumer {
                 }
             }
         }
-        while rounds.working.join_next().await.is_some() {}
+        rounds.drain().await;
         // Drops the last sender of deletes, so the deleter ends once it has deleted everything.
         drop(rounds);
         if let Err(error) = deleter.await {
@@ -107,6 +110,10 @@ impl Consumer {
 }
 
 impl Consumer {
+    fn settler(&self, deletes: mpsc::Sender<Delete>) -> Settler {
+        Settler { config: self.config.clone(), queue: self.queue.clone(), deletes, load: self.load.clone() }
+    }
+
     /// Handles messages that another process receives and deletes, such as Lambda's event source mapping. Settles
     /// failures as [`Consumer::run`] does.
     ///
@@ -126,20 +133,27 @@ impl Consumer {
     pub async fn handle_batch(&self, messages: Vec<Received>) -> Result<Vec<MessageId>, QueueError> {
         let received_at = Instant::now();
         let attributes = self.queue.attributes(&self.config.queue).await?;
-        let at_a_time = if attributes.fifo { 1 } else { self.config.concurrency.max(1) };
+        let at_a_time = if attributes.fifo { 1 } else { self.load.concurrency(&self.config) };
         let mut working = JoinSet::new();
         // Messages that are not in here are received again, whatever happened to them.
         let mut settled = HashMap::new();
         let ids: Vec<MessageId> = messages.iter().map(|received| received.message_id.clone()).collect();
-        for (before, received) in messages.into_iter().enumerate() {
+        // On a FIFO queue nothing may overtake a message of its group that is received again.
+        let mut stopped = HashSet::new();
+        let mut last: Option<(MessageId, Option<String>)> = None;
+        for received in messages {
             while working.len() >= at_a_time {
                 settled.extend(working.join_next().await.and_then(Result::ok).flatten());
             }
-            // On a FIFO queue nothing may overtake a message that is received again.
-            if attributes.fifo && settled.len() < before {
-                break;
+            if attributes.fifo {
+                stopped.extend(last.take().filter(|(id, _)| !settled.contains_key(id)).map(|(_, group)| group));
+                let group = received.content.message_group_id.clone();
+                if stopped.contains(&group) {
+                    continue;
+                }
+                last = Some((received.message_id.clone(), group));
             }
-            let case = Case { received, received_at, consumer_version: (self.config.version)() };
+            let case = Case::new(received, received_at, (self.config.version)());
             working.spawn(self.clone().handle_one(case, attributes.clone()));
         }
         while let Some(done) = working.join_next().await {
@@ -159,9 +173,10 @@ impl Consumer {
     /// Returns the message's id and receipt if it may be deleted.
     async fn handle_one(self, case: Case, attributes: QueueAttributes) -> Option<(MessageId, Option<Receipt>)> {
         let (deletes, mut to_delete) = mpsc::channel(1);
-        let settler = Settler { config: self.config, queue: self.queue, deletes };
-        handle(&settler, &*self.handler, &case, &attributes).await;
-        to_delete.try_recv().ok().map(|delete| (case.received.message_id, delete.receipt))
+        let id = case.received.message_id.clone();
+        let (_cancel, never) = watch::channel(false);
+        handle(&self.settler(deletes), &*self.handler, case, &attributes, never).await;
+        to_delete.try_recv().ok().map(|delete| (id, delete.receipt))
     }
 }
 
@@ -169,7 +184,8 @@ impl Consumer {
 struct Rounds<'a> {
     consumer: &'a Consumer,
     settler: Arc<Settler>,
-    permits: Arc<Semaphore>,
+    /// Becomes true when running handlers must stop.
+    cancel: watch::Sender<bool>,
     working: JoinSet<()>,
     attributes: Option<(QueueAttributes, Instant)>,
 }
@@ -177,10 +193,25 @@ struct Rounds<'a> {
 impl Rounds<'_> {
     /// Waits until at least one more message may be handled.
     async fn wait_for_capacity(&mut self) {
-        while self.permits.available_permits() == 0 {
+        while self.working.try_join_next().is_some() {}
+        while self.capacity() == 0 {
             self.working.join_next().await;
         }
-        while self.working.try_join_next().is_some() {}
+    }
+
+    /// Returns how many more messages may be handled now.
+    fn capacity(&self) -> usize {
+        self.consumer.load.concurrency(&self.consumer.config).saturating_sub(self.working.len())
+    }
+
+    /// Waits for the running handlers; cancels those that take longer than the configured time.
+    async fn drain(&mut self) {
+        let drained = async { while self.working.join_next().await.is_some() {} };
+        let Some(drain_max) = self.consumer.config.drain_max else { return drained.await };
+        if tokio::time::timeout(to_duration(drain_max), drained).await.is_err() {
+            self.cancel.send_replace(true);
+            while self.working.join_next().await.is_some() {}
+        }
     }
 
     /// Receives once and starts a handler for each message.
@@ -191,20 +222,15 @@ impl Rounds<'_> {
             // A message group waits behind a message that is retried. If one receive returned two messages of a group,
             // the second would use up its receives while the first blocks it, so FIFO queues are read one by one.
             true => 1,
-            false => self.permits.available_permits().clamp(1, BATCH_ENTRIES_MAX),
+            false => self.capacity().clamp(1, BATCH_ENTRIES_MAX),
         };
         let messages = self.consumer.queue.receive(&config.queue, max, config.wait, None).await?;
         let received_at = Instant::now();
         for received in messages {
-            // Only this loop takes permits, and it received no more messages than there are permits.
-            let Ok(permit) = self.permits.clone().acquire_owned().await else { return Ok(()) };
-            let case = Case { received, received_at, consumer_version: (config.version)() };
+            let case = Case::new(received, received_at, (config.version)());
             let (settler, handler) = (self.settler.clone(), self.consumer.handler.clone());
-            let attributes = attributes.clone();
-            self.working.spawn(async move {
-                handle(&settler, &*handler, &case, &attributes).await;
-                drop(permit);
-            });
+            let (attributes, cancel) = (attributes.clone(), self.cancel.subscribe());
+            self.working.spawn(async move { handle(&settler, &*handler, case, &attributes, cancel).await });
         }
         Ok(())
     }
@@ -228,23 +254,4 @@ impl Rounds<'_> {
             }
         }
     }
-}
-
-async fn handle(settler: &Settler, handler: &dyn Handler, case: &Case, attributes: &QueueAttributes) {
-    let limit = match attributes.visibility_timeout {
-        // A visibility timeout of zero sets no limit for the handler.
-        Span::ZERO => Span::from_secs(VISIBILITY_S_MAX),
-        timeout => Span::from_ms(timeout.as_ms() / 10 * 9),
-    };
-    let handling = Caught(handler.handle(&case.received));
-    let failure = match tokio::time::timeout(to_duration(limit), handling).await {
-        Ok(Ok(Ok(()))) => return settler.succeeded(case).await,
-        Ok(Ok(Err(failure))) => failure,
-        Ok(Err(panicked)) => panicked.into_failure(Class::Unknown),
-        Err(_) => Failure::transient(
-            "consumer::HandlerTimeout",
-            format!("the handler did not finish within {} ms", limit.as_ms()),
-        ),
-    };
-    settler.failed(case, failure, attributes).await;
 }

@@ -3,90 +3,184 @@
 //! Calls to a failing queue are repeated within limits. If they all fail, the message returns when its visibility
 //! timeout ends.
 
-use crate::call::{chain, pause};
-use crate::case::Case;
+use crate::attempts::{ATTEMPTS_KEPT, Attempt, is_poison};
+use crate::budget::Budget;
+use crate::call::{ATTEMPTS_MAX, chain, pause};
+use crate::case::{Case, since};
+use crate::concurrency::Aimd;
 use crate::config::{ConsumerConfig, Outcome};
-use crate::decide::{Decision, Failed, decide};
+use crate::decide::{Decision, Failed, Reason, decide};
+use crate::delete::Delete;
 use crate::failure::Failure;
 use crate::receipt;
-use crate::stamp::{Circumstances, stamped};
+use crate::retry::Stop;
+use crate::stamp::{Stamping, stamped};
+use crate::strategy::Strategy;
 use domain::id::QueueArn;
-use domain::limits::BATCH_ENTRIES_MAX;
 use domain::message::Content;
+use domain::reading::{self, Class, Classification};
 use domain::replay::Receipt;
 use domain::time::Span;
-use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, Received};
-use std::sync::Arc;
-use std::time::Instant;
+use queue::{Outgoing, Queue, QueueAttributes, Received};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 
-/// Attempts at one call before giving up. With the waits of [`pause`] about four seconds in all, less than any sensible
-/// visibility timeout.
-const ATTEMPTS_MAX: u32 = 6;
-
-/// A handled message that remains to be deleted.
-pub(crate) struct Delete {
-    pub handle: String,
-    /// The receipt to send once the message is deleted.
-    pub receipt: Option<Receipt>,
-}
+/// The confidence of a rule of the policy file, which decides before the handler's own class.
+const RULE_PCT: u8 = 100;
 
 /// Settles messages of one queue.
 pub(crate) struct Settler {
     pub config: Arc<ConsumerConfig>,
     pub queue: Arc<dyn Queue>,
     pub deletes: mpsc::Sender<Delete>,
+    pub load: Arc<Load>,
+}
+
+/// What the messages of a consumer share.
+pub(crate) struct Load {
+    pub limit: Option<Mutex<Aimd>>,
+    pub budget: Option<Mutex<Budget>>,
+}
+
+impl Load {
+    pub(crate) fn new(config: &ConsumerConfig) -> Self {
+        let limit = config.adaptive.map(|policy| Mutex::new(Aimd::new(policy, config.concurrency)));
+        Self { limit, budget: config.retry_budget.map(|policy| Mutex::new(Budget::new(policy))) }
+    }
+
+    /// Returns how many messages may be handled at once.
+    pub(crate) fn concurrency(&self, config: &ConsumerConfig) -> usize {
+        let adapted = self.limit.as_ref().map(|limit| locked(limit).current());
+        adapted.unwrap_or(config.concurrency.max(1))
+    }
+
+    fn learn(&self, class: Option<Class>) {
+        let Some(limit) = &self.limit else { return };
+        match class {
+            None | Some(Class::Permanent) => locked(limit).succeeded(),
+            Some(Class::Transient) => locked(limit).overloaded(),
+            Some(Class::Unknown) => {}
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Settler {
-    pub(crate) async fn succeeded(&self, case: &Case) {
-        self.delete(&case.received, receipt::for_case(&self.config, case)).await;
+    /// Counts a message for the retry budget, unless it was received before.
+    pub(crate) fn begin(&self, case: &Case) {
+        if let Some(budget) = self.load.budget.as_ref().filter(|_| case.receive_count() <= 1) {
+            locked(budget).deposit((self.config.now)());
+        }
+    }
+
+    pub(crate) async fn succeeded(&self, case: &Case, message_type: Option<&str>) {
+        self.load.learn(None);
+        self.delete(&case.received, receipt::for_case(&self.config, case, message_type)).await;
+        if case.receive_count() > 1 {
+            self.forget(&case.received).await;
+        }
         (self.config.on_outcome)(&case.received, &Outcome::Handled);
     }
 
-    pub(crate) async fn failed(&self, case: &Case, failure: Failure, attributes: &QueueAttributes) {
-        let copy = attributes.redrive.as_ref().and_then(|_| self.stamped(case, &failure));
-        let failed = Failed {
-            class: failure.class,
-            receive_count: case.received.system.receive_count.unwrap_or(1),
-            receives_max: attributes.redrive.as_ref().map(|redrive| redrive.receives_max),
-            visibility_left: remaining(attributes.visibility_timeout, case.received_at),
-            room: copy.is_some(),
-        };
-        let config = &self.config;
-        let decision = decide(&failed, config.backoff_base, config.backoff_cap, (config.entropy)());
-        let outcome = match (decision, &attributes.redrive, copy) {
-            (Decision::DeadLetter, Some(redrive), Some(copy)) => {
-                self.dead_letter(&case.received, &redrive.dlq, copy, failure).await
-            }
-            (Decision::Retry(after), _, _) => self.retry(&case.received, after, failure).await,
-            (Decision::DeadLetter, _, _) => Outcome::Unsettled { failure },
-        };
-        tracing::info!(
-            queue = %config.queue,
-            message_id = %case.received.message_id,
-            receive_count = failed.receive_count,
-            class = ?failed.class,
-            outcome = outcome_name(&outcome),
-            "message failed"
-        );
-        (config.on_outcome)(&case.received, &outcome);
+    /// Makes a message visible at once whose handler was cancelled by shutdown.
+    pub(crate) async fn released(&self, case: &Case) {
+        let received = &case.received;
+        if let Err(error) = self.queue.change_visibility(&self.config.queue, &received.receipt_handle, Span::ZERO).await
+        {
+            tracing::warn!(queue = %self.config.queue, message_id = %received.message_id, error = chain(&error), "releasing the message failed");
+        }
+        (self.config.on_outcome)(received, &Outcome::Released);
     }
 
-    fn stamped(&self, case: &Case, failure: &Failure) -> Option<Content> {
-        let circumstances = Circumstances {
-            consumer: &self.config.consumer,
-            consumer_version: &case.consumer_version,
-            message_type: (self.config.message_type)(&case.received.content),
-            main_queue: &self.config.queue,
-            failed_at: (self.config.now)(),
+    pub(crate) async fn failed(&self, case: &Case, failed: FailedCase<'_>, attributes: &QueueAttributes) {
+        let FailedCase { mut failure, strategy, message_type, attempt, expired } = failed;
+        let config = &self.config;
+        let found = self.classify(&mut failure);
+        self.load.learn(Some(failure.class).filter(|_| !expired));
+        let failed_at = (config.now)();
+        let mut history = self.history(&case.received).await;
+        history.push(Attempt::new(&failure, failed_at, &config.instance.instance));
+        let dlq = strategy.dlq.as_ref().or(attributes.redrive.as_ref().map(|redrive| &redrive.dlq));
+        let mut facts = facts(case, &failure, attributes);
+        facts.room = dlq.is_some();
+        facts.expired = expired;
+        facts.poison = is_poison(&history);
+        let entropy = (config.entropy)();
+        let mut decision = decide(&facts, strategy, entropy);
+        if matches!(decision, Decision::Retry(_)) && !self.may_retry() {
+            facts.budget_exhausted = true;
+            decision = decide(&facts, strategy, entropy);
+        }
+        let copy = |reason| {
+            let message_type = message_type.map(String::from);
+            let (category, classified_by) = (Some(found.category), Some(found.reason.clone()));
+            let (failure, history) = (&failure, &history);
+            stamped(
+                config,
+                &Stamping { case, failure, message_type, failed_at, attempt, category, classified_by, history, reason },
+            )
         };
-        stamped(&case.received, failure, &circumstances)
+        let outcome = match (decision, dlq) {
+            (Decision::DeadLetter(reason), Some(dlq)) => match copy(reason) {
+                Some(copy) => self.dead_letter(&case.received, dlq, copy, failure, reason).await,
+                None => {
+                    facts.room = false;
+                    let Decision::Retry(after) = decide(&facts, strategy, entropy) else { return };
+                    self.retry(case, after, failure, history.pop()).await
+                }
+            },
+            (Decision::Retry(after), _) => self.retry(case, after, failure, history.pop()).await,
+            (Decision::DeadLetter(_), None) => Outcome::Unsettled { failure },
+        };
+        self.report(case, facts.class, &outcome);
+    }
+
+    /// Sets the class by the office's own reader: a rule of the policy decides before the handler, the handler before
+    /// the reader's tables.
+    fn classify(&self, failure: &mut Failure) -> Classification {
+        let read = reading::Failure {
+            error_type: Some(failure.error_type.clone()),
+            message: Some(failure.message.clone()),
+            stack: failure.stack(),
+            stated_class: Some(failure.class),
+        };
+        let found = domain::read::classify_failure(&read, None, &self.config.policy).classification;
+        if failure.class == Class::Unknown || found.confidence.as_pct() >= RULE_PCT {
+            failure.class = found.class;
+        }
+        found
+    }
+
+    /// Takes a token of the retry budget, if there is one.
+    fn may_retry(&self) -> bool {
+        self.load.budget.as_ref().is_none_or(|budget| locked(budget).withdraw((self.config.now)()))
+    }
+
+    fn report(&self, case: &Case, class: Class, outcome: &Outcome) {
+        tracing::info!(
+            queue = %self.config.queue,
+            message_id = %case.received.message_id,
+            receive_count = case.receive_count(),
+            ?class,
+            outcome = outcome_name(outcome),
+            "message failed"
+        );
+        (self.config.on_outcome)(&case.received, outcome);
     }
 
     /// Sends the copy, then deletes the message. A crash in between leaves two copies, which the office recognises by
     /// main queue and original message id. The other order would lose the message.
-    async fn dead_letter(&self, received: &Received, dlq: &QueueArn, copy: Content, failure: Failure) -> Outcome {
+    async fn dead_letter(
+        &self,
+        received: &Received,
+        dlq: &QueueArn,
+        copy: Content,
+        failure: Failure,
+        reason: Reason,
+    ) -> Outcome {
         // On FIFO the original id deduplicates a copy that was sent twice because a response was lost.
         let deduplication_id = dlq.is_fifo().then(|| received.message_id.as_str().to_owned());
         let outgoing = [Outgoing { content: copy, deduplication_id, delay: Span::ZERO }];
@@ -94,7 +188,8 @@ impl Settler {
             match self.queue.send_batch(dlq, &outgoing).await.map(|results| results.into_iter().next()) {
                 Ok(Some(Ok(_))) => {
                     self.delete(received, None).await;
-                    return Outcome::DeadLettered { failure };
+                    self.forget(received).await;
+                    return Outcome::DeadLettered { failure, reason };
                 }
                 Ok(Some(Err(refused))) if refused.sender_fault => {
                     tracing::error!(queue = %dlq, message_id = %received.message_id, code = refused.code, "the dead-letter queue refused the copy");
@@ -113,7 +208,14 @@ impl Settler {
         Outcome::Unsettled { failure }
     }
 
-    async fn retry(&self, received: &Received, after: Span, failure: Failure) -> Outcome {
+    async fn retry(&self, case: &Case, after: Span, failure: Failure, attempt: Option<Attempt>) -> Outcome {
+        let received = &case.received;
+        if let Some(attempt) = attempt {
+            let attempt = Attempt { delay: Some(after), ..attempt };
+            if let Err(error) = self.config.attempt_log.append(&received.message_id, attempt).await {
+                tracing::warn!(message_id = %received.message_id, cause = ?std::error::Error::source(&error), "{error}");
+            }
+        }
         // A single attempt: if it fails, the visibility timeout makes the message visible too.
         match self.queue.change_visibility(&self.config.queue, &received.receipt_handle, after).await {
             Ok(()) => Outcome::Retried { failure, after },
@@ -124,64 +226,53 @@ impl Settler {
         }
     }
 
+    async fn history(&self, received: &Received) -> Vec<Attempt> {
+        let mut history = self.config.attempt_log.load(&received.message_id).await.unwrap_or_else(|error| {
+            tracing::warn!(message_id = %received.message_id, cause = ?std::error::Error::source(&error), "{error}");
+            Vec::new()
+        });
+        history.truncate(ATTEMPTS_KEPT);
+        history
+    }
+
+    async fn forget(&self, received: &Received) {
+        if let Err(error) = self.config.attempt_log.forget(&received.message_id).await {
+            tracing::warn!(message_id = %received.message_id, cause = ?std::error::Error::source(&error), "{error}");
+        }
+    }
+
     async fn delete(&self, received: &Received, receipt: Option<Receipt>) {
         // The receiver runs until the last sender is dropped, so this cannot fail while we hold one.
         let _ = self.deletes.send(Delete { handle: received.receipt_handle.clone(), receipt }).await;
     }
 }
 
-/// Deletes messages until the channel closes, in batches of whatever is waiting: a call for ten costs as much as a call
-/// for one.
-pub(crate) async fn delete_all(
-    config: Arc<ConsumerConfig>,
-    queue: Arc<dyn Queue>,
-    mut deletes: mpsc::Receiver<Delete>,
-    receipts: mpsc::Sender<Receipt>,
-) {
-    let mut batch = Vec::with_capacity(BATCH_ENTRIES_MAX);
-    while deletes.recv_many(&mut batch, BATCH_ENTRIES_MAX).await > 0 {
-        for attempt in 1..=ATTEMPTS_MAX {
-            let handles: Vec<String> = batch.iter().map(|delete| delete.handle.clone()).collect();
-            match queue.delete_batch(&config.queue, &handles).await {
-                Ok(results) => {
-                    let (deleted, to_repeat) = split(std::mem::take(&mut batch), &results);
-                    batch = to_repeat;
-                    // The channel is full only if the receipts queue is out of order, which is logged there.
-                    deleted.into_iter().for_each(|receipt| drop(receipts.try_send(receipt)));
-                }
-                Err(error) => {
-                    tracing::warn!(queue = %config.queue, attempt, error = chain(&error), "deleting messages failed");
-                }
-            }
-            if batch.is_empty() {
-                break;
-            }
-            pause(&config, attempt).await;
-        }
-        if !batch.is_empty() {
-            tracing::error!(queue = %config.queue, count = batch.len(), "gave up on deleting messages; they will be received again");
-            batch.clear();
-        }
-    }
+/// A failure of a handler, or of a message that was not handled.
+pub(crate) struct FailedCase<'a> {
+    pub failure: Failure,
+    pub strategy: &'a Strategy,
+    pub message_type: Option<&'a str>,
+    /// How long the handler ran.
+    pub attempt: Span,
+    pub expired: bool,
 }
 
-/// Splits a batch into the receipts of deleted messages and the deletes to repeat. A refusal that is the sender's fault
-/// is final: the handle is no longer valid, because the message is gone or was received elsewhere.
-fn split(batch: Vec<Delete>, results: &[Result<(), EntryFailure>]) -> (Vec<Receipt>, Vec<Delete>) {
-    let (mut receipts, mut to_repeat) = (Vec::new(), Vec::new());
-    for (n, delete) in batch.into_iter().enumerate() {
-        match results.get(n) {
-            Some(Ok(())) => receipts.extend(delete.receipt),
-            Some(Err(EntryFailure { sender_fault: true, .. })) => {}
-            None | Some(Err(_)) => to_repeat.push(delete),
-        }
+fn facts(case: &Case, failure: &Failure, attributes: &QueueAttributes) -> Failed {
+    let timeout = attributes.visibility_timeout.as_ms();
+    Failed {
+        class: failure.class,
+        receive_count: case.receive_count(),
+        receives_max: attributes.redrive.as_ref().map(|redrive| redrive.receives_max),
+        visibility_left: Span::from_ms(timeout.saturating_sub(since(case.invisible_since).as_ms())),
+        held_for: since(case.received_at),
+        room: true,
+        replayed: case.is_replayed(),
+        expired: false,
+        poison: false,
+        circuit_open: failure.context.stop == Some(Stop::CircuitOpen),
+        budget_exhausted: failure.context.stop == Some(Stop::BudgetExhausted),
+        retry_after: failure.context.retry_after,
     }
-    (receipts, to_repeat)
-}
-
-fn remaining(visibility_timeout: Span, received_at: Instant) -> Span {
-    let passed_ms = i64::try_from(received_at.elapsed().as_millis()).unwrap_or(i64::MAX);
-    Span::from_ms(visibility_timeout.as_ms().saturating_sub(passed_ms))
 }
 
 fn outcome_name(outcome: &Outcome) -> &'static str {
@@ -190,30 +281,6 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Retried { .. } => "retried",
         Outcome::DeadLettered { .. } => "dead-lettered",
         Outcome::Unsettled { .. } => "unsettled",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_refusals_of_the_queue_are_repeated_and_only_deleted_messages_get_a_receipt() {
-        let refused = |sender_fault| Err(EntryFailure { code: "c".into(), reason: "r".into(), sender_fault });
-        let delete = |handle: &str| {
-            let receipt = Receipt {
-                v: 1,
-                marker: handle.into(),
-                message_id: handle.into(),
-                consumer: "orders".into(),
-                consumer_version: "v1".into(),
-                processed_at: domain::time::Timestamp::from_ms(0),
-            };
-            Delete { handle: handle.into(), receipt: Some(receipt) }
-        };
-        let batch = ["a", "b", "c", "d"].map(delete).into();
-        let (receipts, to_repeat) = split(batch, &[Ok(()), refused(true), refused(false)]);
-        assert_eq!(receipts.iter().map(|receipt| receipt.marker.as_str()).collect::<Vec<_>>(), ["a"]);
-        assert_eq!(to_repeat.iter().map(|delete| delete.handle.as_str()).collect::<Vec<_>>(), ["c", "d"]);
+        Outcome::Released => "released",
     }
 }

@@ -1,123 +1,138 @@
 //! Adds the error stamp to the copy for the dead-letter queue.
 
+mod context;
+#[cfg(test)]
+mod tests;
+
+pub use context::StampContext;
+
+use crate::attempts::Attempt;
+use crate::case::Case;
+use crate::config::ConsumerConfig;
+use crate::decide::Reason;
 use crate::failure::Failure;
-use domain::id::QueueArn;
-use domain::limits::{ATTRIBUTES_MAX, MESSAGE_BYTES_MAX};
+use context::CONTEXT_BYTES_MAX;
+use domain::limits::{ATTRIBUTES_MAX, MESSAGE_BYTES_MAX, STAMP_BYTES_MAX};
 use domain::marker::FAILURE_ATTRIBUTE;
 use domain::message::{Attribute, Content};
 use domain::read::stamp::{STAMP_VERSION, Stamp};
-use domain::reading::Class;
-use domain::time::Timestamp;
+use domain::reading::{Category, Class};
+use domain::text::{head, tail};
+use domain::time::{Span, Timestamp};
 use queue::Received;
+use serde_json::Value;
 
-/// Who failed, on which queue, and when.
-pub(crate) struct Circumstances<'a> {
-    pub consumer: &'a str,
-    pub consumer_version: &'a str,
+/// The longest stack of a stamp, bytes. With a message of the longest kind and the context, the stamp stays within its
+/// 16 KiB, so that a stack never displaces the context.
+const STACK_BYTES_MAX: usize = 7 * 1024;
+/// The longest error message of a stamp, bytes.
+const MESSAGE_TEXT_BYTES_MAX: usize = 2 * 1024;
+
+/// A failure as the stamp records it.
+pub(crate) struct Stamping<'a> {
+    pub case: &'a Case,
+    pub failure: &'a Failure,
     pub message_type: Option<String>,
-    pub main_queue: &'a QueueArn,
     pub failed_at: Timestamp,
+    /// How long the handler ran.
+    pub attempt: Span,
+    pub category: Option<Category>,
+    pub classified_by: Option<String>,
+    /// All known attempts, this one last.
+    pub history: &'a [Attempt],
+    pub reason: Reason,
 }
 
-/// Returns the message as received, plus the stamp attribute. Drops the stack if the stamp is too large with it.
-/// Returns `None` if there is no room even then: a message has at most ten attributes and 1 MiB.
-pub(crate) fn stamped(received: &Received, failure: &Failure, circumstances: &Circumstances<'_>) -> Option<Content> {
-    let stamp = stamp(received, failure, circumstances);
-    let content = &received.content;
-    with_stamp(content, &stamp).or_else(|| with_stamp(content, &Stamp { stack: None, ..stamp }))
+/// Returns the message as received, plus the stamp attribute. Drops stack and context if the stamp is too large with
+/// them. Returns `None` if there is no room even then: a message has at most ten attributes and 1 MiB.
+pub(crate) fn stamped(config: &ConsumerConfig, stamping: &Stamping<'_>) -> Option<Content> {
+    let (stamp, context) = (stamp(config, stamping), context(config, stamping));
+    let content = &stamping.case.received.content;
+    let bare = Stamp { stack: None, ..stamp.clone() };
+    with_stamp(content, print(&stamp, context.clone()))
+        .or_else(|| with_stamp(content, print(&bare, context)))
+        .or_else(|| with_stamp(content, bare.print()))
 }
 
-fn with_stamp(content: &Content, stamp: &Stamp) -> Option<Content> {
+fn with_stamp(content: &Content, stamp: String) -> Option<Content> {
     let mut content = content.clone();
     // Replaces the stamp of an earlier failure, which an AWS redrive leaves on the message.
-    content.attributes.insert(FAILURE_ATTRIBUTE.into(), Attribute::text(stamp.print()));
+    content.attributes.insert(FAILURE_ATTRIBUTE.into(), Attribute::text(stamp));
     let fits = content.attributes.len() <= ATTRIBUTES_MAX && content.size_bytes() <= MESSAGE_BYTES_MAX;
     fits.then_some(content)
 }
 
-fn stamp(received: &Received, failure: &Failure, circumstances: &Circumstances<'_>) -> Stamp {
+/// Prints stamp and context as one JSON object of at most [`STAMP_BYTES_MAX`] bytes, in characters that SQS accepts.
+fn print(stamp: &Stamp, context: StampContext) -> String {
+    let printed = stamp.print();
+    let room = STAMP_BYTES_MAX.saturating_sub(printed.len());
+    // One byte less for the comma between the two objects; their inner braces go.
+    let context = context.bounded(CONTEXT_BYTES_MAX.min(room));
+    let merged = merged(&printed, &context).filter(|merged| merged.len() <= STAMP_BYTES_MAX);
+    merged.unwrap_or(printed).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}
+
+fn merged(printed: &str, context: &StampContext) -> Option<String> {
+    let mut stamp: Value = serde_json::from_str(printed).ok()?;
+    let Value::Object(more) = serde_json::to_value(context).ok()? else { return None };
+    stamp.as_object_mut()?.extend(more);
+    serde_json::to_string(&stamp).ok()
+}
+
+fn stamp(config: &ConsumerConfig, stamping: &Stamping<'_>) -> Stamp {
+    let Stamping { case, failure, .. } = stamping;
+    let received = &case.received;
     Stamp {
         v: STAMP_VERSION,
         error_type: Some(failure.error_type.clone()),
-        message: Some(failure.message.clone()),
-        stack: failure.stack(),
+        message: Some(head(&failure.message, MESSAGE_TEXT_BYTES_MAX).into()),
+        stack: failure.stack().map(cut_middle),
         class: (failure.class != Class::Unknown).then_some(failure.class),
-        consumer: Some(circumstances.consumer.into()),
-        consumer_version: Some(circumstances.consumer_version.into()),
-        message_type: circumstances.message_type.clone(),
+        consumer: Some(config.consumer.clone()),
+        consumer_version: Some(case.consumer_version.clone()),
+        message_type: stamping.message_type.clone(),
         attempts: received.system.receive_count,
         original_message_id: Some(received.message_id.clone()),
-        main_queue: Some(circumstances.main_queue.clone()),
+        main_queue: Some(config.queue.clone()),
         first_sent_at: received.system.sent_at,
         first_received_at: received.system.first_received_at,
-        failed_at: Some(circumstances.failed_at),
+        failed_at: Some(stamping.failed_at),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use domain::message::SystemAttributes;
-
-    fn received(attribute_count: usize, body_bytes: usize) -> Received {
-        let attributes = (0..attribute_count).map(|n| (format!("a{n}"), Attribute::number("1"))).collect();
-        Received {
-            message_id: "m-1".into(),
-            receipt_handle: "r-1".into(),
-            content: Content {
-                body: "x".repeat(body_bytes),
-                attributes,
-                message_group_id: Some("g".into()),
-                trace_header: Some("Root=1-2".into()),
-            },
-            system: SystemAttributes { receive_count: Some(3), ..SystemAttributes::default() },
-        }
+/// Both ends of a stack matter: the throwing frame and the root cause.
+fn cut_middle(stack: String) -> String {
+    if stack.len() <= STACK_BYTES_MAX {
+        return stack;
     }
+    let (first, last) = (head(&stack, STACK_BYTES_MAX / 3 * 2), tail(&stack, STACK_BYTES_MAX / 3));
+    format!("{first}\n... {} bytes left out\n{last}", stack.len() - first.len() - last.len())
+}
 
-    fn stamped_copy(received: &Received, stack: &str) -> Option<Content> {
-        let circumstances = Circumstances {
-            consumer: "orders",
-            consumer_version: "v1",
-            message_type: None,
-            main_queue: &"arn:aws:sqs:eu-west-1:111122223333:orders".into(),
-            failed_at: Timestamp::from_ms(7),
-        };
-        stamped(received, &Failure::permanent("T", "m").with_stack(stack), &circumstances)
+fn context(config: &ConsumerConfig, stamping: &Stamping<'_>) -> StampContext {
+    let Stamping { case, failure, .. } = stamping;
+    let received = &case.received;
+    let message_type = stamping.message_type.as_deref();
+    let ruled = config.policy.message_type_rule(message_type).is_some();
+    StampContext {
+        reason: Some(stamping.reason),
+        category: stamping.category,
+        classified_by: stamping.classified_by.clone(),
+        causes: failure.context.causes.clone(),
+        history: stamping.history.to_vec(),
+        stop: failure.context.stop,
+        attempt: Some(stamping.attempt),
+        total: received.system.first_received_at.map(|first| stamping.failed_at.since(first)),
+        instance: config.instance.clone(),
+        circuit: failure.context.circuit.clone(),
+        impact: ruled.then(|| case.impact(config)),
+        idempotency_key: (config.idempotency_key)(&received.content),
+        idempotent: (config.idempotent)(message_type),
+        trace: trace(received),
     }
+}
 
-    fn read(content: &Content) -> Stamp {
-        content.attributes[FAILURE_ATTRIBUTE].as_text().and_then(Stamp::parse).expect("a stamp")
-    }
-
-    #[test]
-    fn the_copy_is_the_message_plus_its_stamp() {
-        let message = received(9, 100);
-        let mut copy = stamped_copy(&message, "s").expect("room");
-        let stamp = read(&copy);
-        assert_eq!(stamp.original_message_id, Some("m-1".into()));
-        assert_eq!((stamp.attempts, stamp.class), (Some(3), Some(Class::Permanent)));
-        assert_eq!((stamp.stack.as_deref(), stamp.consumer_version.as_deref()), (Some("s"), Some("v1")));
-        copy.attributes.remove(FAILURE_ATTRIBUTE);
-        assert_eq!(copy, message.content);
-    }
-
-    #[test]
-    fn without_room_there_is_no_copy() {
-        assert_eq!(stamped_copy(&received(10, 100), "s"), None);
-        assert_eq!(stamped_copy(&received(0, MESSAGE_BYTES_MAX), "s"), None);
-    }
-
-    #[test]
-    fn a_stack_without_room_is_dropped() {
-        let copy = stamped_copy(&received(0, MESSAGE_BYTES_MAX - 2_000), &"frame\n".repeat(1_000)).expect("room");
-        assert_eq!(read(&copy).stack, None);
-        assert_eq!(read(&copy).message.as_deref(), Some("m"));
-    }
-
-    #[test]
-    fn an_old_stamp_is_replaced_even_when_all_attributes_are_taken() {
-        let mut message = received(9, 100);
-        message.content.attributes.insert(FAILURE_ATTRIBUTE.into(), Attribute::text("old"));
-        assert_eq!(read(&stamped_copy(&message, "s").expect("room")).message.as_deref(), Some("m"));
-    }
+fn trace(received: &Received) -> Option<String> {
+    let attribute = received.content.attributes.get("traceparent").and_then(Attribute::as_text);
+    attribute.map(String::from).or_else(|| received.content.trace_header.clone())
 }

@@ -25,6 +25,8 @@ pub use shared::{Depth, Status};
 pub use state::{State, StateError};
 pub use version::{UnknownVersion, Version};
 
+use consumer::backoff::Backoff;
+use consumer::strategy::{Strategies, Strategy, Wait};
 use consumer::{Consumer, ConsumerConfig};
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
@@ -49,6 +51,9 @@ pub const BURST_MAX: u32 = 2_000;
 
 /// How long a receive waits, which is also the longest that a shutdown takes.
 const RECEIVE_WAIT: Span = Span::from_secs(1);
+
+/// The longest wait before a retry. The visibility timeout limits it too.
+const BACKOFF_CAP: Span = Span::from_mins(5);
 
 /// The settings of the demo service.
 #[derive(Clone)]
@@ -187,10 +192,11 @@ fn consumer_config(shared: &Arc<Shared>) -> ConsumerConfig {
     let version = shared.clone();
     let counters = shared.clone();
     let config = &shared.config;
+    let backoff = Backoff::new(config.backoff_base, BACKOFF_CAP);
     ConsumerConfig {
         concurrency: config.concurrency,
         wait: RECEIVE_WAIT,
-        backoff_base: config.backoff_base,
+        strategies: Strategies::new(Strategy { wait: Wait::Backoff(backoff), ..Strategy::default() }),
         message_type: service::message_type,
         receipts: config.receipts.clone(),
         now: config.now.clone(),

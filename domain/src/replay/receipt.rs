@@ -32,6 +32,9 @@ pub struct Receipt {
     pub consumer_version: String,
     /// When, by that service's clock, milliseconds.
     pub processed_at: Timestamp,
+    /// Whether the service declares that processing such a message twice does no harm.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub idempotent: bool,
 }
 
 /// Why a receipt does not confirm an entry.
@@ -123,6 +126,7 @@ mod tests {
             consumer: "orders".into(),
             consumer_version: "v3".into(),
             processed_at: Timestamp::from_ms(5),
+            idempotent: false,
         }
     }
 

@@ -73,7 +73,7 @@ impl Shared {
             Outcome::Handled => state.handled_count += 1,
             Outcome::Retried { .. } => state.retried_count += 1,
             Outcome::DeadLettered { .. } => state.dead_count += 1,
-            Outcome::Unsettled { .. } => {}
+            Outcome::Unsettled { .. } | Outcome::Released => {}
         });
     }
 

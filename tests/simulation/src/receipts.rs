@@ -22,6 +22,7 @@ fn receipt(fixture: &Fixture, message: &Received, marker: &Marker) -> Receipt {
         consumer: super::orders::SERVICE.into(),
         consumer_version: format!("v{}", fixture.version),
         processed_at: fixture.now(),
+        idempotent: false,
     }
 }
 

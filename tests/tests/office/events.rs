@@ -33,6 +33,7 @@ fn receipt() -> String {
         consumer: "orders".into(),
         consumer_version: "v2".into(),
         processed_at: Timestamp::from_ms(1),
+        idempotent: false,
     };
     receipt.print()
 }

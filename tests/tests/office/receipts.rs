@@ -34,6 +34,7 @@ fn receipt(message: &Received) -> Option<Receipt> {
         consumer: "orders".into(),
         consumer_version: "v2".into(),
         processed_at: Timestamp::from_ms(1),
+        idempotent: false,
     })
 }
 

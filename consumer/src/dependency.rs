@@ -1,0 +1,319 @@
+//! A dependency of a consumer: calls to it share one circuit breaker, one retry budget and one time limit.
+
+use crate::breaker::{Breaker, BreakerPolicy, CircuitState, Permit, Refused};
+use crate::budget::{Budget, BudgetPolicy, BudgetUsage};
+use crate::call::to_duration;
+use crate::config::system_now;
+use crate::failure::{CircuitNote, Failure};
+use crate::retry::{Retryable, Stop};
+use domain::reading::Class;
+use domain::time::Timestamp;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A service, database or queue that handlers call. Clones share the state.
+///
+/// ```
+/// use consumer::dependency::Dependency;
+/// use consumer::retry::{Retry, RetryPolicy};
+/// use consumer::Failure;
+///
+/// async fn charge(order: u64) -> Result<(), Failure> {
+///     # let _ = order;
+///     Ok(())
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let payments = Dependency::new("payments");
+/// let retry = Retry::new(RetryPolicy::default()).budget_of(&payments);
+/// retry.run(async || payments.call(charge(7)).await).await.map_err(Failure::from)?;
+/// # Ok::<(), Failure>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Dependency {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    name: String,
+    breaker: Mutex<Breaker>,
+    budget: Mutex<Budget>,
+    now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl fmt::Debug for Dependency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dependency").field("name", &self.shared.name).field("state", &self.state()).finish()
+    }
+}
+
+impl Dependency {
+    /// Returns a dependency with the default breaker and budget. The name appears on stamps and metrics, so take it
+    /// from a small fixed set.
+    ///
+    /// ```
+    /// # use consumer::dependency::Dependency;
+    /// assert_eq!(Dependency::new("payments").name(), "payments");
+    /// ```
+    pub fn new(name: impl Into<String>) -> Self {
+        Self::with_clock(name, system_now)
+    }
+
+    /// Returns a dependency that reads another clock, for tests.
+    ///
+    /// ```
+    /// # use consumer::dependency::Dependency;
+    /// # use domain::time::Timestamp;
+    /// let fixed = Dependency::with_clock("payments", || Timestamp::from_ms(7));
+    /// # let _ = fixed;
+    /// ```
+    pub fn with_clock(name: impl Into<String>, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self::assemble(name.into(), BreakerPolicy::default(), BudgetPolicy::default(), Arc::new(now))
+    }
+
+    fn assemble(
+        name: String,
+        breaker: BreakerPolicy,
+        budget: BudgetPolicy,
+        now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    ) -> Self {
+        let (breaker, budget) = (Mutex::new(Breaker::new(breaker)), Mutex::new(Budget::new(budget)));
+        Self { shared: Arc::new(Shared { name, breaker, budget, now }) }
+    }
+
+    /// Returns a dependency of the same name with this breaker, and without the calls counted so far.
+    ///
+    /// ```
+    /// # use consumer::dependency::Dependency;
+    /// # use consumer::breaker::BreakerPolicy;
+    /// let touchy = Dependency::new("payments").with_breaker(BreakerPolicy { failures_max: 2, ..BreakerPolicy::default() });
+    /// # let _ = touchy;
+    /// ```
+    #[must_use]
+    pub fn with_breaker(self, breaker: BreakerPolicy) -> Self {
+        let budget = *lock(&self.shared.budget).policy();
+        Self::assemble(self.shared.name.clone(), breaker, budget, self.shared.now.clone())
+    }
+
+    /// Returns a dependency of the same name with this budget, and without the calls counted so far.
+    ///
+    /// ```
+    /// # use consumer::dependency::Dependency;
+    /// # use consumer::budget::BudgetPolicy;
+    /// let strict = Dependency::new("payments").with_budget(BudgetPolicy { retries_min: 0, ..BudgetPolicy::default() });
+    /// assert!(!strict.may_retry());
+    /// ```
+    #[must_use]
+    pub fn with_budget(self, budget: BudgetPolicy) -> Self {
+        let breaker = *lock(&self.shared.breaker).policy();
+        Self::assemble(self.shared.name.clone(), breaker, budget, self.shared.now.clone())
+    }
+
+    /// Returns the name.
+    ///
+    /// ```
+    /// # use consumer::dependency::Dependency;
+    /// assert_eq!(Dependency::new("stock").name(), "stock");
+    /// ```
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// Returns the circuit's state.
+    ///
+    /// ```
+    /// # use consumer::{breaker::CircuitState, dependency::Dependency};
+    /// assert_eq!(Dependency::new("stock").state(), CircuitState::Closed);
+    /// ```
+    pub fn state(&self) -> CircuitState {
+        lock(&self.shared.breaker).state(self.now())
+    }
+
+    /// Returns the retry budget's window.
+    ///
+    /// ```
+    /// # use consumer::dependency::Dependency;
+    /// assert_eq!(Dependency::new("stock").usage().requests, 0);
+    /// ```
+    pub fn usage(&self) -> BudgetUsage {
+        lock(&self.shared.budget).usage(self.now())
+    }
+
+    /// Takes a token for a retry from the budget; returns false if it is exhausted.
+    ///
+    /// ```
+    /// # use consumer::dependency::Dependency;
+    /// assert!(Dependency::new("stock").may_retry(), "the default allows ten retries in 10 s without any request");
+    /// ```
+    pub fn may_retry(&self) -> bool {
+        lock(&self.shared.budget).withdraw(self.now())
+    }
+
+    /// Calls the dependency, if its circuit is not open, within the time limit.
+    ///
+    /// Counts the request for the budget and the result for the circuit: transient and unknown failures and timeouts
+    /// are failures of the dependency; a permanent failure is an answer. A future that is dropped counts as neither.
+    ///
+    /// ```
+    /// # use consumer::dependency::Dependency;
+    /// # use consumer::Failure;
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let stock = Dependency::new("stock");
+    /// assert_eq!(stock.call(async { Ok::<_, Failure>(3) }).await.unwrap(), 3);
+    /// # });
+    /// ```
+    pub async fn call<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        let guard = self.begin().map_err(|refused| self.refusal(refused))?;
+        let call_max = lock(&self.shared.breaker).policy().call_max;
+        let result = match tokio::time::timeout(to_duration(call_max), work).await {
+            Ok(result) => result,
+            Err(_) => Err(Failure::transient(
+                "consumer::CallTimeout",
+                format!("{} did not answer within {} ms", self.name(), call_max.as_ms()),
+            )),
+        };
+        guard.finish(answered(&result));
+        result.map_err(|mut failure| {
+            failure.context.circuit = Some(self.note(None));
+            failure
+        })
+    }
+
+    /// Asks the circuit for one call whose result the caller reports itself. [`Dependency::call`] does all of it.
+    ///
+    /// ```
+    /// # use consumer::dependency::Dependency;
+    /// let stock = Dependency::new("stock");
+    /// stock.begin().unwrap().finish(true);
+    /// ```
+    pub fn begin(&self) -> Result<CallGuard, Refused> {
+        let permit = lock(&self.shared.breaker).permit(self.now())?;
+        lock(&self.shared.budget).deposit(self.now());
+        Ok(CallGuard { dependency: self.clone(), permit: Some(permit) })
+    }
+
+    /// The failure of a call that was not made.
+    fn refusal(&self, refused: Refused) -> Failure {
+        let message = format!("{} was not called: {refused}", self.name());
+        let mut failure = Failure::transient("consumer::CircuitOpen", message);
+        failure.context.stop = Some(Stop::CircuitOpen);
+        failure.context.circuit = Some(self.note(Some(refused)));
+        failure.context.retry_after = Some(refused.retry_after);
+        failure
+    }
+
+    fn note(&self, refused: Option<Refused>) -> CircuitNote {
+        CircuitNote {
+            dependency: self.shared.name.clone(),
+            state: self.state(),
+            retry_after: refused.map(|refused| refused.retry_after),
+            budget: self.usage(),
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        (self.shared.now)()
+    }
+}
+
+/// A call in progress. Dropped without [`finish`](Self::finish), it tells the circuit nothing.
+///
+/// ```
+/// use consumer::{breaker::CircuitState, dependency::Dependency};
+///
+/// let stock = Dependency::new("stock");
+/// drop(stock.begin().unwrap());
+/// assert_eq!(stock.state(), CircuitState::Closed);
+/// ```
+#[must_use]
+pub struct CallGuard {
+    dependency: Dependency,
+    permit: Option<Permit>,
+}
+
+impl CallGuard {
+    /// Reports the result: whether the dependency answered.
+    ///
+    /// ```
+    /// # use consumer::dependency::Dependency;
+    /// Dependency::new("stock").begin().unwrap().finish(false);
+    /// ```
+    pub fn finish(mut self, healthy: bool) {
+        if let Some(permit) = self.permit.take() {
+            lock(&self.dependency.shared.breaker).record(permit, healthy, self.dependency.now());
+        }
+    }
+}
+
+impl Drop for CallGuard {
+    fn drop(&mut self) {
+        if let Some(permit) = self.permit.take() {
+            lock(&self.dependency.shared.breaker).cancel(permit);
+        }
+    }
+}
+
+/// A permanent failure is an answer: the dependency is alive, and the request is wrong.
+pub(crate) fn answered<T, E: Retryable>(result: &Result<T, E>) -> bool {
+    result.as_ref().err().is_none_or(|error| error.class() == Class::Permanent)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::time::Span;
+    use std::future::pending;
+    use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+
+    fn touchy(clock: &Arc<AtomicI64>) -> Dependency {
+        let clock = clock.clone();
+        let policy = BreakerPolicy { failures_max: 2, call_max: Span::from_ms(50), ..BreakerPolicy::default() };
+        Dependency::with_clock("payments", move || Timestamp::from_ms(clock.load(SeqCst))).with_breaker(policy)
+    }
+
+    #[tokio::test]
+    async fn timeouts_open_the_circuit_and_a_probe_closes_it() {
+        let clock = Arc::new(AtomicI64::new(0));
+        let payments = touchy(&clock);
+        for _ in 0..2 {
+            let failure = payments.call(pending::<Result<(), Failure>>()).await.unwrap_err();
+            assert_eq!((failure.error_type.as_str(), failure.class), ("consumer::CallTimeout", Class::Transient));
+        }
+        let refused = payments.call(async { Ok::<(), Failure>(()) }).await.unwrap_err();
+        assert_eq!(refused.error_type, "consumer::CircuitOpen");
+        assert_eq!(refused.message, "payments was not called: the circuit is open for another 30000 ms");
+        assert_eq!(refused.context.retry_after, Some(Span::from_secs(30)));
+        let note = refused.context.circuit.expect("the circuit");
+        assert_eq!((note.dependency.as_str(), note.state, note.budget.requests), ("payments", CircuitState::Open, 2));
+        clock.store(30_000, SeqCst);
+        assert_eq!(payments.state(), CircuitState::HalfOpen);
+        assert!(payments.call(async { Ok::<(), Failure>(()) }).await.is_ok());
+        assert_eq!(payments.state(), CircuitState::Closed);
+    }
+
+    #[tokio::test]
+    async fn a_permanent_failure_is_an_answer() {
+        let payments = touchy(&Arc::default());
+        for _ in 0..9 {
+            let refused = Failure::permanent("CardDeclined", "no money");
+            assert!(payments.call(async { Err::<(), _>(refused) }).await.is_err());
+        }
+        assert_eq!(payments.state(), CircuitState::Closed);
+    }
+
+    #[tokio::test]
+    async fn a_dropped_probe_makes_room_for_the_next() {
+        let clock = Arc::new(AtomicI64::new(0));
+        let payments = touchy(&clock);
+        (0..2).for_each(|_| payments.begin().expect("closed").finish(false));
+        clock.store(30_000, SeqCst);
+        let dropped = tokio::time::timeout(std::time::Duration::ZERO, payments.call(pending::<Result<(), Failure>>()));
+        assert!(dropped.await.is_err());
+        assert!(payments.begin().is_ok());
+    }
+}
