@@ -1,7 +1,7 @@
 //! The attempts that failed on a message, across receives and instances.
 //!
 //! SQS keeps no note on a message between two receives, so the attempts are in a log beside the queue. Each process has
-//! one in memory; a shared one, such as `SqliteAttempts`, sees all instances. The log is evidence, not truth: without
+//! one in memory; a shared one, such as `SqliteStore` of the feature `sqlite`, sees all. The log is evidence, not truth: without
 //! it, or with gaps in it, messages are handled as before.
 
 use async_trait::async_trait;

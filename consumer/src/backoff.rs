@@ -5,45 +5,13 @@
 //! spreads them the most, so it is the default.
 
 use domain::time::Span;
-use serde::{Deserialize, Serialize};
+
+pub use domain::policy::Jitter;
 
 /// Doublings after which any base in milliseconds exceeds the largest span.
 const DOUBLINGS_MAX: u32 = 62;
 /// The share by which [`Jitter::Proportional`] differs from the ceiling, percent.
 const PROPORTIONAL_PCT: i64 = 10;
-
-/// How a wait differs from the exponential ceiling `c = min(cap, base · 2^(attempt - 1))`.
-///
-/// Full, equal and decorrelated jitter: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Additive: Google
-/// Cloud's "truncated exponential backoff", whose random part is added here after the cap. Proportional: half of the
-/// ±20% of gRPC's connection backoff.
-///
-/// ```
-/// use consumer::backoff::{Backoff, Jitter};
-/// use domain::time::Span;
-///
-/// let backoff = Backoff::new(Span::from_secs(1), Span::from_mins(5)).with_jitter(Jitter::Equal);
-/// // Attempt 3 has a ceiling of 4 s, so equal jitter waits 2 s to 4 s.
-/// assert_eq!(backoff.wait(3, Span::ZERO, 0), Span::from_secs(2));
-/// assert_eq!(backoff.wait(3, Span::ZERO, u64::MAX), Span::from_secs(4));
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Jitter {
-    /// No jitter: `c`. For tests and for comparison; everything that failed together returns together.
-    None,
-    /// `uniform(0, c)`.
-    #[default]
-    Full,
-    /// `c / 2 + uniform(0, c / 2)`.
-    Equal,
-    /// `min(cap, uniform(base, 3 · previous wait))`; the attempt does not matter.
-    Decorrelated,
-    /// `c + uniform(0, base)`: up to one base longer than the cap.
-    Additive,
-    /// `uniform(0.9 · c, 1.1 · c)`: up to a tenth longer than the cap.
-    Proportional,
-}
 
 /// Exponential backoff: base, cap and jitter.
 ///

@@ -54,6 +54,24 @@ pub enum Outcome {
     Released,
 }
 
+impl Outcome {
+    /// Returns the outcome's name, as in logs and metrics.
+    ///
+    /// ```
+    /// # use consumer::Outcome;
+    /// assert_eq!(Outcome::Handled.name(), "handled");
+    /// ```
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Handled => "handled",
+            Self::Retried { .. } => "retried",
+            Self::DeadLettered { .. } => "dead-lettered",
+            Self::Unsettled { .. } => "unsettled",
+            Self::Released => "released",
+        }
+    }
+}
+
 type OnOutcome = dyn Fn(&Received, &Outcome) + Send + Sync;
 
 /// A consumer's settings. [`ConsumerConfig::new`] fills in defaults; change the fields that need other values.

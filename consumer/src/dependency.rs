@@ -242,6 +242,8 @@ impl CallGuard {
     pub fn finish(mut self, healthy: bool) {
         if let Some(permit) = self.permit.take() {
             lock(&self.dependency.shared.breaker).record(permit, healthy, self.dependency.now());
+            #[cfg(feature = "metrics")]
+            crate::measure::dependency(&self.dependency);
         }
     }
 }

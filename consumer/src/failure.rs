@@ -267,7 +267,7 @@ fn message_with_causes(error: &dyn Error) -> String {
 /// The most causes that are followed. A chain that long is a circle, or says nothing at its end.
 const CAUSES_MAX: usize = 16;
 
-fn causes<'a>(error: &'a dyn Error) -> impl Iterator<Item = &'a dyn Error> {
+fn causes(error: &dyn Error) -> impl Iterator<Item = &dyn Error> {
     std::iter::successors(error.source(), |cause| Error::source(*cause)).take(CAUSES_MAX)
 }
 

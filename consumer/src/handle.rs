@@ -70,6 +70,8 @@ pub(crate) async fn handle(
         Some(failure) => End::Failed(failure),
         None => run(settler, handler, &mut case, attributes, cancel).await,
     };
+    #[cfg(feature = "metrics")]
+    crate::measure::handled(&config.consumer, since(started));
     match end {
         End::Succeeded => settler.succeeded(&case, message_type).await,
         End::Failed(failure) => {

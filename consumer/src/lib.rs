@@ -68,17 +68,26 @@ mod config;
 mod decide;
 mod delete;
 pub mod dependency;
+#[cfg(feature = "dynamodb")]
+pub mod dynamodb;
 mod expiry;
 mod failure;
 mod frame;
 mod handle;
 mod instance;
+#[cfg(feature = "tower")]
+pub mod layer;
+#[cfg(feature = "metrics")]
+pub mod measure;
+pub mod once;
 mod panic;
 mod receipt;
 pub mod resequencer;
 pub mod retry;
 mod run;
 mod settle;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 mod stamp;
 pub mod strategy;
 

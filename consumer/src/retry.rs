@@ -6,6 +6,7 @@
 
 use crate::backoff::Backoff;
 use crate::call::to_duration;
+use crate::case::since;
 use crate::config::system_entropy;
 use crate::dependency::Dependency;
 use crate::failure::Failure;
@@ -196,6 +197,18 @@ impl From<GivenUp<Failure>> for Failure {
     }
 }
 
+/// An operation in progress.
+pub(crate) struct Progress {
+    pub attempts: Attempts,
+    started: Instant,
+}
+
+impl Progress {
+    pub(crate) fn begin() -> Self {
+        Self { attempts: Attempts::default(), started: Instant::now() }
+    }
+}
+
 /// Repeats operations by a [`RetryPolicy`].
 ///
 /// ```
@@ -290,24 +303,29 @@ impl Retry {
         &self,
         mut operation: impl AsyncFnMut() -> Result<T, E>,
     ) -> Result<T, GivenUp<E>> {
-        let started = Instant::now();
-        let mut attempts = Attempts::default();
+        let mut progress = Progress::begin();
         loop {
             let error = match operation().await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
-            let elapsed = Span::from_ms(i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX));
-            let entropy = (self.entropy)();
-            let next = self.policy.next(&mut attempts, error.class(), error.retry_after(), elapsed, entropy);
-            let stop = match next.and_then(|wait| self.within_budget(wait)) {
-                Ok(wait) => self.pause(wait).await.err(),
-                Err(stop) => Some(stop),
-            };
-            if let Some(stop) = stop {
-                return Err(GivenUp { error, stop, attempts: attempts.made });
+            if let Err(stop) = self.wait(&mut progress, error.class(), error.retry_after()).await {
+                return Err(GivenUp { error, stop, attempts: progress.attempts.made });
             }
         }
+    }
+
+    /// Waits before the next attempt, or says why there is none.
+    pub(crate) async fn wait(
+        &self,
+        progress: &mut Progress,
+        class: Class,
+        retry_after: Option<Span>,
+    ) -> Result<(), Stop> {
+        let entropy = (self.entropy)();
+        let elapsed = since(progress.started);
+        let wait = self.policy.next(&mut progress.attempts, class, retry_after, elapsed, entropy)?;
+        self.pause(self.within_budget(wait)?).await
     }
 
     fn within_budget(&self, wait: Span) -> Result<Span, Stop> {
@@ -316,19 +334,16 @@ impl Retry {
     }
 
     async fn pause(&self, wait: Span) -> Result<(), Stop> {
-        sleep_or_shutdown(wait, self.shutdown.clone()).await.map_err(|_| Stop::Cancelled)
-    }
-}
-
-/// The process shuts down.
-struct ShuttingDown;
-
-async fn sleep_or_shutdown(wait: Span, shutdown: Option<watch::Receiver<bool>>) -> Result<(), ShuttingDown> {
-    let sleep = tokio::time::sleep(to_duration(wait));
-    let Some(mut shutdown) = shutdown else { return Ok(sleep.await) };
-    tokio::select! {
-        () = sleep => Ok(()),
-        _ = shutdown.wait_for(|shutdown| *shutdown) => Err(ShuttingDown),
+        let sleep = tokio::time::sleep(to_duration(wait));
+        let Some(mut shutdown) = self.shutdown.clone() else {
+            sleep.await;
+            return Ok(());
+        };
+        tokio::select! {
+            () = sleep => Ok(()),
+            // A dropped sender means shutdown too, as for `Consumer::run`.
+            _ = shutdown.wait_for(|shutdown| *shutdown) => Err(Stop::Cancelled),
+        }
     }
 }
 

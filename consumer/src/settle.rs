@@ -82,7 +82,7 @@ impl Settler {
         if case.receive_count() > 1 {
             self.forget(&case.received).await;
         }
-        (self.config.on_outcome)(&case.received, &Outcome::Handled);
+        self.tell(case, &Outcome::Handled);
     }
 
     /// Makes a message visible at once whose handler was cancelled by shutdown.
@@ -92,7 +92,7 @@ impl Settler {
         {
             tracing::warn!(queue = %self.config.queue, message_id = %received.message_id, error = chain(&error), "releasing the message failed");
         }
-        (self.config.on_outcome)(received, &Outcome::Released);
+        self.tell(case, &Outcome::Released);
     }
 
     pub(crate) async fn failed(&self, case: &Case, failed: FailedCase<'_>, attributes: &QueueAttributes) {
@@ -165,9 +165,15 @@ impl Settler {
             message_id = %case.received.message_id,
             receive_count = case.receive_count(),
             ?class,
-            outcome = outcome_name(outcome),
+            outcome = outcome.name(),
             "message failed"
         );
+        self.tell(case, outcome);
+    }
+
+    fn tell(&self, case: &Case, outcome: &Outcome) {
+        #[cfg(feature = "metrics")]
+        crate::measure::settled(&self.config.consumer, outcome, self.load.concurrency(&self.config));
         (self.config.on_outcome)(&case.received, outcome);
     }
 
@@ -272,15 +278,5 @@ fn facts(case: &Case, failure: &Failure, attributes: &QueueAttributes) -> Failed
         circuit_open: failure.context.stop == Some(Stop::CircuitOpen),
         budget_exhausted: failure.context.stop == Some(Stop::BudgetExhausted),
         retry_after: failure.context.retry_after,
-    }
-}
-
-fn outcome_name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Handled => "handled",
-        Outcome::Retried { .. } => "retried",
-        Outcome::DeadLettered { .. } => "dead-lettered",
-        Outcome::Unsettled { .. } => "unsettled",
-        Outcome::Released => "released",
     }
 }

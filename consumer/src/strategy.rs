@@ -3,6 +3,7 @@
 use crate::backoff::{Backoff, between};
 use domain::id::QueueArn;
 use domain::limits::VISIBILITY_S_MAX;
+use domain::policy::{DlqKind, Policy, StrategyRule};
 use domain::time::Span;
 
 /// The waits of [`Wait::stages`]: a glitch is over in seconds, a deployment in minutes, an outage in hours.
@@ -163,7 +164,104 @@ pub struct Strategies {
     default: Strategy,
 }
 
+/// The dead-letter queues that a policy names by their purpose.
+///
+/// ```
+/// use consumer::strategy::Dlqs;
+///
+/// let dlqs = Dlqs { critical: Some("arn:aws:sqs:eu-west-1:111122223333:orders-critical".into()), ..Dlqs::default() };
+/// assert_eq!(dlqs.retry, None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dlqs {
+    /// For messages whose loss harms customers.
+    pub critical: Option<QueueArn>,
+    /// For messages that a replay is likely to settle.
+    pub retry: Option<QueueArn>,
+    /// For messages that somebody must look at first.
+    pub investigation: Option<QueueArn>,
+}
+
+impl Dlqs {
+    fn find(&self, kind: DlqKind) -> Option<&QueueArn> {
+        match kind {
+            DlqKind::Critical => self.critical.as_ref(),
+            DlqKind::Retry => self.retry.as_ref(),
+            DlqKind::Investigation => self.investigation.as_ref(),
+        }
+    }
+}
+
+/// A policy names a dead-letter queue that the consumer was not told.
+///
+/// ```
+/// use consumer::strategy::{Dlqs, Strategies, Strategy};
+/// use domain::policy::Policy;
+///
+/// let policy = Policy::parse(r#"{ "strategies": [{ "message_type": "order.refund", "dlq": "critical" }] }"#).unwrap();
+/// let unknown = Strategies::of_policy(&policy, &Strategy::default(), &Dlqs::default()).unwrap_err();
+/// assert_eq!(
+///     unknown.to_string(),
+///     "the policy sends order.refund to the dead-letter queue Critical, whose ARN is not set: set it in `Dlqs`"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the policy sends {message_type} to the dead-letter queue {kind:?}, whose ARN is not set: set it in `Dlqs`")]
+pub struct UnknownDlq {
+    /// The message type of the rule.
+    pub message_type: String,
+    /// The queue's purpose.
+    pub kind: DlqKind,
+}
+
+impl Strategy {
+    /// Returns this strategy with what a rule of the policy changes.
+    fn ruled_by(&self, rule: &StrategyRule, dlqs: &Dlqs) -> Result<Self, UnknownDlq> {
+        let default = Backoff::new(Span::from_secs(1), Span::from_mins(5));
+        let own = if let Wait::Backoff(backoff) = &self.wait { *backoff } else { default };
+        let exponential = Backoff {
+            base: rule.backoff_ms.unwrap_or(own.base),
+            cap: rule.backoff_ms_max.unwrap_or(own.cap),
+            jitter: rule.jitter.unwrap_or(own.jitter),
+        };
+        let changed = rule.backoff_ms.is_some() || rule.backoff_ms_max.is_some() || rule.jitter.is_some();
+        let wait = match (rule.stages_ms.is_empty(), changed) {
+            (false, _) => Wait::Stages(rule.stages_ms.clone()),
+            (true, true) => Wait::Backoff(exponential),
+            (true, false) => self.wait.clone(),
+        };
+        let unknown = |kind| UnknownDlq { message_type: rule.message_type.clone(), kind };
+        let find = |kind| dlqs.find(kind).cloned().ok_or_else(|| unknown(kind));
+        let dlq = rule.dlq.map(find).transpose()?.or_else(|| self.dlq.clone());
+        let (attempts_max, ttl) = (rule.attempts_max.or(self.attempts_max), rule.ttl_ms.or(self.ttl));
+        Ok(Self { attempts_max, wait, ttl, dlq, ..self.clone() })
+    }
+}
+
 impl Strategies {
+    /// Returns the strategies of the office's policy file. What a rule leaves open follows `default`.
+    ///
+    /// ```
+    /// # use consumer::strategy::{Dlqs, Strategies, Strategy};
+    /// # use domain::policy::Policy;
+    /// let policy = Policy::parse(r#"{ "strategies": [{ "message_type": "order.refund", "attempts_max": 9 }] }"#).unwrap();
+    /// let strategies = Strategies::of_policy(&policy, &Strategy::default(), &Dlqs::default()).unwrap();
+    /// assert_eq!(strategies.select(Some("order.refund")).attempts_max, Some(9));
+    /// assert_eq!(strategies.select(None), &Strategy::default());
+    /// ```
+    pub fn of_policy(policy: &Policy, default: &Strategy, dlqs: &Dlqs) -> Result<Self, UnknownDlq> {
+        let mut strategies = Self::new(default.clone());
+        for rule in &policy.strategies {
+            let strategy = default.ruled_by(rule, dlqs)?;
+            if rule.message_type == "*" {
+                // The first match wins, so nothing after it counts.
+                return Ok(Self { default: strategy, ..strategies });
+            }
+            strategies = strategies.with(rule.message_type.clone(), strategy);
+        }
+        Ok(strategies)
+    }
+
     /// Returns one strategy for all types.
     ///
     /// ```
@@ -203,6 +301,7 @@ impl Strategies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backoff::Jitter;
 
     #[test]
     fn stages_pass_the_queues_own_timeout_but_not_for_replayed_messages() {
@@ -236,5 +335,29 @@ mod tests {
         check(Some("A"), 9);
         check(Some(""), 9);
         check(None, 9);
+    }
+
+    #[test]
+    fn a_policy_file_makes_the_strategies() {
+        let policy = r#"{ "strategies": [
+            { "message_type": "refund", "attempts_max": 9, "stages_ms": [1000, 2000], "dlq": "critical" },
+            { "message_type": "mail", "jitter": "equal", "backoff_ms": 500, "ttl_ms": 60000, "dlq": "retry" },
+            { "message_type": "*", "backoff_ms_max": 9000, "dlq": "investigation" },
+            { "message_type": "never", "attempts_max": 1 }
+        ] }"#;
+        let policy = Policy::parse(policy).expect("a policy");
+        let arn = |name: &str| Some(QueueArn::from(name));
+        let dlqs = Dlqs { critical: arn("c"), retry: arn("r"), investigation: arn("i") };
+        let strategies = Strategies::of_policy(&policy, &Strategy::default(), &dlqs).expect("known queues");
+        let check = |message_type, attempts_max, wait: Wait, ttl: Option<i64>, dlq: &str| {
+            let (ttl, dlq) = (ttl.map(Span::from_secs), arn(dlq));
+            let expected = Strategy { attempts_max, wait, ttl, dlq, ..Strategy::default() };
+            assert_eq!(strategies.select(message_type), &expected, "{message_type:?}");
+        };
+        let backoff = |base_ms, cap_s| Backoff::new(Span::from_ms(base_ms), Span::from_secs(cap_s));
+        check(Some("refund"), Some(9), Wait::Stages([1, 2].map(Span::from_secs).to_vec()), None, "c");
+        check(Some("mail"), None, Wait::Backoff(backoff(500, 300).with_jitter(Jitter::Equal)), Some(60), "r");
+        check(Some("never"), None, Wait::Backoff(backoff(1_000, 9)), None, "i");
+        check(None, None, Wait::Backoff(backoff(1_000, 9)), None, "i");
     }
 }

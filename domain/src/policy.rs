@@ -4,8 +4,10 @@ mod bounds;
 
 pub use bounds::PolicyError;
 mod sign_in;
+mod strategy;
 
 pub use sign_in::{Revoked, SignInPolicy};
+pub use strategy::{DlqKind, Jitter, StrategyRule};
 
 use crate::id::{GroupId, QueueArn};
 use crate::impact::Severity;
@@ -41,6 +43,9 @@ pub struct Policy {
     pub replay: ReplayPolicy,
     /// How messages of each type are read; the first rule with a matching `message_type` wins.
     pub message_types: Vec<MessageTypeRule>,
+    /// What consumers do with failed messages of each type; the first rule with a matching `message_type` wins. The
+    /// office does not use it.
+    pub strategies: Vec<StrategyRule>,
     /// Classification rules, which override every table. The first match wins.
     pub class_rules: Vec<ClassRule>,
     /// Names of groups, and which variants are merged or split. The first rule that matches a group wins.
@@ -65,6 +70,7 @@ impl Default for Policy {
             gate: GatePolicy::default(),
             replay: ReplayPolicy::default(),
             message_types: Vec::new(),
+            strategies: Vec::new(),
             class_rules: Vec::new(),
             groups: Vec::new(),
             auto_approvals: Vec::new(),

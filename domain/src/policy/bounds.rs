@@ -1,9 +1,10 @@
 //! The ranges of a policy's numbers. A policy out of range would switch a protection off, or never end a wait.
 
-use super::Policy;
+use super::{Policy, StrategyRule};
 use crate::limits::{
     CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, PLAN_LETTERS_MAX, POLICY_WAIT_MAX,
-    REPLAYS_MAX_MAX, RETENTION_MAX, RETENTION_MIN, STOP_SHARE_PCT_MAX, WAVE_LETTERS_MAX,
+    RECEIVES_MAX, REPLAYS_MAX_MAX, RETENTION_MAX, RETENTION_MIN, STAGES_MAX, STOP_SHARE_PCT_MAX, VISIBILITY_S_MAX,
+    WAVE_LETTERS_MAX,
 };
 use crate::time::Span;
 use alloc::format;
@@ -60,9 +61,28 @@ impl Policy {
         for (at, rule) in self.auto_approvals.iter().enumerate() {
             within(&format!("auto_approvals[{at}].letters_max"), rule.letters_max, 0, PLAN_LETTERS_MAX)?;
         }
+        for (at, rule) in self.strategies.iter().enumerate() {
+            rule.check(at)?;
+        }
         span("retention_ms", self.retention_ms, RETENTION_MIN, RETENTION_MAX)?;
         // A value below the minimum that is kept anyway is documented, and stays allowed.
         self.delivered_kept_ms.map_or(Ok(()), |kept| span("delivered_kept_ms", kept, Span::ZERO, DELIVERED_KEPT_MAX))
+    }
+}
+
+impl StrategyRule {
+    fn check(&self, at: usize) -> Result<(), PolicyError> {
+        let named = |setting: &str| format!("strategies[{at}].{setting}");
+        if let Some(attempts_max) = self.attempts_max {
+            within(&named("attempts_max"), attempts_max, 1, RECEIVES_MAX)?;
+        }
+        within(&named("stages_ms.length"), self.stages_ms.len() as i128, 0, STAGES_MAX)?;
+        let waits = [("backoff_ms", self.backoff_ms), ("backoff_ms_max", self.backoff_ms_max)];
+        let waits = waits.into_iter().filter_map(|(setting, wait)| Some((setting, wait?)));
+        for (setting, wait) in waits.chain(self.stages_ms.iter().map(|stage| ("stages_ms", *stage))) {
+            span(&named(setting), wait, Span::ZERO, Span::from_secs(VISIBILITY_S_MAX))?;
+        }
+        self.ttl_ms.map_or(Ok(()), |ttl| span(&named("ttl_ms"), ttl, Span::ZERO, RETENTION_MAX))
     }
 }
 
@@ -103,6 +123,14 @@ mod tests {
             (
                 r#"{"auto_approvals":[{"name":"a","classes":[],"letters_max":1000001}]}"#,
                 "auto_approvals[0].letters_max is 1000001; it must be between 0 and 1000000",
+            ),
+            (
+                r#"{"strategies":[{"message_type":"*","attempts_max":0}]}"#,
+                "strategies[0].attempts_max is 0; it must be between 1 and 1000",
+            ),
+            (
+                r#"{"strategies":[{"message_type":"*"},{"stages_ms":[1,43200001]}]}"#,
+                "strategies[1].stages_ms is 43200001; it must be between 0 and 43200000",
             ),
         ];
         for (text, expected) in rows {

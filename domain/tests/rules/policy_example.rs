@@ -11,6 +11,7 @@ fn the_example_is_a_policy_and_shows_the_defaults() {
         (default.gate, default.replay, default.retention_ms)
     );
     assert_eq!(example.message_types.len(), 1);
+    assert_eq!(example.strategies.len(), 1);
     assert_eq!(example.class_rules.len(), 1);
     assert_eq!(example.groups.len(), 1);
     assert_eq!(example.auto_approvals.len(), 1);

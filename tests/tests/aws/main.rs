@@ -3,5 +3,6 @@
 mod consumers;
 mod office;
 mod open;
+mod once;
 mod queue;
 mod store;

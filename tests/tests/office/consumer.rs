@@ -3,6 +3,7 @@
 mod batches;
 mod faults;
 mod receipts;
+mod resilience;
 mod world;
 
 use async_trait::async_trait;
@@ -106,7 +107,7 @@ async fn a_panic_fails_its_message_and_not_the_loop() {
     let world = World::new(1).await;
     world.send(content("panic")).await;
     let mut running = world.run(ByBody);
-    let (_, Outcome::DeadLettered { failure }) = running.next().await else { panic!("it should be dead") };
+    let (_, Outcome::DeadLettered { failure, .. }) = running.next().await else { panic!("it should be dead") };
     assert_eq!((failure.class, failure.message.as_str()), (Class::Unknown, "this order is broken"));
     world.send(content("good")).await;
     assert_eq!(running.next().await, ("good".into(), Outcome::Handled));
@@ -121,7 +122,7 @@ async fn a_handler_that_outlasts_the_visibility_timeout_is_cancelled() {
     let world = World::with(1, "", Span::from_secs(1)).await;
     world.send(content("slow")).await;
     let mut running = world.run(ByBody);
-    let (_, Outcome::DeadLettered { failure }) = running.next().await else { panic!("it should be dead") };
+    let (_, Outcome::DeadLettered { failure, .. }) = running.next().await else { panic!("it should be dead") };
     assert_eq!((failure.class, failure.error_type.as_str()), (Class::Transient, "consumer::HandlerTimeout"));
     running.shut_down().await;
 }

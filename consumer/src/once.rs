@@ -1,0 +1,264 @@
+//! Idempotency: does the work of a message once, however often the message is delivered.
+//!
+//! [`Once::run`] claims a key, does the work, and keeps its result. A second delivery gets the result; a delivery while
+//! the first is still at work fails as transient and comes back later. A claim has a time limit, so that a crash does not
+//! block the key for ever.
+//!
+//! **What it cannot do**: if the process dies between the work and the record of it, the work is done again after the
+//! claim's time limit. Where the work is in the same database, let both be one transaction instead:
+//! `sqlite::insert_once` with the feature `sqlite`. Where it is a call to another service, pass the key on to it.
+
+use crate::config::system_now;
+use crate::failure::Failure;
+use async_trait::async_trait;
+use domain::time::{Span, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+/// The longest key, bytes: DynamoDB allows 2,048 for a partition key; half of it leaves room for a prefix.
+pub const KEY_BYTES_MAX: usize = 1_024;
+/// The longest kept result as JSON, bytes. DynamoDB's items have at most 400 KB; a result is an answer, not a payload.
+pub const RESULT_BYTES_MAX: usize = 64 * 1024;
+
+/// The answer to a claim.
+///
+/// ```
+/// use consumer::once::Claim;
+///
+/// let taken = Claim::Done { result: "7".into() };
+/// assert_ne!(taken, Claim::Fresh);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// The key was free: do the work.
+    Fresh,
+    /// Another process holds the key, until this time at the latest.
+    InProgress {
+        /// The end of its claim.
+        until: Timestamp,
+    },
+    /// The work was done.
+    Done {
+        /// Its result as JSON.
+        result: String,
+    },
+}
+
+/// The store of keys did not answer.
+///
+/// ```
+/// use consumer::once::StoreError;
+///
+/// assert_eq!(StoreError::new("disk full").to_string(), "the store of idempotency keys did not answer");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[error("the store of idempotency keys did not answer")]
+pub struct StoreError {
+    #[source]
+    source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+impl StoreError {
+    /// Returns the error with its cause.
+    ///
+    /// ```
+    /// # use consumer::once::StoreError;
+    /// let error = StoreError::new("the table is missing");
+    /// # let _ = error;
+    /// ```
+    pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self { source: source.into() }
+    }
+}
+
+/// A claim to make.
+///
+/// ```
+/// use consumer::once::Claiming;
+/// use domain::time::Timestamp;
+///
+/// let at = Timestamp::from_ms;
+/// let claiming = Claiming { key: "order-7", token: "a1", now: at(0), until: at(30_000), expires_at: at(86_400_000) };
+/// assert_eq!(claiming.key, "order-7");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Claiming<'a> {
+    /// The key, at most [`KEY_BYTES_MAX`] bytes.
+    pub key: &'a str,
+    /// Tells this claim from every other one on the same key.
+    pub token: &'a str,
+    /// The current time.
+    pub now: Timestamp,
+    /// When others may claim the key again, if the work was not recorded as done.
+    pub until: Timestamp,
+    /// When the record may be deleted.
+    pub expires_at: Timestamp,
+}
+
+/// A store of keys. `SqliteStore` and `DynamoStore` pass one conformance suite.
+///
+/// A claim succeeds if the key is unknown, if its record has expired, or if the claim on it has ended without a result.
+///
+/// ```
+/// use consumer::once::{Claim, Claiming, OnceStore, StoreError};
+///
+/// async fn is_free(store: &dyn OnceStore, claiming: &Claiming<'_>) -> Result<bool, StoreError> {
+///     Ok(store.claim(claiming).await? == Claim::Fresh)
+/// }
+/// ```
+#[async_trait]
+pub trait OnceStore: Send + Sync {
+    /// Claims a key, or tells who has it. Atomic: of any number of concurrent claims one is fresh.
+    async fn claim(&self, claiming: &Claiming<'_>) -> Result<Claim, StoreError>;
+
+    /// Records the result. Returns false if the claim has ended and another one has taken the key.
+    async fn complete(&self, key: &str, token: &str, result: &str, expires_at: Timestamp) -> Result<bool, StoreError>;
+
+    /// Gives the key back after failed work. Does nothing if another claim has taken it.
+    async fn release(&self, key: &str, token: &str) -> Result<(), StoreError>;
+}
+
+/// The result of work, and whether it was done now.
+///
+/// ```
+/// use consumer::once::Done;
+///
+/// let repeated = Done { value: 7, repeated: true };
+/// assert_eq!(repeated.value, 7);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done<T> {
+    /// The result.
+    pub value: T,
+    /// Whether an earlier delivery did the work.
+    pub repeated: bool,
+}
+
+/// Does work once per key.
+///
+/// ```no_run
+/// use consumer::once::{Once, OnceStore};
+/// use consumer::{Failure, Span};
+/// use std::sync::Arc;
+///
+/// # async fn charge(order: u64) -> Result<String, Failure> { Ok(order.to_string()) }
+/// async fn handle(store: Arc<dyn OnceStore>, order: u64) -> Result<(), Failure> {
+///     let once = Once::new(store, Span::from_secs(30));
+///     let paid = once.run(&format!("charge-{order}"), Span::from_days(15), charge(order)).await?;
+///     tracing::info!(payment = paid.value, repeated = paid.repeated, "paid");
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Once {
+    store: Arc<dyn OnceStore>,
+    claim_max: Span,
+    now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl Once {
+    /// Returns a runner whose claims last `claim_max`: longer than the work ever takes, for example the handler's time
+    /// limit, or the remaining time of a Lambda invocation.
+    ///
+    /// ```
+    /// # use consumer::once::{Once, OnceStore};
+    /// # use consumer::Span;
+    /// # fn of(store: std::sync::Arc<dyn OnceStore>) {
+    /// let once = Once::new(store, Span::from_secs(30));
+    /// # let _ = once; }
+    /// ```
+    pub fn new(store: Arc<dyn OnceStore>, claim_max: Span) -> Self {
+        Self { store, claim_max, now: Arc::new(system_now) }
+    }
+
+    /// Reads another clock, for tests.
+    ///
+    /// ```
+    /// # use consumer::once::{Once, OnceStore};
+    /// # use consumer::{Span, Timestamp};
+    /// # fn of(store: std::sync::Arc<dyn OnceStore>) {
+    /// let once = Once::new(store, Span::from_secs(30)).with_clock(|| Timestamp::from_ms(7));
+    /// # let _ = once; }
+    /// ```
+    #[must_use]
+    pub fn with_clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.now = Arc::new(now);
+        self
+    }
+
+    /// Does the work unless it was done before; keeps its result for `ttl`, which must be longer than a message can
+    /// come back: the queue's retention plus that of its dead-letter queue.
+    ///
+    /// While another process is at work on the key, the failure is transient with its end as `retry_after`. Work that
+    /// fails gives the key back. A work future that is dropped keeps the key until the claim ends.
+    ///
+    /// ```no_run
+    /// # use consumer::once::{Done, Once};
+    /// # use consumer::{Failure, Span};
+    /// # async fn example(once: Once) -> Result<(), Failure> {
+    /// let Done { value, .. } = once.run("order-7", Span::from_days(15), async { Ok::<_, Failure>(7) }).await?;
+    /// assert_eq!(value, 7);
+    /// # Ok(()) }
+    /// ```
+    pub async fn run<T: Serialize + DeserializeOwned>(
+        &self,
+        key: &str,
+        ttl: Span,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<Done<T>, Failure> {
+        if key.is_empty() || key.len() > KEY_BYTES_MAX {
+            let text = format!("an idempotency key has 1 to {KEY_BYTES_MAX} bytes, not {}", key.len());
+            return Err(Failure::permanent("consumer::once::KeyLength", text));
+        }
+        let token = format!("{:016x}", crate::config::system_entropy());
+        let now = (self.now)();
+        let (until, expires_at) = (now.plus(self.claim_max), now.plus(ttl.max(self.claim_max)));
+        let claiming = Claiming { key, token: &token, now, until, expires_at };
+        match self.store.claim(&claiming).await.map_err(unanswered)? {
+            Claim::Done { result } => return Ok(Done { value: parse(&result)?, repeated: true }),
+            Claim::InProgress { until } => return Err(in_progress(key, until.since(now))),
+            Claim::Fresh => {}
+        }
+        let value = match work.await {
+            Ok(value) => value,
+            Err(failure) => {
+                if let Err(error) = self.store.release(key, &token).await {
+                    tracing::warn!(key, cause = ?std::error::Error::source(&error), "the key stays claimed: {error}");
+                }
+                return Err(failure);
+            }
+        };
+        let expires_at = (self.now)().plus(ttl);
+        if !self.store.complete(key, &token, &print(&value)?, expires_at).await.map_err(unanswered)? {
+            tracing::error!(
+                key,
+                "the work took longer than its claim, and was taken over: it may have been done twice"
+            );
+        }
+        Ok(Done { value, repeated: false })
+    }
+}
+
+fn in_progress(key: &str, left: Span) -> Failure {
+    let text = format!("the work for key {key} is in progress elsewhere for at most another {} ms", left.as_ms());
+    Failure::transient("consumer::once::InProgress", text).with_retry_after(left.max(Span::ZERO))
+}
+
+fn unanswered(error: StoreError) -> Failure {
+    Failure::capture(domain::reading::Class::Transient, &error)
+}
+
+fn parse<T: DeserializeOwned>(result: &str) -> Result<T, Failure> {
+    serde_json::from_str(result).map_err(|error| Failure::capture(domain::reading::Class::Permanent, &error))
+}
+
+fn print<T: Serialize>(value: &T) -> Result<String, Failure> {
+    let json = serde_json::to_string(value);
+    let json = json.map_err(|error| Failure::capture(domain::reading::Class::Permanent, &error))?;
+    if json.len() > RESULT_BYTES_MAX {
+        let text = format!("the result to keep has {} bytes; at most {RESULT_BYTES_MAX} are kept", json.len());
+        return Err(Failure::permanent("consumer::once::ResultSize", text));
+    }
+    Ok(json)
+}
