@@ -1,10 +1,10 @@
 //! Idempotency keys in DynamoDB (feature `dynamodb`).
 //!
-//! One item per key, one conditional write per claim and one per result. The table needs the partition key `key`
+//! One item per key, one conditional write for its lease and one for its result. The table needs the partition key `key`
 //! (string) and, so that items disappear, DynamoDB's time to live on `ttl_s`. Its deletes may be two days late, so every
 //! condition compares `expires_at_ms` itself.
 
-use crate::once::{Claim, Claiming, OnceStore, StoreError};
+use crate::once::{Lease, Leasing, OnceStore, StoreError};
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
@@ -21,8 +21,8 @@ pub const KEY: &str = "key";
 /// The name of the attribute for DynamoDB's time to live, seconds.
 pub const TTL: &str = "ttl_s";
 
-/// A claim succeeds on a free key, on an expired record, and on an ended claim without a result.
-const CLAIMABLE: &str =
+/// A lease is granted on a free key, on an expired record, and on an ended lease without a result.
+const LEASABLE: &str =
     "attribute_not_exists(#key) OR expires_at_ms <= :now OR (attribute_not_exists(#result) AND until_ms <= :now)";
 
 /// A table of idempotency keys.
@@ -44,7 +44,7 @@ pub struct DynamoStore {
 }
 
 impl DynamoStore {
-    /// Returns the store on this table. The client must retry lost answers, as the SDK's standard mode does: a claim
+    /// Returns the store on this table. The client must retry lost answers, as the SDK's standard mode does: a lease
     /// whose answer was lost is found as its own.
     ///
     /// ```no_run
@@ -69,11 +69,11 @@ impl DynamoStore {
         Self::new(Client::from_conf(config.into()), table)
     }
 
-    /// Reads the record that refused a claim. If it has gone meanwhile, the key is about to be free.
-    async fn read(&self, claiming: &Claiming<'_>) -> Result<Claim, StoreError> {
-        let request = self.client.get_item().table_name(&self.table).key(KEY, text(claiming.key)).consistent_read(true);
+    /// Reads the record that refused a lease. If it has gone meanwhile, the key is about to be free.
+    async fn read(&self, leasing: &Leasing<'_>) -> Result<Lease, StoreError> {
+        let request = self.client.get_item().table_name(&self.table).key(KEY, text(leasing.key)).consistent_read(true);
         let found = request.send().await.map_err(failed)?.item;
-        Ok(found.map_or(Claim::InProgress { until: claiming.now }, |item| refused(&item, claiming.token)))
+        Ok(found.map_or(Lease::InProgress { until: leasing.now }, |item| refused(&item, leasing.token)))
     }
 
     /// Creates the table, on demand and without time to live: for tests and trials. A deployed table belongs into the
@@ -106,18 +106,18 @@ fn seconds(moment: Timestamp) -> AttributeValue {
     AttributeValue::N(Span::from_ms(moment.as_ms()).as_secs_up().to_string())
 }
 
-/// Reads the record that refused a claim.
-fn refused(item: &HashMap<String, AttributeValue>, token: &str) -> Claim {
+/// Reads the record that refused a lease.
+fn refused(item: &HashMap<String, AttributeValue>, token: &str) -> Lease {
     let field = |name: &str| item.get(name);
     if let Some(result) = field("result").and_then(|value| value.as_s().ok()) {
-        return Claim::Done { result: result.clone() };
+        return Lease::Done { result: result.clone() };
     }
-    // The claim had taken effect, and its answer was lost.
+    // The lease had taken effect, and its answer was lost.
     if field("token").and_then(|value| value.as_s().ok()).is_some_and(|found| found == token) {
-        return Claim::Fresh;
+        return Lease::Granted;
     }
     let until = field("until_ms").and_then(|value| value.as_n().ok()).and_then(|ms| ms.parse().ok());
-    Claim::InProgress { until: Timestamp::from_ms(until.unwrap_or(i64::MAX)) }
+    Lease::InProgress { until: Timestamp::from_ms(until.unwrap_or(i64::MAX)) }
 }
 
 fn failed<E: std::error::Error + Send + Sync + 'static>(error: SdkError<E>) -> StoreError
@@ -129,27 +129,27 @@ where
 
 #[async_trait]
 impl OnceStore for DynamoStore {
-    async fn claim(&self, claiming: &Claiming<'_>) -> Result<Claim, StoreError> {
-        let request = self.client.put_item().table_name(&self.table).condition_expression(CLAIMABLE);
+    async fn lease(&self, leasing: &Leasing<'_>) -> Result<Lease, StoreError> {
+        let request = self.client.put_item().table_name(&self.table).condition_expression(LEASABLE);
         let request = request
             .expression_attribute_names("#key", KEY)
             .expression_attribute_names("#result", "result")
-            .expression_attribute_values(":now", number(claiming.now))
+            .expression_attribute_values(":now", number(leasing.now))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .item(KEY, text(claiming.key))
-            .item("token", text(claiming.token))
-            .item("until_ms", number(claiming.until))
-            .item("expires_at_ms", number(claiming.expires_at))
-            .item(TTL, seconds(claiming.expires_at));
+            .item(KEY, text(leasing.key))
+            .item("token", text(leasing.token))
+            .item("until_ms", number(leasing.until))
+            .item("expires_at_ms", number(leasing.expires_at))
+            .item(TTL, seconds(leasing.expires_at));
         let error = match request.send().await {
-            Ok(_) => return Ok(Claim::Fresh),
+            Ok(_) => return Ok(Lease::Granted),
             Err(error) => error,
         };
         match error.as_service_error() {
             Some(PutItemError::ConditionalCheckFailedException(check)) => match check.item() {
-                Some(item) => Ok(refused(item, claiming.token)),
+                Some(item) => Ok(refused(item, leasing.token)),
                 // An endpoint that does not return the old item.
-                None => self.read(claiming).await,
+                None => self.read(leasing).await,
             },
             _ => Err(failed(error)),
         }

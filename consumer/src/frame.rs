@@ -8,6 +8,11 @@ use std::fmt;
 use std::panic::Location;
 
 /// One frame of a failure's stack.
+///
+/// ```
+/// let frame = consumer::here!();
+/// assert!(frame.line > 0 && frame.to_string().contains(&frame.file));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The function with its module path; `<unknown>` if only the location is known.
@@ -23,12 +28,22 @@ pub struct Frame {
 impl Frame {
     /// Returns the frame that [`here!`](crate::here) records. `marker` is the type name of a function declared inside
     /// the function that the frame is for: a macro cannot learn that function's name in another way.
+    ///
+    /// ```
+    /// # use consumer::Frame;
+    /// assert_eq!(Frame::from_marker("orders::pay::marker", "pay.rs", 7, 5).function, "orders::pay");
+    /// ```
     pub fn from_marker(marker: &str, file: &str, line: u32, column: u32) -> Self {
         let function = marker.strip_suffix("::marker").unwrap_or(marker);
         Self { function: plain_name(function), file: file.into(), line, column }
     }
 
     /// Returns a frame with a known location and an unknown function.
+    ///
+    /// ```
+    /// # use consumer::Frame;
+    /// assert_eq!(Frame::from_location(std::panic::Location::caller()).function, "<unknown>");
+    /// ```
     pub fn from_location(location: &Location<'_>) -> Self {
         Self {
             function: "<unknown>".into(),

@@ -1,25 +1,34 @@
-//! A library for SQS consumers: error stamps on dead letters, retries with full jitter, early dead-lettering.
+//! A library for SQS consumers: retries that do not feed an outage, dead letters that say why, and work done once.
 //!
 //! Implement [`Handler`] for one message. [`Consumer::run`] receives messages, calls the handler, and then:
 //!
 //! * deletes the message on success;
 //! * on a [`Class::Permanent`] failure sends a copy with an error stamp to the dead-letter queue, then deletes the
 //!   message;
-//! * on a [`Class::Transient`] or [`Class::Unknown`] failure makes the message visible again after a backoff with full
-//!   jitter. On the last receive that the queue's redrive policy allows, it dead-letters the message with a stamp
-//!   instead, so that every dead letter carries its error;
+//! * on a [`Class::Transient`] or [`Class::Unknown`] failure makes the message visible again after a wait, as its
+//!   [`strategy`] says. On the last receive it dead-letters the message with a stamp instead, so that every dead letter
+//!   carries its error;
+//! * dead-letters at once what has failed on three different instances, and unhandled what is past its time to live;
 //! * treats a panic as a failure of that message; the loop keeps running;
 //! * sends a receipt to the Dead Letter Office for each handled message that a replay had sent, if
 //!   [`ConsumerConfig::receipts`] names a queue.
 //!
 //! On AWS Lambda the event source mapping receives and deletes; use [`Consumer::handle_batch`] there.
 //!
+//! Class and category come from the office's own reader: a rule of [`ConsumerConfig::policy`] first, then what the
+//! handler says, then the error itself.
+//!
+//! # Inside a handler
+//!
+//! * [`dependency::Dependency`]: circuit breaker, retry budget and time limit around calls to one service;
+//! * [`retry`]: repeats a call in process, for milliseconds to seconds;
+//! * [`once`]: does work once per key, however often its message is delivered.
+//!
 //! # The stamp
 //!
-//! The stamp is the message attribute `dlo.failure`: JSON with the error's type, message and stack, its class, the
-//! consumer's name and version, the number of attempts, and the times of the first receive and of the failure. The
-//! body and all other attributes stay as they were. A message with ten attributes, or of nearly 1 MiB, has no room
-//! for a stamp: the queue's own redrive policy then dead-letters it without one.
+//! The stamp is the message attribute `dlo.failure`: JSON of the reader's [`Stamp`](domain::read::Stamp) and of
+//! [`StampContext`], at most 16 KiB. The body and all other attributes stay as they were. A message with ten attributes,
+//! or of nearly 1 MiB, has no room for a stamp: the queue's own redrive policy then dead-letters it without one.
 //!
 //! # Example
 //!
@@ -53,8 +62,8 @@
 //!
 //! # Limits
 //!
-//! A handler must finish within nine tenths of the queue's visibility timeout. The consumer does not extend the
-//! timeout for slow handlers.
+//! A handler must finish within nine tenths of the queue's visibility timeout, unless [`ConsumerConfig::handler_max`]
+//! allows it longer; then the consumer extends the timeout while the handler runs.
 #![deny(missing_docs)]
 
 pub mod attempts;
@@ -102,3 +111,8 @@ pub use panic::guard;
 pub use queue;
 pub use run::{Consumer, Handler};
 pub use stamp::StampContext;
+
+/// Compiles and runs the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

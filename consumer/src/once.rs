@@ -1,11 +1,11 @@
 //! Idempotency: does the work of a message once, however often the message is delivered.
 //!
-//! [`Once::run`] claims a key, does the work, and keeps its result. A second delivery gets the result; a delivery while
-//! the first is still at work fails as transient and comes back later. A claim has a time limit, so that a crash does not
+//! [`Once::run`] leases a key, does the work, and keeps its result. A second delivery gets the result; a delivery while
+//! the first is still at work fails as transient and comes back later. A lease has a time limit, so that a crash does not
 //! block the key for ever.
 //!
 //! **What it cannot do**: if the process dies between the work and the record of it, the work is done again after the
-//! claim's time limit. Where the work is in the same database, let both be one transaction instead:
+//! lease's time limit. Where the work is in the same database, let both be one transaction instead:
 //! `sqlite::insert_once` with the feature `sqlite`. Where it is a call to another service, pass the key on to it.
 
 use crate::config::system_now;
@@ -21,21 +21,21 @@ pub const KEY_BYTES_MAX: usize = 1_024;
 /// The longest kept result as JSON, bytes. DynamoDB's items have at most 400 KB; a result is an answer, not a payload.
 pub const RESULT_BYTES_MAX: usize = 64 * 1024;
 
-/// The answer to a claim.
+/// The answer to a request for a lease.
 ///
 /// ```
-/// use consumer::once::Claim;
+/// use consumer::once::Lease;
 ///
-/// let taken = Claim::Done { result: "7".into() };
-/// assert_ne!(taken, Claim::Fresh);
+/// let taken = Lease::Done { result: "7".into() };
+/// assert_ne!(taken, Lease::Granted);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claim {
+pub enum Lease {
     /// The key was free: do the work.
-    Fresh,
+    Granted,
     /// Another process holds the key, until this time at the latest.
     InProgress {
-        /// The end of its claim.
+        /// The end of its lease.
         until: Timestamp,
     },
     /// The work was done.
@@ -72,25 +72,25 @@ impl StoreError {
     }
 }
 
-/// A claim to make.
+/// A request for a lease.
 ///
 /// ```
-/// use consumer::once::Claiming;
+/// use consumer::once::Leasing;
 /// use domain::time::Timestamp;
 ///
 /// let at = Timestamp::from_ms;
-/// let claiming = Claiming { key: "order-7", token: "a1", now: at(0), until: at(30_000), expires_at: at(86_400_000) };
-/// assert_eq!(claiming.key, "order-7");
+/// let leasing = Leasing { key: "order-7", token: "a1", now: at(0), until: at(30_000), expires_at: at(86_400_000) };
+/// assert_eq!(leasing.key, "order-7");
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Claiming<'a> {
+pub struct Leasing<'a> {
     /// The key, at most [`KEY_BYTES_MAX`] bytes.
     pub key: &'a str,
-    /// Tells this claim from every other one on the same key.
+    /// Tells this lease from every other one on the same key.
     pub token: &'a str,
     /// The current time.
     pub now: Timestamp,
-    /// When others may claim the key again, if the work was not recorded as done.
+    /// When others may lease the key again, if the work was not recorded as done.
     pub until: Timestamp,
     /// When the record may be deleted.
     pub expires_at: Timestamp,
@@ -98,24 +98,24 @@ pub struct Claiming<'a> {
 
 /// A store of keys. `SqliteStore` and `DynamoStore` pass one conformance suite.
 ///
-/// A claim succeeds if the key is unknown, if its record has expired, or if the claim on it has ended without a result.
+/// A lease is granted if the key is unknown, if its record has expired, or if the lease on it has ended without a result.
 ///
 /// ```
-/// use consumer::once::{Claim, Claiming, OnceStore, StoreError};
+/// use consumer::once::{Lease, Leasing, OnceStore, StoreError};
 ///
-/// async fn is_free(store: &dyn OnceStore, claiming: &Claiming<'_>) -> Result<bool, StoreError> {
-///     Ok(store.claim(claiming).await? == Claim::Fresh)
+/// async fn is_free(store: &dyn OnceStore, leasing: &Leasing<'_>) -> Result<bool, StoreError> {
+///     Ok(store.lease(leasing).await? == Lease::Granted)
 /// }
 /// ```
 #[async_trait]
 pub trait OnceStore: Send + Sync {
-    /// Claims a key, or tells who has it. Atomic: of any number of concurrent claims one is fresh.
-    async fn claim(&self, claiming: &Claiming<'_>) -> Result<Claim, StoreError>;
+    /// Leases a key, or tells who has it. Atomic: of any number of concurrent leases one is granted.
+    async fn lease(&self, leasing: &Leasing<'_>) -> Result<Lease, StoreError>;
 
-    /// Records the result. Returns false if the claim has ended and another one has taken the key.
+    /// Records the result. Returns false if the lease has ended and another one has taken the key.
     async fn complete(&self, key: &str, token: &str, result: &str, expires_at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Gives the key back after failed work. Does nothing if another claim has taken it.
+    /// Gives the key back after failed work. Does nothing if another lease has taken it.
     async fn release(&self, key: &str, token: &str) -> Result<(), StoreError>;
 }
 
@@ -153,12 +153,12 @@ pub struct Done<T> {
 #[derive(Clone)]
 pub struct Once {
     store: Arc<dyn OnceStore>,
-    claim_max: Span,
+    lease_max: Span,
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
 impl Once {
-    /// Returns a runner whose claims last `claim_max`: longer than the work ever takes, for example the handler's time
+    /// Returns a runner whose leases last `lease_max`: longer than the work ever takes, for example the handler's time
     /// limit, or the remaining time of a Lambda invocation.
     ///
     /// ```
@@ -168,8 +168,8 @@ impl Once {
     /// let once = Once::new(store, Span::from_secs(30));
     /// # let _ = once; }
     /// ```
-    pub fn new(store: Arc<dyn OnceStore>, claim_max: Span) -> Self {
-        Self { store, claim_max, now: Arc::new(system_now) }
+    pub fn new(store: Arc<dyn OnceStore>, lease_max: Span) -> Self {
+        Self { store, lease_max, now: Arc::new(system_now) }
     }
 
     /// Reads another clock, for tests.
@@ -191,7 +191,7 @@ impl Once {
     /// come back: the queue's retention plus that of its dead-letter queue.
     ///
     /// While another process is at work on the key, the failure is transient with its end as `retry_after`. Work that
-    /// fails gives the key back. A work future that is dropped keeps the key until the claim ends.
+    /// fails gives the key back. A work future that is dropped keeps the key until the lease ends.
     ///
     /// ```no_run
     /// # use consumer::once::{Done, Once};
@@ -213,18 +213,18 @@ impl Once {
         }
         let token = format!("{:016x}", crate::config::system_entropy());
         let now = (self.now)();
-        let (until, expires_at) = (now.plus(self.claim_max), now.plus(ttl.max(self.claim_max)));
-        let claiming = Claiming { key, token: &token, now, until, expires_at };
-        match self.store.claim(&claiming).await.map_err(unanswered)? {
-            Claim::Done { result } => return Ok(Done { value: parse(&result)?, repeated: true }),
-            Claim::InProgress { until } => return Err(in_progress(key, until.since(now))),
-            Claim::Fresh => {}
+        let (until, expires_at) = (now.plus(self.lease_max), now.plus(ttl.max(self.lease_max)));
+        let leasing = Leasing { key, token: &token, now, until, expires_at };
+        match self.store.lease(&leasing).await.map_err(unanswered)? {
+            Lease::Done { result } => return Ok(Done { value: parse(&result)?, repeated: true }),
+            Lease::InProgress { until } => return Err(in_progress(key, until.since(now))),
+            Lease::Granted => {}
         }
         let value = match work.await {
             Ok(value) => value,
             Err(failure) => {
                 if let Err(error) = self.store.release(key, &token).await {
-                    tracing::warn!(key, cause = ?std::error::Error::source(&error), "the key stays claimed: {error}");
+                    tracing::warn!(key, cause = ?std::error::Error::source(&error), "the key stays leased: {error}");
                 }
                 return Err(failure);
             }
@@ -233,7 +233,7 @@ impl Once {
         if !self.store.complete(key, &token, &print(&value)?, expires_at).await.map_err(unanswered)? {
             tracing::error!(
                 key,
-                "the work took longer than its claim, and was taken over: it may have been done twice"
+                "the work took longer than its lease, and was taken over: it may have been done twice"
             );
         }
         Ok(Done { value, repeated: false })

@@ -66,8 +66,8 @@ fn text(payload: &(dyn Any + Send)) -> String {
 
 /// Runs a pure calculation and returns a panic in it as a failure of `class`.
 ///
-/// A panic that reaches the consumer is of class unknown. If the same input always panics, as in a calculation, the
-/// handler can say so here. `function` names the innermost frame. Do not use data that `work` changed after a panic.
+/// A panic that reaches the consumer is classified by its text: an `unwrap` of a transient error is transient, anything
+/// else is a bug and permanent. If the handler knows better, it can say so here. `function` names the innermost frame. Do not use data that `work` changed after a panic.
 ///
 /// ```
 /// use consumer::{Class, guard};

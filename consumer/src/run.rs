@@ -58,6 +58,15 @@ pub struct Consumer {
 
 impl Consumer {
     /// Creates a consumer that passes the messages of `config.queue` to `handler`.
+    ///
+    /// ```
+    /// # use consumer::{Consumer, ConsumerConfig, Handler, queue::Queue};
+    /// # use std::sync::Arc;
+    /// fn consumer(queue: Arc<dyn Queue>, handler: Arc<dyn Handler>) -> Consumer {
+    ///     let main = "arn:aws:sqs:eu-west-1:111122223333:orders".into();
+    ///     Consumer::new(ConsumerConfig::new(main, "orders", || "7".into()), queue, handler)
+    /// }
+    /// ```
     pub fn new(config: ConsumerConfig, queue: Arc<dyn Queue>, handler: Arc<dyn Handler>) -> Self {
         let load = Arc::new(Load::new(&config));
         Self { config: Arc::new(config), queue, handler, load }
@@ -67,6 +76,17 @@ impl Consumer {
     /// Errors never end it: calls to a failing queue are repeated with backoff.
     ///
     /// [`ConsumerConfig::cancel_receive`] and [`ConsumerConfig::drain_max`] limit how long the shutdown takes.
+    ///
+    /// ```no_run
+    /// # use consumer::Consumer;
+    /// async fn until_ctrl_c(consumer: Consumer) -> std::io::Result<()> {
+    ///     let (close, shutdown) = tokio::sync::watch::channel(false);
+    ///     let running = tokio::spawn(consumer.run(shutdown));
+    ///     tokio::signal::ctrl_c().await?;
+    ///     close.send_replace(true);
+    ///     Ok(running.await?)
+    /// }
+    /// ```
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let (deletes, to_delete) = mpsc::channel(self.config.concurrency.max(BATCH_ENTRIES_MAX));
         let (receipts, to_send) = mpsc::channel(WAITING_MAX);

@@ -1,7 +1,7 @@
 //! Idempotency keys and the log of attempts in SQLite, for consumers on one machine (feature `sqlite`).
 
 use crate::attempts::{ATTEMPTS_KEPT, Attempt, AttemptLog, LogError};
-use crate::once::{Claim, Claiming, OnceStore, StoreError};
+use crate::once::{Lease, Leasing, OnceStore, StoreError};
 use async_trait::async_trait;
 use domain::id::MessageId;
 use domain::time::Timestamp;
@@ -21,7 +21,7 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS attempt (message_id TEXT NOT NULL, n INTEGER PRIMARY KEY, attempt TEXT NOT NULL) STRICT;
     CREATE INDEX IF NOT EXISTS attempt_by_message ON attempt (message_id);
 ";
-/// Expired records that one claim deletes at most, so that no claim is slow.
+/// Expired records that one request for a lease deletes at most, so that none is slow.
 const EXPIRED_MAX: u32 = 10;
 
 /// A file with idempotency keys and attempts. Clones share the connection.
@@ -154,10 +154,10 @@ fn forget_expired(transaction: &Transaction<'_>, key: &str, now: Timestamp) -> r
 
 #[async_trait]
 impl OnceStore for SqliteStore {
-    async fn claim(&self, claiming: &Claiming<'_>) -> Result<Claim, StoreError> {
-        let (key, token) = (claiming.key.to_owned(), claiming.token.to_owned());
-        let Claiming { now, until, expires_at, .. } = *claiming;
-        let claim = self.transact(move |transaction| {
+    async fn lease(&self, leasing: &Leasing<'_>) -> Result<Lease, StoreError> {
+        let (key, token) = (leasing.key.to_owned(), leasing.token.to_owned());
+        let Leasing { now, until, expires_at, .. } = *leasing;
+        let lease = self.transact(move |transaction| {
             forget_expired(transaction, &key, now)?;
             let inserted = transaction.execute(
                 "INSERT INTO once (key, token, until_ms, expires_at_ms) VALUES (?1, ?2, ?3, ?4)
@@ -165,16 +165,16 @@ impl OnceStore for SqliteStore {
                 params![key, token, until.as_ms(), expires_at.as_ms()],
             )?;
             if inserted == 1 {
-                return Ok(Claim::Fresh);
+                return Ok(Lease::Granted);
             }
             transaction.query_row("SELECT until_ms, result FROM once WHERE key = ?1", [key], |row| {
                 let until = Timestamp::from_ms(row.get(0)?);
                 Ok(row
                     .get::<_, Option<String>>(1)?
-                    .map_or(Claim::InProgress { until }, |result| Claim::Done { result }))
+                    .map_or(Lease::InProgress { until }, |result| Lease::Done { result }))
             })
         });
-        claim.await.map_err(StoreError::new)
+        lease.await.map_err(StoreError::new)
     }
 
     async fn complete(&self, key: &str, token: &str, result: &str, expires_at: Timestamp) -> Result<bool, StoreError> {

@@ -53,6 +53,8 @@ pub struct Outcome {
     pub recovery_s: usize,
     pub dead: u32,
     pub handled: u32,
+    /// Messages that wait for a retry when the simulation ends.
+    pub waiting: u32,
 }
 
 /// A message at work, ordered by its next attempt, then by its number.
@@ -88,14 +90,16 @@ struct World {
     tenths: Vec<u32>,
     dead: u32,
     handled: u32,
+    waiting: u32,
 }
 
 /// Runs one setup.
 pub fn simulate(setup: Setup, seed: u64) -> Outcome {
     let mut world = World::new(setup, seed);
     while let Some(Reverse(attempt)) = world.due.pop() {
-        if attempt.at_ms < SECONDS as i64 * 1_000 {
-            world.step(attempt);
+        match attempt.at_ms < SECONDS as i64 * 1_000 {
+            true => world.step(attempt),
+            false => world.waiting += 1,
         }
     }
     world.outcome()
@@ -127,6 +131,7 @@ impl World {
             tenths: vec![0; SECONDS * 10],
             dead: 0,
             handled: 0,
+            waiting: 0,
         }
     }
 
@@ -189,6 +194,7 @@ impl World {
             calls: self.calls,
             dead: self.dead,
             handled: self.handled,
+            waiting: self.waiting,
         }
     }
 }

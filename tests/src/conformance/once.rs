@@ -1,6 +1,6 @@
 //! What every store of idempotency keys must do, told by `Once` on it.
 
-use consumer::once::{Claim, Claiming, Done, Once, OnceStore};
+use consumer::once::{Done, Lease, Leasing, Once, OnceStore};
 use consumer::{Class, Failure, Span, Timestamp};
 use std::future::pending;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
 const START_MS: i64 = 1_763_600_000_000;
-const CLAIM_MAX: Span = Span::from_secs(30);
+const LEASE_MAX: Span = Span::from_secs(30);
 const TTL: Span = Span::from_days(1);
 
 /// A store, a clock that only the test moves, and a count of the work done.
@@ -25,7 +25,7 @@ impl World {
 
     fn once(&self) -> Once {
         let clock = self.clock.clone();
-        Once::new(self.store.clone(), CLAIM_MAX).with_clock(move || Timestamp::from_ms(clock.load(SeqCst)))
+        Once::new(self.store.clone(), LEASE_MAX).with_clock(move || Timestamp::from_ms(clock.load(SeqCst)))
     }
 
     fn advance(&self, span: Span) {
@@ -69,7 +69,7 @@ pub async fn failed_work_gives_the_key_back(world: World) {
 }
 
 /// A second consumer waits while the first is at work, and takes over after its time.
-pub async fn a_crash_at_work_blocks_the_key_until_the_claim_ends(world: World) {
+pub async fn a_crash_at_work_blocks_the_key_until_the_lease_ends(world: World) {
     world.die_at_work("a").await;
     world.advance(Span::from_secs(10));
     let waiting = world.work("a").await.unwrap_err();
@@ -106,23 +106,23 @@ pub async fn of_many_at_once_one_does_the_work(world: World) {
     assert_eq!((first, world.done.load(SeqCst)), (1, 1));
 }
 
-/// A claim that ended in the middle of the work, and was taken over, records nothing.
-pub async fn a_claim_that_was_taken_over_records_nothing(world: World) {
+/// A lease that ended in the middle of the work, and was taken over, records nothing.
+pub async fn a_lease_that_was_taken_over_records_nothing(world: World) {
     let store = &world.store;
     let at = |s: i64| Timestamp::from_ms(START_MS).plus(Span::from_secs(s));
-    let claim = |token: &'static str, s: i64| {
-        let claiming = Claiming { key: "a", token, now: at(s), until: at(s + 30), expires_at: at(86_400) };
-        async move { store.claim(&claiming).await.unwrap() }
+    let lease = |token: &'static str, s: i64| {
+        let leasing = Leasing { key: "a", token, now: at(s), until: at(s + 30), expires_at: at(86_400) };
+        async move { store.lease(&leasing).await.unwrap() }
     };
-    assert_eq!(claim("slow", 0).await, Claim::Fresh);
-    assert_eq!(claim("next", 29).await, Claim::InProgress { until: at(30) });
-    assert_eq!(claim("next", 30).await, Claim::Fresh);
+    assert_eq!(lease("slow", 0).await, Lease::Granted);
+    assert_eq!(lease("next", 29).await, Lease::InProgress { until: at(30) });
+    assert_eq!(lease("next", 30).await, Lease::Granted);
     assert!(!store.complete("a", "slow", "1", at(86_400)).await.unwrap());
     store.release("a", "slow").await.unwrap();
-    assert_eq!(claim("third", 31).await, Claim::InProgress { until: at(60) });
+    assert_eq!(lease("third", 31).await, Lease::InProgress { until: at(60) });
     assert!(store.complete("a", "next", "2", at(86_400)).await.unwrap());
     store.release("a", "next").await.unwrap();
-    assert_eq!(claim("third", 32).await, Claim::Done { result: "2".into() });
+    assert_eq!(lease("third", 32).await, Lease::Done { result: "2".into() });
 }
 
 /// After its time to live a key is free, also if the store still has it.
@@ -153,8 +153,8 @@ macro_rules! once_conformance {
     ($fresh:path) => {
         $crate::once_conformance!($fresh:
             later_deliveries_get_the_result, failed_work_gives_the_key_back,
-            a_crash_at_work_blocks_the_key_until_the_claim_ends, a_crash_after_the_work_repeats_nothing,
-            of_many_at_once_one_does_the_work, a_claim_that_was_taken_over_records_nothing, an_expired_key_is_free,
+            a_crash_at_work_blocks_the_key_until_the_lease_ends, a_crash_after_the_work_repeats_nothing,
+            of_many_at_once_one_does_the_work, a_lease_that_was_taken_over_records_nothing, an_expired_key_is_free,
             keys_and_results_have_limits);
     };
     ($fresh:path: $($case:ident),+) => {

@@ -2,7 +2,7 @@
 
 mod consumers;
 mod office;
-mod open;
 mod once;
+mod open;
 mod queue;
 mod store;

@@ -33,7 +33,7 @@ const ROWS: &[Row] = &[
     Row { what: "all succeed", batch: &["good", "good-2", "good-3"], ..STANDARD },
     Row { what: "one fails for now", batch: &["good", "transient", "good-2"], retried: &[1], ..STANDARD },
     Row { what: "one fails permanently", batch: &["good", "permanent", "good-2"], dead: &["permanent"], ..STANDARD },
-    Row { what: "a panic fails its message only", batch: &["panic", "good", "good-2"], retried: &[0], ..STANDARD },
+    Row { what: "a panic fails its message only", batch: &["panic", "good", "good-2"], dead: &["panic"], ..STANDARD },
     Row {
         what: "the last receive",
         receives_max: 1,
@@ -43,7 +43,13 @@ const ROWS: &[Row] = &[
     },
     Row { what: "no room for a stamp", batch: &["good", "full"], retried: &[1], ..STANDARD },
     Row { what: "the dead-letter queue is gone", dlq: false, batch: &["permanent", "good"], retried: &[0], ..STANDARD },
-    Row { what: "none succeeds", batch: &["transient", "panic", "full"], retried: &[0, 1, 2], ..STANDARD },
+    Row {
+        what: "none succeeds",
+        batch: &["transient", "panic", "full"],
+        retried: &[0, 2],
+        dead: &["panic"],
+        ..STANDARD
+    },
     Row { what: "all succeed in order", batch: &["good", "good-2", "good-3"], ..FIFO },
     Row {
         what: "nothing overtakes a retry",
