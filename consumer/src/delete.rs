@@ -2,6 +2,7 @@
 
 use crate::call::{ATTEMPTS_MAX, chain, pause};
 use crate::config::ConsumerConfig;
+use domain::id::MessageId;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::replay::Receipt;
 use queue::{EntryFailure, Queue};
@@ -10,6 +11,7 @@ use tokio::sync::mpsc;
 
 /// A settled message that remains to be deleted.
 pub(crate) struct Delete {
+    pub id: MessageId,
     pub handle: String,
     /// The receipt to send once the message is deleted.
     pub receipt: Option<Receipt>,
@@ -81,7 +83,7 @@ mod tests {
                 processed_at: domain::time::Timestamp::from_ms(0),
                 idempotent: false,
             };
-            Delete { handle: handle.into(), receipt: Some(receipt) }
+            Delete { id: handle.into(), handle: handle.into(), receipt: Some(receipt) }
         };
         let batch = ["a", "b", "c", "d"].map(delete).into();
         let (receipts, to_repeat) = split(batch, &[Ok(()), refused(true), refused(false)]);

@@ -154,16 +154,23 @@ impl Consumer {
         let received_at = Instant::now();
         let attributes = self.queue.attributes(&self.config.queue).await?;
         let at_a_time = if attributes.fifo { 1 } else { self.load.concurrency(&self.config) };
+        let (deletes, mut to_delete) = mpsc::channel(messages.len().max(1));
+        let settler = Arc::new(self.settler(deletes));
+        let (_never, cancel) = watch::channel(false);
         let mut working = JoinSet::new();
+        let ids: Vec<MessageId> = messages.iter().map(|received| received.message_id.clone()).collect();
         // Messages that are not in here are received again, whatever happened to them.
         let mut settled = HashMap::new();
-        let ids: Vec<MessageId> = messages.iter().map(|received| received.message_id.clone()).collect();
+        let mut settle = |settled: &mut HashMap<_, _>| {
+            settled.extend(std::iter::from_fn(|| to_delete.try_recv().ok()).map(|delete| (delete.id, delete.receipt)));
+        };
         // On a FIFO queue nothing may overtake a message of its group that is received again.
         let mut stopped = HashSet::new();
         let mut last: Option<(MessageId, Option<String>)> = None;
         for received in messages {
             while working.len() >= at_a_time {
-                settled.extend(working.join_next().await.and_then(Result::ok).flatten());
+                working.join_next().await;
+                settle(&mut settled);
             }
             if attributes.fifo {
                 stopped.extend(last.take().filter(|(id, _)| !settled.contains_key(id)).map(|(_, group)| group));
@@ -174,11 +181,12 @@ impl Consumer {
                 last = Some((received.message_id.clone(), group));
             }
             let case = Case::new(received, received_at, (self.config.version)());
-            working.spawn(self.clone().handle_one(case, attributes.clone()));
+            let (settler, handler, cancel) = (settler.clone(), self.handler.clone(), cancel.clone());
+            let attributes = attributes.clone();
+            working.spawn(async move { handle(&settler, &*handler, case, &attributes, cancel).await });
         }
-        while let Some(done) = working.join_next().await {
-            settled.extend(done.ok().flatten());
-        }
+        while working.join_next().await.is_some() {}
+        settle(&mut settled);
         let send_receipts = async {
             let receipts: Vec<Receipt> = settled.values().flatten().cloned().collect();
             for batch in receipts.chunks(BATCH_ENTRIES_MAX) {
@@ -188,15 +196,6 @@ impl Consumer {
         // Lambda deletes the messages only after this returns, so the wait is limited.
         let _ = tokio::time::timeout(FLUSH_MAX, send_receipts).await;
         Ok(ids.into_iter().filter(|id| !settled.contains_key(id)).collect())
-    }
-
-    /// Returns the message's id and receipt if it may be deleted.
-    async fn handle_one(self, case: Case, attributes: QueueAttributes) -> Option<(MessageId, Option<Receipt>)> {
-        let (deletes, mut to_delete) = mpsc::channel(1);
-        let id = case.received.message_id.clone();
-        let (_cancel, never) = watch::channel(false);
-        handle(&self.settler(deletes), &*self.handler, case, &attributes, never).await;
-        to_delete.try_recv().ok().map(|delete| (id, delete.receipt))
     }
 }
 

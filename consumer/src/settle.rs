@@ -249,7 +249,8 @@ impl Settler {
 
     async fn delete(&self, received: &Received, receipt: Option<Receipt>) {
         // The receiver runs until the last sender is dropped, so this cannot fail while we hold one.
-        let _ = self.deletes.send(Delete { handle: received.receipt_handle.clone(), receipt }).await;
+        let (id, handle) = (received.message_id.clone(), received.receipt_handle.clone());
+        let _ = self.deletes.send(Delete { id, handle, receipt }).await;
     }
 }
 
