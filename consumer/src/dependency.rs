@@ -5,7 +5,7 @@ use crate::budget::{Budget, BudgetPolicy, BudgetUsage};
 use crate::call::to_duration;
 use crate::config::system_now;
 use crate::failure::{CircuitNote, Failure};
-use crate::retry::{Retryable, Stop};
+use crate::stop::Stop;
 use domain::reading::Class;
 use domain::time::Timestamp;
 use std::fmt;
@@ -243,7 +243,7 @@ impl CallGuard {
         if let Some(permit) = self.permit.take() {
             lock(&self.dependency.shared.breaker).record(permit, healthy, self.dependency.now());
             #[cfg(feature = "metrics")]
-            crate::measure::dependency(&self.dependency);
+            crate::measure::dependency(self.dependency.name(), self.dependency.state(), &self.dependency.usage());
         }
     }
 }
@@ -257,8 +257,8 @@ impl Drop for CallGuard {
 }
 
 /// A permanent failure is an answer: the dependency is alive, and the request is wrong.
-pub(crate) fn answered<T, E: Retryable>(result: &Result<T, E>) -> bool {
-    result.as_ref().err().is_none_or(|error| error.class() == Class::Permanent)
+fn answered<T>(result: &Result<T, Failure>) -> bool {
+    result.as_ref().err().is_none_or(|failure| failure.class == Class::Permanent)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -3,7 +3,7 @@
 use crate::breaker::CircuitState;
 use crate::budget::BudgetUsage;
 use crate::frame::{self, Frame};
-use crate::retry::Stop;
+use crate::stop::Stop;
 use domain::reading::Class;
 use domain::time::Span;
 use serde::{Deserialize, Serialize};

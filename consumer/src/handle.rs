@@ -1,4 +1,4 @@
-//! Runs the handler on one message: time limit, heartbeat, panics, shutdown.
+//! The handler, and how it runs on one message: time limit, heartbeat, panics, shutdown.
 
 use crate::call::{chain, to_duration};
 use crate::case::{Case, since};
@@ -6,16 +6,41 @@ use crate::config::ConsumerConfig;
 use crate::expiry::expired;
 use crate::failure::Failure;
 use crate::panic::Caught;
-use crate::run::Handler;
 use crate::settle::{FailedCase, Settler};
+use async_trait::async_trait;
 use domain::limits::VISIBILITY_S_MAX;
 use domain::reading::Class;
 use domain::time::Span;
-use queue::QueueAttributes;
+use queue::{QueueAttributes, Received};
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::watch;
+
+/// Processes one message. Must tolerate duplicates: SQS may deliver the same message more than once.
+///
+/// ```
+/// use consumer::{Classify, Failure, Handler, here};
+/// use queue::Received;
+///
+/// struct Shipping;
+///
+/// #[async_trait::async_trait]
+/// impl Handler for Shipping {
+///     async fn handle(&self, received: &Received) -> Result<(), Failure> {
+///         let order_id: u64 = received.content.body.parse().permanent(here!())?;
+///         tracing::info!(order_id, "shipped");
+///         Ok(())
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Handler: Send + Sync {
+    /// Handles a message, or returns why it failed. The consumer cancels a handler after nine tenths of the queue's
+    /// visibility timeout, or after [`ConsumerConfig::handler_max`], and records a transient failure, because another
+    /// consumer would soon receive the message.
+    async fn handle(&self, received: &Received) -> Result<(), Failure>;
+}
 
 /// Beats within one visibility timeout: two may fail before another consumer receives the message.
 const BEATS: i64 = 3;

@@ -98,6 +98,7 @@ mod settle;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod stamp;
+mod stop;
 pub mod strategy;
 
 pub use config::{ConsumerConfig, Outcome};
@@ -106,10 +107,11 @@ pub use domain::reading::Class;
 pub use domain::time::{Span, Timestamp};
 pub use failure::{At, CircuitNote, Classify, Failure, FailureContext};
 pub use frame::Frame;
+pub use handle::Handler;
 pub use instance::Instance;
 pub use panic::guard;
 pub use queue;
-pub use run::{Consumer, Handler};
+pub use run::Consumer;
 pub use stamp::StampContext;
 
 /// Compiles and runs the examples of the README.

@@ -15,8 +15,8 @@
 //! | `dependency_circuit` | gauge | `dependency` | 0 closed, 1 half-open, 2 open |
 
 use crate::breaker::CircuitState;
+use crate::budget::BudgetUsage;
 use crate::config::Outcome;
-use crate::dependency::Dependency;
 use domain::time::Span;
 
 const MESSAGES: &str = "consumer_messages_total";
@@ -40,10 +40,9 @@ pub(crate) fn handled(consumer: &str, took: Span) {
 }
 
 /// Records a dependency's circuit and budget.
-pub(crate) fn dependency(dependency: &Dependency) {
-    let usage = dependency.usage();
-    let name = dependency.name().to_owned();
-    let circuit = match dependency.state() {
+pub(crate) fn dependency(name: &str, state: CircuitState, usage: &BudgetUsage) {
+    let name = name.to_owned();
+    let circuit = match state {
         CircuitState::Closed => 0.0,
         CircuitState::HalfOpen => 1.0,
         CircuitState::Open => 2.0,

@@ -4,11 +4,9 @@ use crate::call::{chain, pause, to_duration};
 use crate::case::Case;
 use crate::config::ConsumerConfig;
 use crate::delete::{Delete, delete_all};
-use crate::failure::Failure;
-use crate::handle::handle;
+use crate::handle::{Handler, handle};
 use crate::receipt::{self, FLUSH_MAX, WAITING_MAX};
 use crate::settle::{Load, Settler};
-use async_trait::async_trait;
 use domain::id::MessageId;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::replay::Receipt;
@@ -21,31 +19,6 @@ use tokio::task::JoinSet;
 
 /// The age at which the queue's attributes are read again, in case its redrive policy was changed.
 const ATTRIBUTES_AGE_MAX: Duration = Duration::from_secs(60);
-
-/// Processes one message. Must tolerate duplicates: SQS may deliver the same message more than once.
-///
-/// ```
-/// use consumer::{Classify, Failure, Handler, here};
-/// use queue::Received;
-///
-/// struct Shipping;
-///
-/// #[async_trait::async_trait]
-/// impl Handler for Shipping {
-///     async fn handle(&self, received: &Received) -> Result<(), Failure> {
-///         let order_id: u64 = received.content.body.parse().permanent(here!())?;
-///         tracing::info!(order_id, "shipped");
-///         Ok(())
-///     }
-/// }
-/// ```
-#[async_trait]
-pub trait Handler: Send + Sync {
-    /// Handles a message, or returns why it failed. The consumer cancels a handler after nine tenths of the queue's
-    /// visibility timeout, or after [`ConsumerConfig::handler_max`], and records a transient failure, because another
-    /// consumer would soon receive the message.
-    async fn handle(&self, received: &Received) -> Result<(), Failure>;
-}
 
 /// A consumer of one queue. The crate's documentation has an example.
 #[derive(Clone)]
@@ -165,7 +138,7 @@ impl Consumer {
             settled.extend(std::iter::from_fn(|| to_delete.try_recv().ok()).map(|delete| (delete.id, delete.receipt)));
         };
         // On a FIFO queue nothing may overtake a message of its group that is received again.
-        let mut stopped = HashSet::new();
+        let mut blocked = HashSet::new();
         let mut last: Option<(MessageId, Option<String>)> = None;
         for received in messages {
             while working.len() >= at_a_time {
@@ -173,9 +146,9 @@ impl Consumer {
                 settle(&mut settled);
             }
             if attributes.fifo {
-                stopped.extend(last.take().filter(|(id, _)| !settled.contains_key(id)).map(|(_, group)| group));
+                blocked.extend(last.take().filter(|(id, _)| !settled.contains_key(id)).map(|(_, group)| group));
                 let group = received.content.message_group_id.clone();
-                if stopped.contains(&group) {
+                if blocked.contains(&group) {
                     continue;
                 }
                 last = Some((received.message_id.clone(), group));

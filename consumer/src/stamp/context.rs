@@ -4,7 +4,7 @@ use crate::attempts::Attempt;
 use crate::decide::Reason;
 use crate::failure::CircuitNote;
 use crate::instance::Instance;
-use crate::retry::Stop;
+use crate::stop::Stop;
 use domain::impact::Impact;
 use domain::reading::Category;
 use domain::text::head;

@@ -5,7 +5,7 @@ use crate::breaker::CircuitState;
 use crate::budget::BudgetUsage;
 use crate::failure::CircuitNote;
 use crate::instance::Instance;
-use crate::retry::Stop;
+use crate::stop::Stop;
 use domain::message::SystemAttributes;
 use domain::policy::{MessageTypeRule, Policy};
 use proptest::prelude::*;
