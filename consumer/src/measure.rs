@@ -53,3 +53,96 @@ pub(crate) fn dependency(name: &str, state: CircuitState, usage: &BudgetUsage) {
     metrics::gauge!("dependency_budget_left", "dependency" => name.clone()).set(usage.retries_left as f64);
     metrics::gauge!("dependency_circuit", "dependency" => name).set(circuit);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::Reason;
+    use crate::failure::Failure;
+    use metrics::{
+        Counter, CounterFn, Gauge, GaugeFn, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+    };
+    use std::sync::{Arc, Mutex};
+
+    /// Writes down what is recorded, one line each.
+    #[derive(Clone, Default)]
+    struct Noting(Arc<Mutex<Vec<String>>>);
+
+    struct Line(Noting, String);
+
+    impl Line {
+        fn of(noting: &Noting, key: &Key) -> Arc<Self> {
+            let labels = key.labels().map(|label| format!("{}={}", label.key(), label.value()));
+            Arc::new(Self(noting.clone(), format!("{} {}", key.name(), labels.collect::<Vec<_>>().join(" "))))
+        }
+
+        fn note(&self, value: f64) {
+            self.0.0.lock().unwrap().push(format!("{} {value}", self.1));
+        }
+    }
+
+    impl CounterFn for Line {
+        fn increment(&self, value: u64) {
+            self.note(value as f64);
+        }
+
+        fn absolute(&self, value: u64) {
+            self.note(value as f64);
+        }
+    }
+
+    impl GaugeFn for Line {
+        fn increment(&self, value: f64) {
+            self.note(value);
+        }
+
+        fn decrement(&self, value: f64) {
+            self.note(-value);
+        }
+
+        fn set(&self, value: f64) {
+            self.note(value);
+        }
+    }
+
+    impl Recorder for Noting {
+        fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+        fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+        fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+            Counter::from_arc(Line::of(self, key))
+        }
+
+        fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+            Gauge::from_arc(Line::of(self, key))
+        }
+
+        fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+            Histogram::noop()
+        }
+    }
+
+    #[test]
+    fn names_and_labels_are_those_of_the_table() {
+        let noting = Noting::default();
+        metrics::with_local_recorder(&noting, || {
+            let failure = Failure::transient("T", "m");
+            settled("orders", &Outcome::DeadLettered { failure, reason: Reason::BudgetExhausted }, 4);
+            let usage = BudgetUsage { requests: 40, retries: 4, retries_left: 0 };
+            dependency("payments", CircuitState::Open, &usage);
+        });
+        assert_eq!(
+            *noting.0.lock().unwrap(),
+            [
+                "consumer_messages_total consumer=orders outcome=dead-lettered 1",
+                "consumer_dead_letters_total consumer=orders reason=budget_exhausted 1",
+                "consumer_concurrency_limit consumer=orders 4",
+                "dependency_requests dependency=payments 40",
+                "dependency_retry_share dependency=payments 0.1",
+                "dependency_budget_left dependency=payments 0",
+                "dependency_circuit dependency=payments 2",
+            ]
+        );
+    }
+}
