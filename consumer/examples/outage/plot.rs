@@ -5,17 +5,18 @@ use std::fmt::Write;
 
 const WIDTH: usize = 720;
 const HEIGHT: usize = 320;
-/// Room for the scale at the left, the legend above and the times below.
+/// Room for the scale at the left, the legend above, the times below and half of the last time at the right.
 const LEFT: usize = 56;
 const TOP: usize = 64;
 const BOTTOM: usize = 28;
+const RIGHT: usize = 24;
 /// Colours that people with any colour vision can tell apart (Okabe and Ito, 2008).
 const COLOURS: [&str; 4] = ["#d55e00", "#0072b2", "#009e73", "#cc79a7"];
 
 /// Returns the picture of some setups on one scale.
 pub fn svg(title: &str, outcomes: &[(Setup, Outcome)]) -> String {
     let top = outcomes.iter().flat_map(|(_, outcome)| &outcome.calls).copied().max().unwrap_or(1).max(1);
-    let x = |second: usize| LEFT + second * (WIDTH - LEFT - 8) / SECONDS;
+    let x = |second: usize| LEFT + second * (WIDTH - LEFT - RIGHT) / SECONDS;
     let y = |calls: u32| HEIGHT - BOTTOM - calls as usize * (HEIGHT - TOP - BOTTOM) / top as usize;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
@@ -32,7 +33,7 @@ pub fn svg(title: &str, outcomes: &[(Setup, Outcome)]) -> String {
     line(format!("<text x=\"{}\" y=\"{}\">outage</text>", from + 4, TOP + 14));
     for calls in [0, top / 2, top] {
         line(format!("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{calls}</text>", LEFT - 6, y(calls) + 4));
-        line(format!("<path d=\"M{LEFT} {}H{}\" stroke=\"#ccc\"/>", y(calls), WIDTH - 8));
+        line(format!("<path d=\"M{LEFT} {}H{}\" stroke=\"#ccc\"/>", y(calls), WIDTH - RIGHT));
     }
     for second in (0..=SECONDS).step_by(60) {
         line(format!("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{second} s</text>", x(second), HEIGHT - 10));

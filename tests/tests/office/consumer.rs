@@ -2,6 +2,7 @@
 
 mod batches;
 mod faults;
+mod killed;
 mod receipts;
 mod resilience;
 mod world;
