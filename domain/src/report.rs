@@ -18,7 +18,6 @@ pub mod powertools;
 
 use crate::id::{MessageId, QueueArn};
 use crate::time::Timestamp;
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use clues::Clue;
