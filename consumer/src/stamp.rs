@@ -22,9 +22,12 @@ use domain::time::{Span, Timestamp};
 use queue::Received;
 use serde_json::Value;
 
-/// The longest stack of a stamp, bytes. With a message of the longest kind and the context, the stamp stays within its
-/// 16 KiB, so that a stack never displaces the context.
+/// The largest stamp without its context as JSON, bytes: error and stack never displace the context.
+const ERROR_BYTES_MAX: usize = STAMP_BYTES_MAX - CONTEXT_BYTES_MAX;
+/// The longest stack of a stamp, bytes: with a message of the longest kind it usually fits.
 const STACK_BYTES_MAX: usize = 7 * 1024;
+/// A stack or message that would become shorter than this is left out, bytes.
+const SHORTEST_BYTES: usize = 100;
 /// The longest error message of a stamp, bytes.
 const MESSAGE_TEXT_BYTES_MAX: usize = 2 * 1024;
 
@@ -64,12 +67,32 @@ fn with_stamp(content: &Content, stamp: String) -> Option<Content> {
 
 /// Prints stamp and context as one JSON object of at most [`STAMP_BYTES_MAX`] bytes, in characters that SQS accepts.
 fn print(stamp: &Stamp, context: StampContext) -> String {
-    let printed = stamp.print();
+    let printed = print_error(stamp.clone());
     let room = STAMP_BYTES_MAX.saturating_sub(printed.len());
     // One byte less for the comma between the two objects; their inner braces go.
     let context = context.bounded(CONTEXT_BYTES_MAX.min(room));
     let merged = merged(&printed, &context).filter(|merged| merged.len() <= STAMP_BYTES_MAX);
     merged.unwrap_or(printed).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}
+
+/// Prints a stamp in at most [`ERROR_BYTES_MAX`] bytes. Escapes lengthen texts up to six times, so stack and message are
+/// halved until they fit.
+fn print_error(mut stamp: Stamp) -> String {
+    loop {
+        let printed = stamp.print();
+        if printed.len() <= ERROR_BYTES_MAX {
+            return printed;
+        }
+        let half = |text: &str| text.len() / 2;
+        if let Some(stack) = stamp.stack.take() {
+            stamp.stack = (half(&stack) >= SHORTEST_BYTES).then(|| cut_middle(&stack, half(&stack)));
+        } else if let Some(message) = stamp.message.take() {
+            stamp.message = (half(&message) >= SHORTEST_BYTES).then(|| head(&message, half(&message)).to_owned());
+        } else {
+            // Only names are left, each of at most 512 bytes.
+            return printed;
+        }
+    }
 }
 
 fn merged(printed: &str, context: &StampContext) -> Option<String> {
@@ -86,7 +109,7 @@ fn stamp(config: &ConsumerConfig, stamping: &Stamping<'_>) -> Stamp {
         v: STAMP_VERSION,
         error_type: Some(failure.error_type.clone()),
         message: Some(head(&failure.message, MESSAGE_TEXT_BYTES_MAX).into()),
-        stack: failure.stack().map(cut_middle),
+        stack: failure.stack().map(|stack| cut_middle(&stack, STACK_BYTES_MAX)),
         class: (failure.class != Class::Unknown).then_some(failure.class),
         consumer: Some(config.consumer.clone()),
         consumer_version: Some(case.consumer_version.clone()),
@@ -101,11 +124,11 @@ fn stamp(config: &ConsumerConfig, stamping: &Stamping<'_>) -> Stamp {
 }
 
 /// Both ends of a stack matter: the throwing frame and the root cause.
-fn cut_middle(stack: String) -> String {
-    if stack.len() <= STACK_BYTES_MAX {
-        return stack;
+fn cut_middle(stack: &str, bytes_max: usize) -> String {
+    if stack.len() <= bytes_max {
+        return stack.to_owned();
     }
-    let (first, last) = (head(&stack, STACK_BYTES_MAX / 3 * 2), tail(&stack, STACK_BYTES_MAX / 3));
+    let (first, last) = (head(stack, bytes_max / 3 * 2), tail(stack, bytes_max / 3));
     format!("{first}\n... {} bytes left out\n{last}", stack.len() - first.len() - last.len())
 }
 
