@@ -11,6 +11,12 @@ use std::time::Duration;
 
 /// Time limit of one attempt. Long polling may wait up to 20 s for a message (SQS `ReceiveMessage`).
 const ATTEMPT_MAX: Duration = Duration::from_secs(25);
+/// Time limit of one attempt on the table. DynamoDB answers in milliseconds, and intake has no time to wait for longer:
+/// its whole invocation takes 30 s.
+const TABLE_ATTEMPT_MAX: Duration = Duration::from_secs(3);
+/// How long a connection may be unused. Lambda freezes a process between invocations, and AWS closes connections
+/// meanwhile. A send over a closed connection gets no answer, so its letters would count as possibly sent twice.
+const IDLE_MAX: Duration = Duration::from_secs(20);
 /// Time limit for opening a connection.
 const CONNECT_MAX: Duration = Duration::from_secs(3);
 /// Attempts per call, including the first. The SDK waits between attempts with full jitter.
@@ -48,8 +54,14 @@ pub fn provide_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
+/// Returns the time limits of calls to the table.
+pub(super) fn table_timeouts() -> TimeoutConfig {
+    TimeoutConfig::builder().connect_timeout(CONNECT_MAX).operation_attempt_timeout(TABLE_ATTEMPT_MAX).build()
+}
+
 fn loader() -> aws_config::ConfigLoader {
-    let http = Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
+    let http =
+        Builder::new().pool_idle_timeout(IDLE_MAX).tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
     let timeouts = TimeoutConfig::builder().connect_timeout(CONNECT_MAX).operation_attempt_timeout(ATTEMPT_MAX).build();
     aws_config::defaults(BehaviorVersion::latest())
         .http_client(http)

@@ -1,6 +1,7 @@
 //! What the functions' mains share: the log, and the loop that answers events.
 
 use super::settings::{self, SettingsError};
+use domain::time::Timestamp;
 pub use lambda_runtime::Error;
 use lambda_runtime::{LambdaEvent, service_fn};
 use office::guard;
@@ -27,8 +28,9 @@ pub async fn office() -> Result<Office, SettingsError> {
     office.inspect_err(|error| tracing::error!(error = office::error::chain(error), "the function cannot start"))
 }
 
-/// Builds the office and answers events with `handle` until the platform ends the process.
-pub async fn run<E, A, F>(handle: impl Fn(Office, E) -> F) -> Result<(), Error>
+/// Builds the office and answers events with `handle` until the platform ends the process. `handle` also gets the time at
+/// which the platform ends the invocation.
+pub async fn run<E, A, F>(handle: impl Fn(Office, E, Timestamp) -> F) -> Result<(), Error>
 where
     E: DeserializeOwned,
     A: Serialize,
@@ -36,11 +38,11 @@ where
 {
     log();
     let office = office().await?;
-    answer(|event| handle(office.clone(), event)).await
+    answer(|event, ends_at| handle(office.clone(), event, ends_at)).await
 }
 
 /// Answers events with `handle` until the platform ends the process.
-pub async fn answer<E, A, F>(handle: impl Fn(E) -> F) -> Result<(), Error>
+pub async fn answer<E, A, F>(handle: impl Fn(E, Timestamp) -> F) -> Result<(), Error>
 where
     E: DeserializeOwned,
     A: Serialize,
@@ -48,7 +50,8 @@ where
 {
     lambda_runtime::run(service_fn(|event: LambdaEvent<E>| {
         let span = tracing::info_span!("event", request_id = event.context.request_id);
-        handle(event.payload).instrument(span)
+        let ends_at = Timestamp::from_ms(i64::try_from(event.context.deadline).unwrap_or(i64::MAX));
+        handle(event.payload, ends_at).instrument(span)
     }))
     .await
 }

@@ -20,6 +20,7 @@ pub mod connect;
 pub mod consumers;
 pub mod events;
 pub mod function;
+pub mod intake;
 pub mod metrics;
 pub mod payloads;
 pub mod queue;

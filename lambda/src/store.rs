@@ -33,6 +33,7 @@ mod transaction;
 
 pub use meter::Usage;
 
+use crate::connect;
 use async_trait::async_trait;
 use aws_config::SdkConfig;
 use bucket::Bucket;
@@ -68,7 +69,8 @@ pub struct DynamoStore {
 impl DynamoStore {
     /// Creates a store over an existing table.
     pub fn new(config: &SdkConfig, table: impl Into<String>) -> Self {
-        let client = aws_sdk_dynamodb::Client::new(config);
+        let config = aws_sdk_dynamodb::config::Builder::from(config).timeout_config(connect::table_timeouts());
+        let client = aws_sdk_dynamodb::Client::from_conf(config.build());
         Self { table: Table::new(client, table.into()), committer: Committer::new() }
     }
 

@@ -39,6 +39,9 @@ pub enum OfficeError {
         /// The record, in words.
         subject: String,
     },
+    /// The platform ends the invocation soon. Nothing was tried.
+    #[error("no time is left in this invocation; the message is retried in another one")]
+    OutOfTime,
     /// The group does not exist.
     #[error("group {0} not found")]
     NoGroup(GroupId),

@@ -11,10 +11,22 @@ use crate::{intake, replay};
 use domain::id::{MessageId, QueueArn};
 use domain::message::DeadMessage;
 use domain::report::Report;
+use domain::time::Timestamp;
 use queue::Received;
 
 /// Takes letters of a dead-letter queue into custody.
 pub async fn letters(office: &Office, dlq: &QueueArn, messages: Vec<Received>) -> Vec<MessageId> {
+    letters_until(office, dlq, messages, None).await
+}
+
+/// Takes letters of a dead-letter queue into custody, and begins nothing after `deadline`: the letters that are left fail,
+/// so that the caller can report the others before the platform ends it. `None` sets no deadline.
+pub async fn letters_until(
+    office: &Office,
+    dlq: &QueueArn,
+    messages: Vec<Received>,
+    deadline: Option<Timestamp>,
+) -> Vec<MessageId> {
     let dead = messages.into_iter().map(|Received { message_id, content, system, .. }| DeadMessage {
         dlq: dlq.clone(),
         message_id,
@@ -23,7 +35,7 @@ pub async fn letters(office: &Office, dlq: &QueueArn, messages: Vec<Received>) -
     });
     let messages: Vec<_> = dead.collect();
     let count = messages.len();
-    let report = intake::keep(office, messages).await;
+    let report = intake::keep_until(office, messages, deadline).await;
     tracing::info!(
         messages = count,
         kept = report.kept,

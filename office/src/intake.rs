@@ -17,6 +17,7 @@ use domain::message::DeadMessage;
 use domain::metric::{AGE_AT_DEATH, ARRIVALS, Datum, NEW_GROUPS, NOT_KEPT, REGRESSIONS, RETURNED};
 use domain::read::read;
 use domain::reading::Reading;
+use domain::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The result of a batch.
@@ -61,6 +62,12 @@ pub(crate) struct ReadMessage {
 /// # }
 /// ```
 pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
+    keep_until(office, messages, None).await
+}
+
+/// Stores a batch of dead messages as letters, and begins no commit after `deadline`: messages that are left then fail.
+/// `None` sets no deadline.
+pub async fn keep_until(office: &Office, messages: Vec<DeadMessage>, deadline: Option<Timestamp>) -> Report {
     let mut report = Report::default();
     let mut seen = BTreeSet::new();
     let mut sources = Vec::with_capacity(messages.len());
@@ -85,8 +92,13 @@ pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
         });
     }
     let mut measures = Measures::default();
-    let fresh = keep_returned(office, sources, &mut report, &mut measures).await;
+    let is_late = || deadline.is_some_and(|deadline| office.now() > deadline);
+    let fresh = keep_returned(office, sources, &mut report, &mut measures, is_late).await;
     for chunk in pack::in_chunks(fresh, office.now()) {
+        if is_late() {
+            chunk.iter().for_each(|source| fail(&mut report, &source.message, &OfficeError::OutOfTime));
+            continue;
+        }
         keep::keep(office, chunk, &mut report, &mut measures).await;
     }
     for replay in &report.replays {
@@ -102,11 +114,16 @@ async fn keep_returned(
     mut sources: Vec<ReadMessage>,
     report: &mut Report,
     measures: &mut Measures,
+    is_late: impl Fn() -> bool,
 ) -> Vec<ReadMessage> {
     let mut fresh = Vec::with_capacity(sources.len());
     while !sources.is_empty() {
         let later = sources.split_off(sources.len().min(PAGE_MAX));
         let page = std::mem::replace(&mut sources, later);
+        if is_late() {
+            page.iter().for_each(|source| fail(report, &source.message, &OfficeError::OutOfTime));
+            continue;
+        }
         let sendings = match returned::sendings(office, &page).await {
             Ok(sendings) => sendings,
             Err(error) => {
@@ -119,6 +136,10 @@ async fn keep_returned(
                 fresh.push(source);
                 continue;
             };
+            if is_late() {
+                fail(report, &source.message, &OfficeError::OutOfTime);
+                continue;
+            }
             match returned::keep(office, &source, &sending, report).await {
                 Ok(returned::Kept::Yes) => measures.count(&source.reading),
                 Ok(returned::Kept::Duplicate) => report.duplicates += 1,

@@ -30,7 +30,7 @@ pub async fn run() -> Result<(), function::Error> {
     let service = Service { state: Arc::new(move || state.clone()), now: config.now.clone(), payments: None };
     let queue = Arc::new(SqsQueue::new(&connect::from_env().await));
     let consumer = Consumer::new(config, queue, Arc::new(service));
-    function::answer(|batch: Batch| {
+    function::answer(|batch: Batch, _| {
         let consumer = consumer.clone();
         async move {
             let failed = consumer.handle_batch(batch.received()).await?;

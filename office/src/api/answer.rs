@@ -115,7 +115,10 @@ impl From<OfficeError> for ApiError {
             }
             OfficeError::GateClosed(_) => ErrorCode::GateClosed,
             OfficeError::Invalid(_) | OfficeError::Plan(_) | OfficeError::Filter(_) => ErrorCode::Invalid,
-            OfficeError::Contended { .. } | OfficeError::Queue(_) | OfficeError::Transform(_) => ErrorCode::Unavailable,
+            OfficeError::Contended { .. }
+            | OfficeError::OutOfTime
+            | OfficeError::Queue(_)
+            | OfficeError::Transform(_) => ErrorCode::Unavailable,
             OfficeError::Store(_) | OfficeError::StepRefused { .. } | OfficeError::NoAnswer { .. } => {
                 ErrorCode::Internal
             }

@@ -4,6 +4,7 @@ mod api;
 mod by_rule;
 mod consumer;
 mod crashes;
+mod deadline;
 mod events;
 mod evidence;
 mod filtered;

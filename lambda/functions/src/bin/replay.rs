@@ -12,7 +12,7 @@ fn main() -> Result<(), lambda_runtime::Error> {
 #[tokio::main(flavor = "current_thread")]
 async fn serve() -> Result<(), lambda_runtime::Error> {
     let executor = function::executor();
-    function::run(|office, batch: Batch| {
+    function::run(|office, batch: Batch, _| {
         let executor = executor.clone();
         async move { Ok(Answer::failing(event::steps(&office, batch.received(), &executor).await)) }
     })

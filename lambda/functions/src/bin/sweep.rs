@@ -8,7 +8,7 @@ use office::sweep;
 async fn main() -> Result<(), lambda_runtime::Error> {
     let lambda = Lambda::from_env().await?;
     // The contents of the schedule's event do not matter, only that it came.
-    function::run(|office, _: serde_json::Value| {
+    function::run(|office, _: serde_json::Value, _| {
         let lambda = lambda.clone();
         async move {
             lambda.look(&office).await;
