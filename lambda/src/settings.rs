@@ -71,7 +71,7 @@ pub async fn office() -> Result<Office, SettingsError> {
     Ok(Office {
         store: Arc::new(store),
         queue: Arc::new(SqsQueue::new(&config).with_ages(&config, steps.clone())),
-        metrics: Arc::new(CloudWatchMetrics::new(&config)),
+        metrics: Arc::new(CloudWatchMetrics::new(&config, optional("DLO_OFFICE"))),
         alerts: Arc::new(AlertFanout(alerts)),
         payloads: Arc::new(S3Payloads::new(&config)),
         policy: Arc::new(policy),

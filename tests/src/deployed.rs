@@ -108,11 +108,14 @@ impl Deployed {
         self.json(body.into_iter().fold(request, RequestBuilder::json)).await
     }
 
-    /// Returns the sum of a statistic of one of the office's metrics without dimensions, over the last hour.
+    /// Returns the sum of a statistic of one of the office's metrics that have no dimension but the office, over the last
+    /// hour.
     pub async fn metric(&self, name: &str, statistic: &str) -> f64 {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock").as_secs();
+        let office = self.variables(&self.function("Intake").await).await["DLO_OFFICE"].take();
         let request = json!({
             "Namespace": domain::metric::NAMESPACE, "MetricName": name, "Period": 60, "Statistics": [statistic],
+            "Dimensions": [{ "Name": lambda::metrics::OFFICE, "Value": office }],
             "StartTime": now - 3_600, "EndTime": now + 60,
         });
         let answer = self.cloudwatch("GetMetricStatistics", &request).await;
