@@ -37,7 +37,8 @@ pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
 const OFFICE: &[&str] = &["--package", "dlo-functions", "--bins"];
 
 fn for_lambda(paths: &Paths, name: &str) -> Outcome<PathBuf> {
-    let mut cargo = cargo_lambda(paths, if name == DEMO { "infra/demo.yaml" } else { "infra/template.yaml" })?;
+    let template = if name == DEMO { "infra/demo.yaml" } else { "infra/template.yaml" };
+    let mut cargo = cargo_lambda(paths, &chosen_architecture(paths, template)?)?;
     if name == DEMO {
         cargo.args(["--package", "dlo", "--features", "aws", "--bin", DEMO]);
     } else {
@@ -48,21 +49,47 @@ fn for_lambda(paths: &Paths, name: &str) -> Outcome<PathBuf> {
     Ok(paths.target.join("lambda").join(name).join("bootstrap"))
 }
 
-/// Returns the flag of cargo-lambda for the architecture that the template names.
-fn architecture(template: &str) -> Option<&'static str> {
-    match template.lines().find_map(|line| line.trim().strip_prefix("Architectures: "))? {
-        "[x86_64]" => Some("--x86-64"),
-        "[arm64]" => Some("--arm64"),
+/// The variable that chooses another architecture than the template's default. `sam build` does not tell the build which
+/// value its parameter has.
+const ARCHITECTURE: &str = "ARCHITECTURE";
+
+/// Returns the flag of cargo-lambda for an architecture of Lambda.
+fn flag(architecture: &str) -> Option<&'static str> {
+    match architecture {
+        "x86_64" => Some("--x86-64"),
+        "arm64" => Some("--arm64"),
         _ => None,
     }
 }
 
-/// Cargo as it builds for the functions of a template.
-fn cargo_lambda(paths: &Paths, template: &str) -> Outcome<Command> {
+/// Returns the default of a template's parameter `Architecture`.
+fn default_architecture(template: &str) -> Option<&str> {
+    let parameter = template.split_once("\n  Architecture:\n")?.1;
+    parameter.lines().find_map(|line| line.strip_prefix("    Default: "))
+}
+
+/// Returns the architecture of this machine, in Lambda's words.
+fn own_architecture() -> &'static str {
+    if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }
+}
+
+/// Returns the architecture to build for: what the variable says, or the default of the template's parameter.
+fn chosen_architecture(paths: &Paths, template: &str) -> Outcome<String> {
+    if let Ok(chosen) = std::env::var(ARCHITECTURE) {
+        return Ok(chosen);
+    }
     let file = paths.root.join(template);
     let text = at("read", &file, std::fs::read_to_string(&file))?;
-    let architecture = architecture(&text)
-        .ok_or_else(|| Failure::new(format!("{template} says neither `Architectures: [x86_64]` nor `[arm64]`.")))?;
+    let missing = || Failure::new(format!("The parameter Architecture of {template} has no default."));
+    default_architecture(&text).map(str::to_owned).ok_or_else(missing)
+}
+
+/// Cargo as it builds for Lambda.
+fn cargo_lambda(paths: &Paths, architecture: &str) -> Outcome<Command> {
+    let architecture = flag(architecture).ok_or_else(|| {
+        Failure::new(format!("Lambda has no architecture `{architecture}`."))
+            .remedy(format!("Set {ARCHITECTURE} to arm64 or x86_64, or leave it out."))
+    })?;
     let programs = ensure_cargo_lambda(paths)?;
     let mut cargo = run::cargo(paths);
     let inherited = std::env::var_os("PATH").unwrap_or_default();
@@ -72,11 +99,13 @@ fn cargo_lambda(paths: &Paths, template: &str) -> Outcome<Command> {
     Ok(cargo)
 }
 
-/// The office's functions as they are deployed, and the smallest function there is: their names and files.
+/// The office's functions as for Lambda, but for this machine's architecture, so that they run here, and the smallest
+/// function there is: their names and files.
 pub fn build_all(paths: &Paths) -> Outcome<Vec<(&'static str, PathBuf)>> {
-    for_lambda(paths, "intake")?;
+    dashboard::ensure(paths)?;
+    run::open(cargo_lambda(paths, own_architecture())?.args(OFFICE))?;
     let hello = ["--package", "dlo-functions", "--example", HELLO];
-    run::open(cargo_lambda(paths, "infra/template.yaml")?.args(hello))?;
+    run::open(cargo_lambda(paths, own_architecture())?.args(hello))?;
     let names = FUNCTIONS.iter().map(|(_, name)| *name).filter(|name| *name != DEMO);
     let file = |name: &'static str| (name, paths.target.join("lambda").join(name).join("bootstrap"));
     Ok(std::iter::once(HELLO).chain(names).map(file).collect())
@@ -119,22 +148,18 @@ pub fn strip_built(paths: &Paths) -> Outcome<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::architecture;
+    use super::{default_architecture, flag};
 
     #[test]
     fn functions_are_built_for_what_their_template_says() {
-        for (line, expected) in [
-            ("    Architectures: [x86_64]", Some("--x86-64")),
-            ("      Architectures: [arm64]", Some("--arm64")),
-            ("    Architectures: [!Ref Architecture]", None),
-            ("    Runtime: provided.al2023", None),
-        ] {
-            assert_eq!(architecture(&format!("Globals:\n{line}\n    MemorySize: 256\n")), expected, "{line}");
-        }
         for template in [include_str!("../../infra/template.yaml"), include_str!("../../infra/demo.yaml")] {
-            assert_eq!(template.matches("Architectures:").count(), 1, "one place says it");
-            assert!(architecture(template).is_some());
+            assert_eq!(default_architecture(template), Some("arm64"));
+            assert_eq!(template.matches("Architectures: [!Ref Architecture]").count(), 1, "one place uses it");
+            let (_, allowed) = template.split_once("    AllowedValues: [arm64, x86_64]").expect("the parameter");
+            assert!(!allowed.is_empty() && ["arm64", "x86_64"].iter().all(|value| flag(value).is_some()));
         }
+        assert!(flag("riscv64").is_none());
+        assert!(default_architecture("Parameters:\n  Other:\n    Default: arm64\n").is_none());
     }
 
     #[test]

@@ -38,14 +38,23 @@ pub enum SignInError {
     /// The HTTP client for the issuer could not be built.
     #[error(transparent)]
     Issuer(#[from] DocumentError),
-    /// The stack's parameter with the client ID is missing or unreadable.
-    #[error("the SSM parameter {name} with the stack's client ID could not be read")]
+    /// The stack's parameter with the issuer is missing or unreadable.
+    #[error("the SSM parameter {name} with the stack's issuer could not be read")]
     Parameter {
         /// The parameter's name.
         name: String,
         /// The error; `None` if the parameter is empty.
         #[source]
         source: Option<Box<aws_sdk_ssm::Error>>,
+    },
+    /// The stack's parameter with the issuer does not have the form that infra/people.yaml gives it.
+    #[error("the SSM parameter {name} does not name an issuer and a client; deploy the stack again, which writes it")]
+    NotAnIssuer {
+        /// The parameter's name.
+        name: String,
+        /// The error.
+        #[source]
+        source: serde_json::Error,
     },
 }
 
@@ -85,11 +94,15 @@ impl Tokens {
 
     /// Reads issuer, client and claims from the stack's settings.
     pub(super) async fn from_env() -> Result<Self, SignInError> {
-        let client_id = match settings::optional("DLO_CLIENT_ID_PARAMETER") {
+        let pool = match settings::optional("DLO_SIGN_IN_PARAMETER") {
             Some(name) => parameter(name).await?,
-            None => settings::required("DLO_CLIENT_ID")?,
+            None => Pool {
+                issuer: settings::required("DLO_ISSUER")?,
+                client_id: settings::required("DLO_CLIENT_ID")?,
+                discovery: settings::optional("DLO_DISCOVERY"),
+            },
         };
-        let mut tokens = Self::new(settings::required("DLO_ISSUER")?, client_id, settings::optional("DLO_DISCOVERY"))?;
+        let mut tokens = Self::new(pool.issuer, pool.client_id, pool.discovery)?;
         tokens.scope = settings::optional("DLO_SCOPE").unwrap_or(tokens.scope);
         tokens.name_claim = settings::optional("DLO_NAME_CLAIM").unwrap_or(tokens.name_claim);
         tokens.roles_claim = settings::optional("DLO_ROLES_CLAIM").unwrap_or(tokens.roles_claim);
@@ -164,15 +177,25 @@ fn seconds(claims: &Map<String, Value>, name: &str) -> Option<Timestamp> {
     claims.get(name).and_then(Value::as_f64).map(|s| Timestamp::from_ms((s * 1000.0) as i64))
 }
 
-/// Reads the client ID from an SSM parameter.
+/// Where people sign in, as `infra/people.yaml` writes it into an SSM parameter.
+#[derive(Debug, PartialEq, Eq, serde::Deserialize)]
+struct Pool {
+    issuer: String,
+    client_id: String,
+    /// The base URL of the issuer's documents, at a local endpoint.
+    discovery: Option<String>,
+}
+
+/// Reads issuer and client from an SSM parameter.
 ///
 /// The stack creates the client after this function, because the client needs the function's URL. An environment
-/// variable therefore cannot hold the client ID.
-async fn parameter(name: String) -> Result<String, SignInError> {
+/// variable therefore cannot hold them.
+async fn parameter(name: String) -> Result<Pool, SignInError> {
     let ssm = aws_sdk_ssm::Client::new(&connect::from_env().await);
     let failed = |source| SignInError::Parameter { name: name.clone(), source };
     let found = ssm.get_parameter().name(&name).send().await.map_err(|error| failed(Some(Box::new(error.into()))))?;
-    found.parameter.and_then(|parameter| parameter.value).ok_or_else(|| failed(None))
+    let text = found.parameter.and_then(|parameter| parameter.value).ok_or_else(|| failed(None))?;
+    serde_json::from_str(&text).map_err(|source| SignInError::NotAnIssuer { name, source })
 }
 
 /// Returns the highest role that a claim names, or `None` if it names no role. The claim is a string or a list of
@@ -188,6 +211,25 @@ fn role(claim: &Value) -> Option<Role> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_pool_is_read_as_the_stack_writes_it() {
+        let template = include_str!("../../../infra/people.yaml");
+        let line = template.lines().find_map(|line| line.trim().strip_prefix("- '{\"issuer\"")).expect("the parameter");
+        let written = format!("{{\"issuer\"{}", line.trim_end_matches('\''));
+        let pool = |discovery| Pool {
+            issuer: "https://cognito-idp.${AWS::Region}.${AWS::URLSuffix}/${People}".into(),
+            client_id: "${PeopleClient}".into(),
+            discovery,
+        };
+        let local = r#","discovery":"${DiscoveryUrl}/${People}""#;
+        assert!(template.contains(local), "{template}");
+        for (more, expected) in [("", None), (local, Some("${DiscoveryUrl}/${People}".to_owned()))] {
+            let text = written.replace("${Discovery}", more);
+            assert_eq!(serde_json::from_str::<Pool>(&text).expect(&text), pool(expected));
+        }
+        assert!(serde_json::from_str::<Pool>("abc123").is_err());
+    }
+
     use super::super::token::tests::Issuer;
     use super::*;
     use axum::{Json, Router, routing::get};

@@ -3,6 +3,7 @@
 //!
 //! Each case has queues of its own, so several run at once. `cargo aws up`, then `cargo aws test`.
 
+mod calls;
 mod fixture;
 mod intake;
 mod proxy;

@@ -28,12 +28,17 @@ const VISIBILITY_S: u32 = 4;
 const STEP_VISIBILITY_S: u32 = 20;
 /// The functions whose calls go through the proxy.
 const FUNCTIONS: [&str; 2] = ["Intake", "Replay"];
+/// The functions whose calls are only recorded, through a proxy of their own: no fault is meant for them.
+const RECORDED: [&str; 2] = ["Sweep", "Api"];
+/// The services that are called through a proxy, as the SDK's settings name them.
+const SERVICES: [&str; 7] = ["DYNAMODB", "SQS", "CLOUDWATCH", "S3", "SNS", "EVENTBRIDGE", "SSM"];
 
 /// The deployed office with the proxy in place, which all cases share.
 pub struct Stack {
     pub deployed: Deployed,
     pub queue: Arc<SqsQueue>,
     pub proxy: Proxy,
+    recorder: Proxy,
     otto: String,
     anna: String,
     /// The names of the changed functions, and their variables before the change.
@@ -45,17 +50,23 @@ impl Stack {
     pub async fn begin() -> Self {
         let deployed = Deployed::find();
         let proxy = Proxy::start(&deployed.endpoint).await;
+        let recorder = Proxy::start(&deployed.endpoint).await;
         let mut before = Vec::new();
-        for function in FUNCTIONS {
+        for function in FUNCTIONS.into_iter().chain(RECORDED) {
+            let is_faulty = FUNCTIONS.contains(&function);
             let name = deployed.function(function).await;
             let old = deployed.variables(&name).await;
             let mut new = old.clone();
-            for service in ["DYNAMODB", "SQS", "CLOUDWATCH"] {
-                new[format!("AWS_ENDPOINT_URL_{service}")] = proxy.url.as_str().into();
+            for service in SERVICES {
+                let url = if is_faulty { &proxy.url } else { &recorder.url };
+                new[format!("AWS_ENDPOINT_URL_{service}")] = url.as_str().into();
             }
+            new[super::calls::APP] = function.into();
             // These letters name their main queues, which the deployment must name as well. The stack's own queue is in
             // the same account and region.
-            new["DLO_DEFAULT_MAIN_QUEUE"] = "".into();
+            if is_faulty {
+                new["DLO_DEFAULT_MAIN_QUEUE"] = "".into();
+            }
             if function == "Intake" {
                 let own = old["DLO_MAIN_QUEUES"].as_str().expect("the stack's main queues");
                 let (place, _) = own.rsplit_once(':').expect("an ARN");
@@ -68,12 +79,13 @@ impl Stack {
         }
         let queue = Arc::new(SqsQueue::new(&connect::to_endpoint(&deployed.endpoint).await));
         let (otto, anna) = (variable("DLO_STACK_OPERATOR"), variable("DLO_STACK_APPROVER"));
-        let stack = Self { deployed, queue, proxy, otto, anna, before };
+        let stack = Self { deployed, queue, proxy, recorder, otto, anna, before };
         stack.step_visibility(STEP_VISIBILITY_S).await;
         stack
     }
 
-    /// Restores the functions. After cases that all passed, checks first that no step is left.
+    /// Restores the functions. After cases that all passed, checks first that no step is left, and afterwards that the
+    /// functions made only calls that are written down.
     pub async fn end(&self, all_passed: bool) {
         if all_passed {
             until("no step is left", async || self.is_empty(&self.steps()).await.then_some(())).await;
@@ -81,6 +93,10 @@ impl Stack {
         self.step_visibility(360).await;
         for (name, variables) in &self.before {
             self.deployed.set_variables(name, variables).await;
+        }
+        if all_passed {
+            let recorded = [&self.proxy, &self.recorder].into_iter().flat_map(|proxy| proxy.calls(|_| true));
+            super::calls::check(recorded);
         }
     }
 

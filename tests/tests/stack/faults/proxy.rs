@@ -19,6 +19,14 @@ pub struct Call {
     /// `TransactWriteItems`, `SendMessageBatch`, …
     pub operation: String,
     pub body: String,
+    /// `GET`, `PUT`, …
+    pub method: Method,
+    /// Path and query.
+    pub uri: Uri,
+    /// The function that calls, if its settings name it ([`super::calls::APP`]).
+    pub function: Option<String>,
+    /// The service as the signature names it: `dynamodb`, `sqs`, …
+    pub service: String,
     /// The caller's port, which identifies its process.
     port: u16,
     pub at: Instant,
@@ -207,6 +215,10 @@ async fn answer(shared: Arc<Shared>, port: u16, request: Request<Incoming>) -> A
     let call = Call {
         operation: operation(&head.headers, &head.uri),
         body: String::from_utf8_lossy(&body).into_owned(),
+        method: head.method.clone(),
+        uri: head.uri.clone(),
+        function: super::calls::function(&head.headers),
+        service: super::calls::service(&head.headers),
         port,
         at: Instant::now(),
     };
