@@ -21,6 +21,7 @@ mod say;
 mod sbom;
 mod simulate;
 mod starts;
+mod template;
 mod tidy;
 mod tools;
 
@@ -43,6 +44,7 @@ const COMMANDS: &[&str] = &[
     "book",
     "function",
     "starts",
+    "costs",
     "help",
 ];
 
@@ -67,6 +69,7 @@ usage: cargo xtask <command>
   book               build docs/ into target/book
   function <id> <folder>
                      build a Lambda function, for `sam build`
+  costs              what the stack costs per month while nothing fails, from its template
   starts             size and cold start of each function, built as for Lambda, beside the smallest possible one
   help               this table
 ";
@@ -93,6 +96,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "simulate" => simulate::command(&paths, rest),
         "function" => function::command(&paths, rest),
         "starts" => starts::command(&paths),
+        "costs" => template::print_costs(&paths),
         "book" => docs::book(&paths),
         "chaos" => chaos::command(&paths, rest),
         "schemathesis" => ci::call_api(&paths, rest),

@@ -36,7 +36,7 @@ pub const STEPS: &[Step] = &[
     step("budget", "the dashboard's first-load bytes", web::budget, &["dashboard"], Lane::Web),
     step("clippy-web", "clippy on the dashboard", web::clippy, &[], Lane::Web),
     step("trunk", "Trunk.toml, where Trunk is installed", web::trunk, &[], Lane::Web),
-    step("template", "cfn-lint and sam validate on the templates", aws::templates, &["tools"], Lane::Wait),
+    step("template", "the templates: linters, rights, idle costs, runbooks", aws::templates, &["tools"], Lane::Wait),
     step("supply", "licences, sources, duplicates, advisories, SBOM", supply::check, &["tools"], Lane::Wait),
     step("build", "compiles all native tests and functions", rust::build, &["dashboard"], Lane::Native),
     step(

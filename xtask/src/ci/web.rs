@@ -7,7 +7,7 @@ use crate::paths::Paths;
 use crate::run;
 use crate::tools::WebTools;
 use crate::tools::browser::Browser;
-use crate::tools::{self, aws, axe, schemathesis};
+use crate::tools::{self, aws, axe, schemathesis, simulator};
 use std::process::Command;
 
 /// Seconds. The runner's own limit of 20 is short for a cold Chromium on two busy cores.
@@ -43,6 +43,8 @@ pub fn build(paths: &Paths) -> Outcome<Tally> {
 pub fn tools(paths: &Paths) -> Outcome<Tally> {
     Browser::ensure(paths)?;
     aws::ensure_sam(paths)?;
+    aws::ensure_checkov(paths)?;
+    simulator::ensure(paths)?;
     aws::ensure_endpoints(paths)?;
     axe::ensure(paths)?;
     schemathesis::ensure(paths)?;

@@ -22,6 +22,8 @@ const DYNAMODB_LOCAL: Package = Package {
 
 /// Builds functions for Lambda's Linux: a binary that is linked on this machine may need a newer glibc.
 const CARGO_LAMBDA: Python = Python { folder: "lambda", pins: include_str!("pinned/lambda.txt") };
+/// Knows what templates often forget about security.
+const CHECKOV: Python = Python { folder: "checkov", pins: include_str!("pinned/checkov.txt") };
 /// Checks and deploys templates.
 const SAM: Python = Python { folder: "sam", pins: include_str!("pinned/sam.txt") };
 
@@ -49,6 +51,11 @@ pub fn ensure_endpoints(paths: &Paths) -> Outcome<()> {
 /// The folder of programs with cargo-lambda and its linker among them.
 pub fn ensure_cargo_lambda(paths: &Paths) -> Outcome<PathBuf> {
     pypi::ensure(paths, &CARGO_LAMBDA, "cargo-lambda: it links for the Linux that Lambda runs")
+}
+
+/// The folder of programs with checkov among them.
+pub fn ensure_checkov(paths: &Paths) -> Outcome<PathBuf> {
+    pypi::ensure(paths, &CHECKOV, "checkov: it checks the templates for what they forget about security")
 }
 
 /// The folder of programs with sam and cfn-lint among them.

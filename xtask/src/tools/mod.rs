@@ -11,6 +11,7 @@ mod network;
 mod npm;
 mod pypi;
 pub mod schemathesis;
+pub mod simulator;
 pub mod supply;
 mod wasm_opt;
 pub mod wasm_rust;

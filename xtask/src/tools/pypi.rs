@@ -61,6 +61,7 @@ mod tests {
     /// The pins of every environment.
     const ALL: &[(&str, &str)] = &[
         ("aws", include_str!("pinned/aws.txt")),
+        ("checkov", include_str!("pinned/checkov.txt")),
         ("lambda", include_str!("pinned/lambda.txt")),
         ("localstack", include_str!("pinned/localstack.txt")),
         ("sam", include_str!("pinned/sam.txt")),

@@ -1,0 +1,124 @@
+//! `cargo xtask costs`: what the stack costs in a month in which nothing fails, from the resources that the template
+//! creates. `tests/golden/costs.txt` is the result.
+//!
+//! The prices are AWS's list prices of us-east-1 in November 2026, without any free tier: an account has only one of
+//! those, and the business's own services have used it up. The first three dashboards of an account are the exception.
+
+use super::resolve::Template;
+use super::rights::compare;
+use crate::failure::Outcome;
+use crate::paths::Paths;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+const GOLDEN: &str = "tests/golden/costs.txt";
+/// What an idle stack for one queue may cost, in dollars per month.
+const ONE_QUEUE_MAX: f64 = 3.0;
+
+/// Dollars per month, or per unit.
+const ALARM: f64 = 0.10;
+const CUSTOM_METRIC: f64 = 0.30;
+const METRIC_CALL: f64 = 0.01 / 1e3;
+const SQS_REQUEST: f64 = 0.40 / 1e6;
+const SQS_FIFO_REQUEST: f64 = 0.50 / 1e6;
+const GB_SECOND_ARM64: f64 = 0.000_013_333_4;
+const GB_SECOND_X86_64: f64 = 0.000_016_666_7;
+const INVOCATION: f64 = 0.20 / 1e6;
+const SCHEDULED: f64 = 1.00 / 1e6;
+const READ_UNIT: f64 = 0.125 / 1e6;
+const WRITE_UNIT: f64 = 0.625 / 1e6;
+const LOG_GB: f64 = 0.50;
+
+const MINUTES: f64 = 30.0 * 24.0 * 60.0;
+/// An idle mapping polls with two long polls of 20 s at a time, or with five if it has a maximum concurrency (AWS's
+/// documentation of the scaling of SQS event source mappings).
+const POLLS_PER_MINUTE: f64 = 3.0;
+const POLLERS: f64 = 2.0;
+const POLLERS_WITH_MAXIMUM: f64 = 5.0;
+/// What a sweep of an empty office does: five reads, one transaction of one write, one call to CloudWatch, 300 bytes of
+/// log. `OpenLetters` is the only metric that it always sends.
+const SWEEP_READS: f64 = 5.0;
+const SWEEP_WRITES: f64 = 2.0;
+const SWEEP_LOG_GB: f64 = 300e-9;
+/// How long such a sweep takes; an estimate, until a real account has measured it.
+const SWEEP_S: f64 = 0.2;
+
+const QUEUE: &str = "arn:aws:sqs:us-east-1:111122223333:orders-dlq";
+const MORE: &[(&str, &str)] = &[
+    ("SecondDeadLetterQueueArn", "arn:aws:sqs:us-east-1:111122223333:invoices-dlq"),
+    ("ThirdDeadLetterQueueArn", "arn:aws:sqs:us-east-1:111122223333:refunds-dlq.fifo"),
+];
+
+/// The lines of a bill: what, how many, dollars.
+type Bill = Vec<(&'static str, usize, f64)>;
+
+/// Returns the table for one, two and three queues.
+pub fn table(translated: &Value) -> Outcome<String> {
+    let mut text =
+        String::from("# Dollars per month of an idle stack, us-east-1, without free tiers. `cargo xtask costs`\n");
+    for queues in 1..=MORE.len() + 1 {
+        let mut parameters =
+            vec![("DeadLetterQueueArn", QUEUE), ("MainQueueArns", "arn:aws:sqs:us-east-1:111122223333:q")];
+        parameters.extend(&MORE[..queues - 1]);
+        let bill = bill(&Template::new(translated.clone(), &parameters)?.resources()?);
+        let _ = writeln!(text, "\n{queues} dead-letter queue{}", if queues == 1 { "" } else { "s" });
+        for (what, count, dollars) in &bill {
+            let _ = writeln!(text, "  {what:<44} {count:>3}  {dollars:>5.2}");
+        }
+        let _ = writeln!(text, "  {:<49} {:>5.2}", "sum", sum(&bill));
+    }
+    text.push_str(
+        "\nThe CloudWatch dashboard is free among the first three of an account; each further one costs 3.00.\n",
+    );
+    Ok(text)
+}
+
+fn sum(bill: &Bill) -> f64 {
+    bill.iter().map(|(_, _, dollars)| dollars).sum()
+}
+
+fn bill(resources: &BTreeMap<String, Value>) -> Bill {
+    let alarms = resources.values().filter(|resource| resource["Type"] == "AWS::CloudWatch::Alarm").count();
+    let mappings = resources.values().filter(|resource| resource["Type"] == "AWS::Lambda::EventSourceMapping");
+    let mappings: Vec<f64> = mappings.map(|mapping| polls(&mapping["Properties"])).collect();
+    let sweep = &resources["Sweep"]["Properties"];
+    let arm64 = sweep["Architectures"][0] == "arm64";
+    let gb = sweep["MemorySize"].as_f64().unwrap_or_default() / 1024.0;
+    let gb_second = if arm64 { GB_SECOND_ARM64 } else { GB_SECOND_X86_64 };
+    vec![
+        ("alarms", alarms, alarms as f64 * ALARM),
+        ("custom metrics", 1, CUSTOM_METRIC),
+        ("calls to CloudWatch (thousands)", (MINUTES / 1e3) as usize, MINUTES * METRIC_CALL),
+        ("event source mappings that poll", mappings.len(), mappings.iter().sum()),
+        (
+            "runs of the function sweep (thousands)",
+            (MINUTES / 1e3) as usize,
+            MINUTES * (INVOCATION + SWEEP_S * gb * gb_second),
+        ),
+        ("invocations by the schedule (thousands)", (MINUTES / 1e3) as usize, MINUTES * SCHEDULED),
+        ("table: reads and writes of sweep", 1, MINUTES * (SWEEP_READS * READ_UNIT + SWEEP_WRITES * WRITE_UNIT)),
+        ("logs", 1, MINUTES * SWEEP_LOG_GB * LOG_GB),
+    ]
+}
+
+/// What an idle mapping's polls cost in a month.
+fn polls(mapping: &Value) -> f64 {
+    let has_maximum = mapping["ScalingConfig"]["MaximumConcurrency"].as_f64().is_some()
+        || mapping["ScalingConfig"]["MaximumConcurrency"].is_string();
+    let pollers = if has_maximum { POLLERS_WITH_MAXIMUM } else { POLLERS };
+    let is_fifo = mapping["EventSourceArn"].as_str().is_some_and(|arn| arn.ends_with(".fifo"));
+    MINUTES * POLLS_PER_MINUTE * pollers * if is_fifo { SQS_FIFO_REQUEST } else { SQS_REQUEST }
+}
+
+/// Compares the table with its golden file, and the sum for one queue with its maximum.
+pub fn check(paths: &Paths, translated: &Value) -> Outcome<()> {
+    let parameters = [("DeadLetterQueueArn", QUEUE), ("MainQueueArns", QUEUE)];
+    let one = sum(&bill(&Template::new(translated.clone(), &parameters)?.resources()?));
+    if one >= ONE_QUEUE_MAX {
+        return crate::failure::fail(format!(
+            "An idle stack for one queue costs ${one:.2} per month, not less than ${ONE_QUEUE_MAX:.2}."
+        ));
+    }
+    compare(paths, GOLDEN, &table(translated)?)
+}

@@ -1,0 +1,90 @@
+//! What can be proven about infra/template.yaml without an account: rights, idle costs, what parameters change.
+
+mod costs;
+mod resolve;
+mod rights;
+mod runbooks;
+
+use crate::failure::{Failure, Outcome};
+use crate::paths::Paths;
+use crate::run;
+use crate::tools::aws;
+use resolve::Template;
+use serde_json::Value;
+use std::process::{Command, ExitCode};
+
+const TEMPLATE: &str = "infra/template.yaml";
+
+/// `cargo xtask costs`.
+pub fn print_costs(paths: &Paths) -> Outcome<ExitCode> {
+    print!("{}", costs::table(&translated(paths)?)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Checks what no linter knows.
+pub fn check(paths: &Paths) -> Outcome<()> {
+    let translated = translated(paths)?;
+    rights::check(paths, &translated)?;
+    costs::check(paths, &translated)?;
+    runbooks::check(paths, &translated)?;
+    mappings_fit_their_queues(&translated)?;
+    stacks_do_not_collide(&translated)
+}
+
+/// The template after SAM's transform.
+fn translated(paths: &Paths) -> Outcome<Value> {
+    let programs = aws::ensure_sam(paths)?;
+    let mut python = run::cleaned(Command::new(programs.join("python")), paths);
+    python.arg(paths.root.join("xtask/src/template/translate.py")).arg(paths.root.join(TEMPLATE));
+    // SAM asks for a region and sends nothing there.
+    let text = run::stdout_of(python.env("AWS_DEFAULT_REGION", resolve::REGION))?;
+    serde_json::from_str(&text).map_err(|cause| Failure::new(format!("SAM's transform wrote no JSON: {cause}.")))
+}
+
+/// Lambda refuses a batch of more than 10 messages, and a window, for a FIFO queue; and it refuses a batch of more than 10
+/// without a window for any other.
+fn mappings_fit_their_queues(translated: &Value) -> Outcome<()> {
+    let queue = |name: &str| format!("arn:aws:sqs:eu-west-1:111122223333:{name}");
+    let (first, second, third) = (queue("orders-dlq.fifo"), queue("invoices-dlq"), queue("fifo-dlq"));
+    let parameters = [
+        ("DeadLetterQueueArn", first.as_str()),
+        ("SecondDeadLetterQueueArn", &second),
+        ("ThirdDeadLetterQueueArn", &third),
+        ("MainQueueArns", "q"),
+    ];
+    let resources = Template::new(translated.clone(), &parameters)?.resources()?;
+    for (id, size, window) in [("IntakeOfFirst", 10, 0), ("IntakeOfSecond", 100, 2), ("IntakeOfThird", 100, 2)] {
+        let mapping = &resources[id]["Properties"];
+        // A parameter's value is a string, which CloudFormation turns into a number.
+        let number =
+            |name: &str| mapping[name].as_str().and_then(|n| n.parse().ok()).or_else(|| mapping[name].as_i64());
+        let found = (number("BatchSize"), number("MaximumBatchingWindowInSeconds"));
+        if found != (Some(size), Some(window)) {
+            return Err(Failure::new(format!("{id} of {} has the batch {found:?}.", mapping["EventSourceArn"])));
+        }
+    }
+    let without = |mapping: &&Value| mapping["Properties"]["ScalingConfig"]["MaximumConcurrency"].is_null();
+    let mappings = resources.values().filter(|resource| resource["Type"] == "AWS::Lambda::EventSourceMapping");
+    match mappings.clone().find(without) {
+        Some(mapping) => Err(Failure::new(format!("A mapping may take all of the account's concurrency: {mapping}."))),
+        None => Ok(()),
+    }
+}
+
+/// A name that the template chooses itself must contain the stack's name, or a second stack cannot be created.
+fn stacks_do_not_collide(translated: &Value) -> Outcome<()> {
+    const NAMES: &[&str] =
+        &["Name", "FunctionName", "QueueName", "TopicName", "TableName", "BucketName", "AlarmName", "RoleName"];
+    for (id, resource) in translated["Resources"].as_object().into_iter().flatten() {
+        let kind = resource["Type"].as_str().unwrap_or_default();
+        let names = NAMES.iter().map(|name| &resource["Properties"][*name]).filter(|name| !name.is_null());
+        // These refer to a function by its name, and give none.
+        let refers = ["AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission", "AWS::Lambda::EventInvokeConfig"];
+        for name in names.filter(|_| !refers.contains(&kind)) {
+            if !name.to_string().contains("AWS::StackName") {
+                return Err(Failure::new(format!("{id} has the same name in every stack: {name}.")));
+            }
+        }
+    }
+    Ok(())
+}
