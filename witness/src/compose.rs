@@ -1,0 +1,186 @@
+//! Writes the report of a failed invocation from what the witness saw of it.
+
+use crate::event::Batch;
+use crate::log_error;
+use domain::id::MessageId;
+use domain::report::batch_response::{self, BatchResponse};
+use domain::report::clues::{self, Clue, Suspect};
+use domain::report::powertools;
+use domain::report::{ERRORS_MAX, Kind, LOG_LINES_MAX, Report, ReportedError, ReportedMessage};
+use domain::time::Timestamp;
+use std::collections::BTreeSet;
+
+/// How an invocation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The runtime posted an error.
+    Error(ReportedError),
+    /// The runtime posted a response.
+    Response(Vec<u8>),
+    /// The time is nearly up, or is.
+    Timeout,
+    /// The runtime's process ended; what is known of it.
+    Crash(ReportedError),
+    /// The runtime's process was ended for want of memory.
+    OutOfMemory(ReportedError),
+}
+
+/// Adds to a report what became of the batch. Returns `None` if every message succeeded.
+///
+/// `lines` are the lines that the invocation logged, oldest first.
+pub fn compose(mut report: Report, batch: &Batch<'_>, ending: &Ending, lines: &[&str]) -> Option<Report> {
+    report.queue = batch.queue();
+    report.batch_size = u32::try_from(batch.len()).ok();
+    report.messages = batch.messages().collect();
+    match ending {
+        Ending::Response(response) => match batch_response::read(response, &batch.ids().collect()) {
+            BatchResponse::AllSucceeded => return None,
+            BatchResponse::Failed(failed) => partial(&mut report, batch, &failed, lines),
+            BatchResponse::Invalid(invalid) => {
+                report.kind = Kind::Partial;
+                let error_type = Some("InvalidBatchResponse".to_owned());
+                report.error = Some(ReportedError { error_type, message: Some(invalid.to_string()), stack: None });
+            }
+        },
+        Ending::Error(error) => thrown(&mut report, batch, error.clone(), lines),
+        Ending::Timeout => {
+            report.kind = Kind::Timeout;
+            report.error = Some(timed_out(report.duration_ms));
+        }
+        Ending::Crash(error) => ended(&mut report, Kind::Crash, error, lines),
+        Ending::OutOfMemory(error) => ended(&mut report, Kind::OutOfMemory, error, lines),
+    }
+    if needs_logs(&report) {
+        let surplus = lines.len().saturating_sub(LOG_LINES_MAX);
+        report.logs = lines[surplus..].iter().map(|line| (*line).to_owned()).collect();
+    }
+    Some(report)
+}
+
+/// Whether an error says so little that the lines before it are worth sending. Lines that arrive after it are worth
+/// waiting for, too.
+pub fn is_thin(error: &ReportedError) -> bool {
+    error.stack.is_none() || powertools::is_thin(error)
+}
+
+fn needs_logs(report: &Report) -> bool {
+    report.kind != Kind::Error || (report.errors.is_empty() && report.error.as_ref().is_none_or(is_thin))
+}
+
+/// All messages of the batch failed with one error.
+fn thrown(report: &mut Report, batch: &Batch<'_>, mut error: ReportedError, lines: &[&str]) {
+    report.kind = Kind::Error;
+    let message = error.message.clone().unwrap_or_default();
+    let own = powertools::split(&message);
+    if !own.is_empty() && own.len() == report.messages.len() {
+        for (at, own) in own.into_iter().enumerate() {
+            report.messages[at].error = add_error(report, own);
+        }
+        // What is left is the sentence that says how many there are.
+        error.message = message.lines().next().map(str::to_owned);
+        error.stack = None;
+    } else if powertools::is_thin(&error) {
+        let suspects = batch.suspects();
+        attribute_lines(report, &suspects, lines);
+    }
+    if report.errors.is_empty() {
+        let found = clues::find(&message, lines, &batch.suspects());
+        for (message, clue) in report.messages.iter_mut().zip(found) {
+            message.clue = clue;
+        }
+    }
+    report.error = Some(error);
+}
+
+/// The function returned the ids of the messages that failed.
+fn partial(report: &mut Report, batch: &Batch<'_>, failed: &[MessageId], lines: &[&str]) {
+    report.kind = Kind::Partial;
+    let failed: BTreeSet<&str> = failed.iter().map(MessageId::as_str).collect();
+    report.messages.retain(|message| failed.contains(message.id.as_str()));
+    let suspects: Vec<Suspect<'_>> =
+        batch.suspects().into_iter().filter(|suspect| failed.contains(suspect.id)).collect();
+    attribute_lines(report, &suspects, lines);
+    // A line that is about no message in particular is about the invocation.
+    let unattributed = report.messages.iter().any(|message| message.error.is_none());
+    let last = lines.iter().rfind(|line| clues::reports_an_error(line));
+    report.error = last.filter(|_| unattributed).map(|line| log_error::read(line));
+}
+
+/// Gives each message the newest line about an error that names it and no other, or else the only one that quotes a
+/// value of its body.
+fn attribute_lines(report: &mut Report, suspects: &[Suspect<'_>], lines: &[&str]) {
+    for line in lines.iter().rev().filter(|line| clues::reports_an_error(line)) {
+        // The line is the error's text here, so that values of bodies are looked for on it.
+        let found = clues::find(line, &[line], suspects);
+        let mut matching = found.iter().enumerate().filter_map(|(at, clue)| clue.map(|clue| (at, clue)));
+        let (Some((at, clue)), None) = (matching.next(), matching.next()) else { continue };
+        if report.messages.get(at).is_none_or(|message| message.error.is_some()) {
+            continue;
+        }
+        // A quoted value is too little for an error of its own: it is a clue only.
+        let own = if clue == Clue::Named { add_error(report, log_error::read(line)) } else { None };
+        if let Some(message) = report.messages.get_mut(at) {
+            message.error = own;
+            message.clue = Some(message.clue.map_or(clue, |known| known.min(clue)));
+        }
+    }
+}
+
+/// Adds an error and returns its position. Equal errors share one; `None` if there is no room.
+fn add_error(report: &mut Report, error: ReportedError) -> Option<u16> {
+    let known = report.errors.iter().position(|other| *other == error);
+    let at = known.unwrap_or(report.errors.len());
+    if known.is_none() {
+        if at >= ERRORS_MAX {
+            return None;
+        }
+        report.errors.push(error);
+    }
+    u16::try_from(at).ok()
+}
+
+/// The runtime's process ended, which kills the whole batch.
+fn ended(report: &mut Report, kind: Kind, error: &ReportedError, lines: &[&str]) {
+    report.kind = kind;
+    let last = lines.iter().rfind(|line| clues::reports_an_error(line)).map(|line| log_error::read(line));
+    // A last line about an error says more than that the process has ended.
+    report.error = last.filter(|_| kind == Kind::Crash).or_else(|| Some(error.clone()));
+}
+
+/// Returns the error in Lambda's own words.
+fn timed_out(duration_ms: Option<u64>) -> ReportedError {
+    let seconds = duration_ms.map(|ms| format!(" after {}.{:02} seconds", ms / 1000, ms % 1000 / 10));
+    ReportedError {
+        error_type: Some("Sandbox.Timedout".into()),
+        message: Some(format!("Task timed out{}", seconds.unwrap_or_default())),
+        stack: None,
+    }
+}
+
+/// Returns the report of a function that did not start.
+pub fn not_started(mut report: Report, error: ReportedError, lines: &[&str]) -> Report {
+    report.kind = Kind::Init;
+    if is_thin(&error) {
+        let surplus = lines.len().saturating_sub(LOG_LINES_MAX);
+        report.logs = lines[surplus..].iter().map(|line| (*line).to_owned()).collect();
+    }
+    report.error = Some(error);
+    report
+}
+
+/// Returns the report that withdraws an earlier one of the same invocation.
+pub fn withdrawn(report: Report, at: Timestamp) -> Report {
+    Report { kind: Kind::Withdrawn, failed_at: at, messages: Vec::new(), error: None, ..report }
+}
+
+/// Returns whether a message succeeded: it is in the batch and not among those that failed.
+pub fn succeeded(batch: &Batch<'_>, response: &[u8]) -> Vec<ReportedMessage> {
+    match batch_response::read(response, &batch.ids().collect()) {
+        BatchResponse::AllSucceeded => batch.messages().collect(),
+        BatchResponse::Failed(failed) => {
+            let failed: BTreeSet<&str> = failed.iter().map(MessageId::as_str).collect();
+            batch.messages().filter(|message| !failed.contains(message.id.as_str())).collect()
+        }
+        BatchResponse::Invalid(_) => Vec::new(),
+    }
+}

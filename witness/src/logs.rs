@@ -1,0 +1,227 @@
+//! The last lines that the function logged, as Lambda's Telemetry API delivers them.
+
+use domain::report::clues::reports_an_error;
+use domain::text::head;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+/// The most lines that are kept: a report takes 20, and a slow delivery mixes two invocations.
+const LINES_MAX: usize = 60;
+/// The longest line that is kept, bytes.
+const LINE_BYTES_MAX: usize = 4 * 1024;
+/// The most ends of invocations that are kept.
+const ENDS_MAX: usize = 8;
+
+/// What Lambda says about the end of an invocation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct End {
+    /// `success`, `failure`, `error` or `timeout`.
+    pub status: Option<String>,
+    /// For example `Runtime.ExitError`.
+    pub error_type: Option<String>,
+    /// The memory that was used at most, MB.
+    pub memory_used_mb: Option<u32>,
+    /// The memory that may be used, MB.
+    pub memory_mb: Option<u32>,
+}
+
+/// Lines and ends of the last invocations.
+#[derive(Default)]
+pub struct Logs {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// The invocation that the next lines belong to.
+    current: Option<String>,
+    lines: VecDeque<(Option<String>, String)>,
+    ends: VecDeque<(String, End)>,
+}
+
+/// One event of the Telemetry API, schema version 2022-12-13.
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    record: Value,
+}
+
+impl Logs {
+    /// Takes one delivery: a JSON list of events. Ignores what it does not know.
+    pub fn take(&self, delivery: &[u8]) {
+        let Ok(events) = serde_json::from_slice::<Vec<Event>>(delivery) else { return };
+        {
+            let mut state = self.state();
+            for event in events {
+                state.take(&event);
+            }
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// Returns the lines of an invocation, oldest first, with those that came before Lambda named any.
+    pub fn of(&self, request_id: &str) -> Vec<String> {
+        let state = self.state();
+        let lines = state.lines.iter().filter(|(of, _)| of.as_deref().is_none_or(|of| of == request_id));
+        lines.map(|(_, line)| line.clone()).collect()
+    }
+
+    /// Returns what Lambda said about the end of an invocation.
+    pub fn end_of(&self, request_id: &str) -> Option<End> {
+        self.state().ends.iter().rfind(|(of, _)| of == request_id).map(|(_, end)| end.clone())
+    }
+
+    /// Whether any invocation was announced.
+    pub fn saw_invocation(&self) -> bool {
+        self.state().current.is_some()
+    }
+
+    /// Waits until the lines of an invocation report an error, or for `limit`: Lambda delivers them late.
+    pub async fn wait_for_error(&self, request_id: &str, limit: Duration) {
+        self.wait(limit, |logs| logs.of(request_id).iter().any(|line| reports_an_error(line))).await;
+    }
+
+    /// Waits until Lambda has said how an invocation ended, or for `limit`.
+    pub async fn wait_for_end(&self, request_id: &str, limit: Duration) {
+        self.wait(limit, |logs| logs.end_of(request_id).is_some()).await;
+    }
+
+    async fn wait(&self, limit: Duration, holds: impl Fn(&Self) -> bool) {
+        let waited = async {
+            loop {
+                let changed = self.changed.notified();
+                if holds(self) {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        let _ = timeout(limit, waited).await;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn take(&mut self, event: &Event) {
+        let text = |name: &str| event.record.get(name).and_then(Value::as_str).map(str::to_owned);
+        match event.kind.as_str() {
+            "platform.start" => self.current = text("requestId"),
+            "platform.runtimeDone" | "platform.report" => {
+                let Some(request_id) = text("requestId") else { return };
+                let metric = |name: &str| {
+                    let value = event.record.get("metrics")?.get(name)?.as_u64()?;
+                    u32::try_from(value).ok()
+                };
+                let end = End {
+                    status: text("status"),
+                    error_type: text("errorType"),
+                    memory_used_mb: metric("maxMemoryUsedMB"),
+                    memory_mb: metric("memorySizeMB"),
+                };
+                self.end(request_id, end);
+            }
+            "function" => {
+                let line = match &event.record {
+                    Value::String(line) => line.clone(),
+                    Value::Null => return,
+                    object => object.to_string(),
+                };
+                let line = head(line.trim_end(), LINE_BYTES_MAX);
+                if self.lines.len() == LINES_MAX {
+                    self.lines.pop_front();
+                }
+                let named = text("requestId").or_else(|| text("AWSRequestId"));
+                self.lines.push_back((named.or_else(|| self.current.clone()), line.to_owned()));
+            }
+            _ => {}
+        }
+    }
+
+    /// The report of an invocation comes after its end, and says more or less than that.
+    fn end(&mut self, request_id: String, end: End) {
+        let before = self.ends.iter_mut().find(|(of, _)| *of == request_id);
+        if let Some((_, before)) = before {
+            before.status = end.status.or(before.status.take());
+            before.error_type = end.error_type.or(before.error_type.take());
+            before.memory_used_mb = end.memory_used_mb.or(before.memory_used_mb);
+            before.memory_mb = end.memory_mb.or(before.memory_mb);
+            return;
+        }
+        if self.ends.len() == ENDS_MAX {
+            self.ends.pop_front();
+        }
+        self.ends.push_back((request_id, end));
+    }
+}
+
+impl End {
+    /// Whether the process was ended for want of memory.
+    pub fn is_out_of_memory(&self) -> bool {
+        let is_named = self.error_type.as_deref().is_some_and(|error| error.contains("OutOfMemory"));
+        let is_full = self.memory_used_mb.is_some_and(|used| self.memory_mb.is_some_and(|most| used >= most));
+        is_named || is_full
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logs(deliveries: &[&str]) -> Logs {
+        let logs = Logs::default();
+        deliveries.iter().for_each(|delivery| logs.take(delivery.as_bytes()));
+        logs
+    }
+
+    #[test]
+    fn lines_belong_to_the_invocation_that_was_announced_before() {
+        let logs = logs(&[
+            r#"[{"type":"function","record":"cold\n"},{"type":"platform.start","record":{"requestId":"r-1"}},
+                {"type":"function","record":"one\n"}]"#,
+            r#"[{"type":"extension","record":"not ours"},{"type":"platform.start","record":{"requestId":"r-2"}},
+                {"type":"function","record":{"level":"ERROR","requestId":"r-1"}},{"type":"function","record":"two"}]"#,
+        ]);
+        assert_eq!(logs.of("r-1"), ["cold", "one", r#"{"level":"ERROR","requestId":"r-1"}"#]);
+        assert_eq!(logs.of("r-2"), ["cold", "two"]);
+        assert!(logs.saw_invocation());
+    }
+
+    #[test]
+    fn what_is_known_of_an_end_is_collected() {
+        let logs = logs(&[
+            r#"[{"type":"platform.runtimeDone","record":{"requestId":"r","status":"failure","errorType":"Runtime.ExitError"}}]"#,
+            r#"[{"type":"platform.report","record":{"requestId":"r","metrics":{"maxMemoryUsedMB":128,"memorySizeMB":128}}}]"#,
+        ]);
+        let end = logs.end_of("r").expect("an end");
+        assert_eq!(end.error_type.as_deref(), Some("Runtime.ExitError"));
+        assert!(end.is_out_of_memory());
+        assert!(End { error_type: Some("Runtime.OutOfMemory".into()), ..End::default() }.is_out_of_memory());
+        assert!(!End { memory_used_mb: Some(127), memory_mb: Some(128), ..End::default() }.is_out_of_memory());
+    }
+
+    #[test]
+    fn memory_is_bounded_and_nonsense_ignored() {
+        let logs = logs(&["", "null", "{}", "[7]", "[{}]", "[{\"type\":\"platform.start\"}]"]);
+        let long = "x".repeat(LINE_BYTES_MAX + 10);
+        for n in 0..LINES_MAX + 5 {
+            logs.take(format!("[{{\"type\":\"function\",\"record\":\"{n} {long}\"}}]").as_bytes());
+            let end = format!("[{{\"type\":\"platform.report\",\"record\":{{\"requestId\":\"{n}\"}}}}]");
+            logs.take(end.as_bytes());
+        }
+        let lines = logs.of("r");
+        assert_eq!((lines.len(), lines[0].len()), (LINES_MAX, LINE_BYTES_MAX));
+        assert!(lines[0].starts_with("5 "));
+        assert_eq!(logs.state().ends.len(), ENDS_MAX);
+    }
+}

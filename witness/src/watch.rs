@@ -1,0 +1,365 @@
+//! What the witness knows of the invocations that pass, and what it does when one fails.
+//!
+//! The proxy calls these methods beside its own work. A method that panics loses a report and nothing else.
+
+use crate::compose::{self, Ending};
+use crate::event::{Batch, may_be_sqs, may_have_marker};
+use crate::lambda_error;
+use crate::logs::{End, Logs};
+use crate::outbox::{HOLD_MAX, HOLD_SPARES, Outbox};
+use crate::settings::Settings;
+use crate::voice::say;
+use domain::marker::Marker;
+use domain::replay::{RECEIPT_VERSION, Receipt};
+use domain::report::{Kind, Report, ReportedError};
+use domain::time::Timestamp;
+use hyper::body::Bytes;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::task::AbortHandle;
+
+/// How long a report waits for log lines. Lambda delivers them up to 150 ms after the error.
+const LINES_WAIT: Duration = Duration::from_millis(150);
+/// How long a report of a crash waits for what Lambda says about it.
+const END_WAIT: Duration = Duration::from_millis(300);
+/// The least and the most time before the deadline at which an invocation is reported as timed out. Sending takes 20 to
+/// 100 ms, and longer where the function uses up the processor.
+const EARLY_MIN: Duration = Duration::from_millis(50);
+const EARLY_MAX: Duration = Duration::from_millis(500);
+/// The share of the time limit before the deadline, as a divisor.
+const EARLY_SHARE: u32 = 10;
+/// What the program calls itself in reports.
+const REPORTER: &str = concat!("witness/", env!("CARGO_PKG_VERSION"));
+
+/// Follows invocations from their event to their end.
+pub struct Watch {
+    settings: Settings,
+    outbox: Arc<Outbox>,
+    logs: Arc<Logs>,
+    open: Mutex<BTreeMap<String, Invocation>>,
+    saw_next: AtomicBool,
+    saw_invocation: AtomicBool,
+    saw_init_error: AtomicBool,
+}
+
+/// An invocation that has not ended.
+#[derive(Clone)]
+struct Invocation {
+    request_id: String,
+    function: String,
+    began: Instant,
+    deadline: Option<Instant>,
+    is_cold: bool,
+    event: Arc<Vec<u8>>,
+    timer: Option<AbortHandle>,
+    /// Whether it was reported as timed out before its time was up.
+    is_reported: bool,
+}
+
+/// What the headers of `/next` say.
+#[derive(Clone, Debug, Default)]
+pub struct Announced {
+    /// `Lambda-Runtime-Aws-Request-Id`.
+    pub request_id: String,
+    /// `Lambda-Runtime-Invoked-Function-Arn`.
+    pub function: Option<String>,
+    /// `Lambda-Runtime-Deadline-Ms`.
+    pub deadline_ms: Option<i64>,
+}
+
+impl Watch {
+    /// Returns a watch that knows nothing yet.
+    pub fn new(settings: Settings, outbox: Arc<Outbox>, logs: Arc<Logs>) -> Arc<Self> {
+        Arc::new(Self {
+            settings,
+            outbox,
+            logs,
+            open: Mutex::default(),
+            saw_next: AtomicBool::new(false),
+            saw_invocation: AtomicBool::new(false),
+            saw_init_error: AtomicBool::new(false),
+        })
+    }
+
+    /// The runtime asks for the next invocation. Returns when it may have it.
+    pub async fn asked(self: &Arc<Self>) {
+        self.saw_next.store(true, Ordering::Relaxed);
+        // An invocation of this environment that nobody answered: its process was replaced.
+        if !self.settings.is_concurrent {
+            self.crashed(ReportedError::default(), Duration::ZERO).await;
+        }
+        self.outbox.hold().await;
+    }
+
+    /// The runtime has an event.
+    pub fn began(self: &Arc<Self>, announced: Announced, frames: &[Bytes]) {
+        guarded(|| {
+            if !self.outbox.is_on() || !frames.iter().any(|frame| !frame.is_empty()) {
+                return;
+            }
+            let is_cold = !self.saw_invocation.swap(true, Ordering::Relaxed);
+            let event = frames.concat();
+            if !may_be_sqs(&event) {
+                return;
+            }
+            let now = Instant::now();
+            let left = announced.deadline_ms.map(|deadline| u64::try_from(deadline - now_ms()).unwrap_or(0));
+            let left = left.map(Duration::from_millis);
+            let invocation = Invocation {
+                request_id: announced.request_id.clone(),
+                function: announced.function.unwrap_or_else(|| self.settings.function.clone()),
+                began: now,
+                deadline: left.map(|left| now + left),
+                is_cold,
+                event: Arc::new(event),
+                timer: left.map(|left| self.start_timer(announced.request_id.clone(), left)),
+                is_reported: false,
+            };
+            self.open().insert(announced.request_id, invocation);
+        });
+    }
+
+    /// Whether an invocation is followed, so that its response is worth reading.
+    pub fn follows(&self, request_id: &str) -> bool {
+        self.open().contains_key(request_id)
+    }
+
+    /// The runtime has posted a response, and Lambda has accepted it.
+    pub fn responded(self: &Arc<Self>, request_id: &str, frames: &[Bytes]) {
+        guarded(|| {
+            let Some(invocation) = self.end(request_id) else { return };
+            let response = frames.concat();
+            self.confirm(&invocation, &response);
+            if invocation.is_reported {
+                self.withdraw(&invocation);
+            }
+            // Whatever names no failures is a success, and the most common case by far.
+            if memchr::memmem::find(&response, b"batchItemFailures").is_some() {
+                self.report(invocation, Ending::Response(response), LINES_WAIT);
+            }
+        });
+    }
+
+    /// The runtime has posted an error.
+    pub fn failed(self: &Arc<Self>, request_id: &str, body: &[Bytes], error_type: Option<&str>) {
+        guarded(|| {
+            let Some(invocation) = self.end(request_id) else { return };
+            let error = lambda_error::read(&body.concat(), error_type);
+            let wait = if compose::is_thin(&error) { LINES_WAIT } else { Duration::ZERO };
+            self.report(invocation, Ending::Error(error), wait);
+        });
+    }
+
+    /// The runtime could not start.
+    pub fn init_failed(self: &Arc<Self>, body: &[Bytes], error_type: Option<&str>) {
+        guarded(|| {
+            if !self.saw_init_error.swap(true, Ordering::Relaxed) {
+                self.report_init(lambda_error::read(&body.concat(), error_type));
+            }
+        });
+    }
+
+    /// The runtime's process has ended, or Lambda says so. Returns when everything is on its way.
+    pub async fn crashed(self: &Arc<Self>, error: ReportedError, end_wait: Duration) {
+        let open: Vec<String> = self.open().keys().cloned().collect();
+        for request_id in open {
+            self.logs.wait_for_end(&request_id, end_wait).await;
+            let end = self.logs.end_of(&request_id).unwrap_or_default();
+            guarded(|| {
+                if let Some(invocation) = self.end(&request_id) {
+                    let error = with_end(&error, &end);
+                    let ending = if is_out_of_memory(&error, &end) {
+                        Ending::OutOfMemory(ReportedError { error_type: Some(OUT_OF_MEMORY.into()), ..error })
+                    } else {
+                        Ending::Crash(error)
+                    };
+                    self.report(invocation, ending, Duration::ZERO);
+                }
+            });
+        }
+    }
+
+    /// The runtime's process has ended before it asked for anything.
+    pub fn never_started(self: &Arc<Self>, error: ReportedError) {
+        guarded(|| {
+            let started = self.saw_next.load(Ordering::Relaxed);
+            if !started && !self.saw_init_error.swap(true, Ordering::Relaxed) {
+                self.report_init(error);
+            }
+        });
+    }
+
+    /// Lambda ends the environment. Sends what is left, within `limit`.
+    pub async fn shut_down(self: &Arc<Self>, reason: &str, limit: Duration) {
+        let until = Instant::now() + limit;
+        if reason == "timeout" {
+            let open: Vec<String> = self.open().keys().cloned().collect();
+            for request_id in open {
+                guarded(|| {
+                    if let Some(invocation) = self.end(&request_id).filter(|invocation| !invocation.is_reported) {
+                        self.report(invocation, Ending::Timeout, Duration::ZERO);
+                    }
+                });
+            }
+        }
+        self.crashed(ReportedError::default(), END_WAIT).await;
+        if self.logs.saw_invocation() && !self.saw_next.load(Ordering::Relaxed) && self.outbox.is_on() {
+            say(
+                "saw no invocation: another proxy of the Runtime API may be in use, or AWS_LAMBDA_EXEC_WRAPPER is not set",
+            );
+        }
+        self.outbox.flush(until.saturating_duration_since(Instant::now())).await;
+    }
+
+    /// Reports an invocation that is about to run out of time. Lambda may kill the environment without a word.
+    fn start_timer(self: &Arc<Self>, request_id: String, left: Duration) -> AbortHandle {
+        let early = (left / EARLY_SHARE).clamp(EARLY_MIN, EARLY_MAX);
+        let watch = Arc::clone(self);
+        let task = tokio::spawn(async move {
+            tokio::time::sleep(left.saturating_sub(early)).await;
+            let invocation = watch.open().get_mut(&request_id).map(|invocation| {
+                invocation.is_reported = true;
+                invocation.clone()
+            });
+            if let Some(invocation) = invocation {
+                watch.report(invocation, Ending::Timeout, Duration::ZERO);
+            }
+        });
+        task.abort_handle()
+    }
+
+    /// Ends an invocation and returns it. Returns `None` if it is not followed.
+    fn end(&self, request_id: &str) -> Option<Invocation> {
+        let mut invocation = self.open().remove(request_id)?;
+        if let Some(timer) = invocation.timer.take() {
+            timer.abort();
+        }
+        Some(invocation)
+    }
+
+    fn report(self: &Arc<Self>, invocation: Invocation, ending: Ending, lines_wait: Duration) {
+        let watch = Arc::clone(self);
+        let hold_until = invocation.hold_until();
+        self.outbox.send(hold_until, async move {
+            let limit = lines_wait.min(hold_until.saturating_duration_since(Instant::now()) / 2);
+            watch.logs.wait_for_error(&invocation.request_id, limit).await;
+            let lines = watch.logs.of(&invocation.request_id);
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let report = watch.report_of(&invocation);
+            let report =
+                Batch::parse(&invocation.event).and_then(|batch| compose::compose(report, &batch, &ending, &lines));
+            report.map(|report| report.parts()).unwrap_or_default()
+        });
+    }
+
+    fn withdraw(self: &Arc<Self>, invocation: &Invocation) {
+        let report = compose::withdrawn(self.report_of(invocation), now());
+        self.outbox.send(invocation.hold_until(), async move { report.parts() });
+    }
+
+    fn report_init(self: &Arc<Self>, error: ReportedError) {
+        let request_id = format!("init {}", self.settings.instance.as_deref().unwrap_or_default());
+        let mut report = Report::new(Kind::Init, self.settings.function.clone(), request_id, now());
+        self.describe(&mut report);
+        let watch = Arc::clone(self);
+        self.outbox.send(Instant::now() + HOLD_MAX, async move {
+            watch.logs.wait_for_error("", if compose::is_thin(&error) { LINES_WAIT } else { Duration::ZERO }).await;
+            let lines = watch.logs.of("");
+            compose::not_started(report, error, &lines.iter().map(String::as_str).collect::<Vec<_>>()).parts()
+        });
+    }
+
+    /// Sends receipts for the messages that a replay sent and that succeeded.
+    fn confirm(self: &Arc<Self>, invocation: &Invocation, response: &[u8]) {
+        if !may_have_marker(&invocation.event) {
+            return;
+        }
+        let Some(batch) = Batch::parse(&invocation.event) else { return };
+        let marked: BTreeMap<&str, &str> =
+            batch.marked().filter(|(_, marker)| Marker::parse(marker).is_some()).collect();
+        let receipts: Vec<String> = compose::succeeded(&batch, response)
+            .into_iter()
+            .filter_map(|message| {
+                let receipt = Receipt {
+                    v: RECEIPT_VERSION,
+                    marker: (*marked.get(message.id.as_str())?).to_owned(),
+                    message_id: message.id,
+                    consumer: self.settings.function.clone(),
+                    consumer_version: self.settings.version.clone().unwrap_or_default(),
+                    processed_at: now(),
+                };
+                Some(receipt.print())
+            })
+            .collect();
+        if !receipts.is_empty() {
+            self.outbox.send(invocation.hold_until(), async move { receipts });
+        }
+    }
+
+    fn report_of(&self, invocation: &Invocation) -> Report {
+        let mut report = Report::new(Kind::Error, invocation.function.clone(), invocation.request_id.clone(), now());
+        self.describe(&mut report);
+        report.cold = Some(invocation.is_cold);
+        report.duration_ms = u64::try_from(invocation.began.elapsed().as_millis()).ok();
+        report.memory_used_mb = self.logs.end_of(&invocation.request_id).and_then(|end| end.memory_used_mb);
+        report
+    }
+
+    fn describe(&self, report: &mut Report) {
+        report.version = self.settings.version.clone();
+        report.instance = self.settings.instance.clone();
+        report.log_group = self.settings.log_group.clone();
+        report.memory_mb = self.settings.memory_mb;
+        report.reporter = Some(REPORTER.into());
+    }
+
+    fn open(&self) -> MutexGuard<'_, BTreeMap<String, Invocation>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Invocation {
+    /// Until when the runtime may wait for what is sent about this invocation.
+    fn hold_until(&self) -> Instant {
+        let latest = Instant::now() + HOLD_MAX;
+        self.deadline.map_or(latest, |deadline| latest.min(deadline.checked_sub(HOLD_SPARES).unwrap_or(self.began)))
+    }
+}
+
+/// Lambda's name for a process that used too much memory.
+const OUT_OF_MEMORY: &str = "Runtime.OutOfMemory";
+/// Lambda's name for a process that ended.
+const EXITED: &str = "Runtime.ExitError";
+/// How Lambda says that the kernel ended the process, which it does for want of memory only.
+const KILLED: &str = "signal: killed";
+
+/// Completes what is known of a crash with what Lambda says.
+fn with_end(error: &ReportedError, end: &End) -> ReportedError {
+    let stated = end.error_type.clone().filter(|stated| stated != "Runtime.Unknown");
+    ReportedError {
+        error_type: error.error_type.clone().or(stated).or_else(|| Some(EXITED.into())),
+        message: error.message.clone().or_else(|| Some("Runtime exited before it answered".into())),
+        stack: None,
+    }
+}
+
+fn is_out_of_memory(error: &ReportedError, end: &End) -> bool {
+    end.is_out_of_memory() || error.message.as_deref().is_some_and(|message| message.contains(KILLED))
+}
+
+/// Runs what must not disturb the function. A panic is printed by the hook, and loses what was to be done.
+fn guarded(work: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(work));
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_ms(now_ms())
+}

@@ -1,0 +1,70 @@
+"""An ordinary consumer: what it does with a message is in the message's body."""
+
+import json
+import logging
+import os
+import signal
+import time
+
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+
+logger = logging.getLogger()
+processor = BatchProcessor(event_type=EventType.SQS)
+
+
+def handle(event, context):
+    if "Records" not in event:
+        return event
+    failed = []
+    for record in event["Records"]:
+        order = json.loads(record["body"])
+        try:
+            work(order, record)
+        except Returned:
+            failed.append({"itemIdentifier": record["messageId"]})
+    return {"batchItemFailures": failed} if failed else {"api": os.environ["AWS_LAMBDA_RUNTIME_API"]}
+
+
+def work(order, record):
+    match order["do"]:
+        case "raise":
+            price = order["price"]
+        case "refuse":
+            raise ValueError(f"order {order['id']} was refused")
+        case "return":
+            logger.error("cannot charge %s", record["messageId"])
+            raise Returned
+        case "return silently":
+            raise Returned
+        case "sleep":
+            time.sleep(3600)
+        case "exit":
+            print("fatal error: the database is gone", flush=True)
+            os._exit(7)
+        case "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "eat":
+            eaten = []
+            while True:
+                eaten.append(bytearray(os.urandom(1024)) * 1024)
+
+
+class Returned(Exception):
+    pass
+
+
+def slow(event, context):
+    """Ends a moment before its time is up."""
+    left_ms = json.loads(event["Records"][0]["body"])["left_ms"]
+    while context.get_remaining_time_in_millis() > left_ms:
+        time.sleep(0.01)
+
+
+def powertools(event, context):
+    return process_partial_response(event=event, record_handler=charge, processor=processor, context=context)
+
+
+def charge(record):
+    order = json.loads(record.body)
+    if order["do"] == "raise":
+        raise ValueError(f"order {order['id']} was refused")

@@ -1,0 +1,7 @@
+//! The witness with real runtimes, against a Runtime and Extensions API of this machine.
+
+mod node;
+mod python;
+mod queue;
+mod sandbox;
+mod service;
