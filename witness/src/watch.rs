@@ -176,7 +176,7 @@ impl Watch {
                     } else {
                         Ending::Crash(error)
                     };
-                    self.report(invocation, ending, Duration::ZERO);
+                    self.report(invocation, ending, LINES_WAIT);
                 }
             });
         }
@@ -206,6 +206,9 @@ impl Watch {
             }
         }
         self.crashed(ReportedError::default(), END_WAIT).await;
+        if reason == "failure" && !self.logs.saw_invocation() {
+            self.never_started(with_end(&ReportedError::default(), &End::default()));
+        }
         if self.logs.saw_invocation() && !self.saw_next.load(Ordering::Relaxed) && self.outbox.is_on() {
             say(
                 "saw no invocation: another proxy of the Runtime API may be in use, or AWS_LAMBDA_EXEC_WRAPPER is not set",

@@ -1,6 +1,8 @@
 //! The witness with real runtimes, against a Runtime and Extensions API of this machine.
 
+mod harmless;
 mod node;
+mod passing;
 mod python;
 mod queue;
 mod sandbox;

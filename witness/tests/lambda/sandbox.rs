@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 const WITNESS: &str = env!("CARGO_BIN_EXE_dlo-witness");
@@ -51,6 +52,8 @@ pub struct Sandbox {
     pub layer: Layer,
     pub extension: Option<Child>,
     runtime: Option<Child>,
+    /// What reads the output of the runtime.
+    readers: Vec<JoinHandle<()>>,
     command: Vec<String>,
     environment: BTreeMap<String, String>,
     limit: Duration,
@@ -95,6 +98,7 @@ impl Sandbox {
             .map(|(name, value)| (name.to_owned(), value.to_owned())),
         );
         environment.insert("DLO_WITNESS_PORT".into(), options.port.to_string());
+        environment.insert("_HANDLER".into(), command.last().cloned().unwrap_or_default());
         environment.insert("NODE_MODULES".into(), tools().join("npm").display().to_string());
         environment.extend(queue.map(|queue| ("DLO_REPORTS".to_owned(), queue.url.clone())));
         Self {
@@ -103,11 +107,17 @@ impl Sandbox {
             layer: options.layer,
             extension: None,
             runtime: None,
+            readers: Vec::new(),
             command,
             environment,
             limit: options.limit,
             count: 0,
         }
+    }
+
+    /// Sets a variable of what is started from now on.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.environment.insert(name.to_owned(), value.to_owned());
     }
 
     fn spawn(&self, program: &str, arguments: &[String]) -> Child {
@@ -156,13 +166,15 @@ impl Sandbox {
     }
 
     /// Passes what a process prints on to the subscriber, and keeps it.
-    fn listen(&self, child: &mut Child, is_function: bool) {
+    fn listen(&mut self, child: &mut Child, is_function: bool) {
         let (stdout, stderr) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
-        self.pass_on(stdout, is_function);
-        self.pass_on(stderr, is_function);
+        let readers = [self.pass_on(stdout, is_function), self.pass_on(stderr, is_function)];
+        if is_function {
+            self.readers.extend(readers);
+        }
     }
 
-    fn pass_on(&self, mut output: impl AsyncReadExt + Unpin + Send + 'static, is_function: bool) {
+    fn pass_on(&self, mut output: impl AsyncReadExt + Unpin + Send + 'static, is_function: bool) -> JoinHandle<()> {
         let (service, said) = (Arc::clone(&self.service), Arc::clone(&self.said));
         tokio::spawn(async move {
             let mut buffer = vec![0; 64 * 1024];
@@ -173,7 +185,7 @@ impl Sandbox {
                     service.deliver("function", json!(text)).await;
                 }
             }
-        });
+        })
     }
 
     /// Invokes the function with a batch. Returns how that ended, after Lambda has done what it then does.
@@ -244,6 +256,9 @@ impl Sandbox {
         if let Some(mut runtime) = self.runtime.take() {
             let _ = runtime.kill().await;
         }
+        for reader in self.readers.drain(..) {
+            let _ = reader.await;
+        }
         if let Some((id, status, error_type, used_mb)) = end {
             let done = json!({"requestId": id, "status": status, "errorType": error_type});
             self.service.deliver("platform.runtimeDone", done).await;
@@ -300,7 +315,7 @@ pub fn python(handler: &str) -> Vec<String> {
 }
 
 pub fn node(handler: &str) -> Vec<String> {
-    let client = tools().join("npm/node_modules/aws-lambda-ric/index.mjs");
+    let client = tools().join("npm/node_modules/aws-lambda-ric/bin/index.mjs");
     assert!(client.exists(), "{} is missing: `cargo ci --only witness` installs it", client.display());
     let client = client.to_str().expect("UTF-8");
     ["node", "--require", "./rapid_client.cjs", client, handler].map(str::to_owned).into()

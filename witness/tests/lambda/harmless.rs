@@ -1,0 +1,154 @@
+//! The witness never hurts the consumer, whatever goes wrong.
+
+use crate::queue::{Mood, ReportsQueue};
+use crate::sandbox::{Ended, Layer, Options, Sandbox, batch, free_port, python};
+use crate::service::Posted;
+use domain::report::Kind;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+async fn sandbox(queue: Option<&ReportsQueue>, options: Options) -> Sandbox {
+    Sandbox::new(python("app.handle"), queue, options).await
+}
+
+fn good() -> Value {
+    batch(&[json!({"do": "ok"})])
+}
+
+fn bad() -> Value {
+    batch(&[json!({"do": "raise"})])
+}
+
+/// The address that the function was given for the Runtime API, which it returns where all is well.
+fn api(ended: Ended) -> String {
+    let Ended::Posted(Posted::Response(response)) = ended else { panic!("{ended:?}") };
+    let response: Value = serde_json::from_str(&response).expect("JSON");
+    response["api"].as_str().expect("an address").to_owned()
+}
+
+#[tokio::test]
+async fn with_all_in_order_the_function_is_behind_the_proxy() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    for layer in [Layer::On, Layer::Run] {
+        let options = Options { layer, ..Options::default() };
+        let proxy = format!("127.0.0.1:{}", options.port);
+        let mut sandbox = sandbox(Some(&queue), options).await;
+        assert_eq!(api(sandbox.invoke(&good()).await), proxy);
+    }
+}
+
+#[tokio::test]
+async fn without_a_reports_queue_the_function_runs_directly() {
+    for layer in [Layer::On, Layer::Run] {
+        let mut sandbox = sandbox(None, Options { layer, ..Options::default() }).await;
+        assert_eq!(api(sandbox.invoke(&good()).await), sandbox.service.address);
+    }
+}
+
+#[tokio::test]
+async fn with_extensions_switched_off_the_function_runs_directly() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    let mut sandbox = sandbox(Some(&queue), Options { layer: Layer::WrapperOnly, ..Options::default() }).await;
+    assert_eq!(api(sandbox.invoke(&good()).await), sandbox.service.address);
+}
+
+#[tokio::test]
+async fn if_the_port_is_taken_the_function_runs_directly() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    for layer in [Layer::On, Layer::Run] {
+        // A stranger that takes connections and never answers.
+        let stranger = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = stranger.local_addr().expect("an address").port();
+        let mut sandbox = sandbox(Some(&queue), Options { layer, port, ..Options::default() }).await;
+        assert_eq!(api(sandbox.invoke(&good()).await), sandbox.service.address);
+        sandbox.wait_until_said(&format!("is off: port {port} is taken")).await;
+        drop(stranger);
+    }
+}
+
+#[tokio::test]
+async fn a_killed_witness_costs_one_attempt() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    let mut sandbox = sandbox(Some(&queue), Options::default()).await;
+    let proxy = api(sandbox.invoke(&good()).await);
+    sandbox.extension.as_mut().expect("it runs").kill().await.expect("it ends");
+    // The runtime has lost Lambda, and ends.
+    assert!(matches!(sandbox.invoke(&good()).await, Ended::Exit(_)));
+    assert_eq!(api(sandbox.invoke(&good()).await), proxy);
+    sandbox.invoke(&bad()).await;
+    assert_eq!(queue.report().await.kind, Kind::Error);
+}
+
+#[tokio::test]
+async fn a_queue_that_hangs_is_waited_for_once() {
+    let queue = ReportsQueue::start(Mood::Hangs).await;
+    let mut sandbox = sandbox(Some(&queue), Options::default()).await;
+    for _ in 0..5 {
+        assert!(matches!(sandbox.invoke(&bad()).await, Ended::Posted(Posted::Error(_))));
+    }
+    assert!(!api(sandbox.invoke(&good()).await).is_empty());
+    let said = sandbox.wait_until_said("cannot send reports").await;
+    assert_eq!((said.matches("dlo-witness:").count(), queue.calls()), (1, 1), "{said}");
+}
+
+#[tokio::test]
+async fn a_queue_that_denies_is_asked_once() {
+    let queue = ReportsQueue::start(Mood::Denies).await;
+    let mut sandbox = sandbox(Some(&queue), Options::default()).await;
+    for _ in 0..5 {
+        assert!(matches!(sandbox.invoke(&bad()).await, Ended::Posted(Posted::Error(_))));
+    }
+    let said = sandbox.wait_until_said("sqs:SendMessage").await;
+    assert_eq!((said.matches("dlo-witness:").count(), queue.calls()), (1, 1), "{said}");
+}
+
+#[tokio::test]
+async fn a_queue_that_is_not_there_is_asked_once() {
+    let mut sandbox = sandbox(None, Options::default()).await;
+    sandbox.set("DLO_REPORTS", &format!("http://127.0.0.1:{}/1/reports", free_port()));
+    for _ in 0..5 {
+        assert!(matches!(sandbox.invoke(&bad()).await, Ended::Posted(Posted::Error(_))));
+    }
+    let said = sandbox.wait_until_said("cannot be reached").await;
+    assert_eq!(said.matches("dlo-witness:").count(), 1, "{said}");
+}
+
+#[tokio::test]
+async fn without_telemetry_reports_lack_lines_and_nothing_else() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    let mut sandbox = sandbox(Some(&queue), Options { refuses_telemetry: true, ..Options::default() }).await;
+    sandbox.invoke(&batch(&[json!({"do": "return"}), json!({"do": "ok"})])).await;
+    let report = queue.report().await;
+    assert_eq!((report.kind, report.messages.len(), report.logs.len()), (Kind::Partial, 1, 0));
+}
+
+#[tokio::test]
+async fn events_that_are_not_of_sqs_pass_and_are_not_reported() {
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    let mut sandbox = sandbox(Some(&queue), Options::default()).await;
+    // As large as Lambda allows, less what the response adds.
+    let event = json!({"detail": "ä".repeat(2_900_000), "source": "aws:sqs"});
+    let Ended::Posted(Posted::Response(response)) = sandbox.invoke(&event).await else { panic!("it passes") };
+    assert_eq!(serde_json::from_str::<Value>(&response).expect("JSON"), event);
+    sandbox.reset("spindown", None).await;
+    assert_eq!(queue.calls(), 0);
+}
+
+#[tokio::test]
+async fn wrong_settings_do_not_stop_the_function() {
+    let mut sandbox = sandbox(None, Options::default()).await;
+    sandbox.set("DLO_REPORTS", "not a url");
+    assert_eq!(api(sandbox.invoke(&good()).await), sandbox.service.address);
+    sandbox.wait_until_said("set DLO_REPORTS to the URL").await;
+}
+
+#[tokio::test]
+async fn without_the_layer_nothing_is_different() {
+    let mut without = sandbox(None, Options { layer: Layer::Off, ..Options::default() }).await;
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    let mut with = sandbox(Some(&queue), Options::default()).await;
+    for event in [bad(), json!({"no": "records"})] {
+        let ended = (without.invoke(&event).await, with.invoke(&event).await);
+        assert_eq!(ended.0, ended.1);
+    }
+}
