@@ -1,6 +1,7 @@
 //! Stops sending when the queue cannot be reached, so that a function waits for it once and not at every failure.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The first pause: a short disturbance is over by then.
 const PAUSE_MIN: Duration = Duration::from_secs(30);

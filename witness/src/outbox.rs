@@ -7,9 +7,9 @@ use crate::breaker::{Advice, Breaker};
 use crate::sqs::{SendError, Sqs};
 use crate::voice::say;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// The longest time for which the runtime waits.
 pub const HOLD_MAX: Duration = Duration::from_millis(700);
@@ -142,5 +142,57 @@ impl Drop for Done {
             }
         }
         self.outbox.changed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::credentials::Credentials;
+    use tokio::net::TcpListener;
+
+    /// A queue that takes connections and never answers.
+    async fn hanging() -> (Arc<Outbox>, TcpListener) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let url = format!("http://127.0.0.1:{port}/1/reports").parse().expect("a URL");
+        let keys = |name: &str| name.starts_with("AWS_").then(|| "x".to_owned());
+        (Outbox::new(Some(Sqs::new(url, None, Credentials::read(keys)))), listener)
+    }
+
+    /// How long the runtime waits after a failure, if the function has this much of its time left.
+    async fn held(outbox: &Arc<Outbox>, left: Duration) -> Duration {
+        let now = Instant::now();
+        let hold_until = (now + HOLD_MAX).min((now + left).checked_sub(HOLD_SPARES).unwrap_or(now));
+        outbox.send(hold_until, async { vec!["{}".to_owned()] });
+        outbox.hold().await;
+        now.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_runtime_waits_for_a_queue_that_hangs_once_and_within_its_limit() {
+        let milliseconds = Duration::from_millis;
+        for (left, wanted) in [(60_000, 700), (900, 700), (899, 699), (300, 100), (200, 0), (100, 0)] {
+            let (outbox, _listener) = hanging().await;
+            let waited = held(&outbox, milliseconds(left)).await;
+            // The clock of the test runtime counts whole milliseconds, and rounds up.
+            assert!(waited.abs_diff(milliseconds(wanted)) <= milliseconds(1), "{left} ms left: {waited:?}");
+            assert!(held(&outbox, milliseconds(left)).await <= milliseconds(1), "{left} ms left: a second time");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn while_the_queue_is_tried_again_the_runtime_does_not_wait() {
+        let (outbox, _listener) = hanging().await;
+        held(&outbox, Duration::from_secs(60)).await;
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert!(held(&outbox, Duration::from_secs(60)).await <= Duration::from_millis(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_a_queue_nothing_is_sent_or_waited_for() {
+        let outbox = Outbox::new(None);
+        assert_eq!(held(&outbox, Duration::from_secs(60)).await, Duration::ZERO);
+        outbox.flush(Duration::from_secs(60)).await;
     }
 }

@@ -118,4 +118,59 @@ mod tests {
             assert_eq!(basic_format(now_s), wanted);
         }
     }
+
+    /// Returns the header that the SDK's signer makes.
+    fn by_sdk(request: &Signable<'_>, keys: &Keys) -> String {
+        use aws_credential_types::Credentials;
+        use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+        use aws_sigv4::sign::v4::SigningParams;
+        let credentials = Credentials::new(&keys.id, &keys.secret, keys.token.clone(), None, "test");
+        let identity = credentials.into();
+        let params = SigningParams::builder()
+            .identity(&identity)
+            .region(request.region)
+            .name(SERVICE)
+            .time(std::time::UNIX_EPOCH + std::time::Duration::from_secs(request.now_s))
+            .settings(SigningSettings::default())
+            .build()
+            .expect("complete")
+            .into();
+        let headers =
+            [("host", request.host), ("content-type", request.content_type), ("x-amz-target", request.target)];
+        let url = format!("https://{}/", request.host);
+        let signable =
+            SignableRequest::new("POST", url, headers.into_iter(), SignableBody::Bytes(request.body)).expect("valid");
+        let (instructions, _) = sign(signable, &params).expect("signed").into_parts();
+        let (headers, _) = instructions.into_parts();
+        let authorization = headers.iter().find(|header| header.name() == "authorization").expect("signed");
+        authorization.value().to_owned()
+    }
+
+    #[test]
+    fn the_signature_is_the_sdks() {
+        let keys = |token: Option<&str>| Keys {
+            id: "AKIDEXAMPLE".into(),
+            secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY".into(),
+            token: token.map(str::to_owned),
+        };
+        let rows = [
+            ("sqs.eu-west-1.amazonaws.com", "eu-west-1", "{}", None),
+            ("sqs.us-east-1.amazonaws.com", "us-east-1", "{\"MessageBody\":\"ä \\n\"}", Some("IQoJb3Jp+/=")),
+            ("127.0.0.1:4566", "us-east-1", "", Some("t")),
+        ];
+        for (host, region, body, token) in rows {
+            for now_s in [0, 951_782_399, 1_795_341_600] {
+                let request = Signable {
+                    host,
+                    target: "AmazonSQS.SendMessageBatch",
+                    content_type: "application/x-amz-json-1.0",
+                    body: body.as_bytes(),
+                    region,
+                    now_s,
+                };
+                let keys = keys(token);
+                assert_eq!(sign(&request, &keys).authorization, by_sdk(&request, &keys), "{host} {body} {now_s}");
+            }
+        }
+    }
 }

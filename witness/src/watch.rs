@@ -18,8 +18,9 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 /// How long a report waits for log lines. Lambda delivers them up to 150 ms after the error.
 const LINES_WAIT: Duration = Duration::from_millis(150);

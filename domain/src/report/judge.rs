@@ -72,18 +72,13 @@ pub struct Judgement<'a> {
 /// Judges one message by all reports that name it, in any order. Returns `None` if none does.
 ///
 /// `succeeded` says which messages have succeeded since: those did not cause the error. Where several reports are
-/// equally sure, the newest counts. Withdrawn invocations are left out.
+/// equally sure, the newest counts. So it does among several about one invocation; a withdrawn one is left out.
 pub fn judge<'a>(
     message: &MessageId,
     reports: &[&'a Report],
     succeeded: impl Fn(&MessageId) -> bool,
 ) -> Option<Judgement<'a>> {
-    let withdrawn: BTreeSet<&str> =
-        reports.iter().filter(|report| report.kind == Kind::Withdrawn).map(|report| &*report.request_id).collect();
-    let counted = reports.iter().filter(|report| !withdrawn.contains(&*report.request_id));
-    let naming: Vec<(&Report, &ReportedMessage)> = counted
-        .filter_map(|report| Some((*report, report.messages.iter().find(|named| named.id == *message)?)))
-        .collect();
+    let naming = newest_of_each(message, reports);
     let judged = naming.iter().map(|(report, named)| {
         let (mut verdict, mut why) = in_one_report(report, named);
         if matches!(verdict, Verdict::Share { .. }) && report.kind != Kind::Partial {
@@ -92,6 +87,23 @@ pub fn judge<'a>(
         Judgement { verdict, why, report, error: error_for(report, named, verdict) }
     });
     judged.min_by_key(|judged| (judged.verdict, core::cmp::Reverse(judged.report.failed_at)))
+}
+
+/// Returns the newest report of each invocation that failed this message.
+fn newest_of_each<'a>(message: &MessageId, reports: &[&'a Report]) -> Vec<(&'a Report, &'a ReportedMessage)> {
+    let mut newest: BTreeMap<&str, (&Report, Option<&ReportedMessage>)> = BTreeMap::new();
+    for report in reports {
+        let named = report.messages.iter().find(|named| named.id == *message);
+        // The parts of a report list different messages, and a withdrawal lists none.
+        if named.is_none() && report.kind != Kind::Withdrawn {
+            continue;
+        }
+        let known = newest.entry(&report.request_id).or_insert((report, named));
+        if report.failed_at > known.0.failed_at {
+            *known = (report, named);
+        }
+    }
+    newest.into_values().filter_map(|(report, named)| Some((report, named?))).collect()
 }
 
 /// Judges one message by one report. The first row that applies decides.

@@ -83,7 +83,7 @@ async fn a_killed_witness_costs_one_attempt() {
 async fn a_queue_that_hangs_is_waited_for_once() {
     let queue = ReportsQueue::start(Mood::Hangs).await;
     let mut sandbox = sandbox(Some(&queue), Options::default()).await;
-    for _ in 0..5 {
+    for _ in 0..3 {
         assert!(matches!(sandbox.invoke(&bad()).await, Ended::Posted(Posted::Error(_))));
     }
     assert!(!api(sandbox.invoke(&good()).await).is_empty());
@@ -95,7 +95,7 @@ async fn a_queue_that_hangs_is_waited_for_once() {
 async fn a_queue_that_denies_is_asked_once() {
     let queue = ReportsQueue::start(Mood::Denies).await;
     let mut sandbox = sandbox(Some(&queue), Options::default()).await;
-    for _ in 0..5 {
+    for _ in 0..3 {
         assert!(matches!(sandbox.invoke(&bad()).await, Ended::Posted(Posted::Error(_))));
     }
     let said = sandbox.wait_until_said("sqs:SendMessage").await;
@@ -106,7 +106,7 @@ async fn a_queue_that_denies_is_asked_once() {
 async fn a_queue_that_is_not_there_is_asked_once() {
     let mut sandbox = sandbox(None, Options::default()).await;
     sandbox.set("DLO_REPORTS", &format!("http://127.0.0.1:{}/1/reports", free_port()));
-    for _ in 0..5 {
+    for _ in 0..3 {
         assert!(matches!(sandbox.invoke(&bad()).await, Ended::Posted(Posted::Error(_))));
     }
     let said = sandbox.wait_until_said("cannot be reached").await;

@@ -28,7 +28,9 @@ async fn a_thrown_error_is_reported_with_type_message_and_stack() {
 
 #[tokio::test]
 async fn returned_messages_are_reported_with_the_lines_about_them() {
-    let (_, report) = report_of("app.handle", &[json!({"do": "ok"}), json!({"do": "return"})]).await;
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    let mut sandbox = Sandbox::new(node("app.handle"), Some(&queue), Options::default()).await;
+    let report = sandbox.report_with_lines(&batch(&[json!({"do": "ok"}), json!({"do": "return"})]), &queue).await;
     assert_eq!((report.kind, report.messages.len(), report.batch_size), (Kind::Partial, 1, Some(2)));
     let error = report.error_of(&report.messages[0]).cloned().unwrap_or_default();
     assert_eq!(error.message.as_deref(), Some("cannot charge m-1"), "{report:?}");
@@ -54,7 +56,9 @@ async fn a_process_that_ends_is_reported() {
 #[tokio::test]
 async fn powertools_errors_come_with_the_lines_that_tell_them() {
     let bodies = [json!({"do": "raise", "id": "A-1001"}), json!({"do": "raise", "id": "A-1002"})];
-    let (_, report) = report_of("app.powertools", &bodies).await;
+    let queue = ReportsQueue::start(Mood::Takes).await;
+    let mut sandbox = Sandbox::new(node("app.powertools"), Some(&queue), Options::default()).await;
+    let report = sandbox.report_with_lines(&batch(&bodies), &queue).await;
     let error = report.error.clone().unwrap_or_default();
     assert_eq!(error.error_type.as_deref(), Some("FullBatchFailureError"));
     assert!(!report.logs.is_empty(), "{report:?}");

@@ -16,7 +16,8 @@ async fn exchange(request: &str, answer: &'static str) -> (String, String) {
     let address = upstream.local_addr().expect("an address").to_string();
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let proxy = listener.local_addr().expect("an address");
-    let settings = Settings::read(|name| (name == "AWS_LAMBDA_RUNTIME_API").then(|| address.clone())).expect("settings");
+    let settings =
+        Settings::read(|name| (name == "AWS_LAMBDA_RUNTIME_API").then(|| address.clone())).expect("settings");
     let watch = Arc::clone(&Witness::new(settings).watch);
     tokio::spawn(Proxy::new(address, watch).serve(listener));
     let upstream = tokio::spawn(async move {
@@ -73,7 +74,8 @@ async fn a_streamed_response_passes_with_its_trailers() {
                    Lambda-Runtime-Function-Error-Body: THE-END\r\n\r\n";
     let (received, _) = exchange(request, "HTTP/1.1 202 Accepted\r\nContent-Length: 7\r\n\r\nTHE-END").await;
     let lower = received.to_lowercase();
-    for part in ["first", "second", "lambda-runtime-function-error-type: runtime.broken", "transfer-encoding: chunked"] {
+    for part in ["first", "second", "lambda-runtime-function-error-type: runtime.broken", "transfer-encoding: chunked"]
+    {
         assert!(lower.contains(part), "{part} in {received}");
     }
 }

@@ -46,7 +46,10 @@ async fn a_thrown_error_is_reported_with_type_message_stack_and_messages() {
     let error = report.error.clone().unwrap_or_default();
     assert_eq!((error.error_type.as_deref(), error.message.as_deref()), (Some("KeyError"), Some("'price'")));
     let stack = error.stack.unwrap_or_default();
-    assert!(stack.contains("app.py\", line") && stack.contains("in work") && stack.ends_with("KeyError: 'price'"), "{stack}");
+    assert!(
+        stack.contains("app.py\", line") && stack.contains("in work") && stack.ends_with("KeyError: 'price'"),
+        "{stack}"
+    );
     assert_eq!((ids(&report), report.messages[0].receives), (vec!["m-0"], Some(2)));
     // A stack says enough: no lines are sent.
     assert_eq!(report.logs, Vec::<String>::new());
@@ -64,7 +67,8 @@ async fn the_message_that_an_error_quotes_is_told_apart() {
 #[tokio::test]
 async fn returned_messages_are_reported_with_the_lines_about_them() {
     let bodies = [json!({"do": "ok"}), json!({"do": "return"}), json!({"do": "return silently"})];
-    let (_, report) = report_of(Layer::On, &bodies).await;
+    let (queue, mut sandbox) = sandbox("app.handle", Options::default()).await;
+    let report = sandbox.report_with_lines(&batch(&bodies), &queue).await;
     assert_eq!((report.kind, report.batch_size, ids(&report)), (Kind::Partial, Some(3), vec!["m-1", "m-2"]));
     let named = report.error_of(&report.messages[0]).and_then(|error| error.message.as_deref());
     assert!(named.is_some_and(|message| message.contains("cannot charge m-1")), "{report:?}");
@@ -139,7 +143,8 @@ async fn powertools_errors_are_split_into_records() {
     let bodies = [json!({"do": "raise", "id": "A-1001"}), json!({"do": "raise", "id": "A-1002"})];
     sandbox.invoke(&batch(&bodies)).await;
     let report = queue.report().await;
-    let own: Vec<_> = report.messages.iter().map(|message| report.error_of(message).cloned().unwrap_or_default()).collect();
+    let own: Vec<_> =
+        report.messages.iter().map(|message| report.error_of(message).cloned().unwrap_or_default()).collect();
     let messages: Vec<_> = own.iter().map(|error| error.message.as_deref()).collect();
     assert_eq!(messages, [Some("order A-1001 was refused"), Some("order A-1002 was refused")], "{report:?}");
     assert!(own.iter().all(|error| error.error_type.as_deref() == Some("ValueError")));
@@ -179,7 +184,8 @@ async fn replayed_messages_that_succeed_are_confirmed() {
 #[tokio::test]
 async fn a_fifo_batch_is_reported_with_its_groups() {
     let (queue, mut sandbox) = sandbox("app.handle", Options::default()).await;
-    let mut records = [record("m-0", &json!({"do": "return silently"})), record("m-1", &json!({"do": "return silently"}))];
+    let mut records =
+        [record("m-0", &json!({"do": "return silently"})), record("m-1", &json!({"do": "return silently"}))];
     for record in &mut records {
         record["attributes"]["MessageGroupId"] = json!("customer-7");
         record["eventSourceARN"] = json!("arn:aws:sqs:eu-west-1:111122223333:orders.fifo");
@@ -191,10 +197,9 @@ async fn a_fifo_batch_is_reported_with_its_groups() {
 
 #[tokio::test]
 async fn a_batch_that_beats_its_time_after_all_is_withdrawn() {
-    // The limit ends after the function does, and the early report comes before.
-    let options = Options { limit: Duration::from_secs(3), ..Options::default() };
-    let (queue, mut sandbox) = sandbox("app.slow", options).await;
-    let ended = sandbox.invoke(&batch(&[json!({"do": "ok", "left_ms": 100})])).await;
+    let options = Options { limit: LIMIT, is_enforced: false, ..Options::default() };
+    let (queue, mut sandbox) = sandbox("app.late", options).await;
+    let ended = sandbox.invoke(&batch(&[json!({})])).await;
     assert!(matches!(ended, Ended::Posted(Posted::Response(_))), "{ended:?}");
     let kinds: Vec<_> = queue
         .wait_for(2)

@@ -42,7 +42,7 @@ impl ReportsQueue {
             bodies: Mutex::default(),
             changed: Notify::new(),
         });
-        let router = Router::new().route("/", post(send)).with_state(Arc::clone(&queue));
+        let router = Router::new().route("/", post(send)).fallback(count).with_state(Arc::clone(&queue));
         tokio::spawn(async move { axum::serve(listener, router).await });
         queue
     }
@@ -91,6 +91,11 @@ impl ReportsQueue {
             })
             .collect()
     }
+}
+
+/// The number of messages, for a function that waits for one.
+async fn count(State(queue): State<Arc<ReportsQueue>>) -> String {
+    queue.bodies().len().to_string()
 }
 
 async fn send(State(queue): State<Arc<ReportsQueue>>, headers: HeaderMap, body: Bytes) -> (StatusCode, String) {

@@ -2,6 +2,7 @@
 
 use crate::queue::ReportsQueue;
 use crate::service::{ARN, Invocation, PATIENCE, Posted, Service, now_ms};
+use domain::report::{Evidence, Report};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,7 @@ pub struct Sandbox {
     command: Vec<String>,
     environment: BTreeMap<String, String>,
     limit: Duration,
+    is_enforced: bool,
     count: usize,
 }
 
@@ -65,12 +67,14 @@ pub struct Options {
     pub refuses_telemetry: bool,
     pub port: u16,
     pub limit: Duration,
+    /// Whether Lambda ends an invocation at its limit.
+    pub is_enforced: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         // Longer than any test waits: only those about the limit set one.
-        Self { layer: Layer::On, refuses_telemetry: false, port: free_port(), limit: 2 * PATIENCE }
+        Self { layer: Layer::On, refuses_telemetry: false, port: free_port(), limit: 2 * PATIENCE, is_enforced: true }
     }
 }
 
@@ -111,6 +115,7 @@ impl Sandbox {
             command,
             environment,
             limit: options.limit,
+            is_enforced: options.is_enforced,
             count: 0,
         }
     }
@@ -211,10 +216,26 @@ impl Sandbox {
                 self.wait_until_ready().await;
             }
             Ended::Timeout => self.reset("timeout", Some((&id, "timeout", Value::Null, 60))).await,
-            Ended::OutOfMemory => self.reset("failure", Some((&id, "error", json!("Runtime.ExitError"), MEMORY_MB))).await,
+            Ended::OutOfMemory => {
+                self.reset("failure", Some((&id, "error", json!("Runtime.ExitError"), MEMORY_MB))).await
+            }
             _ => self.reset("failure", Some((&id, "error", json!("Runtime.ExitError"), 60))).await,
         }
         ended
+    }
+
+    /// Invokes the function until its report has log lines: a report waits a moment for them, which is not always enough.
+    pub async fn report_with_lines(&mut self, event: &Value, queue: &ReportsQueue) -> Report {
+        let started = Instant::now();
+        for count in 1.. {
+            self.invoke(event).await;
+            let Some(Evidence::Report(report)) = queue.wait_for(count).await.pop() else { panic!("a report") };
+            if !report.logs.is_empty() {
+                return *report;
+            }
+            assert!(started.elapsed() < PATIENCE, "no lines: {report:?}");
+        }
+        unreachable!("it returns or fails")
     }
 
     async fn wait_for_end(&mut self) -> Ended {
@@ -235,7 +256,7 @@ impl Sandbox {
                 None => Ended::Exit(status.ok()),
             },
             () = full => Ended::OutOfMemory,
-            () = tokio::time::sleep(self.limit) => Ended::Timeout,
+            () = tokio::time::sleep(self.limit), if self.is_enforced => Ended::Timeout,
         }
     }
 

@@ -125,9 +125,8 @@ async fn next(State(service): State<Arc<Service>>) -> impl IntoResponse {
         ("lambda-runtime-trace-id", "Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=0".to_owned()),
         ("content-type", "application/json".to_owned()),
     ];
-    let headers = headers.map(|(name, value)| {
-        (HeaderName::from_static(name), HeaderValue::from_str(&value).expect("a header"))
-    });
+    let headers =
+        headers.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(&value).expect("a header")));
     (HeaderMap::from_iter(headers), invocation.event)
 }
 
