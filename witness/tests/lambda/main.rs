@@ -1,5 +1,6 @@
 //! The witness with real runtimes, against a Runtime and Extensions API of this machine.
 
+mod examples;
 mod harmless;
 mod node;
 mod passing;

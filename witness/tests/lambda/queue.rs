@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use domain::replay::Receipt;
 use domain::report::{Evidence, Report};
+use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
@@ -108,10 +109,17 @@ async fn send(State(queue): State<Arc<ReportsQueue>>, headers: HeaderMap, body: 
     }
     let authorization = headers["authorization"].to_str().expect("text");
     assert!(authorization.starts_with("AWS4-HMAC-SHA256 Credential=AKID/"), "{authorization}");
-    assert_eq!(headers["x-amz-target"], "AmazonSQS.SendMessageBatch");
     assert_eq!(headers["x-amz-security-token"], "a-token");
     let batch: Value = serde_json::from_slice(&body).expect("JSON");
     assert_eq!(batch["QueueUrl"], queue.url);
+    if headers["x-amz-target"] == "AmazonSQS.SendMessage" {
+        let body = batch["MessageBody"].as_str().expect("a body");
+        let md5 = Md5::digest(body).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        queue.bodies.lock().expect("no test panics with it").push(body.to_owned());
+        queue.changed.notify_waiters();
+        return (StatusCode::OK, json!({"MessageId": "m", "MD5OfMessageBody": md5}).to_string());
+    }
+    assert_eq!(headers["x-amz-target"], "AmazonSQS.SendMessageBatch");
     let entries = batch["Entries"].as_array().expect("entries");
     assert!((1..=10).contains(&entries.len()));
     let taken = entries.iter().map(|entry| entry["MessageBody"].as_str().expect("a body").to_owned());

@@ -342,7 +342,7 @@ pub fn node(handler: &str) -> Vec<String> {
     ["node", "--require", "./rapid_client.cjs", client, handler].map(str::to_owned).into()
 }
 
-fn tools() -> PathBuf {
+pub fn tools() -> PathBuf {
     // Only the root is resolved: the Python of a virtual environment is a link that must be called by its own name.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the checkout");
     root.join("target/tools")

@@ -13,6 +13,7 @@ mod supply;
 mod tally;
 mod times;
 mod web;
+mod witness;
 
 use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;

@@ -13,6 +13,7 @@ use std::process::Command;
 const PROCESS: &[(&str, &str)] = &[("dlo-tests", "process")];
 pub const AWS: &[(&str, &str)] = &[("dlo-tests", "aws")];
 pub const STACK: &[(&str, &str)] = &[("dlo-tests", "stack"), ("dlo-browser", "stack")];
+pub const WITNESS: &[(&str, &str)] = &[("dlo-witness", "lambda")];
 const BROWSER: &[(&str, &str)] = &[("dlo-browser", "story"), ("dlo-browser", "issuer")];
 /// Seeds that every run of `cargo ci` simulates.
 const SEEDS: &str = "10000";
@@ -57,7 +58,7 @@ pub fn one_machine(paths: &Paths) -> Outcome<Tally> {
 pub fn test(paths: &Paths) -> Outcome<Tally> {
     let programs = built::ensure(paths)?;
     let has_step = |program: &Program| {
-        let steps = [PROCESS, AWS, STACK, BROWSER].into_iter().flatten();
+        let steps = [PROCESS, AWS, STACK, WITNESS, BROWSER].into_iter().flatten();
         steps.into_iter().any(|(package, target)| program.package == *package && program.target == *target)
     };
     let own: Vec<&Program> = programs.iter().filter(|program| !has_step(program)).collect();

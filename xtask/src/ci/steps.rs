@@ -1,7 +1,7 @@
 //! The steps of `cargo ci`, in the order in which they start.
 
 use super::tally::Tally;
-use super::{api, aws, fuzz, rust, supply, web};
+use super::{api, aws, fuzz, rust, supply, web, witness};
 use crate::failure::Outcome;
 use crate::paths::Paths;
 use crate::tidy;
@@ -61,6 +61,7 @@ pub const STEPS: &[Step] = &[
         Lane::Wait,
     ),
     step("fuzz", "the readers of letters, on a fixed seed", fuzz::fixed, &[], Lane::Native),
+    step("witness", "the layer behind real runtimes", witness::layer, &["build", "tools"], Lane::Wait),
     step("browser", "the story in a real browser", rust::browser, &["build", "one-machine", "tools"], Lane::Wait),
     step("model", "every state of the replay's model", rust::model, &["one-machine"], Lane::Native),
     step("simulation", "10,000 seeds of simulated faults", rust::simulation, &["one-machine"], Lane::Native),

@@ -7,7 +7,7 @@ use crate::paths::Paths;
 use crate::run;
 use crate::tools::WebTools;
 use crate::tools::browser::Browser;
-use crate::tools::{self, aws, axe, schemathesis, simulator};
+use crate::tools::{self, aws, axe, lambda_runtimes, schemathesis, simulator};
 use std::process::Command;
 
 /// Seconds. The runner's own limit of 20 is short for a cold Chromium on two busy cores.
@@ -48,6 +48,7 @@ pub fn tools(paths: &Paths) -> Outcome<Tally> {
     aws::ensure_endpoints(paths)?;
     axe::ensure(paths)?;
     schemathesis::ensure(paths)?;
+    lambda_runtimes::ensure(paths)?;
     Ok(Tally::default())
 }
 

@@ -6,6 +6,7 @@ pub mod browser;
 mod find;
 pub mod fuzzer;
 mod install;
+pub mod lambda_runtimes;
 pub mod mdbook;
 mod network;
 mod npm;

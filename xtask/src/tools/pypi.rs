@@ -63,6 +63,7 @@ mod tests {
         ("aws", include_str!("pinned/aws.txt")),
         ("checkov", include_str!("pinned/checkov.txt")),
         ("lambda", include_str!("pinned/lambda.txt")),
+        ("lambda-runtimes", include_str!("pinned/lambda-runtimes.txt")),
         ("localstack", include_str!("pinned/localstack.txt")),
         ("sam", include_str!("pinned/sam.txt")),
         ("schemathesis", include_str!("pinned/schemathesis.txt")),

@@ -1,0 +1,13 @@
+//! The layer `witness` behind real runtimes, against a Runtime and Extensions API of this machine.
+
+use super::tally::Tally;
+use super::{built, rust};
+use crate::failure::Outcome;
+use crate::paths::Paths;
+use crate::tools::lambda_runtimes;
+
+pub fn layer(paths: &Paths) -> Outcome<Tally> {
+    lambda_runtimes::ensure(paths)?;
+    let programs = built::ensure(paths)?;
+    built::run_all(&built::chosen(&programs, rust::WITNESS)?, |_| Ok(()))
+}
