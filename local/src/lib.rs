@@ -25,3 +25,4 @@ pub mod sign_in;
 pub mod sinks;
 pub mod sqlite;
 pub mod store;
+pub mod witness;

@@ -4,11 +4,15 @@ use crate::event::Batch;
 use crate::log_error;
 use domain::id::MessageId;
 use domain::report::batch_response::{self, BatchResponse};
-use domain::report::clues::{self, Clue, Suspect};
+use domain::report::clues::{Clue, Suspect, Suspects, reports_an_error};
 use domain::report::powertools;
 use domain::report::{ERRORS_MAX, Kind, LOG_LINES_MAX, Report, ReportedError, ReportedMessage};
 use domain::time::Timestamp;
 use std::collections::BTreeSet;
+
+/// The most lines in which values of bodies are looked for. Each search reads up to 1 MiB of bodies several times, on the
+/// thread that also serves the runtime.
+const SEARCHED_LINES_MAX: usize = 4;
 
 /// How an invocation ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +78,8 @@ fn thrown(report: &mut Report, batch: &Batch<'_>, mut error: ReportedError, line
     let own = powertools::split(&message);
     if !own.is_empty() && own.len() == report.messages.len() {
         for (at, own) in own.into_iter().enumerate() {
-            report.messages[at].error = add_error(report, own);
+            let own = add_error(report, own);
+            report.messages[at].error = own;
         }
         // What is left is the sentence that says how many there are.
         error.message = message.lines().next().map(str::to_owned);
@@ -84,7 +89,8 @@ fn thrown(report: &mut Report, batch: &Batch<'_>, mut error: ReportedError, line
         attribute_lines(report, &suspects, lines);
     }
     if report.errors.is_empty() {
-        let found = clues::find(&message, lines, &batch.suspects());
+        let suspects = batch.suspects();
+        let found = Suspects::new(&suspects).clues(&message, lines);
         for (message, clue) in report.messages.iter_mut().zip(found) {
             message.clue = clue;
         }
@@ -102,26 +108,29 @@ fn partial(report: &mut Report, batch: &Batch<'_>, failed: &[MessageId], lines: 
     attribute_lines(report, &suspects, lines);
     // A line that is about no message in particular is about the invocation.
     let unattributed = report.messages.iter().any(|message| message.error.is_none());
-    let last = lines.iter().rfind(|line| clues::reports_an_error(line));
+    let last = lines.iter().rfind(|line| reports_an_error(line));
     report.error = last.filter(|_| unattributed).map(|line| log_error::read(line));
 }
 
-/// Gives each message the newest line about an error that names it and no other, or else the only one that quotes a
-/// value of its body.
+/// Gives each message the newest line about an error that names it and no other. A line that only quotes a value of
+/// its body is too little for an error of its own: it is a clue.
 fn attribute_lines(report: &mut Report, suspects: &[Suspect<'_>], lines: &[&str]) {
-    for line in lines.iter().rev().filter(|line| clues::reports_an_error(line)) {
-        // The line is the error's text here, so that values of bodies are looked for on it.
-        let found = clues::find(line, &[line], suspects);
-        let mut matching = found.iter().enumerate().filter_map(|(at, clue)| clue.map(|clue| (at, clue)));
-        let (Some((at, clue)), None) = (matching.next(), matching.next()) else { continue };
-        if report.messages.get(at).is_none_or(|message| message.error.is_some()) {
-            continue;
-        }
-        // A quoted value is too little for an error of its own: it is a clue only.
-        let own = if clue == Clue::Named { add_error(report, log_error::read(line)) } else { None };
-        if let Some(message) = report.messages.get_mut(at) {
-            message.error = own;
-            message.clue = Some(message.clue.map_or(clue, |known| known.min(clue)));
+    let suspects = Suspects::new(suspects);
+    let mut searches = 0;
+    for line in lines.iter().rev().filter(|line| reports_an_error(line)) {
+        if let Some(at) = suspects.named(line) {
+            if report.messages.get(at).is_some_and(|message| message.error.is_none()) {
+                let own = add_error(report, log_error::read(line));
+                report.messages[at].error = own;
+                report.messages[at].clue = Some(Clue::Named);
+            }
+        } else if searches < SEARCHED_LINES_MAX {
+            searches += 1;
+            if let [at] = suspects.quoted(line).as_slice()
+                && let Some(message) = report.messages.get_mut(*at)
+            {
+                message.clue = message.clue.or(Some(Clue::Value));
+            }
         }
     }
 }
@@ -142,7 +151,7 @@ fn add_error(report: &mut Report, error: ReportedError) -> Option<u16> {
 /// The runtime's process ended, which kills the whole batch.
 fn ended(report: &mut Report, kind: Kind, error: &ReportedError, lines: &[&str]) {
     report.kind = kind;
-    let last = lines.iter().rfind(|line| clues::reports_an_error(line)).map(|line| log_error::read(line));
+    let last = lines.iter().rfind(|line| reports_an_error(line)).map(|line| log_error::read(line));
     // A last line about an error says more than that the process has ended.
     report.error = last.filter(|_| kind == Kind::Crash).or_else(|| Some(error.clone()));
 }
@@ -182,5 +191,88 @@ pub fn succeeded(batch: &Batch<'_>, response: &[u8]) -> Vec<ReportedMessage> {
             batch.messages().filter(|message| !failed.contains(message.id.as_str())).collect()
         }
         BatchResponse::Invalid(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn base() -> Report {
+        Report::new(Kind::Error, "orders", "r-1", Timestamp::from_ms(1))
+    }
+
+    fn event(bodies: &[&str]) -> String {
+        let records = bodies.iter().enumerate().map(
+            |(at, body)| serde_json::json!({"messageId": format!("m-{at}"), "body": body, "eventSource": "aws:sqs"}),
+        );
+        serde_json::json!({"Records": records.collect::<Vec<_>>()}).to_string()
+    }
+
+    fn composed(bodies: &[&str], ending: &Ending, lines: &[&str]) -> Option<Report> {
+        let event = event(bodies);
+        compose(base(), &Batch::parse(event.as_bytes()).expect("a batch"), ending, lines)
+    }
+
+    fn response(text: &str) -> Ending {
+        Ending::Response(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn a_list_that_lambda_cannot_read_fails_the_whole_batch() {
+        let report = composed(&["", ""], &response(r#"{"batchItemFailures":[{"id":"m-0"}]}"#), &[]).expect("a report");
+        assert_eq!((report.kind, report.messages.len()), (Kind::Partial, 2));
+        assert_eq!(report.error.and_then(|error| error.error_type).as_deref(), Some("InvalidBatchResponse"));
+        assert_eq!(composed(&[""], &response(r#"{"batchItemFailures":[]}"#), &[]), None);
+    }
+
+    #[test]
+    fn lines_are_given_to_the_messages_that_they_name_or_quote() {
+        let failed = r#"{"batchItemFailures":[{"itemIdentifier":"m-0"},{"itemIdentifier":"m-2"}]}"#;
+        let lines = ["ERROR m-2: too late", "ERROR order A-1001", "ERROR about all"];
+        let report = composed(&["A-1001", "A-1002", "A-1003"], &response(failed), &lines).expect("a report");
+        let clues: Vec<_> = report.messages.iter().map(|message| message.clue).collect();
+        assert_eq!(clues, [Some(Clue::Value), Some(Clue::Named)]);
+        let error = report.error_of(&report.messages[1]).and_then(|error| error.message.as_deref());
+        assert_eq!(error, Some("ERROR m-2: too late"));
+        assert_eq!(report.error.and_then(|error| error.message).as_deref(), Some("ERROR about all"));
+        assert_eq!(report.logs, lines);
+    }
+
+    #[test]
+    fn more_errors_than_fit_are_left_out() {
+        let bodies = [""; 15];
+        let ids: Vec<_> = (0..15).map(|at| format!("{{\"itemIdentifier\":\"m-{at}\"}}")).collect();
+        let lines: Vec<String> = (0..15).map(|at| format!("ERROR {at} m-{at}")).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let ending = response(&format!("{{\"batchItemFailures\":[{}]}}", ids.join(",")));
+        let report = composed(&bodies, &ending, &lines).expect("a report");
+        assert_eq!((report.errors.len(), report.messages.len()), (ERRORS_MAX, 15));
+        assert!(report.messages.iter().all(|message| message.clue == Some(Clue::Named)));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_passes_nothing_panics(
+            event in "\\PC{0,200}",
+            bodies in proptest::collection::vec("\\PC{0,40}", 1..4),
+            message in "(All records failed processing\\. )?(Traceback \\(most recent call last\\):)?\\PC{0,80}",
+            posted in "\\{?(\"errorMessage\":)?\\PC{0,60}\\}?",
+            lines in proptest::collection::vec("(ERROR |\\{\"error\":)?(m-0)?\\PC{0,60}\\}?", 0..5),
+        ) {
+            let _ = Batch::parse(event.as_bytes());
+            let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let error = crate::lambda_error::read(posted.as_bytes(), Some(&message));
+            let named = ReportedError { message: Some(message), ..error.clone() };
+            let endings = [
+                Ending::Error(error.clone()), Ending::Error(named), response(&posted), Ending::Timeout,
+                Ending::Crash(error.clone()), Ending::OutOfMemory(error),
+            ];
+            for ending in endings {
+                let _ = composed(&bodies, &ending, &lines).map(|report| report.parts());
+            }
+        }
     }
 }

@@ -367,3 +367,16 @@ fn now_ms() -> i64 {
 fn now() -> Timestamp {
     Timestamp::from_ms(now_ms())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_loses_a_report_and_nothing_else() {
+        let mut done = false;
+        guarded(|| panic!("as a test"));
+        guarded(|| done = true);
+        assert!(done);
+    }
+}

@@ -3,8 +3,8 @@
 use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
 use crate::tools::aws::ensure_cargo_lambda;
-use crate::{dashboard, native, progress, run};
-use std::path::PathBuf;
+use crate::{dashboard, layer, native, progress, run};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Their logical ids in the templates, and their binaries. The last is the demo's.
@@ -19,8 +19,11 @@ pub fn command(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     let [id, folder] = args else {
         return Err(Failure::new("Usage: cargo xtask function <id in the template> <folder>."));
     };
+    if let Some(built) = layer::build(paths, id, Path::new(folder)) {
+        return built.map(|()| ExitCode::SUCCESS);
+    }
     let Some((_, name)) = FUNCTIONS.iter().find(|(known, _)| known == id) else {
-        let known: Vec<&str> = FUNCTIONS.iter().map(|(id, _)| *id).collect();
+        let known: Vec<&str> = FUNCTIONS.iter().map(|(id, _)| *id).chain(layer::ids()).collect();
         return Err(Failure::new(format!("There is no function `{id}`; there are {}.", known.join(", "))));
     };
     let built = match std::env::var_os(BUILT) {

@@ -12,6 +12,7 @@ mod docs;
 mod failure;
 mod function;
 mod hash;
+mod layer;
 mod lockfile;
 mod native;
 mod paths;

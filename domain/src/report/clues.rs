@@ -1,7 +1,7 @@
 //! What connects one message of a batch with the error of the whole batch. Only the writer of a report sees all bodies
 //! of a batch, so it looks for these clues and reports them; the bodies stay where they are.
 
-use crate::id::MessageId;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -39,38 +39,61 @@ pub struct Suspect<'a> {
     pub body: &'a str,
 }
 
-/// Returns what connects each suspect with the error; in the order of the suspects.
-///
-/// `message` is the error's message, and `lines` are the lines that the invocation logged.
-pub fn find(message: &str, lines: &[&str], suspects: &[Suspect<'_>]) -> Vec<Option<Clue>> {
-    let mut clues: Vec<Option<Clue>> = suspects.iter().map(|_| None).collect();
-    let errors = lines.iter().copied().filter(|line| reports_an_error(line));
-    for text in errors.chain([message]) {
-        mark_only(&mut clues, Clue::Named, suspects, |suspect| text.contains(suspect.id));
-    }
-    let searched: usize = suspects.iter().map(|suspect| suspect.body.len()).sum();
-    if searched <= SEARCHED_BYTES_MAX {
-        for value in values(crate::text::head(message, MESSAGE_BYTES_MAX)) {
-            mark_only(&mut clues, Clue::Value, suspects, |suspect| contains_value(suspect.body, value));
+/// The messages of a batch, among whom a culprit is looked for.
+pub struct Suspects<'a> {
+    all: &'a [Suspect<'a>],
+    by_id: BTreeMap<&'a str, usize>,
+    bodies_bytes: usize,
+}
+
+impl<'a> Suspects<'a> {
+    /// Prepares the search. Takes time in proportion to the number of messages.
+    pub fn new(all: &'a [Suspect<'a>]) -> Self {
+        Self {
+            all,
+            by_id: all.iter().enumerate().map(|(at, suspect)| (suspect.id, at)).collect(),
+            bodies_bytes: all.iter().map(|suspect| suspect.body.len()).sum(),
         }
     }
-    clues
-}
 
-/// Returns the line that reports an error of this message; `None` if no line does, or several messages' ids are on it.
-pub fn line_about<'a>(id: &MessageId, batch: &[&MessageId], lines: &[&'a str]) -> Option<&'a str> {
-    lines.iter().copied().filter(|line| reports_an_error(line)).find(|line| {
-        let mut named = batch.iter().filter(|other| line.contains(other.as_str()));
-        named.next().is_some_and(|first| *first == id) && named.next().is_none()
-    })
-}
-
-/// Gives the only suspect that matches a clue, unless it has a better one.
-fn mark_only(clues: &mut [Option<Clue>], clue: Clue, suspects: &[Suspect<'_>], matches: impl Fn(&Suspect<'_>) -> bool) {
-    let mut matching = suspects.iter().zip(clues).filter(|(suspect, _)| !suspect.id.is_empty() && matches(suspect));
-    if let (Some((_, mark)), None) = (matching.next(), matching.next()) {
-        *mark = Some(mark.map_or(clue, |known| known.min(clue)));
+    /// Returns what connects each suspect with the error; in their order.
+    ///
+    /// `message` is the error's message, and `lines` are the lines that the invocation logged.
+    pub fn clues(&self, message: &str, lines: &[&str]) -> Vec<Option<Clue>> {
+        let mut clues: Vec<Option<Clue>> = self.all.iter().map(|_| None).collect();
+        for at in self.quoted(message) {
+            clues[at] = Some(Clue::Value);
+        }
+        let errors = lines.iter().copied().filter(|line| reports_an_error(line));
+        for at in errors.chain([message]).filter_map(|text| self.named(text)) {
+            clues[at] = Some(Clue::Named);
+        }
+        clues
     }
+
+    /// Returns the position of the only suspect whose id is in a text.
+    pub fn named(&self, text: &str) -> Option<usize> {
+        let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_')));
+        only(words.filter_map(|word| self.by_id.get(word).copied()))
+    }
+
+    /// Returns the positions of the suspects whose body contains a value of a text that no other body contains.
+    pub fn quoted(&self, text: &str) -> Vec<usize> {
+        if self.bodies_bytes > SEARCHED_BYTES_MAX {
+            return Vec::new();
+        }
+        let found = values(crate::text::head(text, MESSAGE_BYTES_MAX)).filter_map(|value| {
+            let matching = self.all.iter().enumerate().filter(|(_, suspect)| contains_value(suspect.body, value));
+            only(matching.map(|(at, _)| at))
+        });
+        found.collect()
+    }
+}
+
+/// Returns the only position that occurs, however often it does.
+fn only(mut positions: impl Iterator<Item = usize>) -> Option<usize> {
+    let first = positions.next()?;
+    positions.all(|other| other == first).then_some(first)
 }
 
 /// Whether a logged line is about an error. Many consumers log each id before they work on it: such a line says nothing.
@@ -125,7 +148,7 @@ mod tests {
     /// The error's message, a logged line, two bodies, and the clues of the messages `id-one` and `id-two`.
     fn check(message: &str, line: &str, bodies: [&str; 2], wanted: [Option<Clue>; 2]) {
         let suspects = [Suspect { id: "id-one", body: bodies[0] }, Suspect { id: "id-two", body: bodies[1] }];
-        assert_eq!(find(message, &[line], &suspects), wanted, "{message} | {line} | {bodies:?}");
+        assert_eq!(Suspects::new(&suspects).clues(message, &[line]), wanted, "{message} | {line} | {bodies:?}");
     }
 
     #[test]
@@ -174,11 +197,8 @@ mod tests {
     }
 
     #[test]
-    fn the_line_about_a_message_names_no_other() {
-        let ids = [MessageId::from("id-one"), MessageId::from("id-two")];
-        let batch: Vec<&MessageId> = ids.iter().collect();
-        let lines = ["processing id-one", "ERROR id-one and id-two", "ERROR id-two: KeyError"];
-        assert_eq!(line_about(&ids[1], &batch, &lines), Some(lines[2]));
-        assert_eq!(line_about(&ids[0], &batch, &lines), None);
+    fn an_id_is_a_whole_word() {
+        check("ERROR id-one-more", "", ["{}", "{}"], NONE);
+        check("ERROR [id-one]: (id-one)", "", ["{}", "{}"], FIRST_NAMED);
     }
 }

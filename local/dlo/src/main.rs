@@ -8,6 +8,7 @@ use local::classify::Mode;
 use local::control::Control;
 use local::demo::{self, DemoConfig};
 use local::panel::{self, PanelCommand};
+use local::witness::{self, WitnessCommand};
 use std::error::Error;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
@@ -118,6 +119,11 @@ enum Command {
         #[arg(long)]
         merge: bool,
     },
+    /// Add the layer `witness` to Lambda functions, which then say why messages failed
+    Witness {
+        #[command(subcommand)]
+        command: WitnessCommand,
+    },
     /// Print the OpenAPI document of the API
     Openapi,
 }
@@ -184,6 +190,7 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             let all_parsed = local::classify::run(io::stdin().lock(), BufWriter::new(io::stdout().lock()), mode)?;
             return Ok(if all_parsed { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
+        Command::Witness { command } => print(&witness::cli(&command))?,
         Command::Openapi => {
             let document = office::api::document(&local::serve::endpoints());
             print(&(serde_json::to_string_pretty(&document)? + "\n"))?;

@@ -21,7 +21,11 @@ const NODE_POWERTOOLS: Package = Package {
     integrity: "sha512-RdM7gs6YmblfK/llGBt1/u32XgQjGMa1sr9zlhULRzMdumAnmnPGYOqXqEGTu4gjfZAnMdYldNntYVSGkGQ8rQ==",
 };
 /// For the example of a report. The last versions need a newer Node than Debian has.
-const NODE_SQS: Package = Package { name: "@aws-sdk/client-sqs", version: "3.803.0", integrity: "sha512-os2AQZAzcEkxBuxfI4AldQECSsM0IK6+m8WDVJKUW2c2JDYsGA99cZhRItEytu0t2qnATZAFCSEfL1nW4nKZqA==" };
+const NODE_SQS: Package = Package {
+    name: "@aws-sdk/client-sqs",
+    version: "3.803.0",
+    integrity: "sha512-os2AQZAzcEkxBuxfI4AldQECSsM0IK6+m8WDVJKUW2c2JDYsGA99cZhRItEytu0t2qnATZAFCSEfL1nW4nKZqA==",
+};
 
 /// Installs all of them where they are missing. The tests read them from `target/tools`.
 pub fn ensure(paths: &Paths) -> Outcome<()> {
