@@ -60,8 +60,8 @@ case "$1 $2 $*" in
     *get-function-configuration*Role*) echo arn:aws:iam::1:role/service/orders-role ;;
     *get-function-configuration*Layers*) echo "$LAYERS" ;;
     *get-function-configuration*PackageType*) echo "$PACKAGE Runtime" | cut -d' ' -f1 ;;
-    *get-function-configuration*EXEC_WRAPPER*) echo "$WRAPPER" ;;
     *get-function-configuration*merge*) echo '{"Variables":{"OLD":"1","NEW":"2"}}' ;;
+    *get-function-configuration*EXEC_WRAPPER*) echo "$WRAPPER" ;;
     "lambda wait"*) ;;
     *) echo "$@" >> "$CALLS" ;;
 esac
