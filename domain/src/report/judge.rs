@@ -118,8 +118,8 @@ fn in_one_report(report: &Report, message: &ReportedMessage) -> (Verdict, Why) {
         ReportedMessage { group: Some(group), .. } if report.kind == Kind::Partial => in_order(report, message, group),
         // Each of them failed by the consumer's own statement: a mate's error does not excuse it.
         _ if report.kind == Kind::Partial && failed == 1 => (Verdict::Strong, Why::OnlyFailed),
-        _ if report.kind == Kind::Partial => share(mates().filter(|mate| !is_told_apart(mate)).count() + 1, Why::Batch),
-        _ if mates().any(is_told_apart) => (Verdict::Bystander, Why::MateFailed),
+        _ if report.kind == Kind::Partial => share(mates().filter(|mate| !is_singled_out(mate)).count() + 1, Why::Batch),
+        _ if mates().any(is_singled_out) => (Verdict::Bystander, Why::MateFailed),
         _ => share(report.batch_size(), Why::Batch),
     }
 }
@@ -172,7 +172,7 @@ fn is_alike(report: &Report, other: &Report) -> bool {
     report.kind == other.kind && error_type(report) == error_type(other)
 }
 
-fn is_told_apart(message: &ReportedMessage) -> bool {
+fn is_singled_out(message: &ReportedMessage) -> bool {
     message.clue.is_some() || message.error.is_some()
 }
 
@@ -184,7 +184,7 @@ fn share(suspects: usize, why: Why) -> (Verdict, Why) {
 fn error_for<'a>(report: &'a Report, message: &'a ReportedMessage, verdict: Verdict) -> Option<&'a ReportedError> {
     match verdict {
         Verdict::Bystander => {
-            let culprit = report.messages.iter().find(|mate| is_told_apart(mate));
+            let culprit = report.messages.iter().find(|mate| is_singled_out(mate));
             culprit.map_or_else(|| report.error.as_ref(), |culprit| report.error_of(culprit))
         }
         _ => report.error_of(message),

@@ -57,7 +57,7 @@ async fn a_thrown_error_is_reported_with_type_message_stack_and_messages() {
 }
 
 #[tokio::test]
-async fn the_message_that_an_error_quotes_is_told_apart() {
+async fn the_message_that_an_error_quotes_is_singled_out() {
     let bodies = [json!({"do": "ok", "id": "A-1001"}), json!({"do": "refuse", "id": "A-1002"})];
     let (_, report) = report_of(Layer::On, &bodies).await;
     let clues: Vec<_> = report.messages.iter().map(|message| message.clue).collect();
