@@ -8,3 +8,4 @@ mod python;
 mod queue;
 mod sandbox;
 mod service;
+mod whole_way;

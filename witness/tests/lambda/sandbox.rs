@@ -14,7 +14,7 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-const WITNESS: &str = env!("CARGO_BIN_EXE_dlo-witness");
+pub const WITNESS: &str = env!("CARGO_BIN_EXE_dlo-witness");
 /// The memory of the function, MB: Lambda's least. Python with its libraries needs half of it.
 const MEMORY_MB: u64 = 128;
 /// The time that Lambda gives an extension at the end.
