@@ -77,3 +77,56 @@ impl Credentials {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    fn keys(id: &str, token: Option<&str>) -> Option<(String, Option<String>)> {
+        Some((id.to_owned(), token.map(str::to_owned)))
+    }
+
+    async fn read(variables: &[(&str, &str)]) -> Option<(String, Option<String>)> {
+        let credentials = Credentials::read(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        });
+        credentials.keys().await.map(|keys| (keys.id, keys.token))
+    }
+
+    #[tokio::test]
+    async fn the_environment_comes_first() {
+        let fixed = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_SESSION_TOKEN", "c")];
+        assert_eq!(read(&fixed).await, keys("a", Some("c")));
+        assert_eq!(read(&fixed[..2]).await, keys("a", None));
+        assert_eq!(read(&fixed[..1]).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_restored_function_asks_an_address_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}/2021-04-23/credentials", listener.local_addr().expect("an address"));
+        let server = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.expect("a connection");
+            drop(listener);
+            let mut request = vec![0; 4096];
+            let length = stream.read(&mut request).await.expect("a request");
+            let body = r#"{"AccessKeyId":"a","SecretAccessKey":"b","Token":"c","Expiration":"2026-11-22T10:00:00Z"}"#;
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            stream.write_all(answer.as_bytes()).await.expect("it is read");
+            String::from_utf8_lossy(&request[..length]).to_lowercase()
+        });
+        let credentials = Credentials::read(|name| match name {
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI" => Some(url.clone()),
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN" => Some("secret".to_owned()),
+            _ => None,
+        });
+        for _ in 0..2 {
+            assert_eq!(credentials.keys().await.map(|keys| (keys.id, keys.token)), keys("a", Some("c")));
+        }
+        let request = server.await.expect("it ends");
+        assert!(request.starts_with("get /2021-04-23/credentials http/1.1\r\n"), "{request}");
+        assert!(request.contains("authorization: secret\r\n"), "{request}");
+    }
+}

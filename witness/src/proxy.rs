@@ -103,11 +103,12 @@ impl Proxy {
             }
             _ => Tee::blind(body),
         };
-        if let Route::Response(request_id) = &route
-            && parts.status.is_success()
-            && let Some(frames) = take(&ended)
-        {
-            self.watch.responded(request_id, &frames);
+        if let Route::Response(request_id) = &route {
+            match take(&ended) {
+                Some(frames) if parts.status.is_success() => self.watch.responded(request_id, &frames),
+                _ if parts.status.is_client_error() => self.watch.refused(request_id, parts.status.as_u16()),
+                _ => {}
+            }
         }
         Ok(Response::from_parts(parts, body.boxed_unsync()))
     }

@@ -154,6 +154,17 @@ impl Watch {
         });
     }
 
+    /// Lambda has refused the runtime's response, for example one of more than 6 MB: the invocation failed.
+    pub fn refused(self: &Arc<Self>, request_id: &str, status: u16) {
+        guarded(|| {
+            let Some(invocation) = self.end(request_id) else { return };
+            let error_type = if status == 413 { RESPONSE_TOO_LARGE } else { RESPONSE_REFUSED };
+            let message = format!("Lambda refused the function's response with status {status}");
+            let error = ReportedError { error_type: Some(error_type.into()), message: Some(message), stack: None };
+            self.report(invocation, Ending::Error(error), Duration::ZERO);
+        });
+    }
+
     /// The runtime could not start.
     pub fn init_failed(self: &Arc<Self>, body: &[Bytes], error_type: Option<&str>) {
         guarded(|| {
@@ -333,6 +344,10 @@ impl Invocation {
     }
 }
 
+/// Lambda's name for a response that is too large.
+const RESPONSE_TOO_LARGE: &str = "Function.ResponseSizeTooLarge";
+/// Any other response that Lambda does not take.
+const RESPONSE_REFUSED: &str = "Function.ResponseRefused";
 /// Lambda's name for a process that used too much memory.
 const OUT_OF_MEMORY: &str = "Runtime.OutOfMemory";
 /// Lambda's name for a process that ended.

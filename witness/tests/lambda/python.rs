@@ -126,6 +126,13 @@ async fn a_process_that_uses_too_much_memory_is_reported_as_such() {
 }
 
 #[tokio::test]
+async fn a_response_that_lambda_refuses_is_reported() {
+    let (_, report) = report_of(Layer::On, &[json!({"do": "answer too much"})]).await;
+    assert_eq!((report.kind, ids(&report)), (Kind::Error, vec!["m-0"]));
+    assert_eq!(report.error.and_then(|error| error.error_type).as_deref(), Some("Function.ResponseSizeTooLarge"));
+}
+
+#[tokio::test]
 async fn a_function_that_does_not_start_is_reported_without_messages() {
     for layer in [Layer::On, Layer::Run] {
         let (queue, mut sandbox) = sandbox("broken.handle", Options { layer, ..Options::default() }).await;

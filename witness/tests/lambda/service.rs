@@ -17,6 +17,9 @@ pub const ARN: &str = "arn:aws:lambda:eu-west-1:111122223333:function:orders";
 /// The deadline of every wait: generous, because a test fails by it only if something never happens.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
+/// The largest response that Lambda takes: 6 MB and a little.
+const RESPONSE_BYTES_MAX: usize = 6 * 1024 * 1024 + 100;
+
 /// An invocation that the runtime has not answered.
 #[derive(Clone)]
 pub struct Invocation {
@@ -131,6 +134,11 @@ async fn next(State(service): State<Arc<Service>>) -> impl IntoResponse {
 }
 
 async fn response(State(service): State<Arc<Service>>, Path(id): Path<String>, body: String) -> StatusCode {
+    if body.len() > RESPONSE_BYTES_MAX {
+        let error = "{\"errorType\":\"Function.ResponseSizeTooLarge\"}".to_owned();
+        end(&service, &id, Posted::Error(error));
+        return StatusCode::PAYLOAD_TOO_LARGE;
+    }
     end(&service, &id, Posted::Response(body))
 }
 
