@@ -4,7 +4,8 @@
 //! the error, and never carries a message body. A report is evidence: it says why a message failed, and never decides
 //! whose letter that is, what it costs or where it goes.
 //!
-//! [`Report::parts`] writes reports within their limits, [`Report::parse`] reads them, [`clues`] finds what only the writer of a report can see, and [`judge`] decides which message an error belongs to.
+//! [`Report::parts`] writes reports within their limits, [`Report::parse`] reads them, [`clues`] finds what only the
+//! writer of a report can see, and [`judge`] decides which message an error belongs to.
 
 pub mod batch_response;
 pub mod clues;
@@ -125,7 +126,7 @@ pub enum Kind {
     OutOfMemory,
     /// The function did not start. Such a report names no messages.
     Init,
-    /// The invocation succeeded after an earlier report of the same request id. Discard that report.
+    /// These messages succeeded after an earlier report of the same request id. Discard what it says about them.
     Withdrawn,
 }
 

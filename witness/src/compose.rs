@@ -7,7 +7,6 @@ use domain::report::batch_response::{self, BatchResponse};
 use domain::report::clues::{Clue, Suspect, Suspects, reports_an_error};
 use domain::report::powertools;
 use domain::report::{ERRORS_MAX, Kind, LOG_LINES_MAX, Report, ReportedError, ReportedMessage};
-use domain::time::Timestamp;
 use std::collections::BTreeSet;
 
 /// The most lines in which values of bodies are looked for. Each search reads up to 1 MiB of bodies several times, on the
@@ -177,9 +176,14 @@ pub fn not_started(mut report: Report, error: ReportedError, lines: &[&str]) -> 
     report
 }
 
-/// Returns the report that withdraws an earlier one of the same invocation.
-pub fn withdrawn(report: Report, at: Timestamp) -> Report {
-    Report { kind: Kind::Withdrawn, failed_at: at, messages: Vec::new(), error: None, ..report }
+/// Returns the report that withdraws an earlier one of the same invocation. It names the messages, because the office
+/// keeps reports by message.
+pub fn withdrawn(mut report: Report, batch: &Batch<'_>) -> Report {
+    report.kind = Kind::Withdrawn;
+    report.queue = batch.queue();
+    report.batch_size = u32::try_from(batch.len()).ok();
+    report.messages = batch.messages().collect();
+    report
 }
 
 /// Returns whether a message succeeded: it is in the batch and not among those that failed.
@@ -197,6 +201,7 @@ pub fn succeeded(batch: &Batch<'_>, response: &[u8]) -> Vec<ReportedMessage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::time::Timestamp;
     use proptest::prelude::*;
 
     fn base() -> Report {

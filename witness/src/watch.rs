@@ -271,8 +271,10 @@ impl Watch {
     }
 
     fn withdraw(self: &Arc<Self>, invocation: &Invocation) {
-        let report = compose::withdrawn(self.report_of(invocation), now());
-        self.outbox.send(invocation.hold_until(), async move { report.parts() });
+        let report = self.report_of(invocation);
+        let Some(batch) = Batch::parse(&invocation.event) else { return };
+        let parts = compose::withdrawn(report, &batch).parts();
+        self.outbox.send(invocation.hold_until(), async move { parts });
     }
 
     fn report_init(self: &Arc<Self>, error: ReportedError) {

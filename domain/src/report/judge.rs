@@ -89,21 +89,19 @@ pub fn judge<'a>(
     judged.min_by_key(|judged| (judged.verdict, core::cmp::Reverse(judged.report.failed_at)))
 }
 
-/// Returns the newest report of each invocation that failed this message.
+/// Returns the newest report of each invocation that failed this message, without those that were withdrawn.
 fn newest_of_each<'a>(message: &MessageId, reports: &[&'a Report]) -> Vec<(&'a Report, &'a ReportedMessage)> {
-    let mut newest: BTreeMap<&str, (&Report, Option<&ReportedMessage>)> = BTreeMap::new();
+    let mut newest: BTreeMap<&str, (&Report, &ReportedMessage)> = BTreeMap::new();
+    let age = |report: &Report| (report.failed_at, report.kind == Kind::Withdrawn);
     for report in reports {
-        let named = report.messages.iter().find(|named| named.id == *message);
-        // The parts of a report list different messages, and a withdrawal lists none.
-        if named.is_none() && report.kind != Kind::Withdrawn {
-            continue;
-        }
+        // The parts of a report list different messages.
+        let Some(named) = report.messages.iter().find(|named| named.id == *message) else { continue };
         let known = newest.entry(&report.request_id).or_insert((report, named));
-        if report.failed_at > known.0.failed_at {
+        if age(report) > age(known.0) {
             *known = (report, named);
         }
     }
-    newest.into_values().filter_map(|(report, named)| Some((report, named?))).collect()
+    newest.into_values().filter(|(report, _)| report.kind != Kind::Withdrawn).collect()
 }
 
 /// Judges one message by one report. The first row that applies decides.
@@ -118,7 +116,9 @@ fn in_one_report(report: &Report, message: &ReportedMessage) -> (Verdict, Why) {
         ReportedMessage { group: Some(group), .. } if report.kind == Kind::Partial => in_order(report, message, group),
         // Each of them failed by the consumer's own statement: a mate's error does not excuse it.
         _ if report.kind == Kind::Partial && failed == 1 => (Verdict::Strong, Why::OnlyFailed),
-        _ if report.kind == Kind::Partial => share(mates().filter(|mate| !is_singled_out(mate)).count() + 1, Why::Batch),
+        _ if report.kind == Kind::Partial => {
+            share(mates().filter(|mate| !is_singled_out(mate)).count() + 1, Why::Batch)
+        }
         _ if mates().any(is_singled_out) => (Verdict::Bystander, Why::MateFailed),
         _ => share(report.batch_size(), Why::Batch),
     }

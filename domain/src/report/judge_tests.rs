@@ -141,7 +141,7 @@ fn the_newest_of_equally_sure_reports_counts() {
 fn a_withdrawn_invocation_does_not_count() {
     let failed = report(Kind::Timeout, 1, "a");
     let later = |ms| Timestamp::from_ms(ms);
-    let withdrawn = Report { kind: Kind::Withdrawn, messages: Vec::new(), failed_at: later(2), ..failed.clone() };
+    let withdrawn = Report { kind: Kind::Withdrawn, failed_at: later(2), ..failed.clone() };
     let failed_again = Report { kind: Kind::Error, failed_at: later(3), ..failed.clone() };
     assert_eq!(shown(judge(&"a".into(), &[&failed], |_| false)), "Certain OnlyMessage KeyError");
     assert_eq!(shown(judge(&"a".into(), &[&failed, &withdrawn], |_| false)), "nothing");

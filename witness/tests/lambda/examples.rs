@@ -33,7 +33,10 @@ fn command(program: impl AsRef<std::ffi::OsStr>, queue: &ReportsQueue) -> Comman
     let endpoint = queue.url.split("/1111").next().expect("a host");
     command.env("AWS_ENDPOINT_URL_SQS", endpoint).env("DLO_REPORTS", &queue.url).env("AWS_REGION", "eu-west-1");
     command.env("AWS_DEFAULT_REGION", "eu-west-1").env("AWS_ACCESS_KEY_ID", "AKID");
-    command.env("AWS_SECRET_ACCESS_KEY", "a-secret").env("AWS_SESSION_TOKEN", "a-token");
+    command
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("AWS_SECRET_ACCESS_KEY", "a-secret")
+        .env("AWS_SESSION_TOKEN", "a-token");
     command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lambda/functions"));
     command
 }

@@ -1,6 +1,6 @@
 //! Python functions behind Amazon's own runtime client: what is reported of each way to fail.
 
-use crate::queue::{Mood, ReportsQueue};
+use crate::queue::{Evidence, Mood, ReportsQueue};
 use crate::sandbox::{Ended, Layer, Options, Sandbox, batch, python, record};
 use crate::service::{ARN, Posted};
 use domain::marker::Marker;
@@ -213,10 +213,10 @@ async fn a_batch_that_beats_its_time_after_all_is_withdrawn() {
         .await
         .into_iter()
         .map(|evidence| match evidence {
-            domain::report::Evidence::Report(report) => (report.kind, report.request_id),
-            other @ domain::report::Evidence::Receipt(_) => panic!("{other:?}"),
+            Evidence::Report(report) => (report.kind, report.request_id, report.messages.len()),
+            other @ Evidence::Receipt(_) => panic!("{other:?}"),
         })
         .collect();
-    let wanted = [Kind::Timeout, Kind::Withdrawn].map(|kind| (kind, "request-1".to_owned()));
+    let wanted = [Kind::Timeout, Kind::Withdrawn].map(|kind| (kind, "request-1".to_owned(), 1));
     assert_eq!(kinds, wanted);
 }

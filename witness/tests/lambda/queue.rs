@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use domain::replay::Receipt;
-use domain::report::{Evidence, Report};
+use domain::report::Report;
 use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -15,6 +15,19 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::service::PATIENCE;
+
+/// What arrives on the reports queue.
+#[derive(Debug)]
+pub enum Evidence {
+    Report(Box<Report>),
+    Receipt(Receipt),
+}
+
+impl Evidence {
+    fn parse(text: &str) -> Option<Self> {
+        Report::parse(text).map(Box::new).map(Self::Report).or_else(|| Receipt::parse(text).map(Self::Receipt))
+    }
+}
 
 /// How the queue answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! One execution environment: the extension, the runtime behind the wrapper, and Lambda, which resets both.
 
-use crate::queue::ReportsQueue;
+use crate::queue::{Evidence, ReportsQueue};
 use crate::service::{ARN, Invocation, PATIENCE, Posted, Service, now_ms};
-use domain::report::{Evidence, Report};
+use domain::report::Report;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -97,6 +97,8 @@ impl Sandbox {
                 ("AWS_LAMBDA_LOG_STREAM_NAME", "2026/11/22/[$LATEST]0123456789abcdef"),
                 ("LAMBDA_TASK_ROOT", functions.to_str().expect("UTF-8")),
                 ("POWERTOOLS_SERVICE_NAME", "orders"),
+                // The functions are in the checkout, which tests leave as it is.
+                ("PYTHONDONTWRITEBYTECODE", "1"),
                 ("PATH", &std::env::var("PATH").unwrap_or_default()),
             ]
             .map(|(name, value)| (name.to_owned(), value.to_owned())),
