@@ -10,11 +10,7 @@
 pub mod batch_response;
 pub mod clues;
 pub mod judge;
-#[cfg(test)]
-mod judge_tests;
 mod part;
-#[cfg(test)]
-mod part_tests;
 pub mod powertools;
 
 use crate::id::{MessageId, QueueArn};

@@ -190,3 +190,7 @@ fn error_for<'a>(report: &'a Report, message: &'a ReportedMessage, verdict: Verd
         _ => report.error_of(message),
     }
 }
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod tests;

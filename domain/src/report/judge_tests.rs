@@ -1,9 +1,9 @@
 //! The rule table: who failed in a batch.
 
-use super::clues::Clue;
-use super::judge::{Judgement, Verdict, Why, judge};
-use super::{Kind, Report, ReportedError, ReportedMessage};
+use super::{Judgement, Verdict, Why, judge};
 use crate::id::MessageId;
+use crate::report::clues::Clue;
+use crate::report::{Kind, Report, ReportedError, ReportedMessage};
 use crate::time::Timestamp;
 use alloc::format;
 use alloc::string::{String, ToString};

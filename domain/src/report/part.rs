@@ -142,3 +142,7 @@ fn to_json(value: &impl serde::Serialize) -> String {
     // JSON leaves these as they are, and SQS rejects a message that contains them.
     if json.contains(['\u{fffe}', '\u{ffff}']) { json.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}") } else { json }
 }
+
+#[cfg(test)]
+#[path = "part_tests.rs"]
+mod tests;

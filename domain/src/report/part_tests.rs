@@ -1,8 +1,7 @@
 //! Reports stay within their limits, whatever they contain, and lose no message.
 
-use super::{ERRORS_MAX, Kind, LOG_LINES_MAX, REPORT_BYTES_MAX, Report, ReportedError, ReportedMessage};
+use crate::report::{ERRORS_MAX, Kind, LOG_LINES_MAX, REPORT_BYTES_MAX, Report, ReportedError, ReportedMessage};
 use crate::time::Timestamp;
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
