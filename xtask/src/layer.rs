@@ -6,8 +6,10 @@ use crate::run;
 use crate::tools::aws::ensure_cargo_lambda;
 use std::path::Path;
 
-/// The logical ids in `infra/witness.yaml`, and the flag of cargo-lambda for each one's architecture.
-const LAYERS: &[(&str, &str)] = &[("WitnessX86", "--x86-64"), ("WitnessArm", "--arm64")];
+/// The logical ids in `infra/witness.yaml`, and the target of each. The older managed runtimes (Amazon Linux 2) have
+/// glibc 2.26: a program that needs a newer one does not start there, and Lambda then fails the function.
+const LAYERS: &[(&str, &str)] =
+    &[("WitnessX86", "x86_64-unknown-linux-gnu.2.26"), ("WitnessArm", "aarch64-unknown-linux-gnu.2.26")];
 const PROGRAM: &str = "dlo-witness";
 
 /// Returns the logical ids.
@@ -17,22 +19,36 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
 
 /// Builds a layer into a folder. Returns `None` if the id is no layer's.
 pub fn build(paths: &Paths, id: &str, folder: &Path) -> Option<Outcome<()>> {
-    let (_, architecture) = LAYERS.iter().find(|(known, _)| *known == id)?;
-    Some(copy(paths, architecture, folder))
+    let (_, target) = LAYERS.iter().find(|(known, _)| *known == id)?;
+    Some(copy(paths, target, folder))
 }
 
-fn copy(paths: &Paths, architecture: &str, folder: &Path) -> Outcome<()> {
+fn copy(paths: &Paths, target: &str, folder: &Path) -> Outcome<()> {
     let programs = ensure_cargo_lambda(paths)?;
     let mut cargo = run::cargo(paths);
     let inherited = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&inherited)));
     cargo.env("PATH", path.unwrap_or(inherited)).env("CARGO_TARGET_DIR", &paths.target);
-    cargo.args(["lambda", "build", "--locked", "--profile", "witness", architecture]);
+    cargo.args(["lambda", "build", "--locked", "--profile", "witness", "--target", target]);
     run::open(cargo.args(["--package", PROGRAM, "--bin", PROGRAM]))?;
     // Lambda starts every program in this folder of a layer as an extension.
-    let target = folder.join("extensions");
-    at("create", &target, std::fs::create_dir_all(&target))?;
+    let extensions = folder.join("extensions");
+    at("create", &extensions, std::fs::create_dir_all(&extensions))?;
     let built = paths.target.join("lambda").join(PROGRAM).join("bootstrap");
-    at("copy", &built, std::fs::copy(&built, target.join(PROGRAM)))?;
+    at("copy", &built, std::fs::copy(&built, extensions.join(PROGRAM)))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_run_on_the_oldest_managed_runtime() {
+        let template = include_str!("../../infra/witness.yaml");
+        for (id, target) in LAYERS {
+            assert!(template.contains(&format!("\n  {id}:\n")), "{id}");
+            assert!(target.ends_with(".2.26"), "{target}: Amazon Linux 2 has glibc 2.26");
+        }
+    }
 }
