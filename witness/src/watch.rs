@@ -307,6 +307,7 @@ impl Watch {
                     consumer: self.settings.function.clone(),
                     consumer_version: self.settings.version.clone().unwrap_or_default(),
                     processed_at: now(),
+                    idempotent: false,
                 };
                 Some(receipt.print())
             })
