@@ -13,6 +13,7 @@ mod impact;
 mod linear;
 mod plan_waves;
 mod policy_example;
+mod reader;
 mod replay_fixture;
 mod replay_steps;
 mod replay_windows;

@@ -1,0 +1,172 @@
+//! The reader's own exam: errors that libraries print, each with the repository and the path of its origin.
+//!
+//! The cases are in `tests/reader`, one file for each question: the class, which errors share a cause, which variants
+//! are merged, and the title. The cases were written before the code that answers them. All answers are one golden
+//! file with the score of each mechanism at its end: a rule that changes the answer to any case shows in its
+//! difference. `UPDATE=1 cargo test -p dlo-domain --test rules reader` rewrites it; review the difference.
+
+use domain::merge::{Skeleton, find_groups};
+use domain::policy::Policy;
+use domain::read::{Assessment, classify_failure, skeleton};
+use domain::reading::{Class, Failure};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A case: its mechanism and its fields.
+struct Case {
+    mechanism: String,
+    fields: Vec<String>,
+}
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"))
+}
+
+/// Reads a file of cases. A line `## name: …` begins a mechanism.
+fn cases(file: &str) -> Vec<Case> {
+    let text = std::fs::read_to_string(folder().join("reader").join(file)).unwrap();
+    let mut mechanism = String::new();
+    let mut cases = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        if let Some(name) = line.strip_prefix("## ") {
+            mechanism = name.split(':').next().unwrap().to_owned();
+        } else if !line.starts_with("# ") {
+            cases.push(Case { mechanism: mechanism.clone(), fields: line.split(" ¦ ").map(unescaped).collect() });
+        }
+    }
+    cases
+}
+
+fn unescaped(field: &str) -> String {
+    field.replace("\\n", "\n").replace("\\t", "\t").replace("\\e", "\u{1b}")
+}
+
+fn failure(error_type: &str, message: &str) -> Failure {
+    let (message, stack) = message.split_once(" ¦¦ ").map_or((message, None), |(message, stack)| (message, Some(stack)));
+    Failure {
+        error_type: Some(error_type.to_owned()),
+        message: Some(message.to_owned()),
+        stack: stack.map(str::to_owned),
+        ..Failure::default()
+    }
+}
+
+fn assess(error_type: &str, message: &str) -> Assessment {
+    classify_failure(&failure(error_type, message), None, &Policy::default())
+}
+
+/// The answers to all cases of a file, and how many of each mechanism are right.
+#[derive(Default)]
+struct Answers {
+    text: String,
+    scores: Vec<(String, u32, u32)>,
+}
+
+impl Answers {
+    fn add(&mut self, mechanism: &str, is_right: bool, answer: &str) {
+        if self.scores.last().is_none_or(|(name, ..)| name != mechanism) {
+            self.scores.push((mechanism.to_owned(), 0, 0));
+            writeln!(self.text, "## {mechanism}").unwrap();
+        }
+        let (_, right, all) = self.scores.last_mut().unwrap();
+        *right += u32::from(is_right);
+        *all += 1;
+        let mark = if is_right { "right" } else { "WRONG" };
+        writeln!(self.text, "{mark} {}", answer.replace('\n', "\\n").replace('\u{1b}', "\\e")).unwrap();
+    }
+}
+
+fn classes(file: &str) -> Answers {
+    let mut answers = Answers::default();
+    for Case { mechanism, fields } in cases(file) {
+        let [expected, error_type, message, _origin] = &fields[..] else { panic!("{fields:?} has four fields") };
+        let found = assess(error_type, message).classification;
+        let pct = found.confidence.as_pct();
+        let is_right = match expected.as_str() {
+            "T" => found.class == Class::Transient,
+            "P" => found.class == Class::Permanent,
+            "C" => (found.class == Class::Unknown || pct <= 60) && found.reason.contains("; but "),
+            other => panic!("{other}: T, P or C"),
+        };
+        let answer = format!("{expected} {:?} {pct}% {} | {error_type}: {message}", found.class, found.reason);
+        answers.add(&mechanism, is_right, &answer);
+    }
+    answers
+}
+
+fn normal_form(failure: &Failure) -> String {
+    skeleton(failure, None).map(|skeleton| skeleton.template).unwrap_or_default()
+}
+
+fn pairs(file: &str) -> Answers {
+    let mut answers = Answers::default();
+    for Case { mechanism, fields } in cases(file) {
+        let [expected, error_type, a, b, _origin] = &fields[..] else { panic!("{fields:?} has five fields") };
+        let is_same = assess(error_type, a).group == assess(error_type, b).group;
+        let (a, b) = (normal_form(&failure(error_type, a)), normal_form(&failure(error_type, b)));
+        let shown = if a == b { a } else { format!("{a} | {b}") };
+        answers.add(&mechanism, is_same == (expected == "="), &format!("{expected} {error_type}: {shown}"));
+    }
+    answers
+}
+
+fn merges(file: &str) -> Answers {
+    let mut answers = Answers::default();
+    for Case { mechanism, fields } in cases(file) {
+        let [expected, message, fillings, _origin] = &fields[..] else { panic!("{fields:?} has four fields") };
+        let skeletons: BTreeMap<_, Skeleton> = fillings
+            .split(' ')
+            .map(|filling| {
+                let failure = failure("Error", &message.replacen('_', filling, 1));
+                let group = classify_failure(&failure, None, &Policy::default()).group;
+                (group, skeleton(&failure, None).unwrap())
+            })
+            .collect();
+        let groups = find_groups(&skeletons, &BTreeSet::new());
+        let largest = groups.iter().map(BTreeSet::len).max().unwrap_or(1);
+        let is_right = if expected == "+" { largest == skeletons.len() } else { largest == 1 && skeletons.len() > 1 };
+        let answer = format!("{expected} {largest} of {} merged | {message} | {fillings}", skeletons.len());
+        answers.add(&mechanism, is_right, &answer);
+    }
+    answers
+}
+
+fn titles(file: &str) -> Answers {
+    let mut answers = Answers::default();
+    for Case { mechanism, fields } in cases(file) {
+        let (error_type, title) = (&fields[0], &fields[fields.len() - 2]);
+        let message = fields[1..fields.len() - 2].join(" ¦ ");
+        let found = assess(error_type, &message).title;
+        answers.add(&mechanism, found == *title, &found);
+    }
+    answers
+}
+
+#[test]
+fn every_case_is_answered_as_in_the_golden_file() {
+    let all = [
+        ("classes", classes("classes.txt")),
+        ("pairs", pairs("pairs.txt")),
+        ("merges", merges("merges.txt")),
+        ("titles", titles("titles.txt")),
+    ];
+    let mut text = String::new();
+    let mut scores = String::new();
+    for (name, answers) in all {
+        writeln!(text, "# {name}\n{}", answers.text).unwrap();
+        for (mechanism, right, all) in answers.scores {
+            writeln!(scores, "{name} {mechanism}: {right} of {all}").unwrap();
+        }
+    }
+    write!(text, "# scores\n{scores}").unwrap();
+    let golden = folder().join("golden/reader.txt");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&golden, &text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap();
+    for (found, expected) in text.lines().zip(expected.lines()) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(text, expected);
+}
