@@ -7,6 +7,8 @@
 
 mod codes;
 mod grams;
+mod network;
+mod order;
 mod tables;
 
 use super::frames::Cause;
@@ -20,7 +22,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use grams::{Grams, Slots};
 use tables::wording::{self, Wording};
-use tables::{Meaning, kafka};
+use tables::{Meaning, abroad, kafka};
 
 /// The part of a message that is searched for wordings, bytes.
 const WORDING_BYTES_MAX: usize = 4 * 1024;
@@ -177,10 +179,15 @@ fn chain(case: Case<'_>) -> Vec<Cause> {
     chain
 }
 
-/// Classifies one link: its type, the codes in its message, then its words.
+/// Classifies one link: what overrules its type, its type, the codes in its message, then its words.
 fn by_link(link: &Cause) -> Option<Classification> {
     let (error_type, message) = (link.error_type.as_str(), text::head(&link.message, WORDING_BYTES_MAX));
     let lower = message.to_lowercase();
+    let found = order::first(error_type, message, &lower).or_else(|| by_type_and_words(error_type, message, &lower))?;
+    Some(order::contested(found, error_type, &lower))
+}
+
+fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
     // Browsers and Node report a broken connection as a `TypeError`, Go as a bare `EOF` of the URL.
     if wording::DISGUISED.iter().any(|(kind, end)| error_type.ends_with(kind) && lower.ends_with(end)) {
         return Some(finding(
@@ -197,11 +204,11 @@ fn by_link(link: &Cause) -> Option<Classification> {
     let is_kafka = error_type.to_lowercase().contains("kafka");
     // A broker's answer is a sentence of the Kafka table; a Kafka client's own errors are not.
     let of_broker = error_type.ends_with("ProtocolError") || error_type.contains("kafka.common.errors");
-    let kafka = || is_kafka.then(|| by_kafka(message, &lower, of_broker)).flatten();
+    let kafka = || is_kafka.then(|| by_kafka(message, lower, of_broker)).flatten();
     kafka()
-        .or_else(|| codes::find(error_type, message, &lower).map(|found| or_wording(found, &lower)))
-        .or_else(|| by_wording(&lower))
-        .or_else(|| by_names(message, &lower))
+        .or_else(|| codes::find(error_type, message, lower).map(|found| or_wording(found, lower)))
+        .or_else(|| by_wording(lower))
+        .or_else(|| by_names(message, lower))
         .or_else(|| by_type_ending(error_type))
         .or_else(|| typed.map(|meaning| by_meaning(meaning, error_type, 30)))
         .or_else(|| by_names(error_type, ""))
@@ -288,6 +295,7 @@ fn by_wording(lower: &str) -> Option<Classification> {
         })
     };
     in_groups(wording::SENTENCES, &wording::SENTENCE_SLOTS, 85)
+        .or_else(|| in_groups(abroad::SENTENCES, &abroad::SLOTS, 80))
         .or_else(|| in_groups(wording::CERTIFICATES, &wording::CERTIFICATE_SLOTS, 85))
         .or_else(|| tenant_gone(lower))
         .or_else(|| in_groups(wording::WORDS, &wording::WORD_SLOTS, 65))

@@ -1,7 +1,7 @@
 //! Finds codes inside a message by the words around them, and looks them up in the tables.
 
 use super::tables::{self, sql, status};
-use super::{by_meaning, finding};
+use super::{by_meaning, finding, network};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::string::String;
@@ -159,7 +159,7 @@ fn errno(lower: &str) -> Option<Classification> {
 }
 
 /// Names of codes and classes among the words: `EPIPE`, `ER_DUP_ENTRY`, `nested exception is java.lang.X`.
-fn named(message: &str) -> Option<Classification> {
+pub fn named(message: &str) -> Option<Classification> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     // A name that does not settle the class leaves the decision to the wording.
     for word in message.split(|c: char| !is_part(c)).filter(|word| word.len() > 3).take(WORDS_MAX) {
@@ -184,7 +184,7 @@ fn named(message: &str) -> Option<Classification> {
 }
 
 /// An HTTP status: after `status`, `code` or `HTTP`, before its reason phrase, or at the start of a client's message.
-fn http(kind: &str, lower: &str) -> Option<Classification> {
+pub fn http(kind: &str, lower: &str) -> Option<Classification> {
     let is_http = ["http", "request", "axios", "api", "rest", "status", "client", "response", "web", "fetch", "url"]
         .iter()
         .any(|name| kind.contains(name));
@@ -223,7 +223,7 @@ fn http(kind: &str, lower: &str) -> Option<Classification> {
                     return matched(Some((Class::Transient, Category::Throttled)), 85, "HTTP 403 for a rate limit");
                 }
                 if let Some(found) = matched(status::http(number), 90, format!("HTTP {number}")) {
-                    return Some(found);
+                    return Some(network::after_status(found, number, lower));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The code tables and the lookup of names in them. Each table names its sources.
 
+pub mod abroad;
 mod aws;
 mod database;
 mod exceptions;

@@ -1,0 +1,48 @@
+//! Words about the network and about throttling, which neither a type nor a status explains better.
+
+use super::finding;
+use crate::reading::{Category, Class, Classification};
+use alloc::format;
+
+/// Words about the network, which no type and no status 400 explains better.
+#[rustfmt::skip]
+pub const NETWORK: &[&str] = &[
+    "timed out", "connection refused", "connection reset", "connection aborted", "broken pipe", "network request failed",
+    "networkerror when", "failed to fetch", "fetch failed", "socket hang up", "name resolution", "temporarily unavailable",
+    "service unavailable", "bad gateway", "gateway timeout", "gateway time-out", "connection pool shut down", "econnrefused",
+    "econnreset", "etimedout", "epipe", "eai_again", "server closed the connection", "remote end closed",
+    "try again later", "load failed", "network error",
+];
+
+/// Words about throttling.
+#[rustfmt::skip]
+const THROTTLED: &[&str] = &[
+    "rate limit", "rate-limit", "ratelimit", "throttled", "throttling", "too many requests", "request limit reached",
+    "rate exceeded", "requests per minute", "requests per second",
+    "slow down", "slow_down", "too quickly",
+];
+
+/// Whether a text in lower case has one of these words.
+pub fn holds(lower: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| lower.contains(word))
+}
+
+/// Whether a message speaks of a rule for a value rather than of what happened: `rate limit must be positive`.
+pub fn states_rule(lower: &str) -> bool {
+    lower.contains(" must ") || lower.starts_with("invalid ") || lower.contains(" is required")
+}
+
+/// Returns the class of a message that speaks of throttling or of the network.
+pub fn transient_words(lower: &str) -> Option<Classification> {
+    let find = |words: &[&'static str]| words.iter().find(|word| lower.contains(**word)).copied();
+    let finding = |category, word: &str| finding(Class::Transient, category, 75, format!("wording: \"{word}\""));
+    find(THROTTLED)
+        .map(|word| finding(Category::Throttled, word))
+        .or_else(|| find(NETWORK).map(|word| finding(Category::DependencyUnavailable, word)))
+}
+
+/// A status that says only that the request was refused does not outrank words about throttling or the network.
+pub fn after_status(found: Classification, status: u16, lower: &str) -> Classification {
+    let bare = matches!(status, 400 | 403 | 422) && found.class == Class::Permanent && !states_rule(lower);
+    bare.then(|| transient_words(lower)).flatten().unwrap_or(found)
+}

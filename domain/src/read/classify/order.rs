@@ -1,0 +1,90 @@
+//! The order of evidence: what a sentence or a code says stands above the type, and the type above a bare status.
+//!
+//! Types such as `TypeError` and statuses such as 400 are used for errors of every kind. So words about the network or
+//! about throttling overrule them, and "too large" overrules a status that otherwise means "too many". Some errors have
+//! two readings, on which public sources disagree: their reason says both, and the confidence is low.
+
+use super::network::{NETWORK, holds, states_rule, transient_words};
+use super::{CLAIM_PCT, codes, finding};
+use crate::reading::{Category, Class, Classification};
+use alloc::format;
+use alloc::string::String;
+
+/// Words that say that one message is too large, whatever status it comes with.
+#[rustfmt::skip]
+const TOO_LARGE: &[&str] = &[
+    "too large", "larger than max", "exceeds maximum size", "exceeds the maximum size", "exceeds max", "context length",
+    "maximum message size", "message size exceed",
+];
+
+/// Types whose languages use them for errors of every kind, and which the tables call permanent.
+#[rustfmt::skip]
+const OF_EVERY_KIND: &[&str] = &[
+    "TypeError", "ValueError", "KeyError", "ArgumentError", "ArgumentException", "IllegalArgumentException",
+    "IllegalStateException", "AssertionError", "LookupError", "InvalidOperationException",
+];
+
+/// Types of the network that libraries also raise for a wrong call.
+const OF_NETWORK: &[&str] = &["ConnectionError", "TimeoutError", "Timeout", "TimeoutException", "ConnectionException"];
+
+fn last_name(error_type: &str) -> &str {
+    error_type.rsplit(['.', ':', '\\', '$']).next().unwrap_or(error_type)
+}
+
+/// Evidence that stands above the type and above any status.
+pub fn first(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
+    let name = last_name(error_type);
+    if lower.contains("quota") && holds(lower, &["billing", "insufficient_quota", "out of credits"]) {
+        let reason =
+            "wording: a quota that is paid for: permanent until somebody pays; but transient if it renews by itself";
+        return Some(finding(Class::Unknown, Category::ResourceLimit, 50, reason));
+    }
+    let throttles = || {
+        holds(lower, &["429", "resource_exhausted", "resourceexhausted"])
+            || name.contains("RateLimit")
+            || name.contains("TooManyRequests")
+            || name.contains("ResourceExhausted")
+    };
+    if throttles()
+        && let Some(word) = TOO_LARGE.iter().find(|word| lower.contains(**word))
+    {
+        let reason = format!("wording: \"{word}\", which no pause makes smaller");
+        return Some(finding(Class::Permanent, Category::ResourceLimit, 85, reason));
+    }
+    if OF_EVERY_KIND.contains(&name) && !states_rule(lower) {
+        return of_every_kind(message, lower);
+    }
+    if OF_NETWORK.contains(&name) && !holds(lower, NETWORK) {
+        let status = codes::http("", lower).filter(|found| found.class == Class::Permanent);
+        return status.or_else(|| {
+            let rule = name.starts_with("Connection") && states_rule(lower);
+            rule.then(|| {
+                finding(Class::Permanent, Category::Configuration, 65, "wording: a wrong setting of a connection")
+            })
+        });
+    }
+    None
+}
+
+fn of_every_kind(message: &str, lower: &str) -> Option<Classification> {
+    let named = codes::named(message).filter(|found| found.class == Class::Transient);
+    named.or_else(|| transient_words(lower))
+}
+
+/// Adds the second reading to an error on which public sources disagree.
+pub fn contested(found: Classification, error_type: &str, lower: &str) -> Classification {
+    #[rustfmt::skip]
+    const REFERENCES: &[&str] = &[
+        "foreign key", "fremdschlüssel", "clé étrangère", "llave foránea", "chiave esterna", "внешнего ключа",
+        "外部キー", "外键", "참조키",
+    ];
+    // A row that others still refer to does not go away by waiting.
+    const KEPT: [&str; 3] = ["parent row", "still referenced", "update or delete on table"];
+    let of_reference = || holds(lower, REFERENCES) || last_name(error_type).contains("ForeignKey");
+    if found.class != Class::Permanent || !of_reference() || holds(lower, &KEPT) {
+        return found;
+    }
+    let confidence = found.confidence.min(crate::reading::Confidence::from_pct(CLAIM_PCT));
+    let reason: String = found.reason + "; but transient if the record that it refers to arrives later";
+    Classification { confidence, reason, ..found }
+}
