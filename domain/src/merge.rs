@@ -28,6 +28,10 @@ use alloc::vec::Vec;
 /// merge less, so a stored table is only ever extended.
 pub const FAMILY_SKELETONS_MAX: usize = 2_000;
 
+/// How close in time the errors of several hosts must begin to be one cause: a consumer that loses its network loses
+/// every host within its longest timeout and its retries. Hosts that fail on different days fail for themselves.
+pub const HOSTS_WINDOW_MS: i64 = 15 * 60 * 1000;
+
 /// The fingerprints that form one group each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Groups {
@@ -56,6 +60,7 @@ impl Groups {
 }
 
 /// Finds the fingerprints that belong together. The fingerprints in `unmerged`, which a person unmerged, are excluded.
+/// The set counts as seen at one time; see [`find_groups_seen`].
 ///
 /// ```
 /// use domain::merge::{Skeleton, find_groups};
@@ -72,6 +77,18 @@ impl Groups {
 /// assert_eq!(groups.iter().map(BTreeSet::len).collect::<Vec<_>>(), [3]);
 /// ```
 pub fn find_groups(skeletons: &BTreeMap<GroupId, Skeleton>, unmerged: &BTreeSet<GroupId>) -> Groups {
+    let at_once = skeletons.keys().map(|id| (id.clone(), Timestamp::from_ms(0))).collect();
+    find_groups_seen(skeletons, unmerged, &at_once)
+}
+
+/// Finds the fingerprints that belong together, as [`find_groups`] does, and joins those that differ only in a host and
+/// were first seen within [`HOSTS_WINDOW_MS`] of each other: one fault of the caller, not one of each host. A fingerprint
+/// without a time is never joined for its host.
+pub fn find_groups_seen(
+    skeletons: &BTreeMap<GroupId, Skeleton>,
+    unmerged: &BTreeSet<GroupId>,
+    first_seen: &BTreeMap<GroupId, Timestamp>,
+) -> Groups {
     let mut families: BTreeMap<&str, BTreeMap<&str, Vec<&GroupId>>> = BTreeMap::new();
     for (id, skeleton) in skeletons.iter().filter(|(id, _)| !unmerged.contains(id)) {
         families.entry(&skeleton.family).or_default().entry(&skeleton.template).or_default().push(id);
@@ -80,7 +97,9 @@ pub fn find_groups(skeletons: &BTreeMap<GroupId, Skeleton>, unmerged: &BTreeSet<
     for templates in families.values() {
         let texts: Vec<&str> = templates.keys().copied().take(FAMILY_SKELETONS_MAX).collect();
         let mut ids: BTreeMap<usize, BTreeSet<GroupId>> = BTreeMap::new();
-        for (text, set) in texts.iter().zip(pattern::sets(&texts)) {
+        let seen = |text: &&str| templates[text].iter().filter_map(|id| first_seen.get(*id)).min().copied();
+        let times: Vec<Option<Timestamp>> = texts.iter().map(seen).collect();
+        for (text, set) in texts.iter().zip(pattern::sets(&texts, &times)) {
             ids.entry(set).or_default().extend(templates[text].iter().map(|id| (*id).clone()));
         }
         groups.extend(ids.into_values().filter(|ids| ids.len() > 1));

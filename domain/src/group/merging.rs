@@ -6,6 +6,7 @@
 //! pointer.
 
 mod preview;
+mod shared_title;
 mod steps;
 
 pub use preview::{GroupChange, GroupName, RulesPreview};
@@ -14,6 +15,7 @@ pub use steps::{Step, name, steps};
 use crate::group::{GroupState, Variant};
 use crate::id::GroupId;
 use alloc::collections::BTreeSet;
+use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of variants that are merged into one representative: the group's page reads each of them.
@@ -34,6 +36,10 @@ pub struct MergeState {
     /// again.
     #[serde(alias = "apart", skip_serializing_if = "core::ops::Not::not")]
     pub unmerged: bool,
+    /// What the titles of all merged variants have in common; `None` if nothing is merged into this variant, or if the
+    /// titles have too little in common.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
 }
 
 impl MergeState {
@@ -68,6 +74,8 @@ impl Variant {
             (self.moved(self.state.clone()), representative.moved(representative.state.clone()));
         variant.merge.into = Some(representative.id.clone());
         representative.merge.members.insert(self.id.clone());
+        let title = representative.merge.title.as_ref().unwrap_or(&representative.title);
+        representative.merge.title = shared_title::title(title, &self.title);
         Some((variant, representative))
     }
 
@@ -80,6 +88,9 @@ impl Variant {
             (self.moved(self.state.clone()), representative.moved(representative.state.clone()));
         variant.merge.into = None;
         representative.merge.members.remove(&self.id);
+        if representative.merge.members.is_empty() {
+            representative.merge.title = None;
+        }
         Some((variant, representative))
     }
 }

@@ -64,7 +64,9 @@ const BEFORE_A_CAUSE: &[&str] = &[
     "kind", "level", "sqlstate", "signal", "is", "was", "are", "were", "be", "been", "not", "got", "expected", "field",
     "column", "property", "attribute", "method", "function", "parameter", "argument", "table", "relation",
     "constraint", "class", "operation", "action", "permission", "event", "missing", "invalid", "unknown",
-    "unsupported",
+    "unsupported", "handler", "job", "step", "flag", "variable", "model", "service", "provider", "task", "feature",
+    "module", "plugin", "setting", "option", "header", "queue", "topic", "template", "rule", "while", "during", "when",
+    "cannot", "could", "worker", "stage", "phase", "index", "collection", "command",
 ];
 
 /// Words without a meaning of their own, which are no evidence that two messages say the same.
@@ -96,11 +98,13 @@ pub fn judge(left: &[&str], filling: &[&str], right: &[&str]) -> Option<Filling>
     if filling.iter().any(|token| is_code(token) || in_list(NEVER, token)) {
         return None;
     }
-    if left.last() == Some(&"\"") && right.first() == Some(&"\"") {
-        return None;
-    }
     if let [_, "(", "*", ")"] = filling {
         return Some(Filling::Call);
+    }
+    if (left.last() == Some(&"\"") && right.first() == Some(&"\""))
+        || filling.iter().any(|token| is_name_of_code(token))
+    {
+        return None;
     }
     if let [host] = filling
         && is_host(host)
@@ -124,6 +128,25 @@ fn is_code(token: &str) -> bool {
     let blank_value = token.len() > 1 && token.bytes().all(|b| b == b'*');
     blank_value || token.contains('"') || (digits > 0 && letters == 0) || (shouted && !token.contains('*'))
 }
+
+/// Whether a token has a form that only names of code and of components have: `CreateOrder`, `CARD_EXPIRED`,
+/// `price-import`, `Shop\Orders`, `shop::orders`. Masked parts make a token data.
+fn is_name_of_code(token: &str) -> bool {
+    let bytes = token.as_bytes();
+    if token.contains(['*', '/', '@']) || bytes.iter().any(u8::is_ascii_digit) || is_host(token) {
+        return false;
+    }
+    let hump = bytes.windows(2).any(|w| w[0].is_ascii_lowercase() && w[1].is_ascii_uppercase());
+    let shouted =
+        token.len() >= SHOUTED_MIN && bytes.iter().all(|b| b.is_ascii_uppercase() || matches!(b, b'_' | b'-'));
+    let letters = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphabetic());
+    let kebab = token.contains('-') && token.split('-').all(|part| letters(part) && part.len() > 1);
+    let spaced = token.contains("::") || (token.contains('\\') && token.split('\\').all(letters));
+    hump || shouted || kebab || spaced
+}
+
+/// Shorter words in capitals are as often initials of parts as codes.
+const SHOUTED_MIN: usize = 5;
 
 /// Whether a token looks like data rather than a word: partly masked, or a file's path. Dotted names do not count:
 /// they may be a host (which dependency failed), a field, or code. Addresses and routes do not count either.

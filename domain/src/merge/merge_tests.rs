@@ -38,7 +38,6 @@ fn positions_proven_to_hold_data_are_merged() {
     let rows = [
         each("lost the volume _ after mounting the archive", "alpha beta gamma delta epsilon zeta"),
         each("archive volume [_] lost its index", "alpha beta gamma delta epsilon zeta"),
-        each("could not deliver to the hook at _", "a.example b.example c.example d.example e.example"),
         each("removing _", "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu"),
         each("cannot archive volume /srv/_/old today", "alpha beta gamma"),
         each("volume vol-_-* lost its index", "alpha beta gamma"),
@@ -82,6 +81,20 @@ fn possibly_different_causes_are_not_merged() {
     for row in rows {
         none_merge(&row.iter().map(String::as_str).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn hosts_are_merged_if_they_failed_together() {
+    let texts = each("could not deliver to the hook at _", "a.example b.example c.example d.example e.example");
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let found = |step_ms: i64| {
+        let times = texts.iter().zip(0..).map(|(text, at)| (GroupId::new(*text), Timestamp::from_ms(at * step_ms)));
+        let groups = find_groups_seen(&skeletons(&texts), &BTreeSet::new(), &times.collect());
+        groups.iter().map(BTreeSet::len).collect::<Vec<_>>()
+    };
+    assert_eq!(found(HOSTS_WINDOW_MS / 4), [5]);
+    assert_eq!(found(HOSTS_WINDOW_MS / 4 + 1), Vec::<usize>::new());
+    assert_eq!(groups(&texts).len(), 1, "a set without times counts as seen at once");
 }
 
 #[test]

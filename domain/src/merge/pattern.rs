@@ -6,7 +6,8 @@
 //! would be a wrong merge.
 
 use super::hole::{self, Filling};
-use super::tokens;
+use super::{HOSTS_WINDOW_MS, tokens};
+use crate::time::Timestamp;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -20,8 +21,9 @@ const PATTERNS_MAX: usize = 2_000;
 
 /// One template with a hole.
 struct Entry {
-    /// The numbers of the text before and after the hole: equal numbers mean equal patterns.
-    pattern: (u32, u32),
+    /// The numbers of the text before and after the hole, and the width of the hole: equal numbers mean equal patterns.
+    /// Fillings of several widths would join sentences.
+    pattern: (u32, u32, u8),
     filling: Filling,
     template: usize,
     from: u8,
@@ -29,7 +31,7 @@ struct Entry {
 }
 
 /// Returns the number of the set that each template belongs to.
-pub fn sets(texts: &[&str]) -> Vec<usize> {
+pub fn sets(texts: &[&str], times: &[Option<Timestamp>]) -> Vec<usize> {
     let mut templates: Vec<Vec<&str>> = texts.iter().map(|text| tokens::split(text)).collect();
     let mut known: BTreeMap<Vec<&str>, usize> = templates.iter().cloned().zip(0..).collect();
     let mut sets = Sets::default();
@@ -38,7 +40,7 @@ pub fn sets(texts: &[&str]) -> Vec<usize> {
         let entries = entries(&templates);
         let mut found = Vec::new();
         for same in entries.chunk_by(|a, b| a.pattern == b.pattern).filter(|same| same.len() > 1) {
-            let joined = proven(same, &templates);
+            let joined = proven(same, &templates, times);
             let Some(first) = joined.first() else { continue };
             joined.iter().for_each(|entry| sets.join(first.template, entry.template));
             let tokens = &templates[first.template];
@@ -77,7 +79,9 @@ fn entries(templates: &[Vec<&str>]) -> Vec<Entry> {
             for length in 1..=HOLE_TOKENS_MAX.min(tokens.len() - from) {
                 let (left, right) = (&tokens[..from], &tokens[from + length..]);
                 let Some(filling) = hole::judge(left, &tokens[from..from + length], right) else { continue };
-                let pattern = (before[from], after[from + length]);
+                // A name with data in brackets counts as one word.
+                let width = if filling == Filling::Call { 1 } else { length as u8 };
+                let pattern = (before[from], after[from + length], width);
                 // Both fit because a template has a bounded number of tokens.
                 let (from, length) = (from as u8, length as u8);
                 entries.push(Entry { pattern, filling, template, from, length });
@@ -105,7 +109,7 @@ fn numbered<'a, 'b: 'a>(
 }
 
 /// Returns the fillings that are proven to be data. More entries never prove fewer.
-fn proven<'a>(same: &'a [Entry], templates: &[Vec<&str>]) -> Vec<&'a Entry> {
+fn proven<'a>(same: &'a [Entry], templates: &[Vec<&str>], times: &[Option<Timestamp>]) -> Vec<&'a Entry> {
     let count = |kind: Filling| same.iter().filter(|entry| entry.filling == kind).count();
     let (masked, calls) = (count(Filling::Mask) > 0, count(Filling::Call));
     let Some(first) = same.first() else { return Vec::new() };
@@ -113,18 +117,42 @@ fn proven<'a>(same: &'a [Entry], templates: &[Vec<&str>]) -> Vec<&'a Entry> {
     let (left, right) = tokens.split_at(usize::from(first.from));
     let room = hole::room(left, &right[usize::from(first.length)..]);
     let reached = |min: Option<usize>, count: usize| min.is_some_and(|min| count >= min);
-    let words = reached(room.words_min, same.len());
+    let others = same.len() - count(Filling::Host);
+    let words = reached(room.words_min, others) && same.iter().all(|entry| entry.pattern.2 == 1);
     let shapes = reached(room.shapes_min, count(Filling::Shaped) + calls);
-    let hosts = reached(room.hosts_min, count(Filling::Host));
+    let near = room.hosts_min.map_or_else(Vec::new, |min| within_window(same, times, min));
+    let hosts = !near.is_empty();
     let called = room.shapes_min.is_some() && masked && calls > 0;
     let joins = |filling: Filling| match filling {
         Filling::Mask => shapes || hosts || called,
         Filling::Call => called || shapes,
         Filling::Shaped => shapes,
-        Filling::Host => hosts,
-        Filling::Words => false,
+        Filling::Host | Filling::Words => false,
     };
-    same.iter().filter(|entry| words || joins(entry.filling)).collect()
+    let joined = |entry: &&Entry| match entry.filling {
+        Filling::Host => near.contains(&entry.template),
+        filling => words || joins(filling),
+    };
+    same.iter().filter(joined).collect()
+}
+
+/// Returns the templates whose hosts failed close in time: those in some window with enough of them. More entries never
+/// prove fewer.
+fn within_window(same: &[Entry], times: &[Option<Timestamp>], hosts_min: usize) -> Vec<usize> {
+    let time = |entry: &Entry| times.get(entry.template).copied().flatten().map(|at| (at, entry.template));
+    let mut seen: Vec<_> = same.iter().filter(|entry| entry.filling == Filling::Host).filter_map(time).collect();
+    seen.sort();
+    let mut near = Vec::new();
+    let mut from = 0;
+    for to in 0..seen.len() {
+        while seen[to].0.as_ms() - seen[from].0.as_ms() > HOSTS_WINDOW_MS {
+            from += 1;
+        }
+        if to + 1 - from >= hosts_min {
+            near.extend(seen[from..=to].iter().map(|(_, template)| *template));
+        }
+    }
+    near
 }
 
 /// Disjoint sets; a set's number is that of its smallest member.

@@ -1,6 +1,6 @@
 //! Computes the steps from the current groups to the desired ones. Each step can be executed on its own.
 //!
-//! Variants belong together by the union of three sources: what [`merge::find_groups`] proves from the skeletons, what
+//! Variants belong together by the union of three sources: what [`merge::find_groups_seen`] proves from the skeletons, what
 //! is merged already, and what the policy says. The representative is the variant that people have worked on, else the
 //! oldest. The result does not depend on the order of arrival: sweeps over the same variants take the same steps. An
 //! interrupted or concurrent sweep leaves fewer steps for the next one.
@@ -65,7 +65,8 @@ fn related_sets(
     let skeletons =
         variants.values().filter_map(|variant| Some((variant.id.clone(), variant.skeleton.clone()?))).collect();
     let mut related: Vec<Vec<&GroupId>> = Vec::new();
-    let proven = merge::find_groups(&skeletons, unmerged);
+    let first_seen = variants.values().map(|variant| (variant.id.clone(), variant.first_died_at)).collect();
+    let proven = merge::find_groups_seen(&skeletons, unmerged, &first_seen);
     related.extend(proven.iter().map(|set| set.iter().collect()));
     related.extend(variants.values().filter_map(|variant| {
         variant.merge.into.as_ref().map(|representative| Vec::from([&variant.id, representative]))
@@ -154,8 +155,9 @@ pub(super) fn fits(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns a group's name: from the policy, else its own title.
+/// Returns a group's name: from the policy, else what the titles of its variants have in common, else its own title.
 pub fn name<'a>(variant: &'a Variant, rules: &'a [GroupRule]) -> &'a str {
     let rule = rules.iter().find(|rule| rule.is_about(&variant.id, &variant.title));
-    rule.filter(|rule| rule.act != GroupAct::Split).map_or(variant.title.as_str(), |rule| rule.name.as_str())
+    rule.filter(|rule| rule.act != GroupAct::Split)
+        .map_or_else(|| variant.merge.title.as_deref().unwrap_or(&variant.title), |rule| rule.name.as_str())
 }
