@@ -14,6 +14,7 @@ mod fingerprint;
 mod origin;
 mod sorted;
 mod template;
+mod title;
 mod unread;
 mod when;
 

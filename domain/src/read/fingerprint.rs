@@ -5,25 +5,24 @@
 //! the body's own problem. Two functions compute the same fingerprint without any coordination.
 
 use super::frames::{Frame, Stack};
-use super::{Case, template};
+use super::template::Template;
+use super::{Case, template, title};
 use crate::id::{GroupId, hash_hex};
-use crate::text;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// The version of the fingerprint. Any change that gives some letter another fingerprint increments it.
-pub const FINGERPRINT_VERSION: &str = "3";
+pub const FINGERPRINT_VERSION: &str = "4";
+
+/// The first part of a family. It stays if the version of the fingerprint changes: then a new fingerprint of a known cause
+/// has the family and, if its template is the same, the skeleton of the old one, and joins its group. It changes only
+/// with the parts of a family.
+const FAMILY_VERSION: &str = "3";
 
 /// The maximum number of frames that count.
 const FRAMES_MAX: usize = 32;
-
-/// The longest title, bytes: one line on the screen.
-const TITLE_BYTES_MAX: usize = 240;
-
-/// The title of letters without error details.
-const NO_ERROR: &str = "No error recorded";
 
 /// What merging compares of a fingerprint. Stored when the fingerprint is first seen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,25 +43,25 @@ pub struct Fingerprint {
 
 pub fn compute(case: Case<'_>) -> Fingerprint {
     let evidence = Evidence::new(case);
-    let mut parts = evidence.family(case);
+    let mut parts = evidence.family(FINGERPRINT_VERSION, case);
     if evidence.by_message {
-        parts.push(&evidence.template);
+        parts.push(&evidence.template.normal);
     }
-    let title = title(case, evidence.error_type, &evidence.template);
+    let title = title::title(case, evidence.error_type, &evidence.template);
     Fingerprint { group: GroupId::new(hash_hex(&parts)), title, culprit: evidence.culprit() }
 }
 
 /// Returns what merging compares of the fingerprint; `None` if the frames or the body decide the fingerprint alone.
 pub fn skeleton(case: Case<'_>) -> Option<Skeleton> {
     let evidence = Evidence::new(case);
-    let family = hash_hex(&evidence.family(case));
-    evidence.by_message.then_some(Skeleton { family, template: evidence.template })
+    let family = hash_hex(&evidence.family(FAMILY_VERSION, case));
+    evidence.by_message.then_some(Skeleton { family, template: evidence.template.normal })
 }
 
 /// The evidence that identifies a cause.
 struct Evidence<'a> {
     error_type: &'a str,
-    template: String,
+    template: Template,
     /// Whether the message counts.
     by_message: bool,
     frame_lines: Vec<String>,
@@ -94,9 +93,9 @@ impl<'a> Evidence<'a> {
     }
 
     /// Everything but the message.
-    fn family<'b>(&'b self, case: Case<'b>) -> Vec<&'b str> {
+    fn family<'b>(&'b self, version: &'static str, case: Case<'b>) -> Vec<&'b str> {
         let queue = case.main_queue.map(|arn| arn.as_str()).unwrap_or_default();
-        let mut parts = Vec::from([FINGERPRINT_VERSION, queue, self.error_type]);
+        let mut parts = Vec::from([version, queue, self.error_type]);
         if case.failure.is_empty() {
             let problem = case.payload_problem.unwrap_or("none");
             parts.extend(["body", case.message_type.unwrap_or_default(), problem]);
@@ -141,18 +140,25 @@ fn culprit(frame: &Frame) -> String {
     }
 }
 
-fn title(case: Case<'_>, error_type: &str, template: &str) -> String {
-    if case.failure.is_empty() {
-        let what = case.payload_problem.unwrap_or(NO_ERROR);
-        return case.message_type.map_or_else(|| what.to_string(), |kind| format!("{what}: {kind}"));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::skeleton;
+    use crate::reading::Failure;
+    use alloc::string::ToString;
+
+    /// What version 3 of the fingerprint stored for this failure.
+    #[test]
+    fn a_family_does_not_change_with_the_version_of_the_fingerprint() {
+        let failure = Failure {
+            error_type: Some("E".to_string()),
+            message: Some("order 7 is closed".to_string()),
+            ..Failure::default()
+        };
+        let stored = Skeleton {
+            family: "a1ddabd7db4eb492b341c91f8896afb6".to_string(),
+            template: "order * is closed".to_string(),
+        };
+        assert_eq!(skeleton(&failure, None), Some(stored));
     }
-    let short_type = error_type.rsplit(['.', '\\']).next().unwrap_or(error_type);
-    let title = match (short_type.is_empty(), template.is_empty()) {
-        // The error is present but empty: a message of blanks, or a type of dots.
-        (true, true) => NO_ERROR.to_string(),
-        (true, false) => template.to_string(),
-        (false, true) => short_type.to_string(),
-        (false, false) => format!("{short_type}: {template}"),
-    };
-    if title.len() > TITLE_BYTES_MAX { format!("{}…", text::head(&title, TITLE_BYTES_MAX)) } else { title }
 }

@@ -136,6 +136,9 @@ fn cause(text: &str) -> Option<Cause> {
     let (name, message) = rest.split_once(": ").unwrap_or((rest, ""));
     let message = message.split(" ---> ").next().unwrap_or(message);
     let name = name.trim_end_matches([':', ')', '{']).trim();
+    // .NET adds the number of the system: `SocketException (111)`.
+    let numbered = name.split_once(" (").filter(|(_, number)| number.bytes().all(|b| b.is_ascii_digit() || b == b'x'));
+    let name = numbered.map_or(name, |(name, _)| name);
     (!name.is_empty() && !name.contains(' '))
         .then(|| Cause { error_type: name.to_string(), message: message.trim_end_matches(')').to_string() })
 }

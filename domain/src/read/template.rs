@@ -3,14 +3,23 @@
 //! One pass from left to right, without backtracking. A token's shape (identifier, hex, host, path, ...) and the
 //! adjacent words decide, never its digits alone. Adjacent masks collapse, so a list of three ids and a list of one
 //! give the same template. Names of the cause stay: status codes, errno, CamelCase names, code names in quotes.
+//!
+//! The pass writes two texts: the normal form, which is compared, and the shown form, which keeps the message's words.
 
+mod codes;
+mod cuts;
+mod hosts;
+mod members;
 mod out;
 mod paths;
+mod quotes;
+mod records;
 mod shapes;
 mod words;
 
 use crate::text::head;
 use alloc::string::String;
+use alloc::vec::Vec;
 use out::Out;
 pub(crate) use paths::is_file as is_file_path;
 use shapes::Shape;
@@ -31,16 +40,42 @@ const TEMPLATE_BYTES_MAX: usize = 2 * 1024;
 /// A token with at least this many variable parts is an identifier as a whole: `task_2008_c_0003_m_17`.
 const ID_PARTS_MIN: usize = 3;
 
+/// A message in its normal form, and as people read it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Template {
+    /// What is compared: equal for the same error with other data.
+    pub normal: String,
+    /// The message's own words, with masks. Shown up to a length that a title never has.
+    pub shown: String,
+    /// The end of the shown text that names the cause, before details, statements and help.
+    pub shown_end: usize,
+    /// Where the shown text names the error beneath, and where that error begins.
+    pub beneath: Option<(usize, usize)>,
+}
+
 /// Returns the template of a message. The error type decides the meaning of a lone quoted name (`KeyError: 'sku'`).
-pub fn from_message(message: &str, error_type: &str) -> String {
+pub fn from_message(message: &str, error_type: &str) -> Template {
     let text = head(message, MESSAGE_BYTES_MAX).trim();
     let mut scanner = Scanner::new(text, error_type);
+    let cut = cuts::end_of_cause(text);
+    let beneath = cuts::beneath(&text[..cut]);
+    let (mut shown_end, mut outer_end, mut inner_at) = (None, None, None);
     while scanner.at < text.len() && scanner.out.text.len() < TEMPLATE_BYTES_MAX {
+        let shown = scanner.out.shown.len();
+        if let Some((outer, inner)) = beneath {
+            outer_end = outer_end.or_else(|| (scanner.at >= outer).then_some(shown));
+            inner_at = inner_at.or_else(|| (scanner.at >= inner).then_some(shown));
+        }
+        shown_end = shown_end.or_else(|| (scanner.at >= cut).then_some(shown));
         scanner.step();
     }
-    let mut out = scanner.out.text;
-    out.truncate(head(&out, TEMPLATE_BYTES_MAX).trim_end().len());
-    out
+    let Out { text: mut normal, shown, .. } = scanner.out;
+    normal.truncate(head(&normal, TEMPLATE_BYTES_MAX).trim_end().len());
+    // A mask may have removed what stood at a position that was noted.
+    let at = |noted: usize| shown.floor_char_boundary(noted);
+    let shown_end = at(shown_end.unwrap_or(shown.len()));
+    let beneath = outer_end.map(at).zip(inner_at.map(at));
+    Template { normal, shown, shown_end, beneath }
 }
 
 struct Scanner<'a> {
@@ -53,23 +88,29 @@ struct Scanner<'a> {
     ends: [(char, usize, bool); QUOTES_MAX],
     /// Up to here, braces are known to contain no data.
     bare_until: usize,
+    /// The positions of the closing marks of the quotes that are being read, outermost first.
+    closings: Vec<usize>,
+    /// Whether this text is the message of a record, whose own records are data.
+    is_nested: bool,
     /// Bytes that were examined ahead of the cursor.
     #[cfg(test)]
     ahead_bytes: usize,
 }
 
 /// The number of characters that open a quote.
-const QUOTES_MAX: usize = 6;
+const QUOTES_MAX: usize = 9;
 
 impl<'a> Scanner<'a> {
     fn new(text: &'a str, error_type: &str) -> Self {
         Self {
             text,
             at: 0,
-            out: Out::default(),
+            out: Out::for_text(text.len()),
             names_are_code: words::names_code(error_type),
             ends: [('\0', 0, false); QUOTES_MAX],
             bare_until: 0,
+            closings: Vec::new(),
+            is_nested: false,
             #[cfg(test)]
             ahead_bytes: 0,
         }
@@ -99,12 +140,27 @@ impl<'a> Scanner<'a> {
         &self.text[self.at..]
     }
 
+    /// Reads the text to its end, as far as a template goes.
+    fn run(&mut self) {
+        while self.at < self.text.len() && self.out.text.len() < TEMPLATE_BYTES_MAX {
+            self.step();
+        }
+    }
+
     fn step(&mut self) {
+        if self.closes_quote() || self.inspection() || self.row_values() {
+            return;
+        }
         let rest = self.rest();
         let Some(c) = rest.chars().next() else { return };
-        if c.is_whitespace() || c.is_control() {
+        if let Some(length) = shapes::terminal_code(rest) {
+            self.at += length;
+        } else if c.is_whitespace() || c.is_control() {
             self.at += c.len_utf8();
             self.out.blank();
+        } else if shapes::compares_number(rest) && self.begins_word() {
+            // `<1 s` is a duration like `3 s`.
+            self.at += c.len_utf8();
         } else if shapes::opens_quote(c) && !self.after_letter() {
             self.quote(c);
         } else if let Some(length) = shapes::bracketed_v6(rest) {
@@ -120,118 +176,32 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Whether a word may begin here.
+    fn begins_word(&self) -> bool {
+        self.text[..self.at].chars().next_back().is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '['))
+    }
+
     /// Whether the preceding character is a letter or digit: then an apostrophe is not a quote.
     fn after_letter(&self) -> bool {
         self.text[..self.at].chars().next_back().is_some_and(char::is_alphanumeric)
-            && !self.rest().starts_with(['"', '`', '“'])
-    }
-
-    fn quote(&mut self, open: char) {
-        let inside_at = self.at + open.len_utf8();
-        let Some(length) = self.quoted(open) else {
-            // The message was cut off inside the quote: the remaining text is partial data.
-            let cut = self.text.ends_with('…') || self.text.ends_with("...");
-            if cut && self.text.len() - inside_at < SPAN_BYTES_MAX {
-                self.out.mask();
-                self.at = self.text.len();
-            } else {
-                self.at = inside_at;
-                self.out.punctuation('"');
-            }
-            return;
-        };
-        let inside = &self.text[inside_at..inside_at + length];
-        let close = self.text[inside_at + length..].chars().next().map_or(0, char::len_utf8);
-        let after = &self.text[inside_at + length + close..];
-        if self.is_index() || self.names_something(inside, after) {
-            self.at = inside_at + length + close;
-            self.out.text.push('"');
-            self.out.word(inside);
-            self.out.text.push('"');
-        } else if self.holds_text(inside) {
-            // A sentence, an address or a path in quotes: its words count.
-            self.at = inside_at;
-            self.out.punctuation('"');
-        } else {
-            self.at = inside_at + length + close;
-            self.out.mask();
-        }
-    }
-
-    /// `Order["lines"]`: the quote is an index of something named.
-    fn is_index(&self) -> bool {
-        let before = &self.text[..self.at];
-        before
-            .strip_suffix('[')
-            .is_some_and(|b| b.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, ']' | '_')))
-    }
-
-    fn names_something(&self, inside: &str, after: &str) -> bool {
-        let word = inside.trim_end_matches(['!', '?']);
-        if word.is_empty() || !shapes::is_name(word) {
-            return false;
-        }
-        shapes::is_code_name(word)
-            || words::BEFORE_A_NAME.contains(&self.out.before[0].as_str())
-            || words::BEFORE_A_STATE.contains(&self.out.before[0].as_str())
-            || (self.out.before[0] == "key" && words::BEFORE_A_KEY.contains(&self.out.before[1].as_str()))
-            || words::AFTER_A_NAME.iter().any(|end| after.starts_with(end))
-            || self.names_are_code
-            || words::names_code(&self.out.before[0])
-    }
-
-    fn holds_text(&self, inside: &str) -> bool {
-        let one_word = !inside.contains(char::is_whitespace);
-        (one_word && (inside.contains("://") || inside.starts_with('/')))
-            || paths::is_request(inside)
-            || words::BEFORE_A_SENTENCE.contains(&self.out.before[0].as_str()) && inside.contains(' ')
-            || self.out.text.ends_with(", ")
-                && self.out.text.trim_end_matches(", ").ends_with(|c: char| c.is_ascii_digit())
-    }
-
-    /// A JSON object, a dictionary or a record: data, except for the codes in it.
-    fn braces(&mut self) {
-        if self.at < self.bare_until {
-            self.at += 1;
-            return self.out.punctuation('{');
-        }
-        let rest = head(self.rest(), SPAN_BYTES_MAX);
-        let length = shapes::brace_length(&rest[1..]).map(|length| length + 1);
-        let inside = &rest[1..length.unwrap_or(rest.len())];
-        #[cfg(test)]
-        {
-            self.ahead_bytes += inside.len();
-        }
-        let is_data = inside.contains([':', '=', '"', '\'', ',']) || inside.bytes().any(|b| b.is_ascii_digit());
-        if !is_data {
-            self.bare_until = self.at + inside.len();
-            self.at += 1;
-            return self.out.punctuation('{');
-        }
-        self.at += length.map_or(rest.len(), |l| l + 1);
-        self.out.text.push('{');
-        for (key, value) in
-            shapes::pairs(inside).filter(|(key, value)| words::is_code_key(key) && shapes::is_name(value)).take(4)
-        {
-            self.out.text.push_str(key);
-            self.out.text.push('=');
-            self.out.word(value);
-            self.out.text.push(' ');
-        }
-        self.out.mask();
-        self.out.punctuation('}');
+            && !self.rest().starts_with(['"', '`', '“', '«', '»', '„', '「'])
     }
 
     /// A run of characters without delimiters.
     fn chunk(&mut self) {
         let rest = self.rest();
+        if rest.starts_with('=') && self.out.text.ends_with('"') {
+            // `'id'=7`
+            self.at += 1;
+            return self.out.punctuation('=');
+        }
         if rest.starts_with('%') && self.out.run.is_some() {
             // `91%` and `99.5 %`.
             self.at += 1;
             return self.out.mask();
         }
         let mut length = rest
-            .find(|c: char| c.is_whitespace() || shapes::is_delimiter(c) || shapes::is_quote(c))
+            .find(|c: char| c.is_whitespace() || c.is_control() || shapes::is_delimiter(c) || shapes::is_quote(c))
             .unwrap_or(rest.len());
         let scheme = rest[..length].find("://").filter(|at| rest[..*at].ends_with(|c: char| c.is_ascii_alphanumeric()));
         if let Some(scheme) = scheme {
@@ -251,7 +221,7 @@ impl<'a> Scanner<'a> {
         }
         self.core(core, tail);
         // The padding of base64 is part of the mask.
-        let padded = self.out.run == Some(self.out.text.len());
+        let padded = self.out.run.is_some_and(|end| end.text == self.out.text.len());
         let shown = tail.chars().filter(|c| *c != '…' && !(padded && *c == '='));
         shown.for_each(|c| self.out.punctuation(c));
         if tail.ends_with('=') && self.rest().starts_with(shapes::is_quote) {
@@ -270,8 +240,17 @@ impl<'a> Scanner<'a> {
         let inside_at = self.at + open.len_utf8();
         let Some(length) = self.quoted(open) else { return };
         let inside = &self.text[inside_at..inside_at + length];
-        if words::is_code_key(key) && shapes::is_name(inside) {
-            self.out.word(inside);
+        if words::is_message_key(key) && inside.contains(' ') {
+            self.at = inside_at;
+            self.out.quote(Some(open));
+            return self.closings.push(inside_at + length);
+        }
+        let kept = (words::is_code_key(key) && shapes::is_name(inside)) || words::is_truth(inside);
+        if kept || (words::is_host_key(key) && hosts::is_host(inside)) {
+            self.out.quote(Some(open));
+            let host = shapes::mask_parts(inside);
+            self.out.name(&host, &host);
+            self.out.quote(Some(open));
         } else {
             self.out.mask();
         }
@@ -295,13 +274,23 @@ impl<'a> Scanner<'a> {
             self.out.word(key);
             self.out.punctuation('=');
             let is_code = words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5);
-            if is_code {
-                return self.out.word(value);
+            if is_code || words::is_truth(value) || (key == "port" && codes::is_service_port(value)) {
+                return self.out.name(value, value);
             }
             self.out.mask();
             return self.rest_of_value();
         }
-        let is_code = || words::is_code(core, &self.out.before, self.out.text.as_str(), tail, after);
+        if let Some((host, port)) = hosts::host_and_port(core, &self.out.before[0])
+            .filter(|(_, port)| codes::is_service_port(port) && self.out.run.is_none())
+        {
+            self.core(host, "");
+            self.out.punctuation(':');
+            return self.out.name(port, port);
+        }
+        if words::precedes_user(&self.out.before) && words::is_user(core) && !self.is_nested {
+            return self.out.mask();
+        }
+        let is_code = || codes::is_code(core, &self.out, tail, after);
         match shapes::shape(core) {
             Shape::Word if words::joins_time(core, self.out.run.is_some(), after) => self.out.mask(),
             Shape::Word if self.out.run.is_some() && self.out.text.ends_with(' ') && words::is_unit(core) => {
@@ -309,7 +298,9 @@ impl<'a> Scanner<'a> {
                 self.out.mask();
             }
             Shape::Word | Shape::Code => self.out.word(core),
-            Shape::Mask if is_code() => self.out.word(core),
+            Shape::Mask | Shape::Parts if is_code() || codes::is_identity(core, &self.out.before) => {
+                self.out.name(core, core);
+            }
             Shape::Mask => self.out.mask(),
             Shape::Parts if words::precedes_id(&self.out.before[0]) && core.bytes().any(|b| b.is_ascii_digit()) => {
                 self.out.mask();
@@ -333,6 +324,10 @@ impl<'a> Scanner<'a> {
 
     /// A token with variable parts.
     fn parts(&mut self, core: &str) {
+        if let Some((path, query)) = core.split_once('?').filter(|(path, _)| path.contains('/')) {
+            let masked = shapes::mask_parts(path) + &hosts::query_keys(query);
+            return self.out.name(&masked, &masked);
+        }
         let mut masked = shapes::mask_parts(core);
         if paths::is_file(core) {
             masked = paths::mask_file(core, &masked);
@@ -354,16 +349,23 @@ impl<'a> Scanner<'a> {
         let url = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',', ';', ':', '!', '…']);
         self.at += url.len();
         let whole = &url[scheme + 3..];
-        let plain = whole.split(['?', '#']).next().unwrap_or(whole);
+        let located = whole.split('#').next().unwrap_or(whole);
+        let (plain, query) = located.split_once('?').unwrap_or((located, ""));
         let (authority, path) = plain.split_at(plain.find('/').unwrap_or(plain.len()));
         let host = authority.rsplit('@').next().unwrap_or(authority);
         // The scheme is a name even if it contains a digit: `s3`.
         let mut masked = String::from(&url[..scheme + 3]);
-        masked.push_str(&shapes::mask_parts(host));
+        let port = host.rsplit_once(':').filter(|(_, port)| codes::is_service_port(port));
+        masked.push_str(&shapes::mask_parts(port.map_or(host, |(name, _)| name)));
+        if let Some((_, port)) = port {
+            masked.push(':');
+            masked.push_str(port);
+        }
         let path = shapes::mask_parts(path);
         // The key of a stored object is a file's path, not a route.
         let is_key = paths::is_store(&url[..scheme]) && path.contains(MASK);
         masked.push_str(if is_key { "/*" } else { &path });
+        masked.push_str(&hosts::query_keys(query));
         self.out.word(&masked);
     }
 }

@@ -25,6 +25,13 @@ pub fn is_request(text: &str) -> bool {
     METHODS.contains(&method) && (target.starts_with('/') || target.contains("://"))
 }
 
+/// Whether a text is a media type (RFC 6838): `text/plain`.
+pub fn is_media_type(text: &str) -> bool {
+    const KINDS: [&str; 8] = ["application", "audio", "font", "image", "message", "multipart", "text", "video"];
+    let Some((kind, name)) = text.split_once('/') else { return false };
+    KINDS.contains(&kind) && name.len() <= 80 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+}
+
 /// Whether an address with this scheme names a stored object.
 pub fn is_store(scheme: &str) -> bool {
     ["s3", "s3a", "gs", "abfs", "abfss", "wasbs", "hdfs", "file"].iter().any(|known| scheme.eq_ignore_ascii_case(known))

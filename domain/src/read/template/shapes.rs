@@ -17,11 +17,11 @@ pub enum Shape {
 }
 
 pub fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '\'' | '`' | '“' | '”' | '‘' | '’' | '«' | '»')
+    matches!(c, '"' | '\'' | '`' | '“' | '”' | '‘' | '’' | '«' | '»' | '„' | '「' | '」')
 }
 
 pub fn opens_quote(c: char) -> bool {
-    matches!(c, '"' | '\'' | '`' | '“' | '‘' | '«')
+    matches!(c, '"' | '\'' | '`' | '“' | '‘' | '«' | '»' | '„' | '「')
 }
 
 pub fn is_delimiter(c: char) -> bool {
@@ -34,12 +34,19 @@ pub fn quote_length(inside: &str, open: char) -> Option<usize> {
         '“' => c == '”',
         '‘' => c == '’',
         '«' => c == '»',
+        // German books and PostgreSQL's German catalogue.
+        '»' => c == '«',
+        '„' => matches!(c, '“' | '”'),
+        '「' => c == '」',
         '`' => matches!(c, '`' | '\''),
         _ => c == open,
     };
     let mut escaped = false;
     for (at, c) in inside.char_indices() {
-        if closes(c) && !escaped && !inside[at + c.len_utf8()..].starts_with(char::is_alphanumeric) {
+        if closes(c)
+            && !escaped
+            && !inside[at + c.len_utf8()..].starts_with(|next: char| next.is_alphanumeric() && !is_unspaced(next))
+        {
             return Some(at);
         }
         escaped = c == '\\' && !escaped;
@@ -61,19 +68,57 @@ pub fn brace_length(inside: &str) -> Option<usize> {
     None
 }
 
-/// Returns the `key: value` and `key=value` pairs of a record, without quotes.
-pub fn pairs(inside: &str) -> impl Iterator<Item = (&str, &str)> {
-    let bare = |text: &'_ str| -> (usize, usize) {
-        let trimmed =
-            text.trim_matches(|c: char| c.is_whitespace() || is_quote(c) || matches!(c, '{' | '}' | '[' | ']'));
-        let start = trimmed.as_ptr() as usize - text.as_ptr() as usize;
-        (start, start + trimmed.len())
-    };
-    inside.split([',', '{']).filter_map(move |pair| {
-        let (key, value) = pair.split_once([':', '='])?;
-        let ((a, b), (c, d)) = (bare(key), bare(value));
-        Some((&key[a..b], &value[c..d]))
-    })
+/// Whether a character belongs to a script without blanks between words: Chinese, Japanese, Korean particles.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+}
+
+/// Returns the position of the round bracket that closes the one before the text.
+pub fn bracket_length(inside: &str) -> Option<usize> {
+    closing(inside, b'(', b')')
+}
+
+/// Returns the position of the angle that closes the one before the text.
+pub fn angle_length(inside: &str) -> Option<usize> {
+    closing(inside, b'<', b'>')
+}
+
+fn closing(inside: &str, open: u8, close: u8) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, byte) in inside.bytes().enumerate() {
+        if byte == open {
+            depth += 1;
+        } else if byte == close {
+            if depth == 0 {
+                return Some(at);
+            }
+            depth -= 1;
+        }
+    }
+    None
+}
+
+/// The longest sequence that sets a terminal's colours and place, bytes.
+const TERMINAL_BYTES_MAX: usize = 24;
+
+/// Returns the length of a terminal's control sequence (ECMA-48) at the beginning of a text.
+pub fn terminal_code(text: &str) -> Option<usize> {
+    let inside = super::head(text.strip_prefix("\u{1b}[")?, TERMINAL_BYTES_MAX);
+    let end = inside.find(|c: char| ('@'..='~').contains(&c))?;
+    Some(end + 3)
+}
+
+/// Whether a text begins with a sign that compares with a number: `<1 s`, `~30 s`.
+pub fn compares_number(text: &str) -> bool {
+    let after = text.strip_prefix(['<', '>', '≤', '≥', '≈']);
+    after.is_some_and(|after| after.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether a text is a relative path without data.
+pub fn is_relative_path(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= 128
+        && text.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.' | b'-' | b'/'))
 }
 
 /// Splits `key=value`; `None` for comparisons.
@@ -130,7 +175,7 @@ pub fn shape(core: &str) -> Shape {
     if !core.bytes().any(|b| b.is_ascii_digit()) {
         return if core.contains(['/', '\\']) { Shape::Parts } else { Shape::Word };
     }
-    if super::words::is_known_name(core) {
+    if super::codes::is_known_name(core) {
         return Shape::Code;
     }
     let letters = || core.chars().filter(|c| c.is_alphabetic());
@@ -225,7 +270,7 @@ pub fn mask_parts(core: &str) -> String {
             // The user name in a home directory varies.
             push_mask(&mut out);
         } else {
-            push_part(&mut out, part, rest.len() == core.len());
+            push_part(&mut out, part, rest.len() == core.len() && !after.starts_with('.'));
         }
         home = matches!(part, "home" | "Users" | "tmp" | "Temp" | "temp") && after.starts_with(['/', '\\']);
         let joint = after.chars().next();
@@ -256,7 +301,11 @@ fn push_part(out: &mut String, part: &str, first: bool) {
     let Some(digit) = part.find(|c: char| c.is_ascii_digit()) else { return out.push_str(part) };
     let version =
         part.starts_with('v') && digit == 1 && part.len() <= 3 && part[1..].bytes().all(|b| b.is_ascii_digit());
-    if version && !first {
+    // `System.Int32`, `psycopg2.errors`
+    let known = !first
+        && (digit >= 4 || part.starts_with(|c: char| c.is_ascii_uppercase()))
+        && super::codes::is_known_name(part);
+    if (version && !first) || known {
         return out.push_str(part);
     }
     // `kafka2`, `User42`: a name and its number. One or two letters, and short hex, are part of an id.

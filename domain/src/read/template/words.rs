@@ -1,4 +1,7 @@
-//! Words that determine their neighbours: codes, names, units, moments.
+//! Words that determine their neighbours: names, keys, users, units, moments.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
 
 /// After these words, a quoted name is code, not data.
 #[rustfmt::skip]
@@ -9,12 +12,55 @@ pub const BEFORE_A_NAME: &[&str] = &[
     "entity", "permission", "scope", "action", "role", "missing", "required", "invoke", "view", "sequence", "trigger",
     "database", "schema", "exchange", "named", "operation", "plugin", "extension", "directive", "enum", "variant",
     "near", "expected", "collection", "partition", "stream", "feature", "flag", "option", "worker", "handler", "task",
-    "step", "command", "program",
+    "step", "command", "program", "host", "path", "local", "global", "event", "variant", "job", "provider", "template",
+];
+
+/// The same words in the message catalogues of PostgreSQL: column, table, relation, type and constraint.
+#[rustfmt::skip]
+pub const BEFORE_A_NAME_ABROAD: &[&str] = &[
+    "spalte", "tabelle", "unique-constraint", "not-null-constraint", "check-constraint",
+    "fremdschlüssel-constraint", "colonne", "contrainte", "unique", "étrangère", "columna", "relación", "tabla",
+    "restricción", "unicidad", "foránea", "colonna", "relazione", "tabella", "vincolo", "univoco", "esterna", "столбец",
+    "столбце", "отношение", "отношения", "отношении", "таблице", "таблицы", "уникальности", "ключа", "列", "表", "关系",
+    "唯一约束", "外键约束", "检查约束", "kolumn", "kolumnen", "tabell", "relationen",
+];
+
+/// The names of types in Python, JavaScript and JSON Schema, which are the cause wherever they are quoted.
+#[rustfmt::skip]
+pub const TYPE_NAMES: &[&str] = &[
+    "int", "str", "float", "bool", "list", "dict", "tuple", "set", "bytes", "string", "number", "object", "array",
+    "boolean", "integer", "null", "undefined", "NoneType",
+];
+
+/// Words that sentences have and names rarely do.
+#[rustfmt::skip]
+pub const OF_SENTENCES: &[&str] = &[
+    "the", "a", "an", "is", "are", "was", "were", "be", "been", "not", "no", "to", "of", "for", "in", "on", "at",
+    "with", "without", "cannot", "can't", "can", "has", "have", "had", "failed", "by", "from", "too", "must", "should",
+    "could", "does", "did", "this", "that", "than", "ist", "nicht", "der", "die", "das", "est", "pas", "les", "des",
+    "el", "los", "del", "es", "non", "il", "di", "не", "в", "на",
+];
+
+/// After these words, a name may have digits, because the database made it.
+pub const BEFORE_A_CONSTRAINT: &[&str] = &["constraint", "index", "unique-constraint", "contrainte", "restricción"];
+
+/// What PostgreSQL prints after the values of a key.
+pub const AFTER_A_KEY: &[&str] = &[
+    ") already exists",
+    ") is not present",
+    ") is still referenced",
+    ") conflicts with",
+    ") existiert bereits",
+    ") existe déjà",
+    ") ya existe",
+    ") уже существует",
+    ") 已经存在",
+    ") はすでに存在します",
 ];
 
 /// After these words, a quoted name is a state.
 pub const BEFORE_A_STATE: &[&str] =
-    &["reason", "state", "status", "code", "cause", "kind", "phase", "mode", "category"];
+    &["reason", "state", "status", "code", "cause", "kind", "phase", "mode", "category", "propagation"];
 
 /// After these words and `key`, a quoted name is code.
 pub const BEFORE_A_KEY: &[&str] = &["array", "missing", "required", "unexpected", "hash", "dictionary"];
@@ -27,7 +73,9 @@ pub const AFTER_A_NAME: &[&str] = &[
     " is null", " is not null", " parameter", " argument", " table", " constraint", " violates", " for nil",
     " for class", " for an instance", " tag", " function", " method", " is not allowed", " header", " service",
     " permission", " module", " violation", ": value", " = ", " was not provided", " needs to be",
-    " does not exist on type",
+    " does not exist on type", " is a required", " is a dependency of", " was unexpected", " has no handler",
+    " was not found on", " has no attribute", " is not supported", " cannot transition", " is not registered", " step", " phase", "=", " port", ":`",
+    " existiert nicht", " n'existe pas", " no existe", " non esiste", " не существует", " 不存在", "は存在しません",
 ];
 
 /// After these words, a quoted text is a sentence of the error itself.
@@ -44,45 +92,6 @@ pub const FILE_ENDINGS: &[&str] = &[
     "docx", "html", "yml", "yaml", "parquet", "avro", "eml", "tmp", "dat", "bin", "mp4", "example", "com", "org",
     "net", "io",
 ];
-
-/// Names that contain digits.
-#[rustfmt::skip]
-const KNOWN_NAMES: &[&str] = &[
-    "u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128", "f32", "f64", "int8", "int16", "int32",
-    "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "utf8", "utf-8", "utf-16", "utf8mb4",
-    "latin1", "latin-1", "iso-8859-1", "base64", "sha1", "sha256", "sha-256", "sha512", "md5", "x509", "x.509",
-    "http2", "http/1.1", "http/2", "ipv4", "ipv6", "oauth2", "s3", "ec2", "k8s", "win32", "x86_64", "amd64", "arm64",
-    "log4j", "h2", "rs256", "hs256", "es256", "tls1.2", "tls1.3", "tlsv1", "tlsv1.2", "tlsv1.3", "sslv3", "route53",
-    "neo4j", "log4j2", "slf4j", "psycopg2", "urllib3", "boto3", "int32?", "3-d", "3ds", "2fa", "oauth1", "argon2",
-    "sqlite3", "web3", "bz2", "lz4", "mp3", "mp4", "crc32", "crc32c", "aes-256-gcm", "p256",
-];
-
-pub fn is_known_name(core: &str) -> bool {
-    // `ORA-00060`, `AADSTS50034`, `E11000`: the number is the error.
-    let digits_at = core.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
-    let (prefix, number) = core.split_at(digits_at);
-    let vendor = matches!(
-        prefix,
-        "ORA-"
-            | "PLS-"
-            | "TNS-"
-            | "SQL"
-            | "DB2-"
-            | "AADSTS"
-            | "CS"
-            | "TS"
-            | "MSB"
-            | "NU"
-            | "NETSDK"
-            | "WFLYCTL"
-            | "HHH"
-            | "RPC-"
-            | "BC"
-            | "E"
-    ) && (4..=7).contains(&number.len())
-        && number.bytes().all(|b| b.is_ascii_digit());
-    vendor || core.len() <= 12 && KNOWN_NAMES.iter().any(|name| name.eq_ignore_ascii_case(core))
-}
 
 /// Whether the error type's message is the name of a piece of code.
 pub fn names_code(error_type: &str) -> bool {
@@ -118,81 +127,6 @@ pub fn is_code_key(key: &str) -> bool {
         })
     };
     KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)) || of_outcome()
-}
-
-/// Whether a number is a code, judged by the words around it.
-pub fn is_code(core: &str, before: &[alloc::string::String; 2], written: &str, tail: &str, after: &str) -> bool {
-    let [last, second] = [before[0].as_str(), before[1].as_str()];
-    let plain = core.len() <= 5 && core.bytes().all(|b| b.is_ascii_digit());
-    let sqlstate = core.len() == 5 && core.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
-    if sqlstate && (last == "sqlstate" || (written.is_empty() && tail == ":")) {
-        return true;
-    }
-    if !plain {
-        return false;
-    }
-    let number: u32 = core.parse().unwrap_or(0);
-    let status = (100..600).contains(&number) && core.len() == 3;
-    let word = after.trim_start_matches([' ', '(', '-', ':', ']']);
-    let named = match last {
-        "errno" | "signal" | "sqlstate" | "statuscode" | "status" | "http" | "errorcode" | "error" | "sqlcode" => true,
-        "curl" | "resultcode" | "returncode" | "exitcode" => true,
-        "smtp" | "sip" | "ftp" => core.len() == 3,
-        "http/1.1" | "http/1.0" | "http/2" => status,
-        "alert" => matches!(second, "tls" | "ssl" | "fatal" | "handshake"),
-        "msg" => after.starts_with(','),
-        "code" => matches!(
-            second,
-            "status"
-                | "error"
-                | "exit"
-                | "response"
-                | "return"
-                | "reply"
-                | "result"
-                | "http"
-                | "with"
-                | "reason"
-                | "curl"
-                | "sql"
-                | "vendor"
-                | "native"
-                | "decline"
-        ),
-        "answered" | "replied" | "responded" | "returned" | "received" | "got" => {
-            status && (after.trim().is_empty() || after.starts_with([',', '.', ';', ':']))
-        }
-        _ => false,
-    };
-    named
-        || (status && starts_reason(word))
-        || (written.trim_matches(['[', '(', '<', ' ']).is_empty() && leads(written, status, core, after))
-}
-
-/// Whether a number leads the message: a reply code, a Kafka or gRPC number, a driver's error number.
-fn leads(written: &str, status: bool, core: &str, after: &str) -> bool {
-    let word = after.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    if written.ends_with('[') {
-        return after.starts_with("] ") && after[2..].starts_with(|c: char| c.is_ascii_uppercase());
-    }
-    if written.ends_with('(') {
-        return after.starts_with(", ") && after[2..].starts_with(['"', '\'']);
-    }
-    let counted = word.starts_with(|c: char| c.is_ascii_lowercase()) && word.ends_with('s') && !word.ends_with("ss");
-    let shouted = word.len() >= 4 && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
-    (status && after.starts_with([' ', '-']) && !counted) || (core.len() <= 2 && shouted)
-}
-
-/// Whether a text begins with a reason phrase of HTTP (RFC 9110).
-fn starts_reason(text: &str) -> bool {
-    #[rustfmt::skip]
-    const REASONS: &[&str] = &[
-        "Client Error", "Server Error", "Bad ", "Unauthorized", "Payment", "Forbidden", "Not ", "Method", "Proxy",
-        "Request", "Conflict", "Gone", "Length", "Precondition", "Payload", "URI", "Unsupported", "Range",
-        "Expectation", "Misdirected", "Unprocessable", "Locked", "Failed", "Too ", "Internal", "Service", "Gateway",
-        "HTTP Version", "Found", "Moved", "OK", "No Content", "Accepted", "Created",
-    ];
-    REASONS.iter().any(|reason| text.starts_with(reason))
 }
 
 /// Whether a word is a unit that programs choose by the size of the number.
@@ -275,29 +209,93 @@ pub fn joins_time(word: &str, after_mask: bool, after: &str) -> bool {
     (NAMES.contains(&word) && (after_mask || before_number || before_month)) || (ZONES.contains(&word) && after_mask)
 }
 
-/// Returns the singular of a word that follows a number; other words unchanged.
-pub fn singular(word: &str) -> &str {
+/// Returns the singular of a word that follows a number; other words unchanged. A word that is no plural may be cut
+/// too, if it ends like one: the result is compared, never shown.
+pub fn singular(word: &str) -> Cow<'_, str> {
+    let cut = |bytes: usize| Cow::Borrowed(&word[..word.len() - bytes]);
     match word {
-        "were" => "was",
-        "are" => "is",
-        "have" => "has",
-        "do" => "does",
-        _ if word.len() > 4 && word.ends_with("ies") && word.is_ascii() => plural_ies(word),
-        _ if word.len() > 3
-            && word.is_ascii()
-            && word.ends_with('s')
-            && !word.ends_with("ss")
-            && !word.ends_with("us")
-            && !word.ends_with("is") =>
-        {
-            &word[..word.len() - 1]
-        }
-        _ if word.len() > 3 && word.is_ascii() && word.ends_with('y') => &word[..word.len() - 1],
-        _ => word,
+        "were" => return "was".into(),
+        "are" => return "is".into(),
+        "have" => return "has".into(),
+        "do" => return "does".into(),
+        _ if !word.is_ascii() || word.len() <= 3 || !word.ends_with('s') => return word.into(),
+        _ => {}
     }
+    if word.ends_with("ies") && word.len() > 4 {
+        return (String::from(&word[..word.len() - 3]) + "y").into();
+    }
+    if ["sses", "shes", "ches", "xes", "zes"].iter().any(|end| word.ends_with(end)) {
+        return cut(2);
+    }
+    let other = ["ss", "us", "is"].iter().any(|end| word.ends_with(end)) || matches!(word, "was" | "has" | "does");
+    if other { word.into() } else { cut(1) }
 }
 
-/// `retries` and `retry` both become `retr`.
-fn plural_ies(word: &str) -> &str {
-    &word[..word.len() - 3]
+/// Returns a class without its package: `java.net.ConnectException` is shown as `ConnectException`.
+pub fn without_package(word: &str) -> &str {
+    let Some((package, class)) = word.rsplit_once('.') else { return word };
+    let is_package = package.contains('.')
+        && package.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_'));
+    let is_class = class.starts_with(|c: char| c.is_ascii_uppercase()) && class.bytes().any(|b| b.is_ascii_lowercase());
+    if is_package && is_class { class } else { word }
+}
+
+/// Whether a text ends in the name of an error, which a bracket with its arguments follows, or is empty.
+pub fn calls_error(text: &str) -> bool {
+    ["Error", "Exception", "Fault", "Failure", "Disconnected", "Warning"].iter().any(|end| text.ends_with(end))
+        || text.is_empty()
+}
+
+/// Whether a word announces states: then `from 'paid' to 'draft'` names two of them.
+pub fn announces_states(word: &str) -> bool {
+    matches!(word, "transition" | "state" | "states" | "status" | "go" | "phase" | "move" | "switch" | "transitions")
+}
+
+/// Whether a key's value is a sentence about the error (RFC 9457, FHIR's OperationOutcome, and what web frameworks use).
+pub fn is_message_key(key: &str) -> bool {
+    #[rustfmt::skip]
+    const KEYS: &[&str] = &[
+        "message", "msg", "detail", "details", "title", "error", "errormessage", "error_message", "error_description",
+        "description", "reason", "diagnostics", "errmsg", "faultstring", "desc", "err", "cause",
+    ];
+    KEYS.iter().any(|name| key.eq_ignore_ascii_case(name))
+}
+
+/// Whether a key's value is the place in a document that the error is about.
+pub fn is_place_key(key: &str) -> bool {
+    ["path", "param", "loc", "pointer", "property", "attribute", "parameter"].contains(&key)
+}
+
+/// Whether a key's value is a status, which may be a number.
+pub fn is_status_key(key: &str) -> bool {
+    ["statuscode", "status_code", "status", "httpstatus", "code"].iter().any(|name| key.eq_ignore_ascii_case(name))
+}
+
+/// Whether a key's value is the host that is called: the dependency.
+pub fn is_host_key(key: &str) -> bool {
+    ["host", "hostname", "server", "endpoint", "broker"].iter().any(|name| key.eq_ignore_ascii_case(name))
+}
+
+/// Whether a value is one of two: the other one is another case.
+pub fn is_truth(value: &str) -> bool {
+    ["true", "false", "yes", "no", "on", "off"].iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// Whether the last words announce the name of a user.
+pub fn precedes_user(before: &[String; 2]) -> bool {
+    let [last, second] = [before[0].as_str(), before[1].as_str()];
+    matches!(last, "user" | "username" | "login")
+        && matches!(second, "for" | "invalid" | "unknown" | "of" | "by" | "as" | "illegal" | "from")
+}
+
+/// Whether a word after `user` is a name. After it, these words are about users in general.
+pub fn is_user(word: &str) -> bool {
+    #[rustfmt::skip]
+    const OTHER: &[&str] = &[
+        "input", "agent", "session", "data", "request", "requests", "account", "id", "name", "names", "profile", "settings",
+        "preferences", "interface", "defined", "action", "actions", "group", "role", "roles", "token", "password", "email",
+        "mail", "pool", "space", "mode", "is", "was", "has", "does", "not", "in", "on", "at", "from", "to", "with", "and",
+        "or", "by", "the", "this", "that", "of", "for", "cannot", "can", "type", "info", "details", "creation", "table",
+    ];
+    word.chars().all(|c| c.is_alphabetic() || matches!(c, '_' | '-' | '.')) && !OTHER.contains(&word)
 }

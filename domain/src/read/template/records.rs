@@ -1,0 +1,171 @@
+//! Records inside a message: JSON, dictionaries, printed structures, rows and objects.
+//!
+//! A record is data, except for its codes and for the message that it carries: the message is read like any other.
+
+use super::{SPAN_BYTES_MAX, Scanner, members, shapes, words};
+use alloc::string::String;
+
+/// The codes of a record that count.
+const CODES_MAX: usize = 4;
+/// How deep the members of a record are looked at: the record itself, and one level below.
+const DEPTH_MAX: usize = 2;
+/// The longest code that is a number, digits: an HTTP status, an errno, a driver's number.
+const CODE_DIGITS_MAX: usize = 5;
+
+impl Scanner<'_> {
+    /// A JSON object, a dictionary or a record.
+    pub(super) fn braces(&mut self) {
+        if self.at < self.bare_until {
+            self.at += 1;
+            return self.out.punctuation('{');
+        }
+        let rest = super::head(self.rest(), SPAN_BYTES_MAX);
+        let length = shapes::brace_length(&rest[1..]).map(|length| length + 1);
+        let inside = &rest[1..length.unwrap_or(rest.len())];
+        #[cfg(test)]
+        {
+            self.ahead_bytes += inside.len();
+        }
+        let is_data = inside.contains([':', '=', '"', '\'', ',']) || inside.bytes().any(|b| b.is_ascii_digit());
+        if !is_data {
+            self.bare_until = self.at + inside.len();
+            self.at += 1;
+            return self.out.punctuation('{');
+        }
+        self.at += length.map_or(rest.len(), |l| l + 1);
+        self.record(inside);
+    }
+
+    fn record(&mut self, inside: &str) {
+        let mut found = Record::default();
+        members::members(inside, DEPTH_MAX, &mut |key, value, in_list| found.add(key, value, in_list));
+        self.out.text.push('{');
+        self.out.text.push_str(&found.codes);
+        let message = found.message.filter(|_| !self.is_nested).map(|message| {
+            let mut nested = Scanner::new(message, "");
+            nested.is_nested = true;
+            nested.run();
+            nested.out
+        });
+        match message {
+            Some(message) => {
+                self.out.text.push_str(&message.text);
+                self.out.text.push(' ');
+                // The brackets of the record are not shown: its message is.
+                self.out.separate();
+                self.out.both("", message.shown.trim_end());
+                let codes = found.codes.trim_end().replace(' ', ", ").replace('=', " ");
+                if !codes.is_empty() {
+                    self.out.both("", " (");
+                    self.out.both("", &codes);
+                    self.out.both("", ")");
+                }
+                self.out.both("*}", "");
+                if self.rest().starts_with(char::is_alphanumeric) {
+                    self.out.separate();
+                }
+                self.out.run = None;
+            }
+            None => {
+                self.out.both("", "{");
+                self.out.both("", &found.codes);
+                self.out.mask();
+                self.out.punctuation('}');
+            }
+        }
+    }
+
+    /// `Key (name)=(Anna (Berlin)) already exists`, `Failing row contains (7, Anna)`: values of a row, in brackets that
+    /// the values may contain themselves.
+    pub(super) fn row_values(&mut self) -> bool {
+        if !self.rest().starts_with('(') {
+            return false;
+        }
+        let [last, second] = [self.out.before[0].as_str(), self.out.before[1].as_str()];
+        let of_key = self.out.text.ends_with(")=");
+        let of_row = matches!((second, last), ("row", "contains") | ("value", "is"));
+        if !(of_key || of_row) {
+            return false;
+        }
+        let rest = super::head(self.rest(), SPAN_BYTES_MAX);
+        let line = rest.lines().next().unwrap_or(rest);
+        #[cfg(test)]
+        {
+            self.ahead_bytes += line.len();
+        }
+        let ended = words::AFTER_A_KEY.iter().filter_map(|end| line.find(end)).min().filter(|_| of_key);
+        let end = ended.or_else(|| shapes::bracket_length(&line[1..]).map(|length| length + 1));
+        self.at += end.map_or(line.len(), |end| end + 1);
+        self.out.mask();
+        true
+    }
+
+    /// `#<Order id: 7, name: "Anna">`: the class of a printed object stays.
+    pub(super) fn inspection(&mut self) -> bool {
+        let Some(inside) = self.rest().strip_prefix("#<") else { return false };
+        let inside = super::head(inside, SPAN_BYTES_MAX);
+        let class = inside.find(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '_'))).unwrap_or(0);
+        if class == 0 || !inside[class..].starts_with(' ') || !inside.starts_with(|c: char| c.is_uppercase()) {
+            return false;
+        }
+        let end = shapes::angle_length(inside);
+        #[cfg(test)]
+        {
+            self.ahead_bytes += end.unwrap_or(inside.len());
+        }
+        self.at += 2 + end.map_or(inside.len(), |end| end + 1);
+        self.out.name("#<", "#<");
+        self.out.name(&inside[..class], &inside[..class]);
+        self.out.blank();
+        self.out.mask();
+        self.out.punctuation('>');
+        true
+    }
+}
+
+/// Whether a text has a word that sentences have.
+fn is_sentence(text: &str) -> bool {
+    text.split_whitespace().take(CODES_MAX * 2).any(|word| words::OF_SENTENCES.contains(&word))
+}
+
+/// What counts of a record.
+#[derive(Default)]
+struct Record<'a> {
+    /// `code=E_X kind=NotFound `
+    codes: String,
+    count: usize,
+    message: Option<&'a str>,
+}
+
+impl<'a> Record<'a> {
+    fn add(&mut self, key: &str, value: &'a str, in_list: bool) {
+        let is_text = value.contains(' ');
+        // `{"errors": {"email": ["has already been taken"]}}`: the key is the field, the list what is wrong with it.
+        if in_list && is_text && self.message.is_none() && shapes::is_name(key) && is_sentence(value) {
+            self.message = Some(value);
+            if !words::is_message_key(key) && key != "errors" {
+                self.codes.push_str(key);
+                self.codes.push(' ');
+            }
+            return;
+        }
+        if is_text || words::is_message_key(key) && !words::is_code_key(key) {
+            let better = words::is_message_key(key) && self.message.is_none_or(|known| !known.contains(' '));
+            if better && value.contains(char::is_alphabetic) {
+                self.message = Some(value);
+            }
+            return;
+        }
+        let number = value.len() <= CODE_DIGITS_MAX && value.bytes().all(|b| b.is_ascii_digit()) && !value.is_empty();
+        let counts = (words::is_code_key(key) && (shapes::is_name(value) || number))
+            || (words::is_place_key(key) && shapes::is_name(value))
+            || (words::is_status_key(key) && number);
+        if counts && self.count < CODES_MAX {
+            self.count += 1;
+            self.codes.push_str(key);
+            self.codes.push('=');
+            self.codes.push_str(value);
+            self.codes.push(' ');
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The title of a cause: the words of the error, the root cause first, one line.
+//!
+//! A title has no word that the error lacks. It leaves out what follows the cause (details, statements, help) and what
+//! is said twice, and shortens namespaces.
+
+use super::Case;
+use super::frames::Cause;
+use super::template::{self, MASK, Template};
+use crate::text::head;
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// The longest title, bytes: one line on the screen.
+const TITLE_BYTES_MAX: usize = 240;
+
+/// The most masks in a title. A text with more says little after the third.
+const STARS_MAX: usize = 3;
+
+/// The part of a root cause's message that is read for a title, bytes.
+const ROOT_BYTES_MAX: usize = 512;
+
+/// The title of letters without error details.
+const NO_ERROR: &str = "No error recorded";
+
+/// Between an error and the one that it led to.
+const LED_TO: &str = " ← ";
+
+/// Returns the title of a case whose message has this template.
+pub fn title(case: Case<'_>, error_type: &str, template: &Template) -> String {
+    if case.failure.is_empty() {
+        let what = case.payload_problem.unwrap_or(NO_ERROR);
+        return bounded(case.message_type.map_or_else(|| what.to_string(), |kind| format!("{what}: {kind}")));
+    }
+    let kind = short_type(error_type);
+    let shown = &template.shown[..template.shown_end];
+    let title = match template.beneath {
+        Some((outer, inner)) if inner < shown.len() && outer <= inner => {
+            let beneath = shown[inner..].trim_end();
+            let beneath =
+                if has_open_bracket(beneath) { beneath } else { beneath.strip_suffix(')').unwrap_or(beneath) };
+            led_to(beneath.to_string(), with_type(kind, shown[..outer].trim()))
+        }
+        _ => with_type(kind, &closed(shown.trim())),
+    };
+    let root =
+        case.stack.causes.last().map(of_cause).filter(|root| !root.is_empty() && !title.starts_with(root.as_str()));
+    let title = match root {
+        Some(root) => led_to(root, title),
+        None => title,
+    };
+    bounded(if title.is_empty() { NO_ERROR.to_string() } else { title })
+}
+
+fn led_to(root: String, title: String) -> String {
+    if title.is_empty() { root } else { root + LED_TO + &title }
+}
+
+fn of_cause(cause: &Cause) -> String {
+    let template = template::from_message(head(&cause.message, ROOT_BYTES_MAX), &cause.error_type);
+    with_type(short_type(&cause.error_type), template.shown[..template.shown_end].trim())
+}
+
+/// Whether the last closing bracket of a text belongs to one that the text opens.
+fn has_open_bracket(text: &str) -> bool {
+    text.matches('(').count() >= text.matches(')').count()
+}
+
+/// Closes a bracket that was cut open.
+fn closed(text: &str) -> Cow<'_, str> {
+    if text.matches('(').count() == text.matches(')').count() + 1 {
+        (text.to_string() + ")").into()
+    } else {
+        text.into()
+    }
+}
+
+/// Joins type and message, without saying the type twice.
+fn with_type(kind: &str, message: &str) -> String {
+    let mut rest = message;
+    if !kind.is_empty() {
+        let name = kind.rsplit(['.', ':']).next().unwrap_or(kind);
+        while let Some(after) = [kind, name].iter().find_map(|prefix| rest.strip_prefix(prefix)) {
+            let Some(after) = after.strip_prefix(':').or(after.is_empty().then_some(after)) else { break };
+            rest = after.trim_start();
+        }
+    }
+    match (kind.is_empty(), rest.is_empty()) {
+        (_, true) => kind.to_string(),
+        (true, false) => rest.to_string(),
+        (false, false) => format!("{kind}: {rest}"),
+    }
+}
+
+/// Returns a type without its namespace. A name that says nothing alone keeps the name before it: `reqwest::Error`.
+fn short_type(error_type: &str) -> &str {
+    const ALONE: [&str; 6] = ["Error", "Exception", "ErrorKind", "Fault", "Failure", "OpError"];
+    const LANGUAGES: [&str; 4] = ["lang", "System", "builtins", "core"];
+    let path = error_type.trim_start_matches(['*', '&', '\\']);
+    let separators = ['.', '\\', ':'];
+    let at = path.rfind(separators).map_or(0, |at| at + 1);
+    if at == 0 || !ALONE.contains(&&path[at..]) {
+        return &path[at..];
+    }
+    let before = path[..at].trim_end_matches(separators);
+    let from = before.rfind(separators).map_or(0, |at| at + 1);
+    if LANGUAGES.contains(&&before[from..]) { &path[at..] } else { &path[from..] }
+}
+
+/// Cuts a title before its fourth mask and at its longest length, between two words.
+fn bounded(title: String) -> String {
+    let fourth = title.match_indices(MASK).nth(STARS_MAX).map(|(at, _)| at);
+    let end = fourth.unwrap_or(title.len()).min(TITLE_BYTES_MAX);
+    let mut title = title;
+    if end < title.len() {
+        let kept = head(&title, end);
+        // Within a text without blanks, a cut would leave a part of a word.
+        let word = if title[kept.len()..].starts_with(' ') { kept.len() } else { kept.rfind(' ').unwrap_or(0) };
+        title.truncate(title[..word].trim_end_matches([' ', ',', ';']).len());
+        title.push_str(if title.is_empty() { "…" } else { " …" });
+    }
+    without_lone_quote(title)
+}
+
+/// Replaces the last quotation mark if it has no partner.
+fn without_lone_quote(mut title: String) -> String {
+    if !title.matches('"').count().is_multiple_of(2)
+        && let Some(at) = title.rfind('"')
+    {
+        title.replace_range(at..=at, " ");
+    }
+    title.trim().to_string()
+}
