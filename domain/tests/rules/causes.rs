@@ -82,6 +82,7 @@ const TWO_CAUSES: &[(&str, &str)] = &[
     ("cannot open order", "cannot close order"),
     ("column \"price\" is missing", "column \"amount\" is missing"),
     ("connect to payments.internal:8080 refused", "connect to stock.internal:8080 refused"),
+    ("connect to 10.0.0.7:5432 refused", "connect to 10.0.0.7:6379 refused"),
     ("exit code 1 from renderer", "exit code 139 from renderer"),
     ("ORA-00001: violated", "ORA-02291: violated"),
     ("insert into orders failed", "insert into refunds failed"),
@@ -130,6 +131,11 @@ const TWO_CAUSES: &[(&str, &str)] = &[
     ("queue orders-dlq is full", "queue billing-dlq is full"),
 ];
 
+/// All pairs.
+pub fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ONE_CAUSE.iter().chain(TWO_CAUSES).copied()
+}
+
 #[test]
 fn different_data_is_the_same_cause() {
     for (a, b) in ONE_CAUSE {
@@ -173,7 +179,8 @@ fn data() -> impl Strategy<Value = Data> {
         "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}",
         "20[0-9]{2}-0[1-9]-[12][0-9]T[01][0-9]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,6})?(Z|\\+0[0-9]:00)",
         "/var/spool/20[0-9]{2}/[01][0-9]/[a-z]{1,8}-[0-9]{1,9}\\.eml",
-        "[1-9][0-9]?\\.[0-9]{1,2}\\.[0-9]{1,2}\\.[0-9]{1,2}(:[1-9][0-9]{1,3})?",
+        // Without a port, which would tell one service from another.
+        "[1-9][0-9]?\\.[0-9]{1,2}\\.[0-9]{1,2}\\.[0-9]{1,2}",
         "[a-z]{1,9}(\\.[a-z]{1,9})?@[a-z]{1,9}\\.example",
         "[0-9][0-9a-f]{39}",
     )
