@@ -198,7 +198,7 @@ pub async fn variant_keeps_its_skeleton_and_its_members(store: &dyn Store) {
     let template = "volume * lost its index\u{1F4EE}\0".to_string();
     variant.skeleton = Some(Skeleton { family: "f".into(), template });
     commit(store, vec![samples::open(&variant)]).await;
-    let merge = MergeState { into: None, members: ids[1..].iter().cloned().collect(), unmerged: true };
+    let merge = MergeState { members: ids[1..].iter().cloned().collect(), unmerged: true, ..MergeState::default() };
     let after = Variant { merge, ..variant.moved(variant.state.clone()) };
     commit(store, vec![Write::Variant { variant: Box::new(after.clone()), expect: Expect::Version(1) }]).await;
     assert_eq!(store.group(&ids[0]).await.unwrap(), Some(after.clone()));
