@@ -37,7 +37,7 @@ use office::port::{CommitError, Cursor, GroupFacts, ListPosition, Page, Store, S
 use read::Window;
 use readers::Readers;
 use rusqlite::params;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use writer::Writer;
@@ -261,8 +261,8 @@ impl Store for SqliteStore {
         if keys.len() > PAGE_MAX {
             return Err(too_many("records of reports", keys.len(), PAGE_MAX).during("read reports"));
         }
-        let keys = keys.to_vec();
         let count = keys.len();
+        let keys: BTreeSet<ReportKey> = keys.iter().cloned().collect();
         let work = move |db: &rusqlite::Transaction<'_>| {
             keys.iter()
                 .filter_map(|key| {

@@ -288,7 +288,7 @@ pub trait Store: Send + Sync {
     /// Reads which consumers are attached to a main queue; `None` if the platform was never asked.
     async fn attached(&self, queue: &QueueArn) -> Result<Option<Attached>, StoreError>;
 
-    /// Reads at most 200 records of reports by key. Skips keys without one.
+    /// Reads at most 200 records of reports by key, each once. Skips keys without one.
     async fn reports(&self, keys: &[ReportKey]) -> Result<Vec<KeptReports>, StoreError>;
 
     /// Reads what the sweeps have seen of the clock; `None` before the first sweep.

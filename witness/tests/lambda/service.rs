@@ -57,6 +57,9 @@ pub struct Service {
 
 impl Service {
     pub async fn start(refuses_telemetry: bool) -> Arc<Self> {
+        // The client of `deliver` has no provider of its own where the whole workspace is built at once. An error
+        // says that another test was first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address").to_string();
         let environment = Mutex::new(Environment { refuses_telemetry, ..Environment::default() });
