@@ -25,6 +25,8 @@ const LINK_LASTS: Span = Span::from_mins(24 * 60);
 const SESSION_LASTS: Span = Span::from_mins(12 * 60);
 /// The most links, and the most sessions, in memory. Above that the oldest are removed.
 const GRANTS_MAX: usize = 1_000;
+/// The largest request that exchanges a code, bytes. A code has 32 characters.
+const CODE_BYTES_MAX: usize = 1024;
 
 /// The environment variables in which operating systems name their user.
 const USER_VARIABLES: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
@@ -155,7 +157,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             None,
             "Exchange a one-time code for a session",
             sign_in,
-        ),
+        )
+        .with_body_bytes_max(CODE_BYTES_MAX),
         Endpoint::delete::<Ended, _>("/session", Permission::View, "End the session", sign_out),
     ]
 }

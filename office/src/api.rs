@@ -28,7 +28,6 @@ pub use table::endpoints;
 
 use crate::office::Office;
 use async_trait::async_trait;
-use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::{Extension, Router};
 use domain::id::{Actor, QueueArn};
@@ -39,9 +38,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use views::Views;
 use wire::Me;
-
-/// The largest request body, bytes. Requests hold only texts and options that people enter.
-const REQUEST_BYTES_MAX: usize = 64 * 1024;
 
 /// The person or program that a bearer token belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +121,6 @@ pub fn router(api: Api, endpoints: &[Endpoint]) -> Router {
         .route("/openapi.json", openapi::route(endpoints))
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(answer::no_such_method)
-        .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
         .layer(middleware::from_fn(layers::conditional))
         .layer(middleware::from_fn(layers::finish))
         .layer(Extension(Arc::new(Views::default())))

@@ -1,5 +1,5 @@
-//! Measures the memory of a real `dlo demo` under idle connections: at none, at 500 and at 2,000, none of them signed in,
-//! and again after all have closed. Fails above 100 MiB.
+//! Measures the memory of a real `dlo demo` under connections that nobody has signed in on: idle ones, and ones that stop
+//! in the middle of a request. At none, at 500 and at 2,000, and again after all have closed. Fails above 100 MiB.
 //!
 //! `cargo run --profile demo -p dlo-tests --example idle_connections`; `DLO_BIN` names another program than
 //! `target/demo/dlo`. It needs 4,200 file handles (`ulimit -Hn`), of which the office takes half.
@@ -17,13 +17,50 @@ const OTHERS_MAX: usize = 64;
 const DEADLINE: Duration = Duration::from_secs(30);
 /// The whole response is the document, which nobody has to sign in for.
 const REQUEST: &[u8] = b"GET /api/v1/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n";
+/// The bytes of a head that is as long as the office takes, less a few.
+const HEAD_BYTES: usize = 16_000;
+/// The same for the body of a sign-in.
+const BODY_BYTES: usize = 1_000;
+
+/// What a connection does before it falls silent.
+#[derive(Clone, Copy)]
+enum Start {
+    Nothing,
+    Request,
+    HalfHead,
+    HalfBody,
+}
+
+impl Start {
+    const ALL: [(&'static str, Self); 4] = [
+        ("that send nothing", Self::Nothing),
+        ("after a request each", Self::Request),
+        ("in the middle of a head", Self::HalfHead),
+        ("in the middle of a body", Self::HalfBody),
+    ];
+
+    fn bytes(self) -> Vec<u8> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Request => REQUEST.to_vec(),
+            Self::HalfHead => {
+                format!("GET / HTTP/1.1\r\nhost: localhost\r\nx: {}", "x".repeat(HEAD_BYTES)).into_bytes()
+            }
+            Self::HalfBody => {
+                let head = "POST /api/v1/session HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
+                let length = BODY_BYTES + 1;
+                format!("{head}\r\ncontent-length: {length}\r\n\r\n{}", "x".repeat(BODY_BYTES)).into_bytes()
+            }
+        }
+    }
+}
 
 #[tokio::main]
 async fn main() {
     // The office inherits the limit.
     let most = getrlimit(Resource::Nofile).maximum;
     setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }).expect("the limit is raised");
-    for (name, request) in [("that send nothing", None), ("after a request each", Some(REQUEST))] {
+    for (name, start) in Start::ALL {
         let folder = tempfile::tempdir().expect("a folder");
         let demo = Demo::start(folder.path());
         let address = demo.url.trim_start_matches("http://").to_string();
@@ -32,7 +69,7 @@ async fn main() {
         let mut idle = Vec::new();
         for count in STEPS {
             while idle.len() < count {
-                idle.push(connect(&address, request).await);
+                idle.push(connect(&address, start).await);
             }
             until("every connection", DEADLINE, async || (handles(demo.pid()) >= handles_before + count).then_some(()))
                 .await;
@@ -47,11 +84,11 @@ async fn main() {
     }
 }
 
-/// Opens a connection, and reads the response to its request.
-async fn connect(address: &str, request: Option<&[u8]>) -> TcpStream {
+/// Opens a connection, sends what it starts with, and reads the response to a whole request.
+async fn connect(address: &str, start: Start) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
-    if let Some(request) = request {
-        stream.write_all(request).await.expect("the request is sent");
+    stream.write_all(&start.bytes()).await.expect("it is sent");
+    if matches!(start, Start::Request) {
         let mut text = Vec::new();
         while !text.ends_with(b"}") || !is_whole(&text) {
             assert!(stream.read_buf(&mut text).await.expect("a response") > 0, "closed too early");

@@ -23,13 +23,13 @@ const CONNECTIONS_MAX: usize = 2_048;
 /// How long a connection may be idle, and how long the head of a request may take to arrive. The dashboard asks every few
 /// seconds, so its connection stays open.
 const HEAD_MAX: Duration = Duration::from_secs(30);
-/// How long the body of a request may take to arrive. It has 64 KiB at most.
+/// How long the body of a request may take to arrive. It has 64 KiB at most, before sign-in 1 KiB.
 const BODY_MAX: Duration = Duration::from_secs(30);
 /// How long a client may leave a response unread while it waits to be written.
 const UNREAD_MAX: Duration = Duration::from_secs(30);
-/// The largest head of a request, bytes; also what is read from a connection, or written to it, at a time. Browsers send
-/// the cookies of every program on `localhost` along.
-const HEAD_BYTES_MAX: usize = 32 * 1024;
+/// The largest head of a request, bytes, as in Node.js; also what is read from a connection, or written to it, at a time.
+/// Browsers send the cookies of every program on `localhost` along.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// The wait after the process has run out of file handles.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 

@@ -3,6 +3,7 @@
 use super::Api;
 use super::layers::authorise;
 use super::params::{self, Query};
+use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::middleware;
@@ -14,6 +15,10 @@ async fn no_handler() {}
 
 /// The media type of every response but files.
 pub(super) const JSON: &[&str] = &["application/json"];
+
+/// The largest request body where the endpoint names no other, bytes. Requests hold only texts and options that people
+/// enter.
+const BODY_BYTES_MAX: usize = 64 * 1024;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
@@ -36,6 +41,8 @@ pub struct Endpoint {
     pub request: Option<SchemaOf>,
     /// The schema of the response.
     pub response: SchemaOf,
+    /// The largest request body, bytes.
+    pub body_bytes_max: usize,
     /// The media types of the response.
     pub media_types: &'static [&'static str],
     route: MethodRouter<Api>,
@@ -57,6 +64,7 @@ impl Endpoint {
             query: &[],
             request: None,
             response: |generator| generator.subschema_for::<G>(),
+            body_bytes_max: BODY_BYTES_MAX,
             media_types: JSON,
             route: on(MethodFilter::GET, handler),
         }
@@ -83,6 +91,7 @@ impl Endpoint {
             query: &[],
             request: Some(|generator| generator.subschema_for::<A>()),
             response: |generator| generator.subschema_for::<G>(),
+            body_bytes_max: BODY_BYTES_MAX,
             media_types: JSON,
             route: on(MethodFilter::POST, handler),
         }
@@ -109,6 +118,12 @@ impl Endpoint {
         Self { permission: None, ..self }
     }
 
+    /// Sets the largest request body, bytes. What anybody may send without a session should be small: each connection may
+    /// hold as much for as long as a body may take to arrive.
+    pub fn with_body_bytes_max(self, body_bytes_max: usize) -> Self {
+        Self { body_bytes_max, ..self }
+    }
+
     /// Marks the endpoint as deprecated in the OpenAPI document.
     pub fn deprecated(self) -> Self {
         Self { deprecated: true, ..self }
@@ -123,6 +138,7 @@ impl Endpoint {
     /// reachable without them. The permission comes first: others learn nothing about parameters.
     pub(super) fn guarded(&self, api: &Api) -> MethodRouter<Api> {
         let route = self.route.clone().route_layer(middleware::from_fn_with_state(self.query, params::check));
+        let route = route.route_layer(DefaultBodyLimit::max(self.body_bytes_max));
         match self.permission {
             Some(permission) => {
                 let guard = middleware::from_fn_with_state((api.clone(), permission), authorise);

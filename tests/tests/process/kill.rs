@@ -279,6 +279,9 @@ async fn every_role_is_enforced() {
     }
     let again = json!({ "code": demo.link(Role::Viewer).rsplit_once('#').expect("a code").1 });
     assert_eq!(anonymous.try_post("/session", again).await.status, StatusCode::UNAUTHORIZED, "a link works once");
+    // Each connection may hold what it sends here, before anybody has signed in.
+    let large = json!({ "code": "x".repeat(1_100) });
+    assert_eq!(anonymous.try_post("/session", large).await.status, StatusCode::PAYLOAD_TOO_LARGE);
 }
 
 #[tokio::test]
