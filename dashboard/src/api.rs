@@ -10,6 +10,7 @@ pub use http::{Answer, Seen};
 
 use crate::json;
 use dashboard_model::route::encode;
+use domain::facet::Facets;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::LetterStateKind;
@@ -83,6 +84,13 @@ pub async fn letters(
         ("cursor", cursor),
     ]);
     get(&format!("{}{query}", path(&["groups", id.as_str(), "letters"])), &seen).await
+}
+
+/// Returns what the letters of a group share.
+pub async fn facets(id: GroupId) -> Done<Facets> {
+    let answer = get(&path(&["groups", id.as_str(), "facets"]), &Seen::default()).await?;
+    // Without an `ETag` the server never answers 304.
+    Ok(answer.into_new().unwrap_or_default())
 }
 
 /// Returns one letter.

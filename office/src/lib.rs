@@ -23,6 +23,7 @@ mod commit;
 pub mod consumers;
 pub mod error;
 pub mod event;
+mod facets;
 pub mod gate;
 mod groups;
 pub mod guard;

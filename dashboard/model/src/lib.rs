@@ -4,6 +4,7 @@
 //! [`pause`] describe a replay; [`gate`] checks an approval; [`words`], [`money`] and [`when`] turn values into text.
 
 pub mod code;
+pub mod facets;
 pub mod filter;
 pub mod gate;
 pub mod json;

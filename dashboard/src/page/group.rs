@@ -2,6 +2,7 @@
 
 mod actions;
 mod current;
+mod facets;
 mod failure;
 mod filter;
 mod fix;

@@ -10,6 +10,7 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, State};
 use domain::audit::Act;
+use domain::facet::Facets;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId};
 use domain::letter::LetterStateKind;
@@ -60,6 +61,19 @@ pub(super) async fn of_group(
     let letters = letters::list(store, &group, query.state, &filter, page.cursor().as_ref(), limit).await?;
     let next = next_of(&letters);
     Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::new).collect(), next }))
+}
+
+/// The values that letters share are parts of their payloads, so seeing them is audited like seeing one of these.
+pub(super) async fn facets(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Extension(views): Extension<Arc<Views>>,
+    Path(id): Path<GroupId>,
+) -> Result<Json<Facets>, ApiError> {
+    let found = crate::facets::of_group(&*api.office.store, &id).await?;
+    let view = View { act: Act::PayloadViewed, group: &id, replay: None, detail: "What the letters share".into() };
+    views.record(&api, &caller, view).await?;
+    Ok(Json(found))
 }
 
 pub(super) async fn show(

@@ -6,6 +6,7 @@ use super::params::{Form, Query};
 use super::{audit, export, groups, letters, replays, transforms};
 use crate::port::Listed;
 use domain::deployment::Deployment;
+use domain::facet::Facets;
 use domain::letter::LetterStateKind;
 use domain::limits::{FILTER_CHARS_MAX, PAGE_MAX, TIME_MS_MAX, WAVES_MAX};
 use domain::replay::OutcomeKind;
@@ -96,6 +97,11 @@ fn reading() -> Vec<Endpoint> {
         Endpoint::get::<GroupDetail, _>("/groups/{group}", "A group with its gate, plan and replay", groups::show),
         Endpoint::get::<LettersPage, _>("/groups/{group}/letters", "The letters of a group", letters::of_group)
             .with_query(LETTERS),
+        Endpoint::get::<Facets, _>(
+            "/groups/{group}/facets",
+            "What the letters of a group share, and letters of other groups do not, from samples of both",
+            letters::facets,
+        ),
         Endpoint::get::<AuditPage, _>(
             "/groups/{group}/audit",
             "The audit log of a group, newest first",

@@ -7,6 +7,7 @@ mod crashes;
 mod deadline;
 mod events;
 mod evidence;
+mod facets;
 mod filtered;
 mod forged;
 mod forgotten;

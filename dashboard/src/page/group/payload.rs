@@ -1,6 +1,7 @@
 //! One letter: its body as a tree or raw, its attributes, and its failures.
 
 use super::current::CurrentGroup;
+use super::facets::Shared;
 use super::failure::FailureText;
 use super::filter::FilterLine;
 use crate::api;
@@ -33,6 +34,7 @@ pub(super) fn PayloadTab(
 ) -> impl IntoView {
     let suggestions = RwSignal::new(Suggestions::default());
     view! {
+        <Shared current />
         <FilterLine filter suggestions />
         {part(move || view! { <Picks current route filter=filter.get() suggestions /> })}
     }
