@@ -72,12 +72,6 @@ const ARGUED: &[(&[&str], &str, &str, &str)] = &[
         "`aws::consumers`: signed without the SDK, so no setting leads it to the proxy",
     ),
     (&["Sweep"], "lambda:GetFunctionConfiguration", "consumer", "as above"),
-    (
-        &["Replay"],
-        "cloudwatch:GetMetricData",
-        "any",
-        "a busy main queue: the age of its oldest message shows whether it let go of letters",
-    ),
     (&["Intake"], "kms:Decrypt", "key", "SQS decrypts for who receives from an encrypted queue"),
     (&["Replay"], "kms:Decrypt", "key", "SQS decrypts the data key for who sends to an encrypted queue"),
     (&["Replay"], "kms:GenerateDataKey", "key", "SQS makes the data key for who sends to an encrypted queue"),
