@@ -26,6 +26,9 @@ pub struct Replay {
     last_sent_at: Option<Timestamp>,
     #[serde(default)]
     backlog: Option<Backlog>,
+    /// Whether a process whose clock was behind the replay's own times has sent letters or restarted the waits.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    clock_doubted: bool,
     resumed: Option<Resumed>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     transform: Option<TransformRef>,
@@ -52,6 +55,7 @@ impl Plan {
             paced_until: None,
             last_sent_at: None,
             backlog: None,
+            clock_doubted: false,
             resumed: None,
             state: ReplayState::Running { wave: 0, phase: Phase::Sending },
         })
@@ -250,13 +254,25 @@ impl Replay {
             // Written before the send, so that a crash cannot end a window too early.
             last_sent_at: Some(now),
             backlog: None,
+            clock_doubted: self.doubts(now),
             ..self.clone()
         }
     }
 
+    /// Whether a clock was ever behind the times that other processes wrote. Which of them was wrong cannot be known.
+    fn doubts(&self, now: Timestamp) -> bool {
+        let measured_at = self.backlog.map(|backlog| backlog.seen_at);
+        let written = [Some(self.approval.at), self.last_sent_at, measured_at];
+        self.clock_doubted || written.into_iter().flatten().any(|at| at > now.plus(CLOCK_SKEW_MAX))
+    }
+
     /// Returns the replay with a new measurement of the main queue's backlog, with the next version. What the earlier
-    /// measurements since the last send have shown is kept.
+    /// measurements since the last send have shown is kept. The age of the oldest message is compared with times of
+    /// sends, so once a clock was in doubt only an empty queue shows that the letters have left it.
     pub fn saw(&self, measured: Backlog) -> Self {
+        let is_empty = (measured.visible_count, measured.in_flight_count) == (0, 0);
+        let cleared_before = measured.cleared_before.filter(|_| is_empty || !self.clock_doubted);
+        let measured = Backlog { cleared_before, ..measured };
         let before = self.backlog;
         let seen_at = measured.seen_at;
         let sent_at = self.last_sent_at.unwrap_or(seen_at);
@@ -300,7 +316,7 @@ impl Replay {
         };
         let last_sent_at = self.last_sent_at.map(|at| at.min(now));
         // A measurement belongs to the time of the last send.
-        Self { last_sent_at, backlog: None, ..self.moved(state) }
+        Self { last_sent_at, backlog: None, clock_doubted: true, ..self.moved(state) }
     }
 
     /// Returns the replay without the lease of an executor that sent nothing, with the next version. Windows end when
@@ -311,7 +327,8 @@ impl Replay {
 
     /// Returns the replay without its lease, with the next version.
     pub fn released(&self, now: Timestamp) -> Self {
-        Self { version: self.version + 1, lease: None, last_sent_at: Some(now), ..self.clone() }
+        let clock_doubted = self.doubts(now);
+        Self { version: self.version + 1, lease: None, last_sent_at: Some(now), clock_doubted, ..self.clone() }
     }
 
     /// Returns how long a letter sent now is observed, if it does not wait in the main queue's backlog.

@@ -93,6 +93,29 @@ fn a_letter_is_delivered_in_doubt_or_in_flight_by_the_time_of_its_send() {
 }
 
 #[test]
+fn once_a_clock_was_in_doubt_only_an_empty_queue_shows_that_letters_have_left_it() {
+    let in_flight = ledger(&["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"]);
+    let busy = [(3, 3, 8, None), (11, 3, 8, Some(5))];
+    // (when the executor's clock was as it sent, whether the age of the oldest message is evidence)
+    for (sent_at, counts) in [(0, true), (-59, true), (-61, false), (-3_000, false)] {
+        let sent = replay(running(0, Phase::Sending)).held_by("two", 2, at(sent_at)).released(at(sent_at));
+        let sent = stored(&sent, |record| {
+            record.extend(serde_json::to_value(observing(0)).unwrap().as_object().unwrap().clone());
+        });
+        let step = next_step(&looked(&sent, &busy), &in_flight, at(14), 0);
+        assert_eq!(matches!(step, Step::Settle(_)), counts, "sent at {sent_at}: {step:?}");
+        // What is sent later by a right clock changes nothing: the earlier letters may be there still.
+        let later = sent.held_by("one", 1, at(1)).released(at(1));
+        let step = next_step(&looked(&later, &busy), &in_flight, at(14), 0);
+        assert_eq!(matches!(step, Step::Settle(_)), counts, "then at 1: {step:?}");
+        let empty = looked(&sent, &[(3, 0, 0, None), (11, 0, 0, None)]);
+        assert!(matches!(next_step(&empty, &in_flight, at(14), 0), Step::Settle(_)), "sent at {sent_at}");
+    }
+    let restarted = replay(observing(0)).restarted_waits(at(0));
+    assert_eq!(next_step(&looked(&restarted, &busy), &in_flight, at(14), 0), Step::LookAtQueue);
+}
+
+#[test]
 fn a_clock_that_goes_back_freezes_nothing() {
     let in_flight = ledger(&["0/0/2/0/0", "8/0/0/0/0", "16/0/0/0/0"]);
     let ahead = looked(&replay(observing(0)), &[EARLY]);

@@ -78,8 +78,8 @@ impl Observed {
         let ReplayState::Running { phase: Phase::Sending | Phase::BetweenWaves { .. }, .. } = after.state() else {
             return;
         };
-        // Releasing the lease at the end of a run decides nothing.
-        if before.lease().is_some() && after.lease().is_none() {
+        // Releasing the lease at the end of a run decides nothing, and neither does a new chain of steps.
+        if (before.lease().is_some() && after.lease().is_none()) || *after == before.in_new_chain() {
             return;
         }
         let (id, plan) = (after.id(), &after.plan());
