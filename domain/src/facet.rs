@@ -26,7 +26,7 @@ const LETTERS_MIN: u32 = 2;
 /// What share of the group's letters a facet covers at least, in permille.
 const INSIDE_MIN: u32 = 800;
 /// By how much the estimated shares inside and outside differ at least, in permille. At a half
-/// two letters against two others are enough, and a value that half of the others have is never told.
+/// two letters against two others are enough, and a value that half of the others have is never a facet.
 const DIFFERENCE_MIN: u32 = 500;
 
 /// Where a letter carries a field.

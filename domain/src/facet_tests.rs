@@ -1,3 +1,5 @@
+//! What is a facet and what is not: tables, bounds, and counts that add up.
+
 use super::*;
 use crate::message::{Attribute, Content, DeadMessage, SystemAttributes};
 use crate::policy::Policy;
@@ -37,21 +39,21 @@ fn noted(found: &Facets) -> Vec<String> {
 }
 
 #[test]
-fn a_value_that_others_do_not_have_is_told() {
+fn a_value_that_others_do_not_have_is_a_facet() {
     let inside = letters((0..40).map(|n| format!(r#"{{"order":{n},"product_id":999,"currency":"EUR"}}"#)));
     let outside = letters((0..60).map(|n| format!(r#"{{"order":{n},"product_id":{n},"currency":"EUR"}}"#)));
     assert_eq!(noted(&facets(&inside, &outside)), ["product_id = 999: 40/40 0/60"]);
 }
 
 #[test]
-fn a_field_that_is_missing_is_told() {
+fn a_field_that_is_missing_is_a_facet() {
     let inside = letters((0..20).map(|n| format!(r#"{{"order":{n}}}"#)));
     let outside = letters((0..20).map(|n| format!(r#"{{"order":{n},"price":{{"amount":{n}.5,"currency":"EUR"}}}}"#)));
     assert_eq!(noted(&facets(&inside, &outside)), ["price is missing: 20/20 0/20"], "and not each field below it");
 }
 
 #[test]
-fn a_field_that_others_lack_is_told() {
+fn a_field_that_others_lack_is_a_facet() {
     let inside = letters((0..20).map(|n| format!(r#"{{"order":{n},"gift":{{"card":"g-{n}"}}}}"#)));
     let outside = letters((0..20).map(|n| format!(r#"{{"order":{n}}}"#)));
     assert_eq!(noted(&facets(&inside, &outside)), ["gift is there: 20/20 0/20"]);
@@ -71,9 +73,9 @@ fn attributes_elements_of_arrays_and_inner_json_count() {
 }
 
 #[test]
-fn the_least_that_is_told() {
-    // (letters of the group, of these with the value, other letters, of these with the value, whether it is told)
-    for (letters_count, with, others_count, others_with, is_told) in [
+fn the_least_that_is_a_facet() {
+    // (letters of the group, of these with the value, other letters, of these with the value, whether it is a facet)
+    for (letters_count, with, others_count, others_with, is_facet) in [
         (40, 40, 40, 0, true),
         (40, 32, 40, 0, true),
         (40, 31, 40, 0, false),
@@ -92,7 +94,7 @@ fn the_least_that_is_told() {
         let found = facets(&of(letters_count, with), &of(others_count, others_with));
         let row = (letters_count, with, others_count, others_with);
         let is_there = found.facets.iter().any(|facet| facet.kind == FacetKind::Value("7".into()));
-        assert_eq!(is_there, is_told, "{row:?}: {:?}", noted(&found));
+        assert_eq!(is_there, is_facet, "{row:?}: {:?}", noted(&found));
     }
 }
 
@@ -100,7 +102,8 @@ fn the_least_that_is_told() {
 fn the_offices_own_attributes_and_long_texts_are_left_out() {
     let text = "x".repeat(101);
     let body = format!(r#"{{"text":"{text}"}}"#);
-    let inside: Vec<_> = (0..20).map(|n| letter(n, &body, &[("dlo.failure", "{}"), ("dlo.replay", "1.a.b.1")])).collect();
+    let inside: Vec<_> =
+        (0..20).map(|n| letter(n, &body, &[("dlo.failure", "{}"), ("dlo.replay", "1.a.b.1")])).collect();
     let outside = letters((0..20).map(|_| r#"{"text":"short"}"#.to_string()));
     assert_eq!(noted(&facets(&inside, &outside)), Vec::<String>::new());
 }
