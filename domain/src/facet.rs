@@ -21,6 +21,8 @@ use serde::{Deserialize, Serialize};
 pub const FACET_LETTERS_MAX: usize = 200;
 /// The most facets in one answer. Further ones are usually the same fact in other fields.
 pub const FACETS_MAX: usize = 8;
+/// The most fields that are listed as there, and the most as missing: letters of another kind differ in all.
+const FIELDS_MAX: usize = 3;
 /// The least letters of the group that can share something.
 const LETTERS_MIN: u32 = 2;
 /// What share of the group's letters a facet covers at least, in permille.
@@ -106,7 +108,10 @@ pub fn facets(inside: &[Letter], outside: &[Letter]) -> Facets {
     });
     let mut facets: Vec<Facet> = Vec::new();
     for facet in found {
-        if facets.len() < FACETS_MAX && !facets.iter().any(|parent| parent.implies(&facet)) {
+        let is_value = matches!(facet.kind, FacetKind::Value(_));
+        let of_kind = facets.iter().filter(|other| other.kind == facet.kind).count();
+        let has_room = facets.len() < FACETS_MAX && (is_value || of_kind < FIELDS_MAX);
+        if has_room && !facets.iter().any(|parent| parent.implies(&facet)) {
             facets.push(facet);
         }
     }

@@ -60,6 +60,15 @@ fn a_field_that_others_lack_is_a_facet() {
 }
 
 #[test]
+fn letters_of_another_kind_do_not_fill_the_list_with_missing_fields() {
+    let inside = letters((0..20).map(|n| format!(r#"{{"ping":{n}}}"#)));
+    let outside = letters((0..20).map(|n| format!(r#"{{"a":{n},"b":{n},"c":{n},"d":{n},"e":{n}}}"#)));
+    let fields = ["a is missing", "b is missing", "c is missing"].map(|fact| format!("{fact}: 20/20 0/20"));
+    let there = ["ping is there: 20/20 0/20".to_string()];
+    assert_eq!(noted(&facets(&inside, &outside)), [&fields[..], &there[..]].concat());
+}
+
+#[test]
 fn attributes_elements_of_arrays_and_inner_json_count() {
     let body = |n: usize, sku: &str| format!(r#"{{"items":[{{"sku":"a-{n}"}},{{"sku":"{sku}"}}]}}"#);
     let inner = |n: usize, region: &str| format!(r#"{{"Message":"{{\"region\":\"{region}\",\"n\":{n}}}"}}"#);
