@@ -232,7 +232,7 @@ async fn start_orders(
 ) -> Result<orders::OrdersHandle, DemoError> {
     let state_file = config.folder.join("orders.json");
     let settings = OrdersConfig::new(queues.main.clone(), queues.dlq.clone(), state_file);
-    let (office, runtime) = (office.clone(), tokio::runtime::Handle::current());
+    let (clock, office, runtime) = (office.clock.clone(), office.clone(), tokio::runtime::Handle::current());
     let on_deploy = move |deployment: Deployment| {
         let office = office.clone();
         // Reports the deployment as a CI pipeline would.
@@ -250,6 +250,8 @@ async fn start_orders(
     };
     let settings = OrdersConfig {
         on_deploy: Arc::new(on_deploy),
+        // One clock for the machine: where the system's is set back, the office's is held.
+        now: clock,
         orders_per_s: config.orders_per_s,
         receipts: Some(queues.receipts.clone()),
         ..settings

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// How long a second office on a folder may take to refuse.
 const REFUSE_MAX: Duration = Duration::from_secs(20);
 /// The jump of the clock, seconds, either way.
-const JUMP_S: i64 = 2 * 60 * 60;
+pub const JUMP_S: i64 = 2 * 60 * 60;
 
 /// What is done to the office in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

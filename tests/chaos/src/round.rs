@@ -1,7 +1,7 @@
 //! One round: orders fail and become letters, a fix is deployed, a replay sends them back, and faults hit both halves.
 
 use crate::evidence;
-use crate::fault::Fault;
+use crate::fault::{Fault, JUMP_S};
 use crate::office::{Client, Office, Person, Program};
 use crate::oracle::{self, Store, Violation};
 use crate::witness::{self, Number, Placed};
@@ -10,13 +10,15 @@ use harness::samples::Chance;
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The deadline for all letters of a round to be delivered. Each kill may leave a lease of half a minute, and the gate
 /// waits for 10 quiet seconds.
 const ROUND_MAX: Duration = Duration::from_secs(240);
 const TICK: Duration = Duration::from_millis(250);
 const BURSTS: usize = 3;
+/// What the office says of a plan that no letter can be part of.
+const NO_LETTER: &str = "no letter of this group can be replayed now";
 
 /// An office on a folder of its own, and what is known of it.
 pub struct Lane {
@@ -213,6 +215,7 @@ struct Seen {
 /// Looks at every group and does the next thing that a person would do.
 async fn advance(client: &Client) -> Result<Seen> {
     let mut seen = Seen { is_done: true, sent: 0, groups: json!([]) };
+    let mut is_done = true;
     for group in client.get("/groups").await?["groups"].as_array().into_iter().flatten() {
         let id = group["id"].as_str().context("a group's id")?;
         let detail = client.get(&format!("/groups/{id}")).await?;
@@ -222,7 +225,6 @@ async fn advance(client: &Client) -> Result<Seen> {
         if waiting + in_replay == 0 {
             continue;
         }
-        seen.is_done = false;
         if let Some(groups) = seen.groups.as_array_mut() {
             groups.push(json!({ "group": id, "state": state, "waiting": waiting, "in_replay": in_replay, "gate": detail["gate"] }));
         }
@@ -232,9 +234,20 @@ async fn advance(client: &Client) -> Result<Seen> {
                 ["in_flight", "delivered", "returned"].iter().filter_map(|name| total[name].as_u64()).sum::<u64>();
         }
         // What is refused now is tried again with the next look.
-        let _ = act(client, id, state, &detail).await;
+        let done = act(client, id, state, &detail).await;
+        let none_can_be_sent = done.is_err_and(|error| format!("{error:#}").contains(NO_LETTER));
+        is_done &= none_can_be_sent && in_replay == 0 && are_expired(client, id).await?;
     }
-    Ok(seen)
+    Ok(Seen { is_done, ..seen })
+}
+
+/// Whether all waiting letters of a group are past their deadlines for a clock that may have jumped forward. No plan takes
+/// them, so nothing is left to do.
+async fn are_expired(client: &Client, id: &str) -> Result<bool> {
+    let latest = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() as i64 + JUMP_S;
+    let letters = client.all(&format!("/groups/{id}/letters?state=waiting"), "letters").await?;
+    let deadline = |letter: &Value| letter["impact"]["deadline"].as_i64();
+    Ok(letters.iter().all(|letter| deadline(letter).is_some_and(|at| at / 1_000 < latest)))
 }
 
 async fn act(client: &Client, id: &str, state: &str, detail: &Value) -> Result<()> {
