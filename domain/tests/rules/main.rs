@@ -4,6 +4,7 @@ mod causes;
 mod claims;
 mod classification;
 mod corpus;
+mod doctor;
 mod envelopes;
 mod forgery;
 mod gate_conditions;

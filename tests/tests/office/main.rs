@@ -5,6 +5,7 @@ mod by_rule;
 mod consumer;
 mod crashes;
 mod deadline;
+mod doctor;
 mod events;
 mod evidence;
 mod facets;
