@@ -44,3 +44,4 @@ pub mod tagged;
 pub mod text;
 pub mod time;
 pub mod transform;
+pub mod watch;

@@ -40,3 +40,4 @@ pub mod port;
 pub mod replay;
 mod reports;
 pub mod sweep;
+mod watch;

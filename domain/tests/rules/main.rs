@@ -22,3 +22,4 @@ mod sign_in;
 mod stored_names;
 mod team_envelopes;
 mod unwrapping;
+mod watch;

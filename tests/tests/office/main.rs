@@ -1,5 +1,6 @@
 //! Tests of the office over the embedded store and queues, under a test's clock. Each file tests one feature.
 
+mod alarms;
 mod api;
 mod by_rule;
 mod consumer;
