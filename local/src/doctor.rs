@@ -76,3 +76,45 @@ pub fn report(checkups: &[Checkup]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::doctor::{Check, Finding, Unchecked};
+
+    #[test]
+    fn the_report_names_each_queue_its_findings_and_what_was_not_checked() {
+        let unchecked = |check, reason: &str| Unchecked { check, reason: reason.into() };
+        let ill = Checkup {
+            queue: "arn:aws:sqs:eu-west-1:111122223333:orders".into(),
+            dlq: None,
+            findings: vec![Finding {
+                check: Check::DeadLetterQueue,
+                level: Severity::Critical,
+                problem: "orders has no dead-letter queue.".into(),
+                remedy: "Create one.".into(),
+            }],
+            unchecked: vec![
+                unchecked(Check::Visibility, "Lambda did not answer."),
+                unchecked(Check::Consumer, "Lambda did not answer."),
+                unchecked(Check::Reasons, "Letters were not read."),
+            ],
+        };
+        let well = Checkup {
+            queue: "arn:aws:sqs:eu-west-1:111122223333:refunds".into(),
+            dlq: Some("arn:aws:sqs:eu-west-1:111122223333:refunds-dlq".into()),
+            findings: Vec::new(),
+            unchecked: Vec::new(),
+        };
+        let expected = "\
+orders -> no dead-letter queue
+  CRITICAL: orders has no dead-letter queue.
+    Create one.
+  Not checked: Lambda did not answer.
+  Not checked: Letters were not read.
+refunds -> refunds-dlq
+  Nothing is wrong.
+";
+        assert_eq!(report(&[ill, well]), expected);
+    }
+}
