@@ -7,7 +7,8 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 /// The reason for an alert.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AlertKind {
     /// A new group: a cause that was not seen before.
@@ -17,12 +18,53 @@ pub enum AlertKind {
     Regression,
     /// The office paused a replay.
     ReplayPaused,
+    /// A replay finished: each of its letters has an outcome.
+    ReplayFinished,
+    /// A group has many open letters, or a critical one has new letters.
+    GroupGrowing,
+    /// The oldest open letter of a group has waited for long.
+    GroupWaiting,
+    /// The open letters of a group hold much money.
+    MoneyAtRisk,
+    /// An open letter reaches its deadline soon.
+    LossNear,
     /// The office's clock jumped.
     ClockJumped,
 }
 
+impl AlertKind {
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::NewGroup,
+        Self::Regression,
+        Self::ReplayPaused,
+        Self::ReplayFinished,
+        Self::GroupGrowing,
+        Self::GroupWaiting,
+        Self::MoneyAtRisk,
+        Self::LossNear,
+        Self::ClockJumped,
+    ];
+
+    /// Returns the kind in words. Also the `detail-type` of its event, which rules match: it never changes.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::NewGroup => "New group",
+            Self::Regression => "Regression",
+            Self::ReplayPaused => "Replay paused",
+            Self::ReplayFinished => "Replay finished",
+            Self::GroupGrowing => "Group growing",
+            Self::GroupWaiting => "Group waiting",
+            Self::MoneyAtRisk => "Money at risk",
+            Self::LossNear => "Loss near",
+            Self::ClockJumped => "Clock jumped",
+        }
+    }
+}
+
 /// One alert.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Alert {
     /// The reason.
     pub kind: AlertKind,
@@ -39,4 +81,29 @@ pub struct Alert {
     pub title: String,
     /// What to do, in one sentence.
     pub advice: String,
+}
+
+/// The version of [`AlertEvent`]. It rises if a member is removed or changes its meaning; a new member or a new kind does
+/// not change it.
+pub const EVENT_VERSION: u8 = 1;
+
+/// An alert as an event: the `detail` of an EventBridge event with the source `dead-letter-office`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AlertEvent {
+    /// The format's version, 1.
+    pub v: u8,
+    /// The alert.
+    #[serde(flatten)]
+    pub alert: Alert,
+    /// The URL of the group in the dashboard, or of the dashboard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+impl AlertEvent {
+    /// Creates the event of an alert.
+    pub fn new(alert: Alert, url: Option<String>) -> Self {
+        Self { v: EVENT_VERSION, alert, url }
+    }
 }

@@ -34,8 +34,8 @@ pub struct Attached {
     pub consumers: Vec<AttachedConsumer>,
 }
 
-/// A consumer that the platform runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A consumer that the platform runs. What the platform did not tell is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachedConsumer {
     /// The service's name, equal to the name in its deployments.
     pub service: String,
@@ -46,6 +46,18 @@ pub struct AttachedConsumer {
     pub enabled: bool,
     /// The platform's word for that state.
     pub state: String,
+    /// The function's timeout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Span>,
+    /// The most messages that it gets at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_size: Option<u32>,
+    /// Whether the platform heeds the list of failed messages that it returns (`ReportBatchItemFailures`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reports_failures: Option<bool>,
+    /// Whether the platform deletes messages that match none of its filters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filters: Option<bool>,
 }
 
 /// A check older than this is ignored: the checker, which runs every minute, has failed.
@@ -99,6 +111,7 @@ mod tests {
             function: None,
             enabled: state == "Enabled",
             state: state.into(),
+            ..AttachedConsumer::default()
         };
         let at = Timestamp::from_ms(0);
         for (states, minutes, off) in [
@@ -134,6 +147,7 @@ mod tests {
             function: function.map(Into::into),
             enabled: true,
             state: "Enabled".into(),
+            ..AttachedConsumer::default()
         };
         let (now, late) = (Timestamp::from_ms(0), Timestamp::from_ms(31 * 60_000));
         // The attached functions, the sender, when it is asked, the answer.

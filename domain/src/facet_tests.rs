@@ -3,7 +3,7 @@
 use super::*;
 use crate::message::{Attribute, Content, DeadMessage, SystemAttributes};
 use crate::policy::Policy;
-use crate::time::{Span, Timestamp};
+use crate::time::Timestamp;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
@@ -18,7 +18,7 @@ fn letter(number: usize, body: &str, attributes: &[(&str, &str)]) -> Letter {
         system: SystemAttributes::default(),
     };
     let reading = crate::read::read(&message, &Policy::default());
-    Letter::first(&message, reading, Span::from_days(14), Timestamp::from_ms(1_800_000_000_000))
+    Letter::first(&message, reading, None, Timestamp::from_ms(1_800_000_000_000))
 }
 
 fn letters(bodies: impl IntoIterator<Item = String>) -> Vec<Letter> {

@@ -12,6 +12,7 @@ use crate::money::Purse;
 use crate::read::Skeleton;
 use crate::reading::{Classification, Failure, Reading, Reported};
 use crate::time::Timestamp;
+use crate::watch::Notified;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -168,6 +169,9 @@ pub struct Variant {
     /// What merging compares of its fingerprint; `None` if frames or the body decide the fingerprint alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skeleton: Option<Skeleton>,
+    /// What alerts have announced about the group while letters of it wait.
+    #[serde(default, skip_serializing_if = "Notified::is_empty")]
+    pub notified: Notified,
     /// Its place among merged variants.
     #[serde(default, alias = "kin", skip_serializing_if = "MergeState::is_empty")]
     pub merge: MergeState,
@@ -199,6 +203,7 @@ impl Variant {
             first_died_at: letter.died_at,
             note: None,
             skeleton: crate::read::skeleton(&reading.diagnosis.failure, reading.main_queue.as_ref()),
+            notified: Notified::default(),
             merge: MergeState::default(),
             state: GroupState::Open,
         }

@@ -40,13 +40,24 @@ pub struct Impact {
     pub guessed: bool,
 }
 
-/// Returns when a letter will be lost: at its own deadline or at the end of the queue's retention, whichever is first.
+/// How a store that needs a number writes that a letter is never lost.
+pub const NEVER: Timestamp = Timestamp::from_ms(i64::MAX);
+
+/// Returns when a letter will be lost: at its own deadline, or when its queue no longer keeps it, whichever is first.
+/// `None` if nothing loses it.
+///
+/// `retained_until` is [`retained_until`] for a letter that is only in its queue, and `None` for one in custody: the office
+/// keeps it until it is delivered.
+pub fn loss_at(retained_until: Option<Timestamp>, deadline: Option<Timestamp>) -> Option<Timestamp> {
+    retained_until.into_iter().chain(deadline).min()
+}
+
+/// Returns when a dead-letter queue deletes a message that nobody takes.
 ///
 /// `enqueued_at` is the message's `SentTimestamp` **in the dead-letter queue**, and `retention` is that queue's. This
 /// is correct for every kind of queue, because only the timestamp differs: on a standard queue a redrive keeps the
 /// time of the first send; on FIFO the move sets a new time; messages that a consumer or service put there count from
 /// that put (SQS developer guide, "Using dead-letter queues").
-pub fn loss_at(enqueued_at: Timestamp, retention: Span, deadline: Option<Timestamp>) -> Timestamp {
-    let retained_until = enqueued_at.plus(retention);
-    deadline.map_or(retained_until, |deadline| deadline.min(retained_until))
+pub fn retained_until(enqueued_at: Timestamp, retention: Span) -> Timestamp {
+    enqueued_at.plus(retention)
 }

@@ -1,7 +1,7 @@
 //! A letter: one dead message in the office's custody, and each of its deaths.
 
 use crate::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
-use crate::impact::loss_at;
+use crate::impact::{loss_at, retained_until};
 use crate::message::{Content, DeadMessage};
 use crate::read::after_replays;
 use crate::reading::{Diagnosis, Reading};
@@ -146,8 +146,9 @@ pub struct Letter {
     pub diagnosis: Diagnosis,
     /// When its producer first sent it.
     pub sent_at: Timestamp,
-    /// When its queue's retention or its own deadline ends.
-    pub loss_at: Timestamp,
+    /// When its own deadline ends, or the retention of a queue from which nobody took it; `None` if nothing loses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_at: Option<Timestamp>,
     /// When its consumer last failed on it.
     pub died_at: Timestamp,
     /// When the office first took it into custody.
@@ -193,10 +194,13 @@ pub struct Death {
 }
 
 impl Letter {
-    /// Creates the letter from its first reading. `retention` is the dead-letter queue's.
-    pub fn first(message: &DeadMessage, reading: Reading, retention: Span, now: Timestamp) -> Self {
+    /// Creates the letter from its first reading. `retention` is the dead-letter queue's if the letter stays there, and
+    /// `None` if the office takes it into custody.
+    pub fn first(message: &DeadMessage, reading: Reading, retention: Option<Span>, now: Timestamp) -> Self {
         let identity_queue = reading.main_queue.as_ref().unwrap_or(&message.dlq);
         let sent_at = reading.sent_at.unwrap_or(now);
+        let enqueued_at = message.system.sent_at.unwrap_or(sent_at);
+        let retained_until = retention.map(|retention| retained_until(enqueued_at, retention));
         Self {
             id: LetterId::of(identity_queue, &reading.original_message_id),
             version: 1,
@@ -207,7 +211,7 @@ impl Letter {
             original_message_id: reading.original_message_id,
             sequence_number: message.system.sequence_number.clone(),
             content: reading.original,
-            loss_at: loss_at(message.system.sent_at.unwrap_or(sent_at), retention, reading.diagnosis.impact.deadline),
+            loss_at: loss_at(retained_until, reading.diagnosis.impact.deadline),
             diagnosis: reading.diagnosis,
             sent_at,
             // A sender's clock that runs fast must not yield a death in the future: that would keep the gate closed.

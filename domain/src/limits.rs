@@ -47,6 +47,8 @@ pub const WAVE_LETTERS_MAX: u64 = 100_000;
 pub const REPLAYS_MAX_MAX: u32 = 100;
 /// The longest wait in a policy: for quiet, between waves, or for a backlog. As long as SQS keeps a message.
 pub const POLICY_WAIT_MAX: Span = Span::from_days(14);
+/// The shortest wait between alerts that a policy may choose: sweeps run once a minute.
+pub const ALERT_WAIT_MIN: Span = Span::from_mins(1);
 /// The most receives that a redrive policy may allow (SQS developer guide, `maxReceiveCount`).
 pub const RECEIVES_MAX: u32 = 1_000;
 /// The maximum number of waits of a strategy. With one wait for each receive, more receives than that keep the last.

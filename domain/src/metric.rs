@@ -86,7 +86,7 @@ pub const TIME_TO_LOSS: Metric = Metric {
     name: "TimeToLoss",
     unit: Unit::Seconds,
     dimensions: &[],
-    meaning: "time until the first open letter reaches its deadline or its queue's retention; 0 once it has (gauge)",
+    meaning: "time until the first open letter reaches its deadline; absent if no deadline is ahead (gauge)",
 };
 /// Revenue at risk.
 pub const REVENUE_AT_RISK: Metric = Metric {

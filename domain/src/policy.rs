@@ -1,7 +1,9 @@
 //! The policy: a team's decisions. Everything has a safe default.
 
+mod alerts;
 mod bounds;
 
+pub use alerts::AlertPolicy;
 pub use bounds::PolicyError;
 mod sign_in;
 mod strategy;
@@ -52,6 +54,8 @@ pub struct Policy {
     pub groups: Vec<GroupRule>,
     /// Which plans are approved without a person. None by default.
     pub auto_approvals: Vec<AutoApproval>,
+    /// When people are alerted to letters that wait.
+    pub alerts: AlertPolicy,
     /// Who may no longer sign in, and how long a session may be idle.
     pub sign_in: SignInPolicy,
     /// The retention of dead-letter queues if it cannot be read from the queue, milliseconds. Default: 14 days, the
@@ -74,6 +78,7 @@ impl Default for Policy {
             class_rules: Vec::new(),
             groups: Vec::new(),
             auto_approvals: Vec::new(),
+            alerts: AlertPolicy::default(),
             sign_in: SignInPolicy::default(),
             retention_ms: Span::from_days(14),
             delivered_kept_ms: Some(Span::from_days(90)),

@@ -10,7 +10,7 @@ use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, si
 use aws_sigv4::sign::v4;
 use domain::deployment::AttachedConsumer;
 use domain::id::QueueArn;
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use office::consumers::{Function, logged, saw_function, saw_queue};
 use office::error::chain;
 use office::office::Office;
@@ -44,13 +44,17 @@ pub struct Lambda {
 
 /// A call to Lambda failed.
 #[derive(Debug, thiserror::Error)]
-enum CallError {
+pub enum CallError {
+    /// There is nothing to sign a call with.
     #[error("the environment names no AWS region or no credentials")]
     Unconfigured,
+    /// The credentials could not be loaded.
     #[error("the AWS credentials could not be loaded")]
     Credentials(#[source] aws_credential_types::provider::error::CredentialsError),
+    /// The request could not be signed.
     #[error("the request could not be signed")]
     Signing(#[source] Box<dyn Error + Send + Sync>),
+    /// There was no answer, or one that says no.
     #[error("Lambda did not respond, or rejected the request")]
     Response(#[source] reqwest::Error),
 }
@@ -68,6 +72,17 @@ struct Mapping {
     function_arn: String,
     #[serde(default)]
     state: String,
+    batch_size: Option<u32>,
+    #[serde(default)]
+    function_response_types: Vec<String>,
+    filter_criteria: Option<FilterCriteria>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct FilterCriteria {
+    #[serde(default)]
+    filters: Vec<serde::de::IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -77,6 +92,7 @@ struct Configuration {
     version: String,
     last_modified: Option<String>,
     code_sha256: Option<String>,
+    timeout: Option<i64>,
     environment: Option<Environment>,
 }
 
@@ -124,48 +140,54 @@ impl Lambda {
     }
 
     async fn read_queue(&self, office: &Office, queue: &QueueArn) {
-        // The colon is the only character of an ARN that a query string must escape.
-        let source = queue.as_str().replace(':', "%3A");
-        let path = format!("/2015-03-31/event-source-mappings?EventSourceArn={source}&MaxItems={MAPPINGS_MAX}");
-        let mappings = match self.get::<Mappings>(&path).await {
-            Ok(mappings) => mappings.event_source_mappings,
+        let seen = match self.attached(queue).await {
+            Ok(seen) => seen,
             Err(error) => {
                 let error = chain(&error);
                 return tracing::warn!(%queue, error, "the event source mappings of a main queue could not be read");
             }
         };
-        let mut consumers = Vec::new();
-        for mapping in mappings.into_iter().take(MAPPINGS_MAX) {
-            consumers.push(self.consumer(office, mapping).await);
+        for function in seen.iter().filter_map(|(_, function)| function.as_ref()) {
+            logged("a function's version", saw_function(office, function).await);
         }
+        let consumers = seen.into_iter().map(|(consumer, _)| consumer).collect();
         logged("the consumers of a main queue", saw_queue(office, queue, consumers).await);
     }
 
-    async fn consumer(&self, office: &Office, mapping: Mapping) -> AttachedConsumer {
-        let Mapping { function_arn, state } = mapping;
-        let (name, qualifier) = name_and_qualifier(&function_arn);
-        // A mapping keeps polling while it is being updated.
-        let enabled = matches!(state.as_str(), "Enabled" | "Updating");
-        let mut service = name.to_owned();
-        if self.reads_functions {
-            let qualifier = qualifier.map(|qualifier| format!("?Qualifier={qualifier}")).unwrap_or_default();
-            match self.get::<Configuration>(&format!("/2015-03-31/functions/{name}/configuration{qualifier}")).await {
-                Ok(configuration) => {
-                    let function = function(configuration);
-                    function.service().clone_into(&mut service);
-                    logged("a function's version", saw_function(office, &function).await);
-                }
-                Err(error) => {
-                    let error = chain(&error);
-                    tracing::warn!(
-                        function = name,
-                        error,
-                        "a function's configuration could not be read; report its deployments through the API"
-                    );
-                }
+    /// Reads which functions consume a queue, and stores nothing.
+    pub async fn consumers(&self, queue: &QueueArn) -> Result<Vec<AttachedConsumer>, CallError> {
+        Ok(self.attached(queue).await?.into_iter().map(|(consumer, _)| consumer).collect())
+    }
+
+    /// Reads the mappings of a queue, and the function behind each where its configuration could be read.
+    async fn attached(&self, queue: &QueueArn) -> Result<Vec<(AttachedConsumer, Option<Function>)>, CallError> {
+        // The colon is the only character of an ARN that a query string must escape.
+        let source = queue.as_str().replace(':', "%3A");
+        let path = format!("/2015-03-31/event-source-mappings?EventSourceArn={source}&MaxItems={MAPPINGS_MAX}");
+        let mappings = self.get::<Mappings>(&path).await?.event_source_mappings;
+        let mut attached = Vec::new();
+        for mapping in mappings.into_iter().take(MAPPINGS_MAX) {
+            let (name, qualifier) = name_and_qualifier(&mapping.function_arn);
+            let function = if self.reads_functions { self.function(name, qualifier).await } else { None };
+            attached.push((consumer(&mapping, name, function.as_ref()), function));
+        }
+        Ok(attached)
+    }
+
+    async fn function(&self, name: &str, qualifier: Option<&str>) -> Option<Function> {
+        let qualifier = qualifier.map(|qualifier| format!("?Qualifier={qualifier}")).unwrap_or_default();
+        match self.get::<Configuration>(&format!("/2015-03-31/functions/{name}/configuration{qualifier}")).await {
+            Ok(configuration) => Some(function(configuration)),
+            Err(error) => {
+                let error = chain(&error);
+                tracing::warn!(
+                    function = name,
+                    error,
+                    "a function's configuration could not be read; report its deployments through the API"
+                );
+                None
             }
         }
-        AttachedConsumer { service, function: Some(name.to_owned()), enabled, state }
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {
@@ -192,12 +214,27 @@ impl Lambda {
     }
 }
 
+fn consumer(mapping: &Mapping, name: &str, function: Option<&Function>) -> AttachedConsumer {
+    AttachedConsumer {
+        service: function.map_or(name, Function::service).to_owned(),
+        function: Some(name.to_owned()),
+        // A mapping keeps polling while it is being updated.
+        enabled: matches!(mapping.state.as_str(), "Enabled" | "Updating"),
+        state: mapping.state.clone(),
+        timeout: function.and_then(|function| function.timeout),
+        batch_size: mapping.batch_size,
+        reports_failures: Some(mapping.function_response_types.iter().any(|kind| kind == "ReportBatchItemFailures")),
+        filters: Some(mapping.filter_criteria.as_ref().is_some_and(|criteria| !criteria.filters.is_empty())),
+    }
+}
+
 fn function(configuration: Configuration) -> Function {
     Function {
         name: configuration.function_name,
         version: configuration.version,
         modified_at: configuration.last_modified.as_deref().and_then(timestamp),
         code_hash: configuration.code_sha256,
+        timeout: configuration.timeout.map(Span::from_secs),
         variables: configuration.environment.map(|environment| environment.variables).unwrap_or_default(),
     }
 }
@@ -244,14 +281,36 @@ mod tests {
     #[test]
     fn a_configuration_is_read_as_lambda_writes_it() {
         let text = r#"{"FunctionName":"orders","FunctionArn":"arn:aws:lambda:eu-west-1:1:function:orders",
-            "Version":"7","LastModified":"2026-01-15T08:00:00.000+0000","CodeSha256":"abc=","MemorySize":128,
+            "Version":"7","LastModified":"2026-01-15T08:00:00.000+0000","CodeSha256":"abc=","MemorySize":128,"Timeout":25,
             "Environment":{"Variables":{"SERVICE_VERSION":"v3"}}}"#;
         let seen = function(serde_json::from_str(text).unwrap());
         assert_eq!((seen.name.as_str(), seen.version.as_str(), seen.service()), ("orders", "7", "orders"));
+        assert_eq!(seen.timeout, Some(Span::from_secs(25)));
         assert_eq!(seen.variables["SERVICE_VERSION"], "v3");
         assert_eq!(seen.modified_at, Some(Timestamp::from_ms(1_768_464_000_000)));
         let denied = r#"{"FunctionName":"f","Version":"$LATEST","Environment":{"Error":{"ErrorCode":"AccessDenied"}}}"#;
         assert!(function(serde_json::from_str(denied).unwrap()).variables.is_empty());
         assert!(serde_json::from_str::<Mappings>("{}").unwrap().event_source_mappings.is_empty());
+    }
+
+    #[test]
+    fn a_mapping_is_read_as_lambda_writes_it() {
+        let arn = r#""FunctionArn":"arn:aws:lambda:eu-west-1:1:function:orders""#;
+        // What the mapping says, its batch, whether failures are heeded, whether filters delete messages.
+        for (more, batch, heeded, filters) in [
+            (r#","State":"Enabled","BatchSize":10"#, Some(10), false, false),
+            (r#","BatchSize":1,"FunctionResponseTypes":["ReportBatchItemFailures"]"#, Some(1), true, false),
+            (r#","FunctionResponseTypes":[],"FilterCriteria":{"Filters":[{"Pattern":"{}"}]}"#, None, false, true),
+            (r#","FilterCriteria":{}"#, None, false, false),
+        ] {
+            let mapping: Mapping = serde_json::from_str(&format!("{{{arn}{more}}}")).unwrap();
+            let seen = consumer(&mapping, "orders", None);
+            assert_eq!(
+                (seen.batch_size, seen.reports_failures, seen.filters),
+                (batch, Some(heeded), Some(filters)),
+                "{more}"
+            );
+            assert_eq!((seen.timeout, seen.enabled), (None, more.contains("Enabled")));
+        }
     }
 }

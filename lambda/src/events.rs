@@ -5,9 +5,9 @@ use aws_config::SdkConfig;
 use aws_sdk_eventbridge::Client;
 use aws_sdk_eventbridge::primitives::DateTime;
 use aws_sdk_eventbridge::types::PutEventsRequestEntry;
-use domain::alert::{Alert, AlertKind};
+use aws_sdk_eventbridge::types::builders::PutEventsRequestEntryBuilder;
+use domain::alert::{Alert, AlertEvent};
 use office::port::{Alerts, SinkError};
-use serde::Serialize;
 use std::io;
 
 /// The `source` of all events, for rules to match.
@@ -18,15 +18,6 @@ pub struct EventBridgeAlerts {
     client: Client,
     bus: String,
     dashboard: Option<String>,
-}
-
-/// The `detail` of an event: the alert, and its URL in the dashboard.
-#[derive(Serialize)]
-struct Detail<'a> {
-    #[serde(flatten)]
-    alert: &'a Alert,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
 }
 
 impl EventBridgeAlerts {
@@ -40,14 +31,7 @@ impl EventBridgeAlerts {
 impl Alerts for EventBridgeAlerts {
     async fn raise(&self, alert: &Alert) -> Result<(), SinkError> {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| SinkError { what: "an alert", source };
-        let url = self.dashboard.as_deref().map(|dashboard| super::alerts::url(dashboard, alert));
-        let detail = serde_json::to_string(&Detail { alert, url }).map_err(|error| failed(Box::new(error)))?;
-        let entry = PutEventsRequestEntry::builder()
-            .event_bus_name(&self.bus)
-            .source(SOURCE)
-            .detail_type(detail_type(alert.kind))
-            .time(DateTime::from_millis(alert.at.as_ms()))
-            .detail(detail);
+        let entry = entry(&self.bus, alert, self.dashboard.as_deref()).map_err(|error| failed(Box::new(error)))?;
         let response = self.client.put_events().entries(entry.build()).send().await;
         let response = response.map_err(|error| failed(Box::new(error)))?;
         // A rejected entry is reported in a successful response.
@@ -60,12 +44,85 @@ impl Alerts for EventBridgeAlerts {
     }
 }
 
-/// Returns the `detail-type` of an alert kind, for rules to match.
-fn detail_type(kind: AlertKind) -> &'static str {
-    match kind {
-        AlertKind::NewGroup => "New group",
-        AlertKind::Regression => "Regression",
-        AlertKind::ReplayPaused => "Replay paused",
-        AlertKind::ClockJumped => "Clock jumped",
+/// Returns the event of an alert. `docs/schema/event.json` describes its detail.
+fn entry(bus: &str, alert: &Alert, dashboard: Option<&str>) -> Result<PutEventsRequestEntryBuilder, serde_json::Error> {
+    let url = dashboard.map(|dashboard| super::alerts::url(dashboard, alert));
+    let detail = serde_json::to_string(&AlertEvent::new(alert.clone(), url))?;
+    let entry = PutEventsRequestEntry::builder().event_bus_name(bus).source(SOURCE).detail_type(alert.kind.label());
+    Ok(entry.time(DateTime::from_millis(alert.at.as_ms())).detail(detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::alert::AlertKind;
+    use domain::impact::Severity;
+    use domain::time::Timestamp;
+    use serde_json::{Value, json};
+
+    const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/schema/event.json");
+
+    fn alert(kind: AlertKind) -> Alert {
+        Alert {
+            kind,
+            level: Severity::Critical,
+            at: Timestamp::from_ms(1_700_000_000_000),
+            group: Some("3fa9".into()),
+            replay: Some("r-1".into()),
+            title: "Replay paused: \u{1F4EE}".into(),
+            advice: "Open the replay.".into(),
+        }
+    }
+
+    fn schema() -> Value {
+        serde_json::from_str(&std::fs::read_to_string(SCHEMA).unwrap_or_default()).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_schema_is_that_of_the_type() {
+        let mut schema = serde_json::to_value(schemars::schema_for!(AlertEvent)).unwrap();
+        schema["title"] = json!("Detail of an alert's event");
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(SCHEMA, serde_json::to_string_pretty(&schema).unwrap() + "\n").unwrap();
+        }
+        // Not as texts: whether keys keep their order depends on what else is built.
+        assert_eq!(self::schema(), schema, "run this test with UPDATE=1, and look at the difference");
+    }
+
+    /// Returns the values of a type of the schema that is one of several words.
+    fn words(definition: &Value) -> Vec<&str> {
+        let alternatives = definition["oneOf"].as_array().into_iter().flatten();
+        alternatives
+            .flat_map(|one| {
+                one["const"]
+                    .as_str()
+                    .into_iter()
+                    .chain(one["enum"].as_array().into_iter().flatten().filter_map(Value::as_str))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_is_put_on_the_bus_follows_the_schema() {
+        let schema = schema();
+        let required: Vec<&str> = schema["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let (kinds, levels) = (words(&schema["$defs"]["AlertKind"]), words(&schema["$defs"]["Severity"]));
+        for kind in AlertKind::ALL {
+            let whole = alert(kind);
+            let bare = Alert { group: None, replay: None, ..whole.clone() };
+            for (alert, dashboard) in [(&whole, Some("https://office.example/")), (&bare, None)] {
+                let entry = entry("bus", alert, dashboard).unwrap().build();
+                let detail: Value = serde_json::from_str(entry.detail().unwrap()).unwrap();
+                let members = detail.as_object().unwrap();
+                let unknown = members.keys().find(|name| schema["properties"].get(name).is_none());
+                assert_eq!(unknown, None, "the schema lacks a member of {detail}");
+                assert_eq!(required.iter().find(|name| !members.contains_key(**name)), None, "{detail} lacks a member");
+                assert!(kinds.contains(&detail["kind"].as_str().unwrap()), "{detail}");
+                assert!(levels.contains(&detail["level"].as_str().unwrap()), "{detail}");
+                assert_eq!((&detail["v"], entry.detail_type()), (&json!(1), Some(kind.label())));
+                let read: AlertEvent = serde_json::from_value(detail).unwrap();
+                assert_eq!(read.alert, *alert);
+            }
+        }
     }
 }

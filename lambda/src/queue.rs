@@ -39,8 +39,9 @@ impl SqsQueue {
         Self { client: Client::new(config), urls: Mutex::default(), ages: None }
     }
 
-    /// Also reads the age of a queue's oldest message from CloudWatch, for queues of the same account and region as
-    /// `own`. Needs the right `cloudwatch:GetMetricData`; without it the counts have to do.
+    /// Also asks CloudWatch, for queues of the same account and region as `own`: for the age of a queue's oldest message
+    /// (`cloudwatch:GetMetricData`; without that right the counts have to do) and for the alarms that watch it
+    /// (`cloudwatch:DescribeAlarmsForMetric`).
     pub fn with_ages(self, config: &SdkConfig, own: QueueArn) -> Self {
         Self { ages: Some(Ages::new(config, own)), ..self }
     }
@@ -179,6 +180,13 @@ impl Queue for SqsQueue {
     async fn cleared_before(&self, queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
         match &self.ages {
             Some(ages) => Ok(ages.cleared_before(queue).await),
+            None => Ok(None),
+        }
+    }
+
+    async fn alarms(&self, queue: &QueueArn) -> Result<Option<usize>, QueueError> {
+        match &self.ages {
+            Some(ages) => Ok(ages.alarms(queue).await),
             None => Ok(None),
         }
     }

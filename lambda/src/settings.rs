@@ -80,6 +80,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         clock: Arc::new(now),
         // Randomness only chooses delays, so a failing generator does no harm.
         entropy: Arc::new(|| getrandom::u64().unwrap_or_default()),
+        custody: true,
         retentions: Arc::new(Mutex::new(HashMap::new())),
         transforms: Arc::new(Transforms::with_this_executable()),
     })

@@ -12,6 +12,7 @@ use domain::money::{Currency, Decimal, Money};
 use domain::reading::{Category, Class, Classification, Confidence, Diagnosis, EnvelopeKind, Failure, Replayability};
 use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind};
 use domain::time::{Span, Timestamp};
+use domain::watch::Notified;
 use local::store::SqliteStore;
 use office::port::{CommitError, Expect, Store, Write};
 use std::error::Error;
@@ -159,7 +160,7 @@ fn letter(n: u64) -> Letter {
             trace_header: None,
         },
         sent_at,
-        loss_at: sent_at.plus(Span::from_days(14)),
+        loss_at: None,
         died_at: sent_at.plus(Span::from_secs(30)),
         kept_at: sent_at.plus(Span::from_secs(31)),
         deaths: 1,
@@ -235,6 +236,7 @@ fn variant(letter: &Letter) -> Variant {
         first_died_at: letter.died_at,
         note: None,
         skeleton: None,
+        notified: Notified::default(),
         merge: MergeState::default(),
         state: GroupState::Open,
     }

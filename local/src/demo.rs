@@ -201,6 +201,7 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
         closed_queues: Arc::new(queues.closed().into()),
         clock,
         entropy: Arc::new(machine::entropy),
+        custody: true,
         retentions: Arc::new(Mutex::new(HashMap::new())),
         transforms: Arc::new(Transforms::with_this_executable()),
     };

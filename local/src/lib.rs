@@ -10,6 +10,8 @@ pub mod classify;
 pub mod clock;
 pub mod control;
 pub mod demo;
+#[cfg(feature = "aws")]
+pub mod doctor;
 pub mod feed;
 pub mod http;
 pub mod machine;

@@ -276,6 +276,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
         closed_queues: Arc::new(closed),
         clock,
         entropy: Arc::new(machine::entropy),
+        custody: config.custody,
         retentions: Arc::new(Mutex::new(HashMap::new())),
         transforms: Arc::new(Transforms::with_this_executable()),
     };

@@ -36,6 +36,8 @@ pub struct Function {
     pub modified_at: Option<Timestamp>,
     /// The hash of its code.
     pub code_hash: Option<String>,
+    /// How long it may run.
+    pub timeout: Option<Span>,
     /// Its environment.
     pub variables: HashMap<String, String>,
 }
@@ -127,6 +129,7 @@ mod tests {
             version: version.into(),
             modified_at: Some(Timestamp::from_ms(modified_ms)),
             code_hash: Some("abcdefghijklmnopqrstuvwxyz=".into()),
+            timeout: None,
             variables: variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
         }
     }

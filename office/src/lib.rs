@@ -7,6 +7,7 @@
 //! | [`replay`] | step messages, receipts | does the next step of a replay |
 //! | [`sweep`] | the clock, each minute | gauges, watchdog, merges, approvals by rule, forgetting |
 //! | [`consumers`] | the platform's description of functions | evidence for the gate |
+//! | [`doctor`] | the API | what is wrong with the queues' settings |
 //!
 //! [`event`] hands received messages to these handlers. The Lambda functions' mains and `dlo` wire everything to real
 //! ports; [`port`] defines those.
@@ -21,6 +22,7 @@ mod audit;
 mod by_rule;
 mod commit;
 pub mod consumers;
+pub mod doctor;
 pub mod error;
 pub mod event;
 mod facets;
@@ -38,3 +40,4 @@ pub mod port;
 pub mod replay;
 mod reports;
 pub mod sweep;
+mod watch;

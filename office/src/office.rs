@@ -39,6 +39,9 @@ pub struct Office {
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// Random numbers. The simulation supplies its own.
     pub entropy: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// Whether the office takes letters off their queues, which then can no longer lose them. An office that only looks
+    /// does not.
+    pub custody: bool,
     /// The retentions that this process has read from queues. They change rarely, and only a display depends on them.
     pub retentions: Arc<Mutex<HashMap<QueueArn, Span>>>,
     /// The workers that run payload transforms.
@@ -126,9 +129,13 @@ impl Office {
         }
     }
 
-    /// Returns how long a dead-letter queue keeps messages: its own attribute, or the policy's value if the queue does
-    /// not answer.
-    pub async fn retention(&self, dlq: &QueueArn) -> Span {
+    /// Returns how long a dead-letter queue keeps letters that the office leaves there: its own attribute, or the policy's
+    /// value if the queue does not answer. `None` if the office takes them into custody.
+    pub async fn retention(&self, dlq: &QueueArn) -> Option<Span> {
+        if self.custody { None } else { Some(self.retention_of(dlq).await) }
+    }
+
+    async fn retention_of(&self, dlq: &QueueArn) -> Span {
         if let Some(span) = self.retentions.lock().ok().and_then(|known| known.get(dlq).copied()) {
             return span;
         }

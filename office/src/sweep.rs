@@ -1,5 +1,5 @@
-//! The sweep, each minute: gauges, a watchdog for replays, a second check of resolved groups, merges of fingerprints,
-//! approvals by rules of the policy, and deleting old letters.
+//! The sweep, each minute: gauges, a watchdog for replays, a second check of resolved groups, alerts about groups that
+//! wait, merges of fingerprints, approvals by rules of the policy, and deleting old letters.
 
 use crate::by_rule;
 use crate::commit::commit;
@@ -8,6 +8,7 @@ use crate::groups;
 use crate::merged;
 use crate::office::Office;
 use crate::port::{GroupFacts, Write};
+use crate::watch;
 use domain::alert::{Alert, AlertKind};
 use domain::clock::{ClockJump, ClockRecord};
 use domain::group::GroupState;
@@ -51,7 +52,7 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     loop {
         let page = office.store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX).await?;
         for facts in page.items {
-            gauges.count(&facts);
+            gauges.count(&facts, now);
             reopen_missed(office, &facts, now).await;
             groups.push(GroupFacts { group: merged::slim(facts.group), ..facts });
         }
@@ -62,11 +63,14 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     let is_fixed = |facts: &&GroupFacts| matches!(facts.group.state, GroupState::FixDeclared { .. });
     let fixed: Vec<_> = groups.iter().filter(is_fixed).map(|facts| facts.group.id.clone()).collect();
     let variants = groups.iter().map(|facts| (facts.group.id.clone(), facts.group.clone())).collect();
-    for group in merged::fold(groups).into_iter().filter(|facts| !facts.group.merge.members.is_empty()) {
-        reopen_missed(office, &group, now).await;
+    let groups = merged::fold(groups);
+    for group in groups.iter().filter(|facts| !facts.group.merge.members.is_empty()) {
+        reopen_missed(office, group, now).await;
     }
     merged::merge(office, &variants).await;
     by_rule::approve(office, &fixed).await;
+    // Last, because it writes groups: what was read of them is then no longer current.
+    watch::tell(office, &groups, now).await;
     if checked_clock(office, now).await?.may_forget(now) {
         forget(office, now).await;
     }
@@ -123,12 +127,14 @@ async fn reopen_missed(office: &Office, facts: &GroupFacts, now: Timestamp) {
 }
 
 impl Gauges {
-    fn count(&mut self, facts: &GroupFacts) {
+    fn count(&mut self, facts: &GroupFacts, now: Timestamp) {
         let open = facts.counts.open();
         self.open += open.letters;
         self.money.add_all(&open.money);
         self.oldest_sent_at = self.oldest_sent_at.into_iter().chain(facts.oldest_sent_at).min();
-        self.loss_at = self.loss_at.into_iter().chain(facts.loss_at).min();
+        // A deadline that has passed is past help, and must not hide the next one or hold an alarm for ever.
+        let ahead = facts.loss_at.filter(|loss_at| *loss_at > now);
+        self.loss_at = self.loss_at.into_iter().chain(ahead).min();
         if open.letters > 0 {
             *self.customers.entry(facts.group.severity).or_default() += facts.counts.customers;
         }

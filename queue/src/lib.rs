@@ -153,4 +153,10 @@ pub trait Queue: Send + Sync {
     async fn cleared_before(&self, _queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
         Ok(None)
     }
+
+    /// Returns the number of the platform's alarms on the queue's own metrics: messages that wait, their age, messages
+    /// received. `None` if it does not know: SQS itself has no alarms.
+    async fn alarms(&self, _queue: &QueueArn) -> Result<Option<usize>, QueueError> {
+        Ok(None)
+    }
 }

@@ -29,8 +29,8 @@ pub struct LetterRow {
     pub sent_at: Timestamp,
     /// When its consumer last failed on it.
     pub died_at: Timestamp,
-    /// When it will be lost.
-    pub loss_at: Timestamp,
+    /// When it will be lost; `None` if nothing loses it.
+    pub loss_at: Option<Timestamp>,
     /// The number of deaths.
     pub deaths: u32,
     /// The number of replays.

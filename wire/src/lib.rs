@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+mod doctor;
 mod error;
 mod gate;
 mod group;
@@ -16,6 +17,7 @@ mod request;
 mod session;
 mod transform;
 
+pub use doctor::DoctorAnswer;
 pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};
 pub use error::{ErrorBody, ErrorCode};
 pub use gate::GateView;

@@ -1,10 +1,10 @@
 //! The ranges of a policy's numbers. A policy out of range would switch a protection off, or never end a wait.
 
-use super::{Policy, StrategyRule};
+use super::{AlertPolicy, Policy, StrategyRule};
 use crate::limits::{
-    CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, PLAN_LETTERS_MAX, POLICY_WAIT_MAX,
-    RECEIVES_MAX, REPLAYS_MAX_MAX, RETENTION_MAX, RETENTION_MIN, STAGES_MAX, STOP_SHARE_PCT_MAX, VISIBILITY_S_MAX,
-    WAVE_LETTERS_MAX,
+    ALERT_WAIT_MIN, CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, PLAN_LETTERS_MAX,
+    POLICY_WAIT_MAX, RECEIVES_MAX, REPLAYS_MAX_MAX, RETENTION_MAX, RETENTION_MIN, STAGES_MAX, STOP_SHARE_PCT_MAX,
+    VISIBILITY_S_MAX, WAVE_LETTERS_MAX,
 };
 use crate::time::Span;
 use alloc::format;
@@ -58,6 +58,7 @@ impl Policy {
         ] {
             span(setting, wait, Span::ZERO, POLICY_WAIT_MAX)?;
         }
+        self.alerts.check()?;
         for (at, rule) in self.auto_approvals.iter().enumerate() {
             within(&format!("auto_approvals[{at}].letters_max"), rule.letters_max, 0, PLAN_LETTERS_MAX)?;
         }
@@ -67,6 +68,22 @@ impl Policy {
         span("retention_ms", self.retention_ms, RETENTION_MIN, RETENTION_MAX)?;
         // A value below the minimum that is kept anyway is documented, and stays allowed.
         self.delivered_kept_ms.map_or(Ok(()), |kept| span("delivered_kept_ms", kept, Span::ZERO, DELIVERED_KEPT_MAX))
+    }
+}
+
+impl AlertPolicy {
+    fn check(&self) -> Result<(), PolicyError> {
+        within("alerts.letters_from", self.letters_from, 0, PLAN_LETTERS_MAX)?;
+        within("alerts.ages_ms.length", self.ages_ms.len() as i128, 0, STAGES_MAX)?;
+        for age in &self.ages_ms {
+            span("alerts.ages_ms", *age, ALERT_WAIT_MIN, POLICY_WAIT_MAX)?;
+        }
+        for (setting, wait) in
+            [("alerts.critical_ms", Some(self.critical_ms)), ("alerts.reminder_ms", self.reminder_ms)]
+        {
+            wait.map_or(Ok(()), |wait| span(setting, wait, ALERT_WAIT_MIN, POLICY_WAIT_MAX))?;
+        }
+        span("alerts.deadline_within_ms", self.deadline_within_ms, Span::ZERO, POLICY_WAIT_MAX)
     }
 }
 
@@ -117,6 +134,15 @@ mod tests {
             (
                 r#"{"replay":{"wave_delay_ms_max":1209600001}}"#,
                 "replay.wave_delay_ms_max is 1209600001; it must be between 0 and 1209600000",
+            ),
+            (
+                r#"{"alerts":{"reminder_ms":59999}}"#,
+                "alerts.reminder_ms is 59999; it must be between 60000 and 1209600000",
+            ),
+            (r#"{"alerts":{"ages_ms":[60000,0]}}"#, "alerts.ages_ms is 0; it must be between 60000 and 1209600000"),
+            (
+                r#"{"alerts":{"letters_from":1000001}}"#,
+                "alerts.letters_from is 1000001; it must be between 0 and 1000000",
             ),
             (r#"{"retention_ms":59999}"#, "retention_ms is 59999; it must be between 60000 and 1209600000"),
             (r#"{"delivered_kept_ms":-5}"#, "delivered_kept_ms is -5; it must be between 0 and 3155760000000"),

@@ -107,7 +107,7 @@ fn a_letter_returned_three_times_is_poison_unless_the_policy_says_otherwise() {
             Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt: 9 };
         message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
         let reading = read(&message, policy);
-        let first = Letter::first(&message, reading.clone(), Span::from_days(14), Timestamp::from_ms(1));
+        let first = Letter::first(&message, reading.clone(), Some(Span::from_days(14)), Timestamp::from_ms(1));
         assert_eq!(first.diagnosis.classification.class, Class::Transient);
         Letter { replays, ..first }.died_again(reading, 5, Timestamp::from_ms(2)).diagnosis.classification
     };

@@ -1,6 +1,6 @@
 //! Money is printed and parsed without losing a digit; the time to loss depends on the queue's kind.
 
-use domain::impact::loss_at;
+use domain::impact::{loss_at, retained_until};
 use domain::letter::Letter;
 use domain::limits::{AMOUNT_END, AMOUNT_SCALE_MAX};
 use domain::marker::{FAILURE_ATTRIBUTE, Marker};
@@ -18,8 +18,8 @@ fn day(n: i64) -> Timestamp {
 }
 
 /// When a letter is lost that was first sent on day 0 and moved on day 2 to a dead-letter queue with a retention of
-/// four days.
-fn lost_at(fifo: bool, redriven: bool, stamped: bool, deadline: Option<i64>) -> Timestamp {
+/// four days; in custody, or still there.
+fn lost_at(fifo: bool, redriven: bool, stamped: bool, deadline: Option<i64>, custody: bool) -> Option<Timestamp> {
     let end = if fifo { ".fifo" } else { "" };
     let arn = |name: &str| format!("arn:aws:sqs:eu-west-1:111122223333:{name}{end}").as_str().into();
     let stamp = Stamp { first_sent_at: Some(day(0)), message: Some("m".into()), ..Stamp::default() };
@@ -41,8 +41,9 @@ fn lost_at(fifo: bool, redriven: bool, stamped: bool, deadline: Option<i64>) -> 
             ..SystemAttributes::default()
         },
     };
-    let letter = Letter::first(&message, read(&message, &Policy::default()), DAY.times(4), shifted(day(3)));
-    Timestamp::from_ms(letter.loss_at.as_ms() - 1_000_000_000_000)
+    let retention = (!custody).then(|| DAY.times(4));
+    let letter = Letter::first(&message, read(&message, &Policy::default()), retention, shifted(day(3)));
+    letter.loss_at.map(|at| Timestamp::from_ms(at.as_ms() - 1_000_000_000_000))
 }
 
 #[test]
@@ -60,15 +61,18 @@ fn the_time_to_loss_counts_as_sqs_does() {
         (false, true, false, Some(3), 3),
         (false, true, false, Some(5), 4),
     ] {
-        assert_eq!(lost_at(fifo, redriven, stamped, deadline), day(lost), "{fifo} {redriven} {stamped} {deadline:?}");
+        let row = format!("{fifo} {redriven} {stamped} {deadline:?}");
+        assert_eq!(lost_at(fifo, redriven, stamped, deadline, false), Some(day(lost)), "{row}");
+        // Once the office has it, only its own deadline can lose it.
+        assert_eq!(lost_at(fifo, redriven, stamped, deadline, true), deadline.map(day), "{row}, in custody");
     }
 }
 
 #[test]
 fn time_saturates_at_its_ends() {
     let end = Timestamp::from_ms(i64::MAX);
-    assert_eq!(loss_at(end, DAY, None), end);
-    assert_eq!(loss_at(end, DAY, Some(day(1))), day(1));
+    assert_eq!(retained_until(end, DAY), end);
+    assert_eq!(loss_at(Some(end), Some(day(1))), Some(day(1)));
 }
 
 /// The amount that is read from a body with this text.

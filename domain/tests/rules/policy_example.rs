@@ -7,8 +7,8 @@ fn the_example_is_a_policy_and_shows_the_defaults() {
     let example = Policy::parse(include_str!("../../../infra/policy.example.json")).unwrap();
     let default = Policy::default();
     assert_eq!(
-        (example.gate, example.replay, example.retention_ms),
-        (default.gate, default.replay, default.retention_ms)
+        (example.gate, example.replay, example.alerts, example.retention_ms),
+        (default.gate, default.replay, default.alerts, default.retention_ms)
     );
     assert_eq!(example.message_types.len(), 1);
     assert_eq!(example.strategies.len(), 1);

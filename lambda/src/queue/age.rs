@@ -1,4 +1,4 @@
-//! The age of a queue's oldest message, which only CloudWatch knows.
+//! What only CloudWatch knows about a queue: the age of its oldest message, and which alarms watch it.
 //!
 //! AWS documents for `ApproximateAgeOfOldestMessage` ("Available CloudWatch metrics for Amazon SQS") that it is the age of
 //! the oldest message that is not deleted, and that it leaves out a message after three receives. So it is evidence
@@ -20,6 +20,12 @@ const PERIOD_S: i32 = 60;
 const LOOK_BACK: Duration = Duration::from_secs(15 * 60);
 /// Time limit of one call, retries included.
 const CALL_TIME_MAX: Duration = Duration::from_secs(3);
+/// The namespace of SQS's metrics.
+const NAMESPACE: &str = "AWS/SQS";
+/// The metrics by which an alarm notices that messages arrive in a dead-letter queue ("Available CloudWatch metrics for
+/// Amazon SQS"). The last one counts also while the office empties the queue.
+const ALARMED: [&str; 3] =
+    ["ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage", "NumberOfMessagesReceived"];
 /// CloudWatch rounds ages; this much is added to each.
 const ROUNDING: Span = Span::from_secs(1);
 
@@ -38,6 +44,28 @@ impl Ages {
         Self { client: Client::from_conf(config.build()), own }
     }
 
+    /// Returns the number of alarms on the queue's metrics. `None` if a call fails, and for a queue of another account or
+    /// region. CloudWatch does not tell alarms on expressions here.
+    pub(super) async fn alarms(&self, queue: &QueueArn) -> Option<usize> {
+        if home(queue) != home(&self.own) {
+            return None;
+        }
+        let mut alarms = 0;
+        for metric in ALARMED {
+            let request = self.client.describe_alarms_for_metric().namespace(NAMESPACE).metric_name(metric);
+            let answer = request.dimensions(dimension(queue)).send().await;
+            match answer {
+                Ok(answer) => alarms += answer.metric_alarms().len(),
+                Err(error) => {
+                    let error = office::error::chain(&error);
+                    tracing::warn!(%queue, error, "CloudWatch did not tell which alarms watch a queue");
+                    return None;
+                }
+            }
+        }
+        Some(alarms)
+    }
+
     /// Returns the latest moment for which the metric shows that every message sent before it has left the queue. `None`
     /// if there is no recent value, if the call fails, and for a queue of another account or region, where a queue of
     /// the same name would be taken for it.
@@ -46,9 +74,9 @@ impl Ages {
             return None;
         }
         let metric = Metric::builder()
-            .namespace("AWS/SQS")
+            .namespace(NAMESPACE)
             .metric_name("ApproximateAgeOfOldestMessage")
-            .dimensions(Dimension::builder().name("QueueName").value(queue.name()).build())
+            .dimensions(dimension(queue))
             .build();
         let stat = MetricStat::builder().metric(metric).period(PERIOD_S).stat("Maximum").build();
         let now = SystemTime::now();
@@ -70,6 +98,10 @@ impl Ages {
             }
         }
     }
+}
+
+fn dimension(queue: &QueueArn) -> Dimension {
+    Dimension::builder().name("QueueName").value(queue.name()).build()
 }
 
 /// Returns the partition, region and account of a queue.

@@ -14,6 +14,7 @@ use super::table::{Table, TransactionError};
 use super::transaction::TransactionBuilder;
 use crate::retry::back_off;
 use aws_sdk_dynamodb::types::CancellationReason;
+use domain::impact::NEVER;
 use futures_util::future::try_join_all;
 use office::port::{CommitError, Expect, Write};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -98,7 +99,7 @@ impl Committer {
                     customers.extend(delta.customers.iter().map(|customer| key::customer(group, customer)));
                 }
                 Write::Letter { letter, .. } => {
-                    let ms = letter.loss_at.since(letter.sent_at).as_ms();
+                    let ms = letter.loss_at.unwrap_or(NEVER).since(letter.sent_at).as_ms();
                     let shortest = learned.shortest_ms.entry(letter.group.clone()).or_insert(ms);
                     *shortest = ms.min(*shortest);
                 }

@@ -9,6 +9,7 @@ use super::pack::unpack;
 use super::table::{Range, Table};
 use domain::group::{GroupCounts, Variant};
 use domain::id::{GroupId, LetterId, MessageId, ReplayId};
+use domain::impact::NEVER;
 use domain::letter::{Letter, LetterStateKind};
 use domain::replay::{Ledger, LedgerMove, OutcomeKind};
 use domain::reported::{KeptReports, ReportKey};
@@ -171,7 +172,7 @@ async fn ages(
             range.after = Some(get_text(last, "ls")?.into());
         }
     }
-    Ok((oldest, loss))
+    Ok((oldest, loss.filter(|at| *at < NEVER)))
 }
 
 /// Returns the send time from a letter's position in a list.

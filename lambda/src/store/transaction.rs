@@ -13,6 +13,7 @@ use super::pack::pack;
 use super::table::Table;
 use domain::group::{CountsDelta, Variant};
 use domain::id::{GroupId, LetterId, ReplayId};
+use domain::impact::NEVER;
 use domain::letter::{Death, Letter};
 use domain::message::Content;
 use domain::replay::{Entry, LedgerMove, OutcomeKind, Plan, Replay};
@@ -155,7 +156,7 @@ impl<'a> TransactionBuilder<'a> {
     fn letter(&mut self, index: usize, letter: &Letter, expect: Expect) -> Result<(), Fault> {
         let mut item = key::letter(&letter.id).item();
         item.insert("v".into(), number(letter.version));
-        item.insert("lo".into(), number(letter.loss_at.as_ms()));
+        item.insert("lo".into(), number(letter.loss_at.unwrap_or(NEVER).as_ms()));
         let (shard, _) = self.learned.shard(&letter.group);
         item.insert("lp".into(), text(key::letters_of(&letter.group, shard, letter.state.kind())));
         item.insert("ls".into(), text(key::letter_position(letter.sent_at.as_ms(), letter.id.as_str())));

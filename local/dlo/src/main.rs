@@ -81,6 +81,20 @@ enum Command {
         #[arg(long = "as", value_name = "NAME")]
         user: Option<String>,
     },
+    /// Examine a real queue: settings that lose messages, delay them or hide failures, and what mends each
+    ///
+    /// Reads only. Needs sqs:GetQueueAttributes, sqs:GetQueueUrl, sqs:ListDeadLetterSourceQueues,
+    /// lambda:ListEventSourceMappings, lambda:GetFunctionConfiguration and cloudwatch:DescribeAlarmsForMetric; what may
+    /// not be read is reported as not checked. The exit status is 1 if something is wrong.
+    #[cfg(feature = "aws")]
+    Doctor {
+        /// URL of a main queue, or of a dead-letter queue to examine every queue that names it
+        #[arg(value_name = "URL")]
+        queue: String,
+        /// Print the findings as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Back up the office's folder, also while the office runs
     ///
     /// The backup is a folder that `--data` opens. Its files are from one moment, and verified.
@@ -173,6 +187,17 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                 };
                 Ok(local::open::run(config).await?)
             })?;
+        }
+        #[cfg(feature = "aws")]
+        Command::Doctor { queue, json } => {
+            let checkups = on_runtime(async {
+                let aws = lambda::connect::for_queue(&queue).await;
+                Ok(local::doctor::run(&aws, &queue).await?)
+            })?;
+            let report = local::doctor::report(&checkups);
+            print(&if json { serde_json::to_string_pretty(&checkups)? + "\n" } else { report })?;
+            let is_well = checkups.iter().all(|checkup| checkup.findings.is_empty());
+            return Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
         Command::Backup { to, data } => {
             print(&on_runtime(async { Ok(local::backup::run(&data, &to).await?.to_string() + "\n") })?)?;

@@ -65,4 +65,8 @@ impl Queue for Queues {
     async fn cleared_before(&self, queue: &QueueArn) -> Result<Option<Timestamp>, QueueError> {
         self.route(queue).cleared_before(queue).await
     }
+
+    async fn alarms(&self, queue: &QueueArn) -> Result<Option<usize>, QueueError> {
+        self.route(queue).alarms(queue).await
+    }
 }

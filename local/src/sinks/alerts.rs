@@ -117,6 +117,11 @@ fn heading(kind: AlertKind) -> &'static str {
         AlertKind::NewGroup => "New group",
         AlertKind::Regression => "A resolved group is open again",
         AlertKind::ReplayPaused => "A replay paused itself",
+        AlertKind::ReplayFinished => "A replay finished",
+        AlertKind::GroupGrowing => "A group is growing",
+        AlertKind::GroupWaiting => "A group is waiting",
+        AlertKind::MoneyAtRisk => "Money is at risk",
+        AlertKind::LossNear => "A letter expires soon",
         AlertKind::ClockJumped => "The office's clock jumped",
     }
 }

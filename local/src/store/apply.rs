@@ -7,6 +7,7 @@ use domain::audit::AuditRecord;
 use domain::deployment::Deployment;
 use domain::group::{CountsDelta, GroupCounts, Variant};
 use domain::id::{GroupId, MessageId, ReplayId, hash_hex};
+use domain::impact::NEVER;
 use domain::letter::{Death, Letter};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::reported::KeptReports;
@@ -82,7 +83,7 @@ fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, F
         kind.as_str(),
         kind.is_open(),
         letter.sent_at.as_ms(),
-        letter.loss_at.as_ms(),
+        letter.loss_at.unwrap_or(NEVER).as_ms(),
         record,
         delivered_at.map(Timestamp::as_ms),
         checksum,

@@ -5,6 +5,7 @@ use super::sql;
 use domain::audit::AuditRecord;
 use domain::group::{GroupCounts, Variant};
 use domain::id::{GroupId, LetterId, ReplayId};
+use domain::impact::NEVER;
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
 use domain::replay::{Entry, Ledger, OutcomeKind, Replay};
@@ -156,7 +157,7 @@ pub(super) fn facts(db: &Connection, variant: Variant, arrivals_from: i64) -> Re
     Ok(GroupFacts {
         counts: counts.unwrap_or_default(),
         oldest_sent_at: moment(sql::OLDEST_SENT_AT)?,
-        loss_at: moment(sql::FIRST_LOSS_AT)?,
+        loss_at: moment(sql::FIRST_LOSS_AT)?.filter(|at| *at < NEVER),
         arrivals,
         group: variant,
     })

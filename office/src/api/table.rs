@@ -3,7 +3,7 @@
 use super::endpoint::Endpoint;
 use super::pages::PAGE_DEFAULT;
 use super::params::{Form, Query};
-use super::{audit, export, groups, letters, replays, transforms};
+use super::{audit, doctor, export, groups, letters, replays, transforms};
 use crate::port::Listed;
 use domain::deployment::Deployment;
 use domain::facet::Facets;
@@ -13,8 +13,8 @@ use domain::replay::OutcomeKind;
 use domain::role::Permission;
 use domain::transform::{DryRun, Transform};
 use wire::{
-    ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DryRunRequest, EntriesPage, GroupDetail,
-    GroupsAnswer, LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewRulesRequest,
+    ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DoctorAnswer, DryRunRequest, EntriesPage,
+    GroupDetail, GroupsAnswer, LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewRulesRequest,
     PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview,
     SaveTransformRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
@@ -117,6 +117,11 @@ fn reading() -> Vec<Endpoint> {
             "/letters/{letter}",
             "A letter with its payload and its deaths",
             letters::show,
+        ),
+        Endpoint::get::<DoctorAnswer, _>(
+            "/doctor",
+            "What is wrong with the main queues, their dead-letter queues and their consumers",
+            doctor::examine,
         ),
         Endpoint::get::<ReplaysAnswer, _>("/replays", "Replays, newest first", replays::list)
             .with_query(const { &[cursor(Listed::Replays), LIMIT] }),

@@ -90,7 +90,7 @@ mod tests {
     fn records(chunk: &[ReadMessage]) -> usize {
         let mut counts = CountsDeltas::default();
         for source in chunk {
-            let letter = Letter::first(&source.message, source.reading.clone(), Span::from_days(4), NOW);
+            let letter = Letter::first(&source.message, source.reading.clone(), None, NOW);
             counts.moved(None, &letter);
             counts.died(&letter);
         }

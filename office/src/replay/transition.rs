@@ -15,6 +15,7 @@ use domain::fix::Fix;
 use domain::gate::{Condition, ConditionKind, Status};
 use domain::group::{GroupState, Tally, Variant};
 use domain::id::Actor;
+use domain::impact::Severity;
 use domain::limits::CLOCK_SKEW_MAX;
 use domain::metric::{Datum, REPLAYS_PAUSED};
 use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay};
@@ -131,7 +132,11 @@ pub(super) async fn finish(
     );
     let transition = Transition { replay, group: &facts.group, now };
     let finished = replay.finished(ending, now);
-    transition.commit(office, finished, group, Some((Act::ReplayFinished, detail))).await
+    let did = transition.commit(office, finished, group, Some((Act::ReplayFinished, detail.clone()))).await?;
+    if matches!(did, Did::Something) {
+        office.alert(finished_alert(&facts.group, replay, &detail, now)).await;
+    }
+    Ok(did)
 }
 
 /// Returns the state of a group after its replay has finished.
@@ -212,6 +217,18 @@ pub(crate) fn reason_in_words(why: &PauseReason) -> String {
             "No failure was seen, but the main queue still has messages ({visible_count} waiting, {in_flight_count} in flight), so whether the letters were processed is unknown. Let the consumer send receipts."
         ),
         PauseReason::ByPerson { reason } => reason.clone(),
+    }
+}
+
+fn finished_alert(group: &Variant, replay: &Replay, detail: &str, now: Timestamp) -> Alert {
+    Alert {
+        kind: AlertKind::ReplayFinished,
+        level: Severity::Info,
+        at: now,
+        group: Some(group.id.clone()),
+        replay: Some(replay.id().clone()),
+        title: format!("Replay finished: {}: {detail}", group.title),
+        advice: "Look at the letters that returned, expired or were skipped, if there are any.".into(),
     }
 }
 

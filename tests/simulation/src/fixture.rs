@@ -142,6 +142,7 @@ impl Fixture {
                 closed_queues: Arc::new([&dlq, &steps, &receipts].map(Clone::clone).into()),
                 clock: clock_with_skew(&clock, &skew),
                 entropy: Arc::new(move || entropy.lock().map(|mut chance| chance.number()).unwrap_or_default()),
+                custody: true,
                 retentions: Arc::new(Mutex::new(HashMap::new())),
                 transforms: transforms.clone(),
             };

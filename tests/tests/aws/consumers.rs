@@ -61,7 +61,8 @@ impl Fixture {
 
     /// Attaches the function to the queue. Returns the id of the mapping.
     async fn attach(&self, enabled: bool) -> String {
-        let body = json!({ "EventSourceArn": self.main, "FunctionName": self.function, "Enabled": enabled });
+        let body = json!({ "EventSourceArn": self.main, "FunctionName": self.function, "Enabled": enabled,
+                           "BatchSize": 10 });
         let mapping = self.ask(Method::POST, "event-source-mappings", &body).await;
         mapping["UUID"].as_str().expect("an id").to_owned()
     }
@@ -93,6 +94,10 @@ impl Fixture {
             service,
             enabled: state == "Enabled",
             state: state.into(),
+            timeout: None,
+            batch_size: Some(10),
+            reports_failures: Some(false),
+            filters: Some(false),
         }]
     }
 }

@@ -19,9 +19,9 @@ fn everything_works(_: &Received) -> Option<&'static str> {
 fn consumer(state: &str) -> Vec<AttachedConsumer> {
     vec![AttachedConsumer {
         service: "orders".into(),
-        function: None,
         enabled: state == "Enabled",
         state: state.into(),
+        ..AttachedConsumer::default()
     }]
 }
 
@@ -32,6 +32,7 @@ fn function(world: &World, version: &str) -> Function {
         version: "$LATEST".into(),
         modified_at: Some(world.office.now()),
         code_hash: None,
+        timeout: None,
         variables: [("SERVICE_VERSION".into(), version.into())].into(),
     }
 }

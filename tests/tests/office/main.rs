@@ -1,10 +1,12 @@
 //! Tests of the office over the embedded store and queues, under a test's clock. Each file tests one feature.
 
+mod alarms;
 mod api;
 mod by_rule;
 mod consumer;
 mod crashes;
 mod deadline;
+mod doctor;
 mod events;
 mod evidence;
 mod facets;

@@ -74,7 +74,11 @@ async fn a_letter_that_returned_from_three_replays_is_quarantined_and_counted() 
     let counts = world.counters_are_exact(&group).await;
     assert_eq!((counts.of(LetterStateKind::Quarantined).letters, counts.open().letters), (2, 2), "they are open");
     let facts = world.store.group_facts(&group, i64::MAX).await.unwrap().unwrap();
-    assert_eq!(facts.loss_at, letters.iter().map(|letter| letter.loss_at).min(), "the time to expiry includes them");
+    assert_eq!(
+        facts.loss_at,
+        letters.iter().filter_map(|letter| letter.loss_at).min(),
+        "the time to expiry includes them"
+    );
     assert_eq!(facts.oldest_sent_at, letters.iter().map(|letter| letter.sent_at).min());
     assert!(!matches!(facts.group.state, GroupState::Resolved { .. }));
 

@@ -195,6 +195,7 @@ async fn a_report_counts_only_from_a_consumer_of_its_queue() {
         function: Some("orders-fn".into()),
         enabled: true,
         state: "Enabled".into(),
+        ..AttachedConsumer::default()
     };
     let attached = Attached { queue: world.main.clone(), seen_at: world.office.now(), consumers: vec![function] };
     world.store.commit(vec![Write::Attached(attached)]).await.unwrap();

@@ -13,8 +13,14 @@ use std::process::Command;
 /// template in a region that does not know the type of one resource.
 const REGIONS: [&str; 3] = ["us-east-1", "ca-west-1", "cn-northwest-1"];
 /// The templates that are deployed.
-const TEMPLATES: &[&str] =
-    &["infra/template.yaml", "infra/people.yaml", "infra/function-url.yaml", "infra/demo.yaml", "infra/witness.yaml"];
+const TEMPLATES: &[&str] = &[
+    "infra/template.yaml",
+    "infra/people.yaml",
+    "infra/function-url.yaml",
+    "infra/queues.yaml",
+    "infra/demo.yaml",
+    "infra/witness.yaml",
+];
 
 pub fn templates(paths: &Paths) -> Outcome<Tally> {
     let programs = aws::ensure_sam(paths)?;

@@ -72,10 +72,17 @@ const ARGUED: &[(&[&str], &str, &str, &str)] = &[
         "`aws::consumers`: signed without the SDK, so no setting leads it to the proxy",
     ),
     (&["Sweep"], "lambda:GetFunctionConfiguration", "consumer", "as above"),
+    (&["Api"], "sqs:GetQueueAttributes", "dlq", "the endpoint /doctor looks at the settings of queues"),
+    (&["Api"], "sqs:GetQueueUrl", "dlq", "as above"),
+    (&["Api"], "cloudwatch:DescribeAlarmsForMetric", "any", "as above: whether an alarm watches a dead-letter queue"),
     (&["Intake"], "kms:Decrypt", "key", "SQS decrypts for who receives from an encrypted queue"),
     (&["Replay"], "kms:Decrypt", "key", "SQS decrypts the data key for who sends to an encrypted queue"),
     (&["Replay"], "kms:GenerateDataKey", "key", "SQS makes the data key for who sends to an encrypted queue"),
 ];
+
+/// Actions for which IAM knows no resource (Service Authorization Reference).
+const WITHOUT_RESOURCE: &[&str] =
+    &["cloudwatch:DescribeAlarmsForMetric", "cloudwatch:GetMetricData", "lambda:ListEventSourceMappings"];
 
 /// A kind of resource: its name here, its ARN, and the condition keys of a call.
 struct Place {
@@ -91,7 +98,7 @@ impl Place {
         let is_metrics = self.name.ends_with("metrics");
         match self.arn.as_str() {
             "*" if is_metrics => action == "cloudwatch:PutMetricData",
-            "*" => ["cloudwatch:GetMetricData", "lambda:ListEventSourceMappings"].contains(&action),
+            "*" => WITHOUT_RESOURCE.contains(&action),
             arn => arn.split(':').nth(2) == action.split(':').next(),
         }
     }
@@ -171,7 +178,7 @@ pub fn check(paths: &Paths, translated: &Value) -> Outcome<()> {
     let mut matrix =
         String::from("# What each function may call: `called` in the tests of the stack, or for a reason that\n");
     matrix.push_str("# xtask/src/template/rights.rs gives. Everything else is denied. `UPDATE=1 cargo ci --only template` writes it.\n");
-    matrix.push_str(&format!("{:<31} {:<15}", "action", "on"));
+    matrix.push_str(&format!("{:<35} {:<15}", "action", "on"));
     matrix.push_str(&format!("{:<8} {:<8} {:<8} Api\n", FUNCTIONS[0], FUNCTIONS[1], FUNCTIONS[2]));
     for (index, (action, place)) in asked.iter().enumerate() {
         let mut cells = Vec::new();
@@ -200,7 +207,7 @@ pub fn check(paths: &Paths, translated: &Value) -> Outcome<()> {
         }
         if cells.iter().any(|cell| *cell != "-") {
             let row =
-                format!("{action:<31} {:<15}{:<8} {:<8} {:<8} {}", place.name, cells[0], cells[1], cells[2], cells[3]);
+                format!("{action:<35} {:<15}{:<8} {:<8} {:<8} {}", place.name, cells[0], cells[1], cells[2], cells[3]);
             matrix.push_str(&format!("{row}\n"));
         }
     }

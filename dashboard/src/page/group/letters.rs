@@ -184,7 +184,7 @@ fn line(current: CurrentGroup, row: LetterRow, filter: LetterFilter) -> impl Int
         }
         LetterState::Waiting => words::letter_state(row.state.kind()).into_any(),
     };
-    let loss = (row.state.kind().is_open()).then_some(row.loss_at);
+    let loss = (row.state.kind().is_open()).then_some(row.loss_at).flatten();
     view! {
         <tr>
             <th scope="row"><a class="mono" href=href>{short}</a></th>

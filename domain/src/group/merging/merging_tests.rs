@@ -10,6 +10,7 @@ use crate::merge::Skeleton;
 use crate::policy::{GroupAct, GroupRule};
 use crate::reading::{Category, Class, Classification, Confidence, Failure};
 use crate::time::Timestamp;
+use crate::watch::Notified;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -53,6 +54,7 @@ fn variant(template: &str, age_ms: i64) -> Variant {
         first_died_at: Timestamp::from_ms(age_ms),
         note: None,
         skeleton: Some(Skeleton { family: "f".to_string(), template: template.to_string() }),
+        notified: Notified::default(),
         merge: MergeState::default(),
         state: GroupState::Open,
     }

@@ -164,29 +164,32 @@ pub async fn oldest_and_expiry_are_those_of_open_letters(store: &dyn Store) {
     commit(store, vec![samples::open(&group(&id))]).await;
     let mut letters = letters(&id, 4);
     // The oldest letter is not the first to expire.
-    for (letter, (sent_at, loss_at)) in letters.iter_mut().zip([(10, 900), (20, 500), (30, 700), (40, 800)]) {
+    for (letter, (sent_at, loss_at)) in
+        letters.iter_mut().zip([(10, Some(900)), (20, Some(500)), (30, Some(700)), (40, None)])
+    {
         letter.sent_at = Timestamp::from_ms(sent_at);
-        letter.loss_at = Timestamp::from_ms(loss_at);
+        letter.loss_at = loss_at.map(Timestamp::from_ms);
     }
     commit(store, keep(&letters)).await;
     let replay = replay_id("oldest");
     let in_replay = LetterState::InReplay { replay: replay.clone() };
     let delivered = LetterState::Delivered { replay, at: Timestamp::from_ms(1) };
     let rows = [
-        (0, &in_replay, Some((10, 500))),
-        (1, &delivered, Some((10, 700))),
-        (0, &delivered, Some((30, 700))),
-        (3, &in_replay, Some((30, 700))),
-        (2, &delivered, Some((40, 800))),
-        (3, &delivered, None),
-        (1, &LetterState::Waiting, Some((20, 500))),
+        (0, &in_replay, (Some(10), Some(500))),
+        (1, &delivered, (Some(10), Some(700))),
+        (0, &delivered, (Some(30), Some(700))),
+        (3, &in_replay, (Some(30), Some(700))),
+        // The last one never expires.
+        (2, &delivered, (Some(40), None)),
+        (3, &delivered, (None, None)),
+        (1, &LetterState::Waiting, (Some(20), Some(500))),
     ];
     for (row, (n, state, expected)) in rows.into_iter().enumerate() {
         let moved = letters[n].moved(state.clone());
         commit(store, move_letters(&[(letters[n].clone(), moved.clone())])).await;
         letters[n] = moved;
         let facts = facts(store, &id).await;
-        let found = facts.oldest_sent_at.zip(facts.loss_at).map(|(sent, loss)| (sent.as_ms(), loss.as_ms()));
+        let found = (facts.oldest_sent_at.map(Timestamp::as_ms), facts.loss_at.map(Timestamp::as_ms));
         assert_eq!(found, expected, "row {row}");
     }
 }
@@ -244,7 +247,7 @@ pub async fn groups_do_not_mix(store: &dyn Store) {
         let letters = &expected[id];
         assert_eq!(from_list.counts.open().letters, letters.len() as i64);
         assert_eq!(from_list.oldest_sent_at, letters.iter().map(|letter| letter.sent_at).min());
-        assert_eq!(from_list.loss_at, letters.iter().map(|letter| letter.loss_at).min());
+        assert_eq!(from_list.loss_at, letters.iter().filter_map(|letter| letter.loss_at).min());
         assert_eq!(facts(store, id).await, from_list, "alone and in the list");
         let found = all(async |after| store.letters_of(id, None, after.as_ref(), 10).await).await;
         assert_eq!(&found, letters);

@@ -167,6 +167,10 @@ pub async fn attached_consumers_of_a_queue_are_replaced(store: &dyn Store) {
                 function: (n == 1).then(|| "f".into()),
                 enabled: n == 0,
                 state: "Enabled".into(),
+                timeout: (n == 1).then_some(Span::from_secs(30)),
+                batch_size: (n == 1).then_some(10),
+                reports_failures: (n == 1).then_some(false),
+                filters: (n == 1).then_some(true),
             })
             .collect(),
     };

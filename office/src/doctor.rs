@@ -1,0 +1,107 @@
+//! Examines the main queues of an office. Facts come from the queues and the store; [`domain::doctor`] judges them.
+
+use crate::error::{OfficeError, chain};
+use crate::office::Office;
+use crate::port::{Queue, QueueError};
+use domain::deployment::{Attached, AttachedConsumer};
+use domain::doctor::{Checkup, DlqFacts, Fact, LettersSeen, QueueFacts, QueueSettings, examine};
+use domain::id::QueueArn;
+use domain::limits::PAGE_MAX;
+use domain::report::Kind;
+use domain::reported::ReportKey;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most main queues of one examination. Each takes about eight calls, so that these take seconds.
+pub const QUEUES_MAX: usize = 50;
+
+/// Examines every main queue that the deployment names, up to [`QUEUES_MAX`]. `watching` are the dead-letter queues whose
+/// letters the office takes. A queue that does not answer is reported as unchecked.
+pub async fn run(office: &Office, watching: &[QueueArn]) -> Result<Vec<Checkup>, OfficeError> {
+    let named = office.policy.queues.main.iter().chain(&office.policy.queues.default_main);
+    let named: BTreeSet<&QueueArn> = named.collect();
+    let letters = letters(office).await?;
+    let mut checkups = Vec::with_capacity(named.len());
+    for queue in named.into_iter().take(QUEUES_MAX) {
+        let (settings, dlq) = look(&*office.queue, queue).await;
+        let watches = |dlq: DlqFacts| DlqFacts { watched: Some(watching.contains(&dlq.queue)), ..dlq };
+        let newest = office.store.reports(&[ReportKey { queue: queue.clone(), message: None }]).await?;
+        checkups.push(examine(&QueueFacts {
+            queue: queue.clone(),
+            settings,
+            dlq: dlq.map(watches),
+            consumers: consumers(office.store.attached(queue).await?),
+            returns_failures: newest.iter().flat_map(|kept| &kept.reports).any(|report| report.kind == Kind::Partial),
+            letters: Fact::Known(letters.get(queue).copied().unwrap_or_default()),
+        }));
+    }
+    Ok(checkups)
+}
+
+/// Reads the settings of a main queue, and those of its dead-letter queue.
+pub async fn look(queues: &dyn Queue, main: &QueueArn) -> (Fact<QueueSettings>, Option<DlqFacts>) {
+    let settings = settings(queues, main).await;
+    let redrive = settings.known().and_then(|settings| settings.redrive.as_ref());
+    let Some((dlq, _)) = redrive.cloned() else { return (settings, None) };
+    let unknown = || Fact::Unknown(format!("Which CloudWatch alarms watch {} is not known.", dlq.name()));
+    let alarms = match queues.alarms(&dlq).await {
+        Ok(Some(alarms)) => Fact::Known(alarms),
+        Ok(None) => unknown(),
+        Err(error) => {
+            tracing::warn!(queue = %dlq, error = chain(&error), "the alarms on a queue could not be read");
+            unknown()
+        }
+    };
+    let of_dlq = self::settings(queues, &dlq).await;
+    (settings, Some(DlqFacts { queue: dlq, settings: of_dlq, alarms, watched: None }))
+}
+
+async fn settings(queues: &dyn Queue, queue: &QueueArn) -> Fact<QueueSettings> {
+    match queues.attributes(queue).await {
+        Ok(attributes) => Fact::Known(QueueSettings {
+            visibility_timeout: attributes.visibility_timeout,
+            retention: attributes.retention,
+            redrive: attributes.redrive.map(|redrive| (redrive.dlq, redrive.receives_max)),
+        }),
+        Err(QueueError::Missing { .. }) => Fact::Missing,
+        Err(QueueError::Denied { .. }) => {
+            Fact::Unknown(format!("The settings of {} may not be read (sqs:GetQueueAttributes).", queue.name()))
+        }
+        Err(error) => {
+            tracing::warn!(%queue, error = chain(&error), "the settings of a queue could not be read");
+            Fact::Unknown(format!("{} did not answer.", queue.name()))
+        }
+    }
+}
+
+/// Returns what the sweep stored about the consumers of a queue. It stores nothing about a queue on which it never found
+/// one.
+fn consumers(attached: Option<Attached>) -> Fact<Vec<AttachedConsumer>> {
+    match attached {
+        Some(attached) => Fact::Known(attached.consumers),
+        None => Fact::Unknown(
+            "The platform named no function that consumes the queue. Consumers elsewhere are not known.".into(),
+        ),
+    }
+}
+
+/// Counts the open letters of each main queue, and those that say nothing about why they failed.
+async fn letters(office: &Office) -> Result<BTreeMap<QueueArn, LettersSeen>, OfficeError> {
+    let mut letters: BTreeMap<QueueArn, LettersSeen> = BTreeMap::new();
+    let mut cursor = None;
+    loop {
+        let page = office.store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX).await?;
+        for facts in page.items {
+            let Some(queue) = facts.group.main_queue else { continue };
+            let open = facts.counts.open().letters;
+            let seen = letters.entry(queue).or_default();
+            seen.open += open;
+            if facts.group.failure.is_empty() {
+                seen.without_reason += open;
+            }
+        }
+        match page.next {
+            Some(next) => cursor = Some(next),
+            None => return Ok(letters),
+        }
+    }
+}
