@@ -3,9 +3,11 @@
 mod bounds;
 
 pub use bounds::PolicyError;
+mod rates;
 mod sign_in;
 mod strategy;
 
+pub use rates::{Rate, Rates};
 pub use sign_in::{Revoked, SignInPolicy};
 pub use strategy::{DlqKind, Jitter, StrategyRule};
 
@@ -52,6 +54,8 @@ pub struct Policy {
     pub groups: Vec<GroupRule>,
     /// Which plans are approved without a person. None by default.
     pub auto_approvals: Vec<AutoApproval>,
+    /// Exchange rates for ranking groups by money at risk. Without them each currency is ranked by itself.
+    pub rates: Option<Rates>,
     /// Who may no longer sign in, and how long a session may be idle.
     pub sign_in: SignInPolicy,
     /// The retention of dead-letter queues if it cannot be read from the queue, milliseconds. Default: 14 days, the
@@ -74,6 +78,7 @@ impl Default for Policy {
             class_rules: Vec::new(),
             groups: Vec::new(),
             auto_approvals: Vec::new(),
+            rates: None,
             sign_in: SignInPolicy::default(),
             retention_ms: Span::from_days(14),
             delivered_kept_ms: Some(Span::from_days(90)),
@@ -201,6 +206,9 @@ pub struct ReplayPolicy {
     pub pace_per_s: u32,
     /// A replay pauses if more than this share of a wave's letters return, percent, 0 to 90. Default: 50.
     pub stop_share_pct: u8,
+    /// The same for a canary, the first letters of a fix, percent, 0 to 90. The lower of both counts. Default: 0, so that
+    /// any returned letter pauses the replay.
+    pub canary_stop_share_pct: u8,
     /// The number of letters of a wave that must be sent before the share counts; a smaller wave counts as a whole.
     /// Default: 5.
     pub sample_letters_min: u64,
@@ -230,6 +238,7 @@ impl Default for ReplayPolicy {
             wave_letters_max: 5_000,
             pace_per_s: 50,
             stop_share_pct: 50,
+            canary_stop_share_pct: 0,
             sample_letters_min: 5,
             window_slack_ms: Span::from_secs(30),
             backlog_ms_max: Span::from_mins(60),

@@ -234,6 +234,7 @@ fn variant(letter: &Letter) -> Variant {
         severity: Severity::Warning,
         first_died_at: letter.died_at,
         note: None,
+        owner: None,
         skeleton: None,
         merge: MergeState::default(),
         state: GroupState::Open,

@@ -10,6 +10,7 @@ mod header;
 mod letters;
 mod merge;
 mod note;
+mod owner;
 mod payload;
 mod plan;
 mod release;

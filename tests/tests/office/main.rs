@@ -12,6 +12,7 @@ mod filtered;
 mod forged;
 mod forgotten;
 mod gone;
+mod list;
 mod merged;
 mod pace;
 mod power;

@@ -5,6 +5,7 @@ use super::current::CurrentGroup;
 use super::fix::{DeclareDialog, FixCard, why_not_declare};
 use super::merge::MergedVariants;
 use super::note::NoteCard;
+use super::owner::OwnerCard;
 use super::plan::{ApproveButton, PlanButton, PlanPart, Planning};
 use crate::clock;
 use crate::component::{At, Button, GateList, Kind, Toaster, toaster};
@@ -30,6 +31,7 @@ pub(super) fn Side(current: CurrentGroup, actions: Actions, planning: Planning) 
             _ => view! { <Before current actions planning /> }.into_any(),
         })}
         <MergedVariants current />
+        <OwnerCard current />
         <NoteCard current actions />
     }
 }

@@ -52,6 +52,7 @@ fn variant(template: &str, age_ms: i64) -> Variant {
         severity: Severity::Warning,
         first_died_at: Timestamp::from_ms(age_ms),
         note: None,
+        owner: None,
         skeleton: Some(Skeleton { family: "f".to_string(), template: template.to_string() }),
         merge: MergeState::default(),
         state: GroupState::Open,
