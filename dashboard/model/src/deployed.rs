@@ -34,7 +34,7 @@ mod tests {
     use domain::time::Span;
 
     #[test]
-    fn a_rollback_is_told() {
+    fn a_rollback_is_shown() {
         let fix = replay(ReplayState::Running { wave: 0, phase: domain::replay::Phase::Sending }, &[]).replay.plan.fix;
         let declared = GroupState::FixDeclared { fix: fix.clone() };
         let runs = |version: &str, after_s: i64| Deployment {

@@ -27,6 +27,7 @@ pub mod stay;
 pub mod timeline;
 pub mod trace;
 pub mod transform;
+pub mod tried;
 pub mod when;
 pub mod window;
 pub mod words;

@@ -48,7 +48,7 @@ pub fn by_size(purse: &Purse) -> Vec<Money> {
 }
 
 /// Explains that currencies are not compared. Returns `None` if all of them have a rate.
-pub fn ranked_apart(unrated: &[Currency]) -> Option<String> {
+pub fn not_compared(unrated: &[Currency]) -> Option<String> {
     let names: Vec<&str> = unrated.iter().map(Currency::as_str).collect();
     let (last, others) = names.split_last()?;
     let names = if others.is_empty() { (*last).to_string() } else { format!("{} and {last}", others.join(", ")) };
@@ -154,8 +154,8 @@ mod tests {
     fn converted_and_incomparable_money_says_so() {
         assert_eq!(about(&money("6790.62 EUR")), "about €6,791");
         let codes = |text: &str| text.split_whitespace().filter_map(Currency::parse).collect::<Vec<_>>();
-        assert_eq!(ranked_apart(&[]), None);
-        let words = ranked_apart(&codes("CHF EUR USD")).unwrap();
+        assert_eq!(not_compared(&[]), None);
+        let words = not_compared(&codes("CHF EUR USD")).unwrap();
         assert!(words.contains("no rates for CHF, EUR and USD."), "{words}");
     }
 

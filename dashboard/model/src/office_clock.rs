@@ -42,10 +42,13 @@ mod tests {
         Timestamp::from_ms(1_795_000_000_000 + ms)
     }
 
-    /// Each row: responses as (the office's time, asked, arrived), a time here, and the office's time then.
+    /// The office's time, when it was asked, and when the response arrived, milliseconds.
+    type Response = (i64, i64, i64);
+
+    /// Each row: responses, a time here, and the office's time then.
     #[test]
     fn the_offices_time_counts_whatever_the_clock_here_says() {
-        let rows: [(&[(i64, i64, i64)], i64, i64); 6] = [
+        let rows: [(&[Response], i64, i64); 6] = [
             (&[], 5, 5),
             (&[(HOUR + 50, 0, 100)], 200, HOUR + 200),
             (&[(50 - HOUR, 0, 100)], 200, 200 - HOUR),

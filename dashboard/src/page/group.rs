@@ -17,6 +17,7 @@ mod release;
 mod side;
 mod timeline;
 mod transform;
+mod tried;
 
 use crate::api;
 use crate::component::{Arrivals, Frame, Loaded, Tab, Tabs};

@@ -20,7 +20,7 @@ use crate::nav::nav;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use bar::{FilterBar, NewLine, Views, focus_filter};
-use dashboard_model::money::{count, ranked_apart};
+use dashboard_model::money::{count, not_compared};
 use dashboard_model::route::{GroupsRoute, Route};
 use domain::limits::GROUPS_SHOWN_MAX;
 use empty::NothingHere;
@@ -68,7 +68,7 @@ pub fn GroupsPage() -> impl IntoView {
     };
     let has_any = live.part(|answer| answer.total > 0);
     let cut = live.part(|answer| answer.cut.then_some((answer.groups.len() as u64, answer.matching)));
-    let unrated = live.part(|answer| ranked_apart(&answer.unrated));
+    let unrated = live.part(|answer| not_compared(&answer.unrated));
     view! {
         <div class="page-list">
             <Frame title="Groups" beside=move || beside() pulse=live.pulse()>

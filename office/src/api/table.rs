@@ -100,7 +100,7 @@ const OUTCOME: Query = Query {
 
 /// Returns the endpoints that every office has. Each platform adds its own way to sign in.
 pub fn endpoints() -> Vec<Endpoint> {
-    reading().into_iter().chain(on_groups()).chain(on_transforms()).chain(on_replays()).collect()
+    reading().into_iter().chain(on_groups()).chain(on_merging()).chain(on_transforms()).chain(on_replays()).collect()
 }
 
 /// Endpoints that only read.
@@ -180,6 +180,30 @@ fn on_groups() -> Vec<Endpoint> {
             "Set who takes care of a group",
             groups::owner,
         ),
+        Endpoint::post::<PlanRequest, PlanView, _>(
+            "/groups/{group}/plan",
+            Some(Permission::Plan),
+            "Make a plan with a snapshot of the waiting letters",
+            groups::plan,
+        ),
+        Endpoint::post::<ApproveRequest, ReplayView, _>(
+            "/groups/{group}/approve",
+            Some(Permission::Approve),
+            "Approve the plan and start its replay; needs an open gate",
+            replays::approve,
+        ),
+        Endpoint::post::<ReleaseRequest, GroupDetail, _>(
+            "/groups/{group}/release",
+            Some(Permission::Approve),
+            "Release letters from quarantine, so that a plan can include them again",
+            groups::release,
+        ),
+    ]
+}
+
+/// Endpoints that unmerge fingerprints, and merge them again.
+fn on_merging() -> Vec<Endpoint> {
+    vec![
         Endpoint::post::<UnmergeRequest, GroupDetail, _>(
             "/groups/{group}/unmerge",
             Some(Permission::Triage),
@@ -206,24 +230,6 @@ fn on_groups() -> Vec<Endpoint> {
             groups::allow_merge,
         )
         .deprecated(),
-        Endpoint::post::<PlanRequest, PlanView, _>(
-            "/groups/{group}/plan",
-            Some(Permission::Plan),
-            "Make a plan with a snapshot of the waiting letters",
-            groups::plan,
-        ),
-        Endpoint::post::<ApproveRequest, ReplayView, _>(
-            "/groups/{group}/approve",
-            Some(Permission::Approve),
-            "Approve the plan and start its replay; needs an open gate",
-            replays::approve,
-        ),
-        Endpoint::post::<ReleaseRequest, GroupDetail, _>(
-            "/groups/{group}/release",
-            Some(Permission::Approve),
-            "Release letters from quarantine, so that a plan can include them again",
-            groups::release,
-        ),
     ]
 }
 

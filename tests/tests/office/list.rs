@@ -101,10 +101,10 @@ async fn currencies_are_never_compared_by_their_numbers() {
     }
     let titles = |answer: &GroupsAnswer| answer.groups.iter().map(|row| row.title.clone()).collect::<Vec<_>>();
 
-    let apart = listed(&crate::api::router_of(&world), "?sort=risk").await;
-    assert_eq!(titles(&apart)[2], "Error 3", "the smaller sum of a currency comes after the largest of each");
-    assert_eq!(apart.unrated.len(), 2, "the page says that they are not compared");
-    assert!(apart.summary.about.is_none());
+    let unrated = listed(&crate::api::router_of(&world), "?sort=risk").await;
+    assert_eq!(titles(&unrated)[2], "Error 3", "the smaller sum of a currency comes after the largest of each");
+    assert_eq!(unrated.unrated.len(), 2, "the page says that they are not compared");
+    assert!(unrated.summary.about.is_none());
 
     let rates: Rates =
         serde_json::from_value(json!({ "base": "EUR", "date": "2026-11-20", "values": { "JPY": "0.0055" } })).unwrap();
@@ -144,7 +144,7 @@ async fn a_declared_fix_is_blocked_then_ready_then_waits_for_an_approver() {
     world.intake().await;
     let failing = row(&router, "approver").await;
     assert_eq!((failing.next, failing.for_me), (NextStep::Blocked, false));
-    assert!(failing.blocked.unwrap_or_default().starts_with("Still failing after v2"), "the reason is told");
+    assert!(failing.blocked.unwrap_or_default().starts_with("Still failing after v2"), "the reason is shown");
 
     let waivers = ["fix_is_live", "quiet"].map(|kind| WaiverRequest {
         condition: serde_json::from_value(json!(kind)).unwrap(),
@@ -201,8 +201,8 @@ async fn a_group_has_an_owner() {
     let detail: GroupDetail = serde_json::from_slice(&removed.body).unwrap();
     assert_eq!(detail.row.owner, None);
     let audit = world.store.audit(&group, None, 10).await.unwrap().items;
-    let told: Vec<&str> = audit.iter().take(2).map(|record| record.detail.as_str()).collect();
-    assert_eq!(told, ["Nobody", "Owner: Ana Lima"]);
+    let details: Vec<&str> = audit.iter().take(2).map(|record| record.detail.as_str()).collect();
+    assert_eq!(details, ["Nobody", "Owner: Ana Lima"]);
 }
 
 #[tokio::test]

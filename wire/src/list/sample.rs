@@ -25,7 +25,8 @@ pub fn row(
     last_hour: u64,
 ) -> GroupRow {
     let hours = |h: i64| Span::from_mins(h * 60);
-    let money = euros.map(|euros| Money { amount: euros.into(), currency: Currency::parse("EUR").unwrap() });
+    let euro = Currency::parse("EUR");
+    let money = euros.zip(euro).map(|(euros, currency)| Money { amount: euros.into(), currency });
     GroupRow {
         id: GroupId::new(format!("id-{}", title.to_lowercase())),
         title: title.to_string(),

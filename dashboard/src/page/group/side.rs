@@ -7,6 +7,7 @@ use super::merge::MergedVariants;
 use super::note::NoteCard;
 use super::owner::OwnerCard;
 use super::plan::{ApproveButton, PlanButton, PlanPart, Planning};
+use super::tried::TriedFixes;
 use crate::clock;
 use crate::component::{At, Button, GateList, Kind, Toaster, toaster};
 use crate::page::replay::{Compact, Controls};
@@ -162,6 +163,7 @@ fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: bool) 
                 }
                 .into_any(),
             })}
+            <TriedFixes current=declaring.current />
         </section>
         <DeclareDialog current=declaring.current planning=declaring.planning open=declaring.is_open />
     }
