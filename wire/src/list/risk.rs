@@ -1,10 +1,10 @@
 //! Ranks by money at risk. Amounts of different currencies are never compared by their numbers.
 
 use crate::GroupRow;
-use alloc::collections::BTreeMap;
+use crate::sorted::sorted;
 use alloc::vec;
 use alloc::vec::Vec;
-use domain::money::{Currency, Decimal};
+use domain::money::{Currency, Money};
 use domain::policy::Rates;
 
 /// Returns each row's rank by money at risk: 0 for the most. Rows without money come last.
@@ -13,24 +13,24 @@ use domain::policy::Rates;
 /// itself, and a row has its best rank of all its currencies: the largest sum of each currency comes first.
 pub fn risk_ranks(rows: &[&GroupRow]) -> Vec<u64> {
     let is_rated = rows.iter().all(|row| row.open.money.is_empty() || row.about.is_some());
-    let mut sums: BTreeMap<Currency, Vec<(Decimal, usize)>> = BTreeMap::new();
-    for (at, row) in rows.iter().enumerate() {
+    let sums = rows.iter().enumerate().flat_map(|(at, row)| {
         let money = if is_rated { row.about.as_slice() } else { row.open.money.sums() };
-        for sum in money {
-            sums.entry(sum.currency).or_default().push((sum.amount, at));
-        }
-    }
+        money.iter().map(move |sum| (*sum, at))
+    });
+    let sums = sorted(sums.collect(), |(a, _), (b, _)| a.currency.cmp(&b.currency).then(b.amount.cmp(&a.amount)));
     let mut ranks = vec![u64::MAX; rows.len()];
-    for amounts in sums.values_mut() {
-        amounts.sort_by(|a, b| b.cmp(a));
-        let mut rank = 0;
-        for (place, (amount, at)) in amounts.iter().enumerate() {
+    let (mut place, mut rank) = (0, 0);
+    let mut before: Option<Money> = None;
+    for (sum, at) in sums {
+        if before.is_none_or(|before| before.currency != sum.currency) {
+            (place, rank) = (0, 0);
+        } else if before.is_some_and(|before| before.amount != sum.amount) {
             // Equal sums have the same rank.
-            if place > 0 && amounts[place - 1].0 != *amount {
-                rank = place as u64;
-            }
-            ranks[*at] = ranks[*at].min(rank);
+            rank = place;
         }
+        ranks[at] = ranks[at].min(rank);
+        place += 1;
+        before = Some(sum);
     }
     ranks
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::list::sample;
     use alloc::format;
-    use domain::money::{Money, Purse};
+    use domain::money::Purse;
 
     /// Returns rows with these sums (`1234567 JPY, 5 EUR`), converted if there are rates.
     fn rows(texts: &[&str], rates: Option<&Rates>) -> Vec<GroupRow> {
