@@ -9,7 +9,8 @@ pub use error::ApiError;
 pub use http::{Answer, Seen};
 
 use crate::json;
-use dashboard_model::route::encode;
+use dashboard_model::route::{GroupsRoute, encode};
+use dashboard_model::view::View;
 use domain::facet::Facets;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId, ReplayId};
@@ -21,9 +22,9 @@ use http::{delete, file, get, path, post};
 use transport::exchange;
 use wire::{
     ApproveRequest, AuditPage, DeclareFixRequest, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
-    IssuerSignInRequest, LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewTransformRequest,
-    ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session,
-    SignInRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
+    IssuerSignInRequest, LetterDetail, LettersPage, Me, NoteRequest, OwnerRequest, PlanRequest, PlanView,
+    PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest,
+    SaveTransformRequest, Session, SignInRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
@@ -54,9 +55,27 @@ pub async fn me(seen: Seen) -> Fetched<Me> {
     get("/me", &seen).await
 }
 
-/// Returns the groups in attention order.
-pub async fn groups(seen: Seen) -> Fetched<GroupsAnswer> {
-    get("/groups", &seen).await
+/// Returns the groups in attention order, or those that a query asks for.
+pub async fn groups(asked: Option<GroupsRoute>, seen: Seen) -> Fetched<GroupsAnswer> {
+    let query = asked.map(|asked| {
+        query(&[
+            ("q", Some(asked.q).filter(|q| !q.is_empty())),
+            ("view", Some(asked.view.as_str().to_string())),
+            ("sort", Some(asked.sort.as_str().to_string())),
+            ("dir", asked.dir.map(|dir| dir.as_str().to_string())),
+        ])
+    });
+    get(&format!("/groups{}", query.unwrap_or_default()), &seen).await
+}
+
+/// Returns how many groups wait for the reader's approval.
+pub async fn for_me(seen: Seen) -> Fetched<u64> {
+    let path = format!("/groups?view={}&limit=1", View::ForMe.as_str());
+    let answer: Answer<GroupsAnswer> = get(&path, &seen).await?;
+    Ok(match answer {
+        Answer::Same => Answer::Same,
+        Answer::New(answer) => Answer::New(answer.summary.for_me),
+    })
 }
 
 /// Returns one group.
@@ -139,6 +158,11 @@ pub async fn preview_transform(id: GroupId, request: PreviewTransformRequest) ->
 /// Continues a dry run with the next page of waiting letters.
 pub async fn dry_run(id: GroupId, request: DryRunRequest) -> Done<DryRun> {
     post(&path(&["groups", id.as_str(), "transform", "dry-run"]), &request).await
+}
+
+/// Sets who takes care of a group, or nobody if empty.
+pub async fn owner(id: GroupId, request: OwnerRequest) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "owner"]), &request).await
 }
 
 /// Saves or removes the note.

@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::component::{Help, HelpOpen, Rail, Toaster, Toasts};
+use crate::due::{Due, DueWatch};
 use crate::keys::{self, Keys, key};
 use crate::nav::Nav;
 use crate::page::{
@@ -24,6 +25,7 @@ pub fn App() -> impl IntoView {
     Keys::provide();
     Toaster::provide();
     Memory::provide();
+    Due::provide();
     let help = RwSignal::new(false);
     provide_context(HelpOpen(help));
     bind_keys(prefs, nav, help);
@@ -42,6 +44,7 @@ pub fn App() -> impl IntoView {
             <Show when=move || inside.get()>
                 <Rail />
                 <IdleWatch />
+                <DueWatch />
             </Show>
             <main id="main" tabindex="-1">
                 {part(move || match (page.get(), inside.get()) {

@@ -1,10 +1,16 @@
-//! The current time, updated every second while the page is visible, and the time zone.
+//! The current time by the office's clock, updated every second while the page is visible, and the time zone.
 
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
+use dashboard_model::office_clock::OfficeClock;
 use dashboard_model::when;
 use domain::time::Timestamp;
+use std::cell::Cell;
 use std::time::Duration;
+
+thread_local! {
+    static OFFICE: Cell<OfficeClock> = Cell::new(OfficeClock::default());
+}
 
 /// The ticking time.
 #[derive(Clone, Copy)]
@@ -28,9 +34,24 @@ impl Clock {
     }
 }
 
-/// Returns the current time. Not tracked.
+/// Returns the current time by the office's clock. Not tracked.
 pub fn now() -> Timestamp {
+    of_here(here())
+}
+
+/// Returns the current time by this machine's clock, for times that only this machine compares. Not tracked.
+pub fn here() -> Timestamp {
     Timestamp::from_ms(js_sys::Date::now() as i64)
+}
+
+/// Returns the office's time at a time of this machine's clock.
+pub fn of_here(at: Timestamp) -> Timestamp {
+    OFFICE.get().at(at)
+}
+
+/// Notes the office's time from a response to a request that was sent at `asked_at` by this machine's clock.
+pub fn heard(office: Timestamp, asked_at: Timestamp) {
+    OFFICE.set(OFFICE.get().heard(office, asked_at, here()));
 }
 
 /// Returns the current time. Tracked: readers run again every second.

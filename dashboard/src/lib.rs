@@ -10,6 +10,7 @@ pub mod clock;
 pub mod command;
 pub mod component;
 pub mod draft;
+pub mod due;
 pub mod issuer;
 pub mod json;
 pub mod keys;

@@ -77,13 +77,9 @@ pub fn nav() -> Nav {
     expect_context()
 }
 
-/// Sets the title of the browser tab.
-pub fn set_title(title: &str) {
-    document().set_title(&if title.is_empty() {
-        "Dead Letter Office".to_string()
-    } else {
-        format!("{title} · Dead Letter Office")
-    });
+/// Sets the title of the browser tab. What waits for the reader comes first, because tabs are narrow.
+pub fn set_title(title: &str, due: u64) {
+    document().set_title(&dashboard_model::route::tab_title(title, due));
 }
 
 /// Removes query and fragment from the URL and returns them, so that a code stays neither in the history nor on the

@@ -24,6 +24,8 @@ pub enum Pace {
     Busy,
     /// Every 10 s.
     Calm,
+    /// Every 30 s, for what is shown on every page.
+    Slow,
     /// Never again: the value is final.
     Done,
 }
@@ -33,6 +35,7 @@ impl Pace {
         match self {
             Self::Busy => Some(Duration::from_secs(2)),
             Self::Calm => Some(Duration::from_secs(10)),
+            Self::Slow => Some(Duration::from_secs(30)),
             Self::Done => None,
         }
     }

@@ -135,23 +135,23 @@ pub fn keep(session: &Session) {
     store(TOKEN, Some(&session.token));
     store(ME, serde_json::to_string(&session.me).ok().as_deref());
     store(REFRESH, session.refresh.as_deref());
-    set_renewal(stay::renew_at(clock::now(), session.lasts_ms));
+    set_renewal(stay::renew_at(clock::here(), session.lasts_ms));
 }
 
 /// Returns whether the token expires soon and can be renewed.
 pub fn is_renewal_due() -> bool {
     let renew_at = stored(RENEW_AT).and_then(|text| text.parse().ok()).map(Timestamp::from_ms);
-    refresh_token().is_some() && renew_at.is_some_and(|at| at <= clock::now())
+    refresh_token().is_some() && renew_at.is_some_and(|at| at <= clock::here())
 }
 
 /// Makes the renewal due.
 pub fn renew_now() {
-    set_renewal(clock::now());
+    set_renewal(clock::here());
 }
 
 /// Tries the next renewal a little later.
 pub fn postpone_renewal() {
-    set_renewal(clock::now().plus(RETRY_AFTER));
+    set_renewal(clock::here().plus(RETRY_AFTER));
 }
 
 /// Removes a refresh token that the issuer no longer accepts. The session ends with its token.

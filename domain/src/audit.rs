@@ -22,6 +22,8 @@ pub enum Act {
     FixWithdrawn,
     /// A note was written or removed.
     NoteChanged,
+    /// An owner was set or removed.
+    OwnerChanged,
     /// A plan was made.
     ReplayPlanned,
     /// A condition of the gate was waived.

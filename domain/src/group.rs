@@ -166,6 +166,9 @@ pub struct Variant {
     pub first_died_at: Timestamp,
     /// A note by people; replays do not change it.
     pub note: Option<String>,
+    /// Who takes care of it, as a person entered it; replays do not change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// What merging compares of its fingerprint; `None` if frames or the body decide the fingerprint alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skeleton: Option<Skeleton>,
@@ -202,6 +205,7 @@ impl Variant {
             severity: reading.diagnosis.impact.severity,
             first_died_at: letter.died_at,
             note: None,
+            owner: None,
             skeleton: crate::read::skeleton(&reading.diagnosis.failure, reading.main_queue.as_ref()),
             notified: Notified::default(),
             merge: MergeState::default(),

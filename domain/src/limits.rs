@@ -118,6 +118,9 @@ pub const AMOUNT_END: i64 = 1_000_000_000_000_000;
 pub const AMOUNT_SCALE_MAX: u32 = 12;
 /// The number of bars of the arrivals sparkline.
 pub const ARRIVAL_BARS: usize = 24;
+/// The window in which a group grows, in stored buckets: 15 minutes. A group grows while failures keep arriving, and stops
+/// growing a quarter of an hour after the last of them.
+pub const GROWING_BUCKETS: i64 = 3;
 /// The width of one stored arrivals bucket, milliseconds: 5 minutes.
 pub const ARRIVAL_BUCKET_MS: i64 = 5 * 60 * 1000;
 

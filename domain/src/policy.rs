@@ -5,9 +5,11 @@ mod bounds;
 
 pub use alerts::AlertPolicy;
 pub use bounds::PolicyError;
+mod rates;
 mod sign_in;
 mod strategy;
 
+pub use rates::{Rate, Rates};
 pub use sign_in::{Revoked, SignInPolicy};
 pub use strategy::{DlqKind, Jitter, StrategyRule};
 
@@ -56,6 +58,8 @@ pub struct Policy {
     pub auto_approvals: Vec<AutoApproval>,
     /// When people are alerted to letters that wait.
     pub alerts: AlertPolicy,
+    /// Exchange rates for ranking groups by money at risk. Without them each currency is ranked by itself.
+    pub rates: Option<Rates>,
     /// Who may no longer sign in, and how long a session may be idle.
     pub sign_in: SignInPolicy,
     /// The retention of dead-letter queues if it cannot be read from the queue, milliseconds. Default: 14 days, the
@@ -79,6 +83,7 @@ impl Default for Policy {
             groups: Vec::new(),
             auto_approvals: Vec::new(),
             alerts: AlertPolicy::default(),
+            rates: None,
             sign_in: SignInPolicy::default(),
             retention_ms: Span::from_days(14),
             delivered_kept_ms: Some(Span::from_days(90)),
@@ -206,6 +211,9 @@ pub struct ReplayPolicy {
     pub pace_per_s: u32,
     /// A replay pauses if more than this share of a wave's letters return, percent, 0 to 90. Default: 50.
     pub stop_share_pct: u8,
+    /// The same for a canary, the first letters of a fix, percent, 0 to 90. The lower of both counts. Default: 0, so that
+    /// any returned letter pauses the replay.
+    pub canary_stop_share_pct: u8,
     /// The number of letters of a wave that must be sent before the share counts; a smaller wave counts as a whole.
     /// Default: 5.
     pub sample_letters_min: u64,
@@ -235,6 +243,7 @@ impl Default for ReplayPolicy {
             wave_letters_max: 5_000,
             pace_per_s: 50,
             stop_share_pct: 50,
+            canary_stop_share_pct: 0,
             sample_letters_min: 5,
             window_slack_ms: Span::from_secs(30),
             backlog_ms_max: Span::from_mins(60),

@@ -235,6 +235,7 @@ fn variant(letter: &Letter) -> Variant {
         severity: Severity::Warning,
         first_died_at: letter.died_at,
         note: None,
+        owner: None,
         skeleton: None,
         notified: Notified::default(),
         merge: MergeState::default(),

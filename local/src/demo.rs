@@ -14,7 +14,7 @@ use crate::sqlite::Opening;
 use crate::store::SqliteStore;
 use domain::deployment::Deployment;
 use domain::id::QueueArn;
-use domain::policy::{GatePolicy, Policy, QueuePolicy, ReplayPolicy};
+use domain::policy::{GatePolicy, Policy, QueuePolicy, Rates, ReplayPolicy};
 use domain::time::Span;
 use office::api::Api;
 use office::assets::Files;
@@ -208,6 +208,15 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
     Ok((office, backup::Files { folder, store, queue }))
 }
 
+/// The rates of the demo: `orders` takes four currencies. Rounded rates of November 2026; nothing depends on their
+/// exactness.
+const RATES: &str =
+    r#"{ "base": "EUR", "date": "2026-11-20", "values": { "CHF": "1.07", "GBP": "1.14", "USD": "0.87" } }"#;
+
+fn rates() -> Option<Rates> {
+    serde_json::from_str(RATES).ok()
+}
+
 /// Returns the demo's policy: the defaults, with waits of seconds.
 fn policy(queues: &Queues) -> Policy {
     Policy {
@@ -221,6 +230,7 @@ fn policy(queues: &Queues) -> Policy {
             ..ReplayPolicy::default()
         },
         message_types: orders::message_type_rules(),
+        rates: rates(),
         ..Policy::default()
     }
 }
@@ -258,4 +268,17 @@ async fn start_orders(
         ..settings
     };
     Ok(Orders::start(queue, settings).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_currency_of_the_demo_has_a_rate() {
+        let rates = rates().unwrap();
+        for code in ["EUR", "USD", "GBP", "CHF"] {
+            assert!(rates.of(domain::money::Currency::parse(code).unwrap()).is_some(), "{code}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ mod release;
 mod replay;
 mod transform;
 
-pub use fix::{change_note, declare_fix, report_deployment, withdraw_fix};
+pub use fix::{change_note, change_owner, declare_fix, report_deployment, withdraw_fix};
 pub use merge::{allow_merge, unmerge};
 pub use plan::{make_plan, plan};
 pub use release::release;
@@ -23,7 +23,7 @@ use crate::port::{GroupFacts, Write};
 use domain::audit::Act;
 use domain::gate::ConditionKind;
 use domain::id::GroupId;
-use domain::limits::REASON_CHARS_MAX;
+use domain::limits::{NAME_CHARS_MAX, REASON_CHARS_MAX};
 use domain::replay::Waiver;
 use domain::text::{Lines, entered};
 use wire::WaiverRequest;
@@ -37,6 +37,15 @@ fn text(what: &str, given: &str) -> Result<String, OfficeError> {
 /// Returns a text of one line, trimmed, like [`text`].
 fn line(what: &str, given: &str) -> Result<String, OfficeError> {
     entered(given, Lines::One, REASON_CHARS_MAX).map_err(|error| OfficeError::Invalid(format!("{what} {error}")))
+}
+
+/// Returns a name of one line, trimmed; `None` if it is empty.
+fn name(what: &str, given: &str) -> Result<Option<String>, OfficeError> {
+    if given.trim().is_empty() {
+        return Ok(None);
+    }
+    let name = entered(given, Lines::One, NAME_CHARS_MAX);
+    name.map(Some).map_err(|error| OfficeError::Invalid(format!("{what} {error}")))
 }
 
 /// Returns a text that may be missing or empty, like [`text`].

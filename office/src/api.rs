@@ -15,6 +15,7 @@ mod openapi;
 mod pages;
 mod params;
 mod replays;
+mod rows;
 mod table;
 mod transforms;
 mod views;
@@ -126,6 +127,7 @@ pub fn router(api: Api, endpoints: &[Endpoint]) -> Router {
         .layer(middleware::from_fn(layers::finish))
         .layer(Extension(Arc::new(Views::default())))
         .layer(Extension(Arc::new(Door::default())))
+        .layer(middleware::from_fn_with_state(api.office.clock.clone(), layers::tell_time))
         .with_state(api);
     // `nest` does not match a trailing slash.
     let root = axum::routing::any(answer::no_such_path).layer(middleware::from_fn(layers::finish));

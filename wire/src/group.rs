@@ -1,70 +1,19 @@
 //! Groups as the dashboard lists them.
 
-use crate::{GateView, GroupName, MergedVariant, PlanView, ReplayView};
+use crate::next::is_growing;
+use crate::{GateView, GroupName, MergedVariant, NextStep, PlanView, ReplayView};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use domain::deployment::Deployment;
+use domain::gate::{Condition, ConditionKind};
 use domain::group::{GroupCounts, GroupState, Tally, Variant};
 use domain::id::{GroupId, ReplayId};
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
-use domain::money::{Decimal, Purse};
+use domain::money::{Currency, Money, Purse};
 use domain::reading::{Class, Classification, Failure, Reported};
-use domain::tagged::need;
 use domain::time::Timestamp;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
-
-/// The next step for a person; also the order of the list.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case", tag = "step")]
-pub enum NextStep {
-    /// Letters of a resolved group died again: find out why the fix failed.
-    Regressed,
-    /// A replay is paused: decide.
-    ReplayPaused,
-    /// The group is growing: find the cause first.
-    Growing,
-    /// A fix is declared: plan, approve, replay.
-    ReplayReady,
-    /// Find the cause.
-    FindCause,
-    /// A replay is running: watch it.
-    Replaying {
-        /// The wave, from 1.
-        wave: u32,
-        /// The number of waves.
-        waves: u32,
-    },
-    /// Nothing to do.
-    Resolved,
-}
-
-/// The fields that any step may carry.
-#[derive(Deserialize)]
-struct Carried {
-    step: String,
-    wave: Option<u32>,
-    waves: Option<u32>,
-}
-
-impl<'de> Deserialize<'de> for NextStep {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Carried { step, wave, waves } = Carried::deserialize(deserializer)?;
-        Ok(match step.as_str() {
-            "regressed" => Self::Regressed,
-            "replay_paused" => Self::ReplayPaused,
-            "growing" => Self::Growing,
-            "replay_ready" => Self::ReplayReady,
-            "find_cause" => Self::FindCause,
-            "replaying" => Self::Replaying { wave: need(wave, "wave")?, waves: need(waves, "waves")? },
-            "resolved" => Self::Resolved,
-            other => return Err(D::Error::unknown_variant(other, &[])),
-        })
-    }
-}
+use serde::{Deserialize, Serialize};
 
 /// A group in the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,8 +38,21 @@ pub struct GroupRow {
     pub state: GroupState,
     /// The next step for a person.
     pub next: NextStep,
+    /// What blocks its replay, in one sentence: the first unmet condition of the gate other than the approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<String>,
+    /// Whether it waits for the caller: to approve its plan, or to resume its replay.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub for_me: bool,
+    /// Who takes care of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// Letters that are not delivered, and their money.
     pub open: Tally,
+    /// The total of that money in the policy's base currency, by its rates. `None` without money or without rates for all of
+    /// its currencies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Money>,
     /// Letters in a replay (also counted as open).
     pub in_replay: i64,
     /// Letters that a replay has ever delivered, including those that are no longer stored.
@@ -109,6 +71,9 @@ pub struct GroupRow {
     pub arrivals: Vec<u64>,
     /// Deaths in the last 60 minutes.
     pub arrivals_last_hour: u64,
+    /// Deaths in the last 15 minutes, in which a group grows or does not.
+    #[serde(default)]
+    pub arrivals_recent: u64,
 }
 
 /// Totals over all groups.
@@ -119,26 +84,51 @@ pub struct Summary {
     pub growing: u64,
     /// Letters that are not delivered.
     pub open_letters: i64,
+    /// How many of them have an amount.
+    #[serde(default)]
+    pub priced_letters: i64,
     /// Their money.
     pub money: Purse,
+    /// The total of that money in the policy's base currency, like [`GroupRow::about`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Money>,
     /// Time of the oldest of these letters' first send.
     pub oldest_sent_at: Option<Timestamp>,
     /// When the next of these letters is lost.
     pub loss_at: Option<Timestamp>,
-    /// Running or paused replays.
+    /// Running replays. A paused replay is not under way.
     pub replays: u64,
+    /// Groups that wait for the caller's approval.
+    #[serde(default)]
+    pub for_me: u64,
 }
 
-/// The list of groups, ordered by urgency.
+/// The list of groups, most urgent first, or as the query asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupsAnswer {
-    /// The groups.
+    /// The groups that match the query, at most its `limit`.
     pub groups: Vec<GroupRow>,
-    /// Totals over all groups.
+    /// Totals over all groups, whatever the query.
     pub summary: Summary,
-    /// Whether there are more groups than fit in one answer.
+    /// Whether more groups match the query than the answer holds.
     pub cut: bool,
+    /// How many groups match the query.
+    #[serde(default)]
+    pub matching: u64,
+    /// How many groups there are.
+    #[serde(default)]
+    pub total: u64,
+    /// How many groups match the filter in each view, in the order of [`crate::list::view::View::ALL`].
+    #[serde(default)]
+    pub in_views: Vec<u64>,
+    /// Currencies whose amounts are not compared with others, because the policy has no rate for them. Each currency is
+    /// then ranked by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unrated: Vec<Currency>,
+    /// The day of the policy's rates, if amounts are converted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rates_of: Option<String>,
     /// The names of the watched dead-letter queues.
     pub watching: Vec<String>,
 }
@@ -181,57 +171,6 @@ pub struct GroupDetail {
     pub unmerged: bool,
 }
 
-impl NextStep {
-    /// Derives the next step from a group's state, its growth, and its replay's wave.
-    pub fn new(variant: &Variant, growing: bool, wave: Option<(u32, u32)>) -> Self {
-        match &variant.state {
-            GroupState::Regressed { .. } => Self::Regressed,
-            GroupState::Paused { .. } => Self::ReplayPaused,
-            GroupState::Replaying { .. } | GroupState::Verifying { .. } => {
-                let (wave, waves) = wave.unwrap_or((1, 1));
-                Self::Replaying { wave, waves }
-            }
-            GroupState::FixDeclared { .. } => Self::ReplayReady,
-            GroupState::Resolved { .. } => Self::Resolved,
-            GroupState::Open if growing => Self::Growing,
-            GroupState::Open => Self::FindCause,
-        }
-    }
-
-    /// Returns the step in one or two words.
-    pub fn label(&self) -> String {
-        match self {
-            Self::Regressed => "Regressed".to_string(),
-            Self::ReplayPaused => "Replay paused".to_string(),
-            Self::Growing => "Growing".to_string(),
-            Self::ReplayReady => "Replay ready".to_string(),
-            Self::FindCause => "Find the cause".to_string(),
-            Self::Replaying { wave, waves } => alloc::format!("Wave {wave} of {waves}"),
-            Self::Resolved => "Resolved".to_string(),
-        }
-    }
-}
-
-/// Whether a group grows: at least three deaths in the last hour, and more than in an average hour of the last day.
-pub(crate) fn is_growing(arrivals: &[u64], last_hour: u64) -> bool {
-    let before: u64 = arrivals.iter().rev().skip(1).sum();
-    let hours = arrivals.len().saturating_sub(1).max(1) as u64;
-    last_hour >= 3 && last_hour * hours > before
-}
-
-/// The order of urgency: next step, then money, then time to loss, then id as tie-breaker.
-pub fn attention(row: &GroupRow) -> (u8, Reverse<Decimal>, i64, GroupId) {
-    let rank = match row.next {
-        NextStep::Regressed | NextStep::ReplayPaused => 0,
-        NextStep::Growing | NextStep::ReplayReady | NextStep::FindCause => 1,
-        NextStep::Replaying { .. } => 2,
-        NextStep::Resolved => 3,
-    };
-    // Currencies are not converted: the largest single sum decides.
-    let money = row.open.money.sums().iter().map(|m| m.amount).max().unwrap_or_default();
-    (rank, Reverse(money), row.loss_at.map_or(i64::MAX, Timestamp::as_ms), row.id.clone())
-}
-
 /// Facts for a row that the store keeps separately from the variant and its counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowFacts {
@@ -243,14 +182,50 @@ pub struct RowFacts {
     pub arrivals: Vec<u64>,
     /// Deaths in the last 60 minutes.
     pub arrivals_last_hour: u64,
+    /// Deaths in the last 15 minutes.
+    pub arrivals_recent: u64,
     /// The replay's wave (from 1) and its number of waves.
     pub wave: Option<(u32, u32)>,
+    /// What the gate says, if a fix is declared.
+    pub gate: Option<GateFact>,
+    /// The total of the open letters' money in the policy's base currency.
+    pub about: Option<Money>,
+}
+
+/// What a row needs to know of its gate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GateFact {
+    /// The evidence of the first unmet condition other than the approval.
+    pub blocked: Option<String>,
+    /// Whether there is something to approve: a plan, or a paused replay without letters in flight.
+    pub has_plan: bool,
+    /// Whether the caller may approve it.
+    pub is_approver: bool,
+}
+
+impl GateFact {
+    /// Returns the facts of a gate that was evaluated for the caller.
+    pub fn new(gate: &GateView, has_plan: bool) -> Self {
+        let unmet = |c: &&Condition| !c.holds() && c.kind != ConditionKind::Approval;
+        let approval = gate.conditions.iter().find(|c| c.kind == ConditionKind::Approval);
+        Self {
+            blocked: gate.conditions.iter().find(unmet).map(|c| c.evidence.clone()),
+            has_plan,
+            is_approver: approval.is_some_and(Condition::holds),
+        }
+    }
+
+    /// Whether only the caller's approval is missing.
+    pub fn is_for_me(&self) -> bool {
+        self.blocked.is_none() && self.has_plan && self.is_approver
+    }
 }
 
 impl GroupRow {
     /// Builds the row of a group.
     pub fn new(group: &Variant, counts: &GroupCounts, facts: RowFacts) -> Self {
-        let growing = is_growing(&facts.arrivals, facts.arrivals_last_hour);
+        let growing = is_growing(&facts.arrivals, facts.arrivals_recent);
+        let next = NextStep::new(&group.state, growing, &facts);
         Self {
             id: group.id.clone(),
             title: group.title.clone(),
@@ -260,7 +235,11 @@ impl GroupRow {
             classification: group.classification.clone(),
             severity: group.severity,
             state: group.state.clone(),
-            next: NextStep::new(group, growing, facts.wave),
+            next,
+            for_me: facts.gate.as_ref().is_some_and(GateFact::is_for_me),
+            blocked: facts.gate.and_then(|gate| gate.blocked),
+            owner: group.owner.clone(),
+            about: facts.about,
             open: counts.open(),
             in_replay: counts.of(LetterStateKind::InReplay).letters,
             delivered: counts.of(LetterStateKind::Delivered).letters,
@@ -271,6 +250,7 @@ impl GroupRow {
             last_died_at: counts.last_died_at,
             arrivals: facts.arrivals,
             arrivals_last_hour: facts.arrivals_last_hour,
+            arrivals_recent: facts.arrivals_recent,
         }
     }
 
@@ -292,10 +272,12 @@ impl Summary {
         for row in rows {
             summary.growing += u64::from(row.next == NextStep::Growing);
             summary.open_letters += row.open.letters;
+            summary.priced_letters += row.open.priced;
             summary.money.add_all(&row.open.money);
             summary.oldest_sent_at = earliest(summary.oldest_sent_at, row.oldest_sent_at);
             summary.loss_at = earliest(summary.loss_at, row.loss_at);
-            summary.replays += u64::from(row.state.replay().is_some());
+            summary.replays += u64::from(matches!(row.next, NextStep::Replaying { .. }));
+            summary.for_me += u64::from(row.for_me);
         }
         summary
     }

@@ -11,23 +11,27 @@ mod error;
 mod gate;
 mod group;
 mod letter;
+pub mod list;
 mod merge;
+mod next;
 mod replay;
 mod request;
 mod session;
+pub mod sorted;
 mod transform;
 
 pub use doctor::DoctorAnswer;
 pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};
 pub use error::{ErrorBody, ErrorCode};
 pub use gate::GateView;
-pub use group::{GroupDetail, GroupRow, GroupsAnswer, NextStep, RowFacts, Summary, attention};
+pub use group::{GateFact, GroupDetail, GroupRow, GroupsAnswer, RowFacts, Summary};
 pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use merge::{MergedVariant, PreviewRulesRequest, UnmergeRequest};
+pub use next::NextStep;
 pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayInfo, ReplayView, ReplaysAnswer};
 pub use request::{
-    ApproveRequest, DeclareFixRequest, DeploymentRequest, NoteRequest, PlanRequest, ReasonRequest, ReleaseRequest,
-    ResumeRequest, WaiverRequest,
+    ApproveRequest, DeclareFixRequest, DeploymentRequest, NoteRequest, OwnerRequest, PlanRequest, ReasonRequest,
+    ReleaseRequest, ResumeRequest, WaiverRequest,
 };
 pub use session::{IssuerSignInRequest, Me, RefreshRequest, Session, SignInOptions, SignInRequest};
 pub use transform::{
@@ -37,3 +41,6 @@ pub use transform::{
 
 /// The path of this version of the API.
 pub const API_ROOT: &str = "/api/v1";
+
+/// The header of every response with the office's time: milliseconds since 1970, UTC.
+pub const NOW_HEADER: &str = "dlo-now";

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use domain::audit::AuditRecord;
+use domain::fix::Fix;
 use domain::id::{GroupId, ReplayId};
 use domain::impact::Impact;
 use domain::replay::{Approval, Backlog, Entry, Ledger, Plan, PlanHash, Replay, ReplayState, Resumed, WaveLedger};
@@ -102,6 +103,10 @@ pub struct ReplayView {
     pub replay: ReplayInfo,
     /// The title of its group.
     pub group_title: String,
+    /// The fix that counts for this replay now, if it is under way, paused or has resolved the group. A replay that was
+    /// resumed has another fix than its plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
     /// The columns of each wave.
     pub ledger: Ledger,
     /// The sums over all waves.

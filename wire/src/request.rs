@@ -9,7 +9,7 @@ use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::id::LetterId;
 #[cfg(feature = "schema")]
-use domain::limits::{NAMED_LETTERS_MAX, REASON_CHARS_MAX, TIME_MS_MAX};
+use domain::limits::{NAME_CHARS_MAX, NAMED_LETTERS_MAX, REASON_CHARS_MAX, TIME_MS_MAX};
 use domain::replay::{PlanHash, PlanOptions};
 #[cfg(feature = "schema")]
 use domain::text::{BLANK_LINE_PATTERN, BLANK_LINES_PATTERN, LINE_PATTERN, LINES_PATTERN};
@@ -40,6 +40,16 @@ pub struct NoteRequest {
     /// The note, up to 2,000 characters. It may have several lines, but no control characters.
     #[cfg_attr(feature = "schema", schemars(length(max = REASON_CHARS_MAX), regex(pattern = BLANK_LINES_PATTERN)))]
     pub note: String,
+}
+
+/// Set who takes care of a group, or nobody if empty.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct OwnerRequest {
+    /// The owner: a person or a team, one line of up to 128 characters.
+    #[cfg_attr(feature = "schema", schemars(length(max = NAME_CHARS_MAX), regex(pattern = BLANK_LINE_PATTERN)))]
+    pub owner: String,
 }
 
 /// Make a plan for the waiting letters of a group.

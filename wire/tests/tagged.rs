@@ -123,7 +123,16 @@ fn every_condition_and_every_step_is_read_as_it_was_written() {
         condition.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
         check::<Condition>(condition, may_lack);
     }
-    for step in ["regressed", "replay_paused", "growing", "replay_ready", "find_cause", "resolved"] {
+    for step in [
+        "regressed",
+        "replay_paused",
+        "growing",
+        "blocked",
+        "waiting_for_approval",
+        "replay_ready",
+        "find_cause",
+        "resolved",
+    ] {
         check::<NextStep>(json!({"step": step}), &[]);
     }
     check::<NextStep>(json!({"step": "replaying", "wave": 1, "waves": 5}), &[]);

@@ -5,7 +5,7 @@ use super::money::count;
 use super::when::span;
 use super::words::Tone;
 use domain::id::ReplayId;
-use domain::replay::{Ending, OutcomeKind, PauseReason, Phase, ReplayState, WaveLedger};
+use domain::replay::{Ending, OutcomeKind, PauseReason, Phase, Plan, ReplayState, WaveLedger};
 use domain::time::{Span, Timestamp};
 use wire::ReplayView;
 
@@ -130,7 +130,7 @@ pub fn wave_state(view: &ReplayView, wave: u32) -> WaveState {
         (_, Some(until)) => not_gone(view, until).unwrap_or(WaveState::Observed(until)),
         _ => otherwise,
     };
-    let limit = u64::from(view.replay.plan.stop_share_pct) * 10;
+    let limit = stop_mille(view, wave);
     let too_many = returned_mille(&columns).is_some_and(|mille| mille > limit);
     let passed = if too_many { WaveState::Resumed } else { WaveState::Passed };
     match &view.replay.state {
@@ -170,10 +170,30 @@ pub fn share(mille: u64) -> String {
     if mille == 0 || mille >= 100 { format!("{}%", mille / 10) } else { format!("{}.{}%", mille / 10, mille % 10) }
 }
 
+/// Returns the share of returned letters above which the replay pauses in a wave, per mille.
+pub fn stop_mille(view: &ReplayView, wave: u32) -> u64 {
+    let is_canary = wave == 0 || view.replay.resumed.is_some_and(|resumed| resumed.probing && resumed.wave == wave);
+    u64::from(view.replay.plan.stop_share_pct_of(is_canary)) * 10
+}
+
+/// Describes a share of returned letters above which a replay pauses: `any of the canary returns`.
+fn returns_above(pct: u8, of: &str) -> String {
+    if pct == 0 { format!("any letter of {of} returns") } else { format!("more than {pct}% of {of} returns") }
+}
+
+/// Describes when a replay of this plan pauses: `when any letter of the canary returns, or more than 50% of a later wave
+/// returns`.
+pub fn pauses_when(plan: &Plan) -> String {
+    let (canary, wave) = (plan.stop_share_pct_of(true), plan.stop_share_pct_of(false));
+    if canary == wave {
+        return format!("when {}", returns_above(wave, "a wave"));
+    }
+    format!("when {}, or {}", returns_above(canary, "the canary"), returns_above(wave, "a later wave"))
+}
+
 /// Describes the rule that pauses the replay, and the running wave's share.
 pub fn pause_rule(view: &ReplayView) -> String {
-    let plan = &view.replay.plan;
-    let rule = format!("Pauses when more than {}% of a wave returns", plan.stop_share_pct);
+    let rule = format!("Pauses {}", pauses_when(&view.replay.plan));
     let ReplayState::Running { wave, .. } = view.replay.state else { return format!("{rule}.") };
     let columns = view.ledger.wave(wave);
     // After a resumption, only letters sent since then count.
@@ -340,6 +360,9 @@ mod tests {
         let waves = [ledger(3, 2, 0, 0), ledger(0, 0, 0, 5)];
         let mut view = sample::replay(ReplayState::Running { wave: 0, phase: Phase::Sending }, &waves);
         assert_eq!(tab_title(&view), "50% · Replay replay-1");
+        let rule = "Pauses when any letter of the canary returns, or more than 50% of a later wave returns";
+        assert_eq!(pause_rule(&view), format!("{rule}; wave 1 is at 40% (2 of 5)."));
+        view.replay.plan.canary_stop_share_pct = None;
         assert_eq!(pause_rule(&view), "Pauses when more than 50% of a wave returns; wave 1 is at 40% (2 of 5).");
         assert_eq!(progress(&view.total), "5 of 10 letters: 3 delivered, 2 returned, 0 in flight, 5 pending");
         view.replay.state = ReplayState::Finished { ending: Ending::Completed, at: Timestamp::from_ms(0) };

@@ -1,16 +1,20 @@
 //! The dashboard's logic: plain Rust without a browser, tested natively.
 //!
-//! [`route`] is the URL as a value. [`filter`], [`sort`], [`view`] and [`pending`] make the list of groups; [`ledger`] and
+//! [`route`] is the URL as a value. [`wire::list`] and [`pending`] make the list of groups; [`ledger`] and
 //! [`pause`] describe a replay; [`gate`] checks an approval; [`words`], [`money`] and [`when`] turn values into text.
 
+pub use wire::list::{filter, sort, view};
+pub use wire::sorted;
+
 pub mod code;
+pub mod deployed;
 pub mod facets;
-pub mod filter;
 pub mod gate;
 pub mod json;
 pub mod ledger;
 pub mod letters;
 pub mod money;
+pub mod office_clock;
 pub mod options;
 pub mod pause;
 pub mod pending;
@@ -18,14 +22,12 @@ pub mod reported;
 pub mod route;
 #[cfg(test)]
 mod sample;
-pub mod sort;
-pub mod sorted;
 pub mod spark;
 pub mod stay;
 pub mod timeline;
 pub mod trace;
 pub mod transform;
-pub mod view;
+pub mod tried;
 pub mod when;
 pub mod window;
 pub mod words;

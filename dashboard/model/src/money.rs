@@ -1,7 +1,7 @@
 //! Money as text: exact to the last stored digit, grouped by thousands.
 
 use super::sorted::sorted;
-use domain::money::{Decimal, Money, Purse};
+use domain::money::{Currency, Money, Purse};
 
 /// An amount in two parts, so that the page can show the minor unit in a quieter colour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,9 +47,18 @@ pub fn by_size(purse: &Purse) -> Vec<Money> {
     sorted(purse.sums().to_vec(), |a, b| b.amount.cmp(&a.amount).then_with(|| a.currency.cmp(&b.currency)))
 }
 
-/// Returns the largest figure of any currency, as the attention order compares it.
-pub fn largest(purse: &Purse) -> Decimal {
-    purse.sums().iter().map(|sum| sum.amount).max().unwrap_or_default()
+/// Explains that currencies are not compared. Returns `None` if all of them have a rate.
+pub fn not_compared(unrated: &[Currency]) -> Option<String> {
+    let names: Vec<&str> = unrated.iter().map(Currency::as_str).collect();
+    let (last, others) = names.split_last()?;
+    let names = if others.is_empty() { (*last).to_string() } else { format!("{} and {last}", others.join(", ")) };
+    Some(format!("Currencies are not compared: the policy has no rates for {names}. Each is ranked by itself."))
+}
+
+/// Formats a converted total: `about €64,000`.
+pub fn about(money: &Money) -> String {
+    let whole = Money { amount: money.amount.round(), ..*money };
+    format!("about {}", amount(&whole).major)
 }
 
 /// Groups digits by thousands.
@@ -139,7 +148,15 @@ mod tests {
         purse.add(money("5 EUR"));
         purse.add(money("70 USD"));
         assert_eq!(line(&purse), "$70.00 + €5.00");
-        assert_eq!(largest(&purse), "70".parse().unwrap());
+    }
+
+    #[test]
+    fn converted_and_incomparable_money_says_so() {
+        assert_eq!(about(&money("6790.62 EUR")), "about €6,791");
+        let codes = |text: &str| text.split_whitespace().filter_map(Currency::parse).collect::<Vec<_>>();
+        assert_eq!(not_compared(&[]), None);
+        let words = not_compared(&codes("CHF EUR USD")).unwrap();
+        assert!(words.contains("no rates for CHF, EUR and USD."), "{words}");
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub struct Fields {
     pub pace: String,
     /// The percentage of a wave's letters that may return before the replay pauses.
     pub pause_above: String,
+    /// The same percentage for a canary.
+    pub canary_pause_above: String,
     /// Seconds for which a sent letter is observed.
     pub window: String,
 }
@@ -24,7 +26,7 @@ pub const CANARY: (u64, u64) = (1, CANARY_LETTERS_MAX);
 pub const GROWTH: (u64, u64) = (1, GROWTH_FACTOR_MAX);
 /// The range of [`Fields::pace`].
 pub const PACE: (u64, u64) = (1, PACE_PER_S_MAX as u64);
-/// The range of [`Fields::pause_above`].
+/// The range of [`Fields::pause_above`] and of [`Fields::canary_pause_above`].
 pub const PAUSE_ABOVE: (u64, u64) = (0, STOP_SHARE_PCT_MAX as u64);
 /// The range of [`Fields::window`]. The real minimum depends on the main queue; the office rejects smaller values.
 pub const WINDOW: (u64, u64) = (1, domain::limits::WINDOW_S_MAX);
@@ -47,6 +49,7 @@ impl Fields {
             growth: text(options.growth_factor),
             pace: text(options.pace_per_s.map(u64::from)),
             pause_above: text(options.stop_share_pct.map(u64::from)),
+            canary_pause_above: text(options.canary_stop_share_pct.map(u64::from)),
             window: text(options.window_s),
         }
     }
@@ -58,6 +61,7 @@ impl Fields {
             growth_factor: field(&self.growth, GROWTH)?,
             pace_per_s: field(&self.pace, PACE)?.and_then(|n| n.try_into().ok()),
             stop_share_pct: field(&self.pause_above, PAUSE_ABOVE)?.and_then(|n| n.try_into().ok()),
+            canary_stop_share_pct: field(&self.canary_pause_above, PAUSE_ABOVE)?.and_then(|n| n.try_into().ok()),
             window_s: field(&self.window, WINDOW)?,
         })
     }

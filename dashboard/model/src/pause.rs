@@ -10,11 +10,13 @@ use wire::{EntryRow, ReplayView};
 /// Explains why a replay is paused.
 pub fn why(reason: &PauseReason, wave: u32) -> String {
     match reason {
-        PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave: judged } => format!(
-            "{returned} of {} sent in wave {} returned. The replay pauses above {stop_share_pct}%.",
-            letters(*sent),
-            judged.unwrap_or(wave) + 1
-        ),
+        PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave: judged } => {
+            let rule = match stop_share_pct {
+                0 => "No letter of a canary may return.".to_string(),
+                pct => format!("The replay pauses above {pct}%."),
+            };
+            format!("{returned} of {} sent in wave {} returned. {rule}", letters(*sent), judged.unwrap_or(wave) + 1)
+        }
         PauseReason::GateClosed { unmet } => format!("The gate closed before wave {}. {}", wave + 1, sentences(unmet)),
         PauseReason::QueueUnavailable { detail } => {
             format!("The main queue is unavailable: {}", sentences(std::slice::from_ref(detail)))
@@ -155,6 +157,10 @@ mod tests {
             (
                 PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50, wave: None },
                 "7 of 10 letters sent in wave 2 returned. The replay pauses above 50%.",
+            ),
+            (
+                PauseReason::TooManyReturned { returned: 1, sent: 10, stop_share_pct: 0, wave: Some(0) },
+                "1 of 10 letters sent in wave 1 returned. No letter of a canary may return.",
             ),
             (
                 PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50, wave: Some(0) },

@@ -191,6 +191,13 @@ impl Route {
     }
 }
 
+/// Returns the title of the browser tab: `(2) Groups · Dead Letter Office` if two groups wait for the reader's approval.
+pub fn tab_title(title: &str, due: u64) -> String {
+    let due = if due > 0 { format!("({due}) ") } else { String::new() };
+    let title = if title.is_empty() { String::new() } else { format!("{title} · ") };
+    format!("{due}{title}Dead Letter Office")
+}
+
 impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut query = Printed::default();

@@ -3,10 +3,11 @@
 use domain::audit::Act;
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
-use domain::reading::{Category, Class, EnvelopeKind, Replayability};
+use domain::reading::{EnvelopeKind, Replayability};
 use domain::replay::{Ending, OutcomeKind, Phase, ReplayState, SkipReason};
 use domain::role::{Permission, Role};
 use wire::NextStep;
+pub use wire::list::words::{category, class, classified};
 
 /// The urgency of a state. Only states that need action are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,42 +43,12 @@ pub fn step(step: &NextStep) -> (Tone, &'static str) {
         NextStep::Regressed => (Tone::Danger, "↺"),
         NextStep::ReplayPaused => (Tone::Danger, "■"),
         NextStep::Growing => (Tone::Danger, "▲"),
+        NextStep::Blocked => (Tone::Warn, "✕"),
+        NextStep::WaitingForApproval => (Tone::Info, "◐"),
         NextStep::ReplayReady => (Tone::Info, "○"),
         NextStep::FindCause => (Tone::Quiet, "◇"),
         NextStep::Replaying { .. } => (Tone::Info, "◔"),
         NextStep::Resolved => (Tone::Quiet, "✓"),
-    }
-}
-
-/// Returns a class's label.
-pub fn class(class: Class) -> &'static str {
-    match class {
-        Class::Transient => "Transient",
-        Class::Permanent => "Permanent",
-        Class::Unknown => "Unknown",
-    }
-}
-
-/// Returns a category's label.
-pub fn category(category: Category) -> &'static str {
-    match category {
-        Category::Timeout => "Timeout",
-        Category::Throttled => "Throttled",
-        Category::DependencyUnavailable => "Dependency down",
-        Category::MalformedPayload => "Malformed payload",
-        Category::SchemaViolation => "Schema violation",
-        Category::BusinessRule => "Business rule",
-        Category::MissingReference => "Missing reference",
-        Category::Auth => "Access denied",
-        Category::Conflict => "Conflict",
-        Category::Duplicate => "Duplicate",
-        Category::ResourceLimit => "Resource limit",
-        Category::ConsumerBug => "Consumer bug",
-        Category::Configuration => "Configuration",
-        Category::Expired => "Expired",
-        Category::InvalidTenant => "Invalid tenant",
-        Category::Bystander => "Failed with its batch",
-        Category::Unknown => "Unknown",
     }
 }
 
@@ -199,6 +170,7 @@ pub fn act(act: Act) -> &'static str {
         Act::TransformTried => "tried a transform",
         Act::FixWithdrawn => "withdrew the fix",
         Act::NoteChanged => "changed the note",
+        Act::OwnerChanged => "changed the owner",
         Act::ReplayPlanned => "planned a replay",
         Act::ConditionWaived => "waived a condition",
         Act::ReplayApproved => "approved the replay",

@@ -1,7 +1,8 @@
 //! One HTTP request: its timeout, its response, and its errors.
 
 use super::error::ApiError;
-use crate::json;
+use crate::{clock, json};
+use domain::time::Timestamp;
 use gloo_net::http::{Method, RequestBuilder, Response};
 use leptos::prelude::set_timeout_with_handle;
 use serde::Serialize;
@@ -10,7 +11,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 use web_sys::AbortController;
-use wire::API_ROOT;
+use wire::{API_ROOT, NOW_HEADER};
 
 /// The timeout of reads. A cold Lambda function responds within 2 s; API Gateway times out after 29 s.
 const WAIT_MS: u32 = 15_000;
@@ -55,11 +56,19 @@ pub(super) async fn send(request: RequestBuilder, body: Option<String>) -> Resul
         Some(body) => request.header("Content-Type", "application/json").body(body),
         None => request.build(),
     };
+    let asked_at = clock::here();
     let sent = request.map_err(unreachable)?.send().await;
     if let Some(timer) = timer {
         timer.clear();
     }
+    if let Some(now) = sent.as_ref().ok().and_then(office_time) {
+        clock::heard(now, asked_at);
+    }
     sent.map_err(|err| if timed_out.get() { ApiError::TooSlow { waited_ms } } else { unreachable(err) })
+}
+
+fn office_time(response: &Response) -> Option<Timestamp> {
+    response.headers().get(NOW_HEADER)?.parse().ok().map(Timestamp::from_ms)
 }
 
 pub(super) async fn read(response: Response) -> Result<Reply, ApiError> {

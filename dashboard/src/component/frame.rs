@@ -2,18 +2,22 @@
 
 use crate::api;
 use crate::component::{Glyph, HelpOpen, Icon, LiveBadge};
+use crate::due::due;
 use crate::nav::{nav, set_title};
 use crate::poll::Pulse;
 use crate::prefs::prefs;
 use crate::reactive::prelude::*;
 use crate::session::tab;
-use dashboard_model::route::{PageKey, Route};
+use dashboard_model::money::{count, counted};
+use dashboard_model::route::{GroupsRoute, PageKey, Route};
+use dashboard_model::view::View;
 use leptos::task::spawn_local;
 
 /// The navigation rail on the left; on phones, a bar at the bottom.
 #[component]
 pub fn Rail() -> impl IntoView {
     let nav = nav();
+    let due = due();
     let page = Memo::new(move |_| nav.route().page());
     let link = move |route: Route, glyph: Glyph, word: &'static str, is_current: fn(&PageKey) -> bool| {
         view! {
@@ -33,6 +37,17 @@ pub fn Rail() -> impl IntoView {
             {link(Route::Replays, Glyph::Replays, "Replays", |page| {
                 matches!(page, PageKey::Replays | PageKey::Replay(_))
             })}
+            {part(move || (due.count() > 0).then(|| {
+                let words = counted(due.count(), "group waits for your approval", "groups wait for your approval");
+                let href = Route::Groups(GroupsRoute { view: View::ForMe, ..GroupsRoute::default() }).to_string();
+                view! {
+                    <a class="rail-link rail-due" href=href title=words.clone() aria-label=words>
+                        <b class="rail-count" aria-hidden="true">{count(due.count())}</b>
+                        <span aria-hidden="true">"Approve"</span>
+                    </a>
+                }
+                .into_any()
+            }))}
         </nav>
     }
 }
@@ -58,7 +73,8 @@ pub fn Frame(
     children: Children,
 ) -> impl IntoView {
     let shown = tab_title.unwrap_or(title);
-    Effect::new(move || set_title(&shown.get()));
+    let due = due();
+    Effect::new(move || set_title(&shown.get(), due.count()));
     view! {
         <div class="page">
             <header class="top">

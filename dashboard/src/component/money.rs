@@ -1,8 +1,9 @@
-//! Money: the largest sum in full with a quiet minor unit, and a note about other currencies.
+//! Money: one sum in full with a quiet minor unit, and a note about other currencies, or their total by the policy's rates.
 
 use crate::reactive::prelude::*;
-use dashboard_model::money::{amount, by_size, line};
+use dashboard_model::money::{about, amount, by_size, line};
 use domain::group::Tally;
+use domain::money::Money;
 
 /// Shows the money of some letters: `—` if no letter has a price, `≥` if only some have one.
 #[component]
@@ -10,6 +11,9 @@ pub fn MoneyText(
     /// The letters.
     #[prop(into)]
     tally: Signal<Tally>,
+    /// The total in one currency, if there are rates.
+    #[prop(optional, into)]
+    total: Signal<Option<Money>>,
 ) -> impl IntoView {
     part(move || {
         let tally = tally.get();
@@ -23,6 +27,11 @@ pub fn MoneyText(
         } else {
             line(&tally.money)
         };
+        if let Some(total) = total.get().filter(|total| tally.money.sums() != [*total]) {
+            let exact = format!("{exact}, by the policy's rates");
+            let sign = if is_partial { "≥ " } else { "" };
+            return view! { <span class="money" title=exact>{sign}{about(&total)}</span> }.into_any();
+        }
         let first = amount(first);
         let others: Vec<String> = sums.iter().skip(1).map(|sum| amount(sum).text()).collect();
         let others = match others.as_slice() {

@@ -4,6 +4,7 @@ use crate::clock;
 use crate::component::At;
 use crate::reactive::prelude::*;
 use dashboard_model::gate::letters;
+use dashboard_model::ledger::pauses_when;
 use dashboard_model::letters::line as filter_line;
 use dashboard_model::money::{count, count_signed, line};
 use dashboard_model::transform::sent_as;
@@ -96,7 +97,7 @@ pub fn PlanText(
             <div><dt>"Pace"</dt><dd>{format!("up to {}/s", letters(plan.pace_per_s.into()))}</dd></div>
             <div>
                 <dt>"Pauses"</dt>
-                <dd>{format!("when more than {}% of a wave returns", plan.stop_share_pct)}</dd>
+                <dd>{pauses_when(&plan)}</dd>
             </div>
             <div><dt>"Observed"</dt><dd>{format!("{} after each wave's last letter", when::countdown(plan.window_ms))}</dd></div>
             <div><dt>"Duration"</dt><dd>{format!("about {} if no letter returns", when::countdown(duration))}</dd></div>

@@ -10,12 +10,14 @@ mod header;
 mod letters;
 mod merge;
 mod note;
+mod owner;
 mod payload;
 mod plan;
 mod release;
 mod side;
 mod timeline;
 mod transform;
+mod tried;
 
 use crate::api;
 use crate::component::{Arrivals, Frame, Loaded, Tab, Tabs};

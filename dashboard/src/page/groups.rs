@@ -20,7 +20,9 @@ use crate::nav::nav;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use bar::{FilterBar, NewLine, Views, focus_filter};
+use dashboard_model::money::{count, not_compared};
 use dashboard_model::route::{GroupsRoute, Route};
+use domain::limits::GROUPS_SHOWN_MAX;
 use empty::NothingHere;
 use list::List;
 use memory::recall;
@@ -34,9 +36,15 @@ use wire::GroupsAnswer;
 pub fn GroupsPage() -> impl IntoView {
     let nav = nav();
     let snapshot = recall();
+    // Until there are more groups than one answer holds, the page has all of them, and filters and sorts by itself.
+    let has_more = RwSignal::new(false);
+    let asked = move || match nav.route_untracked() {
+        Route::Groups(route) => has_more.get_untracked().then_some(route),
+        _ => None,
+    };
     let live = Live::seeded(
         snapshot.as_ref().map(|snapshot| snapshot.answer.clone()),
-        api::groups,
+        move |seen| api::groups(asked(), seen),
         |answer: &GroupsAnswer| {
             if answer.summary.replays > 0 { Pace::Busy } else { Pace::Calm }
         },
@@ -49,6 +57,7 @@ pub fn GroupsPage() -> impl IntoView {
     let typed = RwSignal::new(route.get_untracked().q);
     let order = Order::new(snapshot, &route.get_untracked());
     let query = Query { live, route, typed };
+    ask_the_office(query, has_more);
     order.follow(query);
     memory::keep(query, order);
     bind_keys(query, order);
@@ -57,8 +66,9 @@ pub fn GroupsPage() -> impl IntoView {
         let n = watching.get()?;
         Some(if n == 1 { "1 queue".to_string() } else { format!("{n} queues") })
     };
-    let has_any = live.part(|answer| !answer.groups.is_empty());
-    let cut = live.part(|answer| answer.cut.then_some(answer.groups.len()));
+    let has_any = live.part(|answer| answer.total > 0);
+    let cut = live.part(|answer| answer.cut.then_some((answer.groups.len() as u64, answer.matching)));
+    let unrated = live.part(|answer| not_compared(&answer.unrated));
     view! {
         <div class="page-list">
             <Frame title="Groups" beside=move || beside() pulse=live.pulse()>
@@ -73,15 +83,31 @@ pub fn GroupsPage() -> impl IntoView {
                             <Views query />
                             <NewLine query order />
                         </div>
-                        {part(move || cut.get().flatten().map(|n| view! {
-                            <p class="stale">{format!("Showing the first {n} groups by attention. More groups exist.")}</p>
+                        {part(move || cut.get().flatten().map(|(shown, all)| view! {
+                            <p class="stale">{format!("Showing the first {} of {} groups in this order. Filter to see the others.", count(shown), count(all))}</p>
                         }.into_any()))}
+                        {part(move || unrated.get().flatten().map(|words| view! { <p class="list-note">{words}</p> }.into_any()))}
                         <List query order />
                     </Show>
                 </Loaded>
             </Frame>
         </div>
     }
+}
+
+/// Lets the office filter and sort while it has more groups than one answer holds.
+fn ask_the_office(query: Query, has_more: RwSignal<bool>) {
+    let more = query.live.part(|answer| answer.total > GROUPS_SHOWN_MAX as u64);
+    Effect::new(move |before: Option<(bool, GroupsRoute)>| {
+        let now = (more.get().unwrap_or_default(), query.route.get());
+        if has_more.get_untracked() != now.0 {
+            has_more.set(now.0);
+        }
+        if now.0 && before.is_none_or(|before| before != now) {
+            query.live.refresh();
+        }
+        now
+    });
 }
 
 fn bind_keys(query: Query, order: Order) {

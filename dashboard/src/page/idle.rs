@@ -18,20 +18,20 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 #[component]
 pub fn IdleWatch() -> impl IntoView {
     let tab = tab();
-    let last_input = RwSignal::new(clock::now());
-    let ends_at = RwSignal::new(clock::now());
+    let last_input = RwSignal::new(clock::here());
+    let ends_at = RwSignal::new(clock::here());
     let open = RwSignal::new(false);
     let input = move || {
-        last_input.set(clock::now());
+        last_input.set(clock::here());
         open.set(false);
     };
     let listeners = INPUTS.map(|name| window_event_listener_untyped(name, move |_| input()));
     let check = move || {
         let limit = tab.me_untracked().and_then(|me| me.idle_ms);
-        match idle(last_input.get_untracked(), limit, clock::now()) {
+        match idle(last_input.get_untracked(), limit, clock::here()) {
             Idle::Active => {}
             Idle::Warned(at) => {
-                ends_at.set(at);
+                ends_at.set(clock::of_here(at));
                 open.set(true);
             }
             Idle::Over => {

@@ -185,7 +185,7 @@ fn Speed(view: Signal<ReplayView>, pulse: Pulse) -> impl IntoView {
         // Each answer is an observation, changed or not.
         pulse.beats();
         let sent = view.with(|view| view.total.sent());
-        rate.update(|rate| rate.add(clock::now(), sent));
+        rate.update(|rate| rate.add(clock::here(), sent));
     });
     let sending = Memo::new(move |_| {
         view.with(|view| matches!(view.replay.state, ReplayState::Running { phase: Phase::Sending, .. }))

@@ -43,7 +43,7 @@ fn refusal(title: &'static str) -> impl Fn(ApiError) -> Refusal {
 /// The target of one-time links, and of the redirect back from issuers.
 #[component]
 pub fn SignInPage() -> impl IntoView {
-    set_title("Sign in");
+    set_title("Sign in", 0);
     let (nav, tab) = (nav(), tab());
     let (query, link) = take_codes();
     let notice = RwSignal::new(titled("Sign in"));
@@ -136,7 +136,7 @@ fn by_issuer(query: &str) -> Option<SigningIn> {
 #[component]
 pub fn SignedOut() -> impl IntoView {
     let tab = tab();
-    set_title("Signed out");
+    set_title("Signed out", 0);
     let notice = Signal::derive(move || match tab.state() {
         SignedIn::Ended => explained("Your session has ended", DRAFTS_KEPT.to_string()),
         SignedIn::Idle(limit) => explained("You were signed out", why_signed_out(limit)),

@@ -1,11 +1,15 @@
 //! Components in a real browser: what they show, what screen readers announce, and what a click does.
 
 use crate::fixture::{frame, show};
-use dashboard::component::{Bar, Button, Dialog, JsonView, LiveBadge, MoneyText, Segment, Spark, StepPill, Tab, Tabs};
+use dashboard::clock;
+use dashboard::component::{
+    Bar, Button, Dialog, JsonView, LiveBadge, Loss, MoneyText, Segment, Spark, StepPill, Tab, Tabs,
+};
 use dashboard::poll::{Live, Pace};
 use dashboard::reactive::prelude::*;
 use domain::group::Tally;
 use domain::money::{Currency, Money, Purse};
+use domain::time::Span;
 use wasm_bindgen_test::wasm_bindgen_test;
 use wire::NextStep;
 
@@ -110,11 +114,51 @@ async fn money_is_exact_and_marked_if_partial() {
     assert_eq!(fixture.text(), "≥ €1,234.50");
 }
 
+/// Yen and euros have no common figure without rates. With rates the total is marked as converted, and exact on hover.
+#[wasm_bindgen_test]
+async fn converted_money_says_about() {
+    let money = |amount: &str, currency: &str| Money {
+        amount: amount.parse().unwrap(),
+        currency: Currency::parse(currency).unwrap(),
+    };
+    let mut both = tally(2, 2, Some("12"));
+    both.money.add(money("1234567", "JPY"));
+    let total = RwSignal::new(None);
+    let fixture = show(move || view! { <MoneyText tally=both total /> });
+    assert_eq!(fixture.text(), "¥1,234,567+ €12.00");
+    total.set(Some(money("6802.12", "EUR")));
+    frame().await;
+    assert_eq!(fixture.text(), "about €6,802");
+    let exact = fixture.attribute(".money", "title").unwrap();
+    assert!(exact.contains("¥1,234,567 + €12.00") && exact.ends_with("by the policy's rates"), "{exact}");
+}
+
+#[wasm_bindgen_test]
+async fn time_to_loss_counts_by_the_offices_clock() {
+    let hour = Span::from_mins(60);
+    let office = clock::here().plus(hour);
+    clock::heard(office, clock::here());
+    let at = Signal::stored(Some(office.plus(hour)));
+    let fixture = show(move || view! { <Loss at /> });
+    // By this machine's clock it would be two hours.
+    assert!(["1 h", "59 min"].iter().any(|text| fixture.text().starts_with(text)), "{}", fixture.text());
+    clock::heard(clock::here(), clock::here());
+}
+
 #[wasm_bindgen_test]
 async fn states_have_a_label_and_a_shape() {
     let step = RwSignal::new(NextStep::Growing);
     let fixture = show(move || view! { <StepPill step /> });
     assert_eq!(fixture.text(), "▲Growing");
+    for (now, text) in [
+        (NextStep::Blocked, "✕Blocked"),
+        (NextStep::WaitingForApproval, "◐Waiting for approval"),
+        (NextStep::ReplayReady, "○Ready"),
+    ] {
+        step.set(now);
+        frame().await;
+        assert_eq!(fixture.text(), text);
+    }
     step.set(NextStep::Replaying { wave: 2, waves: 5 });
     frame().await;
     assert_eq!(fixture.text(), "◔Wave 2 of 5");

@@ -48,6 +48,7 @@ impl Policy {
         within("replay.wave_letters_max", replay.wave_letters_max, 1, WAVE_LETTERS_MAX)?;
         within("replay.pace_per_s", replay.pace_per_s, 1, PACE_PER_S_MAX)?;
         within("replay.stop_share_pct", replay.stop_share_pct, 0, STOP_SHARE_PCT_MAX)?;
+        within("replay.canary_stop_share_pct", replay.canary_stop_share_pct, 0, STOP_SHARE_PCT_MAX)?;
         within("replay.sample_letters_min", replay.sample_letters_min, 1, CANARY_LETTERS_MAX)?;
         for (setting, wait) in [
             ("gate.quiet_ms", gate.quiet_ms),
@@ -123,6 +124,10 @@ mod tests {
     fn a_number_out_of_range_is_refused_by_name_and_range() {
         let rows = [
             (r#"{"replay":{"stop_share_pct":100}}"#, "replay.stop_share_pct is 100; it must be between 0 and 90"),
+            (
+                r#"{"replay":{"canary_stop_share_pct":91}}"#,
+                "replay.canary_stop_share_pct is 91; it must be between 0 and 90",
+            ),
             (r#"{"replay":{"canary_letters_max":0}}"#, "replay.canary_letters_max is 0; it must be between 1 and 1000"),
             (r#"{"replay":{"canary_pct":0}}"#, "replay.canary_pct is 0; it must be between 1 and 100"),
             (r#"{"replay":{"growth_factor":101}}"#, "replay.growth_factor is 101; it must be between 1 and 100"),

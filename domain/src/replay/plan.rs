@@ -39,6 +39,9 @@ pub struct PlanOptions {
     /// The share of returned letters above which the replay pauses, percent, 0 to 90.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = STOP_SHARE_PCT_MAX)))]
     pub stop_share_pct: Option<u8>,
+    /// The same for a canary, percent, 0 to 90. The lower of both counts.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = STOP_SHARE_PCT_MAX)))]
+    pub canary_stop_share_pct: Option<u8>,
     /// How long a sent letter is observed, seconds: at least the window that follows from the main queue's settings,
     /// at most one day.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = WINDOW_S_MAX)))]
@@ -95,6 +98,10 @@ pub struct Plan {
     pub pace_per_s: u32,
     /// The share of returned letters above which the replay pauses, percent.
     pub stop_share_pct: u8,
+    /// The same for a canary, percent; the lower of both counts. `None` in plans of older versions, whose canaries had no
+    /// rule of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canary_stop_share_pct: Option<u8>,
     /// The number of letters of a wave that must be sent before the share counts.
     pub sample_letters_min: u64,
     /// How long a sent letter is observed: visibility timeout × maxReceiveCount of the main queue, plus slack.
@@ -147,6 +154,12 @@ impl Plan {
         // The JSON of a struct has its fields in a fixed order, so equal plans have equal text.
         let text = serde_json::to_string(self).unwrap_or_default();
         PlanHash(hash_hex(&["plan", "1", &text]))
+    }
+
+    /// Returns the share of returned letters above which the replay pauses, percent. A canary's is never the higher one.
+    pub fn stop_share_pct_of(&self, is_canary: bool) -> u8 {
+        let of_canary = self.canary_stop_share_pct.filter(|_| is_canary);
+        of_canary.map_or(self.stop_share_pct, |pct| pct.min(self.stop_share_pct))
     }
 
     /// Returns the expected duration if nothing returns: sending at the plan's pace, one window per round, mean delays
@@ -227,6 +240,7 @@ impl PlanOptions {
     pub fn check(&self, policy: &ReplayPolicy) -> Result<(), PlanError> {
         self.canary_and_growth(policy)?;
         self.pace_and_share(policy)?;
+        self.canary_share(policy)?;
         self.window_s.map_or(Ok(0), |s| in_range("window_s", s, 1, WINDOW_S_MAX)).map(drop)
     }
 
@@ -245,6 +259,12 @@ impl PlanOptions {
         let pace = in_range("pace_per_s", pace.into(), 1, PACE_PER_S_MAX.into())?;
         let share = in_range("stop_share_pct", share.into(), 0, STOP_SHARE_PCT_MAX.into())?;
         Ok((pace as u32, share as u8))
+    }
+
+    /// Returns the chosen share of a canary, or the policy's, within its range.
+    pub fn canary_share(&self, policy: &ReplayPolicy) -> Result<u8, PlanError> {
+        let share = self.canary_stop_share_pct.unwrap_or(policy.canary_stop_share_pct);
+        in_range("canary_stop_share_pct", share.into(), 0, STOP_SHARE_PCT_MAX.into()).map(|share| share as u8)
     }
 }
 

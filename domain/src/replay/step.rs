@@ -272,6 +272,9 @@ fn sendable(replay: &Replay, wave: u32, columns: &WaveLedger) -> u64 {
 /// Returns the pause if too many letters of a wave returned. Letters with a running window count as not returned, so
 /// the replay never pauses on a share that may still fall. A canary smaller than the minimum sample counts as a whole,
 /// because otherwise it would never count. After a resumption only letters sent since then count.
+///
+/// A canary has a rule of its own: the first wave, and the first letters after a resumption. If none of its letters may
+/// return, the first that does pauses the replay, whatever the sample.
 pub fn tripped(replay: &Replay, wave: u32, columns: &WaveLedger) -> Option<PauseReason> {
     let plan = &replay.plan();
     let before = replay.resumed().filter(|resumed| resumed.wave == wave);
@@ -280,12 +283,13 @@ pub fn tripped(replay: &Replay, wave: u32, columns: &WaveLedger) -> Option<Pause
     let probing = before.is_some_and(|b| b.probing);
     let canary = plan.waves.first().copied().unwrap_or(1);
     let whole = if probing { canary.min(columns.selected()) } else { columns.selected() };
-    let sample = plan.sample_letters_min.min(whole).max(1);
-    let too_many = u128::from(returned) * 100 > u128::from(plan.stop_share_pct) * u128::from(sent);
+    let stop_share_pct = plan.stop_share_pct_of(wave == 0 || probing);
+    let sample = if stop_share_pct == 0 { 1 } else { plan.sample_letters_min.min(whole).max(1) };
+    let too_many = u128::from(returned) * 100 > u128::from(stop_share_pct) * u128::from(sent);
     (sent >= sample && too_many).then_some(PauseReason::TooManyReturned {
         returned,
         sent,
-        stop_share_pct: plan.stop_share_pct,
+        stop_share_pct,
         wave: Some(wave),
     })
 }

@@ -77,6 +77,7 @@ pub fn plan() -> Plan {
         waves: vec![2, 8, 16],
         pace_per_s: 10,
         stop_share_pct: 50,
+        canary_stop_share_pct: None,
         sample_letters_min: 4,
         window_ms: Span::from_secs(WINDOW_S),
         slack_ms: Span::from_secs(SLACK_S),

@@ -7,7 +7,7 @@ use crate::replay_fixture::*;
 use domain::id::Actor;
 use domain::replay::{
     Approval, Ending, Ledger, LedgerMove, OutcomeKind, PauseReason, Phase, Replay, ReplayState, Settling, Step,
-    next_step,
+    next_step, tripped,
 };
 use domain::time::Timestamp;
 use serde_json::json;
@@ -196,6 +196,49 @@ fn check_page(part: &str, generated: &str) {
         return;
     }
     assert_eq!(present, generated, "docs/replay.md is out of date: UPDATE=1 cargo test -p dlo-domain --test rules");
+}
+
+/// The rule for canaries, percent, then what the waves hold and the pause that follows, if any.
+#[test]
+fn a_canary_has_a_stricter_rule() {
+    let paused = |wave, returned, sent, stop_share_pct| {
+        Some(PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave: Some(wave) })
+    };
+    let rows = [
+        // Half of the canary is back: no more than the rule for waves allows.
+        (None, 0, "0/0/0/1/1", None),
+        (Some(0), 0, "0/0/0/1/1", paused(0, 1, 2, 0)),
+        (Some(0), 0, "0/0/0/2/0", None),
+        // The first return decides, although one letter is still to be sent.
+        (Some(0), 0, "1/0/0/0/1", paused(0, 1, 1, 0)),
+        (Some(30), 0, "0/0/0/1/1", paused(0, 1, 2, 30)),
+        // The lower of both shares counts.
+        (Some(90), 0, "0/0/0/0/2", paused(0, 2, 2, 50)),
+        // Later waves follow the rule for waves.
+        (Some(0), 1, "0/0/0/4/4", None),
+        (Some(0), 1, "0/0/0/3/5", paused(1, 5, 8, 50)),
+    ];
+    for (pct, wave, columns, expected) in rows {
+        let replay = stored(&replay(observing(wave)), |record| record["plan"]["canary_stop_share_pct"] = json!(pct));
+        assert_eq!(tripped(&replay, wave, &ledger(&[columns]).wave(0)), expected, "{pct:?} {columns}");
+    }
+}
+
+#[test]
+fn a_resumptions_canary_has_the_stricter_rule_until_it_has_passed() {
+    for (probing, expected) in [(true, Some(0)), (false, None)] {
+        let resumed = json!({ "wave": 1, "sent": 2, "returned": 2, "probing": probing });
+        let replay = stored(&replay(observing(1)), |record| {
+            record["plan"]["canary_stop_share_pct"] = json!(0);
+            record.insert("resumed".into(), resumed);
+        });
+        let pause = tripped(&replay, 1, &ledger(&["4/0/0/1/3"]).wave(0));
+        let limit = pause.map(|why| match why {
+            PauseReason::TooManyReturned { stop_share_pct, .. } => stop_share_pct,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(limit, expected, "probing: {probing}");
+    }
 }
 
 #[test]

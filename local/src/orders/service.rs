@@ -36,7 +36,7 @@ impl Service {
         let order = read(body).at(here!())?;
         tenant::check(&order.tenant).permanent(here!())?;
         deadline::check(order.deliver_by.as_deref(), (self.now)()).permanent(here!())?;
-        let price = price(&order, &state).at(here!())?;
+        let price = price(&order, &state, (self.now)()).at(here!())?;
         self.pay(&order, price).await.at(here!())
     }
 
@@ -55,16 +55,21 @@ fn read(body: &str) -> Result<Order, Failure> {
     serde_json::from_str(body).permanent(here!())
 }
 
-fn price(order: &Order, state: &State) -> Result<Decimal, Failure> {
+fn price(order: &Order, state: &State, now: Timestamp) -> Result<Decimal, Failure> {
     let products = catalogue::find_all(order, state.product_added).permanent(here!())?;
-    let shipping = shipping(state.version, order, &products).at(here!())?;
+    let shipping = shipping(state.version, order, &products, now).at(here!())?;
     Ok(pricing::goods(order) + shipping)
 }
 
 /// A pure calculation: if it panics, it panics again on the same order, so a retry cannot help.
-fn shipping(version: Version, order: &Order, products: &[&catalogue::Product]) -> Result<Decimal, Failure> {
+fn shipping(
+    version: Version,
+    order: &Order,
+    products: &[&catalogue::Product],
+    now: Timestamp,
+) -> Result<Decimal, Failure> {
     let name = type_name_of_val(&pricing::shipping);
-    guard(Class::Permanent, name, || pricing::shipping(version, order, products)).at(here!())
+    guard(Class::Permanent, name, || pricing::shipping(version, order, products, now)).at(here!())
 }
 
 /// Returns the message's type from its attribute, which is readable even if the body is not.

@@ -12,6 +12,7 @@ use domain::policy::Policy;
 use domain::read::{Stamp, read};
 use domain::reading::{Category, Reading};
 use domain::time::{Span, Timestamp};
+use queue::Queue as _;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::path::Path;
@@ -209,20 +210,30 @@ async fn orders_pass_once_payments_are_back() {
 }
 
 #[tokio::test]
-async fn the_wrong_fix_helps_few_orders_and_the_right_fix_all() {
+async fn the_wrong_fix_helps_new_orders_and_the_right_fix_all() {
     let world = World::new().await;
     let orders = world.start().await;
+    let waited = Timestamp::from_ms(START_MS).minus(Span::from_secs(10));
+    let place_again = async || {
+        let old = |number| generate(&world.main, 1, number, Mix::Only(Kind::GiftCard), waited);
+        for batch in (1..=40).map(old).collect::<Vec<_>>().chunks(10) {
+            world.queue.send_batch(&world.main, batch).await.unwrap();
+        }
+    };
     let mut dead_count = Vec::new();
-    for (at, version) in (1..).zip(Version::ALL) {
+    for (at, version) in (0..).zip(Version::ALL) {
         orders.deploy(version);
         orders.place(40, Mix::Only(Kind::GiftCard)).await.unwrap();
-        dead_count.push(settled(&orders, 40 * at).await.dead_count);
+        dead_count.push(settled(&orders, 80 * at + 40).await.dead_count);
+        place_again().await;
+        dead_count.push(settled(&orders, 80 * at + 80).await.dead_count);
     }
     orders.shut_down().await;
-    assert_eq!(dead_count[0], 40, "v1 fails on all");
-    let after_v2 = dead_count[1] - dead_count[0];
-    assert!((21..40).contains(&after_v2), "v2 fails on most: {after_v2}");
-    assert_eq!(dead_count[2], dead_count[1], "v3 fails on none");
+    let died: Vec<u64> = dead_count.iter().scan(0, |before, n| Some(n - std::mem::replace(before, *n))).collect();
+    assert_eq!(died[..2], [40, 40], "v1 fails on all");
+    assert_eq!(died[2], 0, "v2 fails on no new order");
+    assert!((21..40).contains(&died[3]), "v2 fails on most orders that have waited: {}", died[3]);
+    assert_eq!(died[4..], [0, 0], "v3 fails on none");
     assert_eq!(world.groups().await.len(), 1, "the wrong fix fails at the same place");
 }
 

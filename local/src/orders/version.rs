@@ -11,7 +11,7 @@ pub enum Version {
     /// Fails on every order that contains only gift cards.
     #[default]
     V1,
-    /// The wrong fix: works only for gift cards without an engraving.
+    /// The wrong fix: works for new orders, but not for engraved gift cards that have waited.
     V2,
     /// The right fix.
     V3,
@@ -34,7 +34,7 @@ impl Version {
     pub fn note(self) -> &'static str {
         match self {
             Self::V1 => "fails on gift cards",
-            Self::V2 => "a wrong fix: still fails on engraved gift cards",
+            Self::V2 => "a wrong fix: new orders work, engraved gift cards that have waited still fail",
             Self::V3 => "the right fix",
         }
     }

@@ -1,6 +1,6 @@
-//! Fixes, notes and deployments.
+//! Fixes, notes, owners and deployments.
 
-use super::{commit_once, facts, line, optional, text};
+use super::{commit_once, facts, line, name, optional, text};
 use crate::audit::Auditor;
 use crate::error::OfficeError;
 use crate::office::Office;
@@ -88,6 +88,16 @@ pub async fn change_note(office: &Office, actor: &Actor, id: &GroupId, note: &st
     group.note = optional("the note", Some(note))?;
     let detail = if group.note.is_none() { "Note removed" } else { "Note saved" };
     let audit = Auditor::new(actor, id, office.now()).record(Act::NoteChanged, detail, group.note.clone());
+    commit_once(office, vec![write(&facts.group, group), audit]).await
+}
+
+/// Sets who takes care of a group. An empty owner removes it.
+pub async fn change_owner(office: &Office, actor: &Actor, id: &GroupId, owner: &str) -> Result<(), OfficeError> {
+    let facts = facts(office, id).await?;
+    let mut group = facts.group.moved(facts.group.state.clone());
+    group.owner = name("the owner", owner)?;
+    let detail = group.owner.as_ref().map_or("Nobody".to_string(), |owner| format!("Owner: {owner}"));
+    let audit = Auditor::new(actor, id, office.now()).record(Act::OwnerChanged, detail, None);
     commit_once(office, vec![write(&facts.group, group), audit]).await
 }
 

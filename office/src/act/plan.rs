@@ -97,6 +97,7 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
         waves,
         pace_per_s,
         stop_share_pct,
+        canary_stop_share_pct: Some(options.canary_share(policy)?),
         sample_letters_min: policy.sample_letters_min,
         slack_ms: policy.window_slack_ms,
         backlog_ms_max: policy.backlog_ms_max,

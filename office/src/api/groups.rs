@@ -1,7 +1,8 @@
-//! Groups: the list, the details of a group, and the acts on it.
+//! Groups: the details of a group, and the acts on it.
 
 use super::answer::{Answer, ApiError, Object, body};
 use super::replays::view;
+use super::rows::{first_bucket, row};
 use super::{Api, Caller};
 use crate::act;
 use crate::error::OfficeError;
@@ -12,83 +13,18 @@ use crate::port::GroupFacts;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Extension, Json, Path, State};
 use domain::group::merging::name;
-use domain::group::{GroupState, Variant, arrival_bucket};
+use domain::group::{GroupState, Variant};
 use domain::id::GroupId;
 use domain::letter::LetterStateKind;
-use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, PAGE_MAX};
 use domain::role::Permission;
-use domain::time::{Span, Timestamp};
 use wire::{
-    DeclareFixRequest, DeploymentRequest, GroupDetail, GroupName, GroupRow, GroupsAnswer, Me, MergedVariant,
-    NoteRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RowFacts, RulesPreview,
-    Summary, UnmergeRequest, attention,
+    DeclareFixRequest, DeploymentRequest, GateFact, GateView, GroupDetail, GroupName, Me, MergedVariant, NoteRequest,
+    OwnerRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RulesPreview,
+    UnmergeRequest,
 };
 
 pub(super) async fn me(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Json<Me> {
     Json(api.me(&caller))
-}
-
-pub(super) async fn list(State(api): State<Api>) -> Answer<GroupsAnswer> {
-    let now = api.office.now();
-    let (mut listed, mut groups, mut cursor) = (Vec::new(), 0, None);
-    let cut = loop {
-        let page = api.office.store.groups(first_bucket(now), cursor.as_ref(), PAGE_MAX).await?;
-        groups += page.items.iter().filter(|facts| facts.group.merge.into.is_none()).count();
-        let slim = |facts: GroupFacts| GroupFacts { group: merged::slim(facts.group), ..facts };
-        listed.extend(page.items.into_iter().map(slim));
-        match page.next {
-            None => break false,
-            Some(_) if groups >= GROUPS_SHOWN_MAX => break true,
-            Some(next) => cursor = Some(next),
-        }
-    };
-    let mut rows = Vec::new();
-    for facts in merged::fold(listed) {
-        rows.push(row(&api, &facts, now).await?);
-    }
-    rows.sort_by_cached_key(attention);
-    let summary = Summary::new(&rows);
-    let watching = api.watching.iter().map(|queue| queue.name().to_string()).collect();
-    Ok(Json(GroupsAnswer { groups: rows, summary, cut, watching }))
-}
-
-/// Returns the first bucket of the 24 hours in a sparkline: 23 whole hours and the current one.
-fn first_bucket(now: Timestamp) -> i64 {
-    let hour = Span::from_mins(60).as_ms();
-    let this_hour = now.as_ms().div_euclid(hour) * hour;
-    arrival_bucket(Timestamp::from_ms(this_hour - (ARRIVAL_BARS as i64 - 1) * hour))
-}
-
-async fn row(api: &Api, facts: &GroupFacts, now: Timestamp) -> Result<GroupRow, ApiError> {
-    let per_bar = Span::from_mins(60).as_ms() / ARRIVAL_BUCKET_MS;
-    let first = first_bucket(now);
-    let mut arrivals = vec![0; ARRIVAL_BARS];
-    for (bucket, n) in &facts.arrivals {
-        if let Some(bar) = arrivals.get_mut(((bucket - first) / per_bar).max(0) as usize) {
-            *bar += n;
-        }
-    }
-    let an_hour_ago = arrival_bucket(now) - per_bar;
-    let last_hour = facts.arrivals.iter().filter(|(bucket, _)| *bucket > an_hour_ago).map(|(_, n)| n).sum();
-    let wave = match facts.group.state.replay() {
-        Some(id) => api
-            .office
-            .store
-            .replay(id)
-            .await?
-            .and_then(|replay| replay.wave().map(|wave| (wave + 1, replay.plan().waves.len() as u32))),
-        None => None,
-    };
-    let more = RowFacts {
-        oldest_sent_at: facts.oldest_sent_at,
-        loss_at: facts.loss_at,
-        arrivals,
-        arrivals_last_hour: last_hour,
-        wave,
-    };
-    let row = GroupRow::new(&facts.group, &facts.counts, more);
-    let title = name(&facts.group, &api.office.policy.groups).to_string();
-    Ok(GroupRow { title, ..row })
 }
 
 pub(super) async fn show(
@@ -118,12 +54,22 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         Some(latest) => Some(view(office, latest.clone()).await?),
         None => None,
     };
+    let gate = GateView::from(&judged.gate);
+    let has_plan = match (&facts.group.state, &replay) {
+        (GroupState::Paused { replay: id, .. }, Some(view)) if view.replay.id() == id => {
+            view.total.in_flight + view.total.sending == 0
+        }
+        _ => plan.is_some(),
+    };
+    let is_judged =
+        matches!(facts.group.state, GroupState::FixDeclared { .. } | GroupState::Paused { fix: Some(_), .. });
+    let fact = is_judged.then(|| GateFact::new(&gate, has_plan));
     Ok(GroupDetail {
-        row: row(api, &facts, now).await?,
+        row: row(office, &facts, fact, now).await?,
         failure: facts.group.failure.clone(),
         reported: facts.group.reported.as_deref().cloned(),
         note: facts.group.note.clone(),
-        gate: (&judged.gate).into(),
+        gate,
         quiet_ms: office.policy.gate.quiet_ms.as_ms(),
         plan,
         replay,
@@ -193,6 +139,16 @@ pub(super) async fn note(
     request: Result<Json<Object<NoteRequest>>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::change_note(&api.office, &caller.actor, &id, &body(request)?.note).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn owner(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    request: Result<Json<Object<OwnerRequest>>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    act::change_owner(&api.office, &caller.actor, &id, &body(request)?.owner).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 

@@ -15,14 +15,18 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use domain::id::to_hex;
 use domain::role::Permission;
+use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Instant;
-use wire::ErrorCode;
+use wire::{ErrorCode, NOW_HEADER};
 
 /// The largest response, bytes. A page has at most 200 rows and a letter at most 1 MiB, of which JSON may escape every
 /// byte.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Returns the office's time.
+type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Calls the handler if the caller has the permission.
 pub(super) async fn authorise(
@@ -96,6 +100,14 @@ fn request_id() -> String {
     // Without randomness the id is only less useful; no response depends on it.
     let _ = getrandom::fill(&mut bytes);
     to_hex(&bytes)
+}
+
+/// Tells the office's time in a header of each response, 304 included. Pages count ages and the time to loss by it: a
+/// browser's own clock may be hours off.
+pub(super) async fn tell_time(State(clock): State<Clock>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    response.headers_mut().insert(NOW_HEADER, HeaderValue::from(clock().as_ms()));
+    response
 }
 
 /// Adds an ETag to responses to GET. Responds with 304 if the caller has the same already, which keeps polling cheap.

@@ -8,6 +8,8 @@ use crate::error::OfficeError;
 use crate::office::Office;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Extension, Json, Path, Query, State};
+use domain::fix::Fix;
+use domain::group::GroupState;
 use domain::id::{GroupId, ReplayId};
 use domain::replay::{Entry, OutcomeKind, Replay};
 use serde::Deserialize;
@@ -19,13 +21,24 @@ pub(super) async fn view(office: &Office, replay: Replay) -> Result<ReplayView, 
     let group = office.store.group(replay.group()).await?;
     let total = ledger.total();
     let observed_until = (total.in_flight > 0).then(|| replay.window_ends_at(office.now()));
+    let fix = group.as_ref().and_then(|group| fix_of(&group.state, replay.id()));
     Ok(ReplayView {
+        fix,
         group_title: group.map(|group| group.title).unwrap_or_default(),
         observed_until,
         replay: (&replay).into(),
         ledger,
         total,
     })
+}
+
+/// Returns the fix that counts for a replay, if its group is still about this replay.
+fn fix_of(state: &GroupState, replay: &ReplayId) -> Option<Fix> {
+    let current = match state {
+        GroupState::Resolved { replay, .. } => Some(replay),
+        other => other.replay(),
+    };
+    state.fix().filter(|_| current == Some(replay)).cloned()
 }
 
 pub(super) async fn approve(

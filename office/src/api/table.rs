@@ -3,18 +3,20 @@
 use super::endpoint::Endpoint;
 use super::pages::PAGE_DEFAULT;
 use super::params::{Form, Query};
-use super::{audit, doctor, export, groups, letters, replays, transforms};
+use super::{audit, doctor, export, groups, letters, replays, rows, transforms};
 use crate::port::Listed;
 use domain::deployment::Deployment;
 use domain::facet::Facets;
 use domain::letter::LetterStateKind;
-use domain::limits::{FILTER_CHARS_MAX, PAGE_MAX, TIME_MS_MAX, WAVES_MAX};
+use domain::limits::{FILTER_CHARS_MAX, GROUPS_SHOWN_MAX, PAGE_MAX, TIME_MS_MAX, WAVES_MAX};
 use domain::replay::OutcomeKind;
 use domain::role::Permission;
 use domain::transform::{DryRun, Transform};
+use wire::list::sort::{Dir, Sort};
+use wire::list::view::View;
 use wire::{
     ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DoctorAnswer, DryRunRequest, EntriesPage,
-    GroupDetail, GroupsAnswer, LetterDetail, LettersPage, Me, NoteRequest, PlanRequest, PlanView, PreviewRulesRequest,
+    GroupDetail, GroupsAnswer, LetterDetail, LettersPage, Me, NoteRequest, OwnerRequest, PlanRequest, PlanView, PreviewRulesRequest,
     PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview,
     SaveTransformRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
@@ -49,6 +51,18 @@ const STATE: Query = Query {
     meaning: "default all",
     form: Form::Word(|| LetterStateKind::ALL.map(LetterStateKind::as_str).to_vec()),
 };
+/// The query of the list of groups, as in the dashboard's URL.
+const GROUPS: &[Query] = &[
+    text("q", "the filter, in the language of the dashboard: `queue:pay at-risk:>1000 \"some text\"`"),
+    Query { name: "view", meaning: "default all groups", form: Form::Word(|| View::ALL.map(View::as_str).to_vec()) },
+    Query { name: "sort", meaning: "default attention", form: Form::Word(|| Sort::ALL.map(Sort::as_str).to_vec()) },
+    Query { name: "dir", meaning: "default the worst first", form: Form::Word(|| Dir::ALL.map(Dir::as_str).to_vec()) },
+    Query {
+        name: "limit",
+        meaning: "groups in the answer",
+        form: Form::Number { min: 1, max: GROUPS_SHOWN_MAX as i64, default: Some(GROUPS_SHOWN_MAX as i64) },
+    },
+];
 /// The filter of letters, with the same names as in a plan.
 const LETTERS: &[Query] = &[
     STATE,
@@ -86,14 +100,19 @@ const OUTCOME: Query = Query {
 
 /// Returns the endpoints that every office has. Each platform adds its own way to sign in.
 pub fn endpoints() -> Vec<Endpoint> {
-    reading().into_iter().chain(on_groups()).chain(on_transforms()).chain(on_replays()).collect()
+    reading().into_iter().chain(on_groups()).chain(on_merging()).chain(on_transforms()).chain(on_replays()).collect()
 }
 
 /// Endpoints that only read.
 fn reading() -> Vec<Endpoint> {
     vec![
         Endpoint::get::<Me, _>("/me", "The caller and their permissions", groups::me),
-        Endpoint::get::<GroupsAnswer, _>("/groups", "All groups, most urgent first", groups::list),
+        Endpoint::get::<GroupsAnswer, _>(
+            "/groups",
+            "Groups, most urgent first, with exact totals over all of them",
+            rows::list,
+        )
+        .with_query(GROUPS),
         Endpoint::get::<GroupDetail, _>("/groups/{group}", "A group with its gate, plan and replay", groups::show),
         Endpoint::get::<LettersPage, _>("/groups/{group}/letters", "The letters of a group", letters::of_group)
             .with_query(LETTERS),
@@ -160,6 +179,36 @@ fn on_groups() -> Vec<Endpoint> {
             "Save the note of a group",
             groups::note,
         ),
+        Endpoint::post::<OwnerRequest, GroupDetail, _>(
+            "/groups/{group}/owner",
+            Some(Permission::Triage),
+            "Set who takes care of a group",
+            groups::owner,
+        ),
+        Endpoint::post::<PlanRequest, PlanView, _>(
+            "/groups/{group}/plan",
+            Some(Permission::Plan),
+            "Make a plan with a snapshot of the waiting letters",
+            groups::plan,
+        ),
+        Endpoint::post::<ApproveRequest, ReplayView, _>(
+            "/groups/{group}/approve",
+            Some(Permission::Approve),
+            "Approve the plan and start its replay; needs an open gate",
+            replays::approve,
+        ),
+        Endpoint::post::<ReleaseRequest, GroupDetail, _>(
+            "/groups/{group}/release",
+            Some(Permission::Approve),
+            "Release letters from quarantine, so that a plan can include them again",
+            groups::release,
+        ),
+    ]
+}
+
+/// Endpoints that unmerge fingerprints, and merge them again.
+fn on_merging() -> Vec<Endpoint> {
+    vec![
         Endpoint::post::<UnmergeRequest, GroupDetail, _>(
             "/groups/{group}/unmerge",
             Some(Permission::Triage),
@@ -186,24 +235,6 @@ fn on_groups() -> Vec<Endpoint> {
             groups::allow_merge,
         )
         .deprecated(),
-        Endpoint::post::<PlanRequest, PlanView, _>(
-            "/groups/{group}/plan",
-            Some(Permission::Plan),
-            "Make a plan with a snapshot of the waiting letters",
-            groups::plan,
-        ),
-        Endpoint::post::<ApproveRequest, ReplayView, _>(
-            "/groups/{group}/approve",
-            Some(Permission::Approve),
-            "Approve the plan and start its replay; needs an open gate",
-            replays::approve,
-        ),
-        Endpoint::post::<ReleaseRequest, GroupDetail, _>(
-            "/groups/{group}/release",
-            Some(Permission::Approve),
-            "Release letters from quarantine, so that a plan can include them again",
-            groups::release,
-        ),
     ]
 }
 

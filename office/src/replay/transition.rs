@@ -203,7 +203,11 @@ pub(crate) fn reason_in_words(why: &PauseReason) -> String {
     match why {
         PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave } => {
             let of = wave.map(|wave| format!(" of wave {}", wave + 1)).unwrap_or_default();
-            format!("{returned} of {sent} letters{of} returned; the limit is {stop_share_pct}%")
+            let limit = match stop_share_pct {
+                0 => "none may return".to_string(),
+                pct => format!("the limit is {pct}%"),
+            };
+            format!("{returned} of {sent} letters{of} returned; {limit}")
         }
         PauseReason::GateClosed { unmet } => format!("The gate is closed: {}", unmet.join("; ")),
         PauseReason::QueueUnavailable { detail } => format!("The main queue cannot take letters: {detail}"),

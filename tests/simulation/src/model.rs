@@ -358,6 +358,7 @@ fn approved(now: Timestamp) -> Replay {
         waves: WAVES.to_vec(),
         pace_per_s: 10_000,
         stop_share_pct: 50,
+        canary_stop_share_pct: None,
         sample_letters_min: 1,
         window_ms: TICK,
         slack_ms: Span::ZERO,

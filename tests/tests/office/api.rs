@@ -34,14 +34,19 @@ impl Identify for ByName {
 /// Returns a new world, and the API of its office. Tokens are names of roles.
 pub async fn router() -> (World, Router) {
     let world = World::new().await;
+    let router = router_of(&world);
+    (world, router)
+}
+
+/// Returns the API of a world's office.
+pub fn router_of(world: &World) -> Router {
     let api = Api {
         office: world.office.clone(),
         identify: Arc::new(ByName),
         name: "test".into(),
         watching: [world.dlq.clone()].into(),
     };
-    let router = api::router(api, &api::endpoints());
-    (world, router)
+    api::router(api, &api::endpoints())
 }
 
 /// An answer of the API.

@@ -14,6 +14,7 @@ mod filtered;
 mod forged;
 mod forgotten;
 mod gone;
+mod list;
 mod merged;
 mod pace;
 mod power;

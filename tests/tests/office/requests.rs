@@ -147,7 +147,10 @@ async fn a_parameter_out_of_range_or_unknown_is_refused() {
     }
     for path in [
         "/me?x=1".into(),
-        "/groups?limit=1".into(),
+        "/groups?limit=2001".into(),
+        "/groups?view=lost".into(),
+        "/groups?sort=size".into(),
+        format!("/groups?q={long}"),
         format!("/groups/{group}?state=waiting"),
         format!("/replays/{replay}/entries?wave=-1"),
         format!("/replays/{replay}/entries?wave=250"),
@@ -158,7 +161,7 @@ async fn a_parameter_out_of_range_or_unknown_is_refused() {
     ] {
         invalid(&fixture.get(&path).await, &path);
     }
-    let message = invalid(&fixture.get(&format!("/groups?{}=1", "y".repeat(5_000))).await, "a long name");
+    let message = invalid(&fixture.get(&format!("/me?{}=1", "y".repeat(5_000))).await, "a long name");
     assert!(message.ends_with("This endpoint has no query parameters."), "{message}");
     invalid(&fixture.post(&format!("/groups/{group}/note?x=1"), &json!({ "note": "a" })).await, "a query with a body");
     for fine in ["?limit=200&state=waiting", "?limit=1&replays_max=0&died_from=0&tenant=", ""] {

@@ -80,7 +80,7 @@ async fn a_wrong_fix_pauses_the_replay_and_the_right_one_finishes_it() {
     let ReplayState::Paused { why: PauseReason::TooManyReturned { returned, sent, .. }, .. } = replay.state() else {
         panic!("the replay did not pause itself: {:?}", replay.state())
     };
-    assert!(returned * 2 > *sent);
+    assert!(*returned > 0 && sent >= returned, "{returned} of {sent}");
     let returned = world.entries(&id).await.into_iter().filter_map(|entry| match entry.outcome {
         domain::replay::Outcome::Returned { verdict, .. } => Some(verdict),
         _ => None,

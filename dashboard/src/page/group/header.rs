@@ -3,6 +3,7 @@
 use super::current::CurrentGroup;
 use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
 use crate::reactive::prelude::*;
+use dashboard_model::deployed::{growing, rolled_back};
 use dashboard_model::money::{count, count_signed};
 use dashboard_model::words;
 use domain::letter::LetterStateKind;
@@ -25,7 +26,10 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
         let row = &detail.row;
         (row.queue.clone(), row.classification.clone(), row.consumer.clone(), row.culprit.clone(), row.severity)
     });
-    let version = current.part(|detail| detail.deployment.as_ref().map(|d| d.version.clone()));
+    let version = current.part(|detail| detail.deployment.as_ref().map(|d| format!(" runs {} now", d.version)));
+    let rolled_back = current.part(|detail| rolled_back(&detail.row.state, detail.deployment.as_ref()));
+    let blocked = current.part(|detail| detail.row.blocked.clone());
+    let pace = current.part(|detail| growing(&detail.row));
     let next = current.part(|detail| detail.row.next.clone());
     let first = current.part(|detail| detail.row.first_died_at);
     let last = current.part(|detail| detail.row.last_died_at);
@@ -35,14 +39,14 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
             {part(move || {
                 let (queue, class, consumer, culprit, severity) = row.get();
                 let consumer = consumer.map(|consumer| {
-                    let version = version.get().map(|version| format!(" {version}")).unwrap_or_default();
+                    let version = version.get().unwrap_or_default();
                     view! { <span class="fact">"consumer "<b>{consumer}</b>{version}</span> }.into_any()
                 });
                 let culprit = culprit.map(|culprit| view! { <span class="fact mono">{culprit}</span> }.into_any());
                 view! {
                     <span class="fact">"queue "<b>{queue}</b></span>
                     <span class="fact">
-                        {format!("{}, {}", words::class(class.class), words::category(class.category).to_lowercase())}
+                        {format!("{}, {}", words::classified(&class), words::category(class.category).to_lowercase())}
                     </span>
                     {consumer}
                     {culprit}
@@ -53,6 +57,8 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
             {part(move || last.get().map(|last| view! { <span class="fact">"last failure "<At at=Signal::stored(last) /></span> }.into_any()))}
         </p>
         <p class="facts-why">
+            {part(move || blocked.get().map(|why| format!("Blocked: {why} ")))}
+            {part(move || pace.get().map(|words| format!("{words} ")))}
             {part(move || row.with(|(_, class, ..)| {
                 match class.confidence.as_pct() {
                     0 => "Unclassified".to_string(),
@@ -60,12 +66,14 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
                 }
             }))}
         </p>
+        {part(move || rolled_back.get().map(|words| view! { <p class="group-warning" role="status">{words}</p> }.into_any()))}
     }
 }
 
 #[component]
 fn Stats(current: CurrentGroup) -> impl IntoView {
     let open = current.part(|detail| detail.row.open.clone());
+    let total = current.part(|detail| detail.row.about);
     let customers = current.part(|detail| detail.row.customers);
     let oldest = current.part(|detail| detail.row.oldest_sent_at);
     let loss = current.part(|detail| detail.row.loss_at);
@@ -73,6 +81,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     let delivered = current.part(|detail| detail.row.delivered);
     let quarantined = current.part(|detail| detail.counts.of(LetterStateKind::Quarantined).letters);
     let growing = current.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
+    let is_resolved = current.part(|detail| detail.row.next == NextStep::Resolved);
     let letters = Signal::derive(move || {
         if open.with(|open| open.letters) == 1 { "letter open" } else { "letters open" }.to_string()
     });
@@ -83,11 +92,13 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     view! {
         <div class="figures">
             <Stat label=letters>{part(move || open.with(|open| count_signed(open.letters)))}</Stat>
-            <Stat label="at risk"><MoneyText tally=open /></Stat>
+            <Stat label="at risk"><MoneyText tally=open total /></Stat>
             <Stat label=people>{part(move || count(customers.get()))}</Stat>
             <Stat label="oldest"><Age since=oldest /></Stat>
             <Stat label="to expiry"><Loss at=loss /></Stat>
-            <Stat label="last hour" tone>{part(move || format!("+{}", count(last_hour.get())))}</Stat>
+            <Show when=move || !is_resolved.get()>
+                <Stat label="last hour" tone>{part(move || format!("+{}", count(last_hour.get())))}</Stat>
+            </Show>
             <Show when=move || { quarantined.get() > 0 }>
                 <Stat label="in quarantine" tone="warn">{part(move || count_signed(quarantined.get()))}</Stat>
             </Show>

@@ -304,6 +304,7 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
                 {field("Growth", "Times larger than the previous wave", GROWTH, |f| &mut f.growth, false)}
                 {field("Pace", "Maximum letters per second", PACE, |f| &mut f.pace, false)}
                 {field("Pause above", "Percent of a wave that returned", PAUSE_ABOVE, |f| &mut f.pause_above, false)}
+                {field("Pause canary above", "Percent of a canary that returned", PAUSE_ABOVE, |f| &mut f.canary_pause_above, false)}
                 {field("Observe", "Seconds after a wave's last letter", WINDOW, |f| &mut f.window, false)}
             </div>
         </Dialog>

@@ -5,7 +5,9 @@ use super::current::CurrentGroup;
 use super::fix::{DeclareDialog, FixCard, why_not_declare};
 use super::merge::MergedVariants;
 use super::note::NoteCard;
+use super::owner::OwnerCard;
 use super::plan::{ApproveButton, PlanButton, PlanPart, Planning};
+use super::tried::TriedFixes;
 use crate::clock;
 use crate::component::{At, Button, GateList, Kind, Toaster, toaster};
 use crate::page::replay::{Compact, Controls};
@@ -30,6 +32,7 @@ pub(super) fn Side(current: CurrentGroup, actions: Actions, planning: Planning) 
             _ => view! { <Before current actions planning /> }.into_any(),
         })}
         <MergedVariants current />
+        <OwnerCard current />
         <NoteCard current actions />
     }
 }
@@ -160,6 +163,7 @@ fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: bool) 
                 }
                 .into_any(),
             })}
+            <TriedFixes current=declaring.current />
         </section>
         <DeclareDialog current=declaring.current planning=declaring.planning open=declaring.is_open />
     }

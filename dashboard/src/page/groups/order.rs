@@ -18,6 +18,8 @@ pub(super) struct Order {
     pending: RwSignal<Pending>,
     cursor: RwSignal<Option<GroupId>>,
     restore: StoredValue<Option<Snapshot>>,
+    /// Whether the first answer after a return to the list has not come yet.
+    is_back: StoredValue<bool>,
 }
 
 impl Order {
@@ -31,6 +33,7 @@ impl Order {
             pending: RwSignal::new(Pending::default()),
             cursor: RwSignal::new(cursor),
             restore: StoredValue::new(same.cloned()),
+            is_back: StoredValue::new(snapshot.is_some()),
         };
         // Not deferred to the effect below: a row that is rendered before its value is known would stay empty.
         if let Some(snapshot) = &snapshot {
@@ -48,13 +51,20 @@ impl Order {
                 self.update_rows(answer);
                 let wanted = query.ids(answer);
                 let is_new_query = before.as_ref().is_some_and(|before| *before != asked);
-                if is_new_query || self.shown.with_untracked(Vec::is_empty) || is_idle() {
+                // The reader left the list and came back: the order may have changed meanwhile, and is shown as it is now.
+                let is_free = is_new_query || self.is_back.get_value() || is_idle();
+                if is_free || self.shown.with_untracked(Vec::is_empty) {
                     self.set(wanted);
                 } else {
                     self.pending.set(self.shown.with_untracked(|shown| Pending::between(shown, &wanted)));
                 }
             });
             asked
+        });
+        Effect::new(move || {
+            if query.live.pulse().beats().is_some() {
+                self.is_back.set_value(false);
+            }
         });
     }
 
@@ -154,7 +164,7 @@ impl Order {
                 window().scroll_to_with_x_and_y(0.0, f64::from(snapshot.scroll_px));
             }
             if let Some(cursor) = snapshot.cursor
-                && let Some(at) = snapshot.shown.iter().position(|id| *id == cursor)
+                && let Some(at) = self.shown.with_untracked(|shown| shown.iter().position(|id| *id == cursor))
             {
                 focus_row(at, cursor);
             }

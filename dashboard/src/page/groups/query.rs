@@ -5,10 +5,10 @@ use crate::poll::Live;
 use crate::reactive::prelude::*;
 use dashboard_model::filter::Filter;
 use dashboard_model::route::GroupsRoute;
-use dashboard_model::sort::sort;
 use dashboard_model::view::View;
 use domain::id::GroupId;
-use wire::{GroupRow, GroupsAnswer};
+use wire::GroupsAnswer;
+use wire::list::{ListQuery, view_counts};
 
 /// The list's data and the reader's choices.
 #[derive(Clone, Copy)]
@@ -30,20 +30,20 @@ impl Query {
     /// Returns the matching groups in order. Not tracked.
     pub fn ids(self, answer: &GroupsAnswer) -> Vec<GroupId> {
         let (route, filter) = (self.route.get_untracked(), untrack(|| self.filter()));
-        let now = clock::now();
-        let mut rows: Vec<&GroupRow> =
-            answer.groups.iter().filter(|row| route.view.has(row) && filter.matches(row, now)).collect();
-        sort(&mut rows, route.sort, route.dir.unwrap_or(route.sort.worst_first()));
-        rows.into_iter().map(|row| row.id.clone()).collect()
+        let query = ListQuery { filter, view: Some(route.view), sort: route.sort, dir: route.dir };
+        query.rows(&answer.groups, clock::now()).into_iter().map(|row| row.id.clone()).collect()
     }
 
     /// Returns the number of groups in each view that match the filter, or `None` before the first answer. Tracked.
-    pub fn counts(self) -> Option<[u64; 5]> {
+    pub fn counts(self) -> Option<[u64; View::ALL.len()]> {
         let filter = self.filter();
-        let now = clock::now();
         self.live.data().with(|answer| {
-            let rows: Vec<_> = answer.as_ref()?.groups.iter().filter(|row| filter.matches(row, now)).collect();
-            Some(View::ALL.map(|view| rows.iter().filter(|row| view.has(row)).count() as u64))
+            let answer = answer.as_ref()?;
+            // The office counts the groups that this page does not have.
+            let counted = || answer.in_views.as_slice().try_into().ok();
+            let is_part = answer.total > answer.groups.len() as u64;
+            let here = || view_counts(&answer.groups, &filter, clock::now());
+            Some(if is_part { counted().unwrap_or_else(here) } else { here() })
         })
     }
 }

@@ -31,13 +31,16 @@ pub(super) fn Row(
 }
 
 fn cells(row: &GroupRow) -> impl IntoView + use<> {
-    let (class, category) = (words::class(row.class()), words::category(row.classification.category));
+    let (class, category) = (words::classified(&row.classification), words::category(row.classification.category));
     let growing = row.next == NextStep::Growing;
     let letters = row.open.letters;
-    let per_hour =
-        if row.arrivals_last_hour > 0 { format!("+{}/h", count(row.arrivals_last_hour)) } else { String::new() };
-    let in_replay =
-        if row.in_replay > 0 { format!("{} in replay", count_signed(row.in_replay)) } else { String::new() };
+    let is_resolved = row.next == NextStep::Resolved;
+    let per_hour = if row.arrivals_last_hour > 0 && !is_resolved {
+        format!("+{}/h", count(row.arrivals_last_hour))
+    } else {
+        String::new()
+    };
+    let total = Signal::stored(row.about);
     view! {
         <div role="cell" class="cell-error">
             <a class="row-link" id=row_id(&row.id) href=Route::group(&row.id).to_string() title=tooltip(row)>
@@ -56,15 +59,26 @@ fn cells(row: &GroupRow) -> impl IntoView + use<> {
         <div role="cell" class="cell-letters">
             {count_signed(letters)}<span class="narrow-word">{if letters == 1 { " letter" } else { " letters" }}</span>
         </div>
-        <div role="cell" class="cell-risk"><MoneyText tally=row.open.clone() /></div>
+        <div role="cell" class="cell-risk"><MoneyText tally=row.open.clone() total /></div>
         <div role="cell" class="cell-customers">{count(row.customers)}</div>
         <div role="cell" class="cell-age"><Age since=row.oldest_sent_at /></div>
         <div role="cell" class="cell-loss"><Loss at=row.loss_at /><span class="narrow-word loss-word">" to expiry"</span></div>
         <div role="cell" class="cell-step">
             <StepPill step=row.next.clone() />
-            <span class="row-sub">{in_replay}</span>
+            <span class="row-sub">{beside_step(row)}</span>
         </div>
     }
+}
+
+/// Returns what the next step is about: what blocks it, how fast the group grows, what is in a replay; and the owner.
+fn beside_step(row: &GroupRow) -> String {
+    let about = match (&row.next, &row.blocked) {
+        (_, Some(blocked)) => Some(blocked.clone()),
+        (NextStep::Growing, _) => Some(format!("{} in 15 min", count(row.arrivals_recent))),
+        _ if row.in_replay > 0 => Some(format!("{} in replay", count_signed(row.in_replay))),
+        _ => None,
+    };
+    [row.owner.clone(), about].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 fn subtitle(row: &GroupRow) -> String {
@@ -74,5 +88,6 @@ fn subtitle(row: &GroupRow) -> String {
 /// Returns the tooltip of the link, which covers the whole row and hides all other tooltips.
 fn tooltip(row: &GroupRow) -> String {
     let culprit = row.culprit.as_ref().map(|culprit| format!("\n{culprit}")).unwrap_or_default();
-    format!("{}{culprit}\n{}", row.title, row.classification.reason)
+    let blocked = row.blocked.as_ref().map(|blocked| format!("\nBlocked: {blocked}")).unwrap_or_default();
+    format!("{}{culprit}\n{}{blocked}", row.title, row.classification.reason)
 }

@@ -4,7 +4,7 @@ use crate::clock;
 use crate::component::{Age, Loss, MoneyText, Stat};
 use crate::poll::Live;
 use crate::reactive::prelude::*;
-use dashboard_model::money::{amount, by_size, count, count_signed};
+use dashboard_model::money::{about, amount, by_size, count, count_signed};
 use dashboard_model::route::{GroupsRoute, Route};
 use dashboard_model::sort::Sort;
 use dashboard_model::view::View;
@@ -20,20 +20,13 @@ fn link(view: View, sort: Sort) -> String {
 /// Shows growing groups, waiting letters, money at risk, oldest letter, first expiry, and active replays.
 #[component]
 pub(super) fn Summary(live: Live<GroupsAnswer>) -> impl IntoView {
-    let numbers = live.part(|answer| (answer.summary.clone(), tally(answer)));
-    part(move || numbers.get().map(|(numbers, tally)| shown(numbers, tally)))
+    let numbers = live.part(|answer| answer.summary.clone());
+    part(move || numbers.get().map(shown))
 }
 
-/// Returns the office's total of money, with the rows' numbers of letters and of priced letters.
-fn tally(answer: &GroupsAnswer) -> Tally {
-    let mut sum = Tally::default();
-    for row in &answer.groups {
-        sum.add(&row.open);
-    }
-    Tally { money: answer.summary.money.clone(), ..sum }
-}
-
-fn shown(numbers: Numbers, tally: Tally) -> impl IntoView {
+fn shown(numbers: Numbers) -> impl IntoView {
+    let tally = Tally { letters: numbers.open_letters, priced: numbers.priced_letters, money: numbers.money.clone() };
+    let total = Signal::stored(numbers.about);
     let (growing, replays) = (numbers.growing, numbers.replays);
     let letters = numbers.open_letters.max(0).unsigned_abs();
     let loss = numbers.loss_at;
@@ -57,7 +50,7 @@ fn shown(numbers: Numbers, tally: Tally) -> impl IntoView {
                 label=if letters == 1 { "letter waiting" } else { "letters waiting" }>
                 {count(letters)}
             </Stat>
-            <Stat href=link(View::Open, Sort::Risk) label="revenue at risk"><MoneyText tally /></Stat>
+            <Stat href=link(View::Open, Sort::Risk) label="revenue at risk"><MoneyText tally total /></Stat>
             <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=numbers.oldest_sent_at /></Stat>
             <Stat href=link(View::Open, Sort::Loss) label=loss_label tone=loss_tone><Loss at=loss /></Stat>
             <Stat href=Route::Replays.to_string() tone=tone(replays, "info")
@@ -72,11 +65,16 @@ fn shown(numbers: Numbers, tally: Tally) -> impl IntoView {
 #[component]
 pub(super) fn Worst(live: Live<GroupsAnswer>) -> impl IntoView {
     let worst = live.part(|answer| {
-        let row = answer.groups.first()?;
+        // In another order, or behind a filter, the first row of a part is not the worst.
+        let row = answer.groups.first().filter(|_| answer.total <= answer.groups.len() as u64)?;
         let (tone, _) = words::step(&row.next);
         (tone == Tone::Danger).then(|| {
             let letters = format!("{} letters", count_signed(row.open.letters));
-            let money = by_size(&row.open.money).first().map_or(letters, |sum| amount(sum).text());
+            let money = match (&row.about, by_size(&row.open.money).first()) {
+                (Some(total), Some(_)) if row.open.money.sums() != [*total] => about(total),
+                (_, Some(sum)) => amount(sum).text(),
+                (_, None) => letters,
+            };
             (Route::group(&row.id).to_string(), row.title.clone(), row.next.label(), money)
         })
     });

@@ -11,9 +11,18 @@ use wire::{AuditPage, ReplayView};
 /// Shows the approval and its waivers.
 #[component]
 pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
-    let approval = view.map(move |view| (view.replay.approval.clone(), view.replay.plan.fix.clone()));
+    let approval = view.map(move |view| (view.replay.approval.clone(), view.replay.plan.fix.clone(), view.fix.clone()));
     part(move || {
-        let (approval, fix) = approval.get();
+        let (approval, fix, now) = approval.get();
+        let resumed = now.filter(|now| *now != fix && now.declared_at > fix.declared_at).map(|now| {
+            view! {
+                <p class="muted">
+                    {format!("Now for the fix {} ", now.kind.label())}<b class="mono">{now.reference.clone()}</b>
+                    {format!(", declared by {}", now.declared_by)}
+                </p>
+            }
+            .into_any()
+        });
         let waivers = approval.waivers.iter().map(|waiver| {
             view! {
                 <li>
@@ -35,6 +44,7 @@ pub(super) fn Approved(view: Signal<ReplayView>) -> impl IntoView {
                     {format!("For the fix {} ", fix.kind.label())}<span class="mono">{fix.reference.clone()}</span>
                     {format!(", declared by {}", fix.declared_by)}
                 </p>
+                {resumed}
                 {waivers}
             </section>
         }.into_any()

@@ -53,6 +53,7 @@ fn variant(template: &str, age_ms: i64) -> Variant {
         severity: Severity::Warning,
         first_died_at: Timestamp::from_ms(age_ms),
         note: None,
+        owner: None,
         skeleton: Some(Skeleton { family: "f".to_string(), template: template.to_string() }),
         notified: Notified::default(),
         merge: MergeState::default(),

@@ -1,6 +1,6 @@
 //! The views of the list of groups.
 
-use wire::{GroupRow, NextStep};
+use crate::{GroupRow, NextStep};
 
 /// A view: a fixed selection of groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,8 +10,10 @@ pub enum View {
     Open,
     /// Groups that grow now.
     Growing,
-    /// Groups with a declared fix.
-    ReplayReady,
+    /// Groups with a declared fix whose replay has not started: blocked, ready, or waiting for approval.
+    FixDeclared,
+    /// Groups that wait for the reader's approval.
+    ForMe,
     /// Groups whose replay runs, or is paused and needs a decision.
     Replaying,
     /// Resolved groups.
@@ -20,14 +22,16 @@ pub enum View {
 
 impl View {
     /// All views, in order.
-    pub const ALL: [Self; 5] = [Self::Open, Self::Growing, Self::ReplayReady, Self::Replaying, Self::Resolved];
+    pub const ALL: [Self; 6] =
+        [Self::Open, Self::Growing, Self::FixDeclared, Self::ForMe, Self::Replaying, Self::Resolved];
 
     /// Returns the view's word in the URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Growing => "growing",
-            Self::ReplayReady => "replay-ready",
+            Self::FixDeclared => "fix-declared",
+            Self::ForMe => "for-my-approval",
             Self::Replaying => "replaying",
             Self::Resolved => "resolved",
         }
@@ -38,7 +42,8 @@ impl View {
         match self {
             Self::Open => "Open",
             Self::Growing => "Growing",
-            Self::ReplayReady => "Replay ready",
+            Self::FixDeclared => "Fix declared",
+            Self::ForMe => "For my approval",
             Self::Replaying => "Replaying",
             Self::Resolved => "Resolved",
         }
@@ -49,7 +54,10 @@ impl View {
         match self {
             Self::Open => row.is_open(),
             Self::Growing => row.next == NextStep::Growing,
-            Self::ReplayReady => row.next == NextStep::ReplayReady,
+            Self::FixDeclared => {
+                matches!(row.next, NextStep::Blocked | NextStep::ReplayReady | NextStep::WaitingForApproval)
+            }
+            Self::ForMe => row.for_me,
             Self::Replaying => matches!(row.next, NextStep::Replaying { .. } | NextStep::ReplayPaused),
             Self::Resolved => !row.is_open(),
         }

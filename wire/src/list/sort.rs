@@ -1,9 +1,10 @@
 //! The sort orders of the list of groups.
 
-use super::money::largest;
-use super::sorted::sorted;
-use std::cmp::Ordering;
-use wire::GroupRow;
+use super::risk::risk_ranks;
+use crate::GroupRow;
+use crate::sorted::sorted;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// A sort order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,9 +116,11 @@ pub fn sort(rows: &mut Vec<&GroupRow>, by: Sort, dir: Dir) {
         }
         return;
     }
-    *rows = sorted(std::mem::take(rows), |a, b| {
+    if by == Sort::Risk {
+        return sort_by_risk(rows, dir);
+    }
+    *rows = sorted(core::mem::take(rows), |a, b| {
         let missing = |row: &GroupRow| match by {
-            Sort::Risk => row.open.money.is_empty(),
             Sort::Age => row.oldest_sent_at.is_none(),
             Sort::Loss => row.loss_at.is_none(),
             _ => false,
@@ -129,13 +132,21 @@ pub fn sort(rows: &mut Vec<&GroupRow>, by: Sort, dir: Dir) {
     });
 }
 
+/// Sorts by rank, as the order of attention does: rows without money come last in both directions.
+fn sort_by_risk(rows: &mut Vec<&GroupRow>, dir: Dir) {
+    let ranked = core::mem::take(rows);
+    let ranks = risk_ranks(&ranked);
+    let key = |rank: u64| (rank == u64::MAX, if dir == Dir::Desc { rank } else { u64::MAX - rank });
+    let ranked = sorted(ranked.into_iter().zip(ranks).collect(), |a, b| key(a.1).cmp(&key(b.1)));
+    *rows = ranked.into_iter().map(|(row, _)| row).collect();
+}
+
 fn compare(a: &GroupRow, b: &GroupRow, by: Sort) -> Ordering {
     match by {
-        Sort::Attention => Ordering::Equal,
+        Sort::Attention | Sort::Risk => Ordering::Equal,
         Sort::Title => a.title.to_lowercase().cmp(&b.title.to_lowercase()),
         Sort::Arrivals => a.arrivals_last_hour.cmp(&b.arrivals_last_hour),
         Sort::Letters => a.open.letters.cmp(&b.open.letters),
-        Sort::Risk => largest(&a.open.money).cmp(&largest(&b.open.money)),
         Sort::Customers => a.customers.cmp(&b.customers),
         // The older, the greater its age.
         Sort::Age => b.oldest_sent_at.cmp(&a.oldest_sent_at),
@@ -146,7 +157,8 @@ fn compare(a: &GroupRow, b: &GroupRow, by: Sort) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::list::sample;
+    use alloc::vec::Vec;
 
     fn check(by: Sort, dir: Dir, expected: &str) {
         // title, letters, euros, customers, sent (hours ago), expiry (hours from now), failures in the last hour

@@ -1,6 +1,7 @@
 //! One stable sort for all types. The standard sort is compiled once per type, at 10 kB each.
 
-use std::cmp::Ordering;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// Returns the items in order. Equal items keep their order.
 pub fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
@@ -18,6 +19,7 @@ fn order(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     #[test]
     fn equal_items_keep_their_order() {

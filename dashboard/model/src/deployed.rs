@@ -1,0 +1,57 @@
+//! What runs now, compared with the fix, and how fast a group grows.
+
+use super::money::counted;
+use domain::deployment::Deployment;
+use domain::fix::FixKind;
+use domain::group::GroupState;
+use wire::{GroupRow, NextStep};
+
+/// Explains that the version with the fix no longer runs. Returns `None` if it does, or if the fix is no deployment.
+pub fn rolled_back(state: &GroupState, deployment: Option<&Deployment>) -> Option<String> {
+    let (fix, deployment) = (state.fix()?, deployment?);
+    // A version that went live before the fix was declared is not a step back: the fix is still to be deployed.
+    let is_other =
+        fix.kind == FixKind::Deploy && deployment.version != fix.reference && deployment.at > fix.effective_at;
+    is_other.then(|| {
+        format!(
+            "{} runs {} now, but the fix is in {}. It was rolled back, or replaced by a version that may lack the fix.",
+            deployment.service, deployment.version, fix.reference
+        )
+    })
+}
+
+/// Describes how fast a group grows: `12 failures in the last 15 min.` Returns `None` if it does not grow.
+pub fn growing(row: &GroupRow) -> Option<String> {
+    let is_growing = row.next == NextStep::Growing;
+    is_growing.then(|| format!("{} in the last 15 min.", counted(row.arrivals_recent, "failure", "failures")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{NOW, replay};
+    use domain::replay::ReplayState;
+    use domain::time::Span;
+
+    #[test]
+    fn a_rollback_is_shown() {
+        let fix = replay(ReplayState::Running { wave: 0, phase: domain::replay::Phase::Sending }, &[]).replay.plan.fix;
+        let declared = GroupState::FixDeclared { fix: fix.clone() };
+        let runs = |version: &str, after_s: i64| Deployment {
+            service: "orders".into(),
+            version: version.into(),
+            commit: None,
+            at: NOW.plus(Span::from_secs(after_s)),
+        };
+        let rows = [
+            (&declared, Some(runs("v2", 10)), false),
+            (&declared, Some(runs("v1", 10)), true),
+            (&declared, Some(runs("v1", -10)), false),
+            (&declared, None, false),
+            (&GroupState::Open, Some(runs("v1", 10)), false),
+        ];
+        for (state, deployment, expected) in rows {
+            assert_eq!(rolled_back(state, deployment.as_ref()).is_some(), expected, "{state:?} {deployment:?}");
+        }
+    }
+}

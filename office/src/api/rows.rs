@@ -1,0 +1,174 @@
+//! The list of groups. Rows are ranked and filtered here and cut afterwards, so that no group is lost to the limit and
+//! totals are exact at any size.
+
+use super::answer::{Answer, ApiError};
+use super::{Api, Caller};
+use crate::gate::{LettersToSend, Moment, judge};
+use crate::merged;
+use crate::office::Office;
+use crate::port::GroupFacts;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Extension, Json, Query, State};
+use domain::group::merging::name;
+use domain::group::{GroupState, arrival_bucket};
+use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, GROWING_BUCKETS, PAGE_MAX};
+use domain::role::Permission;
+use domain::time::{Span, Timestamp};
+use futures_util::future::try_join_all;
+use serde::Deserialize;
+use wire::list::filter::Filter;
+use wire::list::sort::{Dir, Sort};
+use wire::list::view::View;
+use wire::list::{ListQuery, rank, unrated, view_counts};
+use wire::{GateFact, GroupRow, GroupsAnswer, RowFacts, Summary};
+
+/// Rows that are read at once. A row with a declared fix takes a few reads of the store and one call to its main queue.
+const AT_ONCE: usize = 8;
+
+/// The requested groups. [`super::params`] has checked every word.
+#[derive(Debug, Deserialize)]
+pub(super) struct GroupsQuery {
+    q: Option<String>,
+    view: Option<String>,
+    sort: Option<String>,
+    dir: Option<String>,
+    limit: Option<usize>,
+}
+
+impl GroupsQuery {
+    /// Returns the query. Without a view, groups of every view are listed.
+    fn parsed(&self) -> ListQuery {
+        let word = |word: &Option<String>| word.as_deref().unwrap_or_default().to_string();
+        let (view, sort, dir) = (word(&self.view), word(&self.sort), word(&self.dir));
+        ListQuery {
+            filter: Filter::parse(self.q.as_deref().unwrap_or_default()),
+            view: View::ALL.into_iter().find(|known| known.as_str() == view),
+            sort: Sort::ALL.into_iter().find(|known| known.as_str() == sort).unwrap_or_default(),
+            dir: Dir::ALL.into_iter().find(|known| known.as_str() == dir),
+        }
+    }
+}
+
+pub(super) async fn list(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    asked: Result<Query<GroupsQuery>, QueryRejection>,
+) -> Answer<GroupsAnswer> {
+    let Query(asked) = asked?;
+    let (office, query) = (&api.office, asked.parsed());
+    let now = office.now();
+    let rows = rank(all(office, &caller, now).await?);
+    let rates = office.policy.rates.as_ref();
+    let mut summary = Summary::new(&rows);
+    summary.about = rates.and_then(|rates| rates.convert(&summary.money));
+    let matching = query.rows(&rows, now);
+    let limit = asked.limit.unwrap_or(GROUPS_SHOWN_MAX).clamp(1, GROUPS_SHOWN_MAX);
+    Ok(Json(GroupsAnswer {
+        summary,
+        cut: matching.len() > limit,
+        matching: matching.len() as u64,
+        total: rows.len() as u64,
+        in_views: view_counts(&rows, &query.filter, now).to_vec(),
+        unrated: unrated(&rows, rates),
+        rates_of: rates.map(|rates| rates.date.clone()),
+        groups: matching.into_iter().take(limit).cloned().collect(),
+        watching: api.watching.iter().map(|queue| queue.name().to_string()).collect(),
+    }))
+}
+
+/// Returns the rows of all groups, in no order.
+async fn all(office: &Office, caller: &Caller, now: Timestamp) -> Result<Vec<GroupRow>, ApiError> {
+    let (mut listed, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = office.store.groups(first_bucket(now), cursor.as_ref(), PAGE_MAX).await?;
+        let slim = |facts: GroupFacts| GroupFacts { group: merged::slim(facts.group), ..facts };
+        listed.extend(page.items.into_iter().map(slim));
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    let mut rows = Vec::new();
+    for some in merged::fold(listed).chunks(AT_ONCE) {
+        rows.extend(try_join_all(some.iter().map(|facts| listed_row(office, caller, facts, now))).await?);
+    }
+    Ok(rows)
+}
+
+async fn listed_row(
+    office: &Office,
+    caller: &Caller,
+    facts: &GroupFacts,
+    now: Timestamp,
+) -> Result<GroupRow, ApiError> {
+    let gate = gate_of(office, caller, facts).await?;
+    row(office, facts, gate, now).await
+}
+
+/// Returns what the gate of a group with a declared fix says to the caller.
+async fn gate_of(office: &Office, caller: &Caller, facts: &GroupFacts) -> Result<Option<GateFact>, ApiError> {
+    let has_plan = match &facts.group.state {
+        GroupState::FixDeclared { fix } => {
+            office.store.plan(&facts.group.id).await?.is_some_and(|plan| plan.fix == *fix)
+        }
+        GroupState::Paused { replay, fix: Some(_) } => {
+            let total = office.store.ledger(replay).await?.total();
+            total.in_flight + total.sending == 0
+        }
+        _ => return Ok(None),
+    };
+    let to_send = LettersToSend::now(office, facts).await?;
+    let approver = caller.role.may(Permission::Approve).then(|| caller.person());
+    let moment = Moment::Approval { approver: approver.as_ref(), waivers: &[] };
+    let judged = judge(office, facts, &to_send, moment).await?;
+    Ok(Some(GateFact::new(&(&judged.gate).into(), has_plan)))
+}
+
+/// Returns the first bucket of the 24 hours in a sparkline: 23 whole hours and the current one.
+pub(super) fn first_bucket(now: Timestamp) -> i64 {
+    let hour = Span::from_mins(60).as_ms();
+    let this_hour = now.as_ms().div_euclid(hour) * hour;
+    arrival_bucket(Timestamp::from_ms(this_hour - (ARRIVAL_BARS as i64 - 1) * hour))
+}
+
+/// Returns the row of a group.
+pub(super) async fn row(
+    office: &Office,
+    facts: &GroupFacts,
+    gate: Option<GateFact>,
+    now: Timestamp,
+) -> Result<GroupRow, ApiError> {
+    let per_bar = Span::from_mins(60).as_ms() / ARRIVAL_BUCKET_MS;
+    let first = first_bucket(now);
+    let mut arrivals = vec![0; ARRIVAL_BARS];
+    for (bucket, n) in &facts.arrivals {
+        if let Some(bar) = arrivals.get_mut(((bucket - first) / per_bar).max(0) as usize) {
+            *bar += n;
+        }
+    }
+    let since = |buckets: i64| -> u64 {
+        let after = arrival_bucket(now) - buckets;
+        facts.arrivals.iter().filter(|(bucket, _)| *bucket > after).map(|(_, n)| n).sum()
+    };
+    let wave = match facts.group.state.replay() {
+        Some(id) => office
+            .store
+            .replay(id)
+            .await?
+            .and_then(|replay| replay.wave().map(|wave| (wave + 1, replay.plan().waves.len() as u32))),
+        None => None,
+    };
+    let more = RowFacts {
+        oldest_sent_at: facts.oldest_sent_at,
+        loss_at: facts.loss_at,
+        arrivals,
+        arrivals_last_hour: since(per_bar),
+        arrivals_recent: since(GROWING_BUCKETS),
+        wave,
+        gate,
+        about: office.policy.rates.as_ref().and_then(|rates| rates.convert(&facts.counts.open().money)),
+    };
+    let row = GroupRow::new(&facts.group, &facts.counts, more);
+    let title = name(&facts.group, &office.policy.groups).to_string();
+    Ok(GroupRow { title, ..row })
+}
