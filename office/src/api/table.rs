@@ -16,9 +16,9 @@ use wire::list::sort::{Dir, Sort};
 use wire::list::view::View;
 use wire::{
     ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DoctorAnswer, DryRunRequest, EntriesPage,
-    GroupDetail, GroupsAnswer, LetterDetail, LettersPage, Me, NoteRequest, OwnerRequest, PlanRequest, PlanView, PreviewRulesRequest,
-    PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview,
-    SaveTransformRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
+    GroupDetail, GroupsAnswer, LetterDetail, LettersPage, Me, NoteRequest, OwnerRequest, PlanRequest, PlanView,
+    PreviewRulesRequest, PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer,
+    ResumeRequest, RulesPreview, SaveTransformRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
 };
 
 /// A cursor of a list, as a page gives it.
