@@ -18,7 +18,7 @@ const ROUND_MAX: Duration = Duration::from_secs(240);
 const TICK: Duration = Duration::from_millis(250);
 const BURSTS: usize = 3;
 /// What the office says of a plan that no letter can be part of.
-const NO_LETTER: &str = "no letter of this group can be replayed now";
+const NO_LETTER: &str = "letter of this group can be replayed now";
 
 /// An office on a folder of its own, and what is known of it.
 pub struct Lane {
