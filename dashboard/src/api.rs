@@ -21,10 +21,11 @@ use domain::transform::{DryRun, Transform};
 use http::{delete, file, get, path, post};
 use transport::exchange;
 use wire::{
-    ApproveRequest, AuditPage, DeclareFixRequest, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
-    IssuerSignInRequest, LetterDetail, LettersPage, Me, NoteRequest, OwnerRequest, PlanRequest, PlanView,
-    PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest,
-    SaveTransformRequest, Session, SignInRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
+    ApproveRequest, AuditPage, DeclareFixRequest, DiscardPreview, DiscardPreviewRequest, DiscardRequest, DryRunRequest,
+    EntriesPage, GroupDetail, GroupsAnswer, IssuerSignInRequest, LetterDetail, LettersPage, Me, NoteRequest,
+    OwnerRequest, PlanRequest, PlanView, PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView,
+    ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session, SignInRequest, TransformPreview, TransformsAnswer,
+    UndoDiscardRequest, UnmergeRequest,
 };
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
@@ -183,6 +184,21 @@ pub async fn allow_merge(id: GroupId, request: ReasonRequest) -> Done<GroupDetai
 /// Releases all letters of a group from quarantine.
 pub async fn release(id: GroupId, request: ReleaseRequest) -> Done<GroupDetail> {
     post(&path(&["groups", id.as_str(), "release"]), &request).await
+}
+
+/// Returns what a discard would do.
+pub async fn preview_discard(id: GroupId, request: DiscardPreviewRequest) -> Done<DiscardPreview> {
+    post(&path(&["groups", id.as_str(), "discard", "preview"]), &request).await
+}
+
+/// Discards the letters of a preview.
+pub async fn discard(id: GroupId, request: DiscardRequest) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "discard"]), &request).await
+}
+
+/// Takes discarded letters back.
+pub async fn undo_discard(id: GroupId, request: UndoDiscardRequest) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "discard", "undo"]), &request).await
 }
 
 /// Plans a replay of the waiting letters.

@@ -16,6 +16,8 @@ pub enum AlertKind {
     NewGroup,
     /// A letter of a resolved group died again after the fix.
     Regression,
+    /// A letter of a group whose letters were discarded died again.
+    DiscardedAgain,
     /// The office paused a replay.
     ReplayPaused,
     /// A replay finished: each of its letters has an outcome.
@@ -34,9 +36,10 @@ pub enum AlertKind {
 
 impl AlertKind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::NewGroup,
         Self::Regression,
+        Self::DiscardedAgain,
         Self::ReplayPaused,
         Self::ReplayFinished,
         Self::GroupGrowing,
@@ -51,6 +54,7 @@ impl AlertKind {
         match self {
             Self::NewGroup => "New group",
             Self::Regression => "Regression",
+            Self::DiscardedAgain => "Failing again after a discard",
             Self::ReplayPaused => "Replay paused",
             Self::ReplayFinished => "Replay finished",
             Self::GroupGrowing => "Group growing",

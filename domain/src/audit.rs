@@ -55,6 +55,18 @@ pub enum Act {
     LetterQuarantined,
     /// A person released letters from quarantine.
     LettersReleased,
+    /// A person decided to discard letters, in steps.
+    DiscardBegun,
+    /// Letters were discarded.
+    LettersDiscarded,
+    /// A person decided to take discarded letters back, in steps.
+    UndoBegun,
+    /// Discarded letters were taken back.
+    DiscardUndone,
+    /// The group has no open letters left, because people discarded them.
+    GroupDiscarded,
+    /// A discarded letter died again.
+    DiscardedDiedAgain,
     /// Variants were merged because they share a cause.
     GroupsMerged,
     /// A variant was unmerged from its group.

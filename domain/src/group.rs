@@ -4,6 +4,7 @@ use crate::fix::Fix;
 use crate::id::{GroupId, QueueArn, ReplayId};
 use crate::impact::Severity;
 use crate::tagged::need;
+pub mod discarding;
 pub mod merging;
 
 use crate::letter::{Letter, LetterStateKind};
@@ -17,6 +18,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use discarding::DiscardTask;
 use merging::MergeState;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -70,13 +72,18 @@ pub enum GroupState {
         /// The fix that failed.
         was: Fix,
     },
+    /// No letter of the group is open, because people discarded them. No fix is confirmed.
+    Discarded {
+        /// When the last of them was closed.
+        at: Timestamp,
+    },
 }
 
 impl GroupState {
     /// Returns the fix that counts now.
     pub fn fix(&self) -> Option<&Fix> {
         match self {
-            Self::Open | Self::Regressed { .. } => None,
+            Self::Open | Self::Regressed { .. } | Self::Discarded { .. } => None,
             Self::FixDeclared { fix } | Self::Replaying { fix, .. } | Self::Verifying { fix, .. } => Some(fix),
             Self::Resolved { fix, .. } => Some(fix),
             Self::Paused { fix, .. } => fix.as_ref(),
@@ -103,6 +110,7 @@ impl GroupState {
             Self::Verifying { .. } => "verifying",
             Self::Resolved { .. } => "resolved",
             Self::Regressed { .. } => "regressed",
+            Self::Discarded { .. } => "discarded",
         }
     }
 }
@@ -129,6 +137,7 @@ impl<'de> Deserialize<'de> for GroupState {
             "verifying" => Self::Verifying { replay: replay()?, fix: need(fix, "fix")? },
             "resolved" => Self::Resolved { at: need(at, "at")?, fix: need(fix, "fix")?, replay: replay()? },
             "regressed" => Self::Regressed { at: need(at, "at")?, was: need(was, "was")? },
+            "discarded" => Self::Discarded { at: need(at, "at")? },
             other => return Err(D::Error::unknown_variant(other, &[])),
         })
     }
@@ -178,6 +187,9 @@ pub struct Variant {
     /// Its place among merged variants.
     #[serde(default, alias = "kin", skip_serializing_if = "MergeState::is_empty")]
     pub merge: MergeState,
+    /// A discard of its group, or the undoing of one, that is not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarding: Option<Box<DiscardTask>>,
     /// The state of its group.
     #[serde(flatten)]
     pub state: GroupState,
@@ -209,6 +221,7 @@ impl Variant {
             skeleton: crate::read::skeleton(&reading.diagnosis.failure, reading.main_queue.as_ref()),
             notified: Notified::default(),
             merge: MergeState::default(),
+            discarding: None,
             state: GroupState::Open,
         }
     }
@@ -226,13 +239,15 @@ impl Variant {
 
     /// Returns the variant after a death, if the death changes its state. A resolved group regresses if the letter was
     /// **processed** after the fix took effect. If it failed before the fix and arrives late, it waits for a replay
-    /// with the same fix.
+    /// with the same fix. A group whose letters were discarded opens.
     pub fn after_death(&self, died_at: Timestamp, now: Timestamp) -> Option<Self> {
-        let GroupState::Resolved { fix, .. } = &self.state else { return None };
-        Some(self.moved(if died_at > fix.effective_at {
-            GroupState::Regressed { at: now, was: fix.clone() }
-        } else {
-            GroupState::FixDeclared { fix: fix.clone() }
+        Some(self.moved(match &self.state {
+            GroupState::Resolved { fix, .. } if died_at > fix.effective_at => {
+                GroupState::Regressed { at: now, was: fix.clone() }
+            }
+            GroupState::Resolved { fix, .. } => GroupState::FixDeclared { fix: fix.clone() },
+            GroupState::Discarded { .. } => GroupState::Open,
+            _ => return None,
         }))
     }
 }
@@ -250,6 +265,11 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Adds a letter.
+    pub fn include(&mut self, letter: &Letter) {
+        self.count(letter, 1);
+    }
+
     fn count(&mut self, letter: &Letter, sign: i64) {
         self.letters += sign;
         if let Some(money) = letter.diagnosis.impact.money {
@@ -275,7 +295,8 @@ impl Tally {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupCounts {
-    /// By letter state. Delivered letters count for ever, even after they are deleted (`delivered_kept_ms`).
+    /// By letter state. Closed letters count for ever, even after they are deleted (`delivered_kept_ms`,
+    /// `discarded_kept_ms`).
     pub by_state: BTreeMap<LetterStateKind, Tally>,
     /// Deaths, including those of returned letters.
     pub deaths: u64,
@@ -291,7 +312,7 @@ impl GroupCounts {
         self.by_state.get(&kind).cloned().unwrap_or_default()
     }
 
-    /// Returns the tally of all letters that are not delivered.
+    /// Returns the tally of all letters that are neither delivered nor discarded.
     pub fn open(&self) -> Tally {
         let mut open = Tally::default();
         for (_, tally) in self.by_state.iter().filter(|(kind, _)| kind.is_open()) {

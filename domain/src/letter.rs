@@ -1,5 +1,10 @@
 //! A letter: one dead message in the office's custody, and each of its deaths.
 
+mod discarding;
+
+pub use discarding::NotDiscarded;
+
+use crate::discard::{Closed, Discard};
 use crate::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use crate::impact::{loss_at, retained_until};
 use crate::message::{Content, DeadMessage};
@@ -7,6 +12,7 @@ use crate::read::after_replays;
 use crate::reading::{Diagnosis, Reading};
 use crate::tagged::need;
 use crate::time::{Span, Timestamp};
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -38,6 +44,11 @@ pub enum LetterState {
         /// When that was determined.
         at: Timestamp,
     },
+    /// A person gave it up. It is never sent, and deleted some time later unless the discard is undone.
+    Discarded {
+        /// Who gave it up, when and why.
+        discard: Box<Discard>,
+    },
 }
 
 /// The fields that any state may carry.
@@ -46,17 +57,19 @@ struct Carried {
     state: LetterStateKind,
     replay: Option<ReplayId>,
     at: Option<Timestamp>,
+    discard: Option<Box<Discard>>,
 }
 
 impl<'de> Deserialize<'de> for LetterState {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Carried { state, replay, at } = Carried::deserialize(deserializer)?;
+        let Carried { state, replay, at, discard } = Carried::deserialize(deserializer)?;
         let replay = || need(replay, "replay");
         Ok(match state {
             LetterStateKind::Waiting => Self::Waiting,
             LetterStateKind::InReplay => Self::InReplay { replay: replay()? },
             LetterStateKind::Quarantined => Self::Quarantined { at: need(at, "at")? },
             LetterStateKind::Delivered => Self::Delivered { replay: replay()?, at: need(at, "at")? },
+            LetterStateKind::Discarded => Self::Discarded { discard: need(discard, "discard")? },
         })
     }
 }
@@ -74,11 +87,13 @@ pub enum LetterStateKind {
     Quarantined,
     /// See [`LetterState::Delivered`].
     Delivered,
+    /// See [`LetterState::Discarded`].
+    Discarded,
 }
 
 impl LetterStateKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Waiting, Self::InReplay, Self::Quarantined, Self::Delivered];
+    pub const ALL: [Self; 5] = [Self::Waiting, Self::InReplay, Self::Quarantined, Self::Delivered, Self::Discarded];
 
     /// Returns the kind's name, as in JSON.
     pub fn as_str(self) -> &'static str {
@@ -87,12 +102,13 @@ impl LetterStateKind {
             Self::InReplay => "in_replay",
             Self::Quarantined => "quarantined",
             Self::Delivered => "delivered",
+            Self::Discarded => "discarded",
         }
     }
 
-    /// Whether a letter in this state is not delivered yet.
+    /// Whether a letter in this state is neither delivered nor discarded.
     pub fn is_open(self) -> bool {
-        !matches!(self, Self::Delivered)
+        !matches!(self, Self::Delivered | Self::Discarded)
     }
 }
 
@@ -104,14 +120,24 @@ impl LetterState {
             Self::InReplay { .. } => LetterStateKind::InReplay,
             Self::Quarantined { .. } => LetterStateKind::Quarantined,
             Self::Delivered { .. } => LetterStateKind::Delivered,
+            Self::Discarded { .. } => LetterStateKind::Discarded,
         }
     }
 
-    /// Returns when it was delivered; `None` in other states.
-    pub fn delivered_at(&self) -> Option<Timestamp> {
+    /// Returns how and when it was closed; `None` if it is open.
+    pub fn closed(&self) -> Option<(Closed, Timestamp)> {
         match self {
-            Self::Delivered { at, .. } => Some(*at),
+            Self::Delivered { at, .. } => Some((Closed::Delivered, *at)),
+            Self::Discarded { discard } => Some((Closed::Discarded, discard.at)),
             Self::Waiting | Self::InReplay { .. } | Self::Quarantined { .. } => None,
+        }
+    }
+
+    /// Returns the decision by which it was discarded; `None` in other states.
+    pub fn discard(&self) -> Option<&Discard> {
+        match self {
+            Self::Discarded { discard } => Some(discard),
+            _ => None,
         }
     }
 }
@@ -303,7 +329,7 @@ impl Letter {
             LetterState::Quarantined { .. } => true,
             // The cap was lowered, or the letter predates quarantines.
             LetterState::Waiting => self.is_capped(replays_max),
-            LetterState::InReplay { .. } | LetterState::Delivered { .. } => false,
+            LetterState::InReplay { .. } | LetterState::Delivered { .. } | LetterState::Discarded { .. } => false,
         };
         is_held.then(|| Self { replays_forgiven: self.replays, ..self.moved(LetterState::Waiting) })
     }

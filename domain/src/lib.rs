@@ -17,6 +17,7 @@ pub mod alert;
 pub mod audit;
 pub mod clock;
 pub mod deployment;
+pub mod discard;
 pub mod doctor;
 pub mod facet;
 pub mod filter;

@@ -28,6 +28,16 @@ pub const WAVES_MAX: usize = 250;
 /// The minimum time for which a delivered letter is kept: as long as it may still return, 14 days on the main queue
 /// and 14 on its dead-letter queue (SQS's longest retention).
 pub const DELIVERED_KEPT_MIN: Span = Span::from_days(28);
+/// The minimum time for which a discarded letter is kept: a weekend, in which somebody may notice the mistake.
+pub const DISCARDED_KEPT_MIN: Span = Span::from_days(3);
+/// The maximum number of letters that one commit discards or takes back. With the counters of their fingerprint, the
+/// group's record and the audit it stays below [`COMMIT_RECORDS_MAX`], and small letters below the 4 MB of a transaction.
+pub const DISCARD_TOGETHER_MAX: usize = 50;
+/// The maximum number of letters that one run of a discard changes; the next request or sweep continues. A run ends
+/// within the 29 s that API Gateway waits for a response.
+pub const DISCARD_RUN_MAX: usize = 5_000;
+/// How old the preview may be on which a discard is decided: a person who comes back after lunch looks again.
+pub const DISCARD_PREVIEW_AGE_MAX: Span = Span::from_mins(60);
 /// The maximum number of expired letters that one sweep deletes; the next sweep continues.
 pub const FORGET_MAX: usize = 1_000;
 /// The longest observation window that a person may choose, seconds: one day.
@@ -57,7 +67,7 @@ pub const STAGES_MAX: i128 = 20;
 pub const RETENTION_MIN: Span = Span::from_mins(1);
 /// The longest retention of an SQS queue (botocore, MessageRetentionPeriod).
 pub const RETENTION_MAX: Span = Span::from_days(14);
-/// The longest time for which a policy may keep delivered letters, other than for ever: 100 years.
+/// The longest time for which a policy may keep closed letters, other than for ever: 100 years.
 pub const DELIVERED_KEPT_MAX: Span = Span::from_days(36_525);
 /// The maximum number of groups in one answer of the group list; the answer says if there are more.
 pub const GROUPS_SHOWN_MAX: usize = 2_000;
@@ -131,4 +141,7 @@ const _: () = assert!(PLAN_ENTRIES_MAX + PLAN_ENTRIES_MAX / 8 + 2 <= COMMIT_RECO
 const _: () = assert!(BATCH_ENTRIES_MAX * 4 + 5 <= COMMIT_RECORDS_MAX);
 // A clock that is wrong by a trial and a gap must not reach letters that may still return.
 const _: () = assert!(CLOCK_TRIAL.as_ms() + SWEEP_GAP_MAX.as_ms() < DELIVERED_KEPT_MIN.as_ms());
+// The same clock must not delete letters on the day on which they were discarded.
+const _: () = assert!(CLOCK_TRIAL.as_ms() + SWEEP_GAP_MAX.as_ms() < DISCARDED_KEPT_MIN.as_ms());
+const _: () = assert!(DISCARD_TOGETHER_MAX + 4 <= COMMIT_RECORDS_MAX);
 const _: () = assert!(STAMP_BYTES_MAX < MESSAGE_BYTES_MAX / 4);

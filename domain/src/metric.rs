@@ -72,7 +72,7 @@ pub const OPEN_LETTERS: Metric = Metric {
     name: "OpenLetters",
     unit: Unit::Count,
     dimensions: &[],
-    meaning: "letters in custody that are not delivered (gauge, each minute)",
+    meaning: "letters in custody that are neither delivered nor discarded (gauge, each minute)",
 };
 /// Oldest open letter.
 pub const OLDEST_LETTER: Metric = Metric {
@@ -109,6 +109,13 @@ pub const DELIVERED: Metric = Metric {
     dimensions: &[],
     meaning: "replayed letters that a receipt confirmed or that did not return within their observation window",
 };
+/// Discarded letters.
+pub const DISCARDED: Metric = Metric {
+    name: "Discarded",
+    unit: Unit::Count,
+    dimensions: &[],
+    meaning: "letters that people gave up; undoing a discard does not subtract",
+};
 /// Returned letters.
 pub const RETURNED: Metric = Metric {
     name: "Returned",
@@ -133,6 +140,7 @@ pub const CATALOGUE: &[&Metric] = &[
     &REVENUE_AT_RISK,
     &CUSTOMERS_AFFECTED,
     &DELIVERED,
+    &DISCARDED,
     &RETURNED,
     &REPLAYS_PAUSED,
 ];

@@ -13,9 +13,10 @@ pub use rates::{Rate, Rates};
 pub use sign_in::{Revoked, SignInPolicy};
 pub use strategy::{DlqKind, Jitter, StrategyRule};
 
+use crate::discard::Closed;
 use crate::id::{GroupId, QueueArn};
 use crate::impact::Severity;
-use crate::limits::DELIVERED_KEPT_MIN;
+use crate::limits::{DELIVERED_KEPT_MIN, DISCARDED_KEPT_MIN};
 use crate::money::Money;
 use crate::reading::{Category, Class};
 use crate::time::Span;
@@ -67,8 +68,12 @@ pub struct Policy {
     pub retention_ms: Span,
     /// How long a delivered letter is kept, milliseconds; null for ever. Default: 90 days. The minimum is
     /// [`DELIVERED_KEPT_MIN`](crate::limits::DELIVERED_KEPT_MIN), even if a lower value is given. Letters that are not
-    /// delivered are kept until they are. On AWS a change may apply only to letters delivered after it.
+    /// open are kept until they are closed. On AWS a change may apply only to letters delivered after it.
     pub delivered_kept_ms: Option<Span>,
+    /// How long a discarded letter is kept, and for how long its discard can be undone, milliseconds; null for ever.
+    /// Default: 30 days. The minimum is [`DISCARDED_KEPT_MIN`](crate::limits::DISCARDED_KEPT_MIN). On AWS a change may
+    /// apply only to letters discarded after it.
+    pub discarded_kept_ms: Option<Span>,
 }
 
 impl Default for Policy {
@@ -87,6 +92,7 @@ impl Default for Policy {
             sign_in: SignInPolicy::default(),
             retention_ms: Span::from_days(14),
             delivered_kept_ms: Some(Span::from_days(90)),
+            discarded_kept_ms: Some(Span::from_days(30)),
         }
     }
 }
@@ -95,6 +101,19 @@ impl Policy {
     /// Returns how long delivered letters are kept; `None` for ever.
     pub fn delivered_kept(&self) -> Option<Span> {
         self.delivered_kept_ms.map(|kept| kept.max(DELIVERED_KEPT_MIN))
+    }
+
+    /// Returns how long discarded letters are kept; `None` for ever.
+    pub fn discarded_kept(&self) -> Option<Span> {
+        self.discarded_kept_ms.map(|kept| kept.max(DISCARDED_KEPT_MIN))
+    }
+
+    /// Returns how long letters that were closed in this way are kept; `None` for ever.
+    pub fn kept(&self, closed: Closed) -> Option<Span> {
+        match closed {
+            Closed::Delivered => self.delivered_kept(),
+            Closed::Discarded => self.discarded_kept(),
+        }
     }
 
     /// Returns the rule for a message type: the first rule that names the type or is `*`.

@@ -12,7 +12,7 @@ pub enum Role {
     Viewer,
     /// Triage: declares fixes, writes notes, plans replays, pauses and aborts them.
     Operator,
-    /// Approves, waives and resumes.
+    /// Approves, waives and resumes; releases letters from quarantine, and discards letters.
     Approver,
     /// Reports deployments by hand and manages everything else that people may change.
     Admin,
@@ -52,7 +52,7 @@ pub enum Permission {
     /// Pause or abort a replay.
     #[serde(alias = "stop")]
     PauseOrAbort,
-    /// Approve a plan, waive a condition, resume a replay.
+    /// Approve a plan, waive a condition, resume a replay, release letters from quarantine, discard letters.
     Approve,
     /// Report a deployment.
     ReportDeployment,

@@ -63,7 +63,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         alerts.push(Box::new(EventBridgeAlerts::new(&config, bus, optional("DLO_DASHBOARD"))));
     }
     let store = DynamoStore::new(&config, required("DLO_TABLE")?);
-    let mut store = store.keeping_delivered(policy.delivered_kept());
+    let mut store = store.keeping_delivered(policy.delivered_kept()).keeping_discarded(policy.discarded_kept());
     if let Some(bucket) = optional("DLO_BUCKET") {
         store = store.with_bucket(&config, bucket, BUCKET_FROM_BYTES);
     }

@@ -7,7 +7,7 @@
 //! | `read`, `list` | reading |
 //! | `counts` | counters in shards |
 //! | `pack`, `large` | packing records, storing large ones |
-//! | `forget` | deleting letters that were delivered long ago |
+//! | `forget` | deleting letters that were closed long ago |
 //! | `bucket` | calls to S3 |
 //! | `table` | calls to DynamoDB |
 //!
@@ -41,6 +41,7 @@ use commit::Committer;
 use domain::audit::AuditRecord;
 use domain::clock::ClockRecord;
 use domain::deployment::{Attached, Deployment};
+use domain::discard::Closed;
 use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
@@ -81,12 +82,19 @@ impl DynamoStore {
         self
     }
 
-    /// Deletes letters when their delivery is this long ago. `None` keeps them forever.
+    /// Deletes letters when their delivery is this long ago. `None` keeps them forever. See
+    /// [`DynamoStore::keeping_discarded`].
     ///
     /// DynamoDB deletes letters without blobs if the table has a TTL setting, as in `infra/template.yaml`.
     /// [`Store::forget`] deletes letters with blobs.
     pub fn keeping_delivered(mut self, kept: Option<Span>) -> Self {
-        self.table.delivered_kept = kept;
+        self.table.kept.delivered = kept;
+        self
+    }
+
+    /// Deletes letters when their discard is this long ago. `None` keeps them forever.
+    pub fn keeping_discarded(mut self, kept: Option<Span>) -> Self {
+        self.table.kept.discarded = kept;
         self
     }
 
@@ -275,9 +283,7 @@ impl Store for DynamoStore {
         page.map_err(|fault| fault.during(format!("list the audit records of group {group}")))
     }
 
-    async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
-        forget::forget(&self.table, delivered_before, limit)
-            .await
-            .map_err(|fault| fault.during("delete delivered letters"))
+    async fn forget(&self, closed: Closed, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+        forget::forget(&self.table, closed, before, limit).await.map_err(|fault| fault.during("delete closed letters"))
     }
 }

@@ -239,6 +239,7 @@ fn variant(letter: &Letter) -> Variant {
         skeleton: None,
         notified: Notified::default(),
         merge: MergeState::default(),
+        discarding: None,
         state: GroupState::Open,
     }
 }

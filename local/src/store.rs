@@ -25,6 +25,7 @@ use async_trait::async_trait;
 use domain::audit::AuditRecord;
 use domain::clock::ClockRecord;
 use domain::deployment::{Attached, Deployment};
+use domain::discard::Closed;
 use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
@@ -279,8 +280,8 @@ impl Store for SqliteStore {
         self.readers.read(|| "read the clock's record".to_string(), work).await
     }
 
-    async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
-        self.writer.forget(delivered_before, limit).await
+    async fn forget(&self, closed: Closed, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+        self.writer.forget(closed, before, limit).await
     }
 
     async fn audit(

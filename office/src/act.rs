@@ -1,5 +1,6 @@
 //! Acts of people: declare a fix, plan, approve, pause, resume, abort. Each is one commit with its audit record.
 
+mod discard;
 mod fix;
 mod merge;
 mod plan;
@@ -7,6 +8,7 @@ mod release;
 mod replay;
 mod transform;
 
+pub use discard::{discard, preview_discard, undo_discard};
 pub use fix::{change_note, change_owner, declare_fix, report_deployment, withdraw_fix};
 pub use merge::{allow_merge, unmerge};
 pub use plan::{make_plan, plan};

@@ -4,6 +4,7 @@
 mod answer;
 mod audit;
 mod cell;
+mod discards;
 mod doctor;
 mod door;
 mod endpoint;

@@ -17,17 +17,25 @@ pub(crate) fn count_writes(counts: CountsDeltas) -> impl Iterator<Item = Write> 
     counts.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) })
 }
 
-/// Opens a resolved group again after a death. Returns whether that is a regression. A failure is only logged: each
-/// sweep checks every resolved group again.
+/// Returns the writes that open a group.
+pub(crate) fn open_group(group: &Variant, now: Timestamp) -> [Write; 2] {
+    let detail = format!("First letter: {}", group.title);
+    let audit = Auditor::office(&group.id, now).record(Act::GroupOpened, detail, None);
+    [Write::Variant { variant: Box::new(group.clone()), expect: Expect::Absent }, audit]
+}
+
+/// Opens a closed group again after a death. Returns whether that is a regression. A failure is only logged: each
+/// sweep checks every closed group again.
 pub(crate) async fn after_death(office: &Office, id: &GroupId, died_at: Timestamp, now: Timestamp) -> bool {
     match reopen_group(office, id, died_at, now).await {
         Ok(Some(group)) => {
-            office.alert(regression(&group, now)).await;
-            true
+            let regressed = matches!(group.state, GroupState::Regressed { .. });
+            office.alert(if regressed { regression(&group, now) } else { discarded_again(&group, now) }).await;
+            regressed
         }
         Ok(None) => false,
         Err(error) => {
-            tracing::error!(group = %id, error = %chain(&error), "a resolved group was not opened again; the next sweep tries again");
+            tracing::error!(group = %id, error = %chain(&error), "a closed group was not opened again; the next sweep tries again");
             false
         }
     }
@@ -58,18 +66,20 @@ async fn reopen(
         tries.begin()?;
         let Some(group) = office.store.group(id).await? else { return Ok(None) };
         let Some(after) = group.after_death(died_at, now) else { return Ok(None) };
-        let regressed = matches!(after.state, GroupState::Regressed { .. });
-        let (act, detail) = if regressed {
-            (Act::GroupRegressed, "A letter of this group died after the fix took effect")
-        } else {
-            (Act::GroupOpened, "A letter that died before the fix arrived late and now waits for a replay")
+        let (act, detail) = match after.state {
+            GroupState::Regressed { .. } => {
+                (Act::GroupRegressed, "A letter of this group died after the fix took effect")
+            }
+            GroupState::Open => (Act::GroupOpened, "A letter of this group died after its letters were discarded"),
+            _ => (Act::GroupOpened, "A letter that died before the fix arrived late and now waits for a replay"),
         };
+        let is_news = !matches!(after.state, GroupState::FixDeclared { .. });
         let writes = vec![
             Write::Variant { variant: Box::new(after.clone()), expect: Expect::Version(group.version) },
             Auditor::office(id, now).record(act, detail, None),
         ];
         if commit(office, writes).await?.is_made() {
-            return Ok(regressed.then_some(after));
+            return Ok(is_news.then_some(after));
         }
     }
 }
@@ -84,6 +94,18 @@ pub(crate) fn new_group(group: &Variant, now: Timestamp) -> Alert {
         replay: None,
         title: format!("New group: {}", group.title),
         advice: "Open the group and check its impact. Find the cause, and declare the fix once it is live.".into(),
+    }
+}
+
+fn discarded_again(group: &Variant, now: Timestamp) -> Alert {
+    Alert {
+        kind: AlertKind::DiscardedAgain,
+        level: group.severity,
+        at: now,
+        group: Some(group.id.clone()),
+        replay: None,
+        title: format!("Failing again after a discard: {}", group.title),
+        advice: "The letters of this group were discarded, but its cause is still there. Find the cause.".into(),
     }
 }
 

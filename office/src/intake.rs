@@ -3,6 +3,7 @@
 //! The content of a message never makes intake fail, even if the reader panics. A message fails only if the store could
 //! not store it; it then stays in the dead-letter queue and comes again.
 
+mod discarded;
 mod keep;
 mod pack;
 mod reported;
@@ -23,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The result of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// New letters.
+    /// New letters, and discarded letters that died again.
     pub kept: usize,
     /// Replayed letters that returned.
     pub returned: usize,

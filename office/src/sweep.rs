@@ -1,8 +1,9 @@
-//! The sweep, each minute: gauges, a watchdog for replays, a second check of resolved groups, alerts about groups that
-//! wait, merges of fingerprints, approvals by rules of the policy, and deleting old letters.
+//! The sweep, each minute: gauges, a watchdog for replays, a second check of closed groups, discards that were cut off,
+//! alerts about groups that wait, merges of fingerprints, approvals by rules of the policy, and deleting old letters.
 
 use crate::by_rule;
 use crate::commit::commit;
+use crate::discarding;
 use crate::error::{self, OfficeError};
 use crate::groups;
 use crate::merged;
@@ -11,6 +12,7 @@ use crate::port::{GroupFacts, Write};
 use crate::watch;
 use domain::alert::{Alert, AlertKind};
 use domain::clock::{ClockJump, ClockRecord};
+use domain::discard::Closed;
 use domain::group::GroupState;
 use domain::impact::Severity;
 use domain::limits::{CLOCK_TRIAL, FORGET_MAX, PAGE_MAX};
@@ -64,8 +66,14 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     let fixed: Vec<_> = groups.iter().filter(is_fixed).map(|facts| facts.group.id.clone()).collect();
     let variants = groups.iter().map(|facts| (facts.group.id.clone(), facts.group.clone())).collect();
     let groups = merged::fold(groups);
-    for group in groups.iter().filter(|facts| !facts.group.merge.members.is_empty()) {
-        reopen_missed(office, group, now).await;
+    for group in &groups {
+        if !group.group.merge.members.is_empty() {
+            reopen_missed(office, group, now).await;
+        }
+        match group.group.discarding {
+            Some(_) => discarding::go_on(office, &group.group.id).await,
+            None => discarding::close_missed(office, group).await,
+        }
     }
     merged::merge(office, &variants).await;
     by_rule::approve(office, &fixed).await;
@@ -99,27 +107,30 @@ fn jump_alert(jump: ClockJump, now: Timestamp) -> Alert {
         ),
         ClockJump::Forward(by) => (
             format!("No sweep ran for {} h: the office was off, or its clock jumped forward.", by.as_secs_up() / 3_600),
-            format!("If the office was not off, set the clock right. No delivered letter is deleted for {hours} h."),
+            format!("If the office was not off, set the clock right. No closed letter is deleted for {hours} h."),
         ),
     };
     let (kind, level) = (AlertKind::ClockJumped, Severity::Warning);
     Alert { kind, level, at: now, group: None, replay: None, title, advice }
 }
 
-/// What was delivered long ago is not ours to keep.
+/// What was delivered or discarded long ago is not ours to keep.
 async fn forget(office: &Office, now: Timestamp) {
-    let Some(kept) = office.policy.delivered_kept() else { return };
-    match office.store.forget(now.minus(kept), FORGET_MAX).await {
-        Ok(0) => {}
-        Ok(letters) => tracing::info!(letters, "letters that were delivered long ago are forgotten"),
-        Err(error) => tracing::warn!(error = error::chain(&error), "delivered letters could not be forgotten"),
+    for closed in Closed::ALL {
+        let Some(kept) = office.policy.kept(closed) else { continue };
+        match office.store.forget(closed, now.minus(kept), FORGET_MAX).await {
+            Ok(0) => {}
+            Ok(letters) => tracing::info!(letters, ?closed, "letters that were closed long ago are forgotten"),
+            Err(error) => tracing::warn!(?closed, error = error::chain(&error), "old letters could not be forgotten"),
+        }
     }
 }
 
-/// Opens a resolved group that has open letters. Intake missed it: intake was killed between storing a letter and
+/// Opens a resolved or discarded group that has open letters. Intake missed it: intake was killed between storing a letter and
 /// opening the group, or the letter came while the group was being resolved.
 async fn reopen_missed(office: &Office, facts: &GroupFacts, now: Timestamp) {
-    if let (GroupState::Resolved { .. }, Some(died_at)) = (&facts.group.state, facts.counts.last_died_at)
+    let is_closed = matches!(facts.group.state, GroupState::Resolved { .. } | GroupState::Discarded { .. });
+    if let Some(died_at) = facts.counts.last_died_at.filter(|_| is_closed)
         && facts.counts.open().letters > 0
     {
         groups::after_death(office, &facts.group.id, died_at, now).await;

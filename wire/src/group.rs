@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use domain::deployment::Deployment;
 use domain::gate::{Condition, ConditionKind};
+use domain::group::discarding::Progress;
 use domain::group::{GroupCounts, GroupState, Tally, Variant};
 use domain::id::{GroupId, ReplayId};
 use domain::impact::Severity;
@@ -47,7 +48,7 @@ pub struct GroupRow {
     /// Who takes care of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Letters that are not delivered, and their money.
+    /// Letters that are neither delivered nor discarded, and their money.
     pub open: Tally,
     /// The total of that money in the policy's base currency, by its rates. `None` without money or without rates for all of
     /// its currencies.
@@ -57,6 +58,9 @@ pub struct GroupRow {
     pub in_replay: i64,
     /// Letters that a replay has ever delivered, including those that are no longer stored.
     pub delivered: i64,
+    /// Discarded letters, including those that are no longer stored.
+    #[serde(default)]
+    pub discarded: i64,
     /// Distinct customers with letters in this group.
     pub customers: u64,
     /// Time of the oldest open letter's first send.
@@ -82,7 +86,7 @@ pub struct GroupRow {
 pub struct Summary {
     /// Growing groups.
     pub growing: u64,
-    /// Letters that are not delivered.
+    /// Letters that are neither delivered nor discarded.
     pub open_letters: i64,
     /// How many of them have an amount.
     #[serde(default)]
@@ -152,6 +156,12 @@ pub struct GroupDetail {
     pub gate: GateView,
     /// How long no new failure may occur, milliseconds.
     pub quiet_ms: i64,
+    /// A discard of the group, or the undoing of one, that is not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarding: Option<Progress>,
+    /// How long discarded letters are kept, and for how long a discard can be undone, milliseconds; null for ever.
+    #[serde(default)]
+    pub discarded_kept_ms: Option<i64>,
     /// The plan that awaits approval, if there is one.
     pub plan: Option<PlanView>,
     /// The current replay, or the latest one.
@@ -243,6 +253,7 @@ impl GroupRow {
             open: counts.open(),
             in_replay: counts.of(LetterStateKind::InReplay).letters,
             delivered: counts.of(LetterStateKind::Delivered).letters,
+            discarded: counts.of(LetterStateKind::Discarded).letters,
             customers: counts.customers,
             oldest_sent_at: facts.oldest_sent_at,
             loss_at: facts.loss_at,
@@ -256,7 +267,7 @@ impl GroupRow {
 
     /// Whether the group waits for people to find or fix its cause.
     pub fn is_open(&self) -> bool {
-        self.next != NextStep::Resolved
+        !matches!(self.next, NextStep::Resolved | NextStep::Discarded)
     }
 
     /// Returns the class.

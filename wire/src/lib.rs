@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+mod discard;
 mod doctor;
 mod error;
 mod gate;
@@ -20,6 +21,7 @@ mod session;
 pub mod sorted;
 mod transform;
 
+pub use discard::{DiscardPreview, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
 pub use doctor::DoctorAnswer;
 pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};
 pub use error::{ErrorBody, ErrorCode};

@@ -35,6 +35,8 @@ pub enum NextStep {
     },
     /// Nothing to do.
     Resolved,
+    /// Nothing to do: people discarded its letters.
+    Discarded,
 }
 
 /// The fields that any step may carry.
@@ -58,6 +60,7 @@ impl<'de> Deserialize<'de> for NextStep {
             "find_cause" => Self::FindCause,
             "replaying" => Self::Replaying { wave: need(wave, "wave")?, waves: need(waves, "waves")? },
             "resolved" => Self::Resolved,
+            "discarded" => Self::Discarded,
             other => return Err(D::Error::unknown_variant(other, &[])),
         })
     }
@@ -79,6 +82,7 @@ impl NextStep {
                 _ => Self::ReplayReady,
             },
             GroupState::Resolved { .. } => Self::Resolved,
+            GroupState::Discarded { .. } => Self::Discarded,
             GroupState::Open if growing => Self::Growing,
             GroupState::Open => Self::FindCause,
         }
@@ -96,6 +100,7 @@ impl NextStep {
             Self::FindCause => "Find the cause".to_string(),
             Self::Replaying { wave, waves } => alloc::format!("Wave {wave} of {waves}"),
             Self::Resolved => "Resolved".to_string(),
+            Self::Discarded => "Discarded".to_string(),
         }
     }
 
@@ -105,7 +110,7 @@ impl NextStep {
             Self::Regressed | Self::ReplayPaused => 0,
             Self::Growing | Self::Blocked | Self::WaitingForApproval | Self::ReplayReady | Self::FindCause => 1,
             Self::Replaying { .. } => 2,
-            Self::Resolved => 3,
+            Self::Resolved | Self::Discarded => 3,
         }
     }
 }

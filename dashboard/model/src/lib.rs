@@ -8,6 +8,7 @@ pub use wire::sorted;
 
 pub mod code;
 pub mod deployed;
+pub mod discard;
 pub mod facets;
 pub mod gate;
 pub mod json;

@@ -28,10 +28,14 @@ pub fn detail(record: &AuditRecord) -> Option<&str> {
 /// Returns how strongly an entry stands out.
 pub fn tone(act: Act) -> words::Tone {
     match act {
-        Act::ReplayPausedItself | Act::GroupRegressed | Act::LateReturn => words::Tone::Danger,
+        Act::ReplayPausedItself | Act::GroupRegressed | Act::LateReturn | Act::DiscardedDiedAgain => {
+            words::Tone::Danger
+        }
         Act::ConditionWaived | Act::ReplayPaused | Act::ReplayAborted | Act::FixWithdrawn | Act::LetterQuarantined => {
             words::Tone::Warn
         }
+        Act::DiscardBegun | Act::LettersDiscarded => words::Tone::Warn,
+        Act::UndoBegun | Act::DiscardUndone | Act::GroupDiscarded => words::Tone::Quiet,
         Act::ReplayApproved | Act::ReplayResumed | Act::WaveStarted => words::Tone::Info,
         Act::GroupResolved | Act::ReplayFinished | Act::WaveSettled => words::Tone::Ok,
         Act::GroupOpened | Act::FixDeclared | Act::NoteChanged | Act::OwnerChanged => words::Tone::Quiet,

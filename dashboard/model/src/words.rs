@@ -49,6 +49,7 @@ pub fn step(step: &NextStep) -> (Tone, &'static str) {
         NextStep::FindCause => (Tone::Quiet, "◇"),
         NextStep::Replaying { .. } => (Tone::Info, "◔"),
         NextStep::Resolved => (Tone::Quiet, "✓"),
+        NextStep::Discarded => (Tone::Quiet, "–"),
     }
 }
 
@@ -68,6 +69,7 @@ pub fn letter_state(kind: LetterStateKind) -> &'static str {
         LetterStateKind::InReplay => "In replay",
         LetterStateKind::Quarantined => "Quarantined",
         LetterStateKind::Delivered => "Delivered",
+        LetterStateKind::Discarded => "Discarded",
     }
 }
 
@@ -127,6 +129,7 @@ pub fn outcome(kind: OutcomeKind) -> &'static str {
 pub fn skip(reason: SkipReason) -> &'static str {
     match reason {
         SkipReason::NotWaiting => "No longer waiting: in another replay, or already delivered",
+        SkipReason::Discarded => "It was discarded before it was sent",
         SkipReason::Refused => "The queue rejected it permanently",
         SkipReason::Aborted => "The replay was aborted before it was sent",
         SkipReason::InDoubt => "It may have been sent and has not returned; whether it was processed is unknown",
@@ -185,6 +188,12 @@ pub fn act(act: Act) -> &'static str {
         Act::GroupRegressed => "reopened the group",
         Act::LetterQuarantined => "quarantined a letter",
         Act::LettersReleased => "released letters from quarantine",
+        Act::DiscardBegun => "decided to discard letters",
+        Act::LettersDiscarded => "discarded letters",
+        Act::UndoBegun => "decided to take discarded letters back",
+        Act::DiscardUndone => "took discarded letters back",
+        Act::GroupDiscarded => "closed the group",
+        Act::DiscardedDiedAgain => "found that a discarded letter failed again",
         Act::LateReturn => "found a delivered letter returned",
         Act::PayloadViewed => "viewed a payload",
         Act::HistoryExported => "exported the history",
@@ -198,7 +207,7 @@ pub fn permission(permission: Permission) -> &'static str {
         Permission::Triage => "declare fixes or write notes",
         Permission::Plan => "plan replays",
         Permission::PauseOrAbort => "pause or abort replays",
-        Permission::Approve => "approve or resume replays",
+        Permission::Approve => "approve or resume replays, or discard letters",
         Permission::ReportDeployment => "report deployments",
     }
 }
@@ -231,9 +240,17 @@ mod tests {
     fn refusals_name_who_can() {
         let rows = [
             (Role::Viewer, Permission::View, None),
-            (Role::Viewer, Permission::Approve, Some("Viewers cannot approve or resume replays. Ask an approver.")),
+            (
+                Role::Viewer,
+                Permission::Approve,
+                Some("Viewers cannot approve or resume replays, or discard letters. Ask an approver."),
+            ),
             (Role::Operator, Permission::Plan, None),
-            (Role::Operator, Permission::Approve, Some("Operators cannot approve or resume replays. Ask an approver.")),
+            (
+                Role::Operator,
+                Permission::Approve,
+                Some("Operators cannot approve or resume replays, or discard letters. Ask an approver."),
+            ),
             (Role::Admin, Permission::Approve, None),
         ];
         for (role, asked, words) in rows {

@@ -2,6 +2,7 @@
 
 mod actions;
 mod current;
+mod discard;
 mod facets;
 mod failure;
 mod filter;
@@ -84,6 +85,7 @@ fn GroupView(current: CurrentGroup) -> impl IntoView {
             <div class="group-main">
                 <merge::MergedNotice current />
                 <merge::UnmergedNotice current />
+                <discard::DiscardNotice current />
                 <Arrivals values=arrivals last_hour growing />
                 <GroupTabs current tab filter />
                 <section class="group-tab" aria-label=attr(move || label(tab.get()))>

@@ -2,6 +2,7 @@
 //! again.
 #![cfg(target_arch = "wasm32")]
 
+mod discarding;
 mod fixture;
 mod live;
 mod parts;

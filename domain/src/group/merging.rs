@@ -50,9 +50,16 @@ impl MergeState {
 }
 
 impl Variant {
-    /// Whether no fix waits for its replay and no replay is running. Only an idle variant is merged into another.
+    /// Whether no fix waits for its replay, and no replay or discard is running. Only an idle variant is merged into another.
     pub fn is_idle(&self) -> bool {
-        matches!(self.state, GroupState::Open | GroupState::Resolved { .. } | GroupState::Regressed { .. })
+        let waits_for_nothing = matches!(
+            self.state,
+            GroupState::Open
+                | GroupState::Resolved { .. }
+                | GroupState::Regressed { .. }
+                | GroupState::Discarded { .. }
+        );
+        waits_for_nothing && self.discarding.is_none()
     }
 
     /// Whether people have worked on it. Then it stays the representative when an older fingerprint appears.
@@ -61,11 +68,14 @@ impl Variant {
     }
 
     /// Merges this variant into a representative and returns both. Returns `None` if that is impossible: this variant
-    /// is merged already, has members of its own or is not idle, or the representative is merged itself or full.
+    /// is merged already, has members of its own or is not idle, or the representative is merged itself, full, or being
+    /// discarded.
     pub fn merged_into(&self, representative: &Self) -> Option<(Self, Self)> {
         let is_free = self.merge.into.is_none() && self.merge.members.is_empty() && self.is_idle();
         let has_room = representative.merge.into.is_none()
             && representative.merge.members.len() < MERGED_VARIANTS_MAX
+            // Its discard must not take letters that nobody has seen.
+            && representative.discarding.is_none()
             && representative.id != self.id;
         if !is_free || !has_room || self.main_queue != representative.main_queue {
             return None;

@@ -2,9 +2,9 @@
 
 use super::{AlertPolicy, Policy, StrategyRule};
 use crate::limits::{
-    ALERT_WAIT_MIN, CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, PLAN_LETTERS_MAX,
-    POLICY_WAIT_MAX, RECEIVES_MAX, REPLAYS_MAX_MAX, RETENTION_MAX, RETENTION_MIN, STAGES_MAX, STOP_SHARE_PCT_MAX,
-    VISIBILITY_S_MAX, WAVE_LETTERS_MAX,
+    ALERT_WAIT_MIN, CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, DISCARDED_KEPT_MIN, GROWTH_FACTOR_MAX, PACE_PER_S_MAX,
+    PLAN_LETTERS_MAX, POLICY_WAIT_MAX, RECEIVES_MAX, REPLAYS_MAX_MAX, RETENTION_MAX, RETENTION_MIN, STAGES_MAX,
+    STOP_SHARE_PCT_MAX, VISIBILITY_S_MAX, WAVE_LETTERS_MAX,
 };
 use crate::time::Span;
 use alloc::format;
@@ -67,6 +67,8 @@ impl Policy {
             rule.check(at)?;
         }
         span("retention_ms", self.retention_ms, RETENTION_MIN, RETENTION_MAX)?;
+        let discarded = |kept| span("discarded_kept_ms", kept, DISCARDED_KEPT_MIN, DELIVERED_KEPT_MAX);
+        self.discarded_kept_ms.map_or(Ok(()), discarded)?;
         // A value below the minimum that is kept anyway is documented, and stays allowed.
         self.delivered_kept_ms.map_or(Ok(()), |kept| span("delivered_kept_ms", kept, Span::ZERO, DELIVERED_KEPT_MAX))
     }
@@ -150,6 +152,10 @@ mod tests {
                 "alerts.letters_from is 1000001; it must be between 0 and 1000000",
             ),
             (r#"{"retention_ms":59999}"#, "retention_ms is 59999; it must be between 60000 and 1209600000"),
+            (
+                r#"{"discarded_kept_ms":86400000}"#,
+                "discarded_kept_ms is 86400000; it must be between 259200000 and 3155760000000",
+            ),
             (r#"{"delivered_kept_ms":-5}"#, "delivered_kept_ms is -5; it must be between 0 and 3155760000000"),
             (
                 r#"{"auto_approvals":[{"name":"a","classes":[],"letters_max":1000001}]}"#,

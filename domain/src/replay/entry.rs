@@ -247,6 +247,8 @@ pub enum Verdict {
 pub enum SkipReason {
     /// Another replay includes it, or it was delivered in the meantime.
     NotWaiting,
+    /// A person discarded it before it was sent.
+    Discarded,
     /// The queue rejects it permanently, because of its characters or its size.
     Refused,
     /// The replay was aborted before the letter was sent.

@@ -90,6 +90,7 @@ fn letter_of(kind: LetterStateKind) -> char {
         LetterStateKind::InReplay => 'i',
         LetterStateKind::Quarantined => 'q',
         LetterStateKind::Delivered => 'd',
+        LetterStateKind::Discarded => 'x',
     }
 }
 

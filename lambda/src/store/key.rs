@@ -4,7 +4,7 @@
 //! |---|---|---|---|---|
 //! | letter | `L#letter` | `L` | `L#group#shard#state` | first send, id |
 //! | part of a blob | `B#hash` | number | | |
-//! | reminder to delete a delivered letter with blobs | `F#letter` | `F` | `F#shard` | delivery, id |
+//! | reminder to delete a closed letter with blobs | `F#letter` | `F` | `F#shard` or `FX#shard` | closing, id |
 //! | death | `D#death` | `D` | `D#letter` | number |
 //! | variant | `G#group` | `H` | | |
 //! | counters of a group | `G#group` | `N#shard` | | |
@@ -22,6 +22,7 @@
 //! | consumers of a queue | `Q#queue` | `Q` | | |
 //! | audit record | `A#group` | time, stamp | | |
 
+use domain::discard::Closed;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
@@ -85,9 +86,12 @@ pub(super) fn reminder(id: &LetterId) -> Key {
     key(format!("F#{}", segment(id.as_str())), "F")
 }
 
-/// The list of reminders in one shard.
-pub(super) fn reminders(shard: u8) -> String {
-    format!("F#{shard:02x}")
+/// The list of reminders of letters that were closed in this way, in one shard.
+pub(super) fn reminders(closed: Closed, shard: u8) -> String {
+    match closed {
+        Closed::Delivered => format!("F#{shard:02x}"),
+        Closed::Discarded => format!("FX#{shard:02x}"),
+    }
 }
 
 /// Returns the shard of a letter's reminder.

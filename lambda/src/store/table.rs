@@ -14,6 +14,7 @@ use aws_sdk_dynamodb::types::{
     KeyType, KeysAndAttributes, Projection, ProjectionType, ReturnConsumedCapacity, ScalarAttributeType,
     TransactWriteItem,
 };
+use domain::discard::Closed;
 use domain::time::Span;
 use futures_util::future::try_join_all;
 use std::collections::HashMap;
@@ -32,8 +33,24 @@ pub(super) struct Table {
     pub(super) meter: Meter,
     /// The bucket for large blobs, if one is configured.
     pub(super) bucket: Option<Bucket>,
-    /// How long delivered letters are kept. `None` keeps them forever.
-    pub(super) delivered_kept: Option<Span>,
+    pub(super) kept: Kept,
+}
+
+/// How long closed letters are kept. `None` keeps them forever.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kept {
+    pub delivered: Option<Span>,
+    pub discarded: Option<Span>,
+}
+
+impl Kept {
+    /// Returns how long letters are kept that were closed in this way.
+    pub(super) fn of(self, closed: Closed) -> Option<Span> {
+        match closed {
+            Closed::Delivered => self.delivered,
+            Closed::Discarded => self.discarded,
+        }
+    }
 }
 
 /// A range of a list.
@@ -61,7 +78,7 @@ pub(super) enum TransactionError {
 
 impl Table {
     pub(super) fn new(client: Client, name: String) -> Self {
-        Self { client, name, meter: Meter::default(), bucket: None, delivered_kept: None }
+        Self { client, name, meter: Meter::default(), bucket: None, kept: Kept::default() }
     }
 
     pub(super) async fn get(&self, key: &Key) -> Result<Option<Item>, Fault> {

@@ -10,14 +10,14 @@ use super::key::{self, ENTRY_SHARDS, Key};
 use super::large::Blob;
 use super::learned::Learned;
 use super::pack::pack;
-use super::table::Table;
+use super::table::{Kept, Table};
 use domain::group::{CountsDelta, Variant};
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::impact::NEVER;
 use domain::letter::{Death, Letter};
 use domain::message::Content;
 use domain::replay::{Entry, LedgerMove, OutcomeKind, Plan, Replay};
-use domain::time::{Span, Timestamp};
+use domain::time::Timestamp;
 use office::port::{BUCKETS_TOGETHER, Expect, WAVES_TOGETHER, Write};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -54,15 +54,14 @@ pub(super) struct TransactionBuilder<'a> {
     pub blobs: Vec<Blob>,
     /// Reminders that must be written before the transaction (see [`forget`]).
     pub reminders: Vec<Item>,
-    /// How long delivered letters are kept. `None` keeps them forever.
-    pub delivered_kept: Option<Span>,
+    pub kept: Kept,
 }
 
 impl<'a> TransactionBuilder<'a> {
     pub(super) fn new(table: &'a Table, learned: &'a Learned, stamp: u64) -> Self {
-        let (bucket, delivered_kept) = (table.bucket.as_ref(), table.delivered_kept);
+        let (bucket, kept) = (table.bucket.as_ref(), table.kept);
         let (actions, blobs, reminders) = (Vec::new(), Vec::new(), Vec::new());
-        Self { learned, bucket, stamp, actions, blobs, reminders, delivered_kept }
+        Self { learned, bucket, stamp, actions, blobs, reminders, kept }
     }
 
     /// Adds the actions for the write with this index.
@@ -163,10 +162,11 @@ impl<'a> TransactionBuilder<'a> {
         let mut condition = expected(expect);
         let mut store_condition = None;
         let whole = pack("letter", letter)?;
-        let delivered_at = letter.state.delivered_at();
+        // Only a letter that will be deleted needs an expiry or a reminder.
+        let closed = letter.state.closed().and_then(|(closed, at)| Some((closed, at, self.kept.of(closed)?)));
         if whole.len() <= LETTER_BYTES_MAX {
             item.insert("w".into(), bytes(whole));
-            if let (Some(at), Some(kept)) = (delivered_at, self.delivered_kept) {
+            if let Some((_, at, kept)) = closed {
                 item.insert(key::EXPIRES.into(), number(key::expiry(at.plus(kept))));
             }
         } else {
@@ -177,9 +177,9 @@ impl<'a> TransactionBuilder<'a> {
             let metadata = Blob::new(pack("letter", &metadata)?, RECORD_BYTES_MAX, self.bucket);
             content.location.write_to(&mut item, "c", "ch");
             metadata.location.write_to(&mut item, "r", "rh");
-            if let (Some(at), Some(_)) = (delivered_at, self.delivered_kept) {
-                item.insert(forget::DELIVERED_AT.into(), number(at.as_ms()));
-                self.reminders.push(forget::reminder(letter, at, &content.location, &metadata.location));
+            if let Some((closed, at, _)) = closed {
+                item.insert(forget::CLOSED_AT.into(), number(at.as_ms()));
+                self.reminders.push(forget::reminder(letter, (closed, at), &content.location, &metadata.location));
             }
             match content.location.already_stored() {
                 Some((already_stored, hash))

@@ -116,6 +116,7 @@ fn heading(kind: AlertKind) -> &'static str {
     match kind {
         AlertKind::NewGroup => "New group",
         AlertKind::Regression => "A resolved group is open again",
+        AlertKind::DiscardedAgain => "A group is open again after a discard",
         AlertKind::ReplayPaused => "A replay paused itself",
         AlertKind::ReplayFinished => "A replay finished",
         AlertKind::GroupGrowing => "A group is growing",

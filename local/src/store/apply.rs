@@ -5,10 +5,11 @@ use super::read::{self, decode};
 use super::sql;
 use domain::audit::AuditRecord;
 use domain::deployment::Deployment;
+use domain::discard::Closed;
 use domain::group::{CountsDelta, GroupCounts, Variant};
 use domain::id::{GroupId, MessageId, ReplayId, hash_hex};
 use domain::impact::NEVER;
-use domain::letter::{Death, Letter};
+use domain::letter::{Death, Letter, LetterStateKind};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::reported::KeptReports;
 use domain::time::Timestamp;
@@ -74,7 +75,7 @@ fn int(n: u64) -> i64 {
 fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, Fault> {
     let content = encode("content", &std::mem::take(&mut letter.content))?;
     let (kind, record) = (letter.state.kind(), encode("letter", &letter)?);
-    let delivered_at = letter.state.delivered_at();
+    let closed_at = letter.state.closed().map(|(_, at)| at);
     let checksum = read::checksum(&record);
     let new = (
         letter.id.as_str(),
@@ -85,23 +86,22 @@ fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, F
         letter.sent_at.as_ms(),
         letter.loss_at.unwrap_or(NEVER).as_ms(),
         record,
-        delivered_at.map(Timestamp::as_ms),
+        closed_at.map(Timestamp::as_ms),
         checksum,
     );
     let key: Option<i64> = match expect {
         Expect::Absent => {
             let text = "
-                INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record, delivered_at, checksum)
+                INSERT INTO letter (id, version, group_id, state, open, sent_at, loss_at, record, closed_at, checksum)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING RETURNING key";
             db.prepare_cached(text)?.query_row(new, |row| row.get(0)).optional()?
         }
         Expect::Version(version) => {
             let text = "
                 UPDATE letter SET version = ?2, group_id = ?3, state = ?4, open = ?5, sent_at = ?6, loss_at = ?7,
-                record = ?8, delivered_at = ?9, checksum = ?10 WHERE id = ?1 AND version = ?11 RETURNING key";
-            let (id, next, group, state, open, sent_at, loss_at, record, delivered_at, sum) = new;
-            let values =
-                params![id, next, group, state, open, sent_at, loss_at, record, delivered_at, sum, int(version)];
+                record = ?8, closed_at = ?9, checksum = ?10 WHERE id = ?1 AND version = ?11 RETURNING key";
+            let (id, next, group, state, open, sent_at, loss_at, record, closed_at, sum) = new;
+            let values = params![id, next, group, state, open, sent_at, loss_at, record, closed_at, sum, int(version)];
             db.prepare_cached(text)?.query_row(values, |row| row.get(0)).optional()?
         }
     };
@@ -114,10 +114,14 @@ fn letter(db: &Connection, mut letter: Letter, expect: Expect) -> Result<bool, F
     Ok(true)
 }
 
-/// Deletes letters delivered before a moment, oldest first, with their content.
-pub(super) fn forget(db: &Connection, delivered_before: Timestamp, limit: usize) -> Result<usize, Fault> {
-    let chosen = "SELECT key FROM letter WHERE delivered_at < ?1 ORDER BY delivered_at, key LIMIT ?2";
-    let values = params![delivered_before.as_ms(), int(limit as u64)];
+/// Deletes letters closed in this way before a moment, oldest first, with their content.
+pub(super) fn forget(db: &Connection, closed: Closed, before: Timestamp, limit: usize) -> Result<usize, Fault> {
+    let kind = match closed {
+        Closed::Delivered => LetterStateKind::Delivered,
+        Closed::Discarded => LetterStateKind::Discarded,
+    };
+    let chosen = "SELECT key FROM letter WHERE state = ?3 AND closed_at < ?1 ORDER BY closed_at, key LIMIT ?2";
+    let values = params![before.as_ms(), int(limit as u64), kind.as_str()];
     db.prepare_cached(&format!("DELETE FROM content WHERE letter IN ({chosen})"))?.execute(values)?;
     Ok(db.prepare_cached(&format!("DELETE FROM letter WHERE key IN ({chosen})"))?.execute(values)?)
 }

@@ -165,6 +165,11 @@ CREATE INDEX reports_by_expiry ON reports (expires_at);
 ALTER TABLE letter ADD COLUMN checksum INTEGER;
 ALTER TABLE content ADD COLUMN checksum INTEGER;
 ",
+    "
+DROP INDEX letter_by_delivery;
+ALTER TABLE letter RENAME COLUMN delivered_at TO closed_at;
+CREATE INDEX letter_by_closing ON letter (state, closed_at) WHERE closed_at IS NOT NULL;
+",
 ];
 
 /// Why the store file could not be opened.

@@ -81,8 +81,8 @@ async fn letters_delivered_under_an_older_version_are_deleted_too() {
     let old = "
         DROP TABLE reports;
         DROP TABLE clock;
-        DROP INDEX letter_by_delivery;
-        ALTER TABLE letter DROP COLUMN delivered_at;
+        DROP INDEX letter_by_closing;
+        ALTER TABLE letter DROP COLUMN closed_at;
         ALTER TABLE letter DROP COLUMN checksum;
         ALTER TABLE content DROP COLUMN checksum;
         PRAGMA user_version = 3;
@@ -92,7 +92,7 @@ async fn letters_delivered_under_an_older_version_are_deleted_too() {
             ('c', 1, 'g', 'quarantined', 1, 0, 0, '{\"state\":\"quarantined\",\"at\":5}');";
     schema::open_writer(&path, &Opening::default()).unwrap().db.execute_batch(old).unwrap();
     let store = SqliteStore::open(&path).unwrap();
-    assert_eq!(store.forget(Timestamp::from_ms(6), 10).await.unwrap(), 1);
+    assert_eq!(store.forget(Closed::Delivered, Timestamp::from_ms(6), 10).await.unwrap(), 1);
     drop(store);
     let left: String = Connection::open(&path)
         .unwrap()

@@ -7,6 +7,7 @@
 use super::apply::{self, apply};
 use super::fault::Fault;
 use crate::sqlite::{self, DatabaseFile, Mark};
+use domain::discard::Closed;
 use domain::time::Timestamp;
 use office::error::chain;
 use office::port::{CommitError, StoreError, Write};
@@ -33,10 +34,12 @@ pub(super) enum Job {
         /// The channel for the result.
         reply: oneshot::Sender<Result<(), CommitError>>,
     },
-    /// A request to delete delivered letters.
+    /// A request to delete closed letters.
     Forget {
-        /// Deletes letters delivered before this time.
-        delivered_before: Timestamp,
+        /// How they were closed.
+        closed: Closed,
+        /// Deletes letters closed before this time.
+        before: Timestamp,
         /// The most letters to delete.
         limit: usize,
         /// The channel for the result.
@@ -91,18 +94,18 @@ impl Writer {
         replied.await.map_err(|_| shut_down())?
     }
 
-    /// Deletes up to `limit` letters that were delivered before a moment. Returns their number.
-    pub(super) async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+    /// Deletes up to `limit` letters that were closed in this way before a moment. Returns their number.
+    pub(super) async fn forget(&self, closed: Closed, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
         let shut_down = || Fault::ShutDown.during(FORGET);
         let jobs = match self {
             Self::Thread { jobs, .. } => jobs.as_ref().ok_or_else(shut_down)?,
             Self::Inline(db) => {
                 let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
-                return forget(&mut db, None, delivered_before, limit);
+                return forget(&mut db, None, (closed, before), limit);
             }
         };
         let (reply, replied) = oneshot::channel();
-        jobs.send(Job::Forget { delivered_before, limit, reply }).await.map_err(|_| shut_down())?;
+        jobs.send(Job::Forget { closed, before, limit, reply }).await.map_err(|_| shut_down())?;
         replied.await.map_err(|_| shut_down())?
     }
 
@@ -138,9 +141,9 @@ fn run(mut file: DatabaseFile, mut inbox: mpsc::Receiver<Job>) {
                     commits.push(writes);
                     replies.push(reply);
                 }
-                Job::Forget { delivered_before, limit, reply } => {
+                Job::Forget { closed, before, limit, reply } => {
                     let DatabaseFile { db, mark, .. } = &mut file;
-                    let _ = reply.send(forget(db, mark.as_mut(), delivered_before, limit));
+                    let _ = reply.send(forget(db, mark.as_mut(), (closed, before), limit));
                 }
                 Job::Checkpoint { reply } => {
                     let copied = file.checkpoint().map_err(|error| Fault::from(error).during(CHECKPOINT));
@@ -165,13 +168,13 @@ fn run(mut file: DatabaseFile, mut inbox: mpsc::Receiver<Job>) {
 fn forget(
     db: &mut Connection,
     mark: Option<&mut Mark>,
-    delivered_before: Timestamp,
+    (closed, before): (Closed, Timestamp),
     limit: usize,
 ) -> Result<usize, StoreError> {
     let forget = || {
         let changes = db.total_changes();
         let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let count = apply::forget(&tx, delivered_before, limit)?;
+        let count = apply::forget(&tx, closed, before, limit)?;
         sqlite::commit(tx, mark, changes)?;
         Ok::<_, Fault>(count)
     };

@@ -53,6 +53,9 @@ pub async fn declare_fix(
         GroupState::Resolved { .. } => {
             return Err(OfficeError::NotNow("this group is resolved; there is nothing to fix".into()));
         }
+        GroupState::Discarded { .. } => {
+            return Err(OfficeError::NotNow("the letters of this group are discarded; there is nothing to fix".into()));
+        }
     };
     let audit = Auditor::new(&actor, id, now).record(Act::FixDeclared, detail, note);
     commit_once(office, vec![write(&facts.group, facts.group.moved(state)), audit]).await

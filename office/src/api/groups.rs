@@ -35,7 +35,7 @@ pub(super) async fn show(
     detail(&api, &caller, &id).await.map(Json)
 }
 
-async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail, ApiError> {
+pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail, ApiError> {
     let office = &api.office;
     let now = office.now();
     let read = merged::read(&*office.store, id, first_bucket(now)).await?;
@@ -71,6 +71,8 @@ async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<GroupDetail,
         note: facts.group.note.clone(),
         gate,
         quiet_ms: office.policy.gate.quiet_ms.as_ms(),
+        discarding: facts.group.discarding.as_ref().map(|task| task.progress()),
+        discarded_kept_ms: office.policy.discarded_kept().map(|kept| kept.as_ms()),
         plan,
         replay,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),

@@ -3,7 +3,7 @@
 use super::endpoint::Endpoint;
 use super::pages::PAGE_DEFAULT;
 use super::params::{Form, Query};
-use super::{audit, doctor, export, groups, letters, replays, rows, transforms};
+use super::{audit, discards, doctor, export, groups, letters, replays, rows, transforms};
 use crate::port::Listed;
 use domain::deployment::Deployment;
 use domain::facet::Facets;
@@ -15,10 +15,11 @@ use domain::transform::{DryRun, Transform};
 use wire::list::sort::{Dir, Sort};
 use wire::list::view::View;
 use wire::{
-    ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DoctorAnswer, DryRunRequest, EntriesPage,
-    GroupDetail, GroupsAnswer, LetterDetail, LettersPage, Me, NoteRequest, OwnerRequest, PlanRequest, PlanView,
-    PreviewRulesRequest, PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView, ReplaysAnswer,
-    ResumeRequest, RulesPreview, SaveTransformRequest, TransformPreview, TransformsAnswer, UnmergeRequest,
+    ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DiscardPreview, DiscardPreviewRequest,
+    DiscardRequest, DoctorAnswer, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, Me,
+    NoteRequest, OwnerRequest, PlanRequest, PlanView, PreviewRulesRequest, PreviewTransformRequest, ReasonRequest,
+    ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview, SaveTransformRequest, TransformPreview,
+    TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
 };
 
 /// A cursor of a list, as a page gives it.
@@ -100,7 +101,8 @@ const OUTCOME: Query = Query {
 
 /// Returns the endpoints that every office has. Each platform adds its own way to sign in.
 pub fn endpoints() -> Vec<Endpoint> {
-    reading().into_iter().chain(on_groups()).chain(on_merging()).chain(on_transforms()).chain(on_replays()).collect()
+    let changing = on_groups().into_iter().chain(on_merging()).chain(on_discards());
+    reading().into_iter().chain(changing).chain(on_transforms()).chain(on_replays()).collect()
 }
 
 /// Endpoints that only read.
@@ -235,6 +237,30 @@ fn on_merging() -> Vec<Endpoint> {
             groups::allow_merge,
         )
         .deprecated(),
+    ]
+}
+
+/// Endpoints that discard letters.
+fn on_discards() -> Vec<Endpoint> {
+    vec![
+        Endpoint::post::<DiscardPreviewRequest, DiscardPreview, _>(
+            "/groups/{group}/discard/preview",
+            Some(Permission::Approve),
+            "Preview a discard: how many letters, and their money; changes nothing",
+            discards::preview,
+        ),
+        Endpoint::post::<DiscardRequest, GroupDetail, _>(
+            "/groups/{group}/discard",
+            Some(Permission::Approve),
+            "Discard the letters of a preview, so that they are never sent",
+            discards::discard,
+        ),
+        Endpoint::post::<UndoDiscardRequest, GroupDetail, _>(
+            "/groups/{group}/discard/undo",
+            Some(Permission::Approve),
+            "Take discarded letters back",
+            discards::undo,
+        ),
     ]
 }
 

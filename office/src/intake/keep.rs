@@ -1,13 +1,11 @@
 //! Storing new letters: one atomic commit for up to 64 of them, with their groups and counters.
 
-use super::{Measures, ReadMessage, Report, fail};
-use crate::audit::Auditor;
+use super::{Measures, ReadMessage, Report, discarded, fail};
 use crate::commit::{Committed, Tries, commit};
 use crate::error::OfficeError;
 use crate::groups;
 use crate::office::Office;
 use crate::port::{Expect, Write};
-use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
 use domain::id::{GroupId, LetterId};
 use domain::letter::Letter;
@@ -39,9 +37,9 @@ pub(super) async fn keep(office: &Office, chunk: Vec<ReadMessage>, report: &mut 
         }
     }
     later.push(fresh);
-    let mut batches = later;
+    let (mut batches, mut again) = (later, Vec::new());
     while let Some(mut fresh) = batches.pop() {
-        match commit_all(office, &mut fresh, report, now).await {
+        match commit_all(office, &mut fresh, report, &mut again, now).await {
             Ok(opened) => kept(office, &fresh, opened, report, measures, now).await,
             // One permanently rejected letter must not block the others.
             Err(OfficeError::Store(error)) if error.refused && fresh.len() > 1 => {
@@ -50,6 +48,9 @@ pub(super) async fn keep(office: &Office, chunk: Vec<ReadMessage>, report: &mut 
             }
             Err(error) => fresh.iter().for_each(|f| fail(report, &f.source.message, &error)),
         }
+    }
+    for (id, source) in again {
+        discarded::keep(office, &id, &source, report, measures).await;
     }
 }
 
@@ -78,6 +79,7 @@ async fn commit_all(
     office: &Office,
     fresh: &mut Vec<Fresh>,
     report: &mut Report,
+    again: &mut Vec<(LetterId, ReadMessage)>,
     now: Timestamp,
 ) -> Result<Vec<Variant>, OfficeError> {
     let mut known: Known = BTreeMap::new();
@@ -102,25 +104,33 @@ async fn commit_all(
                 _ => {}
             }
         }
-        report.duplicates += drop_duplicates(office, fresh, &taken).await?;
+        report.duplicates += drop_duplicates(office, fresh, &taken, again).await?;
     }
 }
 
-/// Removes the letters that are already stored. Those whose id belongs to another letter get their own. Returns the
-/// number of duplicates.
-async fn drop_duplicates(office: &Office, fresh: &mut Vec<Fresh>, taken: &[LetterId]) -> Result<usize, OfficeError> {
+/// Removes the letters that are already stored. Those whose id belongs to another letter get their own. Adds the messages
+/// of discarded letters that died again to `again`. Returns the number of duplicates.
+async fn drop_duplicates(
+    office: &Office,
+    fresh: &mut Vec<Fresh>,
+    taken: &[LetterId],
+    again: &mut Vec<(LetterId, ReadMessage)>,
+) -> Result<usize, OfficeError> {
     if taken.is_empty() {
         return Ok(0);
     }
     let stored = office.store.letters(taken).await?;
     let before = std::mem::take(fresh);
-    let count = before.len();
+    let mut duplicates = 0;
     for Fresh { source, letter } in before {
-        if let Some(letter) = beside(letter, &stored) {
-            fresh.push(Fresh { source, letter });
+        let is_new_death = discarded::is_new_death(&source, &letter, &stored, office.now());
+        match beside(letter.clone(), &stored) {
+            Some(letter) => fresh.push(Fresh { source, letter }),
+            None if is_new_death => again.push((letter.id, source)),
+            None => duplicates += 1,
         }
     }
-    Ok(count - fresh.len())
+    Ok(duplicates)
 }
 
 /// Returns a new letter under an id that no stored letter has; `None` if it is a stored letter once more. Two messages may
@@ -163,17 +173,10 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Va
         }
     }
     for group in opened.values() {
-        writes.extend(open_group(group, now));
+        writes.extend(groups::open_group(group, now));
     }
     writes.extend(groups::count_writes(counts));
     (writes, opened.into_values().collect())
-}
-
-/// Returns the writes that open a group.
-pub(super) fn open_group(group: &Variant, now: Timestamp) -> [Write; 2] {
-    let detail = format!("First letter: {}", group.title);
-    let audit = Auditor::office(&group.id, now).record(Act::GroupOpened, detail, None);
-    [Write::Variant { variant: Box::new(group.clone()), expect: Expect::Absent }, audit]
 }
 
 /// Opens resolved groups that got a letter again. Returns the number of regressions.

@@ -8,7 +8,6 @@
 //! by itself, and then the whole content must be what was sent. Every other message is a letter of its own: nothing is
 //! dropped because of what a message says about itself.
 
-use super::keep::open_group;
 use super::{ReadMessage, Report};
 use crate::audit::Auditor;
 use crate::commit::{Tries, commit};
@@ -181,10 +180,11 @@ impl<'a> Return<'a> {
         }
         let mut reading = source.reading.clone();
         reading.diagnosis.remarks.extend(came_back_with(source, before));
-        let mut after = before.died_again(reading, replays_max, now);
+        let mut after = before.died_again_after_discard(reading, replays_max, now);
         let elsewhere = match &before.state {
             LetterState::InReplay { replay } | LetterState::Delivered { replay, .. } => *replay != entry.replay,
-            LetterState::Waiting | LetterState::Quarantined { .. } => false,
+            // A discarded letter that comes back is open again.
+            LetterState::Waiting | LetterState::Quarantined { .. } | LetterState::Discarded { .. } => false,
         };
         if elsewhere {
             // Another replay has the letter now: the death counts, but the letter's state stays.
@@ -231,7 +231,7 @@ impl<'a> Return<'a> {
             writes.push(Write::Ledger { replay: entry.replay.clone(), moves });
         }
         if let Some(group) = opened {
-            writes.extend(open_group(group, now));
+            writes.extend(groups::open_group(group, now));
         }
         if let LetterState::Quarantined { .. } = self.after.state {
             let detail = format!(
@@ -239,6 +239,10 @@ impl<'a> Return<'a> {
                 self.after.id, self.after.replays
             );
             writes.push(self.record(Act::LetterQuarantined, &self.after.group, detail, now));
+        }
+        if self.before.state.discard().is_some() {
+            let detail = format!("Discarded letter {} returned from a replay and is open again", self.before.id);
+            writes.push(self.record(Act::DiscardedDiedAgain, &self.after.group, detail, now));
         }
         if matches!(self.entry.outcome.kind(), OutcomeKind::Delivered | OutcomeKind::Skipped) {
             let detail = format!("Letter {} returned after it had its outcome", self.before.id);

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use domain::audit::AuditRecord;
 use domain::clock::ClockRecord;
 use domain::deployment::{Attached, Deployment};
+use domain::discard::Closed;
 use domain::group::{CountsDelta, GroupCounts, Variant};
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
@@ -302,8 +303,8 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Page<AuditRecord>, StoreError>;
 
-    /// Deletes at most `limit` letters that were delivered before this time, and returns how many. Records without the
-    /// letters' content stay: counters, ledgers, entries, deaths, the audit. A store may also delete letters by itself
-    /// once they are old enough, and leave only some of them to this call.
-    async fn forget(&self, delivered_before: Timestamp, limit: usize) -> Result<usize, StoreError>;
+    /// Deletes at most `limit` letters that were closed in this way before this time, and returns how many. Records
+    /// without the letters' content stay: counters, ledgers, entries, deaths, the audit. A store may also delete letters
+    /// by itself once they are old enough, and leave only some of them to this call.
+    async fn forget(&self, closed: Closed, before: Timestamp, limit: usize) -> Result<usize, StoreError>;
 }

@@ -208,7 +208,9 @@ impl Run<'_> {
         let ours = LetterState::InReplay { replay: self.replay.id().clone() };
         let again = entry.outcome.kind() == OutcomeKind::Sending && letter.state == ours;
         if letter.state != LetterState::Waiting && !again {
-            return skipped(entry, Outcome::skipped(SkipReason::NotWaiting));
+            let is_discarded = letter.state.discard().is_some();
+            let reason = if is_discarded { SkipReason::Discarded } else { SkipReason::NotWaiting };
+            return skipped(entry, Outcome::skipped(reason));
         }
         if letter.is_expired(now) && !again {
             return skipped(entry, Outcome::Expired { at: now });

@@ -16,9 +16,10 @@ use domain::gate::{Condition, ConditionKind, Status};
 use domain::group::{GroupState, Tally, Variant};
 use domain::id::Actor;
 use domain::impact::Severity;
+use domain::letter::LetterStateKind;
 use domain::limits::CLOCK_SKEW_MAX;
 use domain::metric::{Datum, REPLAYS_PAUSED};
-use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay};
+use domain::replay::{Ending, Ledger, PauseReason, Phase, Replay, WaveLedger};
 use domain::time::Timestamp;
 
 /// Enters a phase. Before a wave is sent the gate is judged again.
@@ -121,7 +122,7 @@ pub(super) async fn finish(
     let facts = facts_of(office, replay).await?;
     let now = office.now();
     let total = ledger.total();
-    let group = in_this_replay(&facts.group, replay).then(|| after_replay(&facts, replay, total.returned, now));
+    let group = in_this_replay(&facts.group, replay).then(|| after_replay(&facts, replay, &total, now));
     let detail = format!(
         "{}: {} delivered, {} returned, {} expired, {} skipped",
         if ending == Ending::Completed { "Finished" } else { "Aborted" },
@@ -140,13 +141,15 @@ pub(super) async fn finish(
 }
 
 /// Returns the state of a group after its replay has finished.
-fn after_replay(facts: &GroupFacts, replay: &Replay, returned: u64, now: Timestamp) -> GroupState {
+fn after_replay(facts: &GroupFacts, replay: &Replay, total: &WaveLedger, now: Timestamp) -> GroupState {
     let fix = facts.group.state.fix().cloned();
-    let refuted = returned > 0 && fix.as_ref().is_none_or(|fix| is_refuted(fix, facts));
+    let refuted = total.returned > 0 && fix.as_ref().is_none_or(|fix| is_refuted(fix, facts));
+    let is_empty = facts.counts.open().letters == 0;
+    // A replay that delivered nothing confirms no fix: people discarded its letters.
+    let is_discarded = is_empty && total.delivered == 0 && facts.counts.of(LetterStateKind::Discarded).letters > 0;
     match fix {
-        Some(fix) if facts.counts.open().letters == 0 => {
-            GroupState::Resolved { at: now, fix, replay: replay.id().clone() }
-        }
+        _ if is_discarded => GroupState::Discarded { at: now },
+        Some(fix) if is_empty => GroupState::Resolved { at: now, fix, replay: replay.id().clone() },
         // Letters that arrived late or were left out can be replayed with the same fix.
         Some(fix) if !refuted => GroupState::FixDeclared { fix },
         _ => GroupState::Open,
@@ -186,8 +189,15 @@ impl Transition<'_> {
         let mut writes =
             vec![Write::Replay { replay: Box::new(after), expect: Expect::Version(self.replay.version()) }];
         if let Some(state) = group_state {
-            if let GroupState::Resolved { .. } = state {
-                records.push((Act::GroupResolved, "The group has no open letters".to_string()));
+            match state {
+                GroupState::Resolved { .. } => {
+                    records.push((Act::GroupResolved, "The group has no open letters".to_string()));
+                }
+                GroupState::Discarded { .. } => {
+                    let detail = "The group has no open letters; the replay delivered none".to_string();
+                    records.push((Act::GroupDiscarded, detail));
+                }
+                _ => {}
             }
             let group = Box::new(self.group.moved(state));
             writes.push(Write::Variant { variant: group, expect: Expect::Version(self.group.version) });

@@ -4,7 +4,8 @@ use super::checks::{Contents, delivered_is_gone, store_is_consistent};
 use super::fixture::Fixture;
 use super::orders::number_of;
 use super::{receipts, run_intake, step};
-use domain::id::Actor;
+use domain::group::{GroupCounts, GroupState, Variant};
+use domain::id::{Actor, GroupId};
 use domain::letter::{Letter, LetterStateKind};
 use domain::time::Span;
 use office::{act, sweep};
@@ -47,7 +48,41 @@ pub(super) async fn finishes(fixture: &mut Fixture) -> Result<(), String> {
         }
     }
     store_is_consistent(fixture).await?;
+    groups_are_closed(fixture).await?;
     nothing_is_lost(fixture).await
+}
+
+/// Checks that every discard is complete, and that a group with discarded letters is closed if and only if no letter of
+/// it is open.
+async fn groups_are_closed(fixture: &mut Fixture) -> Result<(), String> {
+    let process = fixture.process();
+    // A sweep merges groups after it has looked at them, so what a merge changes is seen by the next one.
+    for _ in 0..3 {
+        sweep::run(&process.office).await.map_err(|error| format!("sweep fails without faults: {error}"))?;
+    }
+    let mut groups: BTreeMap<GroupId, (Variant, GroupCounts)> = BTreeMap::new();
+    let listed = Contents::read(&fixture.store).await?.groups;
+    for facts in &listed {
+        groups.insert(facts.group.id.clone(), (facts.group.clone(), facts.counts.clone()));
+    }
+    for facts in listed.iter().filter(|facts| facts.group.merge.into.is_some()) {
+        let into = facts.group.merge.into.as_ref().and_then(|id| groups.get_mut(id));
+        into.into_iter().for_each(|(_, counts)| counts.add(&facts.counts));
+    }
+    for (group, counts) in groups.values().filter(|(group, _)| group.merge.into.is_none()) {
+        if group.discarding.is_some() {
+            return Err(format!("a discard of group {} is not complete: {:?}", group.id, group.discarding));
+        }
+        let (open, discarded) = (counts.open().letters, counts.of(LetterStateKind::Discarded).letters);
+        let is_closed = matches!(group.state, GroupState::Discarded { .. } | GroupState::Resolved { .. });
+        if open > 0 && is_closed || open == 0 && discarded > 0 && !is_closed {
+            return Err(format!(
+                "group {} is {:?} with {open} open and {discarded} discarded letters",
+                group.id, group.state
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Returns whether no queue has a visible, in-flight or delayed message.
@@ -72,8 +107,9 @@ async fn nothing_is_lost(fixture: &Fixture) -> Result<(), String> {
     for n in 0..fixture.orders() {
         let processed = fixture.processed.get(&n).copied().unwrap_or_default();
         let states = letters.remove(&n).unwrap_or_default();
-        let is_kept =
-            |state: &LetterStateKind| matches!(state, LetterStateKind::Waiting | LetterStateKind::Quarantined);
+        let is_kept = |state: &LetterStateKind| {
+            matches!(state, LetterStateKind::Waiting | LetterStateKind::Quarantined | LetterStateKind::Discarded)
+        };
         if processed == 0 && !states.iter().any(is_kept) {
             return Err(format!("order {n} is lost: {states:?}"));
         }

@@ -1,6 +1,7 @@
 //! Observes every call that takes effect, in order, and checks each against the office's promises.
 
 mod deliveries;
+mod discards;
 mod messages;
 mod replays;
 
@@ -61,6 +62,9 @@ struct Observed {
     /// The ids of messages that a replay sent, with their entries.
     ids: BTreeMap<MessageId, Key>,
     confirmed: u64,
+    /// Discards of a letter, and how many of them were undone or ended by a new death.
+    discarded: u64,
+    taken_back: u64,
     orders: BTreeMap<u64, Content>,
     letters: BTreeMap<LetterId, Letter>,
     entries: BTreeMap<Key, Entry>,
@@ -134,7 +138,8 @@ impl Checker {
         let sends = observed.intents.values().map(|intent| u64::from(intent.sends)).sum();
         let (replays, merges, confirmed) = (observed.replays.len() as u64, observed.merges, observed.confirmed);
         let (changed, print) = (observed.changed, observed.print.finish());
-        Summary { sends, changed, replays, merges, confirmed, print, ..Summary::default() }
+        let (discarded, taken_back) = (observed.discarded, observed.taken_back);
+        Summary { sends, changed, replays, merges, confirmed, discarded, taken_back, print, ..Summary::default() }
     }
 
     /// Returns how often a replay sent a letter to the main queue.
@@ -179,6 +184,7 @@ impl Observed {
         {
             self.report(format!("letter {} differs from its order: {:?}", letter.id, letter.content));
         }
+        self.discard(letter);
         self.letters.insert(letter.id.clone(), letter.clone());
     }
 
@@ -293,6 +299,9 @@ impl Observed {
         let Some(letter) = self.letters.get(&key.1) else {
             return self.report(format!("letter {} was never stored", key.1));
         };
+        if letter.state.discard().is_some() {
+            return self.report(format!("letter {} was sent after it was discarded", key.1));
+        }
         let mut content = message.content.clone();
         content.attributes.remove(MARKER_ATTRIBUTE);
         let is_changed = content.body != letter.content.body;

@@ -61,6 +61,10 @@ pub struct Summary {
     pub merges: u64,
     /// Letters confirmed by receipts.
     pub confirmed: u64,
+    /// Letters that people discarded.
+    pub discarded: u64,
+    /// Discarded letters that are open again, because people took them back or they died again.
+    pub taken_back: u64,
     /// A hash of the checker's whole log: it differs between different runs.
     pub print: u64,
 }
@@ -73,6 +77,8 @@ impl std::ops::AddAssign for Summary {
         self.replays += other.replays;
         self.merges += other.merges;
         self.confirmed += other.confirmed;
+        self.discarded += other.discarded;
+        self.taken_back += other.taken_back;
         self.print = self.print.wrapping_add(other.print);
     }
 }

@@ -2,11 +2,12 @@
 
 use super::fixture::Fixture;
 use super::programs;
+use domain::discard::DiscardReason;
 use domain::filter::LetterFilter;
 use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::group::GroupState;
-use domain::id::{Actor, GroupId, ReplayId};
+use domain::id::{Actor, GroupId, LetterId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::limits::PAGE_MAX;
 use domain::replay::{PlanHash, PlanOptions};
@@ -15,8 +16,8 @@ use office::act;
 use office::office::Office;
 use office::port::GroupFacts;
 use wire::{
-    ApproveRequest, DeclareFixRequest, DryRunRequest, PlanRequest, ReleaseRequest, ResumeRequest, SaveTransformRequest,
-    UnmergeRequest, WaiverRequest,
+    ApproveRequest, DeclareFixRequest, DiscardPreviewRequest, DiscardRequest, DryRunRequest, PlanRequest,
+    ReleaseRequest, ResumeRequest, SaveTransformRequest, UndoDiscardRequest, UnmergeRequest, WaiverRequest,
 };
 
 enum Action {
@@ -30,6 +31,8 @@ enum Action {
     Abort(ReplayId),
     Unmerge(GroupId),
     Release,
+    Discard,
+    Undo,
 }
 
 /// Lets a person act on a random group. Refusals are fine: the checker observes every action that takes effect.
@@ -55,6 +58,13 @@ fn choose(fixture: &mut Fixture, facts: &GroupFacts, planned: bool) -> Option<Ac
     }
     if facts.counts.of(LetterStateKind::Quarantined).letters > 0 && below(6) == 0 {
         return Some(Action::Release);
+    }
+    // Rare, so that most letters are left for replays.
+    if below(40) == 0 {
+        return Some(Action::Discard);
+    }
+    if facts.counts.of(LetterStateKind::Discarded).letters > 0 && below(4) == 0 {
+        return Some(Action::Undo);
     }
     match &facts.group.state {
         GroupState::Open | GroupState::Regressed { .. } if below(4) == 0 => Some(Action::Transform),
@@ -83,7 +93,7 @@ fn choose(fixture: &mut Fixture, facts: &GroupFacts, planned: bool) -> Option<Ac
             3..5 => Action::Declare,
             _ => Action::Resume(replay.clone()),
         }),
-        GroupState::Resolved { .. } => None,
+        GroupState::Resolved { .. } | GroupState::Discarded { .. } => None,
     }
 }
 
@@ -159,7 +169,40 @@ async fn perform(fixture: &mut Fixture, facts: &GroupFacts, action: Action) {
             let _ = act::release(office, &who, group, &ReleaseRequest { letters: Vec::new(), reason: reason() }).await;
         }
         Action::Abort(replay) => drop(act::abort(office, &who, &replay, "enough").await),
+        Action::Discard => discard(fixture, office, &who, group).await,
+        Action::Undo => {
+            let letters = named(fixture, group, LetterStateKind::Discarded).await;
+            let filter = if letters.is_empty() { filter(fixture) } else { LetterFilter::default() };
+            let request = UndoDiscardRequest { letters, filter, discarded_at: None, reason: reason() };
+            let _ = act::undo_discard(office, &who, group, &request).await;
+        }
     }
+}
+
+/// Looks at some letters, or at all of a filter, and discards them a little later.
+async fn discard(fixture: &mut Fixture, office: &Office, who: &Actor, group: &GroupId) {
+    let state = [LetterStateKind::Waiting, LetterStateKind::Quarantined, LetterStateKind::InReplay];
+    let state = state[fixture.chance.below(state.len())];
+    let letters = named(fixture, group, state).await;
+    let filter = if letters.is_empty() { filter(fixture) } else { LetterFilter::default() };
+    let asked = DiscardPreviewRequest { letters: letters.clone(), filter: filter.clone() };
+    let Ok(seen) = act::preview_discard(office, group, &asked).await else { return };
+    let reason = DiscardReason::ALL[fixture.chance.below(DiscardReason::ALL.len())];
+    let note = Some("nobody needs them".to_string());
+    let request = DiscardRequest { letters, filter, seen_at: seen.seen_at, reason, note };
+    let _ = act::discard(office, who, group, &request).await;
+}
+
+/// Returns one or two letters of a group in a state, or none to mean all.
+async fn named(fixture: &mut Fixture, group: &GroupId, state: LetterStateKind) -> Vec<LetterId> {
+    let count = fixture.chance.below(8);
+    if count == 0 {
+        return Vec::new();
+    }
+    let page = fixture.store.letters_of(group, Some(state), None, PAGE_MAX).await;
+    let letters = page.map(|page| page.items).unwrap_or_default();
+    let from = fixture.chance.below(letters.len());
+    letters.iter().skip(from).take(count).map(|letter| letter.id.clone()).collect()
 }
 
 /// Saves a program, usually with a complete dry run, and declares it as the fix.

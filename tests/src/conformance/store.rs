@@ -89,6 +89,7 @@ macro_rules! store_cases_in_small_commits {
             letter_that_died_again_has_its_latest_failure,
             letter_that_changes_its_group_changes_lists,
             letters_delivered_before_a_time_are_deleted,
+            letters_discarded_before_a_time_are_deleted_and_others_stay,
             no_more_letters_are_deleted_than_the_limit,
         );
         $crate::store_cases!($fresh, lists:

@@ -20,6 +20,7 @@ mod dynamodb_local {
 mod ministack {
     use dlo_tests::conformance::store::{commit, stored};
     use dlo_tests::endpoint::Endpoint;
+    use domain::discard::Closed;
     use domain::letter::{Letter, LetterState};
     use domain::message::Content;
     use domain::time::Timestamp;
@@ -82,7 +83,7 @@ mod ministack {
         // Ninety days after the delivery, in seconds, rounded up.
         assert_eq!(expiries().await, [(pk, Value::from("1707776001"))], "the letter without separate content");
         assert_eq!(
-            store.forget(Timestamp::from_ms(i64::MAX / 2), 10).await.unwrap(),
+            store.forget(Closed::Delivered, Timestamp::from_ms(i64::MAX / 2), 10).await.unwrap(),
             1,
             "the letter with separate content"
         );
@@ -102,6 +103,7 @@ mod ministack {
 mod ministack_with_bucket {
     use dlo_tests::conformance::store::{commit, stored};
     use dlo_tests::endpoint::{Endpoint, new_name};
+    use domain::discard::Closed;
     use domain::letter::{Letter, LetterState};
     use domain::message::Content;
     use domain::policy::Policy;
@@ -165,7 +167,7 @@ mod ministack_with_bucket {
         assert_eq!(objects().await, 2);
         let delivered = LetterState::Delivered { replay: replay_id("large"), at: Timestamp::from_ms(1_000) };
         commit(&with, vec![put(&gone.moved(delivered))]).await;
-        assert_eq!(with.forget(Timestamp::from_ms(2_000), 10).await.unwrap(), 1);
+        assert_eq!(with.forget(Closed::Delivered, Timestamp::from_ms(2_000), 10).await.unwrap(), 1);
         assert_eq!((objects().await, stored(&with, &stays).await), (1, stays.clone()));
     }
 

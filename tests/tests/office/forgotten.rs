@@ -48,7 +48,7 @@ async fn old_delivered_letters_are_deleted_and_their_history_stays() {
     assert_eq!(all().await.1, before, "a day before");
     sweep_for(&world, 2).await;
     let (after_groups, after) = all().await;
-    let open: Vec<_> = before.into_iter().filter(|letter| letter.state.delivered_at().is_none()).collect();
+    let open: Vec<_> = before.into_iter().filter(|letter| letter.state.closed().is_none()).collect();
     assert_eq!((after, open.len()), (open, 2), "undelivered letters stay, however old");
     let counts =
         |groups: &[office::port::GroupFacts]| groups.iter().map(|facts| facts.counts.clone()).collect::<Vec<_>>();

@@ -6,6 +6,7 @@ mod by_rule;
 mod consumer;
 mod crashes;
 mod deadline;
+mod discarded;
 mod doctor;
 mod events;
 mod evidence;

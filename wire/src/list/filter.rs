@@ -11,13 +11,14 @@ use domain::money::{Currency, Decimal, Money};
 use domain::time::{Span, Timestamp};
 
 /// The keys, each with an example for the help.
-pub const KEYS: [(&str, &str); 12] = [
+pub const KEYS: [(&str, &str); 13] = [
     ("queue", "queue:payments"),
     ("consumer", "consumer:orders"),
     ("class", "class:transient"),
     ("category", "category:timeout"),
     ("step", "step:growing"),
     ("owner", "owner:ana"),
+    ("is", "is:discarded"),
     ("id", "id:3f9c"),
     ("letters", "letters:>100"),
     ("at-risk", "at-risk:>1000EUR"),
@@ -73,6 +74,8 @@ pub enum Field {
     Step,
     /// The owner.
     Owner,
+    /// The state: open, resolved, discarded, paused and so on.
+    Is,
     /// The group's ID, matched by prefix.
     Id,
 }
@@ -175,6 +178,7 @@ fn test(text: &str) -> Option<Test> {
         "category" => field(Field::Category),
         "step" | "next" => field(Field::Step),
         "owner" => field(Field::Owner),
+        "is" => field(Field::Is),
         "id" => field(Field::Id),
         "letters" => figure(Figure::Letters, &value),
         "at-risk" | "risk" => at_risk(&value),
@@ -291,6 +295,8 @@ fn field_has(field: Field, row: &GroupRow, text: &str) -> bool {
         Field::Category => has_words(words::category(row.classification.category), text),
         Field::Step => has_words(&row.next.label(), text),
         Field::Owner => row.owner.as_ref().is_some_and(|owner| has(owner, text)),
+        Field::Is if text == "open" => row.is_open(),
+        Field::Is => row.state.as_str().replace('_', "-").starts_with(text),
         Field::Id => row.id.as_str().starts_with(text),
     }
 }

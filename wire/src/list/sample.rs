@@ -49,6 +49,7 @@ pub fn row(
         for_me: false,
         in_replay: 0,
         delivered: 0,
+        discarded: 0,
         customers,
         oldest_sent_at: sent_h.map(|h| NOW.minus(hours(h))),
         loss_at: loss_h.map(|h| NOW.plus(hours(h))),

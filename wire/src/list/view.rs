@@ -5,7 +5,7 @@ use crate::{GroupRow, NextStep};
 /// A view: a fixed selection of groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
-    /// Groups that are not resolved.
+    /// Groups with work left: neither resolved nor discarded.
     #[default]
     Open,
     /// Groups that grow now.
@@ -16,7 +16,7 @@ pub enum View {
     ForMe,
     /// Groups whose replay runs, or is paused and needs a decision.
     Replaying,
-    /// Resolved groups.
+    /// Resolved groups, and those whose letters were discarded.
     Resolved,
 }
 

@@ -20,6 +20,7 @@ pub(super) fn why_not_declare(detail: &GroupDetail) -> Option<String> {
             Some("A replay is in progress. Pause it before you declare another fix.".to_string())
         }
         GroupState::Resolved { .. } => Some("This group is resolved; there is nothing to fix.".to_string()),
+        GroupState::Discarded { .. } => Some("The letters of this group are discarded.".to_string()),
         _ => None,
     }
 }

@@ -79,6 +79,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     let loss = current.part(|detail| detail.row.loss_at);
     let last_hour = current.part(|detail| detail.row.arrivals_last_hour);
     let delivered = current.part(|detail| detail.row.delivered);
+    let discarded = current.part(|detail| detail.row.discarded);
     let quarantined = current.part(|detail| detail.counts.of(LetterStateKind::Quarantined).letters);
     let growing = current.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
     let is_resolved = current.part(|detail| detail.row.next == NextStep::Resolved);
@@ -101,6 +102,9 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
             </Show>
             <Show when=move || { quarantined.get() > 0 }>
                 <Stat label="in quarantine" tone="warn">{part(move || count_signed(quarantined.get()))}</Stat>
+            </Show>
+            <Show when=move || { discarded.get() > 0 }>
+                <Stat label="discarded (ever)">{part(move || count_signed(discarded.get()))}</Stat>
             </Show>
             <Show when=move || { delivered.get() > 0 }>
                 <Stat label="delivered (ever)">{part(move || count_signed(delivered.get()))}</Stat>

@@ -2,6 +2,7 @@
 
 use super::actions::{Action, Actions};
 use super::current::CurrentGroup;
+use super::discard::{Chosen, DiscardBar, Tick, TickAll};
 use super::filter::FilterLine;
 use super::plan::{PlanThese, Planning};
 use super::release::ReleaseCard;
@@ -10,6 +11,7 @@ use crate::component::{At, Empty, Loaded, Loss, Tab, Tabs};
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
+use dashboard_model::discard::why;
 use dashboard_model::letters::{Suggestions, matching};
 use dashboard_model::money::{amount, count_signed, counted};
 use dashboard_model::route::{GroupRoute, GroupTab, Route};
@@ -44,11 +46,17 @@ pub(super) fn LettersTab(
     let tabs: Vec<Tab> = [None].into_iter().chain(LetterStateKind::ALL.map(Some)).map(tab).collect();
     // Collected from rows under any filter, and suggested in the form.
     let suggestions = RwSignal::new(Suggestions::default());
+    // Counts the changes that this page has made to letters.
+    let changes = RwSignal::new(0_u32);
     view! {
         <Tabs label="Letters by state" tabs />
         <FilterLine filter suggestions />
         {part(move || (state.get() == Some(LetterStateKind::Quarantined)).then(|| view! { <ReleaseCard current /> }.into_any()))}
-        {part(move || view! { <Letters current state=state.get() filter=filter.get() suggestions planning actions /> })}
+        {part(move || {
+            // Pages that were loaded on demand do not change by themselves.
+            let _ = changes.get();
+            view! { <Letters current state=state.get() filter=filter.get() suggestions planning actions changes /> }
+        })}
     }
 }
 
@@ -60,6 +68,7 @@ fn Letters(
     suggestions: RwSignal<Suggestions>,
     planning: Planning,
     actions: Actions,
+    changes: RwSignal<u32>,
 ) -> impl IntoView {
     let (id, fetched_filter) = (current.id(), filter.clone());
     let is_filtered = !filter.is_none();
@@ -75,6 +84,7 @@ fn Letters(
         Paged::new(live, |page: &LettersPage| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
     let rows = paged.rows();
     let keys = rows.map(move |rows| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
+    let chosen = Chosen::new();
     let more = paged.next().map(Option::is_some);
     Effect::new(move || rows.with(|rows| suggestions.update(|suggestions| suggestions.add(rows))));
     let all = current.part(move |detail| letters_in(detail, state));
@@ -86,11 +96,15 @@ fn Letters(
         (_, None | Some(LetterStateKind::Delivered)) if all.get() > 0 => {
             "Letters delivered long ago are no longer stored.".to_string()
         }
+        (_, Some(LetterStateKind::Discarded)) if all.get() > 0 => {
+            "Letters discarded long ago are no longer stored.".to_string()
+        }
         (_, None) => "This group has no letters.".to_string(),
         (_, Some(LetterStateKind::Waiting)) => "No waiting letters.".to_string(),
         (_, Some(LetterStateKind::InReplay)) => "No letters in a replay.".to_string(),
         (_, Some(LetterStateKind::Quarantined)) => "No quarantined letters.".to_string(),
         (_, Some(LetterStateKind::Delivered)) => "No delivered letters yet.".to_string(),
+        (_, Some(LetterStateKind::Discarded)) => "No discarded letters.".to_string(),
     });
     let advice = move || {
         is_filtered.then(|| view! { <p class="muted">"Remove a condition above, or clear the filter."</p> }.into_any())
@@ -99,10 +113,12 @@ fn Letters(
         <Loaded live rows=8>
             <Show when=move || keys.with(|keys| !keys.is_empty())
                 fallback=move || view! { <Empty title=nothing>{advice()}</Empty> }>
+                <DiscardBar current state filter=filter.get_value() chosen loaded=keys changes />
                 {is_filtered.then(|| view! { <Matches current state filter paged planning actions /> }.into_any())}
                 <div class="scroll" role="region" aria-label="Table of letters" tabindex="0">
                     <table class="rows">
                         <thead><tr>
+                            <th scope="col" class="tick"><TickAll chosen loaded=keys /></th>
                             <th scope="col">"Letter"</th>
                             <th scope="col" class="wide">"Type, tenant"</th>
                             <th scope="col" class="wide">"Customer"</th>
@@ -116,7 +132,7 @@ fn Letters(
                         </tr></thead>
                         <tbody>
                             <For each=move || rows.get() key=|row| (row.id.clone(), row.deaths, row.replays, row.state.kind())
-                                children=move |row| line(current, row, filter.get_value()) />
+                                children=move |row| line(current, row, filter.get_value(), chosen) />
                         </tbody>
                     </table>
                 </div>
@@ -166,7 +182,7 @@ fn letters_in(detail: &GroupDetail, state: Option<LetterStateKind>) -> i64 {
     }
 }
 
-fn line(current: CurrentGroup, row: LetterRow, filter: LetterFilter) -> impl IntoView {
+fn line(current: CurrentGroup, row: LetterRow, filter: LetterFilter, chosen: Chosen) -> impl IntoView {
     let href = super::payload::letter_href(&current.id(), &row.id, filter);
     let short: String = row.id.as_str().chars().take(8).collect();
     let money = row.impact.money.as_ref().map_or("—".to_string(), |money| amount(money).text());
@@ -182,11 +198,17 @@ fn line(current: CurrentGroup, row: LetterRow, filter: LetterFilter) -> impl Int
         LetterState::Quarantined { .. } => {
             view! { <b class="tone-warn">{words::letter_state(row.state.kind())}</b> }.into_any()
         }
+        LetterState::Discarded { discard } => view! {
+            <b>{words::letter_state(row.state.kind())}</b>
+            <span class="cell-more">{why(discard)}</span>
+        }
+        .into_any(),
         LetterState::Waiting => words::letter_state(row.state.kind()).into_any(),
     };
     let loss = (row.state.kind().is_open()).then_some(row.loss_at).flatten();
     view! {
         <tr>
+            <td class="tick"><Tick chosen id=row.id.clone() short=short.clone() /></td>
             <th scope="row"><a class="mono" href=href>{short}</a></th>
             <td class="wide">
                 {row.message_type.clone().unwrap_or_else(|| "—".into())}

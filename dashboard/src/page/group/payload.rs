@@ -175,11 +175,16 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
         .clone()
         .map(|customer| view! { <div><dt>"Customer"</dt><dd class="mono">{customer}</dd></div> }.into_any());
     let state = words::letter_state(row.state.kind());
+    let discarded = row.state.discard().map(|discard| {
+        let (why, at) = (dashboard_model::discard::why(discard), discard.at);
+        view! { <div><dt>"Discarded"</dt><dd>{why}", "<At at=Signal::stored(at) absolute=true /></dd></div> }.into_any()
+    });
     view! {
         <dl class="letter-facts">
             <div><dt>"Letter"</dt><dd class="mono">{id.clone()}<Copy text=id what="the letter ID" /></dd></div>
             <div><dt>"Message"</dt><dd class="mono">{message.clone()}<Copy text=message what="the message ID" /></dd></div>
             <div><dt>"State"</dt><dd>{state}</dd></div>
+            {discarded}
             {money}
             {customer}
             {consumer}

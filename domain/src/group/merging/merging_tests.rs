@@ -57,6 +57,7 @@ fn variant(template: &str, age_ms: i64) -> Variant {
         skeleton: Some(Skeleton { family: "f".to_string(), template: template.to_string() }),
         notified: Notified::default(),
         merge: MergeState::default(),
+        discarding: None,
         state: GroupState::Open,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Each file is a feature, each module a rule of it, and each test an example of the rule.
 
+mod by_discard;
 mod by_filter;
 mod by_keyboard;
 mod by_mouse;

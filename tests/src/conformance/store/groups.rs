@@ -34,10 +34,11 @@ fn tally<'a>(group: &GroupId, letters: impl Iterator<Item = &'a Letter>) -> BTre
 /// Returns a letter in a random state, and sometimes in another group.
 fn moved_at_random(letter: &Letter, groups: &[GroupId], chance: &mut Chance) -> Letter {
     let replay = replay_id("anywhere");
-    let state = match chance.below(4) {
+    let state = match chance.below(5) {
         0 => LetterState::Waiting,
         1 => LetterState::InReplay { replay },
         2 => LetterState::Quarantined { at: letter.died_at },
+        3 => LetterState::Discarded { discard: Box::new(samples::discard(letter.died_at)) },
         _ => LetterState::Delivered { replay, at: letter.died_at },
     };
     let group = if chance.below(4) == 0 { groups[chance.below(groups.len())].clone() } else { letter.group.clone() };

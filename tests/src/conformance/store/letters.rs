@@ -1,7 +1,8 @@
 //! Letters: their content byte for byte, and their lists.
 
 use super::{all, commit, refused, stored};
-use domain::id::{GroupId, LetterId};
+use domain::discard::{Closed, Discard, DiscardReason};
+use domain::id::{Actor, GroupId, LetterId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::message::{Attribute, AttributeValue, Content};
 use domain::time::Timestamp;
@@ -207,7 +208,9 @@ pub async fn letters_delivered_before_a_time_are_deleted(store: &dyn Store) {
     refused(store, move_letters(&[(waiting.clone(), delivered_at(waiting, 500))])).await;
     let waiting = &moved;
     let before = counts().await;
-    let forget = async |before_s: i64, limit| store.forget(Timestamp::from_ms(before_s * 1_000), limit).await.unwrap();
+    let forget = async |before_s: i64, limit| {
+        store.forget(Closed::Delivered, Timestamp::from_ms(before_s * 1_000), limit).await.unwrap()
+    };
     assert_eq!(forget(1_000, 10).await, 0, "before the first delivery");
     assert_eq!(forget(1_001, 10).await, 1, "the first one");
     assert_eq!(forget(3_000, 10).await, 1, "the second one; the third was delivered exactly then, not before");
@@ -224,6 +227,51 @@ pub async fn letters_delivered_before_a_time_are_deleted(store: &dyn Store) {
     assert_eq!(stored(store, early).await, again);
 }
 
+/// Returns a letter that was discarded at this time.
+fn discarded(letter: &Letter, at_s: i64) -> Letter {
+    let (at, by) = (Timestamp::from_ms(at_s * 1_000), Actor::from("anna"));
+    let (note, quarantined_at) = (Some("of a load test".into()), Some(Timestamp::from_ms(7)));
+    let discard = Box::new(Discard { at, by, reason: DiscardReason::TestData, note, quarantined_at });
+    letter.moved(LetterState::Discarded { discard })
+}
+
+pub async fn letters_discarded_before_a_time_are_deleted_and_others_stay(store: &dyn Store) {
+    let id = group_id("discarded");
+    commit(store, vec![open(&group(&id))]).await;
+    let kept: Vec<_> = (0..4).map(|n| long(&id, n)).collect();
+    for letter in &kept {
+        commit(store, keep(std::slice::from_ref(letter))).await;
+    }
+    let [gone, later, back, delivered] = &kept[..] else { unreachable!("four letters") };
+    let at = Timestamp::from_ms(1_000_000);
+    let arrived = delivered.moved(LetterState::Delivered { replay: replay_id("discarded"), at });
+    let closed = [discarded(gone, 1_000), discarded(later, 2_000), discarded(back, 1_000), arrived.clone()];
+    for (before, after) in kept.iter().zip(&closed) {
+        commit(store, move_letters(&[(before.clone(), after.clone())])).await;
+        assert_eq!(stored(store, before).await, *after);
+    }
+    let of = async |kind| listed(store, &id, Some(kind)).await;
+    assert_eq!(of(LetterStateKind::Discarded).await.len(), 3);
+    let facts = async || store.group_facts(&id, i64::MAX).await.unwrap().expect("the group");
+    let ages = facts().await;
+    assert_eq!((ages.oldest_sent_at, ages.loss_at), (None, None), "no letter is open");
+    let waits = closed[2].moved(LetterState::Waiting);
+    commit(store, move_letters(&[(closed[2].clone(), waits.clone())])).await;
+    let ages = facts().await;
+    assert_eq!((ages.oldest_sent_at, ages.loss_at), (Some(waits.sent_at), waits.loss_at), "it was taken back");
+
+    let counts = ages.counts;
+    let forget = async |closed, s: i64| store.forget(closed, Timestamp::from_ms(s * 1_000), 10).await.unwrap();
+    assert_eq!(forget(Closed::Discarded, 1_000).await, 0, "before the first discard");
+    assert_eq!(forget(Closed::Delivered, 1_000).await, 0, "before the delivery");
+    assert_eq!(forget(Closed::Discarded, 1_001).await, 1, "not the delivered one, and not the one that was taken back");
+    assert_eq!(store.letter(&gone.id).await.unwrap(), None);
+    assert_eq!(listed(store, &id, None).await, [closed[1].clone(), waits, arrived], "with their content");
+    assert_eq!(forget(Closed::Delivered, 1_001).await, 1);
+    assert_eq!(forget(Closed::Discarded, 2_001).await, 1);
+    assert_eq!(facts().await.counts, counts, "counters stay");
+}
+
 pub async fn no_more_letters_are_deleted_than_the_limit(store: &dyn Store) {
     let id = group_id("some");
     for n in 0..5 {
@@ -235,15 +283,12 @@ pub async fn no_more_letters_are_deleted_than_the_limit(store: &dyn Store) {
     }
     let mut gone = Vec::new();
     loop {
-        gone.push(store.forget(Timestamp::from_ms(60_000), 2).await.unwrap());
+        gone.push(store.forget(Closed::Delivered, Timestamp::from_ms(60_000), 2).await.unwrap());
         if gone.last() == Some(&0) {
             break;
         }
         let remaining = all(async |after| store.letters_of(&id, None, after.as_ref(), 10).await).await;
-        assert!(
-            remaining.iter().is_sorted_by_key(|letter| letter.state.delivered_at()),
-            "the oldest are deleted first"
-        );
+        assert!(remaining.iter().is_sorted_by_key(|letter| letter.state.closed()), "the oldest are deleted first");
         assert_eq!(remaining.len(), 5 - gone.iter().sum::<usize>());
     }
     assert_eq!(gone, [2, 2, 1, 0]);
