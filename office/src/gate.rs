@@ -1,6 +1,7 @@
 //! The gate of a group: everything that it is judged by is gathered here, from the store and the main queue.
 
 use crate::error::{OfficeError, chain};
+use crate::merged;
 use crate::office::Office;
 use crate::port::{GroupFacts, QueueError};
 use domain::deployment::{Attached, Deployment};
@@ -9,12 +10,18 @@ use domain::fix::Fix;
 use domain::gate::{Gate, GateFacts, QueueFact, effective_at, evaluate};
 use domain::group::{GroupState, Tally, Variant};
 use domain::id::QueueArn;
-use domain::letter::LetterStateKind;
+use domain::letter::{Letter, LetterState, LetterStateKind};
 use domain::person::Person;
+use domain::reading::Replayability;
 use domain::replay::{LeftOut, Plan, Replay, Waiver, WaveLedger};
+use domain::time::Timestamp;
+use std::collections::BTreeMap;
 
 /// Why a quarantined letter is left out, after a number of letters.
 pub(crate) const IN_QUARANTINE: &str = "in quarantine";
+
+/// The most letters that a page of a group without a plan reads, to see whether their deadlines have passed.
+const EXAMINED_MAX: usize = 50;
 
 /// The letters that an approval would send, and those that it would leave out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +51,7 @@ impl LettersToSend {
         }
         Ok(match office.store.plan(&group.id).await? {
             Some(plan) if Some(&plan.fix) == group.state.fix() => Self::planned(&plan),
-            _ => Self::waiting(facts),
+            _ => Self::waiting(office, facts).await?,
         })
     }
 
@@ -67,18 +74,61 @@ impl LettersToSend {
         Self { letters: Tally { letters, ..planned.letters }, left_out: Vec::new(), ..planned }
     }
 
-    /// Returns every waiting letter of a group.
-    fn waiting(facts: &GroupFacts) -> Self {
-        Self {
-            letters: facts.counts.of(LetterStateKind::Waiting),
-            filter: LetterFilter::default(),
-            left_out: match facts.counts.of(LetterStateKind::Quarantined).letters {
-                0 => Vec::new(),
-                n => vec![format!("{n} {IN_QUARANTINE}")],
-            },
-            unchecked: Vec::new(),
-            message_types: vec![facts.group.message_type.clone()],
+    /// Returns the waiting letters of a group that a plan could take, as far as that is known without a plan.
+    async fn waiting(office: &Office, facts: &GroupFacts) -> Result<Self, OfficeError> {
+        let mut letters = facts.counts.of(LetterStateKind::Waiting);
+        let mut left_out: Vec<String> = match facts.counts.of(LetterStateKind::Quarantined).letters {
+            0 => Vec::new(),
+            n => vec![format!("{n} {IN_QUARANTINE}")],
+        };
+        // Only then may a deadline have passed. Reading letters for every view of a page would cost too much.
+        if let (true, Some(main_queue)) =
+            (facts.loss_at.is_some_and(|at| at <= office.now()), facts.group.main_queue.as_ref())
+        {
+            let waiting = Some(LetterStateKind::Waiting);
+            let page = merged::letters(&*office.store, &facts.group, waiting, None, EXAMINED_MAX).await?;
+            let now = office.now();
+            let mut stays: BTreeMap<String, i64> = BTreeMap::new();
+            let mut sum = Tally::default();
+            for letter in &page.items {
+                match why_not(letter, main_queue, office, now) {
+                    Some(reason) => *stays.entry(reason).or_default() += 1,
+                    None => sum.include(letter),
+                }
+            }
+            let unread = (letters.letters - page.items.len() as i64).max(0);
+            left_out.splice(0..0, stays.iter().map(|(reason, n)| format!("{n} {reason}")));
+            if page.next.is_none() {
+                letters = sum;
+            } else if sum.letters == 0 {
+                letters = Tally::default();
+                left_out.push(format!("{unread} not checked yet; a plan checks them"));
+            } else {
+                letters.letters = unread + sum.letters;
+            }
         }
+        let (filter, unchecked) = (LetterFilter::default(), Vec::new());
+        Ok(Self { letters, filter, left_out, unchecked, message_types: vec![facts.group.message_type.clone()] })
+    }
+}
+
+/// Returns why a letter cannot be replayed now, or `None` if it can.
+pub(crate) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
+    let allowed =
+        matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
+    if let Some(reason) = letter.diagnosis.replayability.left_out().filter(|_| !allowed) {
+        return Some(reason.into());
+    }
+    if letter.main_queue.as_ref() != Some(main_queue) {
+        return Some("from another main queue".into());
+    }
+    if letter.is_expired(now) {
+        return Some("past their deadline".into());
+    }
+    let cap = office.policy.gate.replays_max;
+    match letter.state {
+        LetterState::Quarantined { .. } => Some(IN_QUARANTINE.into()),
+        _ => letter.is_capped(cap).then(|| format!("already replayed {cap} times")),
     }
 }
 

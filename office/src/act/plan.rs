@@ -4,7 +4,7 @@ use super::{commit_once, facts};
 use crate::audit::Auditor;
 use crate::commit::{Committed, Tries, commit};
 use crate::error::OfficeError;
-use crate::gate::IN_QUARANTINE;
+use crate::gate::why_not;
 use crate::office::Office;
 use crate::payloads::PayloadChecks;
 use crate::port::{Presence, Write};
@@ -12,10 +12,9 @@ use domain::audit::Act;
 use domain::filter::LetterFilter;
 use domain::group::{GroupState, Tally, Variant};
 use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
-use domain::letter::{Letter, LetterState, LetterStateKind};
+use domain::letter::{Letter, LetterStateKind};
 use domain::limits::{PAGE_MAX, PLAN_ENTRIES_MAX, PLAN_LETTERS_MAX};
 use domain::money::Purse;
-use domain::reading::Replayability;
 use domain::replay::{
     Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, letters_digest, plan_waves, rounds,
 };
@@ -147,25 +146,6 @@ async fn select(office: &Office, group: &Variant, criteria: &Criteria<'_>) -> Re
 const GONE: &str = "with a payload missing from S3";
 /// Why a letter is left out that does not match the filter.
 const OUTSIDE: &str = "outside the filter";
-/// Returns why a letter cannot be replayed now, or `None` if it can.
-pub(super) fn why_not(letter: &Letter, main_queue: &QueueArn, office: &Office, now: Timestamp) -> Option<String> {
-    let allowed =
-        matches!(letter.diagnosis.replayability, Replayability::Pointer { .. }) && office.policy.replay.send_pointers;
-    if let Some(reason) = letter.diagnosis.replayability.left_out().filter(|_| !allowed) {
-        return Some(reason.into());
-    }
-    if letter.main_queue.as_ref() != Some(main_queue) {
-        return Some("from another main queue".into());
-    }
-    if letter.is_expired(now) {
-        return Some("past their deadline".into());
-    }
-    let cap = office.policy.gate.replays_max;
-    match letter.state {
-        LetterState::Quarantined { .. } => Some(IN_QUARANTINE.into()),
-        _ => letter.is_capped(cap).then(|| format!("already replayed {cap} times")),
-    }
-}
 
 impl Selection {
     /// Adds the letters of one fingerprint in one state.

@@ -1,9 +1,9 @@
 //! Payload transforms: saving a version, previewing a program, and the dry run of a version over all letters.
 
-use super::plan::why_not;
 use super::{commit_once, facts, optional};
 use crate::audit::Auditor;
 use crate::error::OfficeError;
+use crate::gate::why_not;
 use crate::merged;
 use crate::office::Office;
 use crate::port::{Cursor, Expect, Write};

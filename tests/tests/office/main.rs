@@ -10,6 +10,7 @@ mod discarded;
 mod doctor;
 mod events;
 mod evidence;
+mod expired;
 mod facets;
 mod filtered;
 mod forged;
