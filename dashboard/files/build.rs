@@ -1,11 +1,18 @@
 //! Embeds the built dashboard: a table of the files in `dashboard/dist`, each with its compressed variants.
 //!
+//! The files are copied first: the dashboard may be built again before the crate that embeds them is compiled.
+//!
 //! Crates for embedding were rejected: they resolve at run time what is known at build time, and miss new file names.
 //! Without a built dashboard the table is empty, and the server explains how to build it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::time::Duration;
+use std::{env, fs, io, thread};
+
+/// How often the copying starts again. Replacing all files takes a fraction of a second.
+const TRIES_MAX: u32 = 50;
+const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -16,25 +23,44 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", dist.display());
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    fs::write(out.join("dashboard_files.rs"), table(&dist)?)
+    fs::write(out.join("dashboard_files.rs"), whole_table(&dist, &out.join("files"))?)
 }
 
-/// Returns a Rust expression: `&[File { .. }, ..]`, sorted by path.
-fn table(dist: &Path) -> io::Result<String> {
+/// Returns the table of [`table`], and starts again while a build of the dashboard replaces files.
+fn whole_table(dist: &Path, copies: &Path) -> io::Result<String> {
+    let mut tries_left = TRIES_MAX;
+    loop {
+        match table(dist, copies) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && tries_left > 0 => tries_left -= 1,
+            done => return done,
+        }
+        thread::sleep(BETWEEN_TRIES);
+    }
+}
+
+/// Copies the files, and returns a Rust expression: `&[File { .. }, ..]`, sorted by path.
+fn table(dist: &Path, copies: &Path) -> io::Result<String> {
+    if copies.exists() {
+        fs::remove_dir_all(copies)?;
+    }
+    fs::create_dir_all(copies)?;
     let mut paths = Vec::new();
     collect(dist, &mut paths)?;
     let name_of = |path: &PathBuf| path.strip_prefix(dist).expect("below dist").to_string_lossy().replace('\\', "/");
     // Files are found by a binary search over their names, whose order is not that of paths.
     paths.sort_by_key(name_of);
     let mut rust = String::from("&[\n");
-    for path in paths {
+    for (number, path) in paths.into_iter().enumerate() {
         let name = name_of(&path);
-        let etag = format!("W/\"{:016x}\"", fnv1a(&fs::read(&path)?));
+        let bytes = fs::read(&path)?;
+        let etag = format!("W/\"{:016x}\"", fnv1a(&bytes));
+        let copy = copies.join(number.to_string());
+        fs::write(&copy, bytes)?;
         writeln!(
             rust,
-            "office::assets::File {{ path: {name:?}, etag: {etag:?}, raw: include_bytes!({path:?}), brotli: {}, gzip: {} }},",
-            variant(&path, "br"),
-            variant(&path, "gz"),
+            "office::assets::File {{ path: {name:?}, etag: {etag:?}, raw: include_bytes!({copy:?}), brotli: {}, gzip: {} }},",
+            variant(&path, &copy, "br")?,
+            variant(&path, &copy, "gz")?,
         )
         .expect("writing to a string cannot fail");
     }
@@ -56,9 +82,15 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-fn variant(path: &Path, extension: &str) -> String {
-    let variant = PathBuf::from(format!("{}.{extension}", path.display()));
-    if variant.is_file() { format!("Some(include_bytes!({variant:?}).as_slice())") } else { "None".to_owned() }
+/// Copies a compressed variant of a file. Returns the Rust expression that embeds it.
+fn variant(path: &Path, copy: &Path, extension: &str) -> io::Result<String> {
+    let with_extension = |path: &Path| PathBuf::from(format!("{}.{extension}", path.display()));
+    let (variant, copy) = (with_extension(path), with_extension(copy));
+    if !variant.is_file() {
+        return Ok("None".to_owned());
+    }
+    fs::copy(variant, &copy)?;
+    Ok(format!("Some(include_bytes!({copy:?}).as_slice())"))
 }
 
 /// Distinguishes versions of a file. FNV-1a is not collision-resistant, but an attacker cannot choose the input.

@@ -8,10 +8,10 @@ use std::path::Path;
 
 /// What the dashboard shipped when it was last measured. Lower these when it shrinks; the design's target is 300 kB gzip,
 /// which is three quarters of what comparable dashboards ship. Since the measurement before this one it has grown by
-/// 19.3 kB gzip and 14.4 kB brotli: facets, owners, earlier fixes, approvals that wait, ranks by money, and the office's
-/// clock.
-const GZIP_BYTES: u64 = 547_900;
-const BROTLI_BYTES: u64 = 420_600;
+/// 43.4 kB gzip and 31.5 kB brotli: facets, owners, earlier fixes, approvals that wait, ranks by money, the office's
+/// clock, and the dialogs that discard letters and take a discard back.
+const GZIP_BYTES: u64 = 572_000;
+const BROTLI_BYTES: u64 = 437_700;
 /// Another build of the same compiler, or of the standard library for wasm32, moves the bytes by half a percent.
 const NOISE_PERCENT: u64 = 3;
 
