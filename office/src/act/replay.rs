@@ -15,7 +15,8 @@ use domain::person::{IdentityKind, Person};
 use domain::replay::{Approval, PauseReason, Replay, ReplayState, Waiver};
 use wire::{ApproveRequest, ResumeRequest};
 
-/// Approves the plan of a group, for which its gate must be open, and starts its replay.
+/// Approves the plan of a group, for which its gate must be open, and starts its replay. Sweeps write groups, too, so
+/// everything is judged again after a conflict; the request names the plan that was decided on.
 pub async fn approve(
     office: &Office,
     who: impl Into<Person>,
@@ -23,6 +24,22 @@ pub async fn approve(
     request: &ApproveRequest,
 ) -> Result<Replay, OfficeError> {
     let who = who.into();
+    let mut tries = Tries::up_to(PERSON_TRIES_MAX, format!("group {id}"));
+    loop {
+        tries.begin()?;
+        match approve_once(office, who.clone(), id, request).await {
+            Err(OfficeError::OutOfDate) => {}
+            done => return done,
+        }
+    }
+}
+
+async fn approve_once(
+    office: &Office,
+    who: Person,
+    id: &GroupId,
+    request: &ApproveRequest,
+) -> Result<Replay, OfficeError> {
     let facts = facts(office, id).await?;
     let reason = text("the reason", &request.reason)?;
     let plan = office.store.plan(id).await?.ok_or(OfficeError::NoPlan)?;
@@ -59,7 +76,8 @@ pub async fn approve(
     Ok(replay)
 }
 
-/// Resumes a paused replay. The gate must be open again, because returned letters may have disproved the fix.
+/// Resumes a paused replay. The gate must be open again, because returned letters may have disproved the fix. As with an
+/// approval, everything is judged again after a conflict: executors write paused replays, too.
 pub async fn resume(
     office: &Office,
     who: impl Into<Person>,
@@ -67,6 +85,22 @@ pub async fn resume(
     request: &ResumeRequest,
 ) -> Result<Replay, OfficeError> {
     let who = who.into();
+    let mut tries = Tries::up_to(PERSON_TRIES_MAX, format!("replay {id}"));
+    loop {
+        tries.begin()?;
+        match resume_once(office, who.clone(), id, request).await {
+            Err(OfficeError::OutOfDate) => {}
+            done => return done,
+        }
+    }
+}
+
+async fn resume_once(
+    office: &Office,
+    who: Person,
+    id: &ReplayId,
+    request: &ResumeRequest,
+) -> Result<Replay, OfficeError> {
     let (replay, facts) = replay_and_group(office, id).await?;
     let reason = text("the reason", &request.reason)?;
     let ReplayState::Paused { .. } = replay.state() else {
