@@ -41,9 +41,9 @@ pub fn Rail() -> impl IntoView {
                 let words = counted(due.count(), "group waits for your approval", "groups wait for your approval");
                 let href = Route::Groups(GroupsRoute { view: View::ForMe, ..GroupsRoute::default() }).to_string();
                 view! {
-                    <a class="rail-link rail-due" href=href title=words.clone() aria-label=words>
+                    <a class="rail-link rail-due" href=href title=words.clone()>
                         <b class="rail-count" aria-hidden="true">{count(due.count())}</b>
-                        <span aria-hidden="true">"Approve"</span>
+                        <span>"Approve"<span class="sr-only">{format!(": {words}")}</span></span>
                     </a>
                 }
                 .into_any()

@@ -151,14 +151,20 @@ impl Person {
         }
     }
 
+    /// Waits for an element whose name begins so, and returns the name of the first one.
+    pub async fn finds_beginning(&self, role: &str, beginning: &str) -> String {
+        let name =
+            within(PATIENCE, async || self.names(role).await.into_iter().find(|name| name.starts_with(beginning)));
+        match name.await {
+            Some(name) => name,
+            None => panic!("{} finds no {role} {beginning:?}…\n{}", self.name, self.reads().await),
+        }
+    }
+
     /// Clicks the first link whose name begins so.
     pub async fn follows(&self, beginning: &str) {
-        let name =
-            within(PATIENCE, async || self.names("link").await.into_iter().find(|name| name.starts_with(beginning)));
-        match name.await {
-            Some(name) => self.clicks("link", &name).await,
-            None => panic!("{} finds no link {beginning:?}…\n{}", self.name, self.reads().await),
-        }
+        let name = self.finds_beginning("link", beginning).await;
+        self.clicks("link", &name).await;
     }
 
     /// Clicks a text field and types.
