@@ -25,6 +25,13 @@ impl Due {
     pub fn count(self) -> u64 {
         self.0.get()
     }
+
+    /// Sets the number, from any answer that has it.
+    pub fn set(self, count: u64) {
+        if self.0.try_get_untracked().is_some_and(|known| known != count) {
+            self.0.set(count);
+        }
+    }
 }
 
 /// Returns the number's context. Without one nothing waits.
@@ -48,10 +55,13 @@ pub fn DueWatch() -> impl IntoView {
 #[component]
 fn Ask(due: Due) -> impl IntoView {
     let live = Live::new(api::for_me, |_: &u64| Pace::Slow);
+    let pulse = live.pulse();
     Effect::new(move || {
-        let count = live.get().unwrap_or_default();
-        if due.0.get_untracked() != count {
-            due.0.set(count);
+        // Each response counts, also an unchanged one: a page may have set another number since.
+        if pulse.beats().is_some()
+            && let Some(count) = live.get()
+        {
+            due.set(count);
         }
     });
 }

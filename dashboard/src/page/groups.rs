@@ -15,6 +15,7 @@ pub use memory::Memory;
 
 use crate::api;
 use crate::component::{Frame, Loaded};
+use crate::due::due;
 use crate::keys::{self, key};
 use crate::nav::nav;
 use crate::poll::{Live, Pace};
@@ -66,6 +67,14 @@ pub fn GroupsPage() -> impl IntoView {
         let n = watching.get()?;
         Some(if n == 1 { "1 queue".to_string() } else { format!("{n} queues") })
     };
+    // The list asks more often than the rail.
+    let waits = live.part(|answer| answer.summary.for_me);
+    let due = due();
+    Effect::new(move || {
+        if let Some(count) = waits.get() {
+            due.set(count);
+        }
+    });
     let has_any = live.part(|answer| answer.total > 0);
     let cut = live.part(|answer| answer.cut.then_some((answer.groups.len() as u64, answer.matching)));
     let unrated = live.part(|answer| not_compared(&answer.unrated));
