@@ -27,6 +27,10 @@ fn main() -> io::Result<()> {
 }
 
 /// Returns the table of [`table`], and starts again while a build of the dashboard replaces files.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a build script has nothing else to do, and the number of tries is limited"
+)]
 fn whole_table(dist: &Path, copies: &Path) -> io::Result<String> {
     let mut tries_left = TRIES_MAX;
     loop {
