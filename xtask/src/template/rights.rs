@@ -63,8 +63,6 @@ const ARGUED: &[(&[&str], &str, &str, &str)] = &[
         "payload-bucket",
         "without it, S3 answers 403 for a missing payload",
     ),
-    (&["Sweep"], "sns:Publish", "topic", "a regression, or a clock that jumped"),
-    (&["Sweep"], "events:PutEvents", "bus", "as above"),
     (
         &["Sweep"],
         "lambda:ListEventSourceMappings",

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 /// The setting by which the SDK names its application in every call.
 pub const APP: &str = "AWS_SDK_UA_APP_ID";
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/calls.txt");
+const RIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/rights.txt");
 const HEAD: &str = "\
 # Calls of the deployed functions, recorded by the tests of the stack: function, action of IAM, kind of resource.
-# A call that is missing here fails the tests; `UPDATE=1` adds it.
+# A call that is missing here, and in rights.txt, fails the tests; `UPDATE=1` adds it.
 ";
 
 /// Returns the function that the headers of a call name.
@@ -38,12 +39,30 @@ pub fn check(calls: impl Iterator<Item = Call>) {
         let all: Vec<_> = known.union(&made).map(String::as_str).collect();
         return std::fs::write(GOLDEN, format!("{HEAD}{}\n", all.join("\n"))).expect("the golden file is written");
     }
-    let new: Vec<_> = made.difference(&known).collect();
+    let argued = argued();
+    let (rare, new): (Vec<_>, Vec<_>) = made.difference(&known).partition(|line| argued.contains(*line));
     assert!(new.is_empty(), "calls that {GOLDEN} lacks: {new:#?}");
-    // Not an error: whether a rare call occurs may depend on the order of events.
+    // Not errors: whether a rare call occurs may depend on the order of events.
+    for line in rare {
+        println!("called this time, and so far only argued: {line}");
+    }
     for line in known.difference(&made) {
         println!("not called this time: {line}");
     }
+}
+
+/// Returns the rights that functions have for a reason, as lines of calls.
+fn argued() -> BTreeSet<String> {
+    let text = std::fs::read_to_string(RIGHTS).expect("the golden file of rights");
+    let mut rows = text.lines().filter(|line| !line.starts_with('#')).map(str::split_whitespace);
+    let functions: Vec<&str> = rows.next().expect("a head").skip(2).collect();
+    let mut argued = BTreeSet::new();
+    for mut row in rows {
+        let (Some(action), Some(place)) = (row.next(), row.next()) else { continue };
+        let cells = functions.iter().zip(row).filter(|(_, cell)| *cell == "reason");
+        argued.extend(cells.map(|(function, _)| format!("{function} {action} {place}")));
+    }
+    argued
 }
 
 /// Returns a line for each right that a call needs.
