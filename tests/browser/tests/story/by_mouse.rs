@@ -89,7 +89,9 @@ async fn it_is_approved(anna: &Person) {
 /// Approves in the dialog. The money at risk decides whether the count must be typed.
 async fn approves(anna: &Person, letters: u64, shot: Option<&str>) {
     anna.clicks("button", "Approve and replay…").await;
-    anna.find("dialog", &format!("Replay {letters} letters to orders?")).await;
+    // As few as one: only those of a canary may have returned.
+    let noun = if letters == 1 { "letter" } else { "letters" };
+    anna.find("dialog", &format!("Replay {letters} {noun} to orders?")).await;
     anna.sees("anna is a demo identity.").await;
     anna.writes("Why is it safe to replay now?", "Ten of them went through on staging.").await;
     let count = format!("Type {letters} to confirm");
