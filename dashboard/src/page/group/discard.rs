@@ -3,7 +3,7 @@
 use super::current::CurrentGroup;
 use crate::api;
 use crate::command::Command;
-use crate::component::{At, Button, Dialog, DiscardForm, Field, Kind, toaster};
+use crate::component::{At, Button, Dialog, DiscardForm, Kind, Reason, toaster};
 use crate::reactive::prelude::*;
 use dashboard_model::discard::{Form, progress, question};
 use dashboard_model::money::counted;
@@ -208,20 +208,12 @@ fn UndoDialog(
 ) -> impl IntoView {
     let command = Command::new();
     let toaster = toaster();
-    let reason = RwSignal::new(String::new());
+    let reason = Reason::new(open, command);
     let may = current.why_not(Permission::Approve, |_| None);
-    let why_not = Signal::derive(move || {
-        may.get().or_else(|| reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()))
-    });
-    Effect::new(move || {
-        if open.get() {
-            reason.set(String::new());
-            command.clear();
-        }
-    });
+    let why_not = reason.why_not(may);
     let send = move |()| {
         let Choice { letters, filter } = choice.get_value();
-        let request = UndoDiscardRequest { letters, filter, discarded_at: None, reason: reason.get_untracked() };
+        let request = UndoDiscardRequest { letters, filter, discarded_at: None, reason: reason.text() };
         command.run(api::undo_discard(current.id(), request), move |detail| {
             current.put(detail);
             open.try_set(false);
@@ -233,7 +225,7 @@ fn UndoDialog(
         <Dialog open title="Take discarded letters back?" confirm="Take letters back" kind=Kind::Primary
             busy=command.busy() error=command.error() why_not on_confirm=Callback::new(send)>
             <p>"They are open again: they wait, or return to quarantine, and count in every number and alarm."</p>
-            <Field label="Reason" lines=true first=true value=reason on_input=move |text| reason.set(text) />
+            {reason.field()}
         </Dialog>
     }
 }

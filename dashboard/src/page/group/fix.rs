@@ -5,7 +5,7 @@ use super::plan::Planning;
 use super::transform::{Draft, Editor};
 use crate::api;
 use crate::command::Command;
-use crate::component::{At, Dialog, Field, Kind, toaster};
+use crate::component::{At, Dialog, Field, Kind, Reason, toaster};
 use crate::reactive::prelude::*;
 use domain::fix::{Fix, FixKind};
 use domain::group::GroupState;
@@ -51,19 +51,11 @@ pub(super) fn FixCard(current: CurrentGroup, fix: Fix) -> impl IntoView {
 fn Withdraw(current: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
     let command = Command::new();
     let toaster = toaster();
-    let reason = RwSignal::new(String::new());
+    let reason = Reason::new(open, command);
     let may = current.why_not(Permission::Triage, |_| None);
-    let why_not = Signal::derive(move || {
-        may.get().or_else(|| reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()))
-    });
-    Effect::new(move || {
-        if open.get() {
-            reason.set(String::new());
-            command.clear();
-        }
-    });
+    let why_not = reason.why_not(may);
     let send = move |()| {
-        let request = ReasonRequest { reason: reason.get_untracked() };
+        let request = ReasonRequest { reason: reason.text() };
         command.run(api::withdraw_fix(current.id(), request), move |detail| {
             current.put(detail);
             open.try_set(false);
@@ -77,7 +69,7 @@ fn Withdraw(current: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
         <Dialog open title="Withdraw fix?" confirm="Withdraw fix" kind=Kind::Danger busy=command.busy() error=command.error()
             why_not on_confirm=Callback::new(send)>
             <p>"The gate closes, and the plan for this fix can no longer be approved."</p>
-            <Field label="Reason" lines=true first=true value=reason on_input=move |text| reason.set(text) />
+            {reason.field()}
         </Dialog>
     }
 }

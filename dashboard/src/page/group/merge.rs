@@ -3,7 +3,7 @@
 use super::current::CurrentGroup;
 use crate::api;
 use crate::command::Command;
-use crate::component::{At, Dialog, Field, Kind, toaster};
+use crate::component::{At, Dialog, Kind, Reason, toaster};
 use crate::reactive::prelude::*;
 use dashboard_model::money::count_signed;
 use dashboard_model::route::{GroupRoute, Route};
@@ -63,20 +63,12 @@ pub(super) fn MergedVariants(current: CurrentGroup) -> impl IntoView {
 fn UnmergeDialog(current: CurrentGroup, open: RwSignal<bool>, chosen: RwSignal<Option<GroupName>>) -> impl IntoView {
     let command = Command::new();
     let toaster = toaster();
-    let reason = RwSignal::new(String::new());
+    let reason = Reason::new(open, command);
     let may = current.why_not(Permission::Triage, |_| None);
-    let why_not = Signal::derive(move || {
-        may.get().or_else(|| reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()))
-    });
-    Effect::new(move || {
-        if open.get() {
-            reason.set(String::new());
-            command.clear();
-        }
-    });
+    let why_not = reason.why_not(may);
     let send = move |()| {
         let Some(name) = chosen.get_untracked() else { return };
-        let request = UnmergeRequest { fingerprint: name.id, reason: reason.get_untracked() };
+        let request = UnmergeRequest { fingerprint: name.id, reason: reason.text() };
         command.run(api::unmerge(current.id(), request), move |detail| {
             current.put(detail);
             open.try_set(false);
@@ -89,7 +81,7 @@ fn UnmergeDialog(current: CurrentGroup, open: RwSignal<bool>, chosen: RwSignal<O
             why_not on_confirm=Callback::new(send)>
             <p>{part(title)}</p>
             <p>"Its letters move to a group of their own. It does not merge again unless you allow it."</p>
-            <Field label="Reason" lines=true first=true value=reason on_input=move |text| reason.set(text) />
+            {reason.field()}
         </Dialog>
     }
 }
@@ -140,16 +132,10 @@ pub(super) fn UnmergedNotice(current: CurrentGroup) -> impl IntoView {
 fn AllowMergeDialog(current: CurrentGroup, open: RwSignal<bool>) -> impl IntoView {
     let command = Command::new();
     let toaster = toaster();
-    let reason = RwSignal::new(String::new());
-    let why_not = Signal::derive(move || reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()));
-    Effect::new(move || {
-        if open.get() {
-            reason.set(String::new());
-            command.clear();
-        }
-    });
+    let reason = Reason::new(open, command);
+    let why_not = reason.why_not(Signal::stored(None));
     let send = move |()| {
-        let request = ReasonRequest { reason: reason.get_untracked() };
+        let request = ReasonRequest { reason: reason.text() };
         command.run(api::allow_merge(current.id(), request), move |detail| {
             current.put(detail);
             open.try_set(false);
@@ -160,7 +146,7 @@ fn AllowMergeDialog(current: CurrentGroup, open: RwSignal<bool>) -> impl IntoVie
         <Dialog open title="Allow merging again?" confirm="Allow merging again" busy=command.busy() error=command.error()
             why_not on_confirm=Callback::new(send)>
             <p>"The fingerprint merges into a group whose messages differ only in variable data."</p>
-            <Field label="Reason" lines=true first=true value=reason on_input=move |text| reason.set(text) />
+            {reason.field()}
         </Dialog>
     }
 }

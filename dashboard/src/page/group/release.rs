@@ -3,7 +3,7 @@
 use super::current::CurrentGroup;
 use crate::api;
 use crate::command::Command;
-use crate::component::{Button, Dialog, Field, Kind, toaster};
+use crate::component::{Button, Dialog, Kind, Reason, toaster};
 use crate::reactive::prelude::*;
 use domain::letter::LetterStateKind;
 use domain::role::Permission;
@@ -13,21 +13,16 @@ use wire::ReleaseRequest;
 #[component]
 pub(super) fn ReleaseCard(current: CurrentGroup) -> impl IntoView {
     let (command, toaster) = (Command::new(), toaster());
-    let (open, reason) = (RwSignal::new(false), RwSignal::new(String::new()));
+    let open = RwSignal::new(false);
+    let reason = Reason::new(open, command);
     let may = current.why_not(Permission::Approve, |detail| {
         let is_empty = detail.counts.of(LetterStateKind::Quarantined).letters == 0;
         is_empty.then(|| "No letters in quarantine.".to_string())
     });
-    let why_not = Signal::derive(move || {
-        may.get().or_else(|| reason.with(|r| r.trim().is_empty()).then(|| "Enter a reason.".to_string()))
-    });
-    let press = move |()| {
-        reason.set(String::new());
-        command.clear();
-        open.set(true);
-    };
+    let why_not = reason.why_not(may);
+    let press = move |()| open.set(true);
     let send = move |()| {
-        let request = ReleaseRequest { letters: Vec::new(), reason: reason.get_untracked() };
+        let request = ReleaseRequest { letters: Vec::new(), reason: reason.text() };
         command.run(api::release(current.id(), request), move |detail| {
             current.put(detail);
             open.try_set(false);
@@ -40,7 +35,7 @@ pub(super) fn ReleaseCard(current: CurrentGroup) -> impl IntoView {
         <Dialog open title="Release from quarantine?" confirm="Release letters" kind=Kind::Primary busy=command.busy()
             error=command.error() why_not on_confirm=Callback::new(send)>
             <p>"Released letters wait again, and the next plan includes them. Their replay count restarts at 0."</p>
-            <Field label="Reason" lines=true first=true value=reason on_input=move |text| reason.set(text) />
+            {reason.field()}
         </Dialog>
     }
 }
