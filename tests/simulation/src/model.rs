@@ -84,7 +84,7 @@ struct Row {
 }
 
 /// A state of the model.
-#[derive(Clone, Debug, PartialEq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 struct State {
     ticks: u8,
     replay: Option<Stored>,
@@ -93,8 +93,6 @@ struct State {
     executors: [Executor; 2],
     /// The events that may still happen.
     remaining: World,
-    /// The version at which the replay was paused or ended; `None` while it runs.
-    halted_at: Option<u64>,
     wrong: Option<&'static str>,
 }
 
@@ -127,13 +125,16 @@ impl State {
         self.replay.as_ref().map(|stored| &*stored.replay)
     }
 
+    /// Whether the replay is paused, is being aborted or has ended.
+    fn is_halted(&self) -> bool {
+        self.replay().is_some_and(|replay| !matches!(replay.state(), ReplayState::Running { .. }))
+    }
+
     /// Stores the replay if it is still at this version.
     fn put(&mut self, after: Replay, version: u64) -> bool {
         if self.replay().is_none_or(|replay| replay.version() != version) {
             return false;
         }
-        let runs = matches!(after.state(), ReplayState::Running { .. });
-        self.halted_at = if runs { None } else { self.halted_at.or(Some(after.version())) };
         self.replay = Some(Stored::new(after));
         true
     }
@@ -193,7 +194,6 @@ impl Model for Office {
             ledger: Counted(ledger),
             executors: [Executor::default(), Executor::default()],
             remaining: self.world,
-            halted_at: None,
             wrong: None,
         }]
     }

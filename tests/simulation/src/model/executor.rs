@@ -3,18 +3,18 @@
 use super::{Chosen, LETTERS, State, Stored};
 use domain::replay::{Backlog, OutcomeKind, Phase, QueueCounts, Replay, ReplayState, Settling, Step, next_step};
 
-const NAMES: [&str; 2] = ["one", "two"];
+pub(super) const NAMES: [&str; 2] = ["one", "two"];
 /// The letters of one batch.
 const BATCH: usize = 2;
 
 /// An executor, and between which two calls it is.
-#[derive(Clone, Debug, Default, PartialEq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Executor {
-    at: At,
+    pub(super) at: At,
 }
 
 /// See [`Executor`].
-#[derive(Clone, Debug, Default, PartialEq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum At {
     /// It has read nothing yet.
     #[default]
@@ -40,7 +40,7 @@ impl Executor {
     pub(super) fn next_call(self, state: &mut State, me: usize) -> Self {
         let at = match self.at {
             At::Idle => choose(state, me),
-            At::Chose(replay, step) => act(state, me, &replay.replay, step.0),
+            At::Chose(replay, step) => act(state, me, &replay.replay, step.step),
             At::Leased(held, wave, letters_max) => intend(state, held, wave, letters_max),
             At::Intends(held, batch) => send(state, held, batch),
             At::Sent(held, batch) => record(state, held, batch),
@@ -62,7 +62,7 @@ fn choose(state: &State, me: usize) -> At {
         // Another look at the same queue at the same time shows the same.
         Step::LookAtQueue if shows_nothing_new(replay, &look(state)) => At::Idle,
         Step::Send { .. } if replay.is_held_by_another(NAMES[me], now) => At::Idle,
-        step => At::Chose(stored.clone(), Chosen(step)),
+        step => At::Chose(stored.clone(), Chosen::new(step)),
     }
 }
 
@@ -147,6 +147,9 @@ fn intend(state: &mut State, held: Stored, wave: u32, letters_max: u64) -> At {
     if state.replay().is_none_or(|replay| replay.version() != held.replay.version()) {
         return At::Idle;
     }
+    if state.is_halted() {
+        state.report("an intent was stored after the pause");
+    }
     let of_wave = |state: &State, kind| rows(state, |row| row.wave == wave && row.outcome == kind);
     let mut chosen = of_wave(state, OutcomeKind::Sending);
     chosen.extend(of_wave(state, OutcomeKind::Pending));
@@ -161,9 +164,6 @@ fn intend(state: &mut State, held: Stored, wave: u32, letters_max: u64) -> At {
 }
 
 fn send(state: &mut State, held: Stored, batch: [Option<u32>; LETTERS]) -> At {
-    if state.halted_at.is_some_and(|halted_at| held.replay.version() >= halted_at) {
-        state.report("a letter whose intent came after the pause was sent");
-    }
     for (at, _) in batch.iter().enumerate().filter(|(_, sends)| sends.is_some()) {
         state.rows[at].sent += 1;
         state.rows[at].on_main += 1;

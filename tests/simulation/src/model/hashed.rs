@@ -1,17 +1,25 @@
 //! The parts of a state, and how they are hashed. The checker hashes every state that it reaches, most of them again and
-//! again.
+//! again, and takes states with equal hashes for one. The two executors follow the same rules, so two states that differ
+//! only in which of them is which have one hash: that halves the states.
 
+use super::State;
+use super::executor::{At, Executor, NAMES};
 use domain::replay::{Ledger, Replay, ReplayState, Step, WaveLedger};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// A step, which is hashed by its debug text.
+/// A step. Its hash is that of its debug text, and is computed once.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Chosen(pub Step);
+pub(super) struct Chosen {
+    pub step: Step,
+    hash: u64,
+}
 
-impl Hash for Chosen {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        format!("{:?}", self.0).hash(state);
+impl Chosen {
+    pub fn new(step: Step) -> Self {
+        let mut hasher = DefaultHasher::new();
+        format!("{step:?}").hash(&mut hasher);
+        Self { step, hash: hasher.finish() }
     }
 }
 
@@ -38,36 +46,59 @@ impl Hash for Counted {
     }
 }
 
-/// A stored replay. States share it, and its hash is computed once: most of the time went into copying and hashing it.
+/// A stored replay. States share it, and its hashes are computed once: most of the time went into copying and hashing it.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub replay: Arc<Replay>,
-    hash: u64,
+    /// One for each executor's view: the holder of the lease is hashed as oneself or the other.
+    hashes: [u64; 2],
 }
 
 impl Stored {
     pub fn new(replay: Replay) -> Self {
-        let mut hasher = DefaultHasher::new();
-        hash_replay(&replay, &mut hasher);
-        Self { replay: Arc::new(replay), hash: hasher.finish() }
+        let hashes = NAMES.map(|me| {
+            let mut hasher = DefaultHasher::new();
+            hash_replay(&replay, me, &mut hasher);
+            hasher.finish()
+        });
+        Self { replay: Arc::new(replay), hashes }
     }
 }
 
 impl PartialEq for Stored {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.replay, &other.replay) || (self.hash == other.hash && self.replay == other.replay)
+        Arc::ptr_eq(&self.replay, &other.replay) || (self.hashes == other.hashes && self.replay == other.replay)
     }
 }
 
-impl Hash for Stored {
+impl Hash for State {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.hash.hash(state);
+        let Self { ticks, replay, rows, ledger, executors, remaining, wrong } = self;
+        (ticks, rows, ledger, remaining, wrong).hash(state);
+        // The executors in an order that does not depend on their names, and the replay as the first of them sees it.
+        let views = [0, 1].map(|me| (hash_executor(&executors[me], me), replay.as_ref().map(|stored| stored.hashes[me])));
+        let (first, second) = if views[0] <= views[1] { (views[0], views[1]) } else { (views[1], views[0]) };
+        (first, second).hash(state);
     }
+}
+
+/// The hash of an executor as it sees itself.
+fn hash_executor(executor: &Executor, me: usize) -> u64 {
+    let mut state = DefaultHasher::new();
+    std::mem::discriminant(&executor.at).hash(&mut state);
+    match &executor.at {
+        At::Idle => {}
+        At::Chose(held, chosen) => (held.hashes[me], chosen.hash).hash(&mut state),
+        At::Leased(held, wave, letters_max) => (held.hashes[me], wave, letters_max).hash(&mut state),
+        At::Intends(held, batch) | At::Sent(held, batch) => (held.hashes[me], batch).hash(&mut state),
+        At::Recorded(held) => held.hashes[me].hash(&mut state),
+    }
+    state.finish()
 }
 
 /// The plan and the approval of a replay never change, so the other fields identify it.
-fn hash_replay(replay: &Replay, state: &mut DefaultHasher) {
-    let lease = replay.lease().map(|lease| (&lease.holder, lease.until));
+fn hash_replay(replay: &Replay, me: &str, state: &mut DefaultHasher) {
+    let lease = replay.lease().map(|lease| (lease.holder == me, lease.until));
     (replay.version(), lease, replay.paced_until(), replay.last_sent_at()).hash(state);
     let backlog = replay.backlog();
     backlog.map(|backlog| (backlog.seen_at, backlog.visible_count, backlog.in_flight_count)).hash(state);
