@@ -76,7 +76,8 @@ impl Hash for State {
         let Self { ticks, replay, rows, ledger, executors, remaining, wrong } = self;
         (ticks, rows, ledger, remaining, wrong).hash(state);
         // The executors in an order that does not depend on their names, and the replay as the first of them sees it.
-        let views = [0, 1].map(|me| (hash_executor(&executors[me], me), replay.as_ref().map(|stored| stored.hashes[me])));
+        let views =
+            [0, 1].map(|me| (hash_executor(&executors[me], me), replay.as_ref().map(|stored| stored.hashes[me])));
         let (first, second) = if views[0] <= views[1] { (views[0], views[1]) } else { (views[1], views[0]) };
         (first, second).hash(state);
     }
