@@ -128,6 +128,9 @@ pub const AMOUNT_END: i64 = 1_000_000_000_000_000;
 pub const AMOUNT_SCALE_MAX: u32 = 12;
 /// The number of bars of the arrivals sparkline.
 pub const ARRIVAL_BARS: usize = 24;
+/// The width of a bar in the chart of a young group, milliseconds: 15 minutes. A group is young while its first death lies
+/// within the chart's bars of that width.
+pub const YOUNG_BAR_MS: i64 = 15 * 60 * 1000;
 /// The window in which a group grows, in stored buckets: 15 minutes. A group grows while failures keep arriving, and stops
 /// growing a quarter of an hour after the last of them.
 pub const GROWING_BUCKETS: i64 = 3;

@@ -143,6 +143,9 @@ pub struct GroupsAnswer {
 pub struct GroupDetail {
     /// The fields of the list.
     pub row: GroupRow,
+    /// Its deaths over time.
+    #[serde(default)]
+    pub chart: DeathsChart,
     /// The failure of its first letter.
     pub failure: Failure,
     /// The report that the failure comes from, where the letter itself carries none.
@@ -179,6 +182,19 @@ pub struct GroupDetail {
     /// Whether a person unmerged it: it is not merged again until merging is allowed again.
     #[serde(default, alias = "apart", skip_serializing_if = "core::ops::Not::not")]
     pub unmerged: bool,
+}
+
+/// Deaths over time. The bars are hours of the last day, or quarters of an hour while the first death is under six hours
+/// old.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DeathsChart {
+    /// The start of the first bar.
+    pub from: Timestamp,
+    /// The width of a bar, milliseconds.
+    pub bar_ms: i64,
+    /// The deaths of each bar, oldest first; the last one is not over yet.
+    pub deaths: Vec<u64>,
 }
 
 /// Facts for a row that the store keeps separately from the variant and its counters.

@@ -26,7 +26,7 @@ pub use doctor::DoctorAnswer;
 pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};
 pub use error::{ErrorBody, ErrorCode};
 pub use gate::GateView;
-pub use group::{GateFact, GroupDetail, GroupRow, GroupsAnswer, RowFacts, Summary};
+pub use group::{DeathsChart, GateFact, GroupDetail, GroupRow, GroupsAnswer, RowFacts, Summary};
 pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use merge::{MergedVariant, PreviewRulesRequest, UnmergeRequest};
 pub use next::NextStep;

@@ -6,6 +6,7 @@
 pub use wire::list::{filter, sort, view};
 pub use wire::sorted;
 
+pub mod chart;
 pub mod code;
 pub mod deployed;
 pub mod discard;

@@ -1,18 +1,24 @@
-//! Failures per hour as a chart with a scale, and as a table.
+//! Failures over time as a chart with a scale, and as a table.
 
+use crate::component::At;
 use crate::reactive::prelude::*;
+use dashboard_model::chart::{Mark, bar_name, hours, place, title, words};
 use dashboard_model::money::count;
-use dashboard_model::spark::{heights, words};
+use dashboard_model::spark::heights;
+use wire::DeathsChart;
 
 const HEIGHT: u32 = 100;
 const STEP: usize = 10;
 
-/// Shows failures per hour, oldest first.
+/// Shows failures over time, oldest first, with the deployment and the fix.
 #[component]
 pub fn Arrivals(
-    /// The failures of each hour.
+    /// The failures.
     #[prop(into)]
-    values: Signal<Vec<u64>>,
+    chart: Signal<DeathsChart>,
+    /// What happened meanwhile.
+    #[prop(into)]
+    marks: Signal<Vec<Mark>>,
     /// Failures in the last 60 minutes.
     #[prop(into)]
     last_hour: Signal<u64>,
@@ -20,10 +26,10 @@ pub fn Arrivals(
     #[prop(into)]
     growing: Signal<bool>,
 ) -> impl IntoView {
-    let top = values.map(move |values| scale(values.iter().copied().max().unwrap_or(0)));
+    let top = chart.map(move |chart| scale(chart.deaths.iter().copied().max().unwrap_or(0)));
     let bars = Memo::new(move |_| {
         // Scaling the axis's maximum as one more bar keeps bars and labels consistent.
-        let mut scaled = values.get();
+        let mut scaled = chart.with(|chart| chart.deaths.clone());
         scaled.push(top.get());
         let mut heights = heights(&scaled, HEIGHT);
         heights.pop();
@@ -32,22 +38,29 @@ pub fn Arrivals(
         let all: Vec<String> = heights.iter().enumerate().map(bar).collect();
         (all[..before].concat(), all[before..].concat(), heights.len().max(1) * STEP)
     });
-    let label = move || format!("Failed letters by hour: {}", values.with(|values| words(values, last_hour.get())));
-    let hours = move || values.with(Vec::len);
+    let lines = move || {
+        let line = |mark: &Mark| chart.with(|chart| place(chart, mark.at)).map(|at| at * bars.get().2 as f64);
+        let path = |x: f64| format!("M{x:.1} 0v{HEIGHT}");
+        marks.with(|marks| marks.iter().filter_map(line).map(path).collect::<String>())
+    };
+    let described = move || chart.with(|chart| words(chart, last_hour.get()));
+    let label = move || chart.with(|chart| format!("{}: {}", title(chart), words(chart, last_hour.get())));
     let table = move || {
-        let values = values.get();
-        let last = values.len();
-        let row = |(at, n): (usize, u64)| {
-            let hour = if at + 1 == last { "this hour".to_string() } else { format!("{} h ago", last - 1 - at) };
-            view! { <tr><th scope="row">{hour}</th><td>{count(n)}</td></tr> }.into_any()
+        let chart = chart.get();
+        let row = |(from_last, n): (usize, &u64)| {
+            view! { <tr><th scope="row">{bar_name(&chart, from_last)}</th><td>{count(*n)}</td></tr> }.into_any()
         };
-        values.into_iter().enumerate().rev().map(row).collect_view()
+        chart.deaths.iter().rev().enumerate().map(row).collect_view()
+    };
+    let legend = move || {
+        let mark = |mark: Mark| view! { <li>{mark.words}" "<At at=mark.at /></li> }.into_any();
+        marks.get().into_iter().map(mark).collect_view()
     };
     view! {
         <figure class="arrivals" class:arrivals-growing=move || growing.get()>
             <figcaption>
-                <span class="arrivals-title">"Failures per hour"</span>
-                <span class="muted">{part(move || values.with(|values| words(values, last_hour.get())))}</span>
+                <span class="arrivals-title">{part(move || chart.with(title))}</span>
+                <span class="muted">{part(described)}</span>
             </figcaption>
             <div class="arrivals-chart">
                 <span class="arrivals-y" aria-hidden="true">
@@ -59,17 +72,21 @@ pub fn Arrivals(
                     <path class="arrivals-ground" d=attr(move || format!("M0 {}.5h{}", HEIGHT - 1, bars.get().2)) />
                     <path class="spark-before" d=attr(move || bars.get().0) />
                     <path class="spark-last" d=attr(move || bars.get().1) />
+                    <path class="arrivals-mark" d=attr(lines) />
                 </svg>
                 <span class="arrivals-x" aria-hidden="true">
-                    <span>{part(move || format!("−{} h", hours()))}</span>
-                    <span>{part(move || format!("−{} h", hours() / 2))}</span>
+                    <span>{part(move || format!("−{} h", chart.with(hours)))}</span>
+                    <span>{part(move || format!("−{} h", chart.with(hours) / 2))}</span>
                     <span>"now"</span>
                 </span>
             </div>
+            <Show when=move || marks.with(|marks| !marks.is_empty())>
+                <ul class="arrivals-marks">{part(legend)}</ul>
+            </Show>
             <details class="arrivals-table">
                 <summary>"Table"</summary>
                 <table>
-                    <thead><tr><th scope="col">"Hour"</th><th scope="col">"Failures"</th></tr></thead>
+                    <thead><tr><th scope="col">"Since"</th><th scope="col">"Failures"</th></tr></thead>
                     <tbody>{part(table)}</tbody>
                 </table>
             </details>

@@ -76,7 +76,8 @@ fn GroupView(current: CurrentGroup) -> impl IntoView {
     let actions = Actions::new();
     let planning = plan::Planning::new(current, actions);
     bind_keys(current, actions);
-    let arrivals = current.part(|detail| detail.row.arrivals.clone());
+    let chart = current.part(|detail| detail.chart.clone());
+    let marks = current.part(dashboard_model::chart::marks);
     let last_hour = current.part(|detail| detail.row.arrivals_last_hour);
     let growing = current.part(|detail| detail.row.next == NextStep::Growing);
     view! {
@@ -86,7 +87,6 @@ fn GroupView(current: CurrentGroup) -> impl IntoView {
                 <merge::MergedNotice current />
                 <merge::UnmergedNotice current />
                 <discard::DiscardNotice current />
-                <Arrivals values=arrivals last_hour growing />
                 <GroupTabs current tab filter />
                 <section class="group-tab" aria-label=attr(move || label(tab.get()))>
                     {part(move || match tab.get() {
@@ -96,6 +96,7 @@ fn GroupView(current: CurrentGroup) -> impl IntoView {
                         GroupTab::Timeline => view! { <timeline::TimelineTab current /> }.into_any(),
                     })}
                 </section>
+                <Arrivals chart marks last_hour growing />
             </div>
             <aside class="group-side" aria-label="Fix and replay">
                 <side::Side current actions planning />

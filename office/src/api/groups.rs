@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, ApiError, Object, body};
 use super::replays::view;
-use super::rows::{first_bucket, row};
+use super::rows::{chart, first_bucket, row};
 use super::{Api, Caller};
 use crate::act;
 use crate::error::OfficeError;
@@ -66,6 +66,7 @@ pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<G
     let fact = is_judged.then(|| GateFact::new(&gate, has_plan));
     Ok(GroupDetail {
         row: row(office, &facts, fact, now).await?,
+        chart: chart(&facts, now),
         failure: facts.group.failure.clone(),
         reported: facts.group.reported.as_deref().cloned(),
         note: facts.group.note.clone(),

@@ -11,7 +11,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Json, Query, State};
 use domain::group::merging::name;
 use domain::group::{GroupState, arrival_bucket};
-use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, GROWING_BUCKETS, PAGE_MAX};
+use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, GROWING_BUCKETS, PAGE_MAX, YOUNG_BAR_MS};
 use domain::role::Permission;
 use domain::time::{Span, Timestamp};
 use futures_util::future::try_join_all;
@@ -20,7 +20,7 @@ use wire::list::filter::Filter;
 use wire::list::sort::{Dir, Sort};
 use wire::list::view::View;
 use wire::list::{ListQuery, rank, unrated, view_counts};
-use wire::{GateFact, GroupRow, GroupsAnswer, RowFacts, Summary};
+use wire::{DeathsChart, GateFact, GroupRow, GroupsAnswer, RowFacts, Summary};
 
 /// Rows that are read at once. A row with a declared fix takes a few reads of the store and one call to its main queue.
 const AT_ONCE: usize = 8;
@@ -129,6 +129,22 @@ pub(super) fn first_bucket(now: Timestamp) -> i64 {
     let hour = Span::from_mins(60).as_ms();
     let this_hour = now.as_ms().div_euclid(hour) * hour;
     arrival_bucket(Timestamp::from_ms(this_hour - (ARRIVAL_BARS as i64 - 1) * hour))
+}
+
+/// Returns a group's deaths over time.
+pub(super) fn chart(facts: &GroupFacts, now: Timestamp) -> DeathsChart {
+    let first_bar_at = |bar_ms: i64| (now.as_ms().div_euclid(bar_ms) - (ARRIVAL_BARS as i64 - 1)) * bar_ms;
+    let is_young = facts.group.first_died_at.as_ms() >= first_bar_at(YOUNG_BAR_MS);
+    let bar_ms = if is_young { YOUNG_BAR_MS } else { Span::from_mins(60).as_ms() };
+    let from = first_bar_at(bar_ms);
+    let mut deaths = vec![0; ARRIVAL_BARS];
+    for (bucket, n) in &facts.arrivals {
+        let bar = usize::try_from((bucket * ARRIVAL_BUCKET_MS - from).div_euclid(bar_ms));
+        if let Some(deaths) = bar.ok().and_then(|bar| deaths.get_mut(bar)) {
+            *deaths += n;
+        }
+    }
+    DeathsChart { from: Timestamp::from_ms(from), bar_ms, deaths }
 }
 
 /// Returns the row of a group.

@@ -118,6 +118,7 @@ async fn fingerprints_of_one_cause_are_one_group() {
     assert_eq!((row.open.letters, row.arrivals.iter().sum::<u64>()), (6, 6));
 
     let detail: GroupDetail = ask(&router, &format!("/groups/{representative}"), None).await;
+    assert_eq!((detail.chart.bar_ms, detail.chart.deaths.iter().sum::<u64>()), (15 * 60 * 1000, 6));
     let others: Vec<_> = detail.merged.iter().map(|other| (other.title.as_str(), other.open_letters)).collect();
     assert_eq!(
         others,
