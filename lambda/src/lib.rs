@@ -1,6 +1,6 @@
 //! AWS adapters for the office's ports, and the code that the Lambda functions' `main`s share.
 //!
-//! Only this crate names the AWS SDK.
+//! Of the office, only this crate names the AWS SDK.
 //!
 //! | port | adapter |
 //! |---|---|

@@ -1,6 +1,7 @@
 //! Measures the memory of a real `dlo demo` under connections that nobody has signed in on: idle ones, and ones that stop
 //! in the middle of a request. At none, at 500 and at 2,000, and again after all have closed. Fails above 100 MiB.
 //!
+//! `cargo build --profile demo -p dlo`, then
 //! `cargo run --profile demo -p dlo-harness --example idle_connections`; `DLO_BIN` names another program than
 //! `target/demo/dlo`. It needs 4,200 file handles (`ulimit -Hn`), of which the office takes half.
 
