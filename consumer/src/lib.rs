@@ -13,7 +13,8 @@
 //! * sends a receipt to the Dead Letter Office for each handled message that a replay had sent, if
 //!   [`ConsumerConfig::receipts`] names a queue.
 //!
-//! On AWS Lambda the event source mapping receives and deletes; use [`Consumer::handle_batch`] there.
+//! On AWS Lambda the event source mapping receives and deletes; use [`Consumer::handle_batch`] there, or
+//! `Consumer::handle_event` of the feature `lambda`. `queue::sqs::SqsQueue` of the feature `sqs` is SQS.
 //!
 //! Class and category come from the office's own reader: a rule of [`ConsumerConfig::policy`] first, then what the
 //! handler says, then the error itself.
@@ -84,6 +85,8 @@ mod failure;
 mod frame;
 mod handle;
 mod instance;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 #[cfg(feature = "tower")]
 pub mod layer;
 #[cfg(feature = "metrics")]
