@@ -93,6 +93,8 @@ pub mod layer;
 pub mod measure;
 pub mod once;
 mod panic;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod receipt;
 pub mod resequencer;
 pub mod retry;
@@ -117,7 +119,7 @@ pub use queue;
 pub use run::Consumer;
 pub use stamp::StampContext;
 
-/// Compiles and runs the examples of the README.
-#[cfg(doctest)]
+/// Compiles and runs the examples of the README, which need these features.
+#[cfg(all(doctest, feature = "lambda", feature = "postgres", feature = "sqs"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
