@@ -5,6 +5,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::Mutex;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Client, Config, Error, Socket};
 
@@ -13,6 +14,9 @@ use tokio_postgres::{Client, Config, Error, Socket};
 const ATTEMPTS_MAX: u32 = 2;
 /// How long the server may take to answer, connecting included. Its answers take milliseconds.
 const CALL_MAX: Span = Span::from_secs(5);
+
+/// The server's own words for the end of a connection.
+const ENDED: &[SqlState] = &[SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW];
 
 type Connecting = Pin<Box<dyn Future<Output = Result<Client, Error>> + Send>>;
 
@@ -113,16 +117,19 @@ impl PostgresStore {
         let mut attempt = 1;
         loop {
             let called = async { call(self.client().await?).await };
-            match tokio::time::timeout(crate::call::to_duration(CALL_MAX), called).await {
+            let error = match tokio::time::timeout(crate::call::to_duration(CALL_MAX), called).await {
                 Ok(Ok(value)) => return Ok(value),
-                Ok(Err(error)) if error.as_db_error().is_none() && attempt < ATTEMPTS_MAX => attempt += 1,
-                Ok(Err(error)) => return Err(error.into()),
-                Err(_) => {
-                    // It may be dead without a word, as after a failover: the next call connects anew.
-                    *self.connection.lock().await = None;
-                    return Err(DatabaseError::Silent);
-                }
+                Ok(Err(error)) if !is_lost(&error) => return Err(error.into()),
+                Ok(Err(error)) => DatabaseError::Failed(error),
+                // It may be dead without a word, as after a failover.
+                Err(_) => DatabaseError::Silent,
+            };
+            // If another call has connected anew meanwhile, the next one does so again, which is all that is lost.
+            *self.connection.lock().await = None;
+            if attempt == ATTEMPTS_MAX || matches!(error, DatabaseError::Silent) {
+                return Err(error);
             }
+            attempt += 1;
         }
     }
 
@@ -138,4 +145,9 @@ impl PostgresStore {
             }
         }
     }
+}
+
+/// Whether the connection failed, rather than the statement.
+fn is_lost(error: &Error) -> bool {
+    error.as_db_error().is_none_or(|error| ENDED.contains(error.code()))
 }

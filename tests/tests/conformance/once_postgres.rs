@@ -45,6 +45,7 @@ on_a_server!(
     keys_expire_and_are_deleted,
     a_key_of_a_store_is_taken_in_a_transaction_too,
     a_lost_connection_is_made_anew,
+    a_call_whose_connection_ends_is_made_again,
     consumers_that_start_together_make_the_tables_once,
     attempts_are_kept_in_order_and_forgotten,
 );
@@ -74,6 +75,17 @@ async fn pay(client: &mut Client, now: Timestamp) -> bool {
         transaction.commit().await.expect("a commit");
     }
     is_new
+}
+
+/// Waits until a connection of the case waits for another one; returns its process.
+async fn blocked(watcher: &Client, config: &Config, is_over: impl Fn() -> bool) -> i32 {
+    let blocked = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = $1";
+    loop {
+        if let Some(row) = watcher.query_opt(blocked, &[&config.get_application_name()]).await.expect("an answer") {
+            return row.get(0);
+        }
+        assert!(!is_over(), "it did not wait");
+    }
 }
 
 mod cases {
@@ -117,11 +129,7 @@ mod cases {
         let waiting = config.clone();
         let waiting = tokio::spawn(async move { pay(&mut connect(&waiting).await.unwrap(), at(0)).await });
         let watcher = connect(&config).await.unwrap();
-        let blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = $1";
-        let name = config.get_application_name();
-        while watcher.query_one(blocked, &[&name]).await.unwrap().get::<_, i64>(0) == 0 {
-            assert!(!waiting.is_finished(), "it did not wait");
-        }
+        blocked(&watcher, &config, || waiting.is_finished()).await;
         transaction.rollback().await.unwrap();
         assert!(waiting.await.unwrap());
         assert_eq!(payments(&watcher).await, 1);
@@ -164,16 +172,32 @@ mod cases {
     }
 
     pub(super) async fn a_lost_connection_is_made_anew(config: Config) {
-        let store = PostgresStore::new(config.clone(), NoTls);
+        let mut losing = config.clone();
+        // The connection that made the tables may not have ended yet, so this one needs a name of its own.
+        losing.application_name("losing");
+        let store = PostgresStore::new(losing, NoTls);
         let leasing = Leasing { key: "a", token: "t", now: at(0), until: at(30), expires_at: at(DAY_S) };
         assert_eq!(store.lease(&leasing).await.unwrap(), Lease::Granted);
-        let mut other = config.clone();
-        let ending = connect(other.application_name("ending")).await.unwrap();
-        let end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1";
-        assert_eq!(ending.execute(end, &[&config.get_application_name()]).await.unwrap(), 1);
+        let end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'losing'";
+        let ending = connect(&config).await.unwrap();
+        assert_eq!(ending.execute(end, &[]).await.unwrap(), 1);
         // The same lease again, as after an answer that was lost: it is found as its own.
         assert_eq!(store.lease(&leasing).await.unwrap(), Lease::Granted);
         assert!(store.complete("a", "t", "1", at(DAY_S)).await.unwrap());
+    }
+
+    pub(super) async fn a_call_whose_connection_ends_is_made_again(config: Config) {
+        let mut holder = with_payments(&config).await;
+        let transaction = holder.transaction().await.unwrap();
+        assert!(insert_once(&transaction, "a", at(0), at(DAY_S)).await.unwrap());
+        let store = PostgresStore::new(config.clone(), NoTls);
+        let leasing = Leasing { key: "a", token: "t", now: at(0), until: at(30), expires_at: at(DAY_S) };
+        let lease = tokio::spawn(async move { store.lease(&leasing).await });
+        let watcher = connect(&config).await.unwrap();
+        let pid = blocked(&watcher, &config, || lease.is_finished()).await;
+        watcher.execute("SELECT pg_terminate_backend($1, 10000)", &[&pid]).await.unwrap();
+        transaction.rollback().await.unwrap();
+        assert_eq!(lease.await.unwrap().unwrap(), Lease::Granted);
     }
 
     pub(super) async fn consumers_that_start_together_make_the_tables_once(config: Config) {
