@@ -1,8 +1,12 @@
-//! Idempotency keys in DynamoDB (feature `dynamodb`).
+//! Idempotency keys and the log of attempts in DynamoDB (feature `dynamodb`).
 //!
 //! One item per key, one conditional write for its lease and one for its result. The table needs the partition key `key`
 //! (string) and, so that items disappear, DynamoDB's time to live on `ttl_s`. Its deletes may be two days late, so every
-//! condition compares `expires_at_ms` itself.
+//! condition compares `expires_at_ms` itself. [`DynamoAttempts`] needs the same table, or another one like it.
+
+mod attempts;
+
+pub use attempts::DynamoAttempts;
 
 use crate::once::{Lease, Leasing, OnceStore, StoreError};
 use async_trait::async_trait;

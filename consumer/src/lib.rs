@@ -13,7 +13,8 @@
 //! * sends a receipt to the Dead Letter Office for each handled message that a replay had sent, if
 //!   [`ConsumerConfig::receipts`] names a queue.
 //!
-//! On AWS Lambda the event source mapping receives and deletes; use [`Consumer::handle_batch`] there.
+//! On AWS Lambda the event source mapping receives and deletes; use [`Consumer::handle_batch`] there, or
+//! `Consumer::handle_event` of the feature `lambda`. `queue::sqs::SqsQueue` of the feature `sqs` is SQS.
 //!
 //! Class and category come from the office's own reader: a rule of [`ConsumerConfig::policy`] first, then what the
 //! handler says, then the error itself.
@@ -84,12 +85,16 @@ mod failure;
 mod frame;
 mod handle;
 mod instance;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 #[cfg(feature = "tower")]
 pub mod layer;
 #[cfg(feature = "metrics")]
 pub mod measure;
 pub mod once;
 mod panic;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod receipt;
 pub mod resequencer;
 pub mod retry;
@@ -114,7 +119,7 @@ pub use queue;
 pub use run::Consumer;
 pub use stamp::StampContext;
 
-/// Compiles and runs the examples of the README.
-#[cfg(doctest)]
+/// Compiles and runs the examples of the README, which need these features.
+#[cfg(all(doctest, feature = "lambda", feature = "postgres", feature = "sqs"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

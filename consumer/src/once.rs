@@ -6,7 +6,7 @@
 //!
 //! **What it cannot do**: if the process dies between the work and the record of it, the work is done again after the
 //! lease's time limit. Where the work is in the same database, let both be one transaction instead:
-//! `sqlite::insert_once` with the feature `sqlite`. Where it is a call to another service, pass the key on to it.
+//! `insert_once` of the features `sqlite` and `postgres`. Where it is a call to another service, pass the key on to it.
 
 use crate::config::system_now;
 use crate::failure::Failure;
@@ -96,7 +96,7 @@ pub struct Leasing<'a> {
     pub expires_at: Timestamp,
 }
 
-/// A store of keys. `SqliteStore` and `DynamoStore` pass one conformance suite.
+/// A store of keys. `SqliteStore`, `PostgresStore` and `DynamoStore` pass one conformance suite.
 ///
 /// A lease is granted if the key is unknown, if its record has expired, or if the lease on it has ended without a result.
 ///
@@ -210,6 +210,10 @@ impl Once {
         if key.is_empty() || key.len() > KEY_BYTES_MAX {
             let text = format!("an idempotency key has 1 to {KEY_BYTES_MAX} bytes, not {}", key.len());
             return Err(Failure::permanent("consumer::once::KeyLength", text));
+        }
+        // PostgreSQL's texts cannot contain it, and no store shall differ.
+        if key.contains('\0') {
+            return Err(Failure::permanent("consumer::once::KeyText", "an idempotency key contains no NUL character"));
         }
         let token = format!("{:016x}", crate::config::system_entropy());
         let now = (self.now)();

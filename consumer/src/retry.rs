@@ -73,9 +73,9 @@ impl Progress {
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// let mut calls = 0;
 /// let answer = Retry::new(RetryPolicy::default())
-///     .run(async || {
+///     .run(|| {
 ///         calls += 1;
-///         if calls < 2 { Err(Failure::transient("Busy", "come back")) } else { Ok("done") }
+///         async move { if calls < 2 { Err(Failure::transient("Busy", "come back")) } else { Ok("done") } }
 ///     })
 ///     .await;
 /// assert_eq!(answer.unwrap(), "done");
@@ -144,7 +144,8 @@ impl Retry {
         self
     }
 
-    /// Runs the operation until it succeeds or the policy gives up. Never waits after the last attempt.
+    /// Runs the operation until it succeeds or the policy gives up. Never waits after the last attempt. The future can
+    /// be sent to another thread if those of the operation can, as a [`Handler`](crate::Handler) needs it.
     ///
     /// ```
     /// # use consumer::retry::{Retry, RetryPolicy};
@@ -154,10 +155,12 @@ impl Retry {
     /// assert_eq!(answer.unwrap(), 7);
     /// # });
     /// ```
-    pub async fn run<T, E: Retryable>(
-        &self,
-        mut operation: impl AsyncFnMut() -> Result<T, E>,
-    ) -> Result<T, GivenUp<E>> {
+    // Not `AsyncFnMut`: nothing can say of its futures that they can be sent.
+    pub async fn run<T, E, F>(&self, mut operation: impl FnMut() -> F) -> Result<T, GivenUp<E>>
+    where
+        E: Retryable,
+        F: Future<Output = Result<T, E>>,
+    {
         let mut progress = Progress::begin();
         loop {
             let error = match operation().await {
@@ -214,7 +217,11 @@ impl Retry {
 /// assert_eq!(answer.unwrap_err().message, "no such order");
 /// # });
 /// ```
-pub async fn retry<T, E: Retryable>(policy: RetryPolicy, operation: impl AsyncFnMut() -> Result<T, E>) -> Result<T, E> {
+pub async fn retry<T, E, F>(policy: RetryPolicy, operation: impl FnMut() -> F) -> Result<T, E>
+where
+    E: Retryable,
+    F: Future<Output = Result<T, E>>,
+{
     Retry::new(policy).run(operation).await.map_err(|given_up| given_up.error)
 }
 
@@ -246,6 +253,38 @@ mod tests {
         close.send_replace(true);
         let given_up = tokio::time::timeout(Duration::from_secs(120), running).await.unwrap().unwrap().unwrap_err();
         assert_eq!((given_up.stop, given_up.attempts), (Stop::Cancelled, 1));
+    }
+
+    /// A handler's future must be `Send`, with what it borrows.
+    #[tokio::test]
+    async fn retry_runs_in_a_handler() {
+        struct Paying(Retry, Dependency);
+
+        async fn charge(body: &str) -> Result<usize, Failure> {
+            Ok(body.len())
+        }
+
+        #[async_trait::async_trait]
+        impl crate::Handler for Paying {
+            async fn handle(&self, received: &queue::Received) -> Result<(), Failure> {
+                let Self(retry, payments) = self;
+                let body = &received.content.body;
+                retry.run(async || payments.call(charge(body)).await).await?;
+                retry.run(|| payments.call(charge(body))).await?;
+                Ok(())
+            }
+        }
+
+        let payments = Dependency::new("payments");
+        let paying: Arc<dyn crate::Handler> = Arc::new(Paying(Retry::new(RetryPolicy::default()), payments.clone()));
+        let received = queue::Received {
+            message_id: "m".into(),
+            receipt_handle: "h".into(),
+            content: domain::message::Content::default(),
+            system: domain::message::SystemAttributes::default(),
+        };
+        tokio::spawn(async move { paying.handle(&received).await }).await.unwrap().unwrap();
+        assert_eq!(payments.usage().requests, 2);
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
 //! AWS adapters for the office's ports, and the code that the Lambda functions' `main`s share.
 //!
-//! Of the office, only this crate names the AWS SDK.
+//! Only this crate names the AWS SDK, and the features `sqs` of `queue` and `dynamodb` of `consumer`.
 //!
 //! | port | adapter |
 //! |---|---|
@@ -14,8 +14,9 @@
 // They panic if they cannot write: see `office::log`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub use ::queue::batch;
+
 pub mod alerts;
-pub mod batch;
 pub mod connect;
 pub mod consumers;
 pub mod events;

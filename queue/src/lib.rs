@@ -1,7 +1,14 @@
 //! The queue port: SQS as the office and its consumers see it.
 //!
-//! Two real implementations exist: SQS itself, and the embedded queue of `dlo`. Both pass the same conformance suite.
-//! The office is a consumer too (of the dead-letter queue), so both use this port.
+//! Two real implementations exist: SQS itself (`sqs::SqsQueue`, feature `sqs`), and the embedded queue of `dlo`. Both
+//! pass the same conformance suite. The office is a consumer too (of the dead-letter queue), so both use this port.
+//!
+//! `batch` reads the events of a Lambda event source mapping (feature `lambda`).
+
+#[cfg(feature = "lambda")]
+pub mod batch;
+#[cfg(feature = "sqs")]
+pub mod sqs;
 
 use async_trait::async_trait;
 use domain::id::{MessageId, QueueArn};

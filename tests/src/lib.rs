@@ -5,5 +5,6 @@ pub mod conformance;
 pub mod deployed;
 pub mod endpoint;
 pub mod issuer;
+pub mod postgres;
 pub mod processes;
 pub mod skipped;

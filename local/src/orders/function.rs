@@ -7,14 +7,13 @@ use super::service::{Service, message_type};
 use super::state::State;
 use super::version::Version;
 use super::{Kind, Mix, SERVICE, generate};
+use consumer::lambda::Batch;
 use consumer::{Consumer, ConsumerConfig};
 use domain::id::QueueArn;
 use domain::limits::BATCH_ENTRIES_MAX;
 use domain::time::Timestamp;
-use lambda::batch::{Answer, Batch};
 use lambda::queue::SqsQueue;
 use lambda::{connect, function, settings};
-
 use queue::{EntryFailure, Outgoing, Queue, QueueError};
 use std::sync::Arc;
 
@@ -32,10 +31,7 @@ pub async fn run() -> Result<(), function::Error> {
     let consumer = Consumer::new(config, queue, Arc::new(service));
     function::answer(|batch: Batch, _| {
         let consumer = consumer.clone();
-        async move {
-            let failed = consumer.handle_batch(batch.received()).await?;
-            Ok(Answer::failing(failed))
-        }
+        async move { Ok(consumer.handle_event(batch).await?) }
     })
     .await
 }

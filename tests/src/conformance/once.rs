@@ -140,6 +140,7 @@ pub async fn keys_and_results_have_limits(world: World) {
         let refused = world.work(&key).await.unwrap_err();
         assert_eq!((refused.class, refused.error_type.as_str()), (Class::Permanent, "consumer::once::KeyLength"));
     }
+    assert_eq!(world.work("a\0b").await.unwrap_err().error_type, "consumer::once::KeyText");
     let key = format!("{}' \"€\n", "k".repeat(1_000));
     assert!(!world.work(&key).await.unwrap().repeated);
     assert!(world.work(&key).await.unwrap().repeated);
@@ -156,6 +157,25 @@ macro_rules! once_conformance {
             a_crash_at_work_blocks_the_key_until_the_lease_ends, a_crash_after_the_work_repeats_nothing,
             of_many_at_once_one_does_the_work, a_lease_that_was_taken_over_records_nothing, an_expired_key_is_free,
             keys_and_results_have_limits);
+    };
+    // `$fresh` returns `None` where the store is not installed.
+    ($fresh:path, or $reason:literal) => {
+        $crate::once_conformance!($fresh, or $reason:
+            later_deliveries_get_the_result, failed_work_gives_the_key_back,
+            a_crash_at_work_blocks_the_key_until_the_lease_ends, a_crash_after_the_work_repeats_nothing,
+            of_many_at_once_one_does_the_work, a_lease_that_was_taken_over_records_nothing, an_expired_key_is_free,
+            keys_and_results_have_limits);
+    };
+    ($fresh:path, or $reason:literal: $($case:ident),+) => {
+        $(
+            #[tokio::test]
+            async fn $case() {
+                match $fresh().await {
+                    Some(store) => $crate::conformance::once::$case($crate::conformance::once::World::new(store)).await,
+                    None => $crate::skipped::report(module_path!(), stringify!($case), $reason),
+                }
+            }
+        )+
     };
     ($fresh:path: $($case:ident),+) => {
         $(

@@ -5,13 +5,14 @@ use super::{Finding, Rule};
 
 const VENDOR: &str = "aws_sdk_";
 const VENDOR_FOLDER: &str = "lambda/src";
-/// The consumer crate's store of idempotency keys: its users do not have the crate `lambda`.
-const VENDOR_FILE: &str = "consumer/src/dynamodb.rs";
+/// Adapters of the published crates, whose users do not have the crate `lambda`: modules, each behind a feature.
+/// docs/decisions/0070-consumer-brings-its-adapters.md says why.
+const VENDOR_MODULES: &[&str] = &["consumer/src/dynamodb", "queue/src/sqs"];
 
 pub const RULES: &[Rule] = &[
     Rule {
         name: "vendor-types",
-        instead: "Only the adapters in lambda/src/ and consumer/src/dynamodb.rs may name the AWS SDK: go through a port.",
+        instead: "Only the adapters in lambda/src/, consumer/src/dynamodb and queue/src/sqs may name the AWS SDK: go through a port.",
         find: vendor_types,
     },
     Rule {
@@ -22,7 +23,8 @@ pub const RULES: &[Rule] = &[
 ];
 
 fn vendor_types(source: &Source) -> Vec<Finding> {
-    if source.under(VENDOR_FOLDER) || source.path == VENDOR_FILE {
+    let is_module = |module: &&str| source.under(module) || source.path.strip_suffix(".rs") == Some(*module);
+    if source.under(VENDOR_FOLDER) || VENDOR_MODULES.iter().any(is_module) {
         return Vec::new();
     }
     let named = lines(&source.code).filter(|(_, code)| code.contains(VENDOR));
@@ -88,6 +90,10 @@ mod tests {
                 ("local/src/open.rs", "fn f(c: &aws_sdk_sqs::Client) {}", &[1]),
                 ("lambda/src/queue.rs", "use aws_sdk_sqs::Client;\n", &[]),
                 ("consumer/src/dynamodb.rs", "use aws_sdk_dynamodb::Client;\n", &[]),
+                ("consumer/src/dynamodb/attempts.rs", "use aws_sdk_dynamodb::Client;\n", &[]),
+                ("queue/src/sqs.rs", "use aws_sdk_sqs::Client;\n", &[]),
+                ("queue/src/sqs/convert.rs", "use aws_sdk_sqs::types::Message;\n", &[]),
+                ("queue/src/batch.rs", "use aws_sdk_sqs::types::Message;\n", &[1]),
                 ("consumer/src/run.rs", "use aws_sdk_dynamodb::Client;\n", &[1]),
                 ("office/src/api.rs", "// not aws_sdk_sqs\n", &[]),
             ],

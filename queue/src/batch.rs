@@ -1,16 +1,24 @@
-//! An event source mapping's event, and the answer that it expects.
+//! An event source mapping's event, and the answer that it expects (feature `lambda`).
 //!
 //! With `ReportBatchItemFailures` an answer that is empty or null deletes the whole batch, and so does one without the
 //! key: the answer here always has it. An event that cannot be read is an error, and the whole batch comes again.
 
+use crate::Received;
 use domain::id::{MessageId, QueueArn};
 use domain::message::{Attribute, AttributeValue, Content, SystemAttributes};
 use domain::time::Timestamp;
-use queue::Received;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A batch of messages.
+///
+/// ```
+/// use queue::batch::Batch;
+///
+/// let event = r#"{"Records":[{"messageId":"a","body":"{}","eventSourceARN":"arn:aws:sqs:eu-west-1:1:orders"}]}"#;
+/// let batch: Batch = serde_json::from_str(event).unwrap();
+/// assert_eq!(batch.received()[0].content.body, "{}");
+/// ```
 #[derive(Debug, Deserialize)]
 pub struct Batch {
     /// The messages.
@@ -42,7 +50,15 @@ struct RecordAttribute {
     binary_value: Option<String>,
 }
 
-/// The answer to a batch.
+/// The answer to a batch. The mapping reads it only with the function response type `ReportBatchItemFailures`; without,
+/// it deletes the whole batch.
+///
+/// ```
+/// use queue::batch::Answer;
+///
+/// let answer = Answer::failing(["a".into()]);
+/// assert_eq!(serde_json::to_string(&answer).unwrap(), r#"{"batchItemFailures":[{"itemIdentifier":"a"}]}"#);
+/// ```
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// The messages that were not handled and must come again. Lambda deletes all others.

@@ -1,5 +1,6 @@
-//! Converts messages and attributes between SQS's types and the office's, without changing their content.
+//! Converts messages and attributes between SQS's types and the port's, without changing their content.
 
+use crate::{Outgoing, QueueAttributes, QueueError, Received, Redrive};
 use aws_sdk_sqs::primitives::Blob;
 use aws_sdk_sqs::types::{
     Message, MessageAttributeValue, MessageSystemAttributeName, MessageSystemAttributeNameForSends,
@@ -10,7 +11,6 @@ use base64::engine::general_purpose::STANDARD;
 use domain::id::{MessageId, QueueArn};
 use domain::message::{Attribute, AttributeValue, Content, SystemAttributes};
 use domain::time::{Span, Timestamp};
-use queue::{Outgoing, QueueAttributes, QueueError, Received, Redrive};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::str::FromStr;

@@ -1,9 +1,9 @@
 //! Interprets SQS's errors: which ones say that SQS did nothing, and which leave the outcome open.
 
+use crate::{EntryFailure, QueueError};
 use aws_sdk_sqs::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_sqs::types::BatchResultErrorEntry;
 use domain::id::QueueArn;
-use queue::{EntryFailure, QueueError};
 use std::error::Error;
 
 /// Error codes for a missing queue, in SQS's old and new protocols.
