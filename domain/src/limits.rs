@@ -104,6 +104,9 @@ pub const SWEEP_GAP_MAX: Span = Span::from_days(1);
 /// How long sweeps must run without such a gap before anything is forgotten: long enough for a person to notice a wrong
 /// clock.
 pub const CLOCK_TRIAL: Span = Span::from_days(1);
+/// How old the policy may be by which a process acts. A process reads it again after this time; approvals, resumptions
+/// and sweeps always do.
+pub const POLICY_AGE_MAX: Span = Span::from_secs(10);
 /// The longest stack trace that is stored with a variant, bytes.
 pub const STACK_BYTES_MAX: usize = 64 * 1024;
 /// The maximum size of the consumer crate's stamp, bytes: leaves room in the 1 MiB for nearly any body.

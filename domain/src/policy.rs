@@ -2,16 +2,19 @@
 
 mod alerts;
 mod bounds;
-
-pub use alerts::AlertPolicy;
-pub use bounds::PolicyError;
+mod change;
 mod rates;
 mod sign_in;
 mod strategy;
+mod version;
 
+pub use alerts::AlertPolicy;
+pub use bounds::PolicyError;
+pub use change::{PolicyChange, changes, warnings};
 pub use rates::{Rate, Rates};
 pub use sign_in::{Revoked, SignInPolicy};
 pub use strategy::{DlqKind, Jitter, StrategyRule};
+pub use version::PolicyVersion;
 
 use crate::discard::Closed;
 use crate::id::{GroupId, QueueArn};
@@ -158,6 +161,20 @@ impl QueuePolicy {
     pub fn and(mut self, main: impl IntoIterator<Item = QueueArn>, default_main: Option<QueueArn>) -> Self {
         self.main.extend(main);
         self.default_main = self.default_main.or(default_main);
+        self
+    }
+
+    /// Adds all that the deployment names.
+    #[must_use]
+    pub fn and_all(self, named: &Self) -> Self {
+        self.and(named.main.iter().cloned(), named.default_main.clone())
+    }
+
+    /// Removes what the deployment names: the reverse of [`QueuePolicy::and`].
+    #[must_use]
+    pub fn without(mut self, named: &Self) -> Self {
+        self.main.retain(|queue| !named.main.contains(queue));
+        self.default_main = self.default_main.filter(|queue| named.default_main.as_ref() != Some(queue));
         self
     }
 }

@@ -14,7 +14,7 @@ pub enum Role {
     Operator,
     /// Approves, waives and resumes; releases letters from quarantine, and discards letters.
     Approver,
-    /// Reports deployments by hand and manages everything else that people may change.
+    /// Reports deployments by hand, changes the policy, and manages everything else that people may change.
     Admin,
 }
 
@@ -56,12 +56,21 @@ pub enum Permission {
     Approve,
     /// Report a deployment.
     ReportDeployment,
+    /// Change the policy.
+    ChangePolicy,
 }
 
 impl Permission {
     /// All permissions.
-    pub const ALL: [Self; 6] =
-        [Self::View, Self::Triage, Self::Plan, Self::PauseOrAbort, Self::Approve, Self::ReportDeployment];
+    pub const ALL: [Self; 7] = [
+        Self::View,
+        Self::Triage,
+        Self::Plan,
+        Self::PauseOrAbort,
+        Self::Approve,
+        Self::ReportDeployment,
+        Self::ChangePolicy,
+    ];
 
     /// Returns the lowest role with this permission.
     pub fn least_role(self) -> Role {
@@ -69,7 +78,7 @@ impl Permission {
             Self::View => Role::Viewer,
             Self::Triage | Self::Plan | Self::PauseOrAbort => Role::Operator,
             Self::Approve => Role::Approver,
-            Self::ReportDeployment => Role::Admin,
+            Self::ReportDeployment | Self::ChangePolicy => Role::Admin,
         }
     }
 }

@@ -10,9 +10,10 @@ use super::store::{BUCKET_FROM_BYTES, DynamoStore};
 use async_trait::async_trait;
 use domain::alert::Alert;
 use domain::id::QueueArn;
-use domain::policy::{Policy, PolicyError};
+use domain::policy::{Policy, PolicyError, QueuePolicy};
 use domain::time::Timestamp;
 use office::office::Office;
+use office::policy::Policies;
 use office::port::{Alerts, SinkError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -53,7 +54,9 @@ pub async fn office() -> Result<Office, SettingsError> {
         None => Policy::default(),
     };
     let list = |name| queues(&optional(name).unwrap_or_default());
-    policy.queues = policy.queues.and(list("DLO_MAIN_QUEUES"), optional("DLO_DEFAULT_MAIN_QUEUE").map(QueueArn::new));
+    let default_main = optional("DLO_DEFAULT_MAIN_QUEUE").map(QueueArn::new);
+    let named = QueuePolicy::default().and(list("DLO_MAIN_QUEUES"), default_main);
+    policy.queues = policy.queues.and_all(&named);
     let closed = ["DLO_WATCHING", "DLO_RECEIPTS", "DLO_STEPS", "DLO_FAILED"].into_iter().flat_map(list);
     let mut alerts: Vec<Box<dyn Alerts>> = Vec::new();
     if let Some(topic) = optional("DLO_ALERTS_TOPIC") {
@@ -63,7 +66,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         alerts.push(Box::new(EventBridgeAlerts::new(&config, bus, optional("DLO_DASHBOARD"))));
     }
     let store = DynamoStore::new(&config, required("DLO_TABLE")?);
-    let mut store = store.keeping_delivered(policy.delivered_kept()).keeping_discarded(policy.discarded_kept());
+    let mut store = store.keeping_closed(&policy);
     if let Some(bucket) = optional("DLO_BUCKET") {
         store = store.with_bucket(&config, bucket, BUCKET_FROM_BYTES);
     }
@@ -75,6 +78,8 @@ pub async fn office() -> Result<Office, SettingsError> {
         alerts: Arc::new(AlertFanout(alerts)),
         payloads: Arc::new(S3Payloads::new(&config)),
         policy: Arc::new(policy),
+        policy_version: 0,
+        policies: Arc::new(Policies::new(named)),
         steps,
         closed_queues: Arc::new(closed.collect()),
         clock: Arc::new(now),

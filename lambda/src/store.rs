@@ -46,13 +46,14 @@ use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
+use domain::policy::{Policy, PolicyVersion};
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
-use domain::time::{Span, Timestamp};
+use domain::time::Timestamp;
 use fault::Fault;
 use office::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
 use std::collections::BTreeMap;
-use table::Table;
+use table::{Kept, Table};
 
 /// Deaths that [`Store::deaths`] returns at most.
 const DEATHS_MAX: usize = 100;
@@ -82,19 +83,13 @@ impl DynamoStore {
         self
     }
 
-    /// Deletes letters when their delivery is this long ago. `None` keeps them forever. See
-    /// [`DynamoStore::keeping_discarded`].
+    /// Deletes letters when they were closed as long ago as the policy says. See [`Store::keep_closed`].
     ///
     /// DynamoDB deletes letters without blobs if the table has a TTL setting, as in `infra/template.yaml`.
     /// [`Store::forget`] deletes letters with blobs.
-    pub fn keeping_delivered(mut self, kept: Option<Span>) -> Self {
-        self.table.kept.delivered = kept;
-        self
-    }
-
-    /// Deletes letters when their discard is this long ago. `None` keeps them forever.
-    pub fn keeping_discarded(mut self, kept: Option<Span>) -> Self {
-        self.table.kept.discarded = kept;
+    #[must_use]
+    pub fn keeping_closed(self, policy: &Policy) -> Self {
+        self.keep_closed(policy);
         self
     }
 
@@ -271,6 +266,20 @@ impl Store for DynamoStore {
     async fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {
         let found = read::one(&self.table, "clock", key::clock()).await;
         found.map_err(|fault| fault.during("read the clock's record"))
+    }
+
+    async fn policy(&self) -> Result<Option<PolicyVersion>, StoreError> {
+        let found = read::one(&self.table, "policy", key::newest_policy()).await;
+        found.map_err(|fault| fault.during("read the policy"))
+    }
+
+    async fn policies(&self, before: Option<u64>, limit: usize) -> Result<Vec<PolicyVersion>, StoreError> {
+        let found = read::policies(&self.table, before, limit.min(PAGE_MAX)).await;
+        found.map_err(|fault| fault.during("list the versions of the policy"))
+    }
+
+    fn keep_closed(&self, policy: &Policy) {
+        self.table.keep(Kept { delivered: policy.delivered_kept(), discarded: policy.discarded_kept() });
     }
 
     async fn audit(

@@ -19,6 +19,7 @@ use domain::time::Span;
 use office::api::Api;
 use office::assets::Files;
 use office::office::Office;
+use office::policy::Policies;
 use office::port::NoPayloads;
 use queue::QueueError;
 use std::collections::HashMap;
@@ -196,7 +197,9 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(NoPayloads),
+        policies: Arc::new(Policies::new(policy(queues).queues)),
         policy: Arc::new(policy(queues)),
+        policy_version: 0,
         steps: queues.steps.clone(),
         closed_queues: Arc::new(queues.closed().into()),
         clock,

@@ -38,7 +38,8 @@ pub async fn run(aws: &SdkConfig, url: &str) -> Result<Vec<Checkup>, QueueError>
     Ok(checkups)
 }
 
-async fn consumers(aws: &SdkConfig, main: &QueueArn) -> Fact<Vec<AttachedConsumer>> {
+/// Reads which functions consume a queue.
+pub(crate) async fn consumers(aws: &SdkConfig, main: &QueueArn) -> Fact<Vec<AttachedConsumer>> {
     let found = match Lambda::new(aws, Vec::new(), true) {
         Ok(lambda) => lambda.consumers(main).await.map_err(|error| chain(&error)),
         Err(error) => Err(chain(&error)),
@@ -49,6 +50,15 @@ async fn consumers(aws: &SdkConfig, main: &QueueArn) -> Fact<Vec<AttachedConsume
     )
 }
 
+/// Returns the word for a level.
+pub(crate) fn level(level: Severity) -> &'static str {
+    match level {
+        Severity::Critical => "CRITICAL",
+        Severity::Warning => "WARNING",
+        Severity::Info => "INFO",
+    }
+}
+
 /// Returns the report as text, most severe findings first.
 pub fn report(checkups: &[Checkup]) -> String {
     let mut text = String::new();
@@ -57,12 +67,7 @@ pub fn report(checkups: &[Checkup]) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{} -> {dlq}", queue.name());
         for finding in findings {
-            let level = match finding.level {
-                Severity::Critical => "CRITICAL",
-                Severity::Warning => "WARNING",
-                Severity::Info => "INFO",
-            };
-            let _ = writeln!(text, "  {level}: {}\n    {}", finding.problem, finding.remedy);
+            let _ = writeln!(text, "  {}: {}\n    {}", level(finding.level), finding.problem, finding.remedy);
         }
         if findings.is_empty() {
             let _ = writeln!(text, "  Nothing is wrong.");

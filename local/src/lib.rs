@@ -5,6 +5,8 @@
 // They panic if they cannot write: see `office::log`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(feature = "aws")]
+pub mod attach;
 pub mod backup;
 pub mod classify;
 pub mod clock;

@@ -17,7 +17,7 @@ use crate::sqlite::Opening;
 use crate::store::SqliteStore;
 use crate::{clock, feed, screen};
 use domain::id::{Actor, QueueArn};
-use domain::policy::Policy;
+use domain::policy::{Policy, QueuePolicy};
 use domain::role::Role;
 use domain::time::Span;
 use lambda::connect::SdkConfig;
@@ -27,6 +27,7 @@ use office::api::Api;
 use office::assets::Files;
 use office::error::chain;
 use office::office::Office;
+use office::policy::Policies;
 use queue::{Queue, QueueError};
 use queues::Queues;
 use std::collections::HashMap;
@@ -253,8 +254,9 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
     // With several source queues, letters that do not name theirs can be seen but not replayed.
     let only_source = if let [only] = sources.as_slice() { Some(only.clone()) } else { None };
     let default_main = config.main.clone().or(only_source);
+    let named = QueuePolicy::default().and(sources, default_main);
     let mut policy = config.policy.clone();
-    policy.queues = policy.queues.and(sources, default_main);
+    policy.queues = policy.queues.and_all(&named);
     let opening = Opening { accept_damage: config.accept_damage, ..Opening::default() };
     let store = SqliteStore::open_as(&config.folder.join("office.db"), &opening).map_err(OpenError::Store)?;
     let embedded = EmbeddedQueue::open_as(&config.folder.join("queues.db"), clock.clone(), &opening);
@@ -272,6 +274,8 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(S3Payloads::new(&config.aws)),
         policy: Arc::new(policy),
+        policy_version: 0,
+        policies: Arc::new(Policies::new(named)),
         steps,
         closed_queues: Arc::new(closed),
         clock,

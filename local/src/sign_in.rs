@@ -195,7 +195,13 @@ async fn sign_in(
             return Err(error);
         }
     };
-    Ok(Json(Session { token, expires_at: grant.until, lasts_ms: SESSION_LASTS, me: api.me(&caller), refresh: None }))
+    Ok(Json(Session {
+        token,
+        expires_at: grant.until,
+        lasts_ms: SESSION_LASTS,
+        me: api.current().await?.me(&caller),
+        refresh: None,
+    }))
 }
 
 async fn sign_out(Extension(sessions): Extension<Arc<Sessions>>, headers: HeaderMap) -> Json<Ended> {

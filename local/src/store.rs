@@ -30,6 +30,7 @@ use domain::group::Variant;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
+use domain::policy::PolicyVersion;
 use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
@@ -278,6 +279,17 @@ impl Store for SqliteStore {
     async fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {
         let work = |db: &rusqlite::Transaction<'_>| read::one(db, "clock", sql::CLOCK, []);
         self.readers.read(|| "read the clock's record".to_string(), work).await
+    }
+
+    async fn policy(&self) -> Result<Option<PolicyVersion>, StoreError> {
+        Ok(self.policies(None, 1).await?.pop())
+    }
+
+    async fn policies(&self, before: Option<u64>, limit: usize) -> Result<Vec<PolicyVersion>, StoreError> {
+        let before = before.and_then(|version| i64::try_from(version).ok()).unwrap_or(i64::MAX);
+        let limit = limit.min(PAGE_MAX) as i64;
+        let work = move |db: &rusqlite::Transaction<'_>| read::many(db, "policy", sql::POLICIES, [before, limit]);
+        self.readers.read(|| "read the policy".to_string(), work).await
     }
 
     async fn forget(&self, closed: Closed, before: Timestamp, limit: usize) -> Result<usize, StoreError> {

@@ -15,6 +15,7 @@ mod letters;
 mod openapi;
 mod pages;
 mod params;
+mod policy;
 mod replays;
 mod rows;
 mod table;
@@ -31,6 +32,8 @@ pub use table::endpoints;
 
 use crate::office::Office;
 use async_trait::async_trait;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use axum::middleware;
 use axum::{Extension, Router};
 use domain::id::{Actor, QueueArn};
@@ -92,7 +95,23 @@ pub struct Api {
     pub watching: Arc<[QueueArn]>,
 }
 
+/// The API as a handler uses it: with the policy that was valid when the request was authorised, for all of the request.
+pub(crate) struct Current(pub(crate) Api);
+
+impl FromRequestParts<Api> for Current {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Self::Rejection> {
+        Ok(Self(parts.extensions.get::<Api>().unwrap_or(api).clone()))
+    }
+}
+
 impl Api {
+    /// Returns the API with the current policy.
+    pub async fn current(&self) -> Result<Self, ApiError> {
+        Ok(Self { office: self.office.current().await?, ..self.clone() })
+    }
+
     /// Describes a caller, for their page.
     pub fn me(&self, caller: &Caller) -> Me {
         let permissions = Permission::ALL.into_iter().filter(|permission| caller.role.may(*permission));

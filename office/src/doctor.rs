@@ -14,16 +14,25 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most main queues of one examination. Each takes about eight calls, so that these take seconds.
 pub const QUEUES_MAX: usize = 50;
 
-/// Examines every main queue that the deployment names, up to [`QUEUES_MAX`]. `watching` are the dead-letter queues whose
+/// Examines every main queue that the policy or the deployment names, and those of open letters, up to [`QUEUES_MAX`]. `watching` are the dead-letter queues whose
 /// letters the office takes. A queue that does not answer is reported as unchecked.
 pub async fn run(office: &Office, watching: &[QueueArn]) -> Result<Vec<Checkup>, OfficeError> {
     let named = office.policy.queues.main.iter().chain(&office.policy.queues.default_main);
-    let named: BTreeSet<&QueueArn> = named.collect();
-    let letters = letters(office).await?;
-    let mut checkups = Vec::with_capacity(named.len());
-    for queue in named.into_iter().take(QUEUES_MAX) {
+    let Seen { letters, dlqs } = seen(office).await?;
+    // Named ones first. Further ones with open letters belong to attached queues.
+    let mut mains: Vec<&QueueArn> = named.collect::<BTreeSet<_>>().into_iter().collect();
+    let attached: Vec<_> = letters
+        .iter()
+        .filter(|(queue, seen)| seen.open > 0 && !mains.contains(queue))
+        .map(|(queue, _)| queue)
+        .collect();
+    mains.extend(attached);
+    let mut checkups = Vec::with_capacity(mains.len());
+    for queue in mains.into_iter().take(QUEUES_MAX) {
         let (settings, dlq) = look(&*office.queue, queue).await;
-        let watches = |dlq: DlqFacts| DlqFacts { watched: Some(watching.contains(&dlq.queue)), ..dlq };
+        // A queue that is attached by a stack of its own is known by its letters.
+        let is_watched = |dlq: &QueueArn| watching.contains(dlq) || dlqs.contains(dlq);
+        let watches = |dlq: DlqFacts| DlqFacts { watched: Some(is_watched(&dlq.queue)), ..dlq };
         let newest = office.store.reports(&[ReportKey { queue: queue.clone(), message: None }]).await?;
         checkups.push(examine(&QueueFacts {
             queue: queue.clone(),
@@ -55,7 +64,8 @@ pub async fn look(queues: &dyn Queue, main: &QueueArn) -> (Fact<QueueSettings>, 
     (settings, Some(DlqFacts { queue: dlq, settings: of_dlq, alarms, watched: None }))
 }
 
-async fn settings(queues: &dyn Queue, queue: &QueueArn) -> Fact<QueueSettings> {
+/// Reads the settings of a queue.
+pub async fn settings(queues: &dyn Queue, queue: &QueueArn) -> Fact<QueueSettings> {
     match queues.attributes(queue).await {
         Ok(attributes) => Fact::Known(QueueSettings {
             visibility_timeout: attributes.visibility_timeout,
@@ -84,13 +94,23 @@ fn consumers(attached: Option<Attached>) -> Fact<Vec<AttachedConsumer>> {
     }
 }
 
+/// What the office's letters say about queues.
+#[derive(Default)]
+struct Seen {
+    /// The open letters of each main queue.
+    letters: BTreeMap<QueueArn, LettersSeen>,
+    /// The dead-letter queues that letters came from.
+    dlqs: BTreeSet<QueueArn>,
+}
+
 /// Counts the open letters of each main queue, and those that say nothing about why they failed.
-async fn letters(office: &Office) -> Result<BTreeMap<QueueArn, LettersSeen>, OfficeError> {
-    let mut letters: BTreeMap<QueueArn, LettersSeen> = BTreeMap::new();
+async fn seen(office: &Office) -> Result<Seen, OfficeError> {
+    let Seen { mut letters, mut dlqs } = Seen::default();
     let mut cursor = None;
     loop {
         let page = office.store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX).await?;
         for facts in page.items {
+            dlqs.insert(facts.group.dlq);
             let Some(queue) = facts.group.main_queue else { continue };
             let open = facts.counts.open().letters;
             let seen = letters.entry(queue).or_default();
@@ -101,7 +121,7 @@ async fn letters(office: &Office) -> Result<BTreeMap<QueueArn, LettersSeen>, Off
         }
         match page.next {
             Some(next) => cursor = Some(next),
-            None => return Ok(letters),
+            None => return Ok(Seen { letters, dlqs }),
         }
     }
 }

@@ -35,6 +35,9 @@ pub async fn letters_until(
     });
     let messages: Vec<_> = dead.collect();
     let count = messages.len();
+    let Some(office) = &with_policy(office).await else {
+        return messages.into_iter().map(|message| message.message_id).collect();
+    };
     let report = intake::keep_until(office, messages, deadline).await;
     tracing::info!(
         messages = count,
@@ -57,6 +60,9 @@ pub async fn letters_until(
 pub async fn receipts(office: &Office, messages: Vec<Received>) -> Vec<MessageId> {
     let mut receipts = Vec::with_capacity(messages.len());
     let mut failed = Vec::new();
+    let Some(office) = &with_policy(office).await else {
+        return messages.into_iter().map(|message| message.message_id).collect();
+    };
     for Received { message_id, content, system, .. } in messages {
         let Some(report) = Report::parse(&content.body) else {
             receipts.push((message_id, content.body));
@@ -82,6 +88,9 @@ pub async fn receipts(office: &Office, messages: Vec<Received>) -> Vec<MessageId
 /// Does steps of replays. A message that is not a step fails, as does a step that cannot be done now.
 pub async fn steps(office: &Office, messages: Vec<Received>, executor: &str) -> Vec<MessageId> {
     let mut failed = Vec::new();
+    let Some(office) = &with_policy(office).await else {
+        return messages.into_iter().map(|message| message.message_id).collect();
+    };
     for Received { message_id, content, .. } in messages {
         let done = match serde_json::from_str::<StepMessage>(&content.body) {
             Ok(step) => replay::handle(office, &step, executor).await.map_err(|error| chain(&error)),
@@ -94,4 +103,10 @@ pub async fn steps(office: &Office, messages: Vec<Received>, executor: &str) -> 
         }
     }
     failed
+}
+
+/// Returns the office with the current policy, by which all messages of one call are handled; `None` if it cannot be read.
+async fn with_policy(office: &Office) -> Option<Office> {
+    let current = office.current().await;
+    current.inspect_err(|error| tracing::error!(error = chain(error), "the policy cannot be read; all come again")).ok()
 }

@@ -37,6 +37,7 @@ mod merged;
 pub mod office;
 mod payloads;
 pub mod person;
+pub mod policy;
 pub mod port;
 pub mod replay;
 mod reports;

@@ -1,6 +1,7 @@
 //! The office: its ports, its policy, its clock. Built once per process and shared by all handlers.
 
 use crate::error::OfficeError;
+use crate::policy::{Policies, Seen};
 use crate::port::{Alerts, Metrics, Outgoing, Payloads, Queue, Store};
 use domain::alert::Alert;
 use domain::id::{QueueArn, ReplayId};
@@ -28,8 +29,12 @@ pub struct Office {
     pub alerts: Arc<dyn Alerts>,
     /// The payloads in S3 that letters point to.
     pub payloads: Arc<dyn Payloads>,
-    /// The team's policy.
+    /// The team's policy: the deployment's, or the store's newest version in what [`Office::current`] returns.
     pub policy: Arc<Policy>,
+    /// The version of that policy; 0 for the deployment's.
+    pub policy_version: u64,
+    /// What this process has read of the policy in the store.
+    pub policies: Arc<Policies>,
     /// The queue of the office's own step messages.
     pub steps: QueueArn,
     /// The queues that no letter may be sent to: the office's own (steps, receipts, and their dead-letter queues) and
@@ -63,6 +68,31 @@ pub struct StepMessage {
 }
 
 impl Office {
+    /// Returns the office with the current policy, at most [`POLICY_AGE_MAX`](domain::limits::POLICY_AGE_MAX)
+    /// old. Call it once for each event or request.
+    pub async fn current(&self) -> Result<Self, OfficeError> {
+        match self.policies.recent(self.now()) {
+            Some(seen) => Ok(self.following(seen)),
+            None => self.latest().await,
+        }
+    }
+
+    /// Returns the office with the newest version of the policy.
+    pub async fn latest(&self) -> Result<Self, OfficeError> {
+        // The time before the read: what is written during it may be missed.
+        let at = self.now();
+        Ok(self.following(self.policies.remember(self.store.policy().await?, at)))
+    }
+
+    fn following(&self, seen: Seen) -> Self {
+        let office = match seen.newest {
+            Some((policy_version, policy)) => Self { policy, policy_version, ..self.clone() },
+            None => self.clone(),
+        };
+        office.store.keep_closed(&office.policy);
+        office
+    }
+
     /// Returns why no letter may be sent to a queue, as a sentence; `None` if letters may be sent there.
     pub fn refuses(&self, queue: &QueueArn) -> Option<String> {
         let is_closed = *queue == self.steps || self.closed_queues.contains(queue);

@@ -43,6 +43,7 @@ struct Gauges {
 /// # }
 /// ```
 pub async fn run(office: &Office) -> Result<(), OfficeError> {
+    let office = &office.latest().await?;
     for replay in office.store.unfinished_replays().await? {
         // Each step schedules the next one. This restarts a replay whose chain of steps was cut.
         office.nudge(&replay).await;

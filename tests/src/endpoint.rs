@@ -110,9 +110,7 @@ impl Endpoint {
     /// Returns a store on a new table.
     pub async fn store(&self) -> DynamoStore {
         let store = DynamoStore::new(&connect::to_endpoint(&self.url).await, new_name("office"));
-        let store = store
-            .keeping_delivered(Policy::default().delivered_kept())
-            .keeping_discarded(Policy::default().discarded_kept());
+        let store = store.keeping_closed(&Policy::default());
         store.create_table().await.expect("a new table");
         store
     }
@@ -121,9 +119,7 @@ impl Endpoint {
     pub async fn store_with_bucket(&self) -> DynamoStore {
         let config = connect::to_endpoint(&self.url).await;
         let store = DynamoStore::new(&config, new_name("office")).with_bucket(&config, new_name("contents"), 1);
-        let store = store
-            .keeping_delivered(Policy::default().delivered_kept())
-            .keeping_discarded(Policy::default().discarded_kept());
+        let store = store.keeping_closed(&Policy::default());
         store.create_table().await.expect("a new table");
         store.create_bucket().await.expect("a new bucket");
         store

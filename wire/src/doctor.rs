@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct DoctorAnswer {
     /// When the queues were examined.
     pub at: Timestamp,
-    /// One entry per main queue of the deployment, in the order of their ARNs; at most 50.
+    /// One entry per main queue that the policy or the deployment names, then per further one with open letters, both in
+    /// the order of their ARNs; at most 50.
     pub queues: Vec<Checkup>,
 }

@@ -15,6 +15,7 @@ mod letter;
 pub mod list;
 mod merge;
 mod next;
+mod policy;
 mod replay;
 mod request;
 mod session;
@@ -30,6 +31,7 @@ pub use group::{DeathsChart, GateFact, GroupDetail, GroupRow, GroupsAnswer, RowF
 pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use merge::{MergedVariant, PreviewRulesRequest, UnmergeRequest};
 pub use next::NextStep;
+pub use policy::{CheckPolicyRequest, PolicyAnswer, PolicyCheck, PolicyHistory, PolicyRequest, PolicyRow};
 pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayInfo, ReplayView, ReplaysAnswer};
 pub use request::{
     ApproveRequest, DeclareFixRequest, DeploymentRequest, NoteRequest, OwnerRequest, PlanRequest, ReasonRequest,

@@ -54,6 +54,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         reason: "fixed".into(),
         plan_hash: PlanHash(String::new()),
         waivers: Vec::new(),
+        policy_version: 0,
     };
     let replay = wire::ReplayInfo {
         version: 1,

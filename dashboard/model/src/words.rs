@@ -209,6 +209,7 @@ pub fn permission(permission: Permission) -> &'static str {
         Permission::PauseOrAbort => "pause or abort replays",
         Permission::Approve => "approve or resume replays, or discard letters",
         Permission::ReportDeployment => "report deployments",
+        Permission::ChangePolicy => "change the policy",
     }
 }
 

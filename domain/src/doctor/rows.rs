@@ -131,7 +131,7 @@ fn watched(dlq: &DlqFacts) -> Judged {
     Wrong(
         Severity::Info,
         format!("No office watches {name}: its letters are lost when its retention ends, unless somebody looks."),
-        "Add the queue to the stack (SecondDeadLetterQueueArn, ThirdDeadLetterQueueArn).".into(),
+        "Add the queue to the stack (SecondDeadLetterQueueArn, ThirdDeadLetterQueueArn), or attach it with `dlo attach`.".into(),
     )
 }
 

@@ -9,6 +9,7 @@ use crate::limits::{
 use crate::time::Span;
 use alloc::format;
 use alloc::string::{String, ToString};
+use serde_json::{Map, Value};
 
 /// Why a policy cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +17,15 @@ pub enum PolicyError {
     /// It is not JSON, or a key or a value is unknown.
     #[error("the policy cannot be read")]
     Unreadable(#[source] serde_json::Error),
+    /// A setting is unknown, or its value has another type.
+    #[error("{setting} cannot be read")]
+    Setting {
+        /// The setting's path, as far as it is known.
+        setting: String,
+        /// What was expected.
+        #[source]
+        source: serde_json::Error,
+    },
     /// A number is out of range.
     #[error("{setting} is {value}; it must be between {min} and {max}")]
     OutOfRange {
@@ -34,6 +44,27 @@ impl Policy {
     /// Parses a policy file (JSON) and checks the range of every number. Use it for every policy from outside.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
         let policy: Self = serde_json::from_str(text).map_err(PolicyError::Unreadable)?;
+        policy.check()?;
+        Ok(policy)
+    }
+
+    /// Reads a policy from JSON that is parsed already, and checks the range of every number. Unlike [`Policy::parse`], an
+    /// error names a setting, because there are no lines to count.
+    ///
+    /// ```
+    /// use domain::policy::Policy;
+    ///
+    /// let wrong = serde_json::json!({ "class_rules": [{ "name": "a", "class": "bug" }] });
+    /// let error = Policy::from_value(&wrong).unwrap_err();
+    /// assert_eq!(error.to_string(), "class_rules[0] cannot be read");
+    /// ```
+    pub fn from_value(value: &Value) -> Result<Self, PolicyError> {
+        // A list of values would be read, too: by the order of the settings.
+        let members: Map<String, Value> = serde_json::from_value(value.clone()).map_err(PolicyError::Unreadable)?;
+        let policy: Self = serde_json::from_value(Value::Object(members)).map_err(|source| match place(value) {
+            Some(setting) => PolicyError::Setting { setting, source },
+            None => PolicyError::Unreadable(source),
+        })?;
         policy.check()?;
         Ok(policy)
     }
@@ -106,6 +137,26 @@ impl StrategyRule {
     }
 }
 
+/// Returns the path of the first setting that cannot be read by itself, down to the second level.
+fn place(value: &Value) -> Option<String> {
+    let alone = |key: &str, member: Value| Value::Object([(key.to_string(), member)].into_iter().collect());
+    let is_read = |key: &str, member: Value| serde_json::from_value::<Policy>(alone(key, member)).is_ok();
+    let (key, member) = value.as_object()?.iter().find(|(key, member)| !is_read(key, (*member).clone()))?;
+    let deeper = match member {
+        Value::Array(items) => {
+            let at = items.iter().position(|item| !is_read(key, Value::Array([item.clone()].into())));
+            at.map(|at| format!("{key}[{at}]"))
+        }
+        // Only where the members may be absent: otherwise each of them fails by itself.
+        Value::Object(members) if is_read(key, Value::Object(Map::new())) => {
+            let found = members.iter().find(|(name, member)| !is_read(key, alone(name, (*member).clone())));
+            found.map(|(name, _)| format!("{key}.{name}"))
+        }
+        _ => None,
+    };
+    Some(deeper.unwrap_or_else(|| key.clone()))
+}
+
 fn within<T: Into<i128> + Copy>(setting: &str, value: T, min: T, max: T) -> Result<(), PolicyError> {
     let (value, min, max) = (value.into(), min.into(), max.into());
     if (min..=max).contains(&value) {
@@ -175,6 +226,17 @@ mod tests {
         }
         assert_eq!(Policy::parse("{}").ok(), Some(Policy::default()));
         assert!(Policy::parse(r#"{"delivered_kept_ms":null,"replay":{"stop_share_pct":0}}"#).is_ok());
+        for (text, expected) in [
+            (r#"{"gate":{"quiet_ms":1,"four_eyes":"no"}}"#, "gate.four_eyes cannot be read"),
+            (r#"{"misspelt":1}"#, "misspelt cannot be read"),
+            (r#"{"rates":{"base":"EUR"}}"#, "rates cannot be read"),
+            (r#"{"strategies":[{},{"jitter":"loud"}]}"#, "strategies[1] cannot be read"),
+            (r#"{"replay":{"pace_per_s":0}}"#, "replay.pace_per_s is 0; it must be between 1 and 10000"),
+            ("[]", "the policy cannot be read"),
+        ] {
+            let value = serde_json::from_str(text).expect(text);
+            assert_eq!(Policy::from_value(&value).expect_err(text).to_string(), expected);
+        }
         assert!(matches!(Policy::parse(r#"{"replay":{"pace_per_s":1e9}}"#), Err(PolicyError::Unreadable(_))));
     }
 }

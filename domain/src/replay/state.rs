@@ -27,6 +27,9 @@ pub struct Approval {
     pub plan_hash: PlanHash,
     /// The conditions that were waived with it.
     pub waivers: Vec<Waiver>,
+    /// The version of the policy that judged the gate; 0 for the deployment's policy, and in records of older versions.
+    #[serde(default)]
+    pub policy_version: u64,
 }
 
 /// The phase of a running replay's wave.

@@ -103,6 +103,7 @@ impl Settling {
 /// #     let gate = evaluate(&facts, &policy, now).open().unwrap();
 /// #     let approval = Approval {
 /// #         by: "anna".into(), by_id: None, at: now, reason: "tested".into(), plan_hash: plan.hash(), waivers: Vec::new(),
+/// #         policy_version: 0,
 /// #     };
 /// #     plan.approve(gate, approval).unwrap()
 /// # }

@@ -96,6 +96,7 @@ pub fn replay(state: ReplayState) -> Replay {
         reason: "tested".into(),
         plan_hash: plan.hash(),
         waivers: Vec::new(),
+        policy_version: 0,
     };
     let replay = plan.approve(open_gate(), approval).unwrap();
     stored(&replay, |record| {

@@ -290,6 +290,7 @@ fn an_approval_of_another_plan_is_rejected() {
         reason: "tested".into(),
         plan_hash: approved.hash(),
         waivers: Vec::new(),
+        policy_version: 0,
     };
     assert_eq!(changed.clone().approve(open_gate(), approval).unwrap_err(), changed.hash());
 }

@@ -138,7 +138,7 @@ impl Visit<'_> {
         };
         let expires_at = Timestamp::from_ms(expires_s.saturating_mul(1000));
         let lasts_ms = expires_at.since(self.api.office.now());
-        Ok(Json(Session { token, expires_at, lasts_ms, me: self.api.me(&caller), refresh }))
+        Ok(Json(Session { token, expires_at, lasts_ms, me: self.api.current().await?.me(&caller), refresh }))
     }
 
     /// Refuses a token that belongs to another sign-in, or to none.

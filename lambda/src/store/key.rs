@@ -20,6 +20,7 @@
 //! | deployment | `V#service` | `V` | | |
 //! | version of a transform, and its dry run | `T#group` | `version`, `version#Y` | | |
 //! | consumers of a queue | `Q#queue` | `Q` | | |
+//! | newest version of the policy, and all versions | `POLICY` | `NEWEST`, number | | |
 //! | audit record | `A#group` | time, stamp | | |
 
 use domain::discard::Closed;
@@ -230,6 +231,17 @@ pub(super) fn reports(of: &ReportKey) -> Key {
 
 pub(super) fn clock() -> Key {
     key("CLOCK".into(), "CLOCK")
+}
+
+pub(super) const POLICY: &str = "POLICY";
+
+/// The newest version once more, so that one read of one record finds it. It sorts after all numbers.
+pub(super) fn newest_policy() -> Key {
+    key(POLICY.into(), "NEWEST")
+}
+
+pub(super) fn policy_version(version: u64) -> Key {
+    key(POLICY.into(), format!("{version:016x}"))
 }
 
 pub(super) fn audit_pk(group: &GroupId) -> String {

@@ -11,6 +11,7 @@ use domain::group::{GroupCounts, Variant};
 use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::impact::NEVER;
 use domain::letter::{Letter, LetterStateKind};
+use domain::policy::PolicyVersion;
 use domain::replay::{Ledger, LedgerMove, OutcomeKind};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::{Span, Timestamp};
@@ -198,6 +199,14 @@ pub(super) async fn transforms(table: &Table, group: &GroupId) -> Result<Vec<Tra
     }
     found.reverse();
     Ok(found)
+}
+
+/// Reads versions of the policy below `before`, newest first.
+pub(super) async fn policies(table: &Table, before: Option<u64>, limit: usize) -> Result<Vec<PolicyVersion>, Fault> {
+    let after = before.map_or_else(key::newest_policy, key::policy_version).sk;
+    let range = Range { after: Some(after), descending: true, ..Range::default() };
+    let found = table.list(key::POLICY, &range, Some(limit)).await?;
+    found.iter().map(|item| record("policy", item)).collect()
 }
 
 /// Reads the ledger of a plan or replay.

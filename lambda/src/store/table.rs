@@ -18,6 +18,7 @@ use domain::discard::Closed;
 use domain::time::Span;
 use futures_util::future::try_join_all;
 use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
 
 /// Keys per `BatchGetItem` call (limit in botocore's service model).
 const BATCH_KEYS_MAX: usize = 100;
@@ -33,7 +34,7 @@ pub(super) struct Table {
     pub(super) meter: Meter,
     /// The bucket for large blobs, if one is configured.
     pub(super) bucket: Option<Bucket>,
-    pub(super) kept: Kept,
+    kept: RwLock<Kept>,
 }
 
 /// How long closed letters are kept. `None` keeps them forever.
@@ -78,7 +79,17 @@ pub(super) enum TransactionError {
 
 impl Table {
     pub(super) fn new(client: Client, name: String) -> Self {
-        Self { client, name, meter: Meter::default(), bucket: None, kept: Kept::default() }
+        Self { client, name, meter: Meter::default(), bucket: None, kept: RwLock::default() }
+    }
+
+    /// Returns how long closed letters are kept.
+    pub(super) fn kept(&self) -> Kept {
+        *self.kept.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets how long letters are kept that are closed from now on.
+    pub(super) fn keep(&self, kept: Kept) {
+        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = kept;
     }
 
     pub(super) async fn get(&self, key: &Key) -> Result<Option<Item>, Fault> {

@@ -16,8 +16,10 @@ use domain::id::{GroupId, LetterId, ReplayId};
 use domain::impact::NEVER;
 use domain::letter::{Death, Letter};
 use domain::message::Content;
+use domain::policy::PolicyVersion;
 use domain::replay::{Entry, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::time::Timestamp;
+use domain::transform::DryRun;
 use office::port::{BUCKETS_TOGETHER, Expect, WAVES_TOGETHER, Write};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -59,7 +61,7 @@ pub(super) struct TransactionBuilder<'a> {
 
 impl<'a> TransactionBuilder<'a> {
     pub(super) fn new(table: &'a Table, learned: &'a Learned, stamp: u64) -> Self {
-        let (bucket, kept) = (table.bucket.as_ref(), table.kept);
+        let (bucket, kept) = (table.bucket.as_ref(), table.kept());
         let (actions, blobs, reminders) = (Vec::new(), Vec::new(), Vec::new());
         Self { learned, bucket, stamp, actions, blobs, reminders, kept }
     }
@@ -113,12 +115,7 @@ impl<'a> TransactionBuilder<'a> {
                 self.push(index, Action::put(item, Some((ABSENT, Vec::new()))));
                 Ok(())
             }
-            Write::DryRun { run, expect } => {
-                let mut item = self.record(key::dry_run(&run.group, run.transform.version), "dry run", run)?;
-                item.insert("v".into(), number(run.revision));
-                self.push(index, Action::put(item, Some(expected(*expect))));
-                Ok(())
-            }
+            Write::DryRun { run, expect } => self.dry_run(index, run, *expect),
             Write::Attached(attached) => self.put(index, key::attached(&attached.queue), "list of consumers", attached),
             Write::Reports { kept, expect } => {
                 let mut item = self.record(key::reports(&kept.key), "reports", kept)?;
@@ -128,11 +125,31 @@ impl<'a> TransactionBuilder<'a> {
                 Ok(())
             }
             Write::Clock(record) => self.put(index, key::clock(), "clock", record),
+            Write::Policy(version) => self.policy(index, version),
             Write::Audit(record) => {
                 let position = key::audit_position(record.at.as_ms(), self.stamp, index);
                 self.put(index, Key { pk: key::audit_pk(&record.group), sk: position }, "audit record", record)
             }
         }
+    }
+
+    fn dry_run(&mut self, index: usize, run: &DryRun, expect: Expect) -> Result<(), Fault> {
+        let mut item = self.record(key::dry_run(&run.group, run.transform.version), "dry run", run)?;
+        item.insert("v".into(), number(run.revision));
+        self.push(index, Action::put(item, Some(expected(expect))));
+        Ok(())
+    }
+
+    /// Adds a version of the policy, and the newest version once more, over the version before.
+    fn policy(&mut self, index: usize, version: &PolicyVersion) -> Result<(), Fault> {
+        let follows = match version.version.saturating_sub(1) {
+            0 => Expect::Absent,
+            before => Expect::Version(before),
+        };
+        let mut newest = self.record(key::newest_policy(), "policy", version)?;
+        newest.insert("v".into(), number(version.version));
+        self.push(index, Action::put(newest, Some(expected(follows))));
+        self.put(index, key::policy_version(version.version), "policy", version)
     }
 
     /// Adds a record that replaces whatever is stored under its key.

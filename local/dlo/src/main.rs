@@ -95,6 +95,20 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Check a dead-letter queue, and print a script that attaches it to an office on AWS
+    ///
+    /// Read the script, then run it: `dlo attach <URL> | sh`. It sets the tags from which the office gets its rights, and
+    /// deploys infra/attach.yaml as a stack of its own. Nothing is printed for a queue that would lose letters; what is
+    /// wrong is said on stderr, and the exit status is then 1. Needs the permissions of `dlo doctor`.
+    #[cfg(feature = "aws")]
+    Attach {
+        /// URL of the dead-letter queue, as AWS prints it
+        #[arg(value_name = "URL")]
+        queue: String,
+        /// Stack that infra/template.yaml was deployed as, in the queue's account and region
+        #[arg(long, value_name = "STACK", default_value = "dead-letter-office")]
+        office: String,
+    },
     /// Back up the office's folder, also while the office runs
     ///
     /// The backup is a folder that `--data` opens. Its files are from one moment, and verified.
@@ -199,6 +213,8 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             let is_well = checkups.iter().all(|checkup| checkup.findings.is_empty());
             return Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
+        #[cfg(feature = "aws")]
+        Command::Attach { queue, office } => return attach(&queue, &office),
         Command::Backup { to, data } => {
             print(&on_runtime(async { Ok(local::backup::run(&data, &to).await?.to_string() + "\n") })?)?;
         }
@@ -221,6 +237,24 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says on stderr what is wrong with a dead-letter queue, and prints the script that attaches it.
+#[cfg(feature = "aws")]
+fn attach(queue: &str, office: &str) -> Result<ExitCode, Box<dyn Error>> {
+    let candidate = on_runtime(async {
+        let aws = lambda::connect::for_queue(queue).await;
+        Ok(local::attach::examined(&aws, queue).await?)
+    })?;
+    let report = candidate.report();
+    if !report.is_empty() {
+        office::say_error!("{}", report.trim_end());
+    }
+    if candidate.is_refused() {
+        return Ok(ExitCode::from(1));
+    }
+    print(&candidate.script(queue, office)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

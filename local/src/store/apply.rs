@@ -54,6 +54,10 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
             let text = "INSERT INTO clock VALUES (1, ?1) ON CONFLICT (key) DO UPDATE SET record = excluded.record";
             write_one(db, text, [encode("clock", &record)?])
         }
+        Write::Policy(version) => {
+            let text = "INSERT INTO policy SELECT ?1, ?2 WHERE ?1 = 1 + (SELECT coalesce(max(version), 0) FROM policy)";
+            write_one(db, text, params![int(version.version), encode("policy", &version)?])
+        }
         Write::Audit(record) => audit(db, &record),
     }
 }

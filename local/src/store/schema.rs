@@ -170,6 +170,12 @@ DROP INDEX letter_by_delivery;
 ALTER TABLE letter RENAME COLUMN delivered_at TO closed_at;
 CREATE INDEX letter_by_closing ON letter (state, closed_at) WHERE closed_at IS NOT NULL;
 ",
+    "
+CREATE TABLE policy (
+    version INTEGER PRIMARY KEY,
+    record TEXT NOT NULL
+) STRICT;
+",
 ];
 
 /// Why the store file could not be opened.

@@ -65,6 +65,7 @@ pub(super) const TRANSFORMS: &str = "
 pub(super) const ATTACHED: &str = "SELECT record FROM attached WHERE queue = ?1";
 pub(super) const REPORTS: &str = "SELECT record FROM reports WHERE queue = ?1 AND message = ?2";
 pub(super) const CLOCK: &str = "SELECT record FROM clock WHERE key = 1";
+pub(super) const POLICIES: &str = "SELECT record FROM policy WHERE version < ?1 ORDER BY version DESC LIMIT ?2";
 pub(super) const AUDIT: &str = "
     SELECT record, at, key FROM audit
     WHERE group_id = ?1 AND (at, key) < (?2, ?3) ORDER BY at DESC, key DESC LIMIT ?4";
@@ -101,5 +102,6 @@ pub(super) const ALL: &[(&str, &str)] = &[
     (ATTACHED, "(queue=?)"),
     (REPORTS, "PRIMARY KEY (queue=? AND message=?)"),
     (CLOCK, "(rowid=?)"),
+    (POLICIES, "policy USING INTEGER PRIMARY KEY (rowid<?)"),
     (AUDIT, "audit_by_group (group_id=? AND at<?)"),
 ];

@@ -40,6 +40,7 @@ async fn approve_once(
     id: &GroupId,
     request: &ApproveRequest,
 ) -> Result<Replay, OfficeError> {
+    let office = &office.latest().await?;
     let facts = facts(office, id).await?;
     let reason = text("the reason", &request.reason)?;
     let plan = office.store.plan(id).await?.ok_or(OfficeError::NoPlan)?;
@@ -62,7 +63,9 @@ async fn approve_once(
     let fix = judged.effective(fix);
     let plan_id = plan.id.clone();
     let Person { name: by, id: by_id } = who;
-    let approval = Approval { by, by_id, at: now, reason, plan_hash: request.plan_hash.clone(), waivers };
+    let policy_version = office.policy_version;
+    let plan_hash = request.plan_hash.clone();
+    let approval = Approval { by, by_id, at: now, reason, plan_hash, waivers, policy_version };
     let replay = plan.clone().approve(gate, approval).map_err(|_| OfficeError::PlanChanged)?;
     let group = facts.group.moved(GroupState::Replaying { replay: plan_id.clone(), fix });
     let mut writes = vec![
@@ -101,6 +104,7 @@ async fn resume_once(
     id: &ReplayId,
     request: &ResumeRequest,
 ) -> Result<Replay, OfficeError> {
+    let office = &office.latest().await?;
     let (replay, facts) = replay_and_group(office, id).await?;
     let reason = text("the reason", &request.reason)?;
     let ReplayState::Paused { .. } = replay.state() else {

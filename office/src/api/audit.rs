@@ -1,11 +1,11 @@
 //! The audit log of a group, page by page.
 
-use super::Api;
+use super::Current;
 use super::answer::Answer;
 use super::pages::PageQuery;
 use crate::error::OfficeError;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Json, Path, Query, State};
+use axum::extract::{Json, Path, Query};
 use domain::audit::AuditRecord;
 use domain::id::GroupId;
 use serde::Deserialize;
@@ -24,7 +24,7 @@ pub(super) struct AuditQuery {
 }
 
 pub(super) async fn of_group(
-    State(api): State<Api>,
+    Current(api): Current,
     Path(id): Path<GroupId>,
     query: Result<Query<AuditQuery>, QueryRejection>,
 ) -> Answer<AuditPage> {

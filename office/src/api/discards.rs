@@ -2,15 +2,15 @@
 
 use super::answer::{Answer, Object, body};
 use super::groups::detail;
-use super::{Api, Caller};
+use super::{Caller, Current};
 use crate::act;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Extension, Json, Path, State};
+use axum::extract::{Extension, Json, Path};
 use domain::id::GroupId;
 use wire::{DiscardPreview, DiscardPreviewRequest, DiscardRequest, GroupDetail, UndoDiscardRequest};
 
 pub(super) async fn preview(
-    State(api): State<Api>,
+    Current(api): Current,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<DiscardPreviewRequest>>, JsonRejection>,
 ) -> Answer<DiscardPreview> {
@@ -18,7 +18,7 @@ pub(super) async fn preview(
 }
 
 pub(super) async fn discard(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<DiscardRequest>>, JsonRejection>,
@@ -28,7 +28,7 @@ pub(super) async fn discard(
 }
 
 pub(super) async fn undo(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<UndoDiscardRequest>>, JsonRejection>,

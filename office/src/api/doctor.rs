@@ -1,12 +1,12 @@
 //! The examination of the queues.
 
-use super::Api;
+use super::Current;
 use super::answer::Answer;
 use crate::doctor;
-use axum::extract::{Json, State};
+use axum::extract::Json;
 use wire::DoctorAnswer;
 
-pub(super) async fn examine(State(api): State<Api>) -> Answer<DoctorAnswer> {
+pub(super) async fn examine(Current(api): Current) -> Answer<DoctorAnswer> {
     let queues = doctor::run(&api.office, &api.watching).await?;
     Ok(Json(DoctorAnswer { at: api.office.now(), queues }))
 }

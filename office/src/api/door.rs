@@ -89,7 +89,8 @@ impl Door {
     /// Returns a person who has just been identified, unless the policy revokes their access.
     pub async fn welcome(&self, api: &Api, caller: Caller) -> Result<Caller, ApiError> {
         let signed_in_at = caller.signed_in_at.unwrap_or_default();
-        if api.office.policy.sign_in.revokes(&caller.person(), signed_in_at) {
+        let office = api.office.current().await?;
+        if office.policy.sign_in.revokes(&caller.person(), signed_in_at) {
             tracing::warn!(actor = %caller.actor, "a person whose access is revoked tried to sign in");
             return Err(self.refuse(api, "revoked", REVOKED).await);
         }

@@ -97,6 +97,17 @@ impl Endpoint {
         }
     }
 
+    /// Returns an endpoint that replaces something, with a request `A` and a response `G`.
+    pub fn put<A: JsonSchema, G: JsonSchema, T: 'static>(
+        path: &'static str,
+        permission: Permission,
+        summary: &'static str,
+        handler: impl Handler<T, Api>,
+    ) -> Self {
+        let route = on(MethodFilter::PUT, handler);
+        Self { method: Method::PUT, route, ..Self::post::<A, G, _>(path, Some(permission), summary, no_handler) }
+    }
+
     /// Returns an endpoint that deletes something, without a request body.
     pub fn delete<G: JsonSchema, T: 'static>(
         path: &'static str,

@@ -8,12 +8,12 @@ use super::cell::harmless;
 use super::pages::PageQuery;
 use super::replays::rows_of;
 use super::views::{View, Views};
-use super::{Api, Caller};
+use super::{Caller, Current};
 use crate::error::OfficeError;
 use crate::intake::json_name;
 use crate::port::Cursor;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Extension, Path, Query, State};
+use axum::extract::{Extension, Path, Query};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -145,7 +145,7 @@ fn moment(at: Timestamp) -> String {
 }
 
 pub(super) async fn of_group(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Extension(views): Extension<Arc<Views>>,
     Path(id): Path<GroupId>,
@@ -171,7 +171,7 @@ pub(super) async fn of_group(
 }
 
 pub(super) async fn of_replay(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Extension(views): Extension<Arc<Views>>,
     Path(id): Path<ReplayId>,

@@ -3,7 +3,7 @@
 use super::answer::{Answer, ApiError, Object, body};
 use super::replays::view;
 use super::rows::{chart, first_bucket, row};
-use super::{Api, Caller};
+use super::{Api, Caller, Current};
 use crate::act;
 use crate::error::OfficeError;
 use crate::gate::{LettersToSend, Moment, judge};
@@ -11,7 +11,7 @@ use crate::merged::{self, MergedGroup};
 use crate::office::Office;
 use crate::port::GroupFacts;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Extension, Json, Path, State};
+use axum::extract::{Extension, Json, Path};
 use domain::group::merging::name;
 use domain::group::{GroupState, Variant};
 use domain::id::GroupId;
@@ -23,12 +23,12 @@ use wire::{
     UnmergeRequest,
 };
 
-pub(super) async fn me(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Json<Me> {
+pub(super) async fn me(Current(api): Current, Extension(caller): Extension<Caller>) -> Json<Me> {
     Json(api.me(&caller))
 }
 
 pub(super) async fn show(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
 ) -> Answer<GroupDetail> {
@@ -116,7 +116,7 @@ fn plan_view(facts: &GroupFacts, plan: domain::replay::Plan) -> PlanView {
 }
 
 pub(super) async fn declare_fix(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<DeclareFixRequest>>, JsonRejection>,
@@ -126,7 +126,7 @@ pub(super) async fn declare_fix(
 }
 
 pub(super) async fn withdraw_fix(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
@@ -136,7 +136,7 @@ pub(super) async fn withdraw_fix(
 }
 
 pub(super) async fn note(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<NoteRequest>>, JsonRejection>,
@@ -146,7 +146,7 @@ pub(super) async fn note(
 }
 
 pub(super) async fn owner(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<OwnerRequest>>, JsonRejection>,
@@ -156,7 +156,7 @@ pub(super) async fn owner(
 }
 
 pub(super) async fn plan(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<PlanRequest>>, JsonRejection>,
@@ -167,7 +167,7 @@ pub(super) async fn plan(
 }
 
 pub(super) async fn unmerge(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<UnmergeRequest>>, JsonRejection>,
@@ -177,7 +177,7 @@ pub(super) async fn unmerge(
 }
 
 pub(super) async fn allow_merge(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
@@ -187,7 +187,7 @@ pub(super) async fn allow_merge(
 }
 
 pub(super) async fn release(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<ReleaseRequest>>, JsonRejection>,
@@ -197,7 +197,7 @@ pub(super) async fn release(
 }
 
 pub(super) async fn preview(
-    State(api): State<Api>,
+    Current(api): Current,
     request: Result<Json<Object<PreviewRulesRequest>>, JsonRejection>,
 ) -> Answer<RulesPreview> {
     let rules = body(request)?.groups;
@@ -206,7 +206,7 @@ pub(super) async fn preview(
 }
 
 pub(super) async fn report_deployment(
-    State(api): State<Api>,
+    Current(api): Current,
     request: Result<Json<Object<DeploymentRequest>>, JsonRejection>,
 ) -> Answer<domain::deployment::Deployment> {
     Ok(Json(act::report_deployment(&api.office, &body(request)?).await?))

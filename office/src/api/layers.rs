@@ -37,6 +37,10 @@ pub(super) async fn authorise(
 ) -> Response {
     let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(str::trim).map(String::from);
+    let api = match api.current().await {
+        Ok(api) => api,
+        Err(error) => return error.into_response(),
+    };
     let caller = match token {
         Some(token) => door.admit(&api, &token).await,
         None => Err(ApiError::new(ErrorCode::SignedOut, "You are signed out. Sign in again.")),
@@ -56,6 +60,7 @@ pub(super) async fn authorise(
         return ApiError::new(ErrorCode::Forbidden, message).into_response();
     }
     request.extensions_mut().insert::<Caller>(caller);
+    request.extensions_mut().insert::<Api>(api);
     next.run(request).await
 }
 

@@ -3,12 +3,12 @@
 use super::answer::ApiError;
 use super::pages::next_of;
 use super::views::{View, Views};
-use super::{Api, Caller};
+use super::{Caller, Current};
 use crate::error::OfficeError;
 use crate::letters;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Extension, Path, Query, State};
+use axum::extract::{Extension, Path, Query};
 use domain::audit::Act;
 use domain::facet::Facets;
 use domain::filter::LetterFilter;
@@ -48,7 +48,7 @@ impl LettersQuery {
 }
 
 pub(super) async fn of_group(
-    State(api): State<Api>,
+    Current(api): Current,
     Path(id): Path<GroupId>,
     query: Result<Query<LettersQuery>, QueryRejection>,
 ) -> Result<Json<LettersPage>, ApiError> {
@@ -65,7 +65,7 @@ pub(super) async fn of_group(
 
 /// The values that letters share are parts of their payloads, so seeing them is audited like seeing one of these.
 pub(super) async fn facets(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Extension(views): Extension<Arc<Views>>,
     Path(id): Path<GroupId>,
@@ -77,7 +77,7 @@ pub(super) async fn facets(
 }
 
 pub(super) async fn show(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Extension(views): Extension<Arc<Views>>,
     Path(id): Path<LetterId>,

@@ -2,12 +2,12 @@
 
 use super::answer::{Answer, ApiError, Object, body};
 use super::pages::{PageQuery, next_of};
-use super::{Api, Caller};
+use super::{Caller, Current};
 use crate::act;
 use crate::error::OfficeError;
 use crate::office::Office;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Extension, Json, Path, Query, State};
+use axum::extract::{Extension, Json, Path, Query};
 use domain::fix::Fix;
 use domain::group::GroupState;
 use domain::id::{GroupId, ReplayId};
@@ -42,7 +42,7 @@ fn fix_of(state: &GroupState, replay: &ReplayId) -> Option<Fix> {
 }
 
 pub(super) async fn approve(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(group): Path<GroupId>,
     request: Result<Json<Object<ApproveRequest>>, JsonRejection>,
@@ -52,7 +52,7 @@ pub(super) async fn approve(
 }
 
 pub(super) async fn list(
-    State(api): State<Api>,
+    Current(api): Current,
     page: Result<Query<PageQuery>, QueryRejection>,
 ) -> Answer<ReplaysAnswer> {
     let Query(page) = page?;
@@ -65,7 +65,7 @@ pub(super) async fn list(
     Ok(Json(ReplaysAnswer { replays, next }))
 }
 
-pub(super) async fn show(State(api): State<Api>, Path(id): Path<ReplayId>) -> Answer<ReplayView> {
+pub(super) async fn show(Current(api): Current, Path(id): Path<ReplayId>) -> Answer<ReplayView> {
     let replay = api.office.store.replay(&id).await?.ok_or(OfficeError::NoReplay(id))?;
     view(&api.office, replay).await.map(Json)
 }
@@ -80,7 +80,7 @@ pub(super) struct EntriesQuery {
 }
 
 pub(super) async fn entries(
-    State(api): State<Api>,
+    Current(api): Current,
     Path(id): Path<ReplayId>,
     query: Result<Query<EntriesQuery>, QueryRejection>,
 ) -> Answer<EntriesPage> {
@@ -111,7 +111,7 @@ pub(super) async fn rows_of(office: &Office, entries: Vec<Entry>) -> Result<Vec<
 }
 
 pub(super) async fn pause(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
     request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
@@ -121,7 +121,7 @@ pub(super) async fn pause(
 }
 
 pub(super) async fn abort(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
     request: Result<Json<Object<ReasonRequest>>, JsonRejection>,
@@ -131,7 +131,7 @@ pub(super) async fn abort(
 }
 
 pub(super) async fn resume(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<ReplayId>,
     request: Result<Json<Object<ResumeRequest>>, JsonRejection>,

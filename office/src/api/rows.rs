@@ -2,13 +2,13 @@
 //! totals are exact at any size.
 
 use super::answer::{Answer, ApiError};
-use super::{Api, Caller};
+use super::{Caller, Current};
 use crate::gate::{LettersToSend, Moment, judge};
 use crate::merged;
 use crate::office::Office;
 use crate::port::GroupFacts;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Extension, Json, Query, State};
+use axum::extract::{Extension, Json, Query};
 use domain::group::merging::name;
 use domain::group::{GroupState, arrival_bucket};
 use domain::limits::{ARRIVAL_BARS, ARRIVAL_BUCKET_MS, GROUPS_SHOWN_MAX, GROWING_BUCKETS, PAGE_MAX, YOUNG_BAR_MS};
@@ -50,7 +50,7 @@ impl GroupsQuery {
 }
 
 pub(super) async fn list(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     asked: Result<Query<GroupsQuery>, QueryRejection>,
 ) -> Answer<GroupsAnswer> {

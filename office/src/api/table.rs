@@ -3,7 +3,8 @@
 use super::endpoint::Endpoint;
 use super::pages::PAGE_DEFAULT;
 use super::params::{Form, Query};
-use super::{audit, discards, doctor, export, groups, letters, replays, rows, transforms};
+use super::policy::{VERSIONS_DEFAULT, VERSIONS_MAX};
+use super::{audit, discards, doctor, export, groups, letters, policy, replays, rows, transforms};
 use crate::port::Listed;
 use domain::deployment::Deployment;
 use domain::facet::Facets;
@@ -15,11 +16,12 @@ use domain::transform::{DryRun, Transform};
 use wire::list::sort::{Dir, Sort};
 use wire::list::view::View;
 use wire::{
-    ApproveRequest, AuditPage, DeclareFixRequest, DeploymentRequest, DiscardPreview, DiscardPreviewRequest,
-    DiscardRequest, DoctorAnswer, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer, LetterDetail, LettersPage, Me,
-    NoteRequest, OwnerRequest, PlanRequest, PlanView, PreviewRulesRequest, PreviewTransformRequest, ReasonRequest,
-    ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview, SaveTransformRequest, TransformPreview,
-    TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
+    ApproveRequest, AuditPage, CheckPolicyRequest, DeclareFixRequest, DeploymentRequest, DiscardPreview,
+    DiscardPreviewRequest, DiscardRequest, DoctorAnswer, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
+    LetterDetail, LettersPage, Me, NoteRequest, OwnerRequest, PlanRequest, PlanView, PolicyAnswer, PolicyCheck,
+    PolicyHistory, PolicyRequest, PreviewRulesRequest, PreviewTransformRequest, ReasonRequest, ReleaseRequest,
+    ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview, SaveTransformRequest, TransformPreview, TransformsAnswer,
+    UndoDiscardRequest, UnmergeRequest,
 };
 
 /// A cursor of a list, as a page gives it.
@@ -45,6 +47,16 @@ const LIMIT: Query = Query {
     name: "limit",
     meaning: "rows per page",
     form: Form::Number { min: 1, max: PAGE_MAX as i64, default: Some(PAGE_DEFAULT as i64) },
+};
+const BEFORE: Query = Query {
+    name: "before",
+    meaning: "the `next` of the previous page; default the newest version",
+    form: Form::Number { min: 1, max: u32::MAX as i64, default: None },
+};
+const VERSIONS: Query = Query {
+    name: "limit",
+    meaning: "versions per page",
+    form: Form::Number { min: 1, max: VERSIONS_MAX as i64, default: Some(VERSIONS_DEFAULT as i64) },
 };
 const FORM: Query = Query { name: "form", meaning: "default jsonl", form: Form::Word(|| vec!["jsonl", "csv"]) };
 const STATE: Query = Query {
@@ -102,7 +114,7 @@ const OUTCOME: Query = Query {
 /// Returns the endpoints that every office has. Each platform adds its own way to sign in.
 pub fn endpoints() -> Vec<Endpoint> {
     let changing = on_groups().into_iter().chain(on_merging()).chain(on_discards());
-    reading().into_iter().chain(changing).chain(on_transforms()).chain(on_replays()).collect()
+    reading().into_iter().chain(changing).chain(on_transforms()).chain(on_replays()).chain(on_policy()).collect()
 }
 
 /// Endpoints that only read.
@@ -309,17 +321,42 @@ fn on_replays() -> Vec<Endpoint> {
             "Abort a replay: send nothing more",
             replays::abort,
         ),
-        Endpoint::post::<PreviewRulesRequest, RulesPreview, _>(
-            "/policy/preview",
-            Some(Permission::Triage),
-            "Preview the policy's rules about groups; changes nothing",
-            groups::preview,
-        ),
         Endpoint::post::<DeploymentRequest, Deployment, _>(
             "/deployments",
             Some(Permission::ReportDeployment),
             "Report that a version of a consumer went live",
             groups::report_deployment,
+        ),
+    ]
+}
+
+/// Endpoints of the policy.
+fn on_policy() -> Vec<Endpoint> {
+    vec![
+        Endpoint::get::<PolicyAnswer, _>("/policy", "The policy that applies", policy::show),
+        Endpoint::put::<PolicyRequest, PolicyAnswer, _>(
+            "/policy",
+            Permission::ChangePolicy,
+            "Replace the policy, on the condition that nobody else has changed it since",
+            policy::change,
+        ),
+        Endpoint::post::<CheckPolicyRequest, PolicyCheck, _>(
+            "/policy/check",
+            Some(Permission::Triage),
+            "Check a policy: what it would change, and why it would be refused; changes nothing",
+            policy::check,
+        ),
+        Endpoint::get::<PolicyHistory, _>(
+            "/policy/history",
+            "The versions of the policy, newest first",
+            policy::history,
+        )
+        .with_query(const { &[BEFORE, VERSIONS] }),
+        Endpoint::post::<PreviewRulesRequest, RulesPreview, _>(
+            "/policy/preview",
+            Some(Permission::Triage),
+            "Preview the policy's rules about groups; changes nothing",
+            groups::preview,
         ),
     ]
 }

@@ -2,11 +2,11 @@
 
 use super::answer::{Answer, Object, body};
 use super::views::{View, Views};
-use super::{Api, Caller};
+use super::{Caller, Current};
 use crate::act;
 use crate::error::OfficeError;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Extension, Json, Path, State};
+use axum::extract::{Extension, Json, Path};
 use domain::audit::Act;
 use domain::id::GroupId;
 use domain::transform::{DryRun, Transform};
@@ -15,7 +15,7 @@ use wire::{
     DryRunRequest, PreviewTransformRequest, SaveTransformRequest, TransformPreview, TransformView, TransformsAnswer,
 };
 
-pub(super) async fn show(State(api): State<Api>, Path(id): Path<GroupId>) -> Answer<TransformsAnswer> {
+pub(super) async fn show(Current(api): Current, Path(id): Path<GroupId>) -> Answer<TransformsAnswer> {
     let store = &api.office.store;
     if store.group(&id).await?.is_none() {
         return Err(OfficeError::NoGroup(id).into());
@@ -26,7 +26,7 @@ pub(super) async fn show(State(api): State<Api>, Path(id): Path<GroupId>) -> Ans
 }
 
 pub(super) async fn save(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<SaveTransformRequest>>, JsonRejection>,
@@ -35,7 +35,7 @@ pub(super) async fn save(
 }
 
 pub(super) async fn preview(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Extension(views): Extension<Arc<Views>>,
     Path(id): Path<GroupId>,
@@ -51,7 +51,7 @@ pub(super) async fn preview(
 }
 
 pub(super) async fn dry_run(
-    State(api): State<Api>,
+    Current(api): Current,
     Extension(caller): Extension<Caller>,
     Path(id): Path<GroupId>,
     request: Result<Json<Object<DryRunRequest>>, JsonRejection>,

@@ -15,6 +15,8 @@ impl Write {
         match self {
             // The variant, and its entry in the list of groups.
             Self::Variant { expect: Expect::Absent, .. } => 2,
+            // The version, and the newest one.
+            Self::Policy(_) => 2,
             // The replay, and its entries in the list of all, in that of its group, and in that of the unfinished.
             Self::Replay { expect: Expect::Absent, .. } => 4,
             Self::Replay { replay, .. } => 1 + usize::from(replay.is_finished()),

@@ -11,6 +11,7 @@ use domain::discard::Closed;
 use domain::group::{CountsDelta, GroupCounts, Variant};
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
+use domain::policy::{Policy, PolicyVersion};
 use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
@@ -127,6 +128,8 @@ pub enum Write {
     },
     /// What the sweeps have seen of the clock. The store keeps the last write.
     Clock(ClockRecord),
+    /// A version of the policy. Its number must follow that of the newest version, or be 1 if there is none.
+    Policy(Box<PolicyVersion>),
     /// An audit record. Append-only; records of the same time keep the order of their writes.
     Audit(Box<AuditRecord>),
 }
@@ -294,6 +297,15 @@ pub trait Store: Send + Sync {
 
     /// Reads what the sweeps have seen of the clock; `None` before the first sweep.
     async fn clock(&self) -> Result<Option<ClockRecord>, StoreError>;
+
+    /// Reads the newest version of the policy; `None` if the deployment's policy applies.
+    async fn policy(&self) -> Result<Option<PolicyVersion>, StoreError>;
+
+    /// Lists at most `limit` versions of the policy, newest first, of those below `before`.
+    async fn policies(&self, before: Option<u64>, limit: usize) -> Result<Vec<PolicyVersion>, StoreError>;
+
+    /// Sets how long letters are kept that are closed from now on, for a store that deletes letters by itself.
+    fn keep_closed(&self, _policy: &Policy) {}
 
     /// Lists the audit records of a group, newest first.
     async fn audit(

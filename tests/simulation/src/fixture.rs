@@ -18,6 +18,7 @@ use local::sinks::{LogAlerts, SeriesMetrics};
 use local::store::SqliteStore;
 use office::act;
 use office::office::Office;
+use office::policy::Policies;
 use office::port::Store;
 use queue::{Outgoing, Queue, Received};
 use std::collections::{BTreeMap, HashMap};
@@ -132,6 +133,7 @@ impl Fixture {
         let alerts = Arc::new(LogAlerts::default());
         let rate = chance.below(60);
         let (lag, transforms) = (Arc::new(Lag::new(now)), Arc::new(Transforms::in_this_process()));
+        let named = QueuePolicy::default().and([main.clone()], None);
         let processes = ["one", "two"].map(|name| {
             let faults = faults(checker.clone(), lag.clone(), Chance(chance.number()), rate);
             let usual_skew = chance.below(2 * SKEW.as_ms() as usize) as i64 - SKEW.as_ms();
@@ -143,7 +145,9 @@ impl Fixture {
                 metrics: metrics.clone(),
                 alerts: alerts.clone(),
                 payloads: Arc::new(office::port::NoPayloads),
-                policy: Arc::new(Policy { queues: QueuePolicy::default().and([main.clone()], None), ..policy() }),
+                policy: Arc::new(Policy { queues: named.clone(), ..policy() }),
+                policy_version: 0,
+                policies: Arc::new(Policies::new(named.clone())),
                 steps: steps.clone(),
                 closed_queues: Arc::new([&dlq, &steps, &receipts].map(Clone::clone).into()),
                 clock: clock_with_skew(&clock, &skew),

@@ -368,6 +368,8 @@ fn approved(now: Timestamp) -> Replay {
     };
     let hash = plan.hash();
     let by = Actor::from("anna");
-    let approval = Approval { by, by_id: None, at: now, reason: String::new(), plan_hash: hash, waivers: Vec::new() };
+    let reason = String::new();
+    let approval =
+        Approval { by, by_id: None, at: now, reason, plan_hash: hash, waivers: Vec::new(), policy_version: 0 };
     plan.approve(open_gate(), approval).expect("the plan's own hash")
 }

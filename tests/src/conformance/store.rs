@@ -10,6 +10,7 @@ pub mod entries;
 pub mod groups;
 pub mod letters;
 pub mod lists;
+pub mod policy;
 pub mod replays;
 pub mod transforms;
 
@@ -124,6 +125,10 @@ macro_rules! store_cases_in_small_commits {
         $crate::store_cases!($fresh, transforms:
             version_of_a_transform_is_written_once,
             dry_run_is_written_only_over_the_revision_it_had,
+        );
+        $crate::store_cases!($fresh, policy:
+            version_of_the_policy_follows_the_newest_and_never_changes,
+            one_of_two_policies_of_the_same_number_wins,
         );
         $crate::store_cases!($fresh, audit:
             audit_comes_newest_first,

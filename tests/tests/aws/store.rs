@@ -154,7 +154,7 @@ mod ministack_with_bucket {
     #[tokio::test]
     async fn objects_of_forgotten_letters_are_deleted() {
         let (_, with, bucket) = without_and_with().await;
-        let with = with.keeping_delivered(Policy::default().delivered_kept());
+        let with = with.keeping_closed(&Policy::default());
         let objects = async || {
             connect::provide_tls();
             let list = reqwest::get(format!("{}/{bucket}?list-type=2", ENDPOINT.url)).await.expect("a list");

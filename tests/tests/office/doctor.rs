@@ -7,12 +7,16 @@ use axum::http::{Method, Request};
 use domain::deployment::{Attached, AttachedConsumer};
 use domain::doctor::Check;
 use domain::impact::Severity;
+use domain::policy::{Policy, QueuePolicy};
 use domain::report::{Kind, Report};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Span;
 use harness::faults::Outage;
+use harness::world::World;
 use local::queue::QueueSettings;
+use office::doctor;
 use office::port::{Expect, Write};
+use std::sync::Arc;
 use wire::DoctorAnswer;
 
 /// Returns what is wrong, and what was not checked.
@@ -78,4 +82,16 @@ async fn a_queue_that_is_gone_is_a_finding_and_one_that_may_not_be_read_is_unche
         let (problems, unchecked) = checks(&router).await;
         assert_eq!((problems, unchecked.contains(&Check::MainQueue)), (found, is_unchecked));
     }
+}
+
+#[tokio::test]
+async fn a_queue_that_only_letters_name_is_examined_and_counts_as_watched() {
+    let world = World::new().await;
+    let mut office = world.office.clone();
+    office.policy = Arc::new(Policy { queues: QueuePolicy::default(), ..Policy::clone(&office.policy) });
+    assert_eq!(doctor::run(&office, &[]).await.unwrap(), []);
+    world.one_group(1).await;
+    let [checkup] = &doctor::run(&office, &[]).await.unwrap()[..] else { panic!("one queue") };
+    assert_eq!((&checkup.queue, checkup.dlq.as_ref()), (&world.main, Some(&world.dlq)));
+    assert!(checkup.findings.iter().all(|finding| finding.check != Check::Watched), "{:?}", checkup.findings);
 }

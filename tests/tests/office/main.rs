@@ -19,6 +19,7 @@ mod gone;
 mod list;
 mod merged;
 mod pace;
+mod policy;
 mod power;
 mod quarantine;
 mod receipts;

@@ -18,6 +18,7 @@ const TEMPLATES: &[&str] = &[
     "infra/people.yaml",
     "infra/function-url.yaml",
     "infra/queues.yaml",
+    "infra/attach.yaml",
     "infra/demo.yaml",
     "infra/witness.yaml",
 ];

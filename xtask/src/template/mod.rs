@@ -14,28 +14,31 @@ use serde_json::Value;
 use std::process::{Command, ExitCode};
 
 const TEMPLATE: &str = "infra/template.yaml";
+/// The stack that attaches one more dead-letter queue.
+const ATTACH: &str = "infra/attach.yaml";
 
 /// `cargo xtask costs`.
 pub fn print_costs(paths: &Paths) -> Outcome<ExitCode> {
-    print!("{}", costs::table(&translated(paths)?)?);
+    print!("{}", costs::table(&translated(paths, TEMPLATE)?)?);
     Ok(ExitCode::SUCCESS)
 }
 
 /// Checks what no linter knows.
 pub fn check(paths: &Paths) -> Outcome<()> {
-    let translated = translated(paths)?;
+    let attach = translated(paths, ATTACH)?;
+    let translated = translated(paths, TEMPLATE)?;
     rights::check(paths, &translated)?;
     costs::check(paths, &translated)?;
-    runbooks::check(paths, &translated)?;
-    mappings_fit_their_queues(&translated)?;
+    runbooks::check(paths, &translated, &attach)?;
+    mappings_fit_their_queues(&translated, &attach)?;
     stacks_do_not_collide(&translated)
 }
 
-/// The template after SAM's transform.
-fn translated(paths: &Paths) -> Outcome<Value> {
+/// A template after SAM's transform.
+fn translated(paths: &Paths, template: &str) -> Outcome<Value> {
     let programs = aws::ensure_sam(paths)?;
     let mut python = run::cleaned(Command::new(programs.join("python")), paths);
-    python.arg(paths.root.join("xtask/src/template/translate.py")).arg(paths.root.join(TEMPLATE));
+    python.arg(paths.root.join("xtask/src/template/translate.py")).arg(paths.root.join(template));
     // SAM asks for a region and sends nothing there.
     let text = run::stdout_of(python.env("AWS_DEFAULT_REGION", resolve::REGION))?;
     serde_json::from_str(&text).map_err(|cause| Failure::new(format!("SAM's transform wrote no JSON: {cause}.")))
@@ -43,7 +46,7 @@ fn translated(paths: &Paths) -> Outcome<Value> {
 
 /// Lambda refuses a batch of more than 10 messages, and a window, for a FIFO queue; and it refuses a batch of more than 10
 /// without a window for any other.
-fn mappings_fit_their_queues(translated: &Value) -> Outcome<()> {
+fn mappings_fit_their_queues(translated: &Value, attach: &Value) -> Outcome<()> {
     let queue = |name: &str| format!("arn:aws:sqs:eu-west-1:111122223333:{name}");
     let (first, second, third) = (queue("orders-dlq.fifo"), queue("invoices-dlq"), queue("fifo-dlq"));
     let parameters = [
@@ -53,19 +56,30 @@ fn mappings_fit_their_queues(translated: &Value) -> Outcome<()> {
         ("MainQueueArns", "q"),
     ];
     let resources = Template::new(translated.clone(), &parameters)?.resources()?;
-    for (id, size, window) in [("IntakeOfFirst", 10, 0), ("IntakeOfSecond", 100, 2), ("IntakeOfThird", 100, 2)] {
-        let mapping = &resources[id]["Properties"];
+    let attached = |queue: &str| -> Outcome<Value> {
+        let given = [("DeadLetterQueueArn", queue), ("IntakeFunctionArn", "f")];
+        Ok(Template::new(attach.clone(), &given)?.resources()?["Intake"].clone())
+    };
+    let mappings = [
+        (resources["IntakeOfFirst"].clone(), 10, 0),
+        (resources["IntakeOfSecond"].clone(), 100, 2),
+        (resources["IntakeOfThird"].clone(), 100, 2),
+        (attached(&first)?, 10, 0),
+        (attached(&second)?, 100, 2),
+    ];
+    for (mapping, size, window) in &mappings {
+        let mapping = &mapping["Properties"];
         // A parameter's value is a string, which CloudFormation turns into a number.
         let number =
             |name: &str| mapping[name].as_str().and_then(|n| n.parse().ok()).or_else(|| mapping[name].as_i64());
         let found = (number("BatchSize"), number("MaximumBatchingWindowInSeconds"));
-        if found != (Some(size), Some(window)) {
-            return Err(Failure::new(format!("{id} of {} has the batch {found:?}.", mapping["EventSourceArn"])));
+        if found != (Some(*size), Some(*window)) {
+            return Err(Failure::new(format!("The mapping of {} has the batch {found:?}.", mapping["EventSourceArn"])));
         }
     }
     let without = |mapping: &&Value| mapping["Properties"]["ScalingConfig"]["MaximumConcurrency"].is_null();
-    let mappings = resources.values().filter(|resource| resource["Type"] == "AWS::Lambda::EventSourceMapping");
-    match mappings.clone().find(without) {
+    let of_stack = resources.values().filter(|resource| resource["Type"] == "AWS::Lambda::EventSourceMapping");
+    match of_stack.chain(mappings.iter().map(|(mapping, ..)| mapping)).find(without) {
         Some(mapping) => Err(Failure::new(format!("A mapping may take all of the account's concurrency: {mapping}."))),
         None => Ok(()),
     }

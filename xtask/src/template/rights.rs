@@ -73,6 +73,13 @@ const ARGUED: &[(&[&str], &str, &str, &str)] = &[
     (&["Api"], "sqs:GetQueueAttributes", "dlq", "the endpoint /doctor looks at the settings of queues"),
     (&["Api"], "sqs:GetQueueUrl", "dlq", "as above"),
     (&["Api"], "cloudwatch:DescribeAlarmsForMetric", "any", "as above: whether an alarm watches a dead-letter queue"),
+    (&["Intake"], "sqs:ReceiveMessage", "attached-dlq", "a queue of infra/attach.yaml: the same calls as on `dlq`"),
+    (&["Intake"], "sqs:DeleteMessage", "attached-dlq", "as above"),
+    (&["Intake", "Api"], "sqs:GetQueueAttributes", "attached-dlq", "as above"),
+    (&["Intake", "Api"], "sqs:GetQueueUrl", "attached-dlq", "as above"),
+    (&["Replay"], "sqs:SendMessage", "attached-main", "the main queue of such a queue: the same calls as on `main`"),
+    (&["Replay", "Sweep", "Api"], "sqs:GetQueueAttributes", "attached-main", "as above"),
+    (&["Replay", "Sweep", "Api"], "sqs:GetQueueUrl", "attached-main", "as above"),
     (&["Intake"], "kms:Decrypt", "key", "SQS decrypts for who receives from an encrypted queue"),
     (&["Replay"], "kms:Decrypt", "key", "SQS decrypts the data key for who sends to an encrypted queue"),
     (&["Replay"], "kms:GenerateDataKey", "key", "SQS makes the data key for who sends to an encrypted queue"),
@@ -138,10 +145,18 @@ fn places() -> Vec<Place> {
     let with = [
         ("key", key("orders"), json!({ "kms:ViaService": via("sqs") })),
         ("key-through-s3", key("orders"), json!({ "kms:ViaService": via("s3") })),
+        ("attached-dlq", local("sqs", "refunds-dlq"), tagged("watch")),
+        ("attached-main", local("sqs", "refunds"), tagged("replay")),
+        ("tagged-otherwise", local("sqs", "refunds-old"), tagged("no")),
         ("metrics", "*".into(), json!({ "cloudwatch:namespace": "DeadLetterOffice" })),
         ("other-metrics", "*".into(), json!({ "cloudwatch:namespace": "Invoices" })),
     ];
     plain.chain(with).map(|(name, arn, context)| Place { name, arn, context }).collect()
+}
+
+/// The context of a call on a queue with the office's tag.
+fn tagged(value: &str) -> Value {
+    json!({ "aws:ResourceTag/dead-letter-office": value })
 }
 
 fn via(service: &str) -> String {
@@ -155,6 +170,7 @@ pub const ALL_PARAMETERS: &[(&str, &str)] = &[
     ("ConsumerFunctionArns", "arn:aws:lambda:eu-west-1:111122223333:function:orders"),
     ("PayloadBucketArns", "arn:aws:s3:::payloads"),
     ("KmsKeyArns", "arn:aws:kms:eu-west-1:111122223333:key/orders"),
+    ("AttachedQueues", "true"),
 ];
 
 /// Compares the rights of the template's roles with the calls of the functions, and the matrix with its golden file.

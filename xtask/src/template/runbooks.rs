@@ -17,12 +17,18 @@ const THIRD: &str = "arn:aws:sqs:eu-west-1:111122223333:refunds-dlq";
 /// What every runbook answers, as headings.
 const HEADINGS: &[&str] = &["## What happens to the letters", "## Do this"];
 
-pub fn check(paths: &Paths, translated: &Value) -> Outcome<()> {
+/// Queues and functions of a stack that attaches a queue.
+const ATTACHED: &[(&str, &str)] = &[("DeadLetterQueueArn", SECOND), ("IntakeFunctionArn", "f")];
+
+pub fn check(paths: &Paths, translated: &Value, attach: &Value) -> Outcome<()> {
     let parameters =
         [ALL_PARAMETERS, &[("SecondDeadLetterQueueArn", SECOND), ("ThirdDeadLetterQueueArn", THIRD)]].concat();
     let resources = Template::new(translated.clone(), &parameters)?.resources()?;
+    let attached = Template::new(attach.clone(), ATTACHED)?.resources()?;
     let mut named = BTreeSet::new();
-    for (id, alarm) in resources.iter().filter(|(_, resource)| resource["Type"] == "AWS::CloudWatch::Alarm") {
+    for (id, alarm) in
+        resources.iter().chain(&attached).filter(|(_, resource)| resource["Type"] == "AWS::CloudWatch::Alarm")
+    {
         let text = alarm["Properties"]["AlarmDescription"].as_str().unwrap_or_default();
         let link = text.split_once("Runbook: docs/runbooks/").map(|(_, link)| link.trim());
         let Some(link) = link.filter(|link| link.ends_with(".md")) else {

@@ -1,0 +1,29 @@
+# Attaches the dead-letter queue QUEUE_NAME to the office of the stack OFFICE_STACK: tags, and one stack beside yours.
+# Read it, then run it: dlo attach QUEUE_URL --office OFFICE_STACK | sh
+set -eu
+
+output() {
+    aws cloudformation describe-stacks --region 'QUEUE_REGION' --stack-name 'OFFICE_STACK' \
+        --query "Stacks[0].Outputs[?OutputKey=='$1'].OutputValue" --output text
+}
+
+if [ "$(output AttachedQueues)" != true ]; then
+    echo "The stack OFFICE_STACK attaches no queues. Deploy it with AttachedQueues=true first." >&2
+    exit 1
+fi
+intake=$(output IntakeFunctionArn)
+topic=$(output AlertsTopic)
+
+# 1. With these tags the office may receive from the dead-letter queue, and send to its main queues. If a template
+#    creates the queues, add the tags there as well: its next deployment could remove them.
+aws sqs tag-queue --region 'QUEUE_REGION' --queue-url 'QUEUE_URL' --tags dead-letter-office=watch
+MAIN_TAGS
+# 2. The event source mapping, and two alarms.
+template=$(mktemp)
+trap 'rm -f "$template"' EXIT
+cat > "$template" << 'END_OF_TEMPLATE'
+TEMPLATE_TEXT
+END_OF_TEMPLATE
+aws cloudformation deploy --region 'QUEUE_REGION' --stack-name 'dlo-attach-STACK_SUFFIX' \
+    --template-file "$template" --no-fail-on-empty-changeset --parameter-overrides \
+    DeadLetterQueueArn='QUEUE_ARN' "IntakeFunctionArn=$intake" "AlarmTopicArn=$topic"
