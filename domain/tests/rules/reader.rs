@@ -158,6 +158,9 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("classes", classes("held_out_classes.txt")),
         ("pairs", pairs("held_out_pairs.txt")),
         ("titles", titles("held_out_titles.txt")),
+        ("classes", classes("fresh_classes.txt")),
+        ("pairs", pairs("fresh_pairs.txt")),
+        ("titles", titles("fresh_titles.txt")),
     ];
     let mut text = String::new();
     let mut scores = String::new();
