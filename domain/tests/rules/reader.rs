@@ -161,6 +161,8 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("classes", classes("fresh_classes.txt")),
         ("pairs", pairs("fresh_pairs.txt")),
         ("titles", titles("fresh_titles.txt")),
+        ("classes", classes("second_classes.txt")),
+        ("pairs", pairs("second_pairs.txt")),
     ];
     let mut text = String::new();
     let mut scores = String::new();
