@@ -177,6 +177,17 @@ fn errno(lower: &str) -> Option<Classification> {
 /// Names of codes and classes among the words: `EPIPE`, `ER_DUP_ENTRY`, `nested exception is java.lang.X`.
 pub fn named(message: &str) -> Option<Classification> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    // Erlang and Elixir write codes of the system as atoms: `:econnrefused`.
+    let atoms = message.split_whitespace().take(WORDS_MAX).filter_map(|word| {
+        let name = word.trim_matches(['{', '}', '(', ')', ',', '.', '"']).strip_prefix(':')?;
+        (name.len() > 4 && name.bytes().all(|b| b.is_ascii_lowercase())).then(|| name.to_uppercase())
+    });
+    for name in atoms {
+        let meaning = tables::by_code(&name).filter(|meaning| meaning.settled && name.starts_with('E'));
+        if let Some(meaning) = meaning {
+            return Some(by_meaning(meaning, &name, 85));
+        }
+    }
     // A name that does not settle the class leaves the decision to the wording.
     for word in message.split(|c: char| !is_part(c)).filter(|word| word.len() > 3).take(WORDS_MAX) {
         let word = word.trim_matches('.');

@@ -70,6 +70,7 @@ fn permanent(words: &[&str]) -> Option<Classification> {
     let convert = || {
         let verb = pair(words, FAILED, CONVERTING, 3)
             .or_else(|| pair(words, &["not"], CONVERTING, 3))
+            .or_else(|| pair(words, &["failed", "cannot", "can't", "unable"], &["value"], 3))
             .or_else(|| pair(words, CONVERTING, &["failed", "error", "failure"], 2));
         verb.map(|pair| say(Category::MalformedPayload, pair))
     };
@@ -82,16 +83,21 @@ fn permanent(words: &[&str]) -> Option<Classification> {
         pair.map(|pair| say(Category::SchemaViolation, pair))
     };
     let expected = || {
-        const CAME: &[&str] = &["got", "but", "received", "instead", "found", "given"];
+        const CAME: &[&str] = &["got", "but", "received", "instead", "found", "given", "actual", "actually"];
         let pair = pair(words, &["expected", "expects", "expecting"], CAME, FAR)
+            .or_else(|| pair(words, &["should"], &["but", "instead", "got"], NEAR))
             .or_else(|| pair(words, &["got", "received", "given"], &["instead", "expected"], NEAR));
         pair.filter(|_| !passing).map(|pair| say(Category::SchemaViolation, pair))
     };
     let written = || {
         const WRONG: &[&str] =
             &["unknown", "unexpected", "bad", "wrong", "missing", "duplicate", "incorrect", "illegal", "conflicting"];
-        let any = words.iter().find(|word| matches!(**word, "unrecognized" | "unrecognised" | "unsupported"));
-        let pair = any.map(|word| [*word, ""]).or_else(|| pair(words, WRONG, WRITTEN, 2));
+        let any = words.iter().find(|word| ALWAYS_WRONG.contains(word));
+        let missing = || words.iter().find(|word| **word == "missing").filter(|_| !passing && !holds(words, AWAITED));
+        let pair = any
+            .map(|word| [*word, ""])
+            .or_else(|| pair(words, WRONG, WRITTEN, 3))
+            .or_else(|| missing().map(|word| [*word, ""]));
         pair.map(|[wrong, what]| {
             let both = [wrong, what];
             found(Class::Permanent, Category::SchemaViolation, if what.is_empty() { &both[..1] } else { &both })
@@ -116,6 +122,21 @@ fn permanent(words: &[&str]) -> Option<Classification> {
         let longer = || pair_of(words, "no", "longer").filter(|_| holds(words, &["accepts", "supported", "supports"]));
         pair.or_else(longer).map(|pair| say(Category::ConsumerBug, pair))
     };
+    // What has to be so is a rule; what has to be done again is not.
+    let rule = || {
+        let pair = pair_of(words, "must", "be")
+            .or_else(|| pair(words, &["must"], &["not", "have", "specify", "provide", "define"], 2))
+            .or_else(|| pair(words, &["without"], &["least"], 2))
+            .or_else(|| pair(words, &["is", "are", "be"], &["required"], 2))
+            .or_else(|| pair(words, &["conditions", "argument", "option"], &["required"], 2));
+        let again = holds(words, &["retried", "retry", "restarted", "again", "later"]);
+        pair.filter(|_| !passing && !again).map(|pair| say(Category::SchemaViolation, pair))
+    };
+    let overflow = || {
+        let pair =
+            pair(words, &["integer", "numeric", "arithmetic", "decimal", "float", "int", "value"], &["overflow"], 2);
+        pair.map(|pair| say(Category::SchemaViolation, pair))
+    };
     using()
         .or_else(convert)
         .or_else(compared)
@@ -124,6 +145,8 @@ fn permanent(words: &[&str]) -> Option<Classification> {
         .or_else(written)
         .or_else(loaded)
         .or_else(once)
+        .or_else(rule)
+        .or_else(overflow)
 }
 
 fn pair_of<'a>(words: &[&'a str], first: &str, second: &str) -> Option<[&'a str; 2]> {

@@ -113,7 +113,8 @@ pub fn names_code(error_type: &str) -> bool {
 /// lower case.
 pub fn announces_value(before: &str) -> bool {
     #[rustfmt::skip]
-    const WRONG: &[&str] = &["bad", "invalid", "illegal", "malformed", "convert", "parse", "parsing", "unparseable"];
+    const WRONG: &[&str] =
+        &["bad", "invalid", "illegal", "malformed", "convert", "parse", "parsing", "unparseable", "interpret"];
     #[rustfmt::skip]
     const VALUES: &[&str] = &[
         "value", "integer", "number", "decimal", "boolean", "float", "double", "date", "datetime", "timestamp", "duration",

@@ -109,6 +109,20 @@ pub const WRITTEN: &[&str] = &[
     "dsn", "metadata", "schema", "strategy", "modifier", "unit", "flag", "command", "compression", "signature", "tag", "opcode",
 ];
 
+/// Words that say by themselves that something was made wrong.
+#[rustfmt::skip]
+pub const ALWAYS_WRONG: &[&str] = &[
+    "unrecognized", "unrecognised", "unsupported", "incompatible", "compatible", "undefined", "unparsable", "ambiguous", "misspelled",
+    "mismatched", "mutually",
+];
+
+/// What is missing only until it comes.
+#[rustfmt::skip]
+pub const AWAITED: &[&str] = &[
+    "lock", "lease", "heartbeat", "heartbeats", "ack", "acknowledgement", "replica", "dependency", "dependencies", "node", "leader",
+    "data", "records",
+];
+
 /// What a program finds by its name when it starts or works.
 pub const LOADED: &[&str] = &[
     "class",
