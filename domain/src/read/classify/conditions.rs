@@ -5,6 +5,7 @@
 //! evidence of a message's words: it is asked only if no table knows the message, and its confidence is that of an
 //! error type's ending.
 
+mod mistakes;
 mod things;
 
 use super::{CLAIM_PCT, finding};
@@ -17,14 +18,12 @@ use things::*;
 const WORDS_MAX: usize = 64;
 /// How many words a thing and its condition may be apart: `the coordinator for the group is not available`.
 const NEAR: usize = 5;
-/// How many words may be between what was expected and what came.
-const FAR: usize = 16;
 
 /// Returns what the words of a message say together. `lower` is the message in lower case.
 pub fn find(lower: &str) -> Option<Classification> {
     let words = words(lower);
     let words = words.as_slice();
-    permanent(words).or_else(|| transient(words))
+    mistakes::find(words).or_else(|| transient(words))
 }
 
 /// `invalid connection`, `bad socket`: an adjective that elsewhere is about a value, here about what connects.
@@ -52,101 +51,15 @@ fn found(class: Class, category: Category, words: &[&str]) -> Classification {
 }
 
 /// Returns the first word of `first` that a word of `second` follows within a number of words.
-fn pair<'a>(words: &[&'a str], first: &[&str], second: &[&str], apart: usize) -> Option<[&'a str; 2]> {
+fn pair<'a>(words: &[&'a str], first: &[&str], second: &[&str], within: usize) -> Option<[&'a str; 2]> {
     words.iter().enumerate().filter(|(_, word)| first.contains(*word)).find_map(|(at, word)| {
-        let other = words[at + 1..].iter().take(apart).find(|word| second.contains(*word))?;
+        let other = words[at + 1..].iter().take(within).find(|word| second.contains(*word))?;
         Some([*word, *other])
     })
 }
 
 fn holds(words: &[&str], some: &[&str]) -> bool {
     words.iter().any(|word| some.contains(word))
-}
-
-fn permanent(words: &[&str]) -> Option<Classification> {
-    let say = |category, pair: [&str; 2]| found(Class::Permanent, category, &pair);
-    let passing = holds(words, PASSING);
-    let refused = || words.windows(2).any(|two| two == ["can", "not"]) || holds(words, &["cannot", "can't"]);
-    let convert = || {
-        let verb = pair(words, FAILED, CONVERTING, 3)
-            .or_else(|| pair(words, &["not"], CONVERTING, 3))
-            .or_else(|| pair(words, &["failed", "cannot", "can't", "unable"], &["value"], 3))
-            .or_else(|| pair(words, CONVERTING, &["failed", "error", "failure"], 2));
-        verb.map(|pair| say(Category::MalformedPayload, pair))
-    };
-    let using = || {
-        let pair = refused().then(|| pair(words, &["cannot", "can't", "not"], USING, 2)).flatten();
-        pair.map(|pair| say(Category::ConsumerBug, pair))
-    };
-    let compared = || {
-        let pair = (!passing).then(|| pair(words, COMPARED, BOUNDS, NEAR)).flatten();
-        pair.map(|pair| say(Category::SchemaViolation, pair))
-    };
-    let expected = || {
-        const CAME: &[&str] = &["got", "but", "received", "instead", "found", "given", "actual", "actually"];
-        let pair = pair(words, &["expected", "expects", "expecting"], CAME, FAR)
-            .or_else(|| pair(words, &["should"], &["but", "instead", "got"], NEAR))
-            .or_else(|| pair(words, &["got", "received", "given"], &["instead", "expected"], NEAR));
-        pair.filter(|_| !passing).map(|pair| say(Category::SchemaViolation, pair))
-    };
-    let written = || {
-        const WRONG: &[&str] =
-            &["unknown", "unexpected", "bad", "wrong", "missing", "duplicate", "incorrect", "illegal", "conflicting"];
-        let any = words.iter().find(|word| ALWAYS_WRONG.contains(word));
-        let missing = || words.iter().find(|word| **word == "missing").filter(|_| !passing && !holds(words, AWAITED));
-        let pair = any
-            .map(|word| [*word, ""])
-            .or_else(|| pair(words, WRONG, WRITTEN, 3))
-            .or_else(|| missing().map(|word| [*word, ""]));
-        pair.map(|[wrong, what]| {
-            let both = [wrong, what];
-            found(Class::Permanent, Category::SchemaViolation, if what.is_empty() { &both[..1] } else { &both })
-        })
-    };
-    let access = || {
-        const ACCESS: &[&str] =
-            &["authenticate", "authorize", "authorise", "login", "decrypt", "authentication", "password", "permission"];
-        let pair = pair(words, FAILED, &ACCESS[..5], 3)
-            .or_else(|| pair(words, &["not"], &ACCESS[..4], 2))
-            .or_else(|| pair(words, &["requires", "require", "required"], &ACCESS[5..], NEAR));
-        pair.map(|pair| say(Category::Auth, pair))
-    };
-    let loaded = || {
-        let pair = pair(words, FAILED, LOADED, NEAR)
-            .or_else(|| pair(words, &["no", "not"], LOADED, 3))
-            .filter(|_| holds(words, &["load", "loading", "instantiate", "find", "locate", "resolve", "no", "create"]));
-        pair.filter(|_| !passing).map(|pair| say(Category::Configuration, pair))
-    };
-    let once = || {
-        let pair = pair(words, &["already"], ONCE, 2).or_else(|| pair(words, &["only"], &["once"], NEAR));
-        let longer = || pair_of(words, "no", "longer").filter(|_| holds(words, &["accepts", "supported", "supports"]));
-        pair.or_else(longer).map(|pair| say(Category::ConsumerBug, pair))
-    };
-    // What has to be so is a rule; what has to be done again is not.
-    let rule = || {
-        let pair = pair_of(words, "must", "be")
-            .or_else(|| pair(words, &["must"], &["not", "have", "specify", "provide", "define"], 2))
-            .or_else(|| pair(words, &["without"], &["least"], 2))
-            .or_else(|| pair(words, &["is", "are", "be"], &["required"], 2))
-            .or_else(|| pair(words, &["conditions", "argument", "option"], &["required"], 2));
-        let again = holds(words, &["retried", "retry", "restarted", "again", "later"]);
-        pair.filter(|_| !passing && !again).map(|pair| say(Category::SchemaViolation, pair))
-    };
-    let overflow = || {
-        let pair =
-            pair(words, &["integer", "numeric", "arithmetic", "decimal", "float", "int", "value"], &["overflow"], 2);
-        pair.map(|pair| say(Category::SchemaViolation, pair))
-    };
-    using()
-        .or_else(convert)
-        .or_else(compared)
-        .or_else(expected)
-        .or_else(access)
-        .or_else(written)
-        .or_else(loaded)
-        .or_else(once)
-        .or_else(rule)
-        .or_else(overflow)
 }
 
 fn pair_of<'a>(words: &[&'a str], first: &str, second: &str) -> Option<[&'a str; 2]> {
