@@ -6,6 +6,7 @@
 //! decides.
 
 mod codes;
+mod conditions;
 mod grams;
 mod network;
 mod order;
@@ -201,7 +202,7 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     if let Some(meaning) = typed.filter(|m| m.settled) {
         return Some(by_meaning(meaning, error_type, 95));
     }
-    let is_kafka = error_type.to_lowercase().contains("kafka");
+    let is_kafka = error_type.to_lowercase().contains("kafka") || lower.starts_with("kafka");
     // A broker's answer is a sentence of the Kafka table; a Kafka client's own errors are not.
     let of_broker = error_type.ends_with("ProtocolError") || error_type.contains("kafka.common.errors");
     let kafka = || is_kafka.then(|| by_kafka(message, lower, of_broker)).flatten();
@@ -209,6 +210,7 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
         .or_else(|| codes::find(error_type, message, lower).map(|found| or_wording(found, lower)))
         .or_else(|| by_wording(lower))
         .or_else(|| by_names(message, lower))
+        .or_else(|| conditions::find(lower))
         .or_else(|| by_type_ending(error_type))
         .or_else(|| typed.map(|meaning| by_meaning(meaning, error_type, 30)))
         .or_else(|| by_names(error_type, ""))
@@ -298,6 +300,7 @@ fn by_wording(lower: &str) -> Option<Classification> {
         .or_else(|| in_groups(abroad::SENTENCES, &abroad::SLOTS, 80))
         .or_else(|| in_groups(wording::CERTIFICATES, &wording::CERTIFICATE_SLOTS, 85))
         .or_else(|| tenant_gone(lower))
+        .or_else(|| conditions::broken_link(lower))
         .or_else(|| in_groups(wording::WORDS, &wording::WORD_SLOTS, 65))
 }
 
@@ -349,6 +352,21 @@ fn by_type_ending(error_type: &str) -> Option<Classification> {
         ("connection", Class::Transient, Category::DependencyUnavailable),
         ("deadlock", Class::Transient, Category::Conflict),
         ("optimisticlock", Class::Transient, Category::Conflict),
+        ("disconnected", Class::Transient, Category::DependencyUnavailable),
+        ("notconnected", Class::Transient, Category::DependencyUnavailable),
+        ("notready", Class::Transient, Category::DependencyUnavailable),
+        ("heartbeat", Class::Transient, Category::DependencyUnavailable),
+        ("concurren", Class::Transient, Category::Conflict),
+        ("staleentry", Class::Transient, Category::Conflict),
+        ("authenticat", Class::Permanent, Category::Auth),
+        ("authoriz", Class::Permanent, Category::Auth),
+        ("decod", Class::Permanent, Category::MalformedPayload),
+        ("encod", Class::Permanent, Category::MalformedPayload),
+        ("conversion", Class::Permanent, Category::MalformedPayload),
+        ("configuration", Class::Permanent, Category::Configuration),
+        ("notsupported", Class::Permanent, Category::Configuration),
+        ("toolarge", Class::Permanent, Category::ResourceLimit),
+        ("toolong", Class::Permanent, Category::SchemaViolation),
     ];
     let name = error_type.rsplit(['.', '$', ':', '\\']).next().unwrap_or(error_type).to_lowercase().replace('_', "");
     ENDINGS

@@ -53,6 +53,11 @@ impl<'a> Raw<'a> {
         text::unquoted(self.0)
     }
 
+    /// Whether it is a string of more than blanks. For members and elements, whose strings are complete.
+    pub fn says_something(self) -> bool {
+        text::says_something(self.0)
+    }
+
     /// Returns the digits of a number value, exactly as written.
     pub fn as_number(self) -> Option<&'a str> {
         let starts = self.0.starts_with(|c: char| c.is_ascii_digit() || c == '-');

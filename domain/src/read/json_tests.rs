@@ -63,3 +63,27 @@ proptest! {
         let _ = (raw.pointer(&pointer), raw.as_scalar(), raw.members().count(), is_valid(&text));
     }
 }
+
+#[test]
+fn a_string_says_something_if_its_text_is_more_than_blanks() {
+    let literals = [
+        r#""""#,
+        r#""  ""#,
+        r#""\n\t\r""#,
+        r#""\u0020""#,
+        "\"\u{a0}\"",
+        r#""\f""#,
+        r#""a""#,
+        r#"" \"x""#,
+        r#""\u0041""#,
+        r#""é""#,
+        "7",
+        "null",
+        "{}",
+    ];
+    for literal in literals {
+        let raw = Raw::new(literal);
+        let says = raw.as_text().is_some_and(|text| !text.trim().is_empty());
+        assert_eq!(raw.says_something(), says, "{literal}");
+    }
+}

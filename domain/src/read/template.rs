@@ -33,6 +33,8 @@ const MESSAGE_BYTES_MAX: usize = 8 * 1024;
 const SPAN_BYTES_MAX: usize = 2 * 1024;
 /// The longest value in angle brackets, bytes: a mail address (RFC 5321) and some more.
 const VALUE_BYTES_MAX: usize = 320;
+/// The text before a colon that may say that a wrong value follows, bytes: a short clause.
+const VALUE_BEFORE_BYTES: usize = 64;
 /// The longest template, bytes. The limit applies to the template, not the message, so that long ids do not move the
 /// cut.
 const TEMPLATE_BYTES_MAX: usize = 2 * 1024;
@@ -274,7 +276,8 @@ impl<'a> Scanner<'a> {
             self.out.word(key);
             self.out.punctuation('=');
             let is_code = words::is_code_key(key) && (shapes::is_name(value) || value.len() <= 5);
-            if is_code || words::is_truth(value) || (key == "port" && codes::is_service_port(value)) {
+            let is_reply = matches!(key, "response" | "reply" | "responseCode") && codes::is_reply(value);
+            if is_code || is_reply || words::is_truth(value) || (key == "port" && codes::is_service_port(value)) {
                 return self.out.name(value, value);
             }
             self.out.mask();
@@ -292,6 +295,7 @@ impl<'a> Scanner<'a> {
         }
         let is_code = || codes::is_code(core, &self.out, tail, after);
         match shapes::shape(core) {
+            Shape::Word if self.is_wrong_value(core, tail) => self.out.mask(),
             Shape::Word if words::joins_time(core, self.out.run.is_some(), after) => self.out.mask(),
             Shape::Word if self.out.run.is_some() && self.out.text.ends_with(' ') && words::is_unit(core) => {
                 // `1.5 GiB` and `640 MiB` differ only in the size of the number.
@@ -309,6 +313,15 @@ impl<'a> Scanner<'a> {
             Shape::Parts if paths::is_method(&self.out.before[0]) && after.starts_with(" HTTP/") => self.out.mask(),
             Shape::Parts => self.parts(core),
         }
+    }
+
+    /// `Bad value for type int : seven`, `Invalid datetime: tomorrow. Path ...`: one word after a colon that ends the
+    /// clause is the value, if the words before the colon speak of a wrong one.
+    fn is_wrong_value(&self, core: &str, tail: &str) -> bool {
+        let Some(before) = self.out.text.strip_suffix(": ") else { return false };
+        let ends = self.rest().is_empty() || (tail == "." && self.rest().starts_with(' '));
+        let from = before.floor_char_boundary(before.len().saturating_sub(VALUE_BEFORE_BYTES));
+        ends && !words::is_reason(core) && words::announces_value(&before[from..].to_lowercase())
     }
 
     /// `ws=Source{1, 2}`, `key=0|app|7`: text that directly follows a value belongs to it.

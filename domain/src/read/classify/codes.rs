@@ -133,6 +133,9 @@ fn status_name(text: &str) -> Option<usize> {
 }
 
 fn smtp(kind: &str, message: &str) -> Option<Classification> {
+    if let Some(reply) = enhanced_reply(message) {
+        return matched(status::smtp(reply), 90, format!("SMTP {reply}"));
+    }
     if !kind.contains("smtp") && !kind.contains("mail") {
         return None;
     }
@@ -140,6 +143,19 @@ fn smtp(kind: &str, message: &str) -> Option<Classification> {
         .split(|c: char| !c.is_ascii_digit())
         .find_map(|word| word.parse::<u16>().ok().filter(|n| word.len() == 3 && *n >= 400))?;
     matched(status::smtp(reply), 85, format!("SMTP {reply}"))
+}
+
+/// A reply with its enhanced status code, which nothing but SMTP prints (RFC 3463): `452 4.3.1`.
+fn enhanced_reply(message: &str) -> Option<u16> {
+    let words =
+        || message.split(|c: char| c.is_whitespace() || matches!(c, ':' | '=' | '-' | '<' | '"')).take(WORDS_MAX);
+    words().zip(words().skip(1)).find_map(|(reply, code)| {
+        let parts = || code.split('.');
+        let is_code = parts().count() == 3
+            && parts().all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
+        let fits = reply.len() == 3 && is_code && parts().next() == reply.get(..1);
+        reply.parse().ok().filter(|reply| fits && (400..600).contains(reply))
+    })
 }
 
 fn redis(kind: &str, message: &str) -> Option<Classification> {
@@ -161,6 +177,17 @@ fn errno(lower: &str) -> Option<Classification> {
 /// Names of codes and classes among the words: `EPIPE`, `ER_DUP_ENTRY`, `nested exception is java.lang.X`.
 pub fn named(message: &str) -> Option<Classification> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    // Erlang and Elixir write codes of the system as atoms: `:econnrefused`.
+    let atoms = message.split_whitespace().take(WORDS_MAX).filter_map(|word| {
+        let name = word.trim_matches(['{', '}', '(', ')', ',', '.', '"']).strip_prefix(':')?;
+        (name.len() > 4 && name.bytes().all(|b| b.is_ascii_lowercase())).then(|| name.to_uppercase())
+    });
+    for name in atoms {
+        let meaning = tables::by_code(&name).filter(|meaning| meaning.settled && name.starts_with('E'));
+        if let Some(meaning) = meaning {
+            return Some(by_meaning(meaning, &name, 85));
+        }
+    }
     // A name that does not settle the class leaves the decision to the wording.
     for word in message.split(|c: char| !is_part(c)).filter(|word| word.len() > 3).take(WORDS_MAX) {
         let word = word.trim_matches('.');

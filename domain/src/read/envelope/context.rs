@@ -9,7 +9,25 @@ use alloc::vec::Vec;
 
 /// The members of an object by name, in any spelling: `originalMessage`, `original_message` and `OriginalMessage` are
 /// the same name. Members with the value `null` count as missing.
-pub struct Named<'a>(Vec<(&'a str, Raw<'a>)>);
+pub struct Named<'a> {
+    members: Vec<(&'a str, Raw<'a>)>,
+    /// The [`bit`]s of the members' names: most names of the lists are in no letter, and one test says so.
+    bits: u64,
+}
+
+/// Whether a byte is not one of the separators that spellings differ by.
+fn is_letter(byte: &u8) -> bool {
+    !matches!(byte, b'_' | b'-' | b' ')
+}
+
+/// One bit of a name that is the same in any spelling: of its first and its last letter.
+fn bit(name: &str) -> u64 {
+    let (first, last) = (name.bytes().find(is_letter), name.bytes().rfind(is_letter));
+    let (Some(first), Some(last)) = (first, last) else { return 1 };
+    let number = |byte: u8| usize::from(byte.to_ascii_lowercase());
+    // The factors are odd so that every bit can occur.
+    1 << ((number(first) * 7 + number(last) * 3) & 63)
+}
 
 /// The longest name that is compared, bytes: no name of the lists is half as long.
 const COMPARED_BYTES_MAX: usize = 64;
@@ -23,13 +41,16 @@ impl<'a> Named<'a> {
     /// The members of an index.
     pub fn of(index: &Index<'a>) -> Self {
         let present = |(_, raw): &&(&'a str, Raw<'a>)| raw.text().trim_end() != "null";
-        Self(index.members().iter().filter(present).copied().collect())
+        let members: Vec<_> = index.members().iter().filter(present).copied().collect();
+        let bits = members.iter().fold(0, |bits, (key, _)| bits | bit(key));
+        Self { members, bits }
     }
 
     /// Returns the members with these names, in the order of the names.
     pub fn all(&self, names: &'static [&'static str]) -> impl Iterator<Item = Raw<'a>> {
-        let named = |name: &'static str| self.0.iter().filter(move |(key, _)| is_name(key, name)).map(|(_, raw)| *raw);
-        names.iter().flat_map(move |name| named(name))
+        let named =
+            |name: &'static str| self.members.iter().filter(move |(key, _)| is_name(key, name)).map(|(_, raw)| *raw);
+        names.iter().filter(|name| self.bits & bit(name) != 0).flat_map(move |name| named(name))
     }
 
     /// Returns the first non-empty text or number among the members with these names.
@@ -57,7 +78,7 @@ impl<'a> Named<'a> {
 /// Whether a key is this name, in any spelling.
 fn is_name(key: &str, name: &str) -> bool {
     fn letters(name: &str) -> impl Iterator<Item = u8> {
-        name.bytes().filter(|byte| !matches!(byte, b'_' | b'-' | b' ')).map(|byte| byte.to_ascii_lowercase())
+        name.bytes().filter(is_letter).map(|byte| byte.to_ascii_lowercase())
     }
     key.len() <= COMPARED_BYTES_MAX && letters(key).eq(letters(name))
 }
@@ -226,5 +247,5 @@ pub fn consists_of(object: &Named<'_>, others: &[&[&str]]) -> bool {
     let producers = [PRODUCERS, PRODUCER_VERSIONS];
     let quoted = CIRCUMSTANCES.iter().map(|(_, names, _)| *names);
     let lists: Vec<&[&str]> = known.into_iter().chain(producers).chain(quoted).chain(others.iter().copied()).collect();
-    object.0.iter().all(|(key, _)| lists.iter().any(|names| names.iter().any(|name| is_name(key, name))))
+    object.members.iter().all(|(key, _)| lists.iter().any(|names| names.iter().any(|name| is_name(key, name))))
 }

@@ -35,9 +35,15 @@ impl<'a> Restored<'a> {
     /// Restores a body: the text of a string, or the JSON of any other value byte for byte. Returns `None` for `null`
     /// and for blank text, which cannot be a message.
     pub fn of(body: Raw<'a>) -> Option<Self> {
-        let (body, remark) = match body.as_text() {
+        Self::with_text(body, body.as_text())
+    }
+
+    /// The same, of a body whose text is known, if it is a string.
+    pub fn with_text(body: Raw<'a>, text: Option<Cow<'a, str>>) -> Option<Self> {
+        let (body, remark) = match text {
             Some(text) => {
-                let damaged = replaced(&text) > written(body.text());
+                let replaced = replaced(&text);
+                let damaged = replaced > 0 && replaced > written(body.text());
                 (text, damaged.then_some(DAMAGED))
             }
             None => (Cow::Borrowed(body.text().trim_end()), Some(AS_JSON)),

@@ -12,6 +12,7 @@ use super::restored::{Restored, UNRECORDED};
 use super::{Inner, Opening, record};
 use crate::read::json::Raw;
 use crate::reading::{Failure, Replayability};
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -75,8 +76,10 @@ pub fn open<'a>(layer: &Layer<'a>) -> Option<Opening<'a>> {
     let contexts: Vec<_> = own.iter().chain(&others).collect();
     let facts = facts(stated.unwrap_or_default(), &envelope, &contexts);
 
-    let original = envelope.all(ORIGINALS).find(|raw| raw.is_object() || raw.is_array() || is_text(*raw));
-    let recorded = original.and_then(recorded);
+    let original = envelope.all(ORIGINALS).find(|raw| raw.is_object() || raw.is_array() || raw.says_something());
+    // Its text is long and is needed twice.
+    let original = original.map(|raw| (raw, raw.as_text()));
+    let recorded = original.as_ref().and_then(|(raw, text)| recorded(*raw, text.as_deref()));
     let certain = signs > 1 || evident && (recorded.is_some() || context::consists_of(&envelope, PARTS));
     Some(match certain {
         true => unwrap(facts, &envelope, original, recorded),
@@ -94,7 +97,7 @@ fn doubtful<'a>(mut facts: Facts) -> Opening<'a> {
 fn unwrap<'a>(
     mut facts: Facts,
     envelope: &Named<'a>,
-    original: Option<Raw<'a>>,
+    original: Option<(Raw<'a>, Option<Cow<'a, str>>)>,
     recorded: Option<Opening<'a>>,
 ) -> Opening<'a> {
     if envelope.is_true(TRUNCATED) {
@@ -107,7 +110,7 @@ fn unwrap<'a>(
         facts.fill_all(record.facts);
         return Opening { facts, inner: record.inner, stamp: None };
     }
-    let Some(restored) = original.and_then(Restored::of) else {
+    let Some(restored) = original.and_then(|(raw, text)| Restored::with_text(raw, text)) else {
         facts.not_replayable.get_or_insert(Replayability::MetadataOnly { reason: MISSING.into() });
         return Opening::facts(facts);
     };
@@ -125,12 +128,11 @@ fn unwrap<'a>(
 }
 
 /// Reads the original as a whole SQS record: an object, or its JSON as text.
-fn recorded(original: Raw<'_>) -> Option<Opening<'_>> {
-    let owned = match original.as_text() {
-        None => return record::is_record(original).then(|| record::open(original)).flatten(),
-        Some(text) => text,
+fn recorded<'a>(original: Raw<'a>, text: Option<&str>) -> Option<Opening<'a>> {
+    let Some(text) = text else {
+        return record::is_record(original).then(|| record::open(original)).flatten();
     };
-    let raw = Raw::new(&owned);
+    let raw = Raw::new(text);
     let opening = (raw.is_object() && record::is_record(raw)).then(|| record::open(raw)).flatten()?;
     let Inner::Original(restored) = opening.inner else { return None };
     Some(Opening { facts: opening.facts, inner: Inner::Original(restored.into_owned()), stamp: None })
@@ -140,7 +142,7 @@ fn recorded(original: Raw<'_>) -> Option<Opening<'_>> {
 /// others.
 fn failure(layer: &Layer<'_>, envelope: &Named<'_>, reasons: &'static [&'static str]) -> Option<Failure> {
     // An object says more than a code next to it.
-    let reasons = envelope.all(reasons).filter(|raw| raw.is_object() || is_text(*raw));
+    let reasons = envelope.all(reasons).filter(|raw| raw.is_object() || raw.says_something());
     let (objects, texts): (Vec<Raw<'_>>, Vec<_>) = reasons.partition(|raw| raw.is_object());
     let text = |names| envelope.scalar(names);
     let flat = Failure {
@@ -165,10 +167,6 @@ fn failure(layer: &Layer<'_>, envelope: &Named<'_>, reasons: &'static [&'static 
         (failure.error_type, failure.message) = (split.error_type, split.message);
     }
     Some(unwrapped(failure))
-}
-
-fn is_text(raw: Raw<'_>) -> bool {
-    raw.as_text().is_some_and(|text| !text.trim().is_empty())
 }
 
 /// Reads what the contexts, the reason and the envelope itself record about the attempts.

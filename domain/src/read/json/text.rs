@@ -66,6 +66,27 @@ pub(super) fn unquoted(text: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(out))
 }
 
+/// Whether a string literal says something: more than blanks. Copies nothing, and reads no further than to the first
+/// letter. Of a literal without its end it may say what [`unquoted`] does not.
+pub(super) fn says_something(text: &str) -> bool {
+    let Some(inner) = text.strip_prefix('"') else { return false };
+    let mut bytes = inner.bytes();
+    loop {
+        match bytes.next() {
+            Some(b' ' | b'\t' | b'\n' | b'\r') => {}
+            Some(b'\\') if matches!(bytes.clone().next(), Some(b'n' | b't' | b'r')) => {
+                bytes.next();
+            }
+            // Rare blanks are found the slow way.
+            Some(byte) if byte == b'\\' || byte >= 0x80 || byte.is_ascii_control() => {
+                return unquoted(text).is_some_and(|text| !text.trim().is_empty());
+            }
+            Some(b'"') | None => return false,
+            Some(_) => return true,
+        }
+    }
+}
+
 /// Returns the character of an escape without its backslash, and the escape's length in bytes.
 fn unescaped(escape: &str) -> Option<(char, usize)> {
     Some(match escape.as_bytes().first()? {

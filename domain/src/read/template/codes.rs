@@ -44,6 +44,9 @@ pub fn is_known_name(core: &str) -> bool {
         .is_some_and(|end| {
             (1..=3).contains(&(core.len() - end)) && core[end..].bytes().all(|b| b.is_ascii_digit() || b == b'.')
         });
+    // `*int64` of Go, `System.Int32` of .NET.
+    let bare = core.trim_start_matches(['*', '&']);
+    let core = bare.strip_prefix("System.").unwrap_or(bare);
     vendor || protocol || core.len() <= 12 && KNOWN_NAMES.iter().any(|name| name.eq_ignore_ascii_case(core))
 }
 
@@ -56,8 +59,17 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
     if sqlstate && (last == "sqlstate" || (written.is_empty() && tail == ":")) {
         return true;
     }
+    // `Error 1062 (23000)`
+    let of_number = || last.len() == 4 && last.bytes().all(|b| b.is_ascii_digit()) && second == "error";
+    if sqlstate && written.ends_with('(') && after.starts_with(')') && of_number() {
+        return true;
+    }
     if !plain {
         return false;
+    }
+    // A reply of SMTP with its enhanced code (RFC 3463).
+    if core.len() == 3 && after.starts_with(' ') && is_enhanced(core, after[1..].split([' ', ',', ';']).next()) {
+        return true;
     }
     let number: u32 = core.parse().unwrap_or(0);
     let status = (100..600).contains(&number) && core.len() == 3;
@@ -107,6 +119,14 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
         || (written.trim_matches(['[', '(', '<', ' ']).is_empty() && leads(written, status, core, after))
 }
 
+/// Whether a text is the enhanced code of an SMTP reply: `4.3.1` after `452` (RFC 3463).
+fn is_enhanced(reply: &str, code: Option<&str>) -> bool {
+    let Some(code) = code else { return false };
+    let part = |part: &str| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    let class = reply.get(..1).filter(|class| matches!(*class, "2" | "4" | "5"));
+    code.split('.').count() == 3 && code.split('.').all(part) && class.is_some() && code.split('.').next() == class
+}
+
 /// Whether a number leads the message: a reply code, a Kafka or gRPC number, a driver's error number.
 fn leads(written: &str, status: bool, core: &str, after: &str) -> bool {
     let word = after.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
@@ -147,6 +167,11 @@ fn is_reason_name(word: &str) -> bool {
     NAMES.contains(&word)
 }
 
+/// Whether a text is a reply code of HTTP, SMTP or FTP.
+pub fn is_reply(text: &str) -> bool {
+    text.len() == 3 && text.starts_with(['1', '2', '3', '4', '5']) && text.bytes().all(|b| b.is_ascii_digit())
+}
+
 /// Whether a text is a status with its reason phrase: `502 Bad Gateway`.
 pub fn is_status_line(text: &str) -> bool {
     text.split_once(' ').is_some_and(|(number, phrase)| {
@@ -181,6 +206,9 @@ pub fn is_identity(core: &str, before: &[alloc::string::String; 2]) -> bool {
     let hex = core.strip_prefix("0x").filter(|hex| hex.len() == 8 && hex.starts_with(['8', 'C', 'c']));
     let result = || matches!(last, "hresult" | "error" | "code" | "status" | "exception" | "ntstatus");
     if hex.is_some() && result() {
+        return true;
+    }
+    if last.len() == 3 && last.bytes().all(|b| b.is_ascii_digit()) && is_enhanced(last, Some(core)) {
         return true;
     }
     let small = core.len() <= 12;

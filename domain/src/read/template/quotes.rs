@@ -123,6 +123,7 @@ impl Scanner<'_> {
         }
         shapes::is_code_name(word)
             || words::BEFORE_A_NAME.contains(&last)
+            || words::ENDS_BEFORE_A_NAME.iter().any(|end| last.ends_with(end))
             || words::BEFORE_A_NAME_ABROAD.contains(&last)
             || words::BEFORE_A_STATE.contains(&last)
             || (self.out.of_states && matches!(last, "from" | "to" | "in"))

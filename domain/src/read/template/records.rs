@@ -9,6 +9,8 @@ use alloc::string::String;
 const CODES_MAX: usize = 4;
 /// How deep the members of a record are looked at: the record itself, and one level below.
 const DEPTH_MAX: usize = 2;
+/// The longest name of a struct that is looked for before its braces, bytes.
+const STRUCT_BYTES_MAX: usize = 80;
 /// The longest code that is a number, digits: an HTTP status, an errno, a driver's number.
 const CODE_DIGITS_MAX: usize = 5;
 
@@ -22,6 +24,7 @@ impl Scanner<'_> {
         let rest = super::head(self.rest(), SPAN_BYTES_MAX);
         let length = shapes::brace_length(&rest[1..]).map(|length| length + 1);
         let inside = &rest[1..length.unwrap_or(rest.len())];
+        let is_printed = self.follows_struct();
         #[cfg(test)]
         {
             self.ahead_bytes += inside.len();
@@ -33,7 +36,20 @@ impl Scanner<'_> {
             return self.out.punctuation('{');
         }
         self.at += length.map_or(rest.len(), |l| l + 1);
+        if is_printed {
+            self.out.punctuation('{');
+            self.out.mask();
+            return self.out.punctuation('}');
+        }
         self.record(inside);
+    }
+
+    /// `%Shop.Order{id: 7}`: a printed struct of Elixir, all of which is data.
+    fn follows_struct(&self) -> bool {
+        let before = &self.text[..self.at];
+        let near = &before[before.floor_char_boundary(before.len().saturating_sub(STRUCT_BYTES_MAX))..];
+        let word = near.rsplit(char::is_whitespace).next().unwrap_or_default();
+        word.rsplit_once('%').is_some_and(|(_, name)| name.starts_with(|c: char| c.is_ascii_uppercase()))
     }
 
     fn record(&mut self, inside: &str) {
@@ -123,9 +139,10 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether a text has a word that sentences have.
+/// Whether a text has a word that sentences have, or ends like one.
 fn is_sentence(text: &str) -> bool {
-    text.split_whitespace().take(CODES_MAX * 2).any(|word| words::OF_SENTENCES.contains(&word))
+    let ends = text.ends_with('.') && text.contains(' ');
+    ends || text.split_whitespace().take(CODES_MAX * 2).any(|word| words::OF_SENTENCES.contains(&word))
 }
 
 /// What counts of a record.

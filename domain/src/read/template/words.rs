@@ -12,8 +12,12 @@ pub const BEFORE_A_NAME: &[&str] = &[
     "entity", "permission", "scope", "action", "role", "missing", "required", "invoke", "view", "sequence", "trigger",
     "database", "schema", "exchange", "named", "operation", "plugin", "extension", "directive", "enum", "variant",
     "near", "expected", "collection", "partition", "stream", "feature", "flag", "option", "worker", "handler", "task",
-    "step", "command", "program", "host", "path", "local", "global", "event", "variant", "job", "provider", "template",
+    "step", "command", "program", "bulkhead", "charset", "encoding", "algorithm", "mechanism", "claim", "codec",
+    "adapter", "dialect", "strategy", "driver", "host", "path", "local", "global", "event", "variant", "job", "provider", "template",
 ];
+
+/// The same, as the end of a name such as `CircuitBreaker` or `OrderHandler`.
+pub const ENDS_BEFORE_A_NAME: &[&str] = &["breaker", "limiter", "bulkhead", "handler", "provider", "service"];
 
 /// The same words in the message catalogues of PostgreSQL: column, table, relation, type and constraint.
 #[rustfmt::skip]
@@ -72,7 +76,7 @@ pub const AFTER_A_NAME: &[&str] = &[
     " property", " attribute", " is not defined", " is not a function", " is undefined", " is missing", " because",
     " is null", " is not null", " parameter", " argument", " table", " constraint", " violates", " for nil",
     " for class", " for an instance", " tag", " function", " method", " is not allowed", " header", " service",
-    " permission", " module", " violation", ": value", " = ", " was not provided", " needs to be",
+    " permission", " claim", " module", " violation", ": value", " = ", " was not provided", " needs to be",
     " does not exist on type", " is a required", " is a dependency of", " was unexpected", " has no handler",
     " was not found on", " has no attribute", " is not supported", " cannot transition", " is not registered", " step", " phase", "=", " port", ":`",
     " existiert nicht", " n'existe pas", " no existe", " non esiste", " не существует", " 不存在", "は存在しません",
@@ -103,6 +107,31 @@ pub fn names_code(error_type: &str) -> bool {
     ];
     let last = error_type.rsplit(['.', ':', '\\']).next().unwrap_or(error_type);
     TYPES.iter().any(|name| last.eq_ignore_ascii_case(name))
+}
+
+/// Whether a text says that a value is wrong, as its last words: what follows the colon is that value. `before` is in
+/// lower case.
+pub fn announces_value(before: &str) -> bool {
+    #[rustfmt::skip]
+    const WRONG: &[&str] =
+        &["bad", "invalid", "illegal", "malformed", "convert", "parse", "parsing", "unparseable", "interpret"];
+    #[rustfmt::skip]
+    const VALUES: &[&str] = &[
+        "value", "integer", "number", "decimal", "boolean", "float", "double", "date", "datetime", "timestamp", "duration",
+        "guid", "uuid", "character", "digit",
+    ];
+    let holds = |list: &[&str]| before.split(|c: char| !c.is_alphanumeric()).any(|word| list.contains(&word));
+    holds(WRONG) && holds(VALUES)
+}
+
+/// Whether a word in the place of a value says why there is none.
+pub fn is_reason(word: &str) -> bool {
+    #[rustfmt::skip]
+    const REASONS: &[&str] = &[
+        "empty", "missing", "null", "nil", "none", "required", "expired", "negative", "overflow", "underflow", "duplicate",
+        "unknown", "unsupported", "malformed", "truncated", "nan", "infinity",
+    ];
+    REASONS.iter().any(|reason| word.eq_ignore_ascii_case(reason))
 }
 
 /// Whether a key's value is the cause rather than data.

@@ -8,7 +8,7 @@ use crate::reading::Category::*;
 /// (retryable), requests.
 #[rustfmt::skip]
 pub static QUALIFIED: &[Row] = &[
-    ("Google.GoogleApiException.TooManyRequests", T, Throttled), ("Illuminate\\Queue\\MaxAttemptsExceededException", U, Unknown),
+    ("Doctrine\\DBAL\\ConnectionException", P, ConsumerBug), ("Google.GoogleApiException.TooManyRequests", T, Throttled), ("Illuminate\\Queue\\MaxAttemptsExceededException", U, Unknown),
     ("Sidekiq::Shutdown", T, DependencyUnavailable), ("aiohttp.ClientConnectorError", T, DependencyUnavailable),
     ("azure.servicebus.exceptions.ServiceBusAuthenticationError", U, Auth), ("azure.servicebus.exceptions.ServiceBusAuthorizationError", T, Auth),
     ("botocore.exceptions.ConnectionClosedError", T, DependencyUnavailable), ("botocore.exceptions.ConnectionError", T, DependencyUnavailable),
@@ -41,7 +41,7 @@ pub static QUALIFIED: &[Row] = &[
 
 /// Names that mean the same everywhere. Sources: the class hierarchies of java.sql, spring-tx
 /// (TransientDataAccessException), spring-kafka and spring-amqp (fatal exceptions), .NET, Python, Ruby, Node,
-/// redis-py, azure-servicebus, pymongo, google-api-core.
+/// redis-py, azure-servicebus, pymongo, google-api-core, Mongoose (lib/error), ioredis (lib/errors).
 #[rustfmt::skip]
 pub static EXCEPTIONS: &[Row] = &[
     ("AbortError", U, Conflict), ("Aborted", T, Conflict), ("AbstractMethodError", P, ConsumerBug), ("AccessDeniedException", P, Auth),
@@ -80,7 +80,7 @@ pub static EXCEPTIONS: &[Row] = &[
     ("CircuitBreakerOpenException", T, DependencyUnavailable), ("ClassCastException", P, ConsumerBug), ("ClassNotFoundException", P, Configuration),
     ("CleanupFailureDataAccessException", P, ConsumerBug), ("ClientAuthenticationError", P, Auth),
     ("ClientConnectionError", T, DependencyUnavailable), ("ClientConnectorError", T, DependencyUnavailable),
-    ("ClientOSError", T, DependencyUnavailable), ("ClientPayloadError", T, DependencyUnavailable), ("ClusterDownError", T, DependencyUnavailable),
+    ("ClientOSError", T, DependencyUnavailable), ("ClientPayloadError", T, DependencyUnavailable), ("ClusterAllFailedError", T, DependencyUnavailable), ("ClusterDownError", T, DependencyUnavailable),
     ("CommunicationsException", T, DependencyUnavailable), ("ConcurrencyException", T, Conflict), ("ConcurrencyFailureException", T, Conflict),
     ("ConfigException", P, Configuration), ("ConfigurationError", P, Configuration), ("ConfigurationErrorsException", P, Configuration),
     ("ConfigurationException", P, Configuration), ("Conflict", U, Conflict), ("ConnectError", T, DependencyUnavailable),
@@ -104,9 +104,9 @@ pub static EXCEPTIONS: &[Row] = &[
     ("DeadlockLoserDataAccessException", T, Conflict), ("Deadlocked", T, Conflict), ("DecodeError", P, MalformedPayload),
     ("DecodingException", P, MalformedPayload), ("DefaultCredentialsError", P, Auth), ("DependencyUnavailable", T, DependencyUnavailable),
     ("DeserializationException", P, MalformedPayload), ("DirectoryNotFoundException", P, MissingReference),
-    ("DisconnectException", T, DependencyUnavailable), ("DiskFull", U, ResourceLimit), ("DivideByZeroException", P, ConsumerBug),
+    ("DisconnectException", T, DependencyUnavailable), ("DiskFull", U, ResourceLimit), ("DivergentArrayError", P, ConsumerBug), ("DivideByZeroException", P, ConsumerBug),
     ("DivisionByZero", P, ConsumerBug), ("DivisionByZeroError", P, ConsumerBug), ("DllNotFoundException", P, Configuration),
-    ("DocumentTooLarge", P, ResourceLimit), ("DoesNotExist", P, MissingReference), ("DomainError", P, BusinessRule),
+    ("DocumentNotFoundError", P, MissingReference), ("DocumentTooLarge", P, ResourceLimit), ("DoesNotExist", P, MissingReference), ("DomainError", P, BusinessRule),
     ("DomainException", P, BusinessRule), ("DuplicateColumn", P, Duplicate), ("DuplicateEntryException", P, Duplicate),
     ("DuplicateException", P, Duplicate), ("DuplicateKeyError", P, Duplicate), ("DuplicateKeyException", P, Duplicate),
     ("DuplicateMessageException", P, Duplicate), ("DuplicateRequestException", P, Duplicate), ("DuplicateTable", P, Duplicate),
@@ -179,7 +179,7 @@ pub static EXCEPTIONS: &[Row] = &[
     ("MethodNotImplemented", P, ConsumerBug), ("MismatchedInputException", P, MalformedPayload), ("MissingEnvironmentVariable", P, Configuration),
     ("MissingFieldError", P, SchemaViolation), ("MissingFieldException", P, SchemaViolation), ("MissingMethodException", P, Configuration),
     ("MissingReference", P, MissingReference), ("MissingReferenceError", P, MissingReference), ("MissingRequiredFieldError", P, SchemaViolation),
-    ("ModelNotFoundException", P, MissingReference), ("ModuleError", P, ConsumerBug), ("ModuleNotFoundError", P, Configuration),
+    ("MissingSchemaError", P, ConsumerBug), ("ModelNotFoundException", P, MissingReference), ("ModuleError", P, ConsumerBug), ("ModuleNotFoundError", P, Configuration),
     ("MongoDuplicateKeyException", P, Duplicate), ("MongoNetworkError", T, DependencyUnavailable),
     ("MongoNetworkTimeoutError", T, DependencyUnavailable), ("MongoNodeIsRecoveringException", T, DependencyUnavailable),
     ("MongoNotPrimaryException", T, DependencyUnavailable), ("MongoSecurityException", P, Auth), ("MongoServerSelectionError", T, Timeout),
@@ -202,7 +202,7 @@ pub static EXCEPTIONS: &[Row] = &[
     ("NotNullViolationError", P, SchemaViolation), ("NotPrimaryError", T, DependencyUnavailable), ("NotSupportedException", P, ConsumerBug),
     ("NullPointerException", P, ConsumerBug), ("NullReferenceException", P, ConsumerBug), ("NumberFormatException", P, SchemaViolation),
     ("NumericValueOutOfRange", P, SchemaViolation), ("NumericValueOutOfRangeError", P, SchemaViolation), ("OAuthError", P, Auth),
-    ("ObjectDoesNotExist", P, MissingReference), ("ObjectInUse", T, Conflict), ("ObjectNotFoundException", P, MissingReference),
+    ("ObjectDoesNotExist", P, MissingReference), ("ObjectExpectedError", P, SchemaViolation), ("ObjectInUse", T, Conflict), ("ObjectNotFoundException", P, MissingReference),
     ("ObjectOptimisticLockingFailureException", T, Conflict), ("OfferExpired", P, Expired), ("OpenTimeout", T, Timeout),
     ("OperationCanceledException", U, Conflict), ("OperationInterruptedException", T, DependencyUnavailable),
     ("OperationTimedOutException", T, Timeout), ("OperationTimeoutError", T, Timeout), ("OperationTimeoutException", T, Timeout),
@@ -210,8 +210,8 @@ pub static EXCEPTIONS: &[Row] = &[
     ("OptionsValidationException", P, Configuration), ("OrderExpired", P, Expired), ("OrderNotFound", P, MissingReference),
     ("OrderNotFoundException", P, MissingReference), ("OutOfConnections", T, ResourceLimit), ("OutOfMemory", U, ResourceLimit),
     ("OutOfMemoryError", U, ResourceLimit), ("OutOfMemoryException", U, ResourceLimit), ("OutOfRange", P, SchemaViolation),
-    ("OutOfStock", P, BusinessRule), ("OutOfStockError", P, BusinessRule), ("OutOfStockException", P, BusinessRule), ("Panic", P, ConsumerBug),
-    ("ParamValidationError", P, SchemaViolation), ("ParseError", P, MalformedPayload), ("ParseException", P, MalformedPayload),
+    ("OutOfStock", P, BusinessRule), ("OutOfStockError", P, BusinessRule), ("OutOfStockException", P, BusinessRule), ("OverwriteModelError", P, ConsumerBug), ("Panic", P, ConsumerBug),
+    ("ParallelSaveError", P, ConsumerBug), ("ParamValidationError", P, SchemaViolation), ("ParseError", P, MalformedPayload), ("ParseException", P, MalformedPayload),
     ("ParserError", P, MalformedPayload), ("ParserException", P, MalformedPayload), ("PatternError", P, ConsumerBug),
     ("PayloadTooLargeError", P, ResourceLimit), ("PaymentDeclined", P, BusinessRule), ("PaymentDeclinedError", P, BusinessRule),
     ("PaymentDeclinedException", P, BusinessRule), ("PermissionDenied", P, Auth), ("PermissionDeniedDataAccessException", P, Auth),
@@ -260,7 +260,7 @@ pub static EXCEPTIONS: &[Row] = &[
     ("SqlclientUnableToEstablishSqlconnection", T, DependencyUnavailable), ("StackOverflowError", P, ConsumerBug),
     ("StackOverflowException", P, ConsumerBug), ("StaleDataError", T, Conflict), ("StaleObjectError", T, Conflict), ("StaleObjectStateException", T, Conflict),
     ("StaleStateException", T, Conflict), ("StatementInvalid", P, ConsumerBug), ("StatementTimeout", T, Timeout),
-    ("StatementTooComplex", P, ResourceLimit), ("StopIteration", P, ConsumerBug), ("StringDataRightTruncation", P, SchemaViolation),
+    ("StatementTooComplex", P, ResourceLimit), ("StopIteration", P, ConsumerBug), ("StrictModeError", P, SchemaViolation), ("StrictPopulateError", P, ConsumerBug), ("StringDataRightTruncation", P, SchemaViolation),
     ("StringDataRightTruncationError", P, SchemaViolation), ("StringIndexOutOfBoundsException", P, ConsumerBug), ("SyntaxError", P, ConsumerBug),
     ("SyntaxErrorException", P, ConsumerBug), ("SystemStackError", P, ConsumerBug), ("TRDeadlockDetected", T, Conflict),
     ("TRSerializationFailure", T, Conflict), ("TTLExpired", P, Expired), ("TTLExpiredException", P, Expired), ("TaskCanceledException", U, Conflict),
@@ -294,7 +294,7 @@ pub static EXCEPTIONS: &[Row] = &[
     ("UnsatisfiedLinkError", P, Configuration), ("UnsupportedOperationException", P, ConsumerBug), ("UnsupportedVersionError", P, Configuration),
     ("UntranslatableCharacter", P, SchemaViolation), ("UpstreamUnavailable", T, DependencyUnavailable), ("UserNotFound", P, MissingReference),
     ("ValidationError", P, SchemaViolation), ("ValidationException", P, SchemaViolation), ("ValueError", P, SchemaViolation),
-    ("ValueObjectError", P, SchemaViolation), ("VerifyError", P, ConsumerBug), ("WaitQueueTimeoutError", T, Timeout),
+    ("ValueObjectError", P, SchemaViolation), ("VerifyError", P, ConsumerBug), ("VersionError", T, Conflict), ("WaitQueueTimeoutError", T, Timeout),
     ("WorkerLost", U, ResourceLimit), ("WorkerLostError", U, ResourceLimit), ("WriteConflict", T, Conflict), ("WriteConflictException", T, Conflict),
     ("WriteError", T, DependencyUnavailable), ("WriteTimeout", T, Timeout), ("WriteTimeoutException", T, Timeout),
     ("WrongObjectType", P, ConsumerBug), ("WrongTypeError", P, ConsumerBug), ("XMLStreamException", P, MalformedPayload),

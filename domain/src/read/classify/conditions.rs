@@ -1,0 +1,178 @@
+//! Conditions: a thing and what is the matter with it, in words that no table lists together.
+//!
+//! Libraries say the same in ever new sentences: `no broker available`, `the coordinator is not ready`, `none of the
+//! nodes is reachable`. A list of sentences never ends; the things and their conditions are few. This is the weakest
+//! evidence of a message's words: it is asked only if no table knows the message, and its confidence is that of an
+//! error type's ending.
+
+mod mistakes;
+mod things;
+
+use super::{CLAIM_PCT, finding};
+use crate::reading::{Category, Class, Classification};
+use alloc::format;
+use alloc::vec::Vec;
+use things::*;
+
+/// The words of a message that are looked at: a condition that follows later is a detail.
+const WORDS_MAX: usize = 64;
+/// How many words a thing and its condition may be apart: `the coordinator for the group is not available`.
+const NEAR: usize = 5;
+
+/// Returns what the words of a message say together. `lower` is the message in lower case.
+pub fn find(lower: &str) -> Option<Classification> {
+    let words = words(lower);
+    let words = words.as_slice();
+    mistakes::find(words).or_else(|| transient(words))
+}
+
+/// `invalid connection`, `bad socket`: an adjective that elsewhere is about a value, here about what connects.
+pub fn broken_link(lower: &str) -> Option<Classification> {
+    const BROKEN: &[&str] = &["invalid", "bad", "broken", "dead", "stale"];
+    let words = words(lower);
+    let at = words.windows(2).position(|pair| BROKEN.contains(&pair[0]) && LINKS[..2].contains(&pair[1]))?;
+    // `invalid connection string` is about a value again.
+    let last = words.get(at + 2).is_none_or(|next| matches!(*next, "is" | "was" | "error" | "to" | "from" | "for"));
+    last.then(|| found(Class::Transient, Category::DependencyUnavailable, &[words[at], words[at + 1]]))
+}
+
+fn words(lower: &str) -> Vec<&str> {
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '-' | '_');
+    lower
+        .split(|c: char| !part(c))
+        .map(|word| word.trim_matches(['\'', '-']))
+        .filter(|word| !word.is_empty())
+        .take(WORDS_MAX)
+        .collect()
+}
+
+fn found(class: Class, category: Category, words: &[&str]) -> Classification {
+    finding(class, category, CLAIM_PCT, format!("wording: \"{}\"", words.join(" … ")))
+}
+
+/// Returns the first word of `first` that a word of `second` follows within a number of words.
+fn pair<'a>(words: &[&'a str], first: &[&str], second: &[&str], within: usize) -> Option<[&'a str; 2]> {
+    words.iter().enumerate().filter(|(_, word)| first.contains(*word)).find_map(|(at, word)| {
+        let other = words[at + 1..].iter().take(within).find(|word| second.contains(*word))?;
+        Some([*word, *other])
+    })
+}
+
+fn holds(words: &[&str], some: &[&str]) -> bool {
+    words.iter().any(|word| some.contains(word))
+}
+
+fn pair_of<'a>(words: &[&'a str], first: &str, second: &str) -> Option<[&'a str; 2]> {
+    words.windows(2).find(|two| two[0] == first && two[1] == second).map(|two| [two[0], two[1]])
+}
+
+fn transient(words: &[&str]) -> Option<Classification> {
+    let say = |category, pair: [&str; 2]| found(Class::Transient, category, &pair);
+    let lost = || {
+        let pair = pair(words, LINKS, LINK_LOST, 3)
+            .or_else(|| pair(words, LINK_LOST, LINKS, 1))
+            .or_else(|| pair(words, &["heartbeat", "heartbeats"], &["missed", "missing", "lost", "timeout"], 3))
+            .or_else(|| pair(words, &["missed", "missing", "lost", "late"], &["heartbeat", "heartbeats"], 3));
+        pair.map(|pair| say(Category::DependencyUnavailable, pair))
+    };
+    let down = || pair(words, SERVERS, SERVER_DOWN, NEAR).map(|pair| say(Category::DependencyUnavailable, pair));
+    let taken = || pair(words, SLOTS, SLOTS_TAKEN, 3).map(|pair| say(Category::ResourceLimit, pair));
+    let limit = || {
+        let reached = pair(words, &["limit"], &["reached", "exceeded", "hit"], 2)
+            .or_else(|| pair(words, &["reached", "exceeded", "hit"], &["limit"], NEAR));
+        reached.filter(|_| holds(words, SLOTS) || holds(words, LINKS)).map(|pair| say(Category::ResourceLimit, pair))
+    };
+    let late = || {
+        let pair = pair(words, &["exceeded", "exceeds", "reached"], &["deadline"], NEAR)
+            .or_else(|| pair(words, &["deadline"], &["exceeded", "reached"], 2))
+            .or_else(|| pair_of(words, "time", "limit").filter(|_| holds(words, &["exceeded", "exceeds", "reached"])));
+        pair.map(|pair| say(Category::Timeout, pair))
+    };
+    let race = || {
+        let pair = pair(words, &["optimistic"], &["concurrency", "lock", "locking"], 1)
+            .or_else(|| pair(words, &["missing", "lost"], &["lock", "lease"], 1))
+            .or_else(|| pair(words, &["lock", "lease"], &["lost", "expired"], 3))
+            .or_else(|| pair(words, &["outdated", "incorrect"], &["version", "revision", "epoch"], 1));
+        pair.map(|pair| say(Category::Conflict, pair))
+    };
+    lost()
+        .or_else(down)
+        .or_else(|| not_up(words))
+        .or_else(taken)
+        .or_else(limit)
+        .or_else(late)
+        .or_else(race)
+        .or_else(|| led_elsewhere(words))
+        .or_else(|| not_yet(words))
+        .or_else(|| transfer(words))
+}
+
+/// `no broker available`, `none of the nodes is reachable`, `the coordinator is not ready`, `ran out of brokers`.
+fn not_up(words: &[&str]) -> Option<Classification> {
+    let thing = |word: &&&str| [LINKS, SERVERS, SLOTS].iter().any(|list| list.contains(*word));
+    let say = |what: [&str; 2]| found(Class::Transient, Category::DependencyUnavailable, &what);
+    for (at, word) in words.iter().enumerate() {
+        let after = &words[at + 1..];
+        let near = &after[..after.len().min(NEAR)];
+        match *word {
+            "no" | "none" => {
+                let up = near.iter().any(|word| UP.contains(word));
+                if let Some(thing) = near.iter().find(thing).filter(|_| up) {
+                    return Some(say([word, thing]));
+                }
+            }
+            "out" if after.first() == Some(&"of") => {
+                if let Some(thing) = near.iter().find(thing) {
+                    return Some(say([word, thing]));
+                }
+            }
+            _ if thing(&word) => {
+                let not = near.iter().position(|word| NOT.contains(word));
+                let up = not.and_then(|not| after[not + 1..].iter().take(2).find(|word| UP.contains(word)));
+                // `not available on your server`, `not available unless`: what is missing is a feature.
+                let feature = holds(near, &["unless", "supported", "on"]);
+                if let Some(up) = up.filter(|_| !feature) {
+                    return Some(say([word, up]));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A cluster that moved what was asked for: the next answer names the new place.
+fn led_elsewhere(words: &[&str]) -> Option<Classification> {
+    let say = |pair: [&str; 2]| found(Class::Transient, Category::DependencyUnavailable, &pair);
+    pair(words, &["not"], &["leader", "master", "controller", "coordinator"], 4)
+        .or_else(|| pair(words, &["metadata"], &["date", "stale", "outdated"], 4))
+        .or_else(|| pair(words, &["fewer", "insufficient", "enough"], &["replicas", "replica"], 3))
+        .map(say)
+}
+
+/// `cannot currently process`, `still loading`.
+fn not_yet(words: &[&str]) -> Option<Classification> {
+    let pair = pair(words, &["cannot", "not", "can't"], &["currently"], 1)
+        .or_else(|| pair(words, &["still"], &["loading", "starting", "initializing", "recovering", "warming"], 1))
+        .or_else(|| pair(words, &["not"], &["yet"], 3).filter(|_| holds(words, UP)))?;
+    Some(found(Class::Transient, Category::DependencyUnavailable, &pair))
+}
+
+/// `error reading a body from connection`: bytes that did not pass.
+fn transfer(words: &[&str]) -> Option<Classification> {
+    #[rustfmt::skip]
+    const MOVING: &[&str] = &[
+        "reading", "writing", "sending", "receiving", "read", "write", "send", "receive", "flush", "flushing", "transmit", "fetch",
+        "fetching", "refresh",
+    ];
+    let at = words.iter().position(|word| FAILED.contains(word))?;
+    let near = &words[at + 1..];
+    let verb = near.iter().take(2).position(|word| MOVING.contains(word))?;
+    let thing = near[verb + 1..].iter().take(NEAR + 1);
+    let thing = thing.into_iter().find(|word| LINKS.contains(word) || SERVERS.contains(word))?;
+    Some(found(Class::Transient, Category::DependencyUnavailable, &[near[verb], thing]))
+}
+
+#[cfg(test)]
+#[path = "conditions/conditions_tests.rs"]
+mod tests;
