@@ -97,6 +97,15 @@ impl SqsQueue {
         Ok(arn)
     }
 
+    /// Returns the KMS key that encrypts a queue: its id, ARN or alias. `None` if SQS encrypts with a key of its own.
+    pub async fn key(&self, queue: &QueueArn) -> Result<Option<String>, QueueError> {
+        let request = self.client.get_queue_attributes().queue_url(self.url(queue).await?);
+        let response = request.attribute_names(QueueAttributeName::KmsMasterKeyId).send().await;
+        let attributes = response.map_err(|error| queue_error(queue, error))?.attributes;
+        let key = attributes.and_then(|mut all| all.remove(&QueueAttributeName::KmsMasterKeyId));
+        Ok(key.filter(|key| !key.is_empty()))
+    }
+
     /// Returns the queues that name this one in their redrive policies.
     pub async fn sources(&self, dlq: &QueueArn) -> Result<Vec<QueueArn>, QueueError> {
         let request = self.client.list_dead_letter_source_queues().queue_url(self.url(dlq).await?);
