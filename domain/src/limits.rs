@@ -50,7 +50,7 @@ pub const GROWTH_FACTOR_MAX: u64 = 100;
 /// The maximum pace, letters per second: far above what one executor sends.
 pub const PACE_PER_S_MAX: u32 = 10_000;
 /// The highest share of returned letters above which a replay may pause, percent. With 100 it would never pause.
-pub const STOP_SHARE_PCT_MAX: u8 = 90;
+pub const PAUSE_SHARE_PCT_MAX: u8 = 90;
 /// The maximum number of letters in one wave of a policy.
 pub const WAVE_LETTERS_MAX: u64 = 100_000;
 /// The maximum number of replays after which a policy quarantines a letter.

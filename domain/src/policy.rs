@@ -246,10 +246,12 @@ pub struct ReplayPolicy {
     /// Letters per second, 1 to 10,000. Default: 50.
     pub pace_per_s: u32,
     /// A replay pauses if more than this share of a wave's letters return, percent, 0 to 90. Default: 50.
-    pub stop_share_pct: u8,
+    #[serde(alias = "stop_share_pct")]
+    pub pause_share_pct: u8,
     /// The same for a canary, the first letters of a fix, percent, 0 to 90. The lower of both counts. Default: 0, so that
     /// any returned letter pauses the replay.
-    pub canary_stop_share_pct: u8,
+    #[serde(alias = "canary_stop_share_pct")]
+    pub canary_pause_share_pct: u8,
     /// The number of letters of a wave that must be sent before the share counts; a smaller wave counts as a whole.
     /// Default: 5.
     pub sample_letters_min: u64,
@@ -278,8 +280,8 @@ impl Default for ReplayPolicy {
             growth_factor: 5,
             wave_letters_max: 5_000,
             pace_per_s: 50,
-            stop_share_pct: 50,
-            canary_stop_share_pct: 0,
+            pause_share_pct: 50,
+            canary_pause_share_pct: 0,
             sample_letters_min: 5,
             window_slack_ms: Span::from_secs(30),
             backlog_ms_max: Span::from_mins(60),

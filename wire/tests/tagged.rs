@@ -71,8 +71,8 @@ fn every_outcome_is_read_as_it_was_written() {
 #[test]
 fn every_state_of_a_replay_is_read_as_it_was_written() {
     let reasons = [
-        json!({"kind": "too_many_returned", "returned": 3, "sent": 10, "stop_share_pct": 5}),
-        json!({"kind": "too_many_returned", "returned": 3, "sent": 10, "stop_share_pct": 5, "wave": 1}),
+        json!({"kind": "too_many_returned", "returned": 3, "sent": 10, "pause_share_pct": 5}),
+        json!({"kind": "too_many_returned", "returned": 3, "sent": 10, "pause_share_pct": 5, "wave": 1}),
         json!({"kind": "gate_closed", "unmet": ["a", "b"]}),
         json!({"kind": "queue_unavailable", "detail": "gone"}),
         json!({"kind": "backlog_not_drained", "visible_count": 7}),

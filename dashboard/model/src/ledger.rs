@@ -173,7 +173,7 @@ pub fn share(mille: u64) -> String {
 /// Returns the share of returned letters above which the replay pauses in a wave, per mille.
 pub fn stop_mille(view: &ReplayView, wave: u32) -> u64 {
     let is_canary = wave == 0 || view.replay.resumed.is_some_and(|resumed| resumed.probing && resumed.wave == wave);
-    u64::from(view.replay.plan.stop_share_pct_of(is_canary)) * 10
+    u64::from(view.replay.plan.pause_share_pct_of(is_canary)) * 10
 }
 
 /// Describes a share of returned letters above which a replay pauses: `any of the canary returns`.
@@ -184,7 +184,7 @@ fn returns_above(pct: u8, of: &str) -> String {
 /// Describes when a replay of this plan pauses: `when any letter of the canary returns, or more than 50% of a later wave
 /// returns`.
 pub fn pauses_when(plan: &Plan) -> String {
-    let (canary, wave) = (plan.stop_share_pct_of(true), plan.stop_share_pct_of(false));
+    let (canary, wave) = (plan.pause_share_pct_of(true), plan.pause_share_pct_of(false));
     if canary == wave {
         return format!("when {}", returns_above(wave, "a wave"));
     }
@@ -316,7 +316,7 @@ mod tests {
         };
         let too_many = |wave| ReplayState::Paused {
             wave: 1,
-            why: PauseReason::TooManyReturned { returned: 3, sent: 5, stop_share_pct: 50, wave },
+            why: PauseReason::TooManyReturned { returned: 3, sent: 5, pause_share_pct: 50, wave },
             by: Actor::office(),
             at,
         };
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(tab_title(&view), "50% · Replay replay-1");
         let rule = "Pauses when any letter of the canary returns, or more than 50% of a later wave returns";
         assert_eq!(pause_rule(&view), format!("{rule}; wave 1 is at 40% (2 of 5)."));
-        view.replay.plan.canary_stop_share_pct = None;
+        view.replay.plan.canary_pause_share_pct = None;
         assert_eq!(pause_rule(&view), "Pauses when more than 50% of a wave returns; wave 1 is at 40% (2 of 5).");
         assert_eq!(progress(&view.total), "5 of 10 letters: 3 delivered, 2 returned, 0 in flight, 5 pending");
         view.replay.state = ReplayState::Finished { ending: Ending::Completed, at: Timestamp::from_ms(0) };

@@ -1,6 +1,6 @@
 //! The form of a plan's options.
 
-use domain::limits::{CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, STOP_SHARE_PCT_MAX};
+use domain::limits::{CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, PAUSE_SHARE_PCT_MAX};
 use domain::replay::PlanOptions;
 
 /// The form's fields as typed. A blank field takes the policy's default.
@@ -27,7 +27,7 @@ pub const GROWTH: (u64, u64) = (1, GROWTH_FACTOR_MAX);
 /// The range of [`Fields::pace`].
 pub const PACE: (u64, u64) = (1, PACE_PER_S_MAX as u64);
 /// The range of [`Fields::pause_above`] and of [`Fields::canary_pause_above`].
-pub const PAUSE_ABOVE: (u64, u64) = (0, STOP_SHARE_PCT_MAX as u64);
+pub const PAUSE_ABOVE: (u64, u64) = (0, PAUSE_SHARE_PCT_MAX as u64);
 /// The range of [`Fields::window`]. The real minimum depends on the main queue; the office rejects smaller values.
 pub const WINDOW: (u64, u64) = (1, domain::limits::WINDOW_S_MAX);
 
@@ -48,8 +48,8 @@ impl Fields {
             canary: text(options.canary_letters),
             growth: text(options.growth_factor),
             pace: text(options.pace_per_s.map(u64::from)),
-            pause_above: text(options.stop_share_pct.map(u64::from)),
-            canary_pause_above: text(options.canary_stop_share_pct.map(u64::from)),
+            pause_above: text(options.pause_share_pct.map(u64::from)),
+            canary_pause_above: text(options.canary_pause_share_pct.map(u64::from)),
             window: text(options.window_s),
         }
     }
@@ -60,8 +60,8 @@ impl Fields {
             canary_letters: field(&self.canary, CANARY)?,
             growth_factor: field(&self.growth, GROWTH)?,
             pace_per_s: field(&self.pace, PACE)?.and_then(|n| n.try_into().ok()),
-            stop_share_pct: field(&self.pause_above, PAUSE_ABOVE)?.and_then(|n| n.try_into().ok()),
-            canary_stop_share_pct: field(&self.canary_pause_above, PAUSE_ABOVE)?.and_then(|n| n.try_into().ok()),
+            pause_share_pct: field(&self.pause_above, PAUSE_ABOVE)?.and_then(|n| n.try_into().ok()),
+            canary_pause_share_pct: field(&self.canary_pause_above, PAUSE_ABOVE)?.and_then(|n| n.try_into().ok()),
             window_s: field(&self.window, WINDOW)?,
         })
     }
@@ -81,7 +81,7 @@ mod tests {
             |canary: &str, pct: &str| Fields { canary: canary.into(), pause_above: pct.into(), ..Fields::default() };
         assert_eq!(fields("", "").options(), Some(PlanOptions::default()));
         let chosen = fields(" 3 ", "0").options().unwrap();
-        assert_eq!((chosen.canary_letters, chosen.stop_share_pct, chosen.pace_per_s), (Some(3), Some(0), None));
+        assert_eq!((chosen.canary_letters, chosen.pause_share_pct, chosen.pace_per_s), (Some(3), Some(0), None));
         assert_eq!(Fields::from_options(&chosen), fields("3", "0"));
         for (canary, pct) in [("0", ""), ("x", ""), ("", "91"), ("1001", ""), ("", "-1"), ("1.5", "")] {
             assert_eq!(fields(canary, pct).options(), None, "{canary} {pct}");

@@ -10,8 +10,8 @@ use wire::{EntryRow, ReplayView};
 /// Explains why a replay is paused.
 pub fn why(reason: &PauseReason, wave: u32) -> String {
     match reason {
-        PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave: judged } => {
-            let rule = match stop_share_pct {
+        PauseReason::TooManyReturned { returned, sent, pause_share_pct, wave: judged } => {
+            let rule = match pause_share_pct {
                 0 => "No letter of a canary may return.".to_string(),
                 pct => format!("The replay pauses above {pct}%."),
             };
@@ -155,15 +155,15 @@ mod tests {
     fn a_pause_has_a_reason() {
         let rows = [
             (
-                PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50, wave: None },
+                PauseReason::TooManyReturned { returned: 7, sent: 10, pause_share_pct: 50, wave: None },
                 "7 of 10 letters sent in wave 2 returned. The replay pauses above 50%.",
             ),
             (
-                PauseReason::TooManyReturned { returned: 1, sent: 10, stop_share_pct: 0, wave: Some(0) },
+                PauseReason::TooManyReturned { returned: 1, sent: 10, pause_share_pct: 0, wave: Some(0) },
                 "1 of 10 letters sent in wave 1 returned. No letter of a canary may return.",
             ),
             (
-                PauseReason::TooManyReturned { returned: 7, sent: 10, stop_share_pct: 50, wave: Some(0) },
+                PauseReason::TooManyReturned { returned: 7, sent: 10, pause_share_pct: 50, wave: Some(0) },
                 "7 of 10 letters sent in wave 1 returned. The replay pauses above 50%.",
             ),
             (

@@ -38,7 +38,7 @@ fn plan(letters: u64, hash: &str) -> PlanView {
         "fix": { "kind": "deploy", "reference": "v2", "declared_by": "ana", "declared_at": 0, "effective_at": 0 },
         "letters": { "letters": letters, "priced": 0, "money": [] },
         "message_types": [], "letters_digest": "", "oldest_sent_at": null, "left_out": [{ "reason": "past their deadline", "letters": 3 }],
-        "waves": [1, letters - 1], "rounds": 2, "pace_per_s": 20, "stop_share_pct": 50, "sample_letters_min": 5,
+        "waves": [1, letters - 1], "rounds": 2, "pace_per_s": 20, "pause_share_pct": 50, "sample_letters_min": 5,
         "window_ms": 8000, "slack_ms": 2000, "backlog_ms_max": 3600000, "wave_delay_ms": 1000, "wave_delay_ms_max": 9000,
     } }))
     .unwrap()
@@ -55,7 +55,7 @@ fn replay() -> ReplayView {
             "approval": { "by": "bo", "at": 0, "reason": "r", "plan_hash": "h", "waivers": [] },
             "lease": null, "paced_until": null, "last_sent_at": null, "resumed": null,
             "state": "paused", "wave": 1, "by": "office", "at": 0,
-            "why": { "kind": "too_many_returned", "returned": 4, "sent": 5, "stop_share_pct": 50 },
+            "why": { "kind": "too_many_returned", "returned": 4, "sent": 5, "pause_share_pct": 50 },
         },
     }))
     .unwrap()

@@ -3,8 +3,8 @@
 use super::{AlertPolicy, Policy, StrategyRule};
 use crate::limits::{
     ALERT_WAIT_MIN, CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, DISCARDED_KEPT_MIN, GROWTH_FACTOR_MAX, PACE_PER_S_MAX,
-    PLAN_LETTERS_MAX, POLICY_WAIT_MAX, RECEIVES_MAX, REPLAYS_MAX_MAX, RETENTION_MAX, RETENTION_MIN, STAGES_MAX,
-    STOP_SHARE_PCT_MAX, VISIBILITY_S_MAX, WAVE_LETTERS_MAX,
+    PAUSE_SHARE_PCT_MAX, PLAN_LETTERS_MAX, POLICY_WAIT_MAX, RECEIVES_MAX, REPLAYS_MAX_MAX, RETENTION_MAX,
+    RETENTION_MIN, STAGES_MAX, VISIBILITY_S_MAX, WAVE_LETTERS_MAX,
 };
 use crate::time::Span;
 use alloc::format;
@@ -78,8 +78,8 @@ impl Policy {
         within("replay.growth_factor", replay.growth_factor, 1, GROWTH_FACTOR_MAX)?;
         within("replay.wave_letters_max", replay.wave_letters_max, 1, WAVE_LETTERS_MAX)?;
         within("replay.pace_per_s", replay.pace_per_s, 1, PACE_PER_S_MAX)?;
-        within("replay.stop_share_pct", replay.stop_share_pct, 0, STOP_SHARE_PCT_MAX)?;
-        within("replay.canary_stop_share_pct", replay.canary_stop_share_pct, 0, STOP_SHARE_PCT_MAX)?;
+        within("replay.pause_share_pct", replay.pause_share_pct, 0, PAUSE_SHARE_PCT_MAX)?;
+        within("replay.canary_pause_share_pct", replay.canary_pause_share_pct, 0, PAUSE_SHARE_PCT_MAX)?;
         within("replay.sample_letters_min", replay.sample_letters_min, 1, CANARY_LETTERS_MAX)?;
         for (setting, wait) in [
             ("gate.quiet_ms", gate.quiet_ms),
@@ -176,10 +176,10 @@ mod tests {
     #[test]
     fn a_number_out_of_range_is_refused_by_name_and_range() {
         let rows = [
-            (r#"{"replay":{"stop_share_pct":100}}"#, "replay.stop_share_pct is 100; it must be between 0 and 90"),
+            (r#"{"replay":{"pause_share_pct":100}}"#, "replay.pause_share_pct is 100; it must be between 0 and 90"),
             (
-                r#"{"replay":{"canary_stop_share_pct":91}}"#,
-                "replay.canary_stop_share_pct is 91; it must be between 0 and 90",
+                r#"{"replay":{"canary_pause_share_pct":91}}"#,
+                "replay.canary_pause_share_pct is 91; it must be between 0 and 90",
             ),
             (r#"{"replay":{"canary_letters_max":0}}"#, "replay.canary_letters_max is 0; it must be between 1 and 1000"),
             (r#"{"replay":{"canary_pct":0}}"#, "replay.canary_pct is 0; it must be between 1 and 100"),
@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(Policy::parse(text).expect_err(text).to_string(), expected);
         }
         assert_eq!(Policy::parse("{}").ok(), Some(Policy::default()));
-        assert!(Policy::parse(r#"{"delivered_kept_ms":null,"replay":{"stop_share_pct":0}}"#).is_ok());
+        assert!(Policy::parse(r#"{"delivered_kept_ms":null,"replay":{"pause_share_pct":0}}"#).is_ok());
         for (text, expected) in [
             (r#"{"gate":{"quiet_ms":1,"four_eyes":"no"}}"#, "gate.four_eyes cannot be read"),
             (r#"{"misspelt":1}"#, "misspelt cannot be read"),

@@ -5,7 +5,7 @@ use crate::fix::Fix;
 use crate::group::Tally;
 use crate::id::{Actor, GroupId, LetterId, QueueArn, ReplayId, hash_hex, to_hex};
 use crate::limits::{
-    CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, PLAN_LETTERS_MAX, STOP_SHARE_PCT_MAX, WAVES_MAX,
+    CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, PAUSE_SHARE_PCT_MAX, PLAN_LETTERS_MAX, WAVES_MAX,
     WINDOW_S_MAX,
 };
 use crate::policy::ReplayPolicy;
@@ -37,11 +37,13 @@ pub struct PlanOptions {
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = PACE_PER_S_MAX)))]
     pub pace_per_s: Option<u32>,
     /// The share of returned letters above which the replay pauses, percent, 0 to 90.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = STOP_SHARE_PCT_MAX)))]
-    pub stop_share_pct: Option<u8>,
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = PAUSE_SHARE_PCT_MAX)))]
+    #[serde(alias = "stop_share_pct")]
+    pub pause_share_pct: Option<u8>,
     /// The same for a canary, percent, 0 to 90. The lower of both counts.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = STOP_SHARE_PCT_MAX)))]
-    pub canary_stop_share_pct: Option<u8>,
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = PAUSE_SHARE_PCT_MAX)))]
+    #[serde(alias = "canary_stop_share_pct")]
+    pub canary_pause_share_pct: Option<u8>,
     /// How long a sent letter is observed, seconds: at least the window that follows from the main queue's settings,
     /// at most one day.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = WINDOW_S_MAX)))]
@@ -97,11 +99,12 @@ pub struct Plan {
     /// Letters per second.
     pub pace_per_s: u32,
     /// The share of returned letters above which the replay pauses, percent.
-    pub stop_share_pct: u8,
+    #[serde(alias = "stop_share_pct")]
+    pub pause_share_pct: u8,
     /// The same for a canary, percent; the lower of both counts. `None` in plans of older versions, whose canaries had no
     /// rule of their own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub canary_stop_share_pct: Option<u8>,
+    #[serde(default, alias = "canary_stop_share_pct", skip_serializing_if = "Option::is_none")]
+    pub canary_pause_share_pct: Option<u8>,
     /// The number of letters of a wave that must be sent before the share counts.
     pub sample_letters_min: u64,
     /// How long a sent letter is observed: visibility timeout × maxReceiveCount of the main queue, plus slack.
@@ -157,9 +160,9 @@ impl Plan {
     }
 
     /// Returns the share of returned letters above which the replay pauses, percent. A canary's is never the higher one.
-    pub fn stop_share_pct_of(&self, is_canary: bool) -> u8 {
-        let of_canary = self.canary_stop_share_pct.filter(|_| is_canary);
-        of_canary.map_or(self.stop_share_pct, |pct| pct.min(self.stop_share_pct))
+    pub fn pause_share_pct_of(&self, is_canary: bool) -> u8 {
+        let of_canary = self.canary_pause_share_pct.filter(|_| is_canary);
+        of_canary.map_or(self.pause_share_pct, |pct| pct.min(self.pause_share_pct))
     }
 
     /// Returns the expected duration if nothing returns: sending at the plan's pace, one window per round, mean delays
@@ -255,16 +258,16 @@ impl PlanOptions {
     /// Returns the chosen pace and share, or the policy's, within their ranges.
     pub fn pace_and_share(&self, policy: &ReplayPolicy) -> Result<(u32, u8), PlanError> {
         let (pace, share) =
-            (self.pace_per_s.unwrap_or(policy.pace_per_s), self.stop_share_pct.unwrap_or(policy.stop_share_pct));
+            (self.pace_per_s.unwrap_or(policy.pace_per_s), self.pause_share_pct.unwrap_or(policy.pause_share_pct));
         let pace = in_range("pace_per_s", pace.into(), 1, PACE_PER_S_MAX.into())?;
-        let share = in_range("stop_share_pct", share.into(), 0, STOP_SHARE_PCT_MAX.into())?;
+        let share = in_range("pause_share_pct", share.into(), 0, PAUSE_SHARE_PCT_MAX.into())?;
         Ok((pace as u32, share as u8))
     }
 
     /// Returns the chosen share of a canary, or the policy's, within its range.
     pub fn canary_share(&self, policy: &ReplayPolicy) -> Result<u8, PlanError> {
-        let share = self.canary_stop_share_pct.unwrap_or(policy.canary_stop_share_pct);
-        in_range("canary_stop_share_pct", share.into(), 0, STOP_SHARE_PCT_MAX.into()).map(|share| share as u8)
+        let share = self.canary_pause_share_pct.unwrap_or(policy.canary_pause_share_pct);
+        in_range("canary_pause_share_pct", share.into(), 0, PAUSE_SHARE_PCT_MAX.into()).map(|share| share as u8)
     }
 }
 

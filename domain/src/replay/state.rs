@@ -63,7 +63,7 @@ pub enum PauseReason {
         /// Sent letters of the wave.
         sent: u64,
         /// The share above which a replay pauses, percent.
-        stop_share_pct: u8,
+        pause_share_pct: u8,
         /// The wave, from 0. It may be earlier than the current wave if its letters returned late. Records written
         /// before this field existed lack it and mean the wave in which the replay paused.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -90,7 +90,7 @@ impl Settling {
 /// #             "effective_at": now },
 /// #         "letters": { "letters": 12, "priced": 0, "money": [] }, "message_types": [], "letters_digest": "",
 /// #         "oldest_sent_at": null, "left_out": [], "waves": [2, 10], "rounds": 2, "pace_per_s": 10,
-/// #         "stop_share_pct": 50, "sample_letters_min": 5, "window_ms": 10_000, "slack_ms": 2_000,
+/// #         "pause_share_pct": 50, "sample_letters_min": 5, "window_ms": 10_000, "slack_ms": 2_000,
 /// #         "backlog_ms_max": 60_000, "wave_delay_ms": 1_000, "wave_delay_ms_max": 9_000,
 /// #     })).unwrap();
 /// #     let facts = GateFacts {
@@ -284,13 +284,13 @@ pub fn tripped(replay: &Replay, wave: u32, columns: &WaveLedger) -> Option<Pause
     let probing = before.is_some_and(|b| b.probing);
     let canary = plan.waves.first().copied().unwrap_or(1);
     let whole = if probing { canary.min(columns.selected()) } else { columns.selected() };
-    let stop_share_pct = plan.stop_share_pct_of(wave == 0 || probing);
-    let sample = if stop_share_pct == 0 { 1 } else { plan.sample_letters_min.min(whole).max(1) };
-    let too_many = u128::from(returned) * 100 > u128::from(stop_share_pct) * u128::from(sent);
+    let pause_share_pct = plan.pause_share_pct_of(wave == 0 || probing);
+    let sample = if pause_share_pct == 0 { 1 } else { plan.sample_letters_min.min(whole).max(1) };
+    let too_many = u128::from(returned) * 100 > u128::from(pause_share_pct) * u128::from(sent);
     (sent >= sample && too_many).then_some(PauseReason::TooManyReturned {
         returned,
         sent,
-        stop_share_pct,
+        pause_share_pct,
         wave: Some(wave),
     })
 }

@@ -15,7 +15,8 @@ struct CarriedReason {
     kind: String,
     returned: Option<u64>,
     sent: Option<u64>,
-    stop_share_pct: Option<u8>,
+    #[serde(alias = "stop_share_pct")]
+    pause_share_pct: Option<u8>,
     unmet: Option<Vec<String>>,
     detail: Option<String>,
     visible_count: Option<u64>,
@@ -31,7 +32,7 @@ impl<'de> Deserialize<'de> for PauseReason {
             "too_many_returned" => Self::TooManyReturned {
                 returned: need(fields.returned, "returned")?,
                 sent: need(fields.sent, "sent")?,
-                stop_share_pct: need(fields.stop_share_pct, "stop_share_pct")?,
+                pause_share_pct: need(fields.pause_share_pct, "pause_share_pct")?,
                 wave: fields.wave,
             },
             "gate_closed" => Self::GateClosed { unmet: need(fields.unmet, "unmet")? },

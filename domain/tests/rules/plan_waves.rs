@@ -31,9 +31,9 @@ fn options_out_of_range_are_rejected_by_name() {
     let canary = refused(PlanOptions { canary_letters: Some(0), ..PlanOptions::default() });
     assert_eq!(canary.to_string(), "`canary_letters` must be between 1 and 1000");
     assert_eq!(refused(PlanOptions { canary_letters: Some(1_001), ..PlanOptions::default() }), canary);
-    let never = PlanOptions { stop_share_pct: Some(91), ..PlanOptions::default() };
+    let never = PlanOptions { pause_share_pct: Some(91), ..PlanOptions::default() };
     let never = never.check(&ReplayPolicy::default()).unwrap_err();
-    assert_eq!(never.to_string(), "`stop_share_pct` must be between 0 and 90");
+    assert_eq!(never.to_string(), "`pause_share_pct` must be between 0 and 90");
     let small = ReplayPolicy { wave_letters_max: 20, ..ReplayPolicy::default() };
     let wave = PlanOptions { canary_letters: Some(21), ..PlanOptions::default() };
     assert_eq!(wave.check(&small), Err(PlanError::OutOfRange { option: "canary_letters", min: 1, max: 20 }));

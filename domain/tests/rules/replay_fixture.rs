@@ -76,8 +76,8 @@ pub fn plan() -> Plan {
         rounds: 3,
         waves: vec![2, 8, 16],
         pace_per_s: 10,
-        stop_share_pct: 50,
-        canary_stop_share_pct: None,
+        pause_share_pct: 50,
+        canary_pause_share_pct: None,
         sample_letters_min: 4,
         window_ms: Span::from_secs(WINDOW_S),
         slack_ms: Span::from_secs(SLACK_S),
@@ -163,7 +163,7 @@ pub fn aborting() -> ReplayState {
 }
 
 pub fn too_many(wave: u32, returned: u64, sent: u64) -> Step {
-    Step::Pause(PauseReason::TooManyReturned { returned, sent, stop_share_pct: 50, wave: Some(wave) })
+    Step::Pause(PauseReason::TooManyReturned { returned, sent, pause_share_pct: 50, wave: Some(wave) })
 }
 
 /// The first check: the queue is empty.

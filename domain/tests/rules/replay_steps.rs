@@ -201,8 +201,8 @@ fn check_page(part: &str, generated: &str) {
 /// The rule for canaries, percent, then what the waves hold and the pause that follows, if any.
 #[test]
 fn a_canary_has_a_stricter_rule() {
-    let paused = |wave, returned, sent, stop_share_pct| {
-        Some(PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave: Some(wave) })
+    let paused = |wave, returned, sent, pause_share_pct| {
+        Some(PauseReason::TooManyReturned { returned, sent, pause_share_pct, wave: Some(wave) })
     };
     let rows = [
         // Half of the canary is back: no more than the rule for waves allows.
@@ -219,7 +219,7 @@ fn a_canary_has_a_stricter_rule() {
         (Some(0), 1, "0/0/0/3/5", paused(1, 5, 8, 50)),
     ];
     for (pct, wave, columns, expected) in rows {
-        let replay = stored(&replay(observing(wave)), |record| record["plan"]["canary_stop_share_pct"] = json!(pct));
+        let replay = stored(&replay(observing(wave)), |record| record["plan"]["canary_pause_share_pct"] = json!(pct));
         assert_eq!(tripped(&replay, wave, &ledger(&[columns]).wave(0)), expected, "{pct:?} {columns}");
     }
 }
@@ -229,12 +229,12 @@ fn a_resumptions_canary_has_the_stricter_rule_until_it_has_passed() {
     for (probing, expected) in [(true, Some(0)), (false, None)] {
         let resumed = json!({ "wave": 1, "sent": 2, "returned": 2, "probing": probing });
         let replay = stored(&replay(observing(1)), |record| {
-            record["plan"]["canary_stop_share_pct"] = json!(0);
+            record["plan"]["canary_pause_share_pct"] = json!(0);
             record.insert("resumed".into(), resumed);
         });
         let pause = tripped(&replay, 1, &ledger(&["4/0/0/1/3"]).wave(0));
         let limit = pause.map(|why| match why {
-            PauseReason::TooManyReturned { stop_share_pct, .. } => stop_share_pct,
+            PauseReason::TooManyReturned { pause_share_pct, .. } => pause_share_pct,
             other => panic!("{other:?}"),
         });
         assert_eq!(limit, expected, "probing: {probing}");

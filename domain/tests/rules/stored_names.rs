@@ -5,7 +5,7 @@ use domain::alert::AlertKind;
 use domain::audit::Act;
 use domain::group::Variant;
 use domain::policy::ReplayPolicy;
-use domain::replay::{Entry, Outcome, Phase, Plan, ReplayState};
+use domain::replay::{Entry, Outcome, PauseReason, Phase, Plan, ReplayState};
 use domain::role::Permission;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -77,10 +77,15 @@ fn a_replays_records_of_0_1_are_read() {
     let entry = serde_json::to_value(entry).expect("a record is JSON");
     check::<Entry>(&entry, "lane", &renamed(&entry, "message_group", "lane"));
 
-    let delays = [("wave_delay_ms", "rest_ms"), ("wave_delay_ms_max", "rest_ms_max")];
-    let plan = serde_json::to_value(plan()).expect("a record is JSON");
+    let renames = [
+        ("wave_delay_ms", "rest_ms"),
+        ("wave_delay_ms_max", "rest_ms_max"),
+        ("pause_share_pct", "stop_share_pct"),
+        ("canary_pause_share_pct", "canary_stop_share_pct"),
+    ];
+    let plan = serde_json::to_value(Plan { canary_pause_share_pct: Some(0), ..plan() }).expect("a record is JSON");
     let policy = serde_json::to_value(ReplayPolicy::default()).expect("a record is JSON");
-    for (name, old_name) in delays {
+    for (name, old_name) in renames {
         check::<Plan>(&plan, old_name, &renamed(&plan, name, old_name));
         check::<ReplayPolicy>(&policy, old_name, &renamed(&policy, name, old_name));
     }
@@ -97,6 +102,9 @@ fn states_and_acts_of_0_1_are_read() {
     let mut old = between();
     old["phase"] = json!("resting");
     check::<ReplayState>(&between(), "resting", &old);
+
+    let why = |name: &str| json!({ "kind": "too_many_returned", "returned": 3, "sent": 4, name: 50 });
+    check::<PauseReason>(&why("pause_share_pct"), "stop_share_pct", &why("stop_share_pct"));
 
     check::<Act>(&json!("groups_unmerged"), "groups_parted", &json!("groups_parted"));
     check::<Act>(&json!("replay_paused_itself"), "replay_stopped_itself", &json!("replay_stopped_itself"));

@@ -73,7 +73,7 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
     let selection = select(office, &facts.group, &Criteria { main_queue: &main_queue, filter, now }).await?;
     let policy = &office.policy.replay;
     let waves = plan_waves(selection.letters.len() as u64, policy, options)?;
-    let (pace_per_s, stop_share_pct) = options.pace_and_share(policy)?;
+    let (pace_per_s, pause_share_pct) = options.pace_and_share(policy)?;
     let plan = Plan {
         id: ReplayId::of(id, actor, now),
         group: id.clone(),
@@ -95,8 +95,8 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
         rounds: rounds(&waves, selection.letters.iter().map(|letter| letter.message_group.as_deref())),
         waves,
         pace_per_s,
-        stop_share_pct,
-        canary_stop_share_pct: Some(options.canary_share(policy)?),
+        pause_share_pct,
+        canary_pause_share_pct: Some(options.canary_share(policy)?),
         sample_letters_min: policy.sample_letters_min,
         slack_ms: policy.window_slack_ms,
         backlog_ms_max: policy.backlog_ms_max,

@@ -211,9 +211,9 @@ impl Transition<'_> {
 /// Returns why a replay is paused, in a sentence.
 pub(crate) fn reason_in_words(why: &PauseReason) -> String {
     match why {
-        PauseReason::TooManyReturned { returned, sent, stop_share_pct, wave } => {
+        PauseReason::TooManyReturned { returned, sent, pause_share_pct, wave } => {
             let of = wave.map(|wave| format!(" of wave {}", wave + 1)).unwrap_or_default();
-            let limit = match stop_share_pct {
+            let limit = match pause_share_pct {
                 0 => "none may return".to_string(),
                 pct => format!("the limit is {pct}%"),
             };

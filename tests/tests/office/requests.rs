@@ -275,8 +275,8 @@ async fn numbers_out_of_range_are_refused_with_their_range() {
     for (options, range) in [
         (json!({ "canary_letters": 0 }), "canary_letters must be between 1 and 1000"),
         (json!({ "canary_letters": 5_000 }), "canary_letters must be between 1 and 1000"),
-        (json!({ "stop_share_pct": 100 }), "stop_share_pct must be between 0 and 90"),
-        (json!({ "stop_share_pct": 256 }), ""),
+        (json!({ "pause_share_pct": 100 }), "pause_share_pct must be between 0 and 90"),
+        (json!({ "pause_share_pct": 256 }), ""),
         (json!({ "canary_letters": -1 }), ""),
         (json!({ "canary_letters": 1e30 }), ""),
         (json!({ "growth_factor": 101 }), "growth_factor must be between 1 and 100"),

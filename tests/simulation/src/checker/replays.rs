@@ -99,9 +99,9 @@ impl Observed {
             let sent = sent.saturating_sub(since.map_or(0, |since| since.sent));
             let returned = returned.saturating_sub(since.map_or(0, |since| since.returned));
             let size = plan.waves.get(*judged as usize).copied().unwrap_or_default();
-            let stop_share_pct = plan.stop_share_pct_of(*judged == 0);
-            let sample = if stop_share_pct == 0 { 1 } else { plan.sample_letters_min.min(size).max(1) };
-            if sent >= sample && returned * 100 > u64::from(stop_share_pct) * sent {
+            let pause_share_pct = plan.pause_share_pct_of(*judged == 0);
+            let sample = if pause_share_pct == 0 { 1 } else { plan.sample_letters_min.min(size).max(1) };
+            if sent >= sample && returned * 100 > u64::from(pause_share_pct) * sent {
                 let words = format!("{id} continues although {returned} of {sent} letters of wave {judged} returned");
                 return self.report(words);
             }

@@ -184,7 +184,7 @@ pub async fn pauses_when_60_pct_return(fixture: Fixture) {
     let group = fixture.dead(LETTERS).await;
     let seen = AtomicU64::new(0);
     fixture.fails_on(move |_| seen.fetch_add(1, Ordering::Relaxed) < 6);
-    let options = json!({ "canary_letters": 10, "canary_stop_share_pct": 50, "pace_per_s": 1_000 });
+    let options = json!({ "canary_letters": 10, "canary_pause_share_pct": 50, "pace_per_s": 1_000 });
     let id = fixture.replay(&group.id, options).await;
     until("the replay pauses itself", async || fixture.view(&id).await.replay.is_paused().then_some(())).await;
     let view = fixture.view(&id).await;
