@@ -5,6 +5,7 @@
 mod by_discard;
 mod by_filter;
 mod by_keyboard;
+mod by_link;
 mod by_mouse;
 mod by_program;
 mod fixture;
