@@ -8,5 +8,6 @@ mod by_keyboard;
 mod by_link;
 mod by_mouse;
 mod by_program;
+mod by_text;
 mod fixture;
 mod sign_in;
