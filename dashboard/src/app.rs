@@ -4,10 +4,10 @@ use crate::clock::Clock;
 use crate::component::{Help, HelpOpen, Rail, Toaster, Toasts};
 use crate::due::{Due, DueWatch};
 use crate::keys::{self, Keys, key};
+use crate::later::{self, LaterPage};
+use crate::lazy::{Load, Part, Parts};
 use crate::nav::Nav;
-use crate::page::{
-    GroupPage, GroupsPage, IdleWatch, Memory, ReplayPage, ReplaysPage, SignInPage, SignedOut, UnknownPage,
-};
+use crate::page::{GroupsPage, IdleWatch, Memory, UnknownPage};
 use crate::prefs::Prefs;
 use crate::reactive::prelude::*;
 use crate::session::{SignedIn, Tab};
@@ -26,12 +26,17 @@ pub fn App() -> impl IntoView {
     Toaster::provide();
     Memory::provide();
     Due::provide();
+    let parts = Parts::provide(later::fetch);
     let help = RwSignal::new(false);
     provide_context(HelpOpen(help));
     bind_keys(prefs, nav, help);
     let page = Memo::new(move |_| nav.route().page());
     let inside = Memo::new(move |_| matches!(tab.state(), SignedIn::As(_)));
-    focus_new_pages(page);
+    let in_part = Memo::new(move |_| Part::of(&page.get(), inside.get()));
+    let is_shown = Memo::new(move |_| {
+        in_part.get().is_none_or(|part| !matches!(parts.state(part).get(), Load::Absent | Load::Loading))
+    });
+    focus_new_pages(page, is_shown);
     let memory: Memory = expect_context();
     Effect::new(move || {
         if !inside.get() {
@@ -47,14 +52,10 @@ pub fn App() -> impl IntoView {
                 <DueWatch />
             </Show>
             <main id="main" tabindex="-1">
-                {part(move || match (page.get(), inside.get()) {
-                    (PageKey::SignIn, _) => view! { <SignInPage /> }.into_any(),
-                    (_, false) => view! { <SignedOut /> }.into_any(),
-                    (PageKey::Groups, _) => view! { <GroupsPage /> }.into_any(),
-                    (PageKey::Group(id), _) => view! { <GroupPage id /> }.into_any(),
-                    (PageKey::Replays, _) => view! { <ReplaysPage /> }.into_any(),
-                    (PageKey::Replay(id), _) => view! { <ReplayPage id /> }.into_any(),
-                    (PageKey::Unknown(path), _) => view! { <UnknownPage path /> }.into_any(),
+                {part(move || match (page.get(), in_part.get()) {
+                    (page, Some(in_part)) => view! { <LaterPage page in_part /> }.into_any(),
+                    (PageKey::Unknown(path), None) => view! { <UnknownPage path /> }.into_any(),
+                    (_, None) => view! { <GroupsPage /> }.into_any(),
                 })}
             </main>
         </div>
@@ -77,11 +78,14 @@ fn bind_keys(prefs: Prefs, nav: Nav, help: RwSignal<bool>) {
     );
 }
 
-/// Focuses the heading of each new page, as a page load would, unless the page has set the focus itself.
-fn focus_new_pages(page: Memo<PageKey>) {
-    Effect::new(move |before: Option<PageKey>| {
+/// Focuses the heading of each new page, as a page load would, unless the page has set the focus itself. A page whose part
+/// of the program is still loading has no heading yet.
+fn focus_new_pages(page: Memo<PageKey>, is_shown: Memo<bool>) {
+    Effect::new(move |before: Option<(PageKey, bool)>| {
         let page = page.get();
-        if before.is_some_and(|before| before != page) {
+        let is_new = before.is_some_and(|(before, waits)| waits || before != page);
+        let waits = is_new && !is_shown.get();
+        if is_new && !waits {
             request_animation_frame(|| {
                 let focused = document().active_element().is_some_and(|element| element.tag_name() != "BODY");
                 let heading = document().query_selector("main h1").ok().flatten();
@@ -90,6 +94,6 @@ fn focus_new_pages(page: Memo<PageKey>) {
                 }
             });
         }
-        page
+        (page, waits)
     });
 }

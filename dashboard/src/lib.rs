@@ -14,6 +14,8 @@ pub mod due;
 pub mod issuer;
 pub mod json;
 pub mod keys;
+pub mod later;
+pub mod lazy;
 pub mod nav;
 pub mod page;
 pub mod poll;

@@ -13,6 +13,7 @@ mod groups;
 mod layers;
 mod letters;
 mod openapi;
+mod packed;
 mod pages;
 mod params;
 mod policy;

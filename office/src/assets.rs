@@ -112,6 +112,12 @@ fn is_named_by_contents(path: &str) -> bool {
     hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// Returns whether a caller with these `Accept-Encoding` headers accepts gzip.
+pub(crate) fn accepts_gzip<'a>(values: impl IntoIterator<Item = &'a HeaderValue>) -> bool {
+    let values = values.into_iter().filter_map(|value| value.to_str().ok());
+    matches!(accept::best(values, false, true), Encoding::Gzip)
+}
+
 fn content_type(path: &str) -> &'static str {
     match path.rsplit('.').next().unwrap_or_default() {
         "html" => "text/html; charset=utf-8",

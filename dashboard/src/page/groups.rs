@@ -17,6 +17,7 @@ use crate::api;
 use crate::component::{Frame, Loaded};
 use crate::due::due;
 use crate::keys::{self, key};
+use crate::lazy::{Part, parts};
 use crate::nav::nav;
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
@@ -76,6 +77,13 @@ pub fn GroupsPage() -> impl IntoView {
         }
     });
     let has_any = live.part(|answer| answer.total > 0);
+    // What the reader opens next is fetched once the list is there.
+    let parts = parts();
+    Effect::new(move || {
+        if let (Some(parts), true) = (parts, has_any.get().is_some()) {
+            parts.prefetch(Part::Work);
+        }
+    });
     let cut = live.part(|answer| answer.cut.then_some((answer.groups.len() as u64, answer.matching)));
     let unrated = live.part(|answer| not_compared(&answer.unrated));
     view! {

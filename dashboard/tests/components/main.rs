@@ -4,6 +4,7 @@
 
 mod discarding;
 mod fixture;
+mod later;
 mod live;
 mod parts;
 mod reading;

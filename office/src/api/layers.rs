@@ -3,11 +3,12 @@
 
 use super::answer::ApiError;
 use super::door::Door;
+use super::packed;
 use super::{Api, Caller};
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
@@ -115,10 +116,12 @@ pub(super) async fn tell_time(State(clock): State<Clock>, request: Request, next
     response
 }
 
-/// Adds an ETag to responses to GET. Responds with 304 if the caller has the same already, which keeps polling cheap.
+/// Adds an ETag to responses to GET, and packs them. Responds with 304 if the caller has the same already, which keeps
+/// polling cheap.
 pub(super) async fn conditional(request: Request, next: Next) -> Response {
     let is_get = request.method() == Method::GET;
     let known = request.headers().get(IF_NONE_MATCH).cloned();
+    let packed_is_wanted = packed::is_wanted(request.headers());
     let response = next.run(request).await;
     if !is_get || response.status() != StatusCode::OK {
         return response;
@@ -131,13 +134,16 @@ pub(super) async fn conditional(request: Request, next: Next) -> Response {
         )
         .into_response();
     };
-    let tag = format!("\"{}\"", to_hex(&Sha256::digest(&bytes)[..12]));
+    // Weak: packed or not, it is the same answer.
+    let tag = format!("W/\"{}\"", to_hex(&Sha256::digest(&bytes)[..12]));
     if known.is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
         parts.status = StatusCode::NOT_MODIFIED;
         parts.headers.remove(CONTENT_TYPE);
         parts.headers.remove("content-length");
+        parts.headers.append(VARY, HeaderValue::from_static("accept-encoding"));
         return with_tag(Response::from_parts(parts, Body::empty()), &tag);
     }
+    let bytes = packed::pack(bytes, packed_is_wanted, &mut parts.headers);
     with_tag(Response::from_parts(parts, Body::from(bytes)), &tag)
 }
 

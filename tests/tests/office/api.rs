@@ -6,11 +6,13 @@ use axum::http::{Method, Request, StatusCode};
 use domain::replay::PlanOptions;
 use domain::role::Role;
 use domain::time::Timestamp;
+use flate2::read::GzDecoder;
 use harness::world::World;
 use http_body_util::BodyExt;
 use office::act;
 use office::api::{self, Api, Caller, Identify};
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 use tower::ServiceExt;
@@ -55,6 +57,7 @@ pub struct Answer {
     etag: Option<String>,
     next: Option<String>,
     pub allow: Option<String>,
+    encoding: Option<String>,
     pub body: Vec<u8>,
 }
 
@@ -85,6 +88,7 @@ pub async fn send(router: &Router, request: Request<Body>) -> Answer {
         etag: header("etag"),
         next: header("dlo-next"),
         allow: header("allow"),
+        encoding: header("content-encoding"),
         body: response.into_body().collect().await.unwrap().to_bytes().to_vec(),
     }
 }
@@ -126,6 +130,38 @@ async fn an_unchanged_answer_is_not_sent_again() {
     assert_eq!(changed.status, StatusCode::OK);
     let answer: GroupsAnswer = serde_json::from_slice(&changed.body).unwrap();
     assert_eq!((answer.groups.len(), answer.summary.open_letters), (1, 1));
+}
+
+#[tokio::test]
+async fn a_big_answer_is_packed_for_who_accepts_it_and_keeps_its_tag() {
+    let (world, router) = router().await;
+    world.place(0, 1).await;
+    world.consume(&|_| Some("orders::Broken"), "v1").await;
+    world.intake().await;
+    let path = format!("/groups/{}", world.only_group().await);
+    let plain = call(&router, Method::GET, &path, Some("viewer"), &[]).await;
+    assert_eq!(plain.encoding, None);
+    assert!(plain.body.len() > 1_024, "{} bytes are not worth packing", plain.body.len());
+    for (accepted, is_packed) in [("gzip, deflate, br", true), ("*", true), ("br", false), ("gzip;q=0", false)] {
+        let headers = [("accept-encoding", accepted)];
+        let answer = call(&router, Method::GET, &path, Some("viewer"), &headers).await;
+        assert_eq!(answer.encoding.as_deref(), is_packed.then_some("gzip"), "{accepted}");
+        assert_eq!(answer.etag, plain.etag, "{accepted}");
+        let mut body = answer.body;
+        if is_packed {
+            assert!(body.len() < plain.body.len() / 2, "{} of {} bytes", body.len(), plain.body.len());
+            let mut text = Vec::new();
+            GzDecoder::new(body.as_slice()).read_to_end(&mut text).expect("gzip");
+            body = text;
+        }
+        assert_eq!(body, plain.body, "{accepted}");
+        let tag = plain.etag.as_deref().expect("a tag");
+        let again = [("accept-encoding", accepted), ("if-none-match", tag)];
+        let again = call(&router, Method::GET, &path, Some("viewer"), &again).await;
+        assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0), "{accepted}");
+    }
+    let small = call(&router, Method::GET, "/me", Some("viewer"), &[("accept-encoding", "gzip")]).await;
+    assert_eq!(small.encoding, None, "{} bytes fit into one packet", small.body.len());
 }
 
 #[tokio::test]

@@ -1,17 +1,20 @@
 //! The files that index.html names with `data-trunk`: each gets the name of its contents, and the stylesheets become one,
-//! because each would be a request before the first paint.
+//! because each would be a request before the first paint. Those with `data-part` become one for that part of the program.
 //!
 //! Trunk reads the same attributes, so `trunk serve` shows the same page.
 
 use super::page::attribute;
+use super::parts::Parts;
 use crate::failure::{Failure, Outcome, at};
 use crate::hash;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Copies the files from `source` into `stage`, and returns the page that names the copies. The tag of the Rust program
-/// goes: `page::with_program` puts its files in.
-pub fn placed(page: &str, source: &Path, stage: &Path) -> Outcome<String> {
-    let (mut out, mut rest, mut css) = (String::new(), page, Vec::new());
+/// goes: `page::with_program` puts its files in. Stylesheets of parts are added to their files.
+pub fn placed(page: &str, source: &Path, stage: &Path, parts: &mut Parts) -> Outcome<String> {
+    let (mut out, mut rest) = (String::new(), page);
+    let mut css = BTreeMap::<Option<&str>, Vec<u8>>::new();
     while let Some(start) = rest.find('<') {
         let Some(length) = rest[start..].find('>') else { break };
         let tag = &rest[start..=start + length];
@@ -25,6 +28,7 @@ pub fn placed(page: &str, source: &Path, stage: &Path) -> Outcome<String> {
             (Some(script), _) => out.push_str(&named(tag, script, &copied(source, stage, script)?)),
             (None, "css") => {
                 let path = source.join(file(tag)?);
+                let css = css.entry(attribute(tag, "data-part")).or_default();
                 css.extend(at("read", &path, std::fs::read(&path))?);
                 css.push(b'\n');
             }
@@ -36,10 +40,17 @@ pub fn placed(page: &str, source: &Path, stage: &Path) -> Outcome<String> {
         }
     }
     out.push_str(rest);
-    let css = minified(&String::from_utf8_lossy(&css));
-    let name = hashed("styles.css", css.as_bytes());
-    at("write", &stage.join(&name), std::fs::write(stage.join(&name), css))?;
-    Ok(out.replacen("</head>", &format!("<link rel=\"stylesheet\" href=\"/{name}\"></head>"), 1))
+    let mut tag = String::new();
+    for (part, css) in css {
+        let css = minified(&String::from_utf8_lossy(&css));
+        let name = hashed("styles.css", css.as_bytes());
+        at("write", &stage.join(&name), std::fs::write(stage.join(&name), css))?;
+        match part {
+            None => tag = format!("<link rel=\"stylesheet\" href=\"/{name}\">"),
+            Some(part) => parts.0.entry(part.to_owned()).or_default().insert(0, name),
+        }
+    }
+    Ok(out.replacen("</head>", &format!("{tag}</head>"), 1))
 }
 
 const MARK: &str = " data-trunk";
@@ -104,24 +115,31 @@ mod tests {
         let stage = root.join("stage");
         std::fs::create_dir_all(root.join("css")).expect("folders");
         std::fs::create_dir_all(&stage).expect("folders");
-        for (name, text) in
-            [("boot.js", "x()"), ("i.svg", "<svg/>"), ("css/a.css", "a { b: c; }"), ("css/b.css", "d {}")]
-        {
+        for (name, text) in [
+            ("boot.js", "x()"),
+            ("i.svg", "<svg/>"),
+            ("css/a.css", "a { b: c; }"),
+            ("css/b.css", "d {}"),
+            ("css/w.css", "e {}"),
+        ] {
             std::fs::write(root.join(name), text).expect("written");
         }
         let page = "<head><title>t</title><script data-trunk src=\"boot.js\"></script>\
             <link data-trunk rel=\"icon\" href=\"i.svg\" type=\"image/svg+xml\" />\
             <link data-trunk rel=\"css\" href=\"css/a.css\" /><link data-trunk rel=\"css\" href=\"css/b.css\" />\
+            <link data-trunk rel=\"css\" href=\"css/w.css\" data-part=\"work\" />\
             <link data-trunk rel=\"rust\" href=\"Cargo.toml\" /></head><p>a</p>";
-        let edited = placed(page, &root, &stage).expect("placed");
+        let mut parts = Parts::default();
+        let edited = placed(page, &root, &stage, &mut parts).expect("placed");
         let (js, svg) = (hashed("boot.js", b"x()"), hashed("i.svg", b"<svg/>"));
-        let css = hashed("styles.css", b"a{b: c}d{}");
+        let (css, work) = (hashed("styles.css", b"a{b: c}d{}"), hashed("styles.css", b"e{}"));
         let expected = format!(
             "<head><title>t</title><script src=\"/{js}\"></script><link rel=\"icon\" href=\"/{svg}\" type=\"image/svg+xml\">\
              <link rel=\"stylesheet\" href=\"/{css}\"></head><p>a</p>"
         );
         assert_eq!(edited, expected);
-        for name in [&js, &svg, &css] {
+        assert_eq!(parts.0, BTreeMap::from([("work".to_owned(), vec![work.clone()])]));
+        for name in [&js, &svg, &css, &work] {
             assert!(stage.join(name).is_file(), "{name}");
         }
         std::fs::remove_dir_all(&root).expect("removed");

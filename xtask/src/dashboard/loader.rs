@@ -19,16 +19,23 @@ pub fn self_starting(glue: &str, wasm_url: &str) -> Outcome<String> {
     ))
 }
 
-/// Without doc comments and indentation: a sixth of the file. Real minifying would need another tool. wasm-bindgen writes no text over several lines.
+/// Without doc comments, exports that nothing imports, and indentation: a sixth of the file. Real minifying would need
+/// another tool. wasm-bindgen writes no text over several lines.
 fn lean(glue: &str) -> String {
     let mut inside_comment = false;
     let kept = glue.lines().map(str::trim).filter(|line| {
         let starts = line.starts_with("/**");
-        let comment = inside_comment || starts || line.starts_with("//");
+        let exports = line.starts_with("export {") || line.starts_with("export{");
+        let comment = inside_comment || starts || exports || line.starts_with("//") || is_comment(line);
         inside_comment = (inside_comment || starts) && !line.ends_with("*/");
         !comment && !line.is_empty()
     });
     kept.collect::<Vec<_>>().join("\n")
+}
+
+/// A comment on one line, and nothing beside it.
+fn is_comment(line: &str) -> bool {
+    line.starts_with("/*") && line.find("*/").is_some_and(|end| end + 2 == line.len())
 }
 
 /// The local name in `export { initSync, __wbg_init as default };`, minified or not.
@@ -61,9 +68,10 @@ mod tests {
 
     #[test]
     fn the_start_is_appended_once() {
-        let glue = "export{a as initSync,b as default};";
+        let glue = "a();\nexport{a as initSync,b as default};";
         let text = self_starting(glue, "/app-0123_bg.wasm").expect("a loader");
-        assert!(text.starts_with(glue));
+        assert!(text.starts_with("a();\n"), "{text}");
+        assert!(!text.contains("export"), "{text}");
         assert!(text.contains("\nb({module_or_path:\"/app-0123_bg.wasm\"}).catch("), "{text}");
     }
 }

@@ -4,8 +4,10 @@ mod assets;
 pub mod budget;
 mod compress;
 mod finish;
+mod join;
 mod loader;
 mod page;
+mod parts;
 mod publish;
 mod stamp;
 
@@ -60,8 +62,24 @@ fn empty(stage: &Path) -> Outcome<()> {
 
 fn compile(paths: &Paths, tools: &WebTools) -> Outcome<()> {
     let mut cargo = tools.cargo(paths);
-    cargo.args(["build", "--locked", "--profile", "wasm", "--package", PACKAGE, "--bin", PACKAGE, "--target", TARGET]);
+    cargo.args(["rustc", "--locked", "--profile", "wasm", "--package", PACKAGE, "--bin", PACKAGE, "--target", TARGET]);
+    cargo.args(["--features", "split", "--config", &same_paths(paths)]);
+    // The splitter moves functions, and reads from the relocations what refers to them.
+    cargo.args(["--", "-Clink-args=--emit-relocs"]);
     progress::watched(&mut cargo).map_err(|failure| crate::tools::no_network(failure, "the dashboard's crates"))
+}
+
+/// Panics say in which file they happened. With the same short paths everywhere, every machine makes the same bytes.
+fn same_paths(paths: &Paths) -> String {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    // The folder of all registries: the same flag, and so no new build, when cargo adds one.
+    let crates = home.map(|home| (home.join("registry/src"), "crates"));
+    let flags: Vec<String> = std::iter::once((paths.root.clone(), "."))
+        .chain(crates)
+        .map(|(path, name)| format!("{:?}", format!("--remap-path-prefix={}={name}", path.display())))
+        .collect();
+    format!("target.{TARGET}.rustflags=[{}]", flags.join(","))
 }
 
 fn bind(paths: &Paths, stage: &Path) -> Outcome<()> {

@@ -2,12 +2,15 @@
 
 use crate::failure::{Failure, Outcome};
 
-/// Adds the program's files to the head: the browser fetches both at once, before it has read either.
-pub fn with_program(page: &str, glue: &str, wasm: &str) -> Outcome<String> {
+/// Adds the program's files to the head: the browser fetches both at once, before it has read either. The files of the
+/// parts that are loaded later are named before all scripts, for `boot.js`.
+pub fn with_program(page: &str, glue: &str, wasm: &str, parts: &str) -> Outcome<String> {
+    let (start, rest) =
+        page.split_once("<head>").ok_or_else(|| Failure::new("dashboard/index.html has no `<head>`."))?;
     let (head, body) =
-        page.split_once("</head>").ok_or_else(|| Failure::new("dashboard/index.html has no `</head>`."))?;
+        rest.split_once("</head>").ok_or_else(|| Failure::new("dashboard/index.html has no `</head>`."))?;
     Ok(format!(
-        "{head}<link rel=\"modulepreload\" href=\"/{glue}\" crossorigin=\"anonymous\">\
+        "{start}<head>{parts}{head}<link rel=\"modulepreload\" href=\"/{glue}\" crossorigin=\"anonymous\">\
          <link rel=\"preload\" href=\"/{wasm}\" crossorigin=\"anonymous\" as=\"fetch\" type=\"application/wasm\">\
          <script type=\"module\" src=\"/{glue}\"></script></head>{body}"
     ))
@@ -64,14 +67,15 @@ mod tests {
 
     #[test]
     fn the_program_goes_into_the_head() {
-        let page =
-            with_program("<head>\n  <title>t</title>\n</head>\n<p>\na</p>\n", "a-1.js", "a-1_bg.wasm").expect("edited");
+        let parts = "<meta name=\"part:work\" content=\"/w-1.wasm\">";
+        let page = "<head>\n  <title>t</title>\n</head>\n<p>\na</p>\n";
+        let page = with_program(page, "a-1.js", "a-1_bg.wasm", parts).expect("edited");
         assert!(page.contains("<script type=\"module\" src=\"/a-1.js\"></script></head>"), "{page}");
         assert!(page.contains("href=\"/a-1_bg.wasm\""), "{page}");
         assert!(refuse_inline(&page).is_ok());
-        assert!(minified(&page).starts_with("<head><title>t</title><link "), "{}", minified(&page));
+        assert!(minified(&page).starts_with(&format!("<head>{parts}<title>t</title><link ")), "{}", minified(&page));
         assert!(minified(&page).ends_with("</head><p>\na</p>"), "{}", minified(&page));
-        assert!(with_program("<main></main>", "a", "b").is_err());
+        assert!(with_program("<main></main>", "a", "b", "").is_err());
     }
 
     #[test]

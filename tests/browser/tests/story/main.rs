@@ -5,7 +5,9 @@
 mod by_discard;
 mod by_filter;
 mod by_keyboard;
+mod by_link;
 mod by_mouse;
 mod by_program;
+mod by_text;
 mod fixture;
 mod sign_in;

@@ -1,0 +1,78 @@
+//! The functions at which the program is cut. What only they call goes into the part that they name.
+//!
+//! Leptos's own `#[lazy]` is not used: a part that cannot be loaded would end the program.
+
+use crate::page::{GroupPage, ReplayPage, ReplaysPage, SignInPage, SignedOut};
+use crate::reactive::prelude::*;
+use dashboard_model::route::PageKey;
+
+pub use cut::{load_sign_in, load_work, sign_in, work};
+
+/// A part could not be loaded. The browser's console has the reason.
+#[derive(Clone, Copy, Debug)]
+pub struct NotLoaded;
+
+/// A page, unless its part could not be loaded.
+type Page = Result<AnyView, NotLoaded>;
+
+/// The pages of groups and replays.
+fn work_page(page: PageKey) -> Page {
+    Ok(match page {
+        PageKey::Group(id) => view! { <GroupPage id /> }.into_any(),
+        PageKey::Replay(id) => view! { <ReplayPage id /> }.into_any(),
+        _ => view! { <ReplaysPage /> }.into_any(),
+    })
+}
+
+/// The pages of people who are not signed in.
+fn sign_in_page(page: PageKey) -> Page {
+    Ok(match page {
+        PageKey::SignIn => view! { <SignInPage /> }.into_any(),
+        _ => view! { <SignedOut /> }.into_any(),
+    })
+}
+
+#[cfg(feature = "split")]
+mod cut {
+    use super::{NotLoaded, Page, PageKey, sign_in_page, work_page};
+    use leptos::wasm_split::{SplitLoaderError, wasm_split};
+
+    impl From<SplitLoaderError> for NotLoaded {
+        fn from(_: SplitLoaderError) -> Self {
+            Self
+        }
+    }
+
+    #[wasm_split(work, wasm_split_path = leptos::wasm_split, fallible, preload(load_work))]
+    pub fn work(page: PageKey) -> Page {
+        work_page(page)
+    }
+
+    #[wasm_split(sign_in, wasm_split_path = leptos::wasm_split, fallible, preload(load_sign_in))]
+    pub fn sign_in(page: PageKey) -> Page {
+        sign_in_page(page)
+    }
+}
+
+#[cfg(not(feature = "split"))]
+mod cut {
+    use super::{NotLoaded, Page, PageKey, sign_in_page, work_page};
+
+    type Loaded = Result<(), NotLoaded>;
+
+    pub async fn load_work() -> Loaded {
+        Ok(())
+    }
+
+    pub async fn load_sign_in() -> Loaded {
+        Ok(())
+    }
+
+    pub async fn work(page: PageKey) -> Page {
+        work_page(page)
+    }
+
+    pub async fn sign_in(page: PageKey) -> Page {
+        sign_in_page(page)
+    }
+}
