@@ -30,7 +30,7 @@ fn noted(found: &Facets) -> Vec<String> {
     let note = |facet: &Facet| {
         let fact = match &facet.kind {
             FacetKind::Value(value) => format!("= {value}"),
-            FacetKind::Present => "is there".to_string(),
+            FacetKind::Present => "is present".to_string(),
             FacetKind::Absent => "is missing".to_string(),
         };
         format!("{} {fact}: {}/{} {}/{}", facet.field, facet.inside, found.letters, facet.outside, found.others)
@@ -56,7 +56,7 @@ fn a_field_that_is_missing_is_a_facet() {
 fn a_field_that_others_lack_is_a_facet() {
     let inside = letters((0..20).map(|n| format!(r#"{{"order":{n},"gift":{{"card":"g-{n}"}}}}"#)));
     let outside = letters((0..20).map(|n| format!(r#"{{"order":{n}}}"#)));
-    assert_eq!(noted(&facets(&inside, &outside)), ["gift is there: 20/20 0/20"]);
+    assert_eq!(noted(&facets(&inside, &outside)), ["gift is present: 20/20 0/20"]);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn letters_of_another_kind_do_not_fill_the_list_with_missing_fields() {
     let inside = letters((0..20).map(|n| format!(r#"{{"ping":{n}}}"#)));
     let outside = letters((0..20).map(|n| format!(r#"{{"a":{n},"b":{n},"c":{n},"d":{n},"e":{n}}}"#)));
     let fields = ["a is missing", "b is missing", "c is missing"].map(|fact| format!("{fact}: 20/20 0/20"));
-    let there = ["ping is there: 20/20 0/20".to_string()];
+    let there = ["ping is present: 20/20 0/20".to_string()];
     assert_eq!(noted(&facets(&inside, &outside)), [&fields[..], &there[..]].concat());
 }
 

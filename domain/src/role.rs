@@ -14,7 +14,7 @@ pub enum Role {
     Operator,
     /// Approves, waives and resumes; releases letters from quarantine, and discards letters.
     Approver,
-    /// Reports deployments by hand, changes the policy, and manages everything else that people may change.
+    /// Reports deployments by hand, and changes the policy.
     Admin,
 }
 

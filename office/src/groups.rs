@@ -68,10 +68,10 @@ async fn reopen(
         let Some(after) = group.after_death(died_at, now) else { return Ok(None) };
         let (act, detail) = match after.state {
             GroupState::Regressed { .. } => {
-                (Act::GroupRegressed, "A letter of this group died after the fix took effect")
+                (Act::GroupRegressed, "A letter of this group failed after the fix took effect")
             }
-            GroupState::Open => (Act::GroupOpened, "A letter of this group died after its letters were discarded"),
-            _ => (Act::GroupOpened, "A letter that died before the fix arrived late and now waits for a replay"),
+            GroupState::Open => (Act::GroupOpened, "A letter of this group failed after its letters were discarded"),
+            _ => (Act::GroupOpened, "A letter that failed before the fix arrived late and now waits for a replay"),
         };
         let is_news = !matches!(after.state, GroupState::FixDeclared { .. });
         let writes = vec![

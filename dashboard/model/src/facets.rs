@@ -12,7 +12,7 @@ pub fn fact(facet: &Facet) -> (String, String) {
     let shared = match &facet.kind {
         FacetKind::Value(value) if value.is_empty() => "is empty".to_string(),
         FacetKind::Value(value) => format!("= {value}"),
-        FacetKind::Present => "is there".to_string(),
+        FacetKind::Present => "is present".to_string(),
         FacetKind::Absent => "is missing".to_string(),
     };
     (field, shared)
@@ -40,7 +40,7 @@ pub fn samples(found: &Facets) -> String {
         format!("{} letters of this group, {} of others", count(found.letters.into()), count(found.others.into()));
     match found.facets.is_empty() {
         true => format!("Nothing sets these letters apart. Compared: {compared}."),
-        false => format!("Compared: {compared}. A hint, not a proof."),
+        false => format!("Compared: {compared}. This is a hint, not proof."),
     }
 }
 
@@ -58,7 +58,7 @@ mod tests {
         for (kind, inside, outside, expected) in [
             (FacetKind::Value("999".into()), 40, 0, "= 999: all 40 here, none elsewhere"),
             (FacetKind::Value(String::new()), 38, 12, "is empty: 38 of 40 here, 12 of 1,200 elsewhere"),
-            (FacetKind::Present, 40, 3, "is there: all 40 here, 3 of 1,200 elsewhere"),
+            (FacetKind::Present, 40, 3, "is present: all 40 here, 3 of 1,200 elsewhere"),
             (FacetKind::Absent, 40, 0, "is missing: all 40 here, none elsewhere"),
         ] {
             let facet = facet(kind, inside, outside);
@@ -75,6 +75,6 @@ mod tests {
         assert!(found(9, 0, vec![]).starts_with("There are no letters of other groups"));
         assert!(found(9, 50, vec![]).starts_with("Nothing sets these letters apart."));
         let one = vec![facet(FacetKind::Absent, 9, 0)];
-        assert_eq!(found(9, 50, one), "Compared: 9 letters of this group, 50 of others. A hint, not a proof.");
+        assert_eq!(found(9, 50, one), "Compared: 9 letters of this group, 50 of others. This is a hint, not proof.");
     }
 }

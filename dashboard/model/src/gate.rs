@@ -35,7 +35,7 @@ impl Mark {
     pub fn look(self) -> (Tone, &'static str, &'static str) {
         match self {
             Self::Met => (Tone::Ok, "✓", "met"),
-            Self::Unmet => (Tone::Danger, "✕", "not met"),
+            Self::Unmet => (Tone::Danger, "✕", "unmet"),
             Self::Pending => (Tone::Quiet, "○", "pending"),
             Self::Clears(_) => (Tone::Info, "◔", "clears automatically"),
             Self::Waived => (Tone::Warn, "◇", "waived"),
@@ -131,7 +131,7 @@ impl Consent {
             return Some("Enter a reason.".to_string());
         }
         if let Some(condition) = waivable(gate).iter().find(|c| self.waiver(c.kind).trim().is_empty()) {
-            return Some(format!("\"{}\" is not met. Wait, or enter a reason to waive it.", condition.kind.label()));
+            return Some(format!("\"{}\" is unmet. Wait, or enter a reason to waive it.", condition.kind.label()));
         }
         match to_type {
             Some(n) if !is_count(&self.typed, n) => Some(format!("Type {n} to confirm.")),
@@ -245,7 +245,7 @@ mod tests {
                 &noisy,
                 consent("fixed", "", " "),
                 None,
-                Some("\"Quiet since the fix\" is not met. Wait, or enter a reason to waive it."),
+                Some("\"Quiet since the fix\" is unmet. Wait, or enter a reason to waive it."),
             ),
             (&noisy, consent("fixed", "", "known noise"), None, None),
             (&open, consent("fixed", "", ""), Some(7162), Some("Type 7162 to confirm.")),

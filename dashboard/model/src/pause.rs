@@ -29,7 +29,7 @@ pub fn why(reason: &PauseReason, wave: u32) -> String {
             counted(*visible_count, "message", "messages")
         ),
         PauseReason::QueueNeverEmpty { visible_count, in_flight_count } => format!(
-            "No failure seen, but the main queue still has messages: {} waiting, {} in flight. Whether the letters were processed is unknown. \
+            "No failure seen, but the main queue still has messages: {} waiting, {} held by consumers. Whether the letters were processed is unknown. \
              Let the consumer send receipts.",
             count(*visible_count),
             count(*in_flight_count)

@@ -90,7 +90,7 @@ pub fn ApproveDialog(
         on_new_plan.run(());
     };
     view! {
-        <Dialog open title confirm="Start wave 1" kind=Kind::Primary busy why_not error wide=true
+        <Dialog open title confirm="Approve and replay" kind=Kind::Primary busy why_not error wide=true
             on_confirm=Callback::new(approve)>
             <Show when=move || has_changed.get()>
                 <div class="notice" role="alert">

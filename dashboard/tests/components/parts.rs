@@ -58,7 +58,7 @@ async fn a_dialog_focuses_cancel_and_returns_the_focus() {
     let fixture = show(move || {
         view! {
             <button id="opener" on:click=move |_| open.set(true)>"Open"</button>
-            <Dialog open title="Replay 3 letters to orders?" confirm="Start wave 1" on_confirm=move |()| done.set(true)>
+            <Dialog open title="Replay 3 letters to orders?" confirm="Approve and replay" on_confirm=move |()| done.set(true)>
                 <p>"Waves of 1 and 2."</p>
             </Dialog>
         }

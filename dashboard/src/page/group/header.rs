@@ -1,6 +1,7 @@
 //! The header: what the group is, how bad it is, and what to do next.
 
 use super::current::CurrentGroup;
+use crate::clock;
 use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
 use crate::reactive::prelude::*;
 use dashboard_model::deployed::{growing, rolled_back};
@@ -77,6 +78,10 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     let customers = current.part(|detail| detail.row.customers);
     let oldest = current.part(|detail| detail.row.oldest_sent_at);
     let loss = current.part(|detail| detail.row.loss_at);
+    let loss_label = Signal::derive(move || {
+        let has_passed = loss.get().is_some_and(|at| clock::ticking() >= at);
+        if has_passed { "expiry" } else { "to expiry" }.to_string()
+    });
     let last_hour = current.part(|detail| detail.row.arrivals_last_hour);
     let delivered = current.part(|detail| detail.row.delivered);
     let discarded = current.part(|detail| detail.row.discarded);
@@ -96,7 +101,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
             <Stat label="at risk"><MoneyText tally=open total /></Stat>
             <Stat label=people>{part(move || count(customers.get()))}</Stat>
             <Stat label="oldest"><Age since=oldest /></Stat>
-            <Stat label="to expiry"><Loss at=loss /></Stat>
+            <Stat label=loss_label><Loss at=loss /></Stat>
             <Show when=move || !is_resolved.get()>
                 <Stat label="last hour" tone>{part(move || format!("+{}", count(last_hour.get())))}</Stat>
             </Show>

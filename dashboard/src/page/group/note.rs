@@ -41,7 +41,7 @@ pub(super) fn NoteCard(current: CurrentGroup, actions: Actions) -> impl IntoView
             {part(move || note.get().map(|note| view! { <p class="note">{note}</p> }.into_any()))}
             <Button press=move |()| edit() why_not=may key="n">{part(verb)}</Button>
         </section>
-        <Dialog open title="Edit note" confirm="Save note" kind=Kind::Primary busy=command.busy() error=command.error() why_not=may
+        <Dialog open title="Note" confirm="Save note" kind=Kind::Primary busy=command.busy() error=command.error() why_not=may
             on_confirm=Callback::new(send)>
             <Field label="What the next person should know" lines=true first=true value=text
                 hint=Some("Leave blank to remove the note.".to_string()) on_input=move |input| text.set(input) />

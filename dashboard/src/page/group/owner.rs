@@ -42,7 +42,7 @@ pub(super) fn OwnerCard(current: CurrentGroup) -> impl IntoView {
             {part(move || owner.get().map(|owner| view! { <p><bdi>{owner}</bdi></p> }.into_any()))}
             <Button press=move |()| edit() why_not=may>{part(verb)}</Button>
         </section>
-        <Dialog open title="Set owner" confirm="Save owner" kind=Kind::Primary busy=command.busy() error=command.error() why_not=may
+        <Dialog open title="Set owner" confirm="Set owner" kind=Kind::Primary busy=command.busy() error=command.error() why_not=may
             on_confirm=Callback::new(send)>
             <Field label="Person or team" first=true value=text chars_max=NAME_CHARS_MAX
                 hint=Some("Leave blank for nobody. Filter the list with owner:name.".to_string())

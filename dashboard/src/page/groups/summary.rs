@@ -47,10 +47,10 @@ fn shown(numbers: Numbers) -> impl IntoView {
                 {count(growing)}
             </Stat>
             <Stat href=link(View::Open, Sort::Letters)
-                label=if letters == 1 { "letter waiting" } else { "letters waiting" }>
+                label=if letters == 1 { "open letter" } else { "open letters" }>
                 {count(letters)}
             </Stat>
-            <Stat href=link(View::Open, Sort::Risk) label="revenue at risk"><MoneyText tally total /></Stat>
+            <Stat href=link(View::Open, Sort::Risk) label="money at risk"><MoneyText tally total /></Stat>
             <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=numbers.oldest_sent_at /></Stat>
             <Stat href=link(View::Open, Sort::Loss) label=loss_label tone=loss_tone><Loss at=loss /></Stat>
             <Stat href=Route::Replays.to_string() tone=tone(replays, "info")

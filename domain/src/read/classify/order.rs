@@ -35,8 +35,7 @@ fn last_name(error_type: &str) -> &str {
 pub fn first(error_type: &str, message: &str, lower: &str) -> Option<Classification> {
     let name = last_name(error_type);
     if lower.contains("quota") && holds(lower, &["billing", "insufficient_quota", "out of credits"]) {
-        let reason =
-            "wording: a quota that is paid for: permanent until somebody pays; but transient if it renews by itself";
+        let reason = "the wording names a paid quota: permanent until it is raised, transient if it renews by itself";
         return Some(finding(Class::Unknown, Category::ResourceLimit, 50, reason));
     }
     let throttles = || {
@@ -48,7 +47,7 @@ pub fn first(error_type: &str, message: &str, lower: &str) -> Option<Classificat
     if throttles()
         && let Some(word) = TOO_LARGE.iter().find(|word| lower.contains(**word))
     {
-        let reason = format!("wording: \"{word}\", which no pause makes smaller");
+        let reason = format!("the wording \"{word}\": retrying later does not help");
         return Some(finding(Class::Permanent, Category::ResourceLimit, 85, reason));
     }
     if OF_EVERY_KIND.contains(&name) && !states_rule(lower) {

@@ -73,7 +73,7 @@ async fn two_people_replay_letters_behind_the_function_url() {
     if anna.has("textbox", &count).await {
         anna.writes(&count, &ORDERS.to_string()).await;
     }
-    anna.clicks("button", "Start wave 1").await;
+    anna.clicks("button", "Approve and replay").await;
     anna.sees("Approved. Wave 1 is starting.").await;
     otto.sees_within("No open letters since", A_REPLAY).await;
     assert_eq!(open().await, before);

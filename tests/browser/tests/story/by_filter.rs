@@ -147,7 +147,7 @@ async fn the_filtered_letters_are_replayed(anna: &Person, tenant: &str, letters:
         anna.writes(&count, &letters.to_string()).await;
     }
     anna.shows("filter-approve-dialog").await;
-    anna.clicks("button", "Start wave 1").await;
+    anna.clicks("button", "Approve and replay").await;
     // Six letters may be delivered before she looks: then only the group's list of replays names this one.
     anna.follows("Replay ").await;
     anna.sees(&format!("tenant {tenant}")).await;

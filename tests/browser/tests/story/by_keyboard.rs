@@ -49,7 +49,7 @@ mod rule_every_step_has_a_key {
         anna.is_at("button", "Cancel").await;
         anna.tabs_to("textbox", "Why is it safe to replay now?").await;
         anna.types("v3 handles all of them on staging").await;
-        anna.tabs_to("button", "Start wave 1").await;
+        anna.tabs_to("button", "Approve and replay").await;
         anna.types(Key::Enter).await;
         anna.sees("Approved. Wave 1 is starting.").await;
 

@@ -35,7 +35,7 @@ async fn letters_arrive(fixture: &Fixture, otto: &Person) {
         fixture.panel().place(3, kind).await;
     }
     otto.find("link", BUG).await;
-    otto.sees("42 letters waiting").await;
+    otto.sees("42 open letters").await;
     // New groups are not shown until the person asks for them.
     if otto.has("button", "4 new — show").await {
         otto.clicks("button", "4 new — show").await;
@@ -101,7 +101,7 @@ async fn approves(anna: &Person, letters: u64, shot: Option<&str>) {
     if let Some(shot) = shot {
         anna.shows(shot).await;
     }
-    anna.clicks("button", "Start wave 1").await;
+    anna.clicks("button", "Approve and replay").await;
     anna.sees("Approved. Wave 1 is starting.").await;
 }
 

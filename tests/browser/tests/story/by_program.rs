@@ -47,7 +47,7 @@ mod rule_only_sent_letters_are_changed {
         if anna.has("textbox", "Type 12 to confirm").await {
             anna.writes("Type 12 to confirm", "12").await;
         }
-        anna.clicks("button", "Start wave 1").await;
+        anna.clicks("button", "Approve and replay").await;
         anna.sees_within("No open letters since", A_REPLAY).await;
         otto.leaves(&[]).await;
         anna.leaves(&[]).await;
