@@ -14,6 +14,7 @@ mod fingerprint;
 mod origin;
 mod sorted;
 mod template;
+mod times;
 mod title;
 mod unread;
 mod when;
@@ -165,6 +166,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reason>
 
     let claim = Claim { main_queue: facts.main_queue.take(), message_id: facts.original_message_id.take() };
     let Origin { main_queue, message_id } = origin(message, claim, &policy.queues, &mut facts.remarks);
+    times::check(message, kind, &mut facts, &mut inside.impact.deadline);
     let sent_at = sent_at(message, stamp.is_some(), facts.sent_at, &mut facts.remarks);
     let redriven = system.source_queue.is_some();
     let reason = reason.filter(|_| facts.failure.is_empty());

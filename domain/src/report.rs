@@ -14,6 +14,7 @@ mod part;
 pub mod powertools;
 
 use crate::id::{MessageId, QueueArn};
+use crate::limits::TIME_MS_MAX;
 use crate::time::Timestamp;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -205,11 +206,12 @@ impl Report {
     }
 
     /// Parses a report, and cuts what is longer than this code would write. Ignores unknown fields of later versions.
-    /// Returns `None` for any other text.
+    /// Returns `None` for any other text, and for a time of failure outside of the years 1970 to 9999.
     pub fn parse(text: &str) -> Option<Self> {
         text.trim_start().starts_with('{').then_some(())?;
         let report: Self = serde_json::from_str(text).ok()?;
-        (report.v >= 1 && !report.request_id.is_empty()).then(|| report.bounded())
+        let is_dated = (0..=TIME_MS_MAX).contains(&report.failed_at.as_ms());
+        (report.v >= 1 && !report.request_id.is_empty() && is_dated).then(|| report.bounded())
     }
 
     /// Returns the number of messages of the batch.
