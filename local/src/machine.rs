@@ -1,6 +1,6 @@
 //! What an office needs from its machine: clock, random numbers, and a locked folder.
 
-use crate::private;
+use crate::private::{self, Others};
 use crate::sqlite::mark_path;
 use domain::time::Timestamp;
 use std::fs::{self, File, TryLockError};
@@ -23,6 +23,12 @@ pub enum FolderError {
     /// Another office uses the folder.
     #[error("another office is running with the folder {}. Close that office, or choose another folder with --data", .0.display())]
     InUse(PathBuf),
+    /// Everybody may write into the folder, and it holds files of others, so its mode was not changed.
+    #[error("everybody on this machine may write into the folder {}, and it holds files that are not the office's. Choose a folder of its own with --data", .0.display())]
+    OpenToAll(PathBuf),
+    /// A file that a fresh start would delete is not a database.
+    #[error("{} is not a database of Dead Letter Office, so --fresh does not delete it. Move it, or choose another folder with --data", .0.display())]
+    NotOurs(PathBuf),
 }
 
 impl FolderError {
@@ -46,6 +52,20 @@ pub fn open_folder(folder: &Path, outdated: &[&str]) -> Result<File, FolderError
         Err(TryLockError::Error(source)) => return Err(failed(source)),
     }
     tighten(folder);
+    match private::others_may(folder).map_err(failed)? {
+        Others::Write => return Err(FolderError::OpenToAll(folder.into())),
+        Others::Read => tracing::warn!(
+            folder = %folder.display(),
+            "others can read the data folder: it holds files that are not the office's, so its permissions were not changed"
+        ),
+        Others::Nothing => {}
+    }
+    for name in outdated.iter().filter(|name| name.ends_with(".db")) {
+        let path = folder.join(name);
+        if !private::is_database(&path).map_err(failed)? {
+            return Err(FolderError::NotOurs(path));
+        }
+    }
     for name in outdated {
         let _ = fs::remove_file(mark_path(&folder.join(name)));
         for suffix in ["", "-wal", "-shm"] {

@@ -77,6 +77,46 @@ pub(crate) fn tighten(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(tightened)
 }
 
+/// What others on the machine may do with a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// Nothing.
+    Nothing,
+    /// See which files it holds, or write as members of its group.
+    Read,
+    /// Everybody may add and replace files.
+    Write,
+}
+
+/// Returns what others may do with a folder.
+#[cfg(unix)]
+pub(crate) fn others_may(folder: &Path) -> io::Result<Others> {
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(folder)?.permissions());
+    Ok(match mode & 0o077 {
+        0 => Others::Nothing,
+        mode if mode & 0o002 != 0 => Others::Write,
+        _ => Others::Read,
+    })
+}
+
+/// Other systems have no modes.
+#[cfg(not(unix))]
+pub(crate) fn others_may(_folder: &Path) -> io::Result<Others> {
+    Ok(Others::Nothing)
+}
+
+/// Whether a file begins like an SQLite database (file format, section 1.3), is empty, or does not exist.
+pub(crate) fn is_database(path: &Path) -> io::Result<bool> {
+    const HEADER: &[u8] = b"SQLite format 3\0";
+    let mut start = Vec::new();
+    match File::open(path) {
+        Ok(file) => io::Read::read_to_end(&mut io::Read::take(file, HEADER.len() as u64), &mut start)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    Ok(start.is_empty() || start == HEADER)
+}
+
 /// Other systems have no modes.
 #[cfg(not(unix))]
 pub(crate) fn tighten(_folder: &Path) -> io::Result<Vec<PathBuf>> {

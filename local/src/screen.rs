@@ -16,7 +16,7 @@ fn sign_in(links: &Links, folder: &Path) -> Result<String, NoRandomness> {
         return Ok(format!("{intro}\n\n{}", links.print()?));
     }
     let folder = folder.display();
-    Ok(format!("For sign-in links, run: dlo links --data {folder}\nThey are printed only on a terminal.\n"))
+    Ok(format!("For sign-in links, run: dlo links --data {folder}\nThis screen prints them on a terminal only.\n"))
 }
 
 /// Prints the demo's first screen.

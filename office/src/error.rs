@@ -52,7 +52,7 @@ pub enum OfficeError {
     #[error("replay {0} not found")]
     NoReplay(ReplayId),
     /// The group has no plan to approve.
-    #[error("this group has no plan to approve; make a plan first")]
+    #[error("this group has no plan to approve: someone has approved it already, or nobody has made one")]
     NoPlan,
     /// The plan to be approved, or the transform to resume with, is not the one that the caller saw.
     #[error("the plan has changed since you saw it; review it again before you approve")]

@@ -228,7 +228,9 @@ async fn deployment(office: &Office, group: &Variant) -> Result<Option<Deploymen
 /// Checks whether the main queue can take letters. A queue that does not answer is an error: it proves nothing.
 async fn main_queue(office: &Office, queue: Option<&QueueArn>) -> Result<QueueFact, OfficeError> {
     let Some(queue) = queue else {
-        return Ok(QueueFact::NotReady("The letters do not name their main queue.".into()));
+        return Ok(QueueFact::NotReady(
+            "No main queue is known for these letters, or the one that they name is not allowed.".into(),
+        ));
     };
     // Letters that an earlier version stored may name any queue.
     if let Some(why) = office.refuses(queue) {

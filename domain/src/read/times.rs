@@ -22,11 +22,9 @@ pub(super) fn check(message: &DeadMessage, kind: EnvelopeKind, facts: &mut Facts
     match (system.source_queue.is_some(), kind) {
         // What SQS moves, it moves as it was sent: a claim in it is older than the failure. A FIFO queue resets the send
         // time when it moves a message, so there a failure lies before it.
-        (true, _) if !message.is_fifo() => {
-            if system.first_received_at.max(system.sent_at).is_some_and(|delivered| failed < delivered) {
-                *failed_at = None;
-                remarks.push("The claimed time of failure is before SQS delivered the message: ignored.".to_string());
-            }
+        (true, _) if !message.is_fifo() && system.first_received_at.max(system.sent_at) > Some(failed) => {
+            *failed_at = None;
+            remarks.push("The claimed time of failure is before SQS delivered the message: ignored.".to_string());
         }
         // A consumer sends a message to the dead-letter queue right after it has stamped it.
         (false, EnvelopeKind::Consumer) => {

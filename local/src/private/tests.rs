@@ -46,3 +46,25 @@ fn folder_with_other_files_keeps_its_mode() {
     let modes = ["office.db", "letters.txt", "office.dbx", ""].map(|name| mode(&folder.path().join(name)));
     assert_eq!(modes, [0o600, 0o644, 0o644, 0o755]);
 }
+
+#[test]
+fn what_others_may_do_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    for (mode, expected) in
+        [(0o700, Others::Nothing), (0o750, Others::Read), (0o775, Others::Read), (0o777, Others::Write)]
+    {
+        fs::set_permissions(folder.path(), PermissionsExt::from_mode(mode)).unwrap();
+        assert_eq!(others_may(folder.path()).unwrap(), expected, "{mode:o}");
+    }
+}
+
+#[test]
+fn a_database_is_known_by_its_first_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("office.db");
+    assert!(is_database(&path).unwrap(), "a file that does not exist");
+    for (content, expected) in [("", true), ("hi", false), ("SQLite format 3\0 and more", true)] {
+        fs::write(&path, content).unwrap();
+        assert_eq!(is_database(&path).unwrap(), expected, "{content:?}");
+    }
+}

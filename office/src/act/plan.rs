@@ -67,7 +67,7 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
         }));
     };
     let main_queue = facts.group.main_queue.clone().ok_or_else(|| {
-        OfficeError::NotNow("the letters do not name their main queue, so they cannot be sent back to it".into())
+        OfficeError::NotNow("no main queue is known for these letters, or the one that they name is not allowed, so they cannot be sent back".into())
     })?;
     let now = office.now();
     let selection = select(office, &facts.group, &Criteria { main_queue: &main_queue, filter, now }).await?;
