@@ -23,7 +23,12 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", dist.display());
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    fs::write(out.join("dashboard_files.rs"), whole_table(&dist, &out.join("files"))?)
+    let table = whole_table(&dist, &out.join("files"))?;
+    println!("cargo::rustc-check-cfg=cfg(has_dashboard)");
+    if table.contains("index.html") {
+        println!("cargo::rustc-cfg=has_dashboard");
+    }
+    fs::write(out.join("dashboard_files.rs"), table)
 }
 
 /// Returns the table of [`table`], and starts again while a build of the dashboard replaces files.

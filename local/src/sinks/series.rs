@@ -70,7 +70,7 @@ pub struct Series {
 #[derive(Debug, thiserror::Error)]
 pub enum SeriesError {
     /// The file cannot be opened.
-    #[error("cannot open the metrics file {}", path.display())]
+    #[error("cannot open the metrics file {}. It holds only the history of the metrics: move it away to start a new one", path.display())]
     File {
         /// The file.
         path: PathBuf,

@@ -4,9 +4,9 @@
 
 pub mod evidence;
 pub mod fault;
+pub mod observer;
 pub mod office;
 pub mod oracle;
 pub mod report;
 pub mod round;
 pub mod wal;
-pub mod witness;

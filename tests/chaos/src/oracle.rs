@@ -1,8 +1,8 @@
 //! The oracle: what must hold after a round, whatever happened in it. It reads the databases by itself and asks the API;
 //! it uses no code of the office.
 
+use crate::observer::{self, Event, Number, Placed, Record};
 use crate::office::Client;
-use crate::witness::{self, Event, Number, Placed, Record};
 use anyhow::{Context, Result};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -51,7 +51,7 @@ pub fn check(folder: &Path, placed: &Placed) -> Result<Vec<Violation>> {
             found.push(format!("{name} is damaged: {said}"));
         }
     }
-    let (record, store) = (witness::read(folder)?, Store::read(folder)?);
+    let (record, store) = (observer::read(folder)?, Store::read(folder)?);
     found.extend(custody(&record, &store, placed));
     found.extend(sends(&record, &store));
     found.extend(store.ledgers_that_do_not_close());
@@ -63,7 +63,7 @@ pub fn check(folder: &Path, placed: &Placed) -> Result<Vec<Violation>> {
 fn custody(record: &Record, store: &Store, placed: &Placed) -> Vec<Violation> {
     let mut letters: BTreeMap<Number, Vec<&Letter>> = BTreeMap::new();
     for letter in &store.letters {
-        if let Some(order) = witness::number(&letter.body) {
+        if let Some(order) = observer::number(&letter.body) {
             letters.entry(order).or_default().push(letter);
         }
     }

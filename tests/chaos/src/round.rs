@@ -2,9 +2,9 @@
 
 use crate::evidence;
 use crate::fault::{Fault, JUMP_S};
+use crate::observer::{self, Number, Placed};
 use crate::office::{Client, Office, Person, Program};
 use crate::oracle::{self, Store, Violation};
-use crate::witness::{self, Number, Placed};
 use anyhow::{Context, Result, bail};
 use harness::samples::Chance;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ pub struct Work {
 }
 
 impl Lane {
-    /// Creates an office in a new folder, with the witness in its queues.
+    /// Creates an office in a new folder, with the observer in its queues.
     pub async fn begin(program: Program, base: &Path, seed: u64) -> Result<Self> {
         let (folder, log) = (base.join("data"), base.join("stderr.log"));
         std::fs::create_dir_all(&folder)?;
@@ -59,7 +59,7 @@ impl Lane {
             Self { program, folder, log, chance, office: None, placed, ended_count: 0, work: Work::default() };
         lane.start(None).await?;
         lane.close().await?;
-        witness::install(&lane.folder)?;
+        observer::install(&lane.folder)?;
         lane.start(None).await?;
         Ok(lane)
     }
@@ -144,7 +144,7 @@ impl Lane {
         evidence::copy(&self.folder, &copy)?;
         found.extend(oracle::check(&copy, &self.placed)?);
         let letters = Store::read(&copy)?.letter_count();
-        self.work = Work { letters: letters as u64, sends: witness::read(&copy)?.sends() };
+        self.work = Work { letters: letters as u64, sends: observer::read(&copy)?.sends() };
         self.start(None).await?;
         found.extend(oracle::ask(&self.running()?.client, letters).await?);
         Ok(found)

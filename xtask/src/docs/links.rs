@@ -4,8 +4,23 @@ use super::markdown::{Line, anchors, lines, targets};
 use super::{Fault, File};
 use std::path::{Component, Path, PathBuf};
 
+/// What the book's pages are listed in. A page that it does not list is not in the book, and links to it break there.
+const SUMMARY: &str = "docs/SUMMARY.md";
+
 pub fn faults(pages: &[File]) -> Vec<Fault> {
-    faults_among(pages, &|path| path.exists())
+    let mut found = faults_among(pages, &|path| path.exists());
+    found.extend(unlisted(pages));
+    found
+}
+
+/// Pages of the book that its summary does not list.
+fn unlisted(pages: &[File]) -> Vec<Fault> {
+    let Some(summary) = pages.iter().find(|page| page.path == Path::new(SUMMARY)) else { return Vec::new() };
+    let folder = summary.path.parent().unwrap_or(Path::new(""));
+    let listed: Vec<PathBuf> = summary.text.lines().flat_map(targets).map(|target| joined(folder, target)).collect();
+    let in_book = pages.iter().filter(|page| page.path.starts_with(folder) && page.path != summary.path);
+    let missing = in_book.filter(|page| !listed.contains(&page.path));
+    missing.map(|page| format!("{}: {SUMMARY} does not list it", page.path.display())).collect()
 }
 
 fn faults_among(pages: &[File], exists: &dyn Fn(&Path) -> bool) -> Vec<Fault> {
@@ -67,5 +82,15 @@ mod tests {
                 "docs/a.md:2: the link `../docs` leads to no file",
             ]
         );
+    }
+
+    #[test]
+    fn every_page_is_in_the_book() {
+        let page = |path: &str, text: &str| File { path: path.into(), text: text.to_owned() };
+        let summary = page("docs/SUMMARY.md", "[Start](README.md)\n- [a](design/a.md)");
+        let pages = ["README.md", "docs/README.md", "docs/design/a.md", "docs/design/b.md"].map(|path| page(path, ""));
+        let pages: Vec<File> = pages.into_iter().chain([summary]).collect();
+        assert_eq!(unlisted(&pages), ["docs/design/b.md: docs/SUMMARY.md does not list it"]);
+        assert!(unlisted(&pages[..4]).is_empty(), "without a summary there is no book");
     }
 }

@@ -4,6 +4,7 @@
 
 mod circles;
 mod domain;
+mod entry_points;
 mod functions;
 mod glossary;
 mod layers;
@@ -81,12 +82,17 @@ pub fn check(paths: &Paths) -> Outcome<()> {
         println!("    {}", circles::INSTEAD);
         broken += 1;
     }
+    for (file, finding) in entry_points::find(&sources) {
+        println!("{file}:{}: {}: {}", finding.line, entry_points::NAME, finding.what);
+        println!("    {}", entry_points::INSTEAD);
+        broken += 1;
+    }
     if broken > 0 {
         return Err(Failure::new(format!(
             "{broken} places break the rules of this repository; each has its remedy above."
         )));
     }
-    say::note(&format!("{} rules hold in {} files", rules().count() + 1, sources.len()));
+    say::note(&format!("{} rules hold in {} files", rules().count() + 2, sources.len()));
     Ok(())
 }
 

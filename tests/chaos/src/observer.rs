@@ -8,16 +8,16 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 const TRIGGERS: &str = "
-CREATE TABLE IF NOT EXISTS witness_content (key INTEGER PRIMARY KEY, body TEXT NOT NULL, attributes TEXT);
-CREATE TABLE IF NOT EXISTS witness (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, key INTEGER NOT NULL, queue INTEGER NOT NULL);
-CREATE TRIGGER IF NOT EXISTS witness_of_contents AFTER INSERT ON content
-    BEGIN INSERT OR REPLACE INTO witness_content VALUES (new.key, new.body, new.attributes); END;
-CREATE TRIGGER IF NOT EXISTS witness_of_arrivals AFTER INSERT ON message
-    BEGIN INSERT INTO witness (what, key, queue) VALUES ('came', new.key, new.queue); END;
-CREATE TRIGGER IF NOT EXISTS witness_of_moves AFTER UPDATE OF queue ON message WHEN old.queue <> new.queue
-    BEGIN INSERT INTO witness (what, key, queue) VALUES ('went', new.key, old.queue), ('came', new.key, new.queue); END;
-CREATE TRIGGER IF NOT EXISTS witness_of_departures AFTER DELETE ON message
-    BEGIN INSERT INTO witness (what, key, queue) VALUES ('went', old.key, old.queue); END;
+CREATE TABLE IF NOT EXISTS observed_content (key INTEGER PRIMARY KEY, body TEXT NOT NULL, attributes TEXT);
+CREATE TABLE IF NOT EXISTS observed (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, key INTEGER NOT NULL, queue INTEGER NOT NULL);
+CREATE TRIGGER IF NOT EXISTS observed_of_contents AFTER INSERT ON content
+    BEGIN INSERT OR REPLACE INTO observed_content VALUES (new.key, new.body, new.attributes); END;
+CREATE TRIGGER IF NOT EXISTS observed_of_arrivals AFTER INSERT ON message
+    BEGIN INSERT INTO observed (what, key, queue) VALUES ('came', new.key, new.queue); END;
+CREATE TRIGGER IF NOT EXISTS observed_of_moves AFTER UPDATE OF queue ON message WHEN old.queue <> new.queue
+    BEGIN INSERT INTO observed (what, key, queue) VALUES ('went', new.key, old.queue), ('came', new.key, new.queue); END;
+CREATE TRIGGER IF NOT EXISTS observed_of_departures AFTER DELETE ON message
+    BEGIN INSERT INTO observed (what, key, queue) VALUES ('went', old.key, old.queue); END;
 ";
 
 /// The number of an order, as in `ord_000017`.
@@ -97,7 +97,7 @@ pub fn read(folder: &Path) -> Result<Record> {
     let (main, dlq) = (key_of("orders")?, key_of("orders-dlq")?);
     let mut record = Record::default();
     let mut rows = db.prepare(
-        "SELECT w.what, w.queue, c.body, c.attributes FROM witness w JOIN witness_content c ON c.key = w.key ORDER BY w.seq",
+        "SELECT w.what, w.queue, c.body, c.attributes FROM observed w JOIN observed_content c ON c.key = w.key ORDER BY w.seq",
     )?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
