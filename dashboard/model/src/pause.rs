@@ -176,7 +176,7 @@ mod tests {
             ),
             (
                 PauseReason::QueueNeverEmpty { visible_count: 31, in_flight_count: 1_040 },
-                "No failure seen, but the main queue still has messages: 31 waiting, 1,040 in flight. Whether the letters \
+                "No failure seen, but the main queue still has messages: 31 waiting, 1,040 held by consumers. Whether the letters \
                  were processed is unknown. Let the consumer send receipts.",
             ),
             (PauseReason::ByPerson { reason: "lunch".into() }, "lunch."),

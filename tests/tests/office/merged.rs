@@ -331,7 +331,7 @@ async fn merging_does_not_depend_on_the_order_of_arrival() {
     let mut tables = Vec::new();
     for seed in 0..12 {
         let (world, mut chance, mut remaining) = (World::new().await, Chance(seed), deaths());
-        world.advance(Span::from_secs(100));
+        world.advance(Span::from_secs(10));
         while !remaining.is_empty() {
             let (n, volume, at) = remaining.remove(chance.below(remaining.len()));
             world.die(n, &message(VOLUMES[volume]), at_s(at)).await;
