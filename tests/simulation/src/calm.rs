@@ -52,13 +52,27 @@ pub(super) async fn finishes(fixture: &mut Fixture) -> Result<(), String> {
     nothing_is_lost(fixture).await
 }
 
+/// The sweeps after which groups no longer change, at the latest. Four fingerprints merge in fewer.
+const SWEEPS_MAX: u32 = 12;
+
 /// Checks that every discard is complete, and that a group with discarded letters is closed if and only if no letter of
 /// it is open.
 async fn groups_are_closed(fixture: &mut Fixture) -> Result<(), String> {
     let process = fixture.process();
-    // A sweep merges groups after it has looked at them, so what a merge changes is seen by the next one.
-    for _ in 0..3 {
+    // A sweep merges groups after it has looked at them, so what a merge changes is seen by the next one, which may
+    // merge more. They settle.
+    let mut versions = BTreeMap::new();
+    for sweep in 0.. {
         sweep::run(&process.office).await.map_err(|error| format!("sweep fails without faults: {error}"))?;
+        let listed = Contents::read(&fixture.store).await?.groups;
+        let after: BTreeMap<_, _> = listed.into_iter().map(|facts| (facts.group.id, facts.group.version)).collect();
+        if after == versions {
+            break;
+        }
+        versions = after;
+        if sweep == SWEEPS_MAX {
+            return Err(format!("groups still change after {sweep} sweeps without faults"));
+        }
     }
     let mut groups: BTreeMap<GroupId, (Variant, GroupCounts)> = BTreeMap::new();
     let listed = Contents::read(&fixture.store).await?.groups;
