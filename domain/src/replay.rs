@@ -16,7 +16,7 @@ mod tagged;
 
 pub use crate::gate::Waiver;
 pub use approved::Replay;
-pub use entry::{Confirmation, Entry, Outcome, OutcomeKind, SkipReason, Verdict};
+pub use entry::{Confirmation, Entry, Outcome, OutcomeKind, ReturnCause, SkipReason};
 pub use ledger::{Ledger, LedgerMove, WaveLedger};
 pub use message_groups::{Clearance, MessageGroups, rounds};
 pub use plan::{LeftOut, Plan, PlanError, PlanHash, PlanOptions, letters_digest, plan_waves};

@@ -23,8 +23,9 @@ pub enum FolderError {
     /// Another office uses the folder.
     #[error("another office is running with the folder {}. Close that office, or choose another folder with --data", .0.display())]
     InUse(PathBuf),
-    /// Everybody may write into the folder, and it holds files of others, so its mode was not changed.
-    #[error("everybody on this machine may write into the folder {}, and it holds files that are not the office's. Choose a folder of its own with --data", .0.display())]
+    /// Everybody may write into the folder. Its permissions stay as they are, because it holds other files too or belongs
+    /// to someone else.
+    #[error("everybody on this machine may write into the folder {}, which holds other files too or belongs to someone else. Choose a folder of its own with --data", .0.display())]
     OpenToAll(PathBuf),
     /// A file that a fresh start would delete is not a database.
     #[error("{} is not a database of Dead Letter Office, so --fresh does not delete it. Move it, or choose another folder with --data", .0.display())]

@@ -1,5 +1,5 @@
 //! Measures letters per second through a replay with the adapters for SQS and DynamoDB, and through a plain loop on the
-//! same endpoint in the same run. The endpoint is MiniStack, one Python process beside this one; `cargo ci --only aws`
+//! same endpoint in the same run. The endpoint is MiniStack, one Python process beside this one; `cargo ci --only tools`
 //! installs it.
 //!
 //! `cargo run --profile demo -p dlo-tests --example aws_rates -- 1000 5000`; 1,000 and 5,000 letters

@@ -47,19 +47,19 @@ pub enum WorkerError {
 pub struct Transforms {
     /// The worker's executable; `None` to run programs in this process.
     executable: Option<PathBuf>,
-    sending: Lane,
-    previewing: Lane,
+    sending: Pool,
+    previewing: Pool,
     /// Places for previews and dry runs, whether they run or wait for a worker.
     places: Semaphore,
 }
 
 /// The workers of one purpose.
-struct Lane {
+struct Pool {
     slots: Semaphore,
     idle: Mutex<Vec<Worker>>,
 }
 
-impl Lane {
+impl Pool {
     fn new() -> Self {
         Self { slots: Semaphore::new(WORKERS_MAX), idle: Mutex::default() }
     }
@@ -90,26 +90,26 @@ impl Transforms {
     }
 
     fn new(executable: Option<PathBuf>) -> Self {
-        Self { executable, sending: Lane::new(), previewing: Lane::new(), places: Semaphore::new(PREVIEWS_MAX) }
+        Self { executable, sending: Pool::new(), previewing: Pool::new(), places: Semaphore::new(PREVIEWS_MAX) }
     }
 
     /// Returns the runner for letters that a replay is about to send.
     pub fn sending(&self) -> Runner<'_> {
-        Runner { executable: self.executable.as_deref(), lane: &self.sending, _place: None }
+        Runner { executable: self.executable.as_deref(), pool: &self.sending, _place: None }
     }
 
     /// Returns a runner for a preview, a dry run, or a program that someone saves. Keep it until the call is answered:
     /// it holds one of a limited number of places. Returns [`WorkerError::Busy`] if none is free.
     pub fn previewing(&self) -> Result<Runner<'_>, WorkerError> {
         let place = self.places.try_acquire().map_err(|_| WorkerError::Busy)?;
-        Ok(Runner { executable: self.executable.as_deref(), lane: &self.previewing, _place: Some(place) })
+        Ok(Runner { executable: self.executable.as_deref(), pool: &self.previewing, _place: Some(place) })
     }
 }
 
 /// Runs programs for one purpose.
 pub struct Runner<'a> {
     executable: Option<&'a Path>,
-    lane: &'a Lane,
+    pool: &'a Pool,
     _place: Option<SemaphorePermit<'a>>,
 }
 
@@ -122,8 +122,8 @@ impl Runner<'_> {
         }
         let Some(executable) = self.executable else { return Ok(run_here(program, bodies, with_changes)) };
         // The semaphore is never closed.
-        let _slot = self.lane.slots.acquire().await.ok();
-        let worker = self.lane.idle().pop();
+        let _slot = self.pool.slots.acquire().await.ok();
+        let worker = self.pool.idle().pop();
         let mut session = Session { executable, program, worker };
         let mut outcomes = Vec::with_capacity(bodies.len());
         // Compiles even without bodies, because the caller may only want the faults.
@@ -137,7 +137,7 @@ impl Runner<'_> {
                 Err(found) => faults = Some(found),
             }
         }
-        self.lane.idle().extend(session.worker);
+        self.pool.idle().extend(session.worker);
         Ok(faults.map_or(Ok(outcomes), Err))
     }
 }

@@ -52,7 +52,7 @@ fn every_outcome_is_read_as_it_was_written() {
         json!({"outcome": "in_flight", "sent_at": 1, "message_id": "m"}),
         json!({"outcome": "delivered", "at": 1}),
         json!({"outcome": "delivered", "at": 1, "confirmed": {"consumer": "c", "version": "v", "processed_at": 1}}),
-        json!({"outcome": "returned", "at": 1, "verdict": "same_cause", "group": "g", "title": "t"}),
+        json!({"outcome": "returned", "at": 1, "cause": "same_cause", "group": "g", "title": "t"}),
         json!({"outcome": "expired", "at": 1}),
         json!({"outcome": "skipped", "reason": "in_doubt"}),
         json!({"outcome": "skipped", "reason": "transform_failed", "detail": "not JSON"}),

@@ -4,7 +4,7 @@ use super::gate::letters;
 use super::money::{count, counted};
 use super::sorted::sorted;
 use domain::fix::Fix;
-use domain::replay::{PauseReason, ReplayState, Verdict};
+use domain::replay::{PauseReason, ReplayState, ReturnCause};
 use wire::{EntryRow, ReplayView};
 
 /// Explains why a replay is paused.
@@ -93,38 +93,35 @@ pub fn resumption(view: &ReplayView, fix: Option<&Fix>) -> String {
     )
 }
 
-/// Returned letters with the same failure and verdict.
+/// Returned letters with the same failure and cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Returns {
     /// The failure.
     pub title: String,
     /// What the return says about the fix.
-    pub verdict: Verdict,
+    pub cause: ReturnCause,
     /// The group of that failure.
     pub group: domain::id::GroupId,
     /// The letters, latest return first.
     pub rows: Vec<EntryRow>,
 }
 
-/// Groups returned letters by failure and verdict. Groups that disprove the fix come first, then larger ones.
+/// Groups returned letters by failure and cause. Groups that disprove the fix come first, then larger ones.
 pub fn returns(rows: &[EntryRow]) -> Vec<Returns> {
     let mut all: Vec<Returns> = Vec::new();
     for row in rows {
-        let domain::replay::Outcome::Returned { verdict, group, title, .. } = &row.entry.outcome else { continue };
-        match all.iter_mut().find(|r| r.verdict == *verdict && r.group == *group && r.title == *title) {
+        let domain::replay::Outcome::Returned { cause, group, title, .. } = &row.entry.outcome else { continue };
+        match all.iter_mut().find(|r| r.cause == *cause && r.group == *group && r.title == *title) {
             Some(returns) => returns.rows.push(row.clone()),
-            None => all.push(Returns {
-                title: title.clone(),
-                verdict: *verdict,
-                group: group.clone(),
-                rows: vec![row.clone()],
-            }),
+            None => {
+                all.push(Returns { title: title.clone(), cause: *cause, group: group.clone(), rows: vec![row.clone()] })
+            }
         }
     }
     for returns in &mut all {
         returns.rows = sorted(std::mem::take(&mut returns.rows), |a, b| returned_at(b).cmp(&returned_at(a)));
     }
-    sorted(all, |a, b| a.verdict.cmp(&b.verdict).then_with(|| b.rows.len().cmp(&a.rows.len())))
+    sorted(all, |a, b| a.cause.cmp(&b.cause).then_with(|| b.rows.len().cmp(&a.rows.len())))
 }
 
 fn returned_at(row: &EntryRow) -> Option<domain::time::Timestamp> {
@@ -134,12 +131,12 @@ fn returned_at(row: &EntryRow) -> Option<domain::time::Timestamp> {
     }
 }
 
-/// Returns a verdict's label and explanation.
-pub fn verdict(verdict: Verdict) -> (&'static str, &'static str) {
-    match verdict {
-        Verdict::SameCause => ("Same cause", "The fix did not work for these letters."),
-        Verdict::NewCause => ("Different cause", "The fix exposed a different failure, which has its own group."),
-        Verdict::Transient => ("Transient", "Not evidence against the fix. Replay these letters later."),
+/// Returns a return cause's label and explanation.
+pub fn cause(cause: ReturnCause) -> (&'static str, &'static str) {
+    match cause {
+        ReturnCause::SameCause => ("Same cause", "The fix did not work for these letters."),
+        ReturnCause::NewCause => ("Different cause", "The fix exposed a different failure, which has its own group."),
+        ReturnCause::Transient => ("Transient", "Not evidence against the fix. Replay these letters later."),
     }
 }
 
@@ -227,10 +224,10 @@ mod tests {
     fn returns_are_grouped_by_verdict_and_failure() {
         let row = sample::returned;
         let rows = [
-            row("a", 1, Verdict::Transient, "timeout"),
-            row("b", 2, Verdict::SameCause, "null"),
-            row("c", 3, Verdict::SameCause, "null"),
-            row("d", 4, Verdict::NewCause, "other"),
+            row("a", 1, ReturnCause::Transient, "timeout"),
+            row("b", 2, ReturnCause::SameCause, "null"),
+            row("c", 3, ReturnCause::SameCause, "null"),
+            row("d", 4, ReturnCause::NewCause, "other"),
         ];
         let grouped: Vec<_> = returns(&rows)
             .iter()

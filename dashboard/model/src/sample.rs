@@ -70,10 +70,10 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
 }
 
 /// Returns an entry whose letter returned at a time.
-pub fn returned(letter: &str, ms: i64, verdict: domain::replay::Verdict, title: &str) -> wire::EntryRow {
+pub fn returned(letter: &str, ms: i64, cause: domain::replay::ReturnCause, title: &str) -> wire::EntryRow {
     let outcome = domain::replay::Outcome::Returned {
         at: Timestamp::from_ms(ms),
-        verdict,
+        cause,
         group: GroupId::new(title),
         title: title.into(),
     };

@@ -136,7 +136,7 @@ pub fn skip(reason: SkipReason) -> &'static str {
         SkipReason::TransformFailed => "The transform failed",
         SkipReason::PayloadGone => "Its payload no longer exists in S3",
         SkipReason::Behind => "An earlier letter of its message group returned",
-        SkipReason::Gone => "The letter is no longer stored",
+        SkipReason::LetterGone => "The letter is no longer stored",
     }
 }
 

@@ -85,8 +85,8 @@ pub enum Outcome {
     Returned {
         /// When its consumer failed on it.
         at: Timestamp,
-        /// What the return means for the fix.
-        verdict: Verdict,
+        /// What it died of, compared with what the fix is for.
+        cause: ReturnCause,
         /// The variant that it belongs to now.
         group: GroupId,
         /// The failure's title.
@@ -155,7 +155,8 @@ struct Carried {
     sent_at: Option<Timestamp>,
     message_id: Option<MessageId>,
     at: Option<Timestamp>,
-    verdict: Option<Verdict>,
+    #[serde(alias = "verdict")]
+    cause: Option<ReturnCause>,
     group: Option<GroupId>,
     title: Option<String>,
     reason: Option<SkipReason>,
@@ -177,7 +178,7 @@ impl<'de> Deserialize<'de> for Outcome {
             OutcomeKind::Delivered => Self::Delivered { at: at()?, confirmed: fields.confirmed },
             OutcomeKind::Returned => Self::Returned {
                 at: at()?,
-                verdict: need(fields.verdict, "verdict")?,
+                cause: need(fields.cause, "cause")?,
                 group: need(fields.group, "group")?,
                 title: need(fields.title, "title")?,
             },
@@ -227,11 +228,11 @@ impl OutcomeKind {
     }
 }
 
-/// What a returned letter means for the fix.
+/// What a letter that was replayed died of when it returned, as far as it matters for the fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ReturnCause {
     /// It died of the same cause: the fix did not work for it.
     SameCause,
     /// It died of another cause: the fix uncovered another fault.
@@ -254,7 +255,8 @@ pub enum SkipReason {
     /// The replay was aborted before the letter was sent.
     Aborted,
     /// The letter is no longer in the store.
-    Gone,
+    #[serde(alias = "gone")]
+    LetterGone,
     /// An earlier letter of its message group returned; this one must not overtake it.
     Behind,
     /// The letter may have been sent and has not returned, but whether it was processed will never be known: the replay was

@@ -66,7 +66,7 @@ pub fn rounds<'a>(waves: &[u64], mut message_groups: impl Iterator<Item = Option
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{Outcome, Verdict};
+    use super::super::entry::{Outcome, ReturnCause};
     use super::*;
     use crate::id::MessageId;
     use crate::time::Timestamp;
@@ -81,7 +81,7 @@ mod tests {
 
     fn returned() -> Outcome {
         let (group, title) = ("g".into(), "t".into());
-        Outcome::Returned { at: AT, verdict: Verdict::SameCause, group, title }
+        Outcome::Returned { at: AT, cause: ReturnCause::SameCause, group, title }
     }
 
     fn check(sent: &[(&str, Outcome)], pending: &[Option<&str>], expected: &[Clearance]) {

@@ -111,7 +111,7 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{SkipReason, Verdict};
+    use super::super::entry::{ReturnCause, SkipReason};
     use super::*;
     use crate::id::{LetterId, ReplayId};
     use alloc::string::ToString;
@@ -163,7 +163,8 @@ mod tests {
         use Unproven::{NotInFlight, OtherAttempt, OtherMessage};
         let sending = || Outcome::Sending { since: AT };
         let in_flight = || Outcome::InFlight { sent_at: AT, message_id: "m".into() };
-        let returned = Outcome::Returned { at: AT, verdict: Verdict::SameCause, group: "g".into(), title: "t".into() };
+        let returned =
+            Outcome::Returned { at: AT, cause: ReturnCause::SameCause, group: "g".into(), title: "t".into() };
         let skipped = Outcome::skipped(SkipReason::InDoubt);
         let delivered = Outcome::Delivered { at: AT, confirmed: None };
         // The entry, its sends, the attempts, the message's id, the expected result.

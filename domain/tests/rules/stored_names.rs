@@ -77,6 +77,11 @@ fn a_replays_records_of_0_1_are_read() {
     let entry = serde_json::to_value(entry).expect("a record is JSON");
     check::<Entry>(&entry, "lane", &renamed(&entry, "message_group", "lane"));
 
+    let returned = json!({ "outcome": "returned", "at": 1, "cause": "same_cause", "group": "g", "title": "t" });
+    check::<Outcome>(&returned, "verdict", &renamed(&returned, "cause", "verdict"));
+    let skipped = |reason: &str| json!({ "outcome": "skipped", "reason": reason });
+    check::<Outcome>(&skipped("letter_gone"), "gone", &skipped("gone"));
+
     let renames = [
         ("wave_delay_ms", "rest_ms"),
         ("wave_delay_ms_max", "rest_ms_max"),

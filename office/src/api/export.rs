@@ -111,8 +111,8 @@ impl Row for EntryRow {
                 let by = |by: &Confirmation| format!("confirmed by {} {}", by.consumer, by.version);
                 (Some(*at), confirmed.as_ref().map_or_else(|| "window passed without a return".into(), by))
             }
-            Outcome::Returned { at, verdict, group, title } => {
-                (Some(*at), format!("{}: {title} ({group})", json_name(verdict)))
+            Outcome::Returned { at, cause, group, title } => {
+                (Some(*at), format!("{}: {title} ({group})", json_name(cause)))
             }
             Outcome::Skipped { reason, detail } => {
                 let words = detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();

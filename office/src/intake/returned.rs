@@ -23,7 +23,7 @@ use domain::letter::{Letter, LetterState};
 use domain::marker::Marker;
 use domain::message::{Attribute, Content};
 use domain::reading::Class;
-use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, Verdict};
+use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, ReturnCause};
 use domain::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -194,16 +194,16 @@ impl<'a> Return<'a> {
             // The second copy of a letter that was sent twice.
             return Some(Self { before, after, entry, entry_after: None });
         }
-        let verdict = if same_group {
-            Verdict::SameCause
+        let cause = if same_group {
+            ReturnCause::SameCause
         } else if after.diagnosis.classification.class == Class::Transient {
-            Verdict::Transient
+            ReturnCause::Transient
         } else {
-            Verdict::NewCause
+            ReturnCause::NewCause
         };
         let outcome = Outcome::Returned {
             at: after.died_at,
-            verdict,
+            cause,
             group: after.group.clone(),
             title: after.diagnosis.title.clone(),
         };

@@ -203,7 +203,7 @@ impl Run<'_> {
         let now = self.office.now();
         let skipped = |entry: Entry, outcome| Change { after: Entry { outcome, ..entry.clone() }, entry, letter: None };
         let Some(letter) = letters.iter().find(|letter| letter.id == entry.letter) else {
-            return skipped(entry, Outcome::skipped(SkipReason::Gone));
+            return skipped(entry, Outcome::skipped(SkipReason::LetterGone));
         };
         let ours = LetterState::InReplay { replay: self.replay.id().clone() };
         let again = entry.outcome.kind() == OutcomeKind::Sending && letter.state == ours;

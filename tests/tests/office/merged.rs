@@ -10,7 +10,7 @@ use domain::group::GroupState;
 use domain::id::GroupId;
 use domain::letter::LetterStateKind;
 use domain::policy::{GroupAct, GroupRule, Policy};
-use domain::replay::{Outcome, OutcomeKind, PlanOptions, Verdict};
+use domain::replay::{Outcome, OutcomeKind, PlanOptions, ReturnCause};
 use domain::role::Role;
 use domain::time::{Span, Timestamp};
 use harness::samples::{Chance, START, at_s};
@@ -218,10 +218,10 @@ async fn a_letter_that_returns_with_another_fingerprint_of_its_group_has_the_sam
     world.queue.delete_batch(&world.main, &[received.receipt_handle]).await.unwrap();
     assert_eq!(world.intake().await.returned, 1);
     let returned = world.entries(&plan.id).await.into_iter().find(|e| e.outcome.kind() == OutcomeKind::Returned);
-    let Some(Outcome::Returned { verdict, .. }) = returned.map(|entry| entry.outcome) else {
+    let Some(Outcome::Returned { cause, .. }) = returned.map(|entry| entry.outcome) else {
         panic!("no returned entry")
     };
-    assert_eq!(verdict, Verdict::SameCause);
+    assert_eq!(cause, ReturnCause::SameCause);
 }
 
 #[tokio::test]

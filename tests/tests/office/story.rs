@@ -7,7 +7,7 @@ use domain::id::{GroupId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::money::{Currency, Money};
 use domain::policy::{GatePolicy, Policy};
-use domain::replay::{Ending, OutcomeKind, PauseReason, PlanHash, PlanOptions, ReplayState, Verdict};
+use domain::replay::{Ending, OutcomeKind, PauseReason, PlanHash, PlanOptions, ReplayState, ReturnCause};
 use domain::time::Span;
 use harness::world::{World, approve_request, kinds, number_of};
 use office::act;
@@ -82,10 +82,10 @@ async fn a_wrong_fix_pauses_the_replay_and_the_right_one_finishes_it() {
     };
     assert!(*returned > 0 && sent >= returned, "{returned} of {sent}");
     let returned = world.entries(&id).await.into_iter().filter_map(|entry| match entry.outcome {
-        domain::replay::Outcome::Returned { verdict, .. } => Some(verdict),
+        domain::replay::Outcome::Returned { cause, .. } => Some(cause),
         _ => None,
     });
-    assert!(returned.into_iter().all(|verdict| verdict == Verdict::SameCause));
+    assert!(returned.into_iter().all(|cause| cause == ReturnCause::SameCause));
     assert!(matches!(state_of(&world, &group).await, GroupState::Paused { fix: None, .. }), "the fix no longer counts");
 
     let refused = act::resume(&world.office, &world.anna(), &id, &resume()).await.unwrap_err();

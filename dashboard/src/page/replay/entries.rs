@@ -7,7 +7,7 @@ use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::money::amount;
-use dashboard_model::pause::verdict;
+use dashboard_model::pause::cause;
 use dashboard_model::route::{ReplayRoute, Route};
 use dashboard_model::words;
 use domain::id::GroupId;
@@ -120,7 +120,7 @@ fn line(plan_group: GroupId, row: EntryRow) -> impl IntoView {
         Outcome::Pending | Outcome::Skipped { .. } => None,
     };
     let more = match &entry.outcome {
-        Outcome::Returned { verdict: this, title, .. } => Some(format!("{}: {title}", verdict(*this).0)),
+        Outcome::Returned { cause: this, title, .. } => Some(format!("{}: {title}", cause(*this).0)),
         Outcome::Skipped { reason, detail: None } => Some(words::skip(*reason).to_string()),
         Outcome::Skipped { reason, detail: Some(why) } => Some(format!("{}. {why}", words::skip(*reason))),
         Outcome::Delivered { confirmed: Some(by), .. } => Some(format!("confirmed by {} {}", by.consumer, by.version)),

@@ -1,7 +1,7 @@
 //! A paused replay: the reason, the returned letters, and the next step.
 
 use super::controls::Controls;
-use super::returned::Verdicts;
+use super::returned::Causes;
 use crate::component::{At, Countdown};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::letters;
@@ -16,7 +16,7 @@ pub(super) fn PauseNotice(controls: Controls) -> impl IntoView {
     view! { <div class="halt-wide"><PauseText controls on_group=false /></div> }
 }
 
-/// Shows the reason, the returned letters by verdict, and the next step. Shows nothing unless the replay is paused.
+/// Shows the reason, the returned letters by cause, and the next step. Shows nothing unless the replay is paused.
 #[component]
 pub(super) fn PauseText(controls: Controls, on_group: bool) -> impl IntoView {
     let view = controls.view;
@@ -34,7 +34,7 @@ pub(super) fn PauseText(controls: Controls, on_group: bool) -> impl IntoView {
             view! {
                 <div class="halt" class:halt-automatic=is_automatic>
                     <p><b>{title}</b>" "<At at=Signal::stored(at) />". "{why}</p>
-                    <Verdicts view />
+                    <Causes view />
                     <NextStep controls on_group />
                 </div>
             }

@@ -1,4 +1,4 @@
-//! Returned letters, grouped by failure and verdict.
+//! Returned letters, grouped by failure and cause.
 
 use crate::api;
 use crate::component::{At, Loaded};
@@ -7,8 +7,8 @@ use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::gate::letters;
 use dashboard_model::money::{amount, count};
-use dashboard_model::pause::{Returns, returns, verdict};
-use domain::replay::{Outcome, OutcomeKind, Verdict};
+use dashboard_model::pause::{Returns, cause, returns};
+use domain::replay::{Outcome, OutcomeKind, ReturnCause};
 use wire::{EntriesPage, EntryRow, ReplayView};
 
 type List = Paged<EntriesPage, EntryRow>;
@@ -67,7 +67,7 @@ fn Returned(view: Signal<ReplayView>) -> impl IntoView {
 }
 
 fn card(returns: Returns) -> impl IntoView {
-    let (name, meaning) = verdict(returns.verdict);
+    let (name, meaning) = cause(returns.cause);
     let n = returns.rows.len() as u64;
     let group = returns.group.clone();
     let rows = returns.rows.iter().take(5).map(|row| {
@@ -84,7 +84,7 @@ fn card(returns: Returns) -> impl IntoView {
     });
     let more = (n > 5).then(|| view! { <li class="muted">{format!("and {} more", count(n - 5))}</li> }.into_any());
     view! {
-        <li class="return-card" class:return-refutes=returns.verdict == Verdict::SameCause>
+        <li class="return-card" class:return-refutes=returns.cause == ReturnCause::SameCause>
             <p><b>{name}</b>{format!(" · {}", letters(n))}</p>
             <p><a href=format!("/groups/{}", returns.group)>{returns.title.clone()}</a></p>
             <p class="muted">{meaning}</p>
@@ -93,21 +93,21 @@ fn card(returns: Returns) -> impl IntoView {
     }
 }
 
-/// Shows the returned letters by verdict in short form.
+/// Shows the returned letters by cause in short form.
 #[component]
-pub(super) fn Verdicts(view: Signal<ReplayView>) -> impl IntoView {
+pub(super) fn Causes(view: Signal<ReplayView>) -> impl IntoView {
     let any = view.map(move |view| view.total.returned > 0);
-    view! { <Show when=move || any.get()><VerdictList view /></Show> }
+    view! { <Show when=move || any.get()><CauseList view /></Show> }
 }
 
 #[component]
-fn VerdictList(view: Signal<ReplayView>) -> impl IntoView {
+fn CauseList(view: Signal<ReplayView>) -> impl IntoView {
     let (_, paged) = list(view);
     let groups = Memo::new(move |_| paged.rows().with(|rows| returns(rows)));
     let more = paged.next();
     part(move || {
         let rows = groups.get().into_iter().map(|returns| {
-            let (name, meaning) = verdict(returns.verdict);
+            let (name, meaning) = cause(returns.cause);
             let least = if more.with(Option::is_some) { "at least " } else { "" };
             view! {
                 <li>
@@ -118,6 +118,6 @@ fn VerdictList(view: Signal<ReplayView>) -> impl IntoView {
             }
             .into_any()
         });
-        view! { <ul class="verdicts">{rows.collect_view()}</ul> }.into_any()
+        view! { <ul class="causes">{rows.collect_view()}</ul> }.into_any()
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{all, commit, refused};
 use domain::id::{MessageId, ReplayId};
-use domain::replay::{Confirmation, Entry, LedgerMove, Outcome, OutcomeKind, Plan, SkipReason, Verdict};
+use domain::replay::{Confirmation, Entry, LedgerMove, Outcome, OutcomeKind, Plan, ReturnCause, SkipReason};
 use harness::samples::{Chance, at_s, entries, group_id, letters, plan};
 use office::port::{Store, Write};
 
@@ -32,7 +32,7 @@ fn outcome(kind: OutcomeKind, entry: &Entry) -> Outcome {
         }
         OutcomeKind::Returned => Outcome::Returned {
             at: at_s(4),
-            verdict: Verdict::NewCause,
+            cause: ReturnCause::NewCause,
             group: group_id("elsewhere"),
             title: "\0 another \u{1F4EE}".into(),
         },
