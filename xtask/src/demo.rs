@@ -7,6 +7,8 @@ use crate::paths::Paths;
 use crate::{native, progress, run, say, tools};
 use std::process::{Command, ExitCode};
 
+const OFFICE: &[&str] = &["--package", "dlo", "--bin", "dlo"];
+
 pub fn start(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
     let fresh = !paths.dlo().is_file();
     disk::check(&paths.root, if fresh { disk::FRESH_BYTES } else { disk::AGAIN_BYTES })?;
@@ -15,22 +17,34 @@ pub fn start(paths: &Paths, args: &[String]) -> Outcome<ExitCode> {
             "The first start installs the missing tools and compiles everything, which takes minutes. Later starts take seconds.",
         );
     }
+    // Most of the office needs no file of the dashboard: it is compiled beside the dashboard, which leaves a core idle
+    // for long.
+    let early = if fresh { Some(progress::start(&mut cargo(paths, OFFICE))?) } else { None };
     dashboard::ensure(paths)?;
     budget::measure(&paths.dist())?.print();
-    build_office(paths)?;
+    say::phase("building the office (the program `dlo`)", || {
+        if let Some(early) = early {
+            early.watched().map_err(no_crates)?;
+        }
+        build(paths, OFFICE)
+    })?;
     become_office(Command::new(paths.dlo()).arg("demo").args(args).current_dir(&paths.root))
-}
-
-/// Builds the office with the dashboard inside.
-pub fn build_office(paths: &Paths) -> Outcome<()> {
-    say::phase("building the office (the program `dlo`)", || build(paths, &["--package", "dlo", "--bin", "dlo"]))
 }
 
 /// Builds programs in the profile that `cargo demo` uses: without the AWS SDK.
 pub fn build(paths: &Paths, selection: &[&str]) -> Outcome<()> {
+    progress::watched(&mut cargo(paths, selection)).map_err(no_crates)
+}
+
+fn no_crates(failure: Failure) -> Failure {
+    tools::no_network(failure, "the office's crates")
+}
+
+/// Returns the cargo command of [`build`].
+pub fn cargo(paths: &Paths, selection: &[&str]) -> Command {
     let mut cargo = native::plain(paths, "build");
     cargo.args(["--profile", "demo"]).args(selection);
-    progress::watched(&mut cargo).map_err(|failure| tools::no_network(failure, "the office's crates"))
+    cargo
 }
 
 /// Turns this process into the office. So Ctrl-C, a signal and the exit status are the office's own

@@ -1,8 +1,7 @@
 //! The one selection of native crates and features.
 //!
 //! Cargo compiles a dependency again for every other set of features. So clippy, the tests, the examples in the
-//! documentation and the functions for local endpoints all take this selection: the AWS SDK is compiled once for
-//! checking and once for running.
+//! documentation and the functions for local endpoints all take this selection: the AWS SDK is compiled once.
 
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;

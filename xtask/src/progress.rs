@@ -5,7 +5,7 @@ use crate::run::shown;
 use crate::say;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -18,24 +18,52 @@ const STATUS_CHARS: usize = 90;
 
 /// Runs `command` to its end. On failure the last lines of its output are in the failure's log.
 pub fn watched(command: &mut Command) -> Outcome<()> {
+    start(command)?.watched()
+}
+
+/// A program that works while this one does something else. It is killed if nobody waits for it any more.
+pub struct Started {
+    child: Child,
+    incoming: Receiver<String>,
+    shown: String,
+}
+
+/// Starts `command`. What it prints is kept until it is watched.
+pub fn start(command: &mut Command) -> Outcome<Started> {
+    let shown = shown(command);
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", shown(command))))?;
+        .map_err(|cause| Failure::new(format!("Could not start {shown}: {cause}.")))?;
     let (lines, incoming) = mpsc::channel();
     forward(child.stdout.take(), &lines);
     forward(child.stderr.take(), &lines);
-    drop(lines);
-    let mut view = View::new();
-    view.follow(&incoming);
-    let status = child.wait().map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", shown(command))))?;
-    view.clear();
-    if status.success() {
-        return Ok(());
+    Ok(Started { child, incoming, shown })
+}
+
+impl Started {
+    /// Shows the progress until the program ends, as [`watched`] does.
+    pub fn watched(mut self) -> Outcome<()> {
+        let mut view = View::new();
+        view.follow(&self.incoming);
+        let ended = self.child.wait();
+        let status = ended.map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", self.shown)))?;
+        view.clear();
+        if status.success() {
+            return Ok(());
+        }
+        Err(Failure::new(format!("{} failed ({status}).", self.shown)).log(view.tail()))
     }
-    Err(Failure::new(format!("{} failed ({status}).", shown(command))).log(view.tail()))
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // Both fail where it has ended, which is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 fn forward(stream: Option<impl Read + Send + 'static>, lines: &Sender<String>) {
@@ -129,6 +157,17 @@ mod tests {
         command.args(["-c", "i=0; while [ $i -lt 100 ]; do echo line $i; i=$((i+1)); done; exit 3"]);
         let log = watched(&mut command).expect_err("exit 3").log.expect("a log");
         assert!(log.contains("line 99") && !log.contains("line 19\n"), "{log}");
+    }
+
+    #[test]
+    fn a_program_works_before_it_is_watched() {
+        let done = std::env::temp_dir().join(format!("dlo-started-{}", std::process::id()));
+        let mut started =
+            start(Command::new("sh").arg("-c").arg(format!("echo > '{}'", done.display()))).expect("starts");
+        started.child.wait().expect("it ends by itself");
+        assert!(done.is_file());
+        started.watched().expect("it went well");
+        std::fs::remove_file(done).expect("removed");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::paths::Paths;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 /// A cargo call as if the user had typed it. `cargo xtask` itself runs under cargo, which exports
@@ -53,15 +54,23 @@ pub fn captured(command: &mut Command) -> Outcome<String> {
 
 /// Returns what a program prints on stdout; its stderr goes to the terminal.
 pub fn stdout_of(command: &mut Command) -> Outcome<String> {
-    let output = command
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", shown(command))))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    let mut text = String::new();
+    lines_of(command, |line| {
+        text.push_str(line);
+        text.push('\n');
+    })?;
+    Ok(text)
+}
+
+/// Hands each line that a program prints on stdout to `take`; its stderr goes to the terminal.
+pub fn lines_of(command: &mut Command, mut take: impl FnMut(&str)) -> Outcome<()> {
+    let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn();
+    let mut child = spawned.map_err(|cause| Failure::new(format!("Could not start {}: {cause}.", shown(command))))?;
+    for line in child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).split(b'\n').map_while(Result::ok)) {
+        take(&String::from_utf8_lossy(&line));
     }
-    Err(Failure::new(format!("{} failed ({}).", shown(command), output.status)))
+    let status = child.wait().map_err(|cause| Failure::new(format!("Lost sight of {}: {cause}.", shown(command))))?;
+    if status.success() { Ok(()) } else { Err(Failure::new(format!("{} failed ({status}).", shown(command)))) }
 }
 
 /// Runs a program that writes to the terminal itself.

@@ -2,6 +2,7 @@
 //!
 //! Cargo locks the target directory while it compiles. Programs that are started directly can run beside it.
 
+use super::lints;
 use super::tally::{self, Tally};
 use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
@@ -21,13 +22,14 @@ pub struct Program {
     folder: PathBuf,
 }
 
-/// Compiles every native test, program and example of the selection. Returns the tests.
+/// Compiles every native test, program, example and benchmark of the selection. Returns the tests.
 pub fn build(paths: &Paths) -> Outcome<Vec<Program>> {
     say::phase("compiling all native tests and programs", || {
         let mut cargo = native::cargo(paths, "build");
-        cargo.args(["--tests", "--bins", "--examples", "--keep-going", "--message-format", "json-render-diagnostics"]);
-        let messages = run::stdout_of(&mut cargo)?;
-        let programs: Vec<Program> = messages.lines().filter_map(read).collect();
+        cargo.args(["--tests", "--bins", "--examples", "--benches", "--keep-going"]);
+        lints::by_clippy(paths, &mut cargo)?;
+        let messages = lints::compile(paths, &mut cargo, lints::Of::Everything)?;
+        let programs: Vec<Program> = messages.iter().filter_map(read).collect();
         let lines: Vec<String> = programs.iter().map(Program::line).collect();
         at("create", &paths.ci(), std::fs::create_dir_all(paths.ci()))?;
         at("write", &list(paths), std::fs::write(list(paths), lines.join("\n")))?;
@@ -75,9 +77,9 @@ pub fn run_all(programs: &[&Program], prepare: impl Fn(&mut Command) -> Outcome<
 }
 
 /// One message of cargo, if it announces a test program.
-fn read(message: &str) -> Option<Program> {
-    let message: Value = serde_json::from_str(message).ok()?;
-    let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
+fn read(message: &Value) -> Option<Program> {
+    let is_bench = message["target"]["kind"][0] == "bench";
+    let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true && !is_bench;
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
     let id = message["package_id"].as_str()?;
     is_test.then_some(Program {
@@ -126,23 +128,28 @@ pub fn chosen<'a>(programs: &'a [Program], targets: &[(&str, &str)]) -> Outcome<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn test_programs_are_read_from_cargos_messages() {
-        let message = |test: bool, executable: &str| {
-            format!(
-                "{{\"reason\":\"compiler-artifact\",\"package_id\":\"path+file:///x/tests#dlo-tests@0.1.0\",\
-                 \"manifest_path\":\"/x/tests/Cargo.toml\",\"target\":{{\"kind\":[\"test\"],\"name\":\"aws\"}},\
-                 \"profile\":{{\"test\":{test}}},\"executable\":{executable}}}"
-            )
+        let message = |kind: &str, test: bool, executable: Value| {
+            json!({
+                "reason": "compiler-artifact",
+                "package_id": "path+file:///x/tests#dlo-tests@0.1.0",
+                "manifest_path": "/x/tests/Cargo.toml",
+                "target": {"kind": [kind], "name": "aws"},
+                "profile": {"test": test},
+                "executable": executable,
+            })
         };
-        let program = read(&message(true, "\"/x/target/debug/deps/aws-1\"")).expect("a test program");
+        let path = || Value::from("/x/target/debug/deps/aws-1");
+        let program = read(&message("test", true, path())).expect("a test program");
         assert_eq!((program.package.as_str(), program.target.as_str()), ("dlo-tests", "aws"));
         assert_eq!(program.folder, Path::new("/x/tests"));
         assert_eq!(Program::parse(&program.line()), Some(program.clone()));
-        assert!(read(&message(false, "\"/x/target/debug/api\"")).is_none());
-        assert!(read(&message(true, "null")).is_none());
-        assert!(read("   Compiling x").is_none());
+        assert!(read(&message("bench", true, path())).is_none());
+        assert!(read(&message("bin", false, path())).is_none());
+        assert!(read(&message("test", true, Value::Null)).is_none());
         let all = [program];
         assert_eq!(chosen(&all, &[("dlo-tests", "aws")]).expect("chosen").len(), 1);
         assert!(chosen(&all, &[("dlo-tests", "stack")]).is_err());

@@ -5,6 +5,7 @@ mod api;
 mod aws;
 mod built;
 mod fuzz;
+mod lints;
 mod report;
 mod runner;
 mod rust;
@@ -104,7 +105,7 @@ fn alone(paths: &Paths, step: &'static Step) -> Ended {
             (Tally::failed(1), Ending::Failed(failure.sentences()))
         }
     };
-    Ended { step, tally, ending, took: started.elapsed() }
+    Ended { step, tally, ending, took: started.elapsed(), processor: times::processor() }
 }
 
 /// Runs one step for the runner, which reads the result from a file.
@@ -114,7 +115,8 @@ fn as_process(paths: &Paths, step: &'static Step, result: &Path) -> Outcome<Exit
         Ending::Failed(what) => what.as_str(),
         _ => "",
     };
-    at("write", result, std::fs::write(result, format!("{}\n{failure}", ended.tally.written())))?;
+    let text = format!("{}{}\n{failure}", times::written_processor(ended.processor), ended.tally.written());
+    at("write", result, std::fs::write(result, text))?;
     Ok(if failure.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -11,6 +11,8 @@ pub struct Ended {
     pub tally: Tally,
     pub ending: Ending,
     pub took: Duration,
+    /// Processor time of everything that the step started, where this system tells it.
+    pub processor: Option<Duration>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +87,13 @@ mod tests {
 
     #[test]
     fn a_failure_says_how_to_run_its_step_again() {
-        let ended = |ending| Ended { step: &STEPS[0], tally: Tally::default(), ending, took: Duration::from_secs(2) };
+        let ended = |ending| Ended {
+            step: &STEPS[0],
+            tally: Tally::default(),
+            ending,
+            took: Duration::from_secs(2),
+            processor: None,
+        };
         assert_eq!(failure(&ended(Ending::Passed)), None);
         assert_eq!(
             failure(&ended(Ending::Failed("No.\n".to_owned()))).as_deref(),

@@ -1,10 +1,11 @@
 //! Runs steps side by side, one per lane, each in a process of its own with its output in `target/ci/<step>.log`.
 //!
-//! Steps that compile run at a low priority, so that tests beside them meet their deadlines on two cores.
+//! Each lane has a priority of its own.
 
 use super::report::{self, Ended, Ending};
-use super::steps::{Lane, Step};
+use super::steps::Step;
 use super::tally::Tally;
+use super::times;
 use super::{DONE, ONE_STEP};
 use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
@@ -17,8 +18,6 @@ use std::time::{Duration, Instant};
 
 /// How often the steps that run are named.
 const HEARTBEAT: Duration = Duration::from_secs(30);
-/// The priority of steps that compile or compute.
-const NICE: &str = "15";
 
 /// Runs the steps to their end and returns how each ended, in the order in which they ended.
 pub fn run(paths: &Paths, steps: &[&'static Step]) -> Outcome<Vec<Ended>> {
@@ -87,8 +86,8 @@ impl Run<'_> {
                 }
                 Next::GiveUp(need) => {
                     self.waiting.remove(at);
-                    let ended =
-                        Ended { step, tally: Tally::default(), ending: Ending::NotRun(need), took: Duration::ZERO };
+                    let (tally, ending) = (Tally::default(), Ending::NotRun(need));
+                    let ended = Ended { step, tally, ending, took: Duration::ZERO, processor: None };
                     report::step(&ended, None);
                     self.ended.push(ended);
                     // Those that need this one may stand earlier in the list only by mistake; look again anyway.
@@ -120,11 +119,11 @@ impl Run<'_> {
         let _ = std::fs::remove_file(&result);
         let output = at("write", &log, File::create(&log))?;
         let errors = at("write", &log, output.try_clone())?;
-        let mut command = match step.lane {
-            Lane::Wait => Command::new(&self.program),
-            Lane::Native | Lane::Web => {
+        let mut command = match step.lane.nice() {
+            None => Command::new(&self.program),
+            Some(priority) => {
                 let mut nice = Command::new("nice");
-                nice.args(["-n", NICE]).arg(&self.program);
+                nice.args(["-n", priority]).arg(&self.program);
                 nice
             }
         };
@@ -148,8 +147,9 @@ impl Run<'_> {
         let Some(at) = self.running.iter().position(|running| running.step.name == name) else { return };
         let Running { step, started } = self.running.remove(at);
         let written = std::fs::read_to_string(result_file(self.paths, step)).ok();
-        let (tally, ending) = judged(written.as_deref(), exited_well);
-        let ended = Ended { step, tally, ending, took: started.elapsed() };
+        let (processor, rest) = written.as_deref().map(times::read_processor).unwrap_or_default();
+        let (tally, ending) = judged(rest, exited_well);
+        let ended = Ended { step, tally, ending, took: started.elapsed(), processor };
         report::step(&ended, std::fs::read_to_string(log_file(self.paths, step)).ok().as_deref());
         self.ended.push(ended);
     }
@@ -185,6 +185,7 @@ fn result_file(paths: &Paths, step: &Step) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use super::super::steps::Lane;
     use super::*;
 
     const fn step(name: &'static str, needs: &'static [&'static str], lane: Lane) -> Step {
@@ -206,8 +207,8 @@ mod tests {
         }
     }
 
-    static BUILD: Step = step("build", &[], Lane::Native);
-    static CLIPPY: Step = step("clippy", &[], Lane::Native);
+    static BUILD: Step = step("build", &[], Lane::First);
+    static CLIPPY: Step = step("clippy", &[], Lane::First);
     static STACK: Step = step("stack", &["build"], Lane::Wait);
 
     fn run<'a>(paths: &'a Paths, waiting: &[&'static Step], running: &[&'static Step]) -> Run<'a> {
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!((all.next(&CLIPPY), all.next(&STACK)), (Next::Wait, Next::Wait));
         all.running.clear();
         let took = Duration::ZERO;
-        all.ended.push(Ended { step: &BUILD, tally: Tally::default(), ending: Ending::Passed, took });
+        all.ended.push(Ended { step: &BUILD, tally: Tally::default(), ending: Ending::Passed, took, processor: None });
         assert_eq!((all.next(&CLIPPY), all.next(&STACK)), (Next::Start, Next::Start));
         all.ended[0].ending = Ending::Failed("no".to_owned());
         assert_eq!((all.next(&CLIPPY), all.next(&STACK)), (Next::Start, Next::GiveUp("build")));

@@ -1,6 +1,7 @@
 //! The steps for native crates: format, clippy, tests, the simulation.
 
 use super::built::{self, Program};
+use super::lints;
 use super::tally::{self, Tally};
 use crate::failure::Outcome;
 use crate::paths::Paths;
@@ -23,20 +24,17 @@ pub fn format(paths: &Paths) -> Outcome<Tally> {
     Ok(Tally::default())
 }
 
+/// Fails on every warning of the native crates.
 pub fn clippy(paths: &Paths) -> Outcome<Tally> {
-    run::open(native::cargo(paths, "clippy").args(["--all-targets", "--keep-going", "--", "-D", "warnings"]))?;
-    // Code that only the program without AWS has.
-    let mut without_aws = native::plain(paths, "clippy");
-    run::open(without_aws.args([
-        "--package",
-        "dlo",
-        "--package",
-        "dlo-local",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]))?;
+    built::ensure(paths)?;
+    ensure_one_machine(paths)?;
+    lints::check(paths)?;
+    Ok(Tally::default())
+}
+
+/// What takes long about the step `build`. It runs beside the dashboard's build, of which few programs need the files.
+pub fn crates(paths: &Paths) -> Outcome<Tally> {
+    built::build(paths)?;
     Ok(Tally::default())
 }
 
@@ -50,7 +48,8 @@ pub fn build(paths: &Paths) -> Outcome<Tally> {
 pub fn one_machine(paths: &Paths) -> Outcome<Tally> {
     native::refuse_sdk_in_dlo(paths)?;
     dashboard::ensure(paths)?;
-    demo::build(paths, &["--package", "dlo", "--package", "dlo-simulation", "--bins"])?;
+    let mut cargo = demo::cargo(paths, &["--package", "dlo", "--package", "dlo-simulation", "--bins"]);
+    lints::compile(paths, &mut cargo, lints::Of::OneMachine)?;
     Ok(Tally::default())
 }
 
@@ -66,7 +65,10 @@ pub fn test(paths: &Paths) -> Outcome<Tally> {
 }
 
 pub fn doc_test(paths: &Paths) -> Outcome<Tally> {
-    tally::tests(native::cargo(paths, "test").args(["--no-fail-fast", "--doc"]))
+    let mut cargo = native::cargo(paths, "test");
+    // As the step `build` compiled what the examples use.
+    lints::by_clippy(paths, &mut cargo)?;
+    tally::tests(cargo.args(["--no-fail-fast", "--doc"]))
 }
 
 /// The documents' links and commands; the cheap commands are run.

@@ -18,40 +18,56 @@ pub struct Step {
 /// One step of each lane runs at a time, beside those of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Compiles in cargo's target directory, which cargo locks, or computes on all cores.
-    Native,
-    /// Compiles for wasm32 in the dashboard's own target directory.
-    Web,
-    /// Installs, or starts programs and mostly waits for them.
+    /// Compiles or computes what other steps wait for.
+    First,
+    /// The dashboard, then what nobody waits for, in the time that the first lane leaves.
+    Fill,
+    /// Installs, or starts a browser: two on two cores miss each other's deadlines.
+    Browser,
+    /// Starts programs and mostly waits for them.
     Wait,
+}
+
+impl Lane {
+    /// The priority that its steps run at, as `nice` has it: tests that run beside compilers meet their deadlines.
+    pub fn nice(self) -> Option<&'static str> {
+        match self {
+            Lane::First => Some("10"),
+            Lane::Fill => Some("12"),
+            Lane::Browser | Lane::Wait => None,
+        }
+    }
 }
 
 /// Each step builds or installs what it needs, so that it also runs alone.
 pub const STEPS: &[Step] = &[
-    step("format", "cargo fmt --check", rust::format, &[], Lane::Native),
-    step("tidy", "the rules of this repository that a machine can check", run_tidy, &[], Lane::Native),
-    step("dashboard", "the dashboard's release build", web::build, &[], Lane::Web),
-    step("tools", "installs what the later steps need", web::tools, &[], Lane::Wait),
-    step("clippy", "clippy on everything native, warnings are errors", rust::clippy, &[], Lane::Native),
-    step("budget", "the dashboard's first-load bytes", web::budget, &["dashboard"], Lane::Web),
-    step("clippy-web", "clippy on the dashboard", web::clippy, &[], Lane::Web),
-    step("trunk", "Trunk.toml, where Trunk is installed", web::trunk, &[], Lane::Web),
+    step("format", "cargo fmt --check", rust::format, &[], Lane::First),
+    step("tidy", "the rules of this repository that a machine can check", run_tidy, &[], Lane::First),
+    step("crates", "compiles everything native, without the dashboard's files", rust::crates, &[], Lane::First),
+    step("dashboard", "the dashboard's release build", web::build, &[], Lane::Fill),
+    step("tools", "installs what the later steps need", web::tools, &[], Lane::Browser),
+    step("budget", "the dashboard's first-load bytes", web::budget, &["dashboard"], Lane::Fill),
+    step("fuzz", "the readers of letters, on a fixed seed", fuzz::fixed, &[], Lane::Fill),
+    step("clippy-web", "clippy on the dashboard", web::clippy, &[], Lane::Fill),
+    step("trunk", "Trunk.toml, where Trunk is installed", web::trunk, &["dashboard"], Lane::Fill),
+    step("components", "the dashboard's components in headless Chromium", web::components, &["tools"], Lane::Fill),
     step("template", "the templates: linters, rights, idle costs, runbooks", aws::templates, &["tools"], Lane::Wait),
     step("supply", "licences, sources, duplicates, advisories, SBOM", supply::check, &["tools"], Lane::Wait),
-    step("build", "compiles all native tests and functions", rust::build, &["dashboard"], Lane::Native),
+    step("build", "compiles what embeds the dashboard", rust::build, &["crates", "dashboard"], Lane::First),
     step(
         "one-machine",
         "compiles `dlo` without AWS, and the simulation",
         rust::one_machine,
         &["dashboard"],
-        Lane::Native,
+        Lane::First,
     ),
-    step("components", "the dashboard's components in headless Chromium", web::components, &["tools"], Lane::Web),
+    step("clippy", "what clippy said of everything native", rust::clippy, &["build", "one-machine"], Lane::First),
+    step("stack", "the deployed stack, on an endpoint of this machine", aws::stack, &["build", "tools"], Lane::Browser),
     step("aws", "the adapters for AWS, on endpoints of this machine", aws::adapters, &["build", "tools"], Lane::Wait),
-    step("test", "unit, property and conformance tests", rust::test, &["build"], Lane::Native),
-    step("stack", "the deployed stack, on an endpoint of this machine", aws::stack, &["build", "tools"], Lane::Wait),
-    step("docs", "links and commands that documents name", rust::docs, &["build"], Lane::Native),
-    step("doc-test", "the examples in the documentation", rust::doc_test, &["build"], Lane::Native),
+    step("test", "unit, property and conformance tests", rust::test, &["build"], Lane::First),
+    step("docs", "links and commands that documents name", rust::docs, &["build"], Lane::First),
+    step("doc-test", "the examples in the documentation", rust::doc_test, &["build"], Lane::First),
+    step("witness", "the layer behind real runtimes", witness::layer, &["build", "tools"], Lane::Wait),
     step("process", "the real program, killed at any moment", rust::process, &["build", "one-machine"], Lane::Wait),
     step(
         "schemathesis",
@@ -60,11 +76,9 @@ pub const STEPS: &[Step] = &[
         &["build", "one-machine", "tools"],
         Lane::Wait,
     ),
-    step("fuzz", "the readers of letters, on a fixed seed", fuzz::fixed, &[], Lane::Native),
-    step("witness", "the layer behind real runtimes", witness::layer, &["build", "tools"], Lane::Wait),
-    step("browser", "the story in a real browser", rust::browser, &["build", "one-machine", "tools"], Lane::Wait),
-    step("model", "every state of the replay's model", rust::model, &["one-machine"], Lane::Native),
-    step("simulation", "10,000 seeds of simulated faults", rust::simulation, &["one-machine"], Lane::Native),
+    step("browser", "the story in a real browser", rust::browser, &["build", "one-machine", "tools"], Lane::Browser),
+    step("model", "every state of the replay's model", rust::model, &["one-machine"], Lane::Fill),
+    step("simulation", "10,000 seeds of simulated faults", rust::simulation, &["one-machine"], Lane::Fill),
 ];
 
 const fn step(

@@ -1,4 +1,4 @@
-//! The time of each step, kept in `target/ci/times.json`, so that growth shows.
+//! The time of each step and what of it the processors worked, kept in `target/ci/times.json`, so that growth shows.
 
 use super::report::{Ended, Ending};
 use crate::failure::{Outcome, at};
@@ -31,11 +31,35 @@ fn run(ended: &[Ended], total: Duration, is_whole: bool) -> Value {
     let steps: serde_json::Map<String, Value> = ran
         .map(|ended| {
             let passed = ended.ending == Ending::Passed;
-            (ended.step.name.to_owned(), json!({"ms": milliseconds(ended.took), "passed": passed}))
+            let processor = ended.processor.map(milliseconds);
+            let step = json!({"ms": milliseconds(ended.took), "processor_ms": processor, "passed": passed});
+            (ended.step.name.to_owned(), step)
         })
         .collect();
     let total = if is_whole { json!(milliseconds(total)) } else { Value::Null };
     json!({"at_unix_s": now.as_secs(), "total_ms": total, "steps": steps})
+}
+
+/// The processor time so far of all programs that this one started and that have ended.
+pub fn processor() -> Option<Duration> {
+    // The 16th and 17th field, in hundredths of a second (proc(5)). The second may hold spaces, and ends with `)`.
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let hundredths = fields.get(13)?.parse::<u64>().ok()? + fields.get(14)?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(hundredths * 10))
+}
+
+/// The first line of a step's result.
+pub fn written_processor(time: Option<Duration>) -> String {
+    time.map_or("\n".to_owned(), |time| format!("{}\n", milliseconds(time)))
+}
+
+/// Takes the first line off a step's result.
+pub fn read_processor(written: &str) -> (Option<Duration>, Option<&str>) {
+    match written.split_once('\n') {
+        Some((first, rest)) => (first.parse().ok().map(Duration::from_millis), Some(rest)),
+        None => (None, None),
+    }
 }
 
 fn milliseconds(time: Duration) -> u64 {
@@ -47,7 +71,8 @@ fn table(ended: &[Ended], total: Duration, is_whole: bool, runs: &[Value]) -> St
         let ms = runs.iter().rev().find_map(pick);
         ms.map_or("-".to_owned(), |ms| say::seconds(Duration::from_millis(ms)))
     };
-    let mut text = format!("{:<12} {:>14} {:>14}\n", "step", "this run", "last run");
+    let mut text = format!("{:<12} {:>14} {:>14} {:>14}\n", "step", "this run", "last run", "processor");
+    let mut sum = Duration::ZERO;
     for ended in ended {
         let name = ended.step.name;
         let before = last(&|run| run["steps"][name]["ms"].as_u64());
@@ -55,11 +80,14 @@ fn table(ended: &[Ended], total: Duration, is_whole: bool, runs: &[Value]) -> St
             Ending::NotRun(_) => "not run".to_owned(),
             _ => say::seconds(ended.took),
         };
-        let _ = writeln!(text, "{name:<12} {now:>14} {before:>14}");
+        let processor = ended.processor.map_or("-".to_owned(), say::seconds);
+        sum += ended.processor.unwrap_or_default();
+        let _ = writeln!(text, "{name:<12} {now:>14} {before:>14} {processor:>14}");
     }
     if is_whole {
         let before = last(&|run| run["total_ms"].as_u64());
-        let _ = writeln!(text, "{:<12} {:>14} {before:>14}", "altogether", say::seconds(total));
+        let (now, sum) = (say::seconds(total), say::seconds(sum));
+        let _ = writeln!(text, "{:<12} {now:>14} {before:>14} {sum:>14}", "altogether");
     }
     text
 }
@@ -77,11 +105,24 @@ mod tests {
             tally: Tally::default(),
             ending: Ending::Passed,
             took: Duration::from_secs(seconds),
+            processor: Some(Duration::from_secs(2 * seconds)),
         };
         let first = run(&[ended(2)], Duration::from_secs(70), true);
         let table = table(&[ended(3)], Duration::from_secs(60), true, &[first]);
         let lines: Vec<String> =
             table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-        assert_eq!(lines, ["step this run last run", "format 3.0 s 2.0 s", "altogether 1 min 00 s 1 min 10 s"]);
+        assert_eq!(
+            lines,
+            ["step this run last run processor", "format 3.0 s 2.0 s 6.0 s", "altogether 1 min 00 s 1 min 10 s 6.0 s"]
+        );
+    }
+
+    #[test]
+    fn processor_times_go_through_a_steps_result() {
+        let whole = format!("{}3 passed\n\n", written_processor(Some(Duration::from_millis(1_500))));
+        assert_eq!(read_processor(&whole), (Some(Duration::from_millis(1_500)), Some("3 passed\n\n")));
+        let none = format!("{}3 passed\n\n", written_processor(None));
+        assert_eq!(read_processor(&none), (None, Some("3 passed\n\n")));
+        assert_eq!(read_processor(""), (None, None));
     }
 }

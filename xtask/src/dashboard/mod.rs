@@ -11,7 +11,7 @@ mod parts;
 mod publish;
 mod stamp;
 
-use crate::failure::{Outcome, at};
+use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
 use crate::tools::WebTools;
 use crate::{progress, run, say};
@@ -36,8 +36,11 @@ pub fn ensure(paths: &Paths) -> Outcome<WebTools> {
         return Ok(tools);
     }
     let stage = stage(paths);
+    // The dashboard's last step uses one core for long; the bundler is compiled beside it.
+    let bundler = progress::start(&mut bundler_build(paths, &[]))?;
     say::phase("building the dashboard (WebAssembly, optimised for size)", || compile(paths, &tools))?;
     say::phase("binding it to the browser: wasm-bindgen, wasm-opt, styles, names", || {
+        bundler.watched().map_err(no_wasm_bindgen)?;
         empty(&stage)?;
         bind(paths, &stage)?;
         finish::finish(paths, &tools, &stage)
@@ -83,27 +86,29 @@ fn same_paths(paths: &Paths) -> String {
 }
 
 fn bind(paths: &Paths, stage: &Path) -> Outcome<()> {
-    let bundler = bundler(paths)?;
     let wasm = paths.dashboard_target().join(TARGET).join("wasm").join(format!("{PACKAGE}.wasm"));
-    let mut bind = run::cleaned(Command::new(bundler), paths);
+    let mut bind = run::cleaned(Command::new(bundler(paths)), paths);
     progress::watched(bind.arg("bind").arg(wasm).arg(stage).arg(PACKAGE))
 }
 
-/// Compiles the bundler and returns its path. It has a target directory of its own: so it can be compiled while cargo
-/// has locked the one of the native crates.
-pub fn bundler(paths: &Paths) -> Outcome<PathBuf> {
-    bundler_with(paths, &[])
-}
-
-/// The same with the runner for tests in a browser, which takes a few more crates.
+/// Compiles the bundler with the runner for tests in a browser, which takes a few more crates. Returns its path.
 pub fn bundler_for_tests(paths: &Paths) -> Outcome<PathBuf> {
-    bundler_with(paths, &["--features", "test-runner"])
+    progress::watched(&mut bundler_build(paths, &["--features", "test-runner"])).map_err(no_wasm_bindgen)?;
+    Ok(bundler(paths))
 }
 
-fn bundler_with(paths: &Paths, features: &[&str]) -> Outcome<PathBuf> {
-    let target = paths.bundler_target();
+fn bundler(paths: &Paths) -> PathBuf {
+    paths.bundler_target().join("debug").join(format!("dlo-bundler{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// The bundler has a target directory of its own: so it can be compiled while cargo has locked the others.
+fn bundler_build(paths: &Paths, features: &[&str]) -> Command {
     let mut cargo = run::cargo(paths);
-    cargo.args(["build", "--locked", "--package", "dlo-bundler"]).args(features).env("CARGO_TARGET_DIR", &target);
-    progress::watched(&mut cargo).map_err(|failure| crate::tools::no_network(failure, "the crates of wasm-bindgen"))?;
-    Ok(target.join("debug").join(format!("dlo-bundler{}", std::env::consts::EXE_SUFFIX)))
+    cargo.args(["build", "--locked", "--package", "dlo-bundler"]).args(features);
+    cargo.env("CARGO_TARGET_DIR", paths.bundler_target());
+    cargo
+}
+
+fn no_wasm_bindgen(failure: Failure) -> Failure {
+    crate::tools::no_network(failure, "the crates of wasm-bindgen")
 }

@@ -1,0 +1,92 @@
+//! What clippy says of the native crates, found while they are compiled.
+//!
+//! `cargo clippy` would check every dependency that the tests then compile: the AWS SDK twice. Here `clippy-driver`
+//! takes rustc's place for the crates of the workspace. It compiles them without optimisation on the way, as the
+//! profile `dev` does anyway; so programs in other profiles are compiled by rustc, and only its own warnings count.
+
+use crate::failure::{Failure, Outcome, at, fail};
+use crate::paths::Paths;
+use crate::run;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The two compilations of native crates: all with AWS, and the programs without it.
+#[derive(Clone, Copy)]
+pub enum Of {
+    Everything,
+    OneMachine,
+}
+
+/// Lets clippy compile the crates of the workspace.
+pub fn by_clippy(paths: &Paths, cargo: &mut Command) -> Outcome<()> {
+    let mut rustc = run::cleaned(Command::new("rustc"), paths);
+    let sysroot = run::captured(rustc.args(["--print", "sysroot"]))?;
+    let driver =
+        PathBuf::from(sysroot.trim()).join("bin").join(format!("clippy-driver{}", std::env::consts::EXE_SUFFIX));
+    if !driver.is_file() {
+        return Err(Failure::new(format!("There is no clippy: {} is missing.", driver.display()))
+            .remedy("Install it with: rustup component add clippy"));
+    }
+    cargo.env("RUSTC_WORKSPACE_WRAPPER", driver);
+    Ok(())
+}
+
+/// Compiles with `cargo`, shows what the compiler says, and keeps its warnings for the step `clippy`. Returns cargo's
+/// messages, one a line. A warning fails nothing here: the tests run in spite of it.
+pub fn compile(paths: &Paths, cargo: &mut Command, of: Of) -> Outcome<Vec<Value>> {
+    cargo.args(["--message-format", "json"]);
+    let mut messages = Vec::new();
+    let mut warnings = String::new();
+    let ended = run::lines_of(cargo, |line| {
+        let Ok(message) = serde_json::from_str::<Value>(line) else { return };
+        if let Some(text) = said(&message) {
+            print!("{text}");
+            warnings.push_str(text);
+        }
+        messages.push(message);
+    });
+    at("create", &paths.ci(), std::fs::create_dir_all(paths.ci()))?;
+    at("write", &file(paths, of), std::fs::write(file(paths, of), &warnings))?;
+    ended.map(|()| messages)
+}
+
+/// Fails if a compilation left warnings.
+pub fn check(paths: &Paths) -> Outcome<()> {
+    let mut all = String::new();
+    for of in [Of::Everything, Of::OneMachine] {
+        all.push_str(&at("read", &file(paths, of), std::fs::read_to_string(file(paths, of)))?);
+    }
+    print!("{all}");
+    if all.is_empty() { Ok(()) } else { fail("The compiler or clippy warns. What they say stands above.") }
+}
+
+fn file(paths: &Paths, of: Of) -> PathBuf {
+    paths.ci().join(match of {
+        Of::Everything => "warnings",
+        Of::OneMachine => "warnings-one-machine",
+    })
+}
+
+/// What the compiler says in a message of cargo. Cargo passes on no warnings of dependencies.
+fn said(message: &Value) -> Option<&str> {
+    if message["reason"] != "compiler-message" {
+        return None;
+    }
+    message["message"]["rendered"].as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_what_a_compiler_says_is_a_warning() {
+        let warning =
+            json!({"reason": "compiler-message", "message": {"level": "warning", "rendered": "warning: x\n"}});
+        assert_eq!(said(&warning), Some("warning: x\n"));
+        assert_eq!(said(&json!({"reason": "compiler-artifact", "executable": null})), None);
+        assert_eq!(said(&json!({"reason": "build-finished", "success": true})), None);
+    }
+}
