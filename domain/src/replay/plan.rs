@@ -149,6 +149,14 @@ pub enum PlanError {
         /// The maximum.
         max: u64,
     },
+    /// The observation window is shorter than a returning letter takes on this main queue.
+    #[error(
+        "`window_s` must be at least {min} for this main queue, whose visibility timeout and receives say how long a letter takes to return"
+    )]
+    WindowTooShort {
+        /// The shortest window, seconds.
+        min: u64,
+    },
 }
 
 impl Plan {
@@ -234,9 +242,12 @@ fn in_range(option: &'static str, value: u64, min: u64, max: u64) -> Result<u64,
 impl PlanOptions {
     /// Returns the chosen observation window, or the one derived from the main queue, which is the minimum.
     pub fn window(&self, derived: Span) -> Result<Span, PlanError> {
-        let least = derived.as_secs_up().unsigned_abs();
-        let chosen = self.window_s.map(|s| in_range("window_s", s, least, WINDOW_S_MAX.max(least))).transpose()?;
-        Ok(chosen.map_or(derived, |s| Span::from_secs(s as i64)))
+        let min = derived.as_secs_up().unsigned_abs();
+        match self.window_s {
+            None => Ok(derived),
+            Some(s) if s < min => Err(PlanError::WindowTooShort { min }),
+            Some(s) => Ok(Span::from_secs(in_range("window_s", s, min, WINDOW_S_MAX.max(min))? as i64)),
+        }
     }
 
     /// Checks every range that does not depend on the letters or the main queue.
