@@ -40,7 +40,8 @@ pub fn compile(paths: &Paths, cargo: &mut Command, of: Of) -> Outcome<Vec<Value>
     let mut warnings = String::new();
     let ended = run::lines_of(cargo, |line| {
         let Ok(message) = serde_json::from_str::<Value>(line) else { return };
-        if let Some(text) = said(&message) {
+        // A library is compiled for its tests once more, and warned of once more.
+        if let Some(text) = said(&message).filter(|text| !warnings.contains(*text)) {
             print!("{text}");
             warnings.push_str(text);
         }
