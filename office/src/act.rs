@@ -1,4 +1,55 @@
 //! Acts of people: declare a fix, plan, approve, pause, resume, abort. Each is one commit with its audit record.
+//!
+//! From a fix to a running replay:
+//!
+//! ```
+//! # use domain::{fix::FixKind, id::{Actor, GroupId}, replay::Replay};
+//! # use office::{act, error::OfficeError, office::Office};
+//! # use wire::{ApproveRequest, DeclareFixRequest, PlanRequest};
+//! # async fn example(office: &Office, ada: Actor, ben: Actor, group: GroupId) -> Result<Replay, OfficeError> {
+//! let fix = DeclareFixRequest { kind: FixKind::Deploy, reference: "v2.4.1".into(), note: None };
+//! act::declare_fix(office, &ada, &group, &fix).await?;
+//! let plan = act::plan(office, &ada, &group, &PlanRequest::default()).await?;
+//! // The hash says which plan Ben saw. If the gate is closed, or letters have changed, this is refused with the reason.
+//! let approval = ApproveRequest { plan_hash: plan.hash(), reason: "checked on one order".into(), waivers: Vec::new() };
+//! act::approve(office, &ben, &group, &approval).await
+//! # }
+//! ```
+//!
+//! While it runs:
+//!
+//! ```
+//! # use domain::{id::Actor, replay::Replay};
+//! # use office::{act, error::OfficeError, office::Office};
+//! # use wire::ResumeRequest;
+//! # async fn example(office: &Office, ben: Actor, replay: Replay) -> Result<(), OfficeError> {
+//! act::pause(office, &ben, replay.id(), "the database is slow").await?;
+//! let on = ResumeRequest { reason: "it is fast again".into(), program_hash: None, waivers: Vec::new() };
+//! act::resume(office, &ben, replay.id(), &on).await?;
+//! // Once this returns, no further letter is sent.
+//! act::abort(office, &ben, replay.id(), "the orders were cancelled").await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Letters that need no replay are discarded, as they were previewed:
+//!
+//! ```
+//! # use domain::{discard::DiscardReason, id::{Actor, GroupId}};
+//! # use office::{act, error::OfficeError, office::Office};
+//! # use wire::{DiscardPreviewRequest, DiscardRequest};
+//! # async fn example(office: &Office, ben: Actor, group: GroupId) -> Result<(), OfficeError> {
+//! let preview = act::preview_discard(office, &group, &DiscardPreviewRequest::default()).await?;
+//! let discard = DiscardRequest {
+//!     letters: Vec::new(),
+//!     filter: Default::default(),
+//!     seen_at: preview.seen_at,
+//!     reason: DiscardReason::TestData,
+//!     note: None,
+//! };
+//! act::discard(office, &ben, &group, &discard).await
+//! # }
+//! ```
 
 mod discard;
 mod fix;
