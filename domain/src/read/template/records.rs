@@ -14,6 +14,12 @@ const STRUCT_BYTES_MAX: usize = 80;
 /// The longest code that is a number, digits: an HTTP status, an errno, a driver's number.
 const CODE_DIGITS_MAX: usize = 5;
 
+/// Whether these are atoms of Elixir: `:error, :no_stock` is what happened, and no data.
+fn is_atoms(inside: &str) -> bool {
+    let part = |c: char| c.is_ascii_lowercase() || matches!(c, ':' | '_' | ',' | ' ' | '{' | '}' | '?' | '!');
+    inside.starts_with(':') && inside.chars().all(part)
+}
+
 impl Scanner<'_> {
     /// A JSON object, a dictionary or a record.
     pub(super) fn braces(&mut self) {
@@ -29,7 +35,8 @@ impl Scanner<'_> {
         {
             self.ahead_bytes += inside.len();
         }
-        let is_data = inside.contains([':', '=', '"', '\'', ',']) || inside.bytes().any(|b| b.is_ascii_digit());
+        let has_marks = || inside.contains([':', '=', '"', '\'', ',']) || inside.bytes().any(|b| b.is_ascii_digit());
+        let is_data = !is_atoms(inside) && has_marks();
         if !is_data {
             self.bare_until = self.at + inside.len();
             self.at += 1;
