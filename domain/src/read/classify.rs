@@ -8,6 +8,7 @@
 mod codes;
 mod conditions;
 mod grams;
+mod names;
 mod network;
 mod order;
 mod tables;
@@ -211,7 +212,8 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
         .or_else(|| by_wording(lower))
         .or_else(|| by_names(message, lower))
         .or_else(|| conditions::find(lower))
-        .or_else(|| by_type_ending(error_type))
+        .or_else(|| names::find(error_type).filter(|_| typed.is_none()))
+        .or_else(|| names::of_part(error_type))
         .or_else(|| typed.map(|meaning| by_meaning(meaning, error_type, 30)))
         .or_else(|| by_names(error_type, ""))
 }
@@ -315,64 +317,6 @@ fn tenant_gone(lower: &str) -> Option<Classification> {
     found.map(|(tenant, gone)| {
         finding(Class::Permanent, Category::InvalidTenant, 65, format!("wording: \"{tenant} ... {gone}\""))
     })
-}
-
-/// The meaning of a type's name that no table contains: `PriceServiceTimeoutException`.
-fn by_type_ending(error_type: &str) -> Option<Classification> {
-    const ENDINGS: &[(&str, Class, Category)] = &[
-        ("expired", Class::Permanent, Category::Expired),
-        ("tenant", Class::Permanent, Category::InvalidTenant),
-        ("validation", Class::Permanent, Category::SchemaViolation),
-        ("malformed", Class::Permanent, Category::MalformedPayload),
-        ("deserializ", Class::Permanent, Category::MalformedPayload),
-        ("parse", Class::Permanent, Category::MalformedPayload),
-        ("schema", Class::Permanent, Category::SchemaViolation),
-        ("invalid", Class::Permanent, Category::SchemaViolation),
-        ("unsupported", Class::Permanent, Category::Configuration),
-        ("unauthorized", Class::Permanent, Category::Auth),
-        ("forbidden", Class::Permanent, Category::Auth),
-        ("accessdenied", Class::Permanent, Category::Auth),
-        ("permission", Class::Permanent, Category::Auth),
-        ("notfound", Class::Permanent, Category::MissingReference),
-        ("nosuch", Class::Permanent, Category::MissingReference),
-        ("doesnotexist", Class::Permanent, Category::MissingReference),
-        ("foreignkey", Class::Permanent, Category::MissingReference),
-        ("uniqueconstraint", Class::Permanent, Category::Duplicate),
-        ("duplicate", Class::Permanent, Category::Duplicate),
-        ("alreadyexists", Class::Permanent, Category::Duplicate),
-        ("timeout", Class::Transient, Category::Timeout),
-        ("timedout", Class::Transient, Category::Timeout),
-        ("throttl", Class::Transient, Category::Throttled),
-        ("ratelimit", Class::Transient, Category::Throttled),
-        ("toomanyrequests", Class::Transient, Category::Throttled),
-        ("rejectedexecution", Class::Transient, Category::Throttled),
-        ("unavailable", Class::Transient, Category::DependencyUnavailable),
-        ("circuit", Class::Transient, Category::DependencyUnavailable),
-        ("unreachable", Class::Transient, Category::DependencyUnavailable),
-        ("connection", Class::Transient, Category::DependencyUnavailable),
-        ("deadlock", Class::Transient, Category::Conflict),
-        ("optimisticlock", Class::Transient, Category::Conflict),
-        ("disconnected", Class::Transient, Category::DependencyUnavailable),
-        ("notconnected", Class::Transient, Category::DependencyUnavailable),
-        ("notready", Class::Transient, Category::DependencyUnavailable),
-        ("heartbeat", Class::Transient, Category::DependencyUnavailable),
-        ("concurren", Class::Transient, Category::Conflict),
-        ("staleentry", Class::Transient, Category::Conflict),
-        ("authenticat", Class::Permanent, Category::Auth),
-        ("authoriz", Class::Permanent, Category::Auth),
-        ("decod", Class::Permanent, Category::MalformedPayload),
-        ("encod", Class::Permanent, Category::MalformedPayload),
-        ("conversion", Class::Permanent, Category::MalformedPayload),
-        ("configuration", Class::Permanent, Category::Configuration),
-        ("notsupported", Class::Permanent, Category::Configuration),
-        ("toolarge", Class::Permanent, Category::ResourceLimit),
-        ("toolong", Class::Permanent, Category::SchemaViolation),
-    ];
-    let name = error_type.rsplit(['.', '$', ':', '\\']).next().unwrap_or(error_type).to_lowercase().replace('_', "");
-    ENDINGS
-        .iter()
-        .find(|(part, ..)| name.contains(part))
-        .map(|(part, class, category)| finding(*class, *category, 60, format!("the error type says \"{part}\"")))
 }
 
 /// If there is no error, the body may still show what is wrong.

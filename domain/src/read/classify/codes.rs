@@ -51,7 +51,7 @@ fn aws(message: &str) -> Option<Classification> {
         let code = between(message, before, after)?;
         match tables::by_type(code).filter(|m| m.settled) {
             Some(meaning) => Some(by_meaning(meaning, code, 95)),
-            None => super::by_type_ending(code).filter(|_| before.starts_with("An error")),
+            None => super::names::find(code).filter(|_| before.starts_with("An error")),
         }
     })
 }
