@@ -24,7 +24,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use grams::{Grams, Slots};
 use tables::wording::{self, Wording};
-use tables::{Meaning, abroad, kafka};
+use tables::{Meaning, abroad, catalogue, kafka};
 
 /// The part of a message that is searched for wordings, bytes.
 const WORDING_BYTES_MAX: usize = 4 * 1024;
@@ -212,6 +212,7 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
         .or_else(|| by_wording(lower))
         .or_else(|| by_names(message, lower))
         .or_else(|| conditions::find(lower))
+        .or_else(|| catalogue::by_type(error_type).map(|meaning| by_meaning(meaning, error_type, 80)))
         .or_else(|| names::find(error_type).filter(|_| typed.is_none()))
         .or_else(|| names::of_part(error_type))
         .or_else(|| typed.map(|meaning| by_meaning(meaning, error_type, 30)))

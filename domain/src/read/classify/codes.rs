@@ -1,6 +1,6 @@
 //! Finds codes inside a message by the words around them, and looks them up in the tables.
 
-use super::tables::{self, sql, status};
+use super::tables::{self, catalogue, sql, status};
 use super::{by_meaning, finding, network};
 use crate::reading::{Category, Class, Classification};
 use alloc::format;
@@ -180,11 +180,11 @@ pub fn named(message: &str) -> Option<Classification> {
     // Erlang and Elixir write codes of the system as atoms: `:econnrefused`.
     let atoms = message.split_whitespace().take(WORDS_MAX).filter_map(|word| {
         let name = word.trim_matches(['{', '}', '(', ')', ',', '.', '"']).strip_prefix(':')?;
-        (name.len() > 4 && name.bytes().all(|b| b.is_ascii_lowercase())).then(|| name.to_uppercase())
+        (name.len() > 4 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')).then(|| name.to_uppercase())
     });
     for name in atoms {
         let meaning = tables::by_code(&name).filter(|meaning| meaning.settled && name.starts_with('E'));
-        if let Some(meaning) = meaning {
+        if let Some(meaning) = meaning.or_else(|| catalogue::find(&name)) {
             return Some(by_meaning(meaning, &name, 85));
         }
     }
@@ -203,7 +203,8 @@ pub fn named(message: &str) -> Option<Classification> {
         } else {
             None
         };
-        if let Some(meaning) = meaning.filter(|m| m.settled) {
+        let published = || (humps || bytes.contains(&b'_')).then(|| catalogue::find(last)).flatten();
+        if let Some(meaning) = meaning.filter(|m| m.settled).or_else(published) {
             return Some(by_meaning(meaning, word, 85));
         }
     }

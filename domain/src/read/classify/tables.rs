@@ -2,6 +2,7 @@
 
 pub mod abroad;
 mod aws;
+pub mod catalogue;
 mod database;
 mod exceptions;
 pub mod kafka;

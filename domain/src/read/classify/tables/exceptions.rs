@@ -9,7 +9,7 @@ use crate::reading::Category::*;
 #[rustfmt::skip]
 pub static QUALIFIED: &[Row] = &[
     ("Doctrine\\DBAL\\ConnectionException", P, ConsumerBug), ("Google.GoogleApiException.TooManyRequests", T, Throttled), ("Illuminate\\Queue\\MaxAttemptsExceededException", U, Unknown),
-    ("Sidekiq::Shutdown", T, DependencyUnavailable), ("aiohttp.ClientConnectorError", T, DependencyUnavailable),
+    ("KeeperException$SessionExpiredException", T, DependencyUnavailable), ("Sidekiq::Shutdown", T, DependencyUnavailable), ("aiohttp.ClientConnectorError", T, DependencyUnavailable),
     ("azure.servicebus.exceptions.ServiceBusAuthenticationError", U, Auth), ("azure.servicebus.exceptions.ServiceBusAuthorizationError", T, Auth),
     ("botocore.exceptions.ConnectionClosedError", T, DependencyUnavailable), ("botocore.exceptions.ConnectionError", T, DependencyUnavailable),
     ("botocore.exceptions.HTTPClientError", T, DependencyUnavailable), ("botocore.exceptions.ReadTimeoutError", T, Timeout),
