@@ -7,6 +7,7 @@
 
 mod codes;
 mod conditions;
+mod grammar;
 mod grams;
 mod names;
 mod network;
@@ -214,6 +215,8 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
         .or_else(|| conditions::find(lower))
         .or_else(|| catalogue::by_type(error_type).map(|meaning| by_meaning(meaning, error_type, 80)))
         .or_else(|| names::find(error_type).filter(|_| typed.is_none()))
+        .or_else(|| by_grammar(message, lower))
+        .or_else(|| by_atom(message))
         .or_else(|| names::of_part(error_type))
         .or_else(|| typed.map(|meaning| by_meaning(meaning, error_type, 30)))
         .or_else(|| by_names(error_type, ""))
@@ -223,6 +226,20 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
 fn by_names(text: &str, lower: &str) -> Option<Classification> {
     let spaced = spaced(text);
     (spaced != lower).then(|| by_wording(&spaced)).flatten()
+}
+
+/// Tries what the form of the message says, then that of the words inside its names.
+fn by_grammar(message: &str, lower: &str) -> Option<Classification> {
+    grammar::find(lower).or_else(|| {
+        let spaced = spaced(message);
+        (spaced != lower).then(|| conditions::find(&spaced).or_else(|| grammar::find(&spaced))).flatten()
+    })
+}
+
+/// The reason in an answer of Erlang or Elixir: `{:error, :not_authenticated}`.
+fn by_atom(message: &str) -> Option<Classification> {
+    let reason = message.strip_suffix('}')?.rsplit_once("{:error, :")?.1;
+    names::find(reason)
 }
 
 /// A conflict between two writers is worth a retry; a conflict with existing data is not. The wording decides.
@@ -288,6 +305,9 @@ fn by_wording(lower: &str) -> Option<Classification> {
     if lower.is_empty() {
         return None;
     }
+    if let Some(found) = by_refusal(lower) {
+        return Some(found);
+    }
     let grams = Grams::new(lower);
     let in_groups = |groups: &[Wording], slots: &[Slots], pct: u8| {
         let mut slots = slots.iter();
@@ -304,7 +324,26 @@ fn by_wording(lower: &str) -> Option<Classification> {
         .or_else(|| in_groups(wording::CERTIFICATES, &wording::CERTIFICATE_SLOTS, 85))
         .or_else(|| tenant_gone(lower))
         .or_else(|| conditions::broken_link(lower))
+        .or_else(|| states_timeout(lower))
         .or_else(|| in_groups(wording::WORDS, &wording::WORD_SLOTS, 65))
+}
+
+/// A rule for the length of a timeout: `electionTimeout is too low`, `timeout must be positive`.
+fn states_timeout(lower: &str) -> Option<Classification> {
+    const RULES: [&str; 9] =
+        ["must ", "should be", "cannot be", "can't be", "is too ", "is not a", "is invalid", "may not", "has to be"];
+    let after = lower[lower.find("timeout")? + "timeout".len()..].trim_start_matches([' ', '\'', '"', '`', ')']);
+    let rule = RULES.iter().find(|rule| after.starts_with(**rule))?;
+    Some(finding(Class::Permanent, Category::Configuration, 65, format!("wording: \"timeout {rule}\"")))
+}
+
+/// A refused connection, and the reason that a broker gives for it (MQTT: "Connection refused: Not authorized").
+fn by_refusal(lower: &str) -> Option<Classification> {
+    const REFUSED: &str = "connection refused: ";
+    let reason = &lower[lower.find(REFUSED)? + REFUSED.len()..];
+    let found = by_wording(reason).or_else(|| conditions::find(reason)).or_else(|| grammar::find(reason));
+    let refused = || finding(Class::Transient, Category::DependencyUnavailable, 65, "wording: \"connection refused\"");
+    Some(found.unwrap_or_else(refused))
 }
 
 /// A tenant or account, followed closely by a statement that it is gone.

@@ -13,6 +13,10 @@ use crate::reading::{Category, Class, Classification};
 use alloc::format;
 use alloc::vec::Vec;
 use things::*;
+pub use things::{AWAITED, UP};
+
+/// The words of a message.
+pub type Words<'a> = &'a [&'a str];
 
 /// The words of a message that are looked at: a condition that follows later is a detail.
 const WORDS_MAX: usize = 64;
@@ -30,13 +34,25 @@ pub fn find(lower: &str) -> Option<Classification> {
 pub fn broken_link(lower: &str) -> Option<Classification> {
     const BROKEN: &[&str] = &["invalid", "bad", "broken", "dead", "stale"];
     let words = words(lower);
+    // `invalid channel state: Closed` is about a moment, `no connections found` too.
+    let state = pair(&words, LINKS, &["state"], 1).and_then(|[link, _]| {
+        let lost = words.iter().find(|word| LINK_LOST.contains(*word))?;
+        Some([link, *lost])
+    });
+    let none = || {
+        let at = words.windows(3).position(|three| three[0] == "no" && is_thing(three[1]) && three[2] == "found")?;
+        Some([words[at], words[at + 1]])
+    };
+    if let Some(pair) = state.or_else(none) {
+        return Some(found(Class::Transient, Category::DependencyUnavailable, &pair));
+    }
     let at = words.windows(2).position(|pair| BROKEN.contains(&pair[0]) && LINKS[..2].contains(&pair[1]))?;
     // `invalid connection string` is about a value again.
     let last = words.get(at + 2).is_none_or(|next| matches!(*next, "is" | "was" | "error" | "to" | "from" | "for"));
     last.then(|| found(Class::Transient, Category::DependencyUnavailable, &[words[at], words[at + 1]]))
 }
 
-fn words(lower: &str) -> Vec<&str> {
+pub fn words(lower: &str) -> Vec<&str> {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '-' | '_');
     lower
         .split(|c: char| !part(c))
@@ -62,6 +78,11 @@ fn holds(words: &[&str], some: &[&str]) -> bool {
     words.iter().any(|word| some.contains(word))
 }
 
+/// Whether a word is a link, a server or a slot.
+pub fn is_thing(word: &str) -> bool {
+    [LINKS, SERVERS, SLOTS].iter().any(|list| list.contains(&word))
+}
+
 fn pair_of<'a>(words: &[&'a str], first: &str, second: &str) -> Option<[&'a str; 2]> {
     words.windows(2).find(|two| two[0] == first && two[1] == second).map(|two| [two[0], two[1]])
 }
@@ -73,14 +94,17 @@ fn transient(words: &[&str]) -> Option<Classification> {
             .or_else(|| pair(words, LINK_LOST, LINKS, 1))
             .or_else(|| pair(words, &["heartbeat", "heartbeats"], &["missed", "missing", "lost", "timeout"], 3))
             .or_else(|| pair(words, &["missed", "missing", "lost", "late"], &["heartbeat", "heartbeats"], 3));
-        pair.map(|pair| say(Category::DependencyUnavailable, pair))
+        let pool = || self::pair(words, &["pool"], &["closed", "closing", "stopped"], 2);
+        pair.or_else(pool).map(|pair| say(Category::DependencyUnavailable, pair))
     };
     let down = || pair(words, SERVERS, SERVER_DOWN, NEAR).map(|pair| say(Category::DependencyUnavailable, pair));
     let taken = || pair(words, SLOTS, SLOTS_TAKEN, 3).map(|pair| say(Category::ResourceLimit, pair));
     let limit = || {
         let reached = pair(words, &["limit"], &["reached", "exceeded", "hit"], 2)
             .or_else(|| pair(words, &["reached", "exceeded", "hit"], &["limit"], NEAR));
-        reached.filter(|_| holds(words, SLOTS) || holds(words, LINKS)).map(|pair| say(Category::ResourceLimit, pair))
+        let most = || pair(words, SLOTS, &["reached"], NEAR).filter(|_| holds(words, &["max", "maximum"]));
+        let reached = reached.filter(|_| holds(words, SLOTS) || holds(words, LINKS)).or_else(most);
+        reached.map(|pair| say(Category::ResourceLimit, pair))
     };
     let late = || {
         let pair = pair(words, &["exceeded", "exceeds", "reached"], &["deadline"], NEAR)
@@ -89,7 +113,26 @@ fn transient(words: &[&str]) -> Option<Classification> {
         pair.map(|pair| say(Category::Timeout, pair))
     };
     let race = || {
-        let pair = pair(words, &["optimistic"], &["concurrency", "lock", "locking"], 1)
+        const TAKE: &[&str] = &[
+            "acquire",
+            "acquiring",
+            "obtain",
+            "obtaining",
+            "get",
+            "getting",
+            "take",
+            "taking",
+            "extend",
+            "renew",
+            "release",
+        ];
+        let untaken = || pair(words, TAKE, &["lock", "locks", "lease", "mutex", "semaphore"], NEAR);
+        let untaken = untaken().filter(|_| holds(words, FAILED) || holds(words, &["could", "timeout", "not"]));
+        const HELD: &[&str] = &["taken", "held", "busy", "owned", "conflict"];
+        let held = || pair(words, &["lock", "locks", "lease", "mutex", "semaphore"], HELD, 3);
+        let pair = untaken
+            .or_else(held)
+            .or_else(|| pair(words, &["optimistic"], &["concurrency", "lock", "locking"], 1))
             .or_else(|| pair(words, &["missing", "lost"], &["lock", "lease"], 1))
             .or_else(|| pair(words, &["lock", "lease"], &["lost", "expired"], 3))
             .or_else(|| pair(words, &["outdated", "incorrect"], &["version", "revision", "epoch"], 1));
@@ -109,7 +152,7 @@ fn transient(words: &[&str]) -> Option<Classification> {
 
 /// `no broker available`, `none of the nodes is reachable`, `the coordinator is not ready`, `ran out of brokers`.
 fn not_up(words: &[&str]) -> Option<Classification> {
-    let thing = |word: &&&str| [LINKS, SERVERS, SLOTS].iter().any(|list| list.contains(*word));
+    let thing = |word: &&&str| is_thing(word);
     let say = |what: [&str; 2]| found(Class::Transient, Category::DependencyUnavailable, &what);
     for (at, word) in words.iter().enumerate() {
         let after = &words[at + 1..];
@@ -165,12 +208,33 @@ fn transfer(words: &[&str]) -> Option<Classification> {
         "reading", "writing", "sending", "receiving", "read", "write", "send", "receive", "flush", "flushing", "transmit", "fetch",
         "fetching", "refresh",
     ];
-    let at = words.iter().position(|word| FAILED.contains(word))?;
+    #[rustfmt::skip]
+    const REACHING: &[&str] = &[
+        "acquire", "acquiring", "obtain", "obtaining", "allocate", "allocating", "establish", "establishing", "contact", "contacting", "reach", "reaching", "ping",
+        "join", "joining", "notify", "communicate", "communicating", "talk",
+    ];
+    #[rustfmt::skip]
+    const ASKING: &[&str] =
+        &["get", "getting", "fetch", "fetching", "retrieve", "retrieving", "read", "reading", "load", "loading", "receive", "receiving", "list", "obtain", "pull"];
+    let at = words.iter().position(|word| FAILED.contains(word) || *word == "could")?;
     let near = &words[at + 1..];
-    let verb = near.iter().take(2).position(|word| MOVING.contains(word))?;
-    let thing = near[verb + 1..].iter().take(NEAR + 1);
-    let thing = thing.into_iter().find(|word| LINKS.contains(word) || SERVERS.contains(word))?;
-    Some(found(Class::Transient, Category::DependencyUnavailable, &[near[verb], thing]))
+    let is_link = |word: &&&str| LINKS.contains(*word) || SERVERS.contains(*word);
+    let moved = || {
+        let verb = near.iter().take(2).position(|word| MOVING.contains(word))?;
+        Some([near[verb], *near[verb + 1..].iter().take(NEAR + 1).find(is_link)?])
+    };
+    let reached = || {
+        let verb = near.iter().take(2).position(|word| REACHING.contains(word))?;
+        Some([near[verb], *near[verb + 1..].iter().take(NEAR).find(|word| is_thing(word))?])
+    };
+    // `could not get the member list from the cluster`.
+    let from = || {
+        near.iter().take(2).find(|word| ASKING.contains(word))?;
+        let from = near.iter().position(|word| *word == "from")?;
+        Some(["from", *near[from + 1..].iter().take(2).find(|word| SERVERS.contains(word))?])
+    };
+    let pair = moved().or_else(reached).or_else(from)?;
+    Some(found(Class::Transient, Category::DependencyUnavailable, &pair))
 }
 
 #[cfg(test)]

@@ -1,8 +1,19 @@
 //! The things and conditions that messages speak of, and what people do with them.
 
 /// What connects two programs: it is lost and made again.
-pub const LINKS: &[&str] =
-    &["connection", "connections", "socket", "channel", "transport", "tunnel", "link", "stream", "handshake"];
+pub const LINKS: &[&str] = &[
+    "connection",
+    "connections",
+    "socket",
+    "channel",
+    "transport",
+    "tunnel",
+    "link",
+    "stream",
+    "handshake",
+    "conn",
+    "conns",
+];
 
 /// What answers, in another process.
 #[rustfmt::skip]
@@ -35,6 +46,7 @@ pub const LINK_LOST: &[&str] = &[
     "reset",
     "stale",
     "inactive",
+    "stopped",
 ];
 
 pub const SERVER_DOWN: &[&str] = &[
@@ -74,6 +86,7 @@ pub const UP: &[&str] = &[
     "online",
     "up",
     "usable",
+    "running",
     "open",
 ];
 
@@ -144,6 +157,10 @@ pub const LOADED: &[&str] = &[
     "implementation",
     "constructor",
     "schema",
+    "key",
+    "keystore",
+    "certificate",
+    "template",
 ];
 
 /// A step of a program's life that is taken once.

@@ -68,7 +68,7 @@ pub const SENTENCES: &[Wording] = &[
     ]),
     (T, Timeout, &[
         "failed to complete before its timeout", "semaphore timeout period", "execution timeout expired", "statement timeout", "maximum statement execution time exceeded", "idle-session timeout", "idle-in-transaction timeout",
-        "timeout expired", "task timed out after", "httpclient.timeout",
+        "timeout expired", "task timed out after", "httpclient.timeout", "took too long", "for too long", "waited too long",
     ]),
     (T, DependencyUnavailable, &[
         "is not currently available", "has encountered an error processing your request", "is in transition", "lacks a quorum of nodes", "database is unavailable at the moment", "operation failed to complete. retry",

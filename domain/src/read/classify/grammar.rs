@@ -1,0 +1,198 @@
+//! How a sentence is made: what a library says of a rule, and what it says of a moment.
+//!
+//! A rule is said in the present tense and with a modal verb (`must be`, `cannot be used with`, `only supports`), with
+//! an adjective of something wrong (`unknown`, `malformed`), or as advice (`did you forget`). A moment is said with
+//! words of time (`still`, `again`, `in progress`) or of a state that ends (`busy`, `draining`). These words are few,
+//! and every library has them, whatever it is about. It is the weakest evidence of all: it is asked last, with
+//! [`GRAMMAR_PCT`].
+
+mod words;
+
+use super::conditions::{self, Words};
+use super::finding;
+use crate::reading::{Category, Class, Classification};
+use alloc::format;
+use words::*;
+
+/// The confidence in the form of a sentence, percent: less than that of any word that a table knows.
+const GRAMMAR_PCT: u8 = 50;
+
+/// Returns what the form of a message says. `lower` is the message in lower case.
+pub fn find(lower: &str) -> Option<Classification> {
+    let words = conditions::words(lower);
+    let words = words.as_slice();
+    // "must be retried" is a rule about a moment.
+    let again = holds(words, AGAIN);
+    let rule = || rule(words).filter(|_| !again);
+    moment_words(words).or_else(rule).or_else(|| moment(words)).or_else(|| wrong(words).filter(|_| !again))
+}
+
+fn holds(words: Words<'_>, some: &[&str]) -> bool {
+    words.iter().any(|word| some.contains(word))
+}
+
+fn said(class: Class, category: Category, words: &[&str]) -> Option<Classification> {
+    Some(finding(class, category, GRAMMAR_PCT, format!("the sentence says \"{}\"", words.join(" "))))
+}
+
+/// Words that are about a moment even in a sentence with a modal verb.
+fn moment_words(words: Words<'_>) -> Option<Classification> {
+    let say = |category, said_words: &[&str]| said(Class::Transient, category, said_words);
+    if let Some(word) = words.iter().find(|word| SURELY_PASSING.contains(word)) {
+        return say(Category::DependencyUnavailable, &[word]);
+    }
+    if let Some(two) = words.windows(2).find(|two| PASSING_PAIRS.contains(&[two[0], two[1]])) {
+        return say(Category::DependencyUnavailable, two);
+    }
+    // `another process is using it`, `no longer the leader`.
+    let another = words.iter().position(|word| *word == "another").filter(|at| {
+        let near = words.get(at + 1..).unwrap_or_default();
+        near.first().is_some_and(|who| OTHERS.contains(who)) && near.iter().take(5).any(|word| USING.contains(word))
+    });
+    if let Some(at) = another {
+        return say(Category::Conflict, &words[at..at + 2]);
+    }
+    let lost = words.windows(2).position(|two| two == ["no", "longer"]).filter(|at| {
+        words[at + 2..].iter().take(3).any(|word| conditions::UP.contains(word) || LEADING.contains(word))
+    })?;
+    say(Category::DependencyUnavailable, &words[lost..lost + 2])
+}
+
+/// A rule: modal verbs, what is not done by design, and advice.
+fn rule(words: Words<'_>) -> Option<Classification> {
+    let next = |at: usize| words.get(at + 1).copied().unwrap_or_default();
+    let passing = holds(words, PASSING);
+    for (at, word) in words.iter().copied().enumerate() {
+        let rest = words.get(at + 1..).unwrap_or_default();
+        let (one, two) = (next(at), next(at + 1));
+        let category = match word {
+            "must" | "should" | "shall" | "ought" | "needs" | "need" | "requires" | "mandatory" => {
+                Some(Category::SchemaViolation)
+            }
+            "has" | "have" if one == "to" && two == "be" => Some(Category::SchemaViolation),
+            "cannot" | "can't" if !is_event(one, two) && !passing => Some(Category::ConsumerBug),
+            "can" | "may" if one == "not" && !is_event(two, next(at + 2)) && !passing => Some(Category::ConsumerBug),
+            "can" if one == "only" => Some(Category::ConsumerBug),
+            "does" | "do" | "did" if one == "not" && LACKING.contains(&two) => Some(Category::SchemaViolation),
+            "doesn't" | "don't" | "didn't" if LACKING.contains(&one) => Some(Category::SchemaViolation),
+            "not" | "isn't" | "aren't" | "wasn't" if is_stated(one, two) => Some(Category::SchemaViolation),
+            "only" if rest.iter().any(|word| ALLOWED.contains(word)) => Some(Category::Configuration),
+            "mutually" | "deprecated" | "renamed" | "reserved" | "immutable" | "forgot" => Some(Category::ConsumerBug),
+            "no" if one == "longer" => Some(Category::Configuration),
+            "moved" if one == "to" && !passing => Some(Category::Configuration),
+            "never" if !passing => Some(Category::ConsumerBug),
+            "instead" if !passing => Some(Category::ConsumerBug),
+            "did" if one == "you" => Some(Category::ConsumerBug),
+            "make" if one == "sure" => Some(Category::Configuration),
+            "please" if ADVISED.contains(&one) => Some(Category::Configuration),
+            "already" if !holds(words, conditions::AWAITED) && !passing && !DOING.contains(&one) => {
+                Some(Category::ConsumerBug)
+            }
+            "twice" | "either" | "neither" if !passing => Some(Category::ConsumerBug),
+            "too" if SIZES.contains(&one) => Some(Category::SchemaViolation),
+            "not" if one == "possible" && !passing => Some(Category::ConsumerBug),
+            "expected" if one == "to" => Some(Category::SchemaViolation),
+            "expected" | "expects" | "expecting" if !passing => Some(Category::SchemaViolation),
+            _ if RIGHTS.contains(&word) && [one, two].iter().any(|word| ENDED.contains(word)) => Some(Category::Auth),
+            _ => None,
+        };
+        if let Some(category) = category {
+            let shown: &[&str] = if one.is_empty() { &[word] } else { &[word, one] };
+            return said(Class::Permanent, category, shown);
+        }
+    }
+    None
+}
+
+/// Whether what "cannot" be done is something that is tried: `send`, `be sent`.
+fn is_event(one: &str, two: &str) -> bool {
+    let stem = |word: &str| EVENTS.iter().any(|event| word == *event || word.strip_suffix("ed") == Some(event));
+    let verb = if one == "be" { two } else { one };
+    verb.is_empty() || stem(verb) || verb.strip_suffix('d').is_some_and(stem) || PARTICIPLES.contains(&verb)
+}
+
+/// `not a pointer`, `not numeric`, `not convertible`, `not specified`: what something is, and not where it is now.
+fn is_stated(one: &str, two: &str) -> bool {
+    let able = one.ends_with("able") || one.ends_with("ible");
+    (able && !conditions::UP.contains(&one) && one != "possible")
+        || matches!(one, "a" | "an" | "one")
+        || matches!((one, two), ("of" | "in", _) if !two.is_empty() && two != "sync")
+        || STATED.contains(if one == "been" { &two } else { &one })
+}
+
+/// A state that ends by itself.
+fn moment(words: Words<'_>) -> Option<Classification> {
+    let dependency = |words: &[&str]| said(Class::Transient, Category::DependencyUnavailable, words);
+    for (at, word) in words.iter().copied().enumerate() {
+        let one = words.get(at + 1).copied().unwrap_or_default();
+        let two = words.get(at + 2).copied().unwrap_or_default();
+        let found = match word {
+            "no" if matches!(one, "response" | "reply" | "answer" | "capacity" | "heartbeat" | "quorum") => true,
+            "not" if matches!(one, "responding" | "yet" | "ready") => true,
+            "in" if one == "progress" => true,
+            "did" if one == "not" && matches!(two, "finish" | "complete" | "respond" | "reply" | "arrive") => true,
+            "didn't" => matches!(one, "finish" | "complete" | "respond" | "reply" | "arrive"),
+            "waiting" | "awaiting" => true,
+            "insufficient" | "low" => matches!(one, "storage" | "resources" | "memory" | "capacity" | "space"),
+            "too" => one == "many" && LIMITED.contains(&two),
+            "up" => one == "to" && words.get(at + 3) == Some(&"limit"),
+            _ => PASSING_STATES.contains(&word),
+        };
+        if found {
+            return if one.is_empty() { dependency(&[word]) } else { dependency(&[word, one]) };
+        }
+    }
+    None
+}
+
+/// `unknown error`, `something went wrong`: nothing is said but that it failed.
+fn says_nothing(words: Words<'_>, at: usize) -> bool {
+    words.get(at + 1).is_some_and(|next| EMPTY.contains(next))
+        || at.checked_sub(1).is_some_and(|at| words[at] == "went")
+}
+
+/// Something that is wrong, without a word about a moment.
+fn wrong(words: Words<'_>) -> Option<Classification> {
+    if holds(words, PASSING) {
+        return None;
+    }
+    for (at, word) in words.iter().copied().enumerate() {
+        let rest = &words[at + 1..];
+        let near = &rest[..rest.len().min(3)];
+        let category = match word {
+            _ if WRONG.contains(&word) && !says_nothing(words, at) => Some(Category::SchemaViolation),
+            "failed" | "unable" | "couldn't" | "failure" | "error" | "while" | "not"
+                if near.iter().any(|word| DETERMINED.contains(word)) =>
+            {
+                Some(Category::MalformedPayload)
+            }
+            "no" if rest.iter().take(6).any(|word| GIVEN.contains(word)) => Some(Category::Configuration),
+            "no" if !near.iter().take(2).any(|word| conditions::is_thing(word) || ABSENT_FOR_NOW.contains(word)) => {
+                Some(Category::SchemaViolation)
+            }
+            "not" if near.first() == Some(&"enough") && !near.iter().any(|word| ABSENT_FOR_NOW.contains(word)) => {
+                Some(Category::SchemaViolation)
+            }
+            "but" if words[..at].iter().any(|word| COMPARED.contains(word)) => Some(Category::SchemaViolation),
+            "too" if near.first().is_some_and(|word| MEASURES.contains(word)) => Some(Category::SchemaViolation),
+            "greater" | "less" | "larger" | "smaller" | "longer" | "shorter" | "more" | "fewer"
+                if near.first() == Some(&"than") =>
+            {
+                Some(Category::SchemaViolation)
+            }
+            "without" | "outside" if !near.is_empty() => Some(Category::ConsumerBug),
+            "after" | "before" if near.first().is_some_and(|word| STEPS.contains(word)) => Some(Category::ConsumerBug),
+            "at" if matches!(near.first(), Some(&"least" | &"most")) => Some(Category::SchemaViolation),
+            _ => None,
+        };
+        if let Some(category) = category {
+            let shown: &[&str] = if near.is_empty() { &[word] } else { &[word, near[0]] };
+            return said(Class::Permanent, category, shown);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+#[path = "grammar/grammar_tests.rs"]
+mod tests;
