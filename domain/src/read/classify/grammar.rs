@@ -136,6 +136,8 @@ fn moment(words: Words<'_>) -> Option<Classification> {
             "insufficient" | "low" => matches!(one, "storage" | "resources" | "memory" | "capacity" | "space"),
             "too" => one == "many" && LIMITED.contains(&two),
             "up" => one == "to" && words.get(at + 3) == Some(&"limit"),
+            // A lost link is found again; lost data is not.
+            "lost" => !OWNED.contains(&one),
             _ => PASSING_STATES.contains(&word),
         };
         if found {

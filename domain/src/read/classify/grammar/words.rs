@@ -41,6 +41,9 @@ pub const RIGHTS: &[&str] =
 /// How a right ends.
 pub const ENDED: &[&str] = &["expired", "revoked", "disabled", "suspended", "failed", "denied", "rejected"];
 
+/// What follows "lost" if it is data that is lost.
+pub const OWNED: &[&str] = &["its", "their", "the", "all", "data", "update", "updates", "precision", "records"];
+
 /// Two words of a moment.
 #[rustfmt::skip]
 pub const PASSING_PAIRS: &[[&str; 2]] = &[
