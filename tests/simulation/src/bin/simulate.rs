@@ -1,8 +1,8 @@
 //! Runs the simulation: `simulate --seeds 10000` runs many seeds on all cores, `simulate --seed 42` repeats one, and
-//! `simulate --model` checks every state of the model, `simulate --world 5` those of one of its worlds.
+//! `simulate --model` checks every state of the models, `simulate --world 5` those of one world of today's replay, and
+//! `simulate --scope 5` those of one scope of a replay in blocks.
 
-use simulation::Summary;
-use simulation::model;
+use simulation::{Summary, blocks, model};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,8 +32,12 @@ fn main() -> ExitCode {
                 model::WORLDS.into_iter().skip(n as usize).take(1).for_each(check_world);
                 return ExitCode::SUCCESS;
             }
+            ("--scope", Some(n)) => {
+                blocks::SCOPES.into_iter().chain(blocks::LARGE_SCOPES).skip(n as usize).take(1).for_each(check_scope);
+                return ExitCode::SUCCESS;
+            }
             _ => {
-                eprintln!("usage: simulate [--from N] [--seeds COUNT] | --seed N | --model | --world N");
+                eprintln!("usage: simulate [--from N] [--seeds COUNT] | --seed N | --model | --world N | --scope N");
                 return ExitCode::from(2);
             }
         }
@@ -100,9 +104,16 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Checks every state of every world. Panics with the path to a state that breaks a promise.
+/// Checks every state of every world and scope. Panics with the path to a state that breaks a promise.
 fn check_model() {
+    blocks::SCOPES.into_iter().for_each(check_scope);
     model::WORLDS.into_iter().for_each(check_world);
+}
+
+fn check_scope(scope: blocks::Scope) {
+    let start = Instant::now();
+    let blocks::Explored { states, steps } = blocks::check(scope, threads());
+    println!("{scope:?}: {states} states, {steps} steps, {:.1} s", start.elapsed().as_secs_f64());
 }
 
 fn check_world(world: model::World) {
