@@ -2,6 +2,7 @@
 //! processes that a test may kill, and the report of skipped cases.
 
 pub mod conformance;
+pub mod costs;
 pub mod deployed;
 pub mod endpoint;
 pub mod issuer;

@@ -1,6 +1,7 @@
 //! Tests of the AWS adapters at endpoints of this machine: `cargo ci --only aws`.
 
 mod consumers;
+mod costs;
 mod office;
 mod once;
 mod open;
