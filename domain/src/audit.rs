@@ -24,6 +24,8 @@ pub enum Act {
     NoteChanged,
     /// An owner was set or removed.
     OwnerChanged,
+    /// A person asked for a search in the consumer's log.
+    LogsRequested,
     /// A plan was made.
     ReplayPlanned,
     /// A condition of the gate was waived.

@@ -42,6 +42,9 @@ pub struct AttachedConsumer {
     /// The function's name, which its role sessions carry; `None` where the platform runs no functions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
+    /// The log that it writes to: the name of a log group, or of a file on one machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_group: Option<String>,
     /// Whether the platform delivers messages to it.
     pub enabled: bool,
     /// The platform's word for that state.

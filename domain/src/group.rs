@@ -165,6 +165,9 @@ pub struct Variant {
     /// The report that the failure comes from, where the letter itself carries none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported: Option<Box<Reported>>,
+    /// What the office looked for in the consumer's log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logs: Option<Box<crate::logs::LogSearch>>,
     /// The service that fails.
     pub consumer: Option<String>,
     /// The message type of its first letter.
@@ -212,6 +215,7 @@ impl Variant {
             classification: reading.diagnosis.classification.clone(),
             failure,
             reported: reading.diagnosis.reported.clone().map(Box::new),
+            logs: None,
             consumer: reading.diagnosis.consumer.clone(),
             message_type: reading.diagnosis.message_type.clone(),
             severity: reading.diagnosis.impact.severity,

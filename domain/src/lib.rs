@@ -28,6 +28,7 @@ pub mod id;
 pub mod impact;
 pub mod letter;
 pub mod limits;
+pub mod logs;
 pub mod marker;
 pub mod merge;
 pub mod message;

@@ -21,6 +21,7 @@ mod when;
 
 pub(crate) use classify::after_replays;
 pub(crate) use template::is_file_path;
+pub(crate) use when::parse as moment;
 
 pub use envelope::PayloadLocation;
 pub use fingerprint::{FINGERPRINT_VERSION, Skeleton};

@@ -199,7 +199,7 @@ fn failure(judged: &Judgement<'_>) -> Failure {
 }
 
 /// The failure of an invocation that did not get to say anything, in Lambda's own words.
-fn of_kind(kind: Kind) -> (Option<&'static str>, Option<&'static str>) {
+pub(crate) fn of_kind(kind: Kind) -> (Option<&'static str>, Option<&'static str>) {
     match kind {
         Kind::Timeout => (Some("Sandbox.Timedout"), Some("Task timed out")),
         Kind::Crash => (Some("Runtime.ExitError"), Some("Runtime exited before it answered")),

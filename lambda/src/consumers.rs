@@ -1,25 +1,21 @@
 //! The consumers of the main queues, as Lambda reports them: event source mappings, and the functions behind them.
 //!
-//! This module signs two GET requests itself instead of using the SDK for Lambda. That crate is larger than the rest of
-//! the office, and would slow down every cold start of `sweep`.
+//! Two GET requests, signed by `signed` instead of the SDK for Lambda.
 
+use super::signed::{CallError, Signed};
 use super::{connect, settings};
 use aws_config::SdkConfig;
-use aws_credential_types::provider::ProvideCredentials;
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
-use aws_sigv4::sign::v4;
 use domain::deployment::AttachedConsumer;
 use domain::id::QueueArn;
 use domain::time::{Span, Timestamp};
 use office::consumers::{Function, logged, saw_function, saw_queue};
 use office::error::chain;
 use office::office::Office;
-use reqwest::Client;
+use reqwest::Method;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
-use std::error::Error;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -35,28 +31,10 @@ const RUN_TIME_MAX: Duration = Duration::from_secs(15);
 /// Client for Lambda's API.
 #[derive(Clone)]
 pub struct Lambda {
-    client: Client,
-    config: SdkConfig,
+    calls: Signed,
     queues: Vec<QueueArn>,
     /// Whether the stack may read the configurations of functions, in addition to the mappings.
     reads_functions: bool,
-}
-
-/// A call to Lambda failed.
-#[derive(Debug, thiserror::Error)]
-pub enum CallError {
-    /// There is nothing to sign a call with.
-    #[error("the environment names no AWS region or no credentials")]
-    Unconfigured,
-    /// The credentials could not be loaded.
-    #[error("the AWS credentials could not be loaded")]
-    Credentials(#[source] aws_credential_types::provider::error::CredentialsError),
-    /// The request could not be signed.
-    #[error("the request could not be signed")]
-    Signing(#[source] Box<dyn Error + Send + Sync>),
-    /// There was no answer, or one that says no.
-    #[error("Lambda did not respond, or rejected the request")]
-    Response(#[source] reqwest::Error),
 }
 
 #[derive(Deserialize)]
@@ -93,7 +71,14 @@ struct Configuration {
     last_modified: Option<String>,
     code_sha256: Option<String>,
     timeout: Option<i64>,
+    logging_config: Option<LoggingConfig>,
     environment: Option<Environment>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct LoggingConfig {
+    log_group: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -107,9 +92,7 @@ impl Lambda {
     /// Creates a client for the consumers of these queues. If `reads_functions` is false, it reads only the mappings,
     /// and the names of the functions stand in for their services.
     pub fn new(config: &SdkConfig, queues: Vec<QueueArn>, reads_functions: bool) -> Result<Self, reqwest::Error> {
-        connect::provide_tls();
-        let client = Client::builder().timeout(CALL_TIME_MAX).build()?;
-        Ok(Self { client, config: config.clone(), queues, reads_functions })
+        Ok(Self { calls: Signed::new(config, "lambda", CALL_TIME_MAX)?, queues, reads_functions })
     }
 
     /// Creates the client from the stack's settings: `DLO_MAIN_QUEUES` and `DLO_CONSUMER_FUNCTIONS`.
@@ -191,25 +174,8 @@ impl Lambda {
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {
-        let region = self.config.region().ok_or(CallError::Unconfigured)?.as_ref();
-        let credentials = self.config.credentials_provider().ok_or(CallError::Unconfigured)?;
-        let identity = credentials.provide_credentials().await.map_err(CallError::Credentials)?.into();
-        let url = match self.config.endpoint_url() {
-            Some(endpoint) => format!("{}{path}", endpoint.trim_end_matches('/')),
-            None => format!("https://lambda.{region}.{}{path}", dns_suffix(region)),
-        };
-        let mut request = self.client.get(&url);
-        let params = v4::SigningParams::builder().identity(&identity).region(region).name("lambda");
-        let params = params.time(SystemTime::now()).settings(SigningSettings::default());
-        let params = params.build().map_err(|error| CallError::Signing(error.into()))?.into();
-        let unsigned = SignableRequest::new("GET", url.as_str(), std::iter::empty(), SignableBody::Bytes(&[]));
-        let unsigned = unsigned.map_err(|error| CallError::Signing(error.into()))?;
-        let (signature, _) = sign(unsigned, &params).map_err(|error| CallError::Signing(error.into()))?.into_parts();
-        for (name, value) in signature.headers() {
-            request = request.header(name, value);
-        }
-        let response =
-            request.send().await.and_then(reqwest::Response::error_for_status).map_err(CallError::Response)?;
+        let response = self.calls.send(Method::GET, path, &[], String::new()).await?;
+        let response = response.error_for_status().map_err(CallError::Response)?;
         response.json().await.map_err(CallError::Response)
     }
 }
@@ -218,6 +184,7 @@ fn consumer(mapping: &Mapping, name: &str, function: Option<&Function>) -> Attac
     AttachedConsumer {
         service: function.map_or(name, Function::service).to_owned(),
         function: Some(name.to_owned()),
+        log_group: Some(function.and_then(|f| f.log_group.clone()).unwrap_or_else(|| format!("/aws/lambda/{name}"))),
         // A mapping keeps polling while it is being updated.
         enabled: matches!(mapping.state.as_str(), "Enabled" | "Updating"),
         state: mapping.state.clone(),
@@ -235,6 +202,7 @@ fn function(configuration: Configuration) -> Function {
         modified_at: configuration.last_modified.as_deref().and_then(timestamp),
         code_hash: configuration.code_sha256,
         timeout: configuration.timeout.map(Span::from_secs),
+        log_group: configuration.logging_config.and_then(|logging| logging.log_group),
         variables: configuration.environment.map(|environment| environment.variables).unwrap_or_default(),
     }
 }
@@ -244,11 +212,6 @@ fn function(configuration: Configuration) -> Function {
 fn name_and_qualifier(arn: &str) -> (&str, Option<&str>) {
     let mut parts = arn.split(':').skip(6);
     (parts.next().unwrap_or(arn), parts.next().filter(|qualifier| *qualifier != "$LATEST"))
-}
-
-/// Returns the DNS suffix of a region's service endpoints.
-fn dns_suffix(region: &str) -> &'static str {
-    if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" }
 }
 
 /// Parses a time as Lambda writes it: RFC 3339, but with the offset `+0000` instead of `+00:00`.
@@ -281,11 +244,11 @@ mod tests {
     #[test]
     fn a_configuration_is_read_as_lambda_writes_it() {
         let text = r#"{"FunctionName":"orders","FunctionArn":"arn:aws:lambda:eu-west-1:1:function:orders",
-            "Version":"7","LastModified":"2026-01-15T08:00:00.000+0000","CodeSha256":"abc=","MemorySize":128,"Timeout":25,
+            "LoggingConfig":{"LogFormat":"JSON","LogGroup":"orders-log"},"Version":"7","LastModified":"2026-01-15T08:00:00.000+0000","CodeSha256":"abc=","MemorySize":128,"Timeout":25,
             "Environment":{"Variables":{"SERVICE_VERSION":"v3"}}}"#;
         let seen = function(serde_json::from_str(text).unwrap());
         assert_eq!((seen.name.as_str(), seen.version.as_str(), seen.service()), ("orders", "7", "orders"));
-        assert_eq!(seen.timeout, Some(Span::from_secs(25)));
+        assert_eq!((seen.timeout, seen.log_group.as_deref()), (Some(Span::from_secs(25)), Some("orders-log")));
         assert_eq!(seen.variables["SERVICE_VERSION"], "v3");
         assert_eq!(seen.modified_at, Some(Timestamp::from_ms(1_768_464_000_000)));
         let denied = r#"{"FunctionName":"f","Version":"$LATEST","Environment":{"Error":{"ErrorCode":"AccessDenied"}}}"#;
@@ -311,6 +274,7 @@ mod tests {
                 "{more}"
             );
             assert_eq!((seen.timeout, seen.enabled), (None, more.contains("Enabled")));
+            assert_eq!(seen.log_group.as_deref(), Some("/aws/lambda/orders"), "the default of every function");
         }
     }
 }

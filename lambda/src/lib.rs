@@ -8,6 +8,7 @@
 //! | alerts | [`alerts::SnsAlerts`] and [`events::EventBridgeAlerts`] |
 //! | queue | [`queue::SqsQueue`] |
 //! | none: evidence for the gate | [`consumers::Lambda`]: which functions consume the main queues, in which version |
+//! | logs | [`logs::CloudWatchLogs`] |
 //! | payloads | [`payloads::S3Payloads`] |
 //! | store | [`store::DynamoStore`]: one DynamoDB table, and a bucket for large content |
 
@@ -22,10 +23,12 @@ pub mod consumers;
 pub mod events;
 pub mod function;
 pub mod intake;
+pub mod logs;
 pub mod metrics;
 pub mod payloads;
 pub mod queue;
 mod retry;
 pub mod settings;
 pub mod sign_in;
+pub mod signed;
 pub mod store;

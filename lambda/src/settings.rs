@@ -3,6 +3,7 @@
 use super::alerts::SnsAlerts;
 use super::connect;
 use super::events::EventBridgeAlerts;
+use super::logs::CloudWatchLogs;
 use super::metrics::CloudWatchMetrics;
 use super::payloads::S3Payloads;
 use super::queue::SqsQueue;
@@ -14,7 +15,7 @@ use domain::policy::{Policy, PolicyError, QueuePolicy};
 use domain::time::Timestamp;
 use office::office::Office;
 use office::policy::Policies;
-use office::port::{Alerts, SinkError};
+use office::port::{Alerts, Logs, NoLogs, SinkError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -29,6 +30,9 @@ pub enum SettingsError {
     /// The policy is not valid.
     #[error("DLO_POLICY is not a valid policy; check the stack's parameter Policy")]
     Policy(#[source] PolicyError),
+    /// The client for logs could not be created.
+    #[error("the HTTP client for CloudWatch Logs could not be created")]
+    Logs(#[source] reqwest::Error),
 }
 
 /// Returns a required variable.
@@ -77,6 +81,7 @@ pub async fn office() -> Result<Office, SettingsError> {
         metrics: Arc::new(CloudWatchMetrics::new(&config, optional("DLO_OFFICE"))),
         alerts: Arc::new(AlertFanout(alerts)),
         payloads: Arc::new(S3Payloads::new(&config)),
+        logs: logs(&config)?,
         policy: Arc::new(policy),
         policy_version: 0,
         policies: Arc::new(Policies::new(named)),
@@ -89,6 +94,14 @@ pub async fn office() -> Result<Office, SettingsError> {
         retentions: Arc::new(Mutex::new(HashMap::new())),
         transforms: Arc::new(Transforms::with_this_executable()),
     })
+}
+
+/// Returns the logs of consumers, if the stack names any.
+fn logs(config: &connect::SdkConfig) -> Result<Arc<dyn Logs>, SettingsError> {
+    if optional("DLO_CONSUMER_LOGS").is_none() {
+        return Ok(Arc::new(NoLogs));
+    }
+    Ok(Arc::new(CloudWatchLogs::new(config).map_err(SettingsError::Logs)?))
 }
 
 fn now() -> Timestamp {

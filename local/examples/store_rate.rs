@@ -240,6 +240,7 @@ fn variant(letter: &Letter) -> Variant {
         notified: Notified::default(),
         merge: MergeState::default(),
         discarding: None,
+        logs: None,
         state: GroupState::Open,
     }
 }

@@ -197,6 +197,7 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(NoPayloads),
+        logs: Arc::new(office::port::NoLogs),
         policies: Arc::new(Policies::new(policy(queues).queues)),
         policy: Arc::new(policy(queues)),
         policy_version: 0,

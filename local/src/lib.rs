@@ -16,6 +16,7 @@ pub mod demo;
 pub mod doctor;
 pub mod feed;
 pub mod http;
+pub mod logs;
 pub mod machine;
 #[cfg(feature = "aws")]
 pub mod open;

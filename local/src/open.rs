@@ -273,6 +273,7 @@ async fn office(config: &OpenConfig) -> Result<(Office, backup::Files, RealQueue
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(S3Payloads::new(&config.aws)),
+        logs: Arc::new(office::port::NoLogs),
         policy: Arc::new(policy),
         policy_version: 0,
         policies: Arc::new(Policies::new(named)),

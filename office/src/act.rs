@@ -53,6 +53,7 @@
 
 mod discard;
 mod fix;
+mod logs;
 mod merge;
 mod plan;
 mod policy;
@@ -62,6 +63,7 @@ mod transform;
 
 pub use discard::{discard, preview_discard, undo_discard};
 pub use fix::{change_note, change_owner, declare_fix, report_deployment, withdraw_fix};
+pub use logs::request_logs;
 pub use merge::{allow_merge, unmerge};
 pub use plan::{make_plan, plan};
 pub(crate) use policy::own_policy;

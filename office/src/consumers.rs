@@ -38,6 +38,8 @@ pub struct Function {
     pub code_hash: Option<String>,
     /// How long it may run.
     pub timeout: Option<Span>,
+    /// The log group that it is set to write to.
+    pub log_group: Option<String>,
     /// Its environment.
     pub variables: HashMap<String, String>,
 }
@@ -130,6 +132,7 @@ mod tests {
             modified_at: Some(Timestamp::from_ms(modified_ms)),
             code_hash: Some("abcdefghijklmnopqrstuvwxyz=".into()),
             timeout: None,
+            log_group: None,
             variables: variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
         }
     }

@@ -33,6 +33,7 @@ pub mod guard;
 pub mod intake;
 pub mod letters;
 pub mod log;
+mod logs;
 mod merged;
 pub mod office;
 mod payloads;

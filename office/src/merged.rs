@@ -131,7 +131,8 @@ pub(crate) async fn variants(store: &dyn Store) -> Result<BTreeMap<GroupId, Vari
 
 /// Returns a variant without its failure, which may be long.
 pub(crate) fn slim(variant: Variant) -> Variant {
-    Variant { failure: domain::reading::Failure::default(), reported: None, ..variant }
+    let logs = variant.logs.map(|search| Box::new(search.slim()));
+    Variant { failure: domain::reading::Failure::default(), reported: None, logs, ..variant }
 }
 
 /// Merges and unmerges variants as fingerprints and policy demand. Each step is a commit of its own. Steps that are cut

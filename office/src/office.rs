@@ -2,7 +2,7 @@
 
 use crate::error::OfficeError;
 use crate::policy::{Policies, Seen};
-use crate::port::{Alerts, Metrics, Outgoing, Payloads, Queue, Store};
+use crate::port::{Alerts, Logs, Metrics, Outgoing, Payloads, Queue, Store};
 use domain::alert::Alert;
 use domain::id::{QueueArn, ReplayId};
 use domain::limits::DELAY_S_MAX;
@@ -29,6 +29,8 @@ pub struct Office {
     pub alerts: Arc<dyn Alerts>,
     /// The payloads in S3 that letters point to.
     pub payloads: Arc<dyn Payloads>,
+    /// The logs of consumers.
+    pub logs: Arc<dyn Logs>,
     /// The team's policy: the deployment's, or the store's newest version in what [`Office::current`] returns.
     pub policy: Arc<Policy>,
     /// The version of that policy; 0 for the deployment's.

@@ -3,11 +3,13 @@
 
 mod commit_cost;
 mod cursor;
+mod logs;
 mod payloads;
 mod store;
 
 pub use commit_cost::{BUCKETS_TOGETHER, WAVES_TOGETHER};
 pub use cursor::{ListPosition, Listed, is_of_id};
+pub use logs::{LogQuery, Logged, Logs, LogsError, NoLogs};
 pub use payloads::{NoPayloads, Payloads, Presence};
 pub use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received, Redrive};
 pub use store::{CommitError, Cursor, Expect, GroupFacts, Page, Store, StoreError, TransformFacts, Write};

@@ -1,11 +1,12 @@
 //! The sweep, each minute: gauges, a watchdog for replays, a second check of closed groups, discards that were cut off,
-//! alerts about groups that wait, merges of fingerprints, approvals by rules of the policy, and deleting old letters.
+//! alerts about groups that wait, searches in consumers' logs, merges of fingerprints, approvals by rules of the policy, and deleting old letters.
 
 use crate::by_rule;
 use crate::commit::commit;
 use crate::discarding;
 use crate::error::{self, OfficeError};
 use crate::groups;
+use crate::logs::{self, Due};
 use crate::merged;
 use crate::office::Office;
 use crate::port::{GroupFacts, Write};
@@ -51,11 +52,13 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     let now = office.now();
     let mut gauges = Gauges::default();
     let mut groups = Vec::new();
+    let mut due = Due::default();
     let mut cursor = None;
     loop {
         let page = office.store.groups(i64::MAX, cursor.as_ref(), PAGE_MAX).await?;
         for facts in page.items {
             gauges.count(&facts, now);
+            due.see(&facts, now);
             reopen_missed(office, &facts, now).await;
             groups.push(GroupFacts { group: merged::slim(facts.group), ..facts });
         }
@@ -80,6 +83,7 @@ pub async fn run(office: &Office) -> Result<(), OfficeError> {
     by_rule::approve(office, &fixed).await;
     // Last, because it writes groups: what was read of them is then no longer current.
     watch::tell(office, &groups, now).await;
+    logs::search(office, due).await;
     if checked_clock(office, now).await?.may_forget(now) {
         forget(office, now).await;
     }

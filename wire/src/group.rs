@@ -11,6 +11,7 @@ use domain::group::{GroupCounts, GroupState, Tally, Variant};
 use domain::id::{GroupId, ReplayId};
 use domain::impact::Severity;
 use domain::letter::LetterStateKind;
+use domain::logs::{LogSearch, shown};
 use domain::money::{Currency, Money, Purse};
 use domain::reading::{Class, Classification, Failure, Reported};
 use domain::time::Timestamp;
@@ -30,7 +31,7 @@ pub struct GroupRow {
     pub queue: String,
     /// The service that fails.
     pub consumer: Option<String>,
-    /// Class, category, confidence, reason.
+    /// Class, category, confidence, reason: from the consumer's log where the letters say nothing.
     pub classification: Classification,
     /// The worst severity of its message types.
     pub severity: Severity,
@@ -151,6 +152,9 @@ pub struct GroupDetail {
     /// The report that the failure comes from, where the letter itself carries none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported: Option<Reported>,
+    /// What the consumer's log says.
+    #[serde(default)]
+    pub logs: LogsView,
     /// The note.
     pub note: Option<String>,
     /// The counters by letter state.
@@ -182,6 +186,30 @@ pub struct GroupDetail {
     /// Whether a person unmerged it: it is not merged again until merging is allowed again.
     #[serde(default, alias = "apart", skip_serializing_if = "core::ops::Not::not")]
     pub unmerged: bool,
+}
+
+/// What the consumer's log says about why the letters died. Evidence: no gate and no rule uses it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LogsView {
+    /// Whether this office can read logs.
+    #[serde(default)]
+    pub can_read: bool,
+    /// The searches, and the result of the latest one.
+    #[serde(flatten)]
+    pub search: LogSearch,
+    /// The result in words, and how sure it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+}
+
+impl LogsView {
+    /// Returns what the record of a group says.
+    pub fn new(group: &Variant, can_read: bool) -> Self {
+        let search = group.logs.as_deref().cloned().unwrap_or_default();
+        let said = search.evidence.as_ref().map(|evidence| evidence.finding.said());
+        Self { can_read, search, said }
+    }
 }
 
 /// Deaths over time. The bars are hours of the last day, or quarters of an hour while the first death is under six hours
@@ -258,7 +286,7 @@ impl GroupRow {
             culprit: group.culprit.clone(),
             queue: group.main_queue.as_ref().unwrap_or(&group.dlq).name().to_string(),
             consumer: group.consumer.clone(),
-            classification: group.classification.clone(),
+            classification: shown(group.logs.as_deref(), &group.classification).clone(),
             severity: group.severity,
             state: group.state.clone(),
             next,

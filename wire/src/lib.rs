@@ -27,15 +27,15 @@ pub use doctor::DoctorAnswer;
 pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};
 pub use error::{ErrorBody, ErrorCode};
 pub use gate::GateView;
-pub use group::{DeathsChart, GateFact, GroupDetail, GroupRow, GroupsAnswer, RowFacts, Summary};
+pub use group::{DeathsChart, GateFact, GroupDetail, GroupRow, GroupsAnswer, LogsView, RowFacts, Summary};
 pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use merge::{MergedVariant, PreviewRulesRequest, UnmergeRequest};
 pub use next::NextStep;
 pub use policy::{CheckPolicyRequest, PolicyAnswer, PolicyCheck, PolicyHistory, PolicyRequest, PolicyRow};
 pub use replay::{AuditPage, EntriesPage, EntryRow, PlanView, ReplayInfo, ReplayView, ReplaysAnswer};
 pub use request::{
-    ApproveRequest, DeclareFixRequest, DeploymentRequest, NoteRequest, OwnerRequest, PlanRequest, ReasonRequest,
-    ReleaseRequest, ResumeRequest, WaiverRequest,
+    ApproveRequest, DeclareFixRequest, DeploymentRequest, LookInLogsRequest, NoteRequest, OwnerRequest, PlanRequest,
+    ReasonRequest, ReleaseRequest, ResumeRequest, WaiverRequest,
 };
 pub use session::{IssuerSignInRequest, Me, RefreshRequest, Session, SignInOptions, SignInRequest};
 pub use transform::{

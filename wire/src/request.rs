@@ -52,6 +52,12 @@ pub struct OwnerRequest {
     pub owner: String,
 }
 
+/// Look in the log of a group's consumer. Has no members.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LookInLogsRequest {}
+
 /// Make a plan for the waiting letters of a group.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

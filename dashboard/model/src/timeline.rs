@@ -38,7 +38,9 @@ pub fn tone(act: Act) -> words::Tone {
         Act::UndoBegun | Act::DiscardUndone | Act::GroupDiscarded => words::Tone::Quiet,
         Act::ReplayApproved | Act::ReplayResumed | Act::WaveStarted => words::Tone::Info,
         Act::GroupResolved | Act::ReplayFinished | Act::WaveSettled => words::Tone::Ok,
-        Act::GroupOpened | Act::FixDeclared | Act::NoteChanged | Act::OwnerChanged => words::Tone::Quiet,
+        Act::GroupOpened | Act::FixDeclared | Act::NoteChanged | Act::OwnerChanged | Act::LogsRequested => {
+            words::Tone::Quiet
+        }
         Act::GroupsMerged | Act::GroupsUnmerged | Act::MergeAllowed => words::Tone::Quiet,
         Act::ReplayPlanned | Act::TransformSaved | Act::TransformTried | Act::LettersReleased => words::Tone::Quiet,
         Act::PayloadViewed | Act::HistoryExported => words::Tone::Quiet,

@@ -174,6 +174,7 @@ pub fn act(act: Act) -> &'static str {
         Act::FixWithdrawn => "withdrew the fix",
         Act::NoteChanged => "changed the note",
         Act::OwnerChanged => "changed the owner",
+        Act::LogsRequested => "asked to look in the logs",
         Act::ReplayPlanned => "planned a replay",
         Act::ConditionWaived => "waived a condition",
         Act::ReplayApproved => "approved the replay",

@@ -29,6 +29,7 @@ fn healthy() -> QueueFacts {
         consumers: Fact::Known(vec![AttachedConsumer {
             service: "orders-fn".into(),
             function: Some("orders-fn".into()),
+            log_group: None,
             enabled: true,
             state: "Enabled".into(),
             timeout: Some(Span::from_secs(30)),

@@ -18,9 +18,9 @@ use domain::id::GroupId;
 use domain::letter::LetterStateKind;
 use domain::role::Permission;
 use wire::{
-    DeclareFixRequest, DeploymentRequest, GateFact, GateView, GroupDetail, GroupName, Me, MergedVariant, NoteRequest,
-    OwnerRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest, ReleaseRequest, RulesPreview,
-    UnmergeRequest,
+    DeclareFixRequest, DeploymentRequest, GateFact, GateView, GroupDetail, GroupName, LogsView, LookInLogsRequest, Me,
+    MergedVariant, NoteRequest, OwnerRequest, PlanRequest, PlanView, PreviewRulesRequest, ReasonRequest,
+    ReleaseRequest, RulesPreview, UnmergeRequest,
 };
 
 pub(super) async fn me(Current(api): Current, Extension(caller): Extension<Caller>) -> Json<Me> {
@@ -69,6 +69,7 @@ pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<G
         chart: chart(&facts, now),
         failure: facts.group.failure.clone(),
         reported: facts.group.reported.as_deref().cloned(),
+        logs: LogsView::new(&facts.group, office.logs.can_read()),
         note: facts.group.note.clone(),
         gate,
         quiet_ms: office.policy.gate.quiet_ms.as_ms(),
@@ -152,6 +153,17 @@ pub(super) async fn owner(
     request: Result<Json<Object<OwnerRequest>>, JsonRejection>,
 ) -> Answer<GroupDetail> {
     act::change_owner(&api.office, &caller.actor, &id, &body(request)?.owner).await?;
+    detail(&api, &caller, &id).await.map(Json)
+}
+
+pub(super) async fn look_in_logs(
+    Current(api): Current,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<GroupId>,
+    request: Result<Json<Object<LookInLogsRequest>>, JsonRejection>,
+) -> Answer<GroupDetail> {
+    body(request)?;
+    act::request_logs(&api.office, &caller.actor, &id).await?;
     detail(&api, &caller, &id).await.map(Json)
 }
 

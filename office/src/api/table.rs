@@ -18,10 +18,10 @@ use wire::list::view::View;
 use wire::{
     ApproveRequest, AuditPage, CheckPolicyRequest, DeclareFixRequest, DeploymentRequest, DiscardPreview,
     DiscardPreviewRequest, DiscardRequest, DoctorAnswer, DryRunRequest, EntriesPage, GroupDetail, GroupsAnswer,
-    LetterDetail, LettersPage, Me, NoteRequest, OwnerRequest, PlanRequest, PlanView, PolicyAnswer, PolicyCheck,
-    PolicyHistory, PolicyRequest, PreviewRulesRequest, PreviewTransformRequest, ReasonRequest, ReleaseRequest,
-    ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview, SaveTransformRequest, TransformPreview, TransformsAnswer,
-    UndoDiscardRequest, UnmergeRequest,
+    LetterDetail, LettersPage, LookInLogsRequest, Me, NoteRequest, OwnerRequest, PlanRequest, PlanView, PolicyAnswer,
+    PolicyCheck, PolicyHistory, PolicyRequest, PreviewRulesRequest, PreviewTransformRequest, ReasonRequest,
+    ReleaseRequest, ReplayView, ReplaysAnswer, ResumeRequest, RulesPreview, SaveTransformRequest, TransformPreview,
+    TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
 };
 
 /// A cursor of a list, as a page gives it.
@@ -198,6 +198,12 @@ fn on_groups() -> Vec<Endpoint> {
             Some(Permission::Triage),
             "Set who takes care of a group",
             groups::owner,
+        ),
+        Endpoint::post::<LookInLogsRequest, GroupDetail, _>(
+            "/groups/{group}/logs",
+            Some(Permission::Triage),
+            "Look in the consumer's log for why the letters died; the next sweep does",
+            groups::look_in_logs,
         ),
         Endpoint::post::<PlanRequest, PlanView, _>(
             "/groups/{group}/plan",

@@ -145,6 +145,7 @@ impl Fixture {
                 metrics: metrics.clone(),
                 alerts: alerts.clone(),
                 payloads: Arc::new(office::port::NoPayloads),
+                logs: Arc::new(office::port::NoLogs),
                 policy: Arc::new(Policy { queues: named.clone(), ..policy() }),
                 policy_version: 0,
                 policies: Arc::new(Policies::new(named.clone())),

@@ -94,6 +94,7 @@ impl Fixture {
             service,
             enabled: state == "Enabled",
             state: state.into(),
+            log_group: Some(format!("/aws/lambda/{}", self.function)),
             timeout: None,
             batch_size: Some(10),
             reports_failures: Some(false),

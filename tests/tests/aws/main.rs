@@ -2,6 +2,7 @@
 
 mod consumers;
 mod costs;
+mod logs;
 mod office;
 mod once;
 mod open;

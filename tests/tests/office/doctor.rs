@@ -36,6 +36,7 @@ fn consumer() -> AttachedConsumer {
     AttachedConsumer {
         service: "orders".into(),
         function: Some("orders-fn".into()),
+        log_group: None,
         enabled: true,
         state: "Enabled".into(),
         timeout: Some(Span::from_secs(1)),

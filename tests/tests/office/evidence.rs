@@ -32,6 +32,7 @@ fn function(world: &World, version: &str) -> Function {
         version: "$LATEST".into(),
         modified_at: Some(world.office.now()),
         code_hash: None,
+        log_group: None,
         timeout: None,
         variables: [("SERVICE_VERSION".into(), version.into())].into(),
     }

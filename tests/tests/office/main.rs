@@ -17,6 +17,7 @@ mod forged;
 mod forgotten;
 mod gone;
 mod list;
+mod logs;
 mod merged;
 mod pace;
 mod policy;

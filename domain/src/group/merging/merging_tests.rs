@@ -58,6 +58,7 @@ fn variant(template: &str, age_ms: i64) -> Variant {
         notified: Notified::default(),
         merge: MergeState::default(),
         discarding: None,
+        logs: None,
         state: GroupState::Open,
     }
 }

@@ -165,6 +165,7 @@ pub async fn attached_consumers_of_a_queue_are_replaced(store: &dyn Store) {
             .map(|n| AttachedConsumer {
                 service: format!("\u{1F4EE} {n}"),
                 function: (n == 1).then(|| "f".into()),
+                log_group: (n == 1).then(|| "/aws/lambda/f".into()),
                 enabled: n == 0,
                 state: "Enabled".into(),
                 timeout: (n == 1).then_some(Span::from_secs(30)),

@@ -1,0 +1,321 @@
+//! Why the letters of a group died, as the log of their consumer says it.
+//!
+//! SQS moves a message without a word, and most consumers report nothing. They do log. So the office looks once, for the
+//! whole group, at what the consumer logged while it had the letters: by their message ids where those are logged, else
+//! by what it logged most in that time. Logs are evidence for people. They decide no fingerprint, no gate and no rule
+//! that approves: whoever can make a consumer log a line can write anything there.
+
+mod entry;
+mod file;
+mod judge;
+#[cfg(test)]
+#[path = "logs/logs_tests.rs"]
+mod tests;
+
+pub use entry::{Said, read};
+pub use file::entries;
+pub use judge::{classification, judge};
+
+use crate::id::MessageId;
+use crate::letter::Letter;
+use crate::reading::{Class, Classification, Failure};
+use crate::time::{Span, Timestamp};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// The most searches of one office in an hour. Each makes a few calls, and CloudWatch allows five per second and account,
+/// which other programs want too.
+pub const SEARCHES_PER_HOUR_MAX: usize = 30;
+/// The most searches of one sweep, which has other work to do within its minute.
+pub const SEARCHES_PER_SWEEP_MAX: usize = 3;
+/// The most letters whose ids are looked for. With them a filter of CloudWatch, which may have 1,024 characters, is 0.7 kB.
+pub const IDS_MAX: usize = 15;
+/// The most windows of one search: each is a call of its own.
+pub const WINDOWS_MAX: usize = 5;
+/// The longest window: the longest time that Lambda lets an attempt run.
+pub const WINDOW_MAX: Span = Span::from_mins(15);
+/// The most entries of one search.
+pub const ENTRIES_MAX: usize = 2_000;
+/// The most bytes of an entry. A stack trace's first frames and its error are among them.
+pub const ENTRY_BYTES_MAX: usize = 4 * 1_024;
+/// How long after a group's first death its log is read: lines reach CloudWatch within seconds, and by then the group has
+/// more than one letter.
+const SETTLE: Span = Span::from_secs(30);
+/// How long after a search without a result the office searches again by itself.
+const AGAIN_AFTER: Span = Span::from_mins(10);
+/// How often the office searches by itself for a group.
+const TRIES_MAX: u32 = 3;
+/// How far the clocks of queue and log may differ, and how long a message may wait for the receive that dead-letters it.
+const SLACK_MIN: Span = Span::from_secs(2);
+const SLACK_MAX: Span = Span::from_secs(30);
+/// The time within which searches are counted.
+const HOUR: Span = Span::from_mins(60);
+
+/// An entry of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// When it was logged.
+    pub at: Timestamp,
+    /// The text, which may have several lines.
+    pub text: String,
+}
+
+/// A time in which letters were with their consumer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Window {
+    /// Its beginning.
+    pub from: Timestamp,
+    /// Its end.
+    pub to: Timestamp,
+}
+
+/// What connects an error in the log with letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Link {
+    /// The entry about the error contains the letter's message id.
+    Entry,
+    /// Another entry of the same invocation contains it. With batches of several messages, the error may be another
+    /// message's.
+    Invocation,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "finding")]
+pub enum Finding {
+    /// The log names letters.
+    Named {
+        /// The error that most of them have.
+        error: Failure,
+        /// What connects it with them.
+        link: Link,
+        /// The letters with this error.
+        letters: u32,
+        /// The letters that the log names beside any error.
+        named: u32,
+        /// The letters that were looked for.
+        of: u32,
+    },
+    /// The log names no letter. This is the most frequent error of the time in which the consumer had them.
+    Frequent {
+        /// The error.
+        error: Failure,
+        /// How often it was logged.
+        count: u32,
+        /// How many errors were logged.
+        errors: u32,
+    },
+    /// No error was logged in that time.
+    NoErrors {
+        /// How many entries were read.
+        entries: u32,
+    },
+    /// The log could not be read.
+    Unread {
+        /// Why, and what to do: a sentence.
+        why: String,
+    },
+}
+
+/// The result of a search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LogEvidence {
+    /// When the log was read.
+    pub at: Timestamp,
+    /// The log: the name of a log group or of a file. `None` if none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The times that were read, newest first.
+    pub windows: Vec<Window>,
+    /// Whether there was more to read than a search reads. The counts are then those of a part.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub cut: bool,
+    /// What was found.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// The class that follows from it, where one error dominates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classification: Option<Classification>,
+}
+
+/// The searches for one group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LogSearch {
+    /// When a person asked for a search that has not begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted_at: Option<Timestamp>,
+    /// When searches of the last hour began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub begun: Vec<Timestamp>,
+    /// How many searches have begun.
+    #[serde(default)]
+    pub tries: u32,
+    /// The result of the latest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<LogEvidence>,
+}
+
+impl LogSearch {
+    /// Returns how many searches began within the last hour.
+    pub fn recent(&self, now: Timestamp) -> usize {
+        self.begun.iter().filter(|begun| now.since(**begun) < HOUR).count()
+    }
+
+    /// Returns the record of a person's wish for a search.
+    #[must_use]
+    pub fn wanted(&self, now: Timestamp) -> Self {
+        Self { wanted_at: Some(now), ..self.clone() }
+    }
+
+    /// Returns the record of a search that begins. It is stored before the log is read, so that searches which fail count
+    /// too.
+    #[must_use]
+    pub fn begun(&self, now: Timestamp) -> Self {
+        let mut begun = self.begun.clone();
+        begun.retain(|begun| now.since(*begun) < HOUR);
+        begun.push(now);
+        Self { wanted_at: None, begun, tries: self.tries.saturating_add(1), evidence: self.evidence.clone() }
+    }
+
+    /// Returns the record without the error, which may be long. Its class stays.
+    #[must_use]
+    pub fn slim(mut self) -> Self {
+        if let Some(Finding::Named { error, .. } | Finding::Frequent { error, .. }) =
+            self.evidence.as_mut().map(|evidence| &mut evidence.finding)
+        {
+            *error = Failure::default();
+        }
+        self
+    }
+
+    /// Whether the office searches by itself: soon after the first death of a group whose letters say nothing, and a few
+    /// times more if that found nothing.
+    pub fn is_due(search: Option<&Self>, first_died_at: Timestamp, now: Timestamp) -> bool {
+        let Some(search) = search.filter(|search| search.tries > 0) else {
+            return now.since(first_died_at) >= SETTLE;
+        };
+        let is_fruitless = match search.evidence.as_ref().map(|evidence| &evidence.finding) {
+            Some(Finding::NoErrors { .. } | Finding::Unread { .. }) | None => true,
+            Some(Finding::Named { .. } | Finding::Frequent { .. }) => false,
+        };
+        let waited = search.begun.iter().max().is_none_or(|last| now.since(*last) >= AGAIN_AFTER);
+        is_fruitless && waited && search.tries < TRIES_MAX
+    }
+}
+
+/// Returns the times in which the consumer had letters, newest first, and the letters whose attempts lie in them.
+///
+/// A letter's last attempt began a visibility timeout before it arrived in the dead-letter queue; its first one is known
+/// where SQS says when it was first received. `attempt` is how long an attempt can take: the function's timeout, or the
+/// visibility timeout.
+pub fn windows(letters: &[Letter], visibility: Span, attempt: Option<Span>) -> (Vec<Window>, Vec<MessageId>) {
+    let slack = Span::from_ms(visibility.as_ms() / 4).clamp(SLACK_MIN, SLACK_MAX);
+    let attempt = attempt.unwrap_or(visibility).min(visibility).min(WINDOW_MAX);
+    let mut newest: Vec<&Letter> = letters.iter().collect();
+    newest.sort_by(|a, b| (b.died_at, &b.id).cmp(&(a.died_at, &a.id)));
+    let (mut windows, mut ids) = (Vec::new(), Vec::new());
+    for letter in newest.into_iter().take(IDS_MAX) {
+        let began = letter.died_at.minus(visibility);
+        let mut own =
+            Vec::from([Window { from: began.minus(slack), to: began.plus(attempt).plus(slack).min(letter.died_at) }]);
+        // After a replay, the first attempt was another life of the message.
+        if letter.replays == 0
+            && let Some(first) = letter.diagnosis.first_tried_at.filter(|first| *first < began)
+        {
+            own.push(Window { from: first.minus(SLACK_MIN), to: first.plus(attempt).plus(slack) });
+        }
+        let joined = own.into_iter().fold(windows.clone(), joined);
+        if joined.len() > WINDOWS_MAX {
+            break;
+        }
+        windows = joined;
+        ids.push(letter.original_message_id.clone());
+    }
+    windows.sort_by(|a, b| b.cmp(a));
+    (windows, ids)
+}
+
+/// Adds a window, and joins it with those that it overlaps, unless the result would be too long.
+fn joined(windows: Vec<Window>, mut added: Window) -> Vec<Window> {
+    let mut kept = Vec::new();
+    for window in windows {
+        let both = Window { from: window.from.min(added.from), to: window.to.max(added.to) };
+        let overlaps = window.from <= added.to && added.from <= window.to;
+        if overlaps && both.to.since(both.from) <= WINDOW_MAX {
+            added = both;
+        } else {
+            kept.push(window);
+        }
+    }
+    kept.push(added);
+    kept
+}
+
+/// Returns the classification for people: what the log says where the letters say nothing. Rules and the gate never use it,
+/// because a log can be made to say anything.
+pub fn shown<'a>(search: Option<&'a LogSearch>, own: &'a Classification) -> &'a Classification {
+    let found = search.and_then(|search| search.evidence.as_ref()?.classification.as_ref());
+    found.filter(|_| own.class == Class::Unknown).unwrap_or(own)
+}
+
+impl Finding {
+    /// Returns the error, if one was found.
+    pub fn error(&self) -> Option<&Failure> {
+        match self {
+            Self::Named { error, .. } | Self::Frequent { error, .. } => Some(error),
+            Self::NoErrors { .. } | Self::Unread { .. } => None,
+        }
+    }
+
+    /// Says what was found, and how sure it is.
+    pub fn said(&self) -> String {
+        match self {
+            Self::Named { error, link, letters, named, of } => {
+                let naming = match link {
+                    Link::Entry => format!("The log names {named} of {of} letters beside an error"),
+                    Link::Invocation => format!("The log names the invocation of {named} of {of} letters"),
+                };
+                let sure = match link {
+                    Link::Entry => "As sure as the log is.",
+                    Link::Invocation => "Likely: with several messages in a batch, another one may have caused it.",
+                };
+                format!("{naming}; {letters} failed with {}. {sure}", quoted(error))
+            }
+            Self::Frequent { error, count, errors } => {
+                let sure = match *count >= 3 && count * 100 >= errors * 80 {
+                    true => "Likely, not certain: only the time connects them.",
+                    false => "Unsure: only the time connects them, and no error dominates.",
+                };
+                let share = count * 100 / (*errors).max(1);
+                let errors = if *errors == 1 { "1 error".into() } else { format!("{errors} errors") };
+                format!(
+                    "The log names none of the letters. {share}% of {errors} logged while the consumer had them were {}. {sure}",
+                    quoted(error)
+                )
+            }
+            Self::NoErrors { .. } => {
+                "No error was logged while the consumer had the letters. It may log elsewhere, or not at all.".into()
+            }
+            Self::Unread { why } => why.clone(),
+        }
+    }
+}
+
+/// Returns an error's type and the first line of its message.
+fn quoted(error: &Failure) -> String {
+    let message = error.message.as_deref().and_then(|message| message.lines().next()).unwrap_or_default();
+    let message = crate::text::head(message, 200);
+    match (error.error_type.as_deref(), message.is_empty()) {
+        (Some(name), true) => format!("`{name}`"),
+        (Some(name), false) => format!("`{name}: {message}`"),
+        (None, _) => format!("`{message}`"),
+    }
+}

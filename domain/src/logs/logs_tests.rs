@@ -1,0 +1,234 @@
+//! The times in which a log is read, and what follows from it.
+
+use super::*;
+use crate::message::{Content, DeadMessage, SystemAttributes};
+use crate::policy::Policy;
+use crate::reading::Category;
+use alloc::string::ToString;
+use alloc::vec;
+use proptest::prelude::*;
+
+const REQUEST: &str = "8286a188-ba32-4475-8077-530cd35c09a9";
+const ANOTHER_REQUEST: &str = "8286a188-ba32-4475-8077-530cd35c09aa";
+const ORDER: &str = "11111111-aaaa-4bbb-8ccc-000000000001";
+const OTHER: &str = "11111111-aaaa-4bbb-8ccc-000000000002";
+
+#[test]
+fn a_file_is_split_at_lines_with_a_time() {
+    let text = "half a line\n\
+        2026-11-22T10:00:00.000Z\tr\tERROR\tTypeError: no\n    at f (a.js:1:2)\n\
+        [ERROR]\t2026-11-22T10:00:01.500Z\tr\tfailed\nTraceback (most recent call last):\n  File \"a.py\", line 2026\n\
+        2026-11-22 10:00:02,250 ERROR app - no\n\
+        {\"level\":50,\"time\":1795341603000,\"msg\":\"no\"}\n";
+    let entries = entries(text);
+    let times: Vec<i64> = entries.iter().map(|entry| entry.at.as_ms() - 1_795_341_600_000).collect();
+    assert_eq!(times, [0, 1_500, 2_250, 3_000]);
+    assert!(entries[0].text.ends_with("at f (a.js:1:2)") && entries[1].text.ends_with("line 2026"));
+    assert_eq!(super::entries("no time\nat all\n"), []);
+}
+
+fn entry(text: &str) -> Entry {
+    Entry { at: Timestamp::from_ms(0), text: text.to_string() }
+}
+
+fn of_request(request: &str, words: &str) -> Entry {
+    entry(&format!("2026-11-22T10:00:00.000Z\t{request}\t{words}"))
+}
+
+#[test]
+fn a_finding_says_how_sure_it_is() {
+    let policy = Policy::default();
+    let ids = [MessageId::from(ORDER), MessageId::from(OTHER)];
+    let key = |words: &str| entry(&format!("[ERROR] KeyError: 'price' {words}"));
+    let timeout = || entry("[ERROR] TimeoutError: connection timed out");
+    let many = |n: usize, of: &dyn Fn() -> Entry| (0..n).map(|_| of()).collect::<Vec<_>>();
+    let started = |request: &str| of_request(request, &format!("INFO\tworking on {ORDER}"));
+    let failed = |request: &str| of_request(request, "ERROR\tKeyError: 'price'");
+    // The entries; what is said of them; class, category and confidence that follow.
+    type Row = (Vec<Entry>, &'static str, Option<(Class, Category, u8)>);
+    let bug = |pct| Some((Class::Permanent, Category::ConsumerBug, pct));
+    let rows: Vec<Row> = vec![
+        (
+            vec![key(ORDER)],
+            "The log names 1 of 2 letters beside an error; 1 failed with `KeyError: 'price' 11111111-aaaa-4bbb-8ccc-000000000001`. As sure as the log is.",
+            bug(70),
+        ),
+        (
+            vec![started(REQUEST), failed(REQUEST)],
+            "The log names the invocation of 1 of 2 letters; 1 failed with `KeyError: 'price'`. Likely: with several messages in a batch, another one may have caused it.",
+            bug(50),
+        ),
+        // An error of another invocation proves nothing about this one.
+        (
+            vec![started(REQUEST), failed(ANOTHER_REQUEST)],
+            "The log names none of the letters. 100% of 1 error logged while the consumer had them were `KeyError: 'price'`. Unsure: only the time connects them, and no error dominates.",
+            None,
+        ),
+        (
+            [many(24, &|| key("")), many(1, &timeout)].concat(),
+            "The log names none of the letters. 96% of 25 errors logged while the consumer had them were `KeyError: 'price'`. Likely, not certain: only the time connects them.",
+            bug(40),
+        ),
+        (
+            [many(3, &|| key("")), many(2, &timeout)].concat(),
+            "The log names none of the letters. 60% of 5 errors logged while the consumer had them were `KeyError: 'price'`. Unsure: only the time connects them, and no error dominates.",
+            None,
+        ),
+        (
+            many(2, &|| key("")),
+            "The log names none of the letters. 100% of 2 errors logged while the consumer had them were `KeyError: 'price'`. Unsure: only the time connects them, and no error dominates.",
+            None,
+        ),
+        (
+            vec![entry("all is well"), started(REQUEST)],
+            "No error was logged while the consumer had the letters. It may log elsewhere, or not at all.",
+            None,
+        ),
+        (vec![], "No error was logged while the consumer had the letters. It may log elsewhere, or not at all.", None),
+    ];
+    for (entries, said, class) in rows {
+        let found = judge(&ids, &entries, &policy);
+        assert_eq!(found.said(), said);
+        let followed = classification(&found, &policy);
+        let shown = followed.as_ref().map(|found| (found.class, found.category, found.confidence.as_pct()));
+        assert_eq!(shown, class, "{said}");
+        assert!(followed.is_none_or(|found| found.reason.starts_with("from the consumer's logs (")));
+    }
+}
+
+#[test]
+fn one_failure_that_is_logged_twice_counts_once() {
+    let twice = |request: &str| {
+        vec![
+            of_request(request, "ERROR\tKeyError: 'price'"),
+            of_request(request, "ERROR\tInvoke Error \t{\"errorType\":\"KeyError\",\"errorMessage\":\"'price'\"}"),
+        ]
+    };
+    let entries = [twice(REQUEST), twice(OTHER)].concat();
+    match judge(&[], &entries, &Policy::default()) {
+        Finding::Frequent { count, errors, .. } => assert_eq!((count, errors), (2, 2)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn letters_that_failed_of_different_errors_have_no_class_from_the_log() {
+    let ids = [MessageId::from(ORDER), MessageId::from(OTHER)];
+    let entries = [entry(&format!("[ERROR] KeyError: {ORDER}")), entry(&format!("[ERROR] TimeoutError: {OTHER}"))];
+    let found = judge(&ids, &entries, &Policy::default());
+    assert!(matches!(found, Finding::Named { letters: 1, named: 2, of: 2, .. }), "{found:?}");
+    assert_eq!(classification(&found, &Policy::default()), None);
+}
+
+fn letter(number: i64, died_s: i64, first_tried_s: Option<i64>) -> Letter {
+    let at = |s: i64| Timestamp::from_ms(s * 1_000);
+    let message = DeadMessage {
+        dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
+        message_id: format!("m-{number}").as_str().into(),
+        content: Content { body: "{}".to_string(), ..Content::default() },
+        system: SystemAttributes {
+            source_queue: Some("arn:aws:sqs:eu-west-1:111122223333:orders".into()),
+            first_received_at: first_tried_s.map(at),
+            ..SystemAttributes::default()
+        },
+    };
+    let reading = crate::read::read(&message, &Policy::default());
+    Letter::first(&message, reading, None, at(died_s))
+}
+
+#[test]
+fn a_log_is_read_where_letters_were_tried() {
+    // Letters by the second of arrival and of their first receive; visibility and timeout; windows and letters.
+    type Row = (&'static [(i64, Option<i64>)], i64, Option<i64>, &'static [(i64, i64)], usize);
+    let rows: &[Row] = &[
+        (&[], 40, None, &[], 0),
+        // The last attempt began 40 s before the arrival, with 10 s for clocks that differ.
+        (&[(10_000, None)], 40, None, &[(9_950, 10_000)], 1),
+        (&[(10_000, None)], 40, Some(5), &[(9_950, 9_975)], 1),
+        (&[(10_000, Some(9_800))], 40, Some(5), &[(9_950, 9_975), (9_798, 9_815)], 1),
+        // Only one attempt.
+        (&[(10_000, Some(9_960))], 40, Some(5), &[(9_950, 9_975)], 1),
+        (&[(10_000, None), (10_020, None)], 40, Some(5), &[(9_950, 9_995)], 2),
+        // No more windows than calls: the newest letters count.
+        (
+            &[(1_000, None), (2_000, None), (3_000, None), (4_000, None), (5_000, None), (6_000, None)],
+            40,
+            Some(5),
+            &[(5_950, 5_975), (4_950, 4_975), (3_950, 3_975), (2_950, 2_975), (1_950, 1_975)],
+            5,
+        ),
+    ];
+    for (deaths, visibility, timeout, wanted, looked_for) in rows {
+        let letters: Vec<_> = deaths.iter().zip(0..).map(|((died, first), n)| letter(n, *died, *first)).collect();
+        let (found, ids) = windows(&letters, Span::from_secs(*visibility), timeout.map(Span::from_secs));
+        let found: Vec<_> =
+            found.iter().map(|window| (window.from.as_ms() / 1_000, window.to.as_ms() / 1_000)).collect();
+        assert_eq!((found.as_slice(), ids.len()), (*wanted, *looked_for), "{deaths:?}");
+    }
+}
+
+#[test]
+fn a_search_is_due_once_and_again_only_if_it_was_fruitless() {
+    let at = |s: i64| Timestamp::from_ms(s * 1_000);
+    let evidence = |finding: Finding| LogEvidence {
+        at: at(0),
+        source: None,
+        windows: Vec::new(),
+        cut: false,
+        finding,
+        classification: None,
+    };
+    let none = || Finding::NoErrors { entries: 0 };
+    let some = || Finding::Frequent { error: Failure::default(), count: 1, errors: 1 };
+    let searched = |times: &[i64], finding: Option<Finding>| {
+        let search = times.iter().fold(LogSearch::default(), |search, s| search.begun(at(*s)));
+        Some(LogSearch { evidence: finding.map(evidence), ..search })
+    };
+    for (search, now, due) in [
+        (None, 29, false),
+        (None, 30, true),
+        (Some(LogSearch::default().wanted(at(1))), 30, true),
+        (searched(&[30], Some(some())), 4_000, false),
+        (searched(&[30], Some(none())), 629, false),
+        (searched(&[30], Some(none())), 630, true),
+        // A process that was killed while it searched.
+        (searched(&[30], None), 630, true),
+        (searched(&[30, 630, 1_230], Some(none())), 9_000, false),
+    ] {
+        assert_eq!(LogSearch::is_due(search.as_ref(), at(0), at(now)), due, "{search:?} {now}");
+    }
+    let search = searched(&[0, 600, 3_000, 3_700], None).unwrap_or_default();
+    assert_eq!((search.tries, search.recent(at(3_700)), search.begun.len()), (4, 3, 3));
+    assert_eq!((search.recent(at(7_400)), search.wanted(at(1)).begun(at(2)).wanted_at), (0, None));
+}
+
+#[test]
+fn a_class_from_the_log_is_shown_only_where_the_letters_say_nothing() {
+    let policy = Policy::default();
+    let of = |text: &str| {
+        let failure = Failure { error_type: Some(text.to_string()), ..Failure::default() };
+        crate::read::classify_failure(&failure, None, &policy).classification
+    };
+    let finding = judge(&[MessageId::from(ORDER)], &[entry(&format!("[ERROR] KeyError: {ORDER}"))], &policy);
+    let classification = classification(&finding, &policy);
+    let (at, windows) = (Timestamp::from_ms(0), Vec::new());
+    let evidence = LogEvidence { at, source: None, windows, cut: false, finding, classification };
+    let search = LogSearch { evidence: Some(evidence), ..LogSearch::default() };
+    assert_eq!(shown(Some(&search), &of("Strange")).class, Class::Permanent);
+    assert_eq!(shown(Some(&search.clone().slim()), &of("Strange")).class, Class::Permanent);
+    assert_eq!(shown(Some(&search), &of("ThrottlingException")).class, Class::Transient);
+    assert_eq!(shown(None, &of("Strange")).class, Class::Unknown);
+    let stored = serde_json::to_string(&search).expect("a record is JSON");
+    assert_eq!(serde_json::from_str::<LogSearch>(&stored).expect("a record is read"), search);
+}
+
+proptest! {
+    #[test]
+    fn any_log_is_read(text in "(\\[ERROR\\] |\t|\\{\"|\n| at |: |Error|[ -~]|\\PC){0,60}") {
+        let said = read(&text);
+        prop_assert!(said.failure.is_none_or(|failure| !failure.is_empty()));
+        let entries = entries(&text);
+        let finding = judge(&[MessageId::from(ORDER)], &entries, &Policy::default());
+        prop_assert!(!finding.said().is_empty());
+    }
+}
