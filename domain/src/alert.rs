@@ -30,13 +30,15 @@ pub enum AlertKind {
     MoneyAtRisk,
     /// An open letter reaches its deadline soon.
     LossNear,
+    /// A consumer's failed messages are deleted.
+    MessagesLost,
     /// The office's clock jumped.
     ClockJumped,
 }
 
 impl AlertKind {
     /// All kinds.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::NewGroup,
         Self::Regression,
         Self::DiscardedAgain,
@@ -46,6 +48,7 @@ impl AlertKind {
         Self::GroupWaiting,
         Self::MoneyAtRisk,
         Self::LossNear,
+        Self::MessagesLost,
         Self::ClockJumped,
     ];
 
@@ -61,6 +64,7 @@ impl AlertKind {
             Self::GroupWaiting => "Group waiting",
             Self::MoneyAtRisk => "Money at risk",
             Self::LossNear => "Loss near",
+            Self::MessagesLost => "Messages lost",
             Self::ClockJumped => "Clock jumped",
         }
     }

@@ -79,6 +79,17 @@ impl Attached {
         Some(functions().any(|function| session == Some(function)))
     }
 
+    /// Returns the consumer whose lists of failed messages the platform ignores, if `function` is one: its name, or its
+    /// ARN with or without a version. Returns `None` if nothing recent is known about the queue.
+    pub fn ignoring(&self, function: &str, now: Timestamp) -> Option<&AttachedConsumer> {
+        let name = function.split_once(":function:").map_or(function, |(_, name)| name);
+        let name = name.split(':').next();
+        let ignores = |consumer: &&AttachedConsumer| {
+            consumer.function.as_deref() == name && consumer.reports_failures == Some(false)
+        };
+        self.consumers.iter().find(ignores).filter(|_| now.since(self.seen_at) <= CHECK_AGE_MAX)
+    }
+
     /// Explains why no consumer receives messages from the queue. Returns `None` if one does, or if it is unknown.
     pub fn why_unattended(&self, now: Timestamp) -> Option<String> {
         let first = self.consumers.first()?;

@@ -5,6 +5,8 @@
 
 mod rows;
 
+pub use rows::{heed_failures, ignored_failures};
+
 use crate::deployment::AttachedConsumer;
 use crate::id::QueueArn;
 use crate::impact::Severity;

@@ -193,7 +193,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reason>
         policy,
     );
     if let Some(reason) = reason {
-        assessment.classification = classify::as_reported(assessment.classification, reason.reported.verdict);
+        assessment.classification = classify::as_reported(assessment.classification, &reason.reported);
     }
     facts.remarks.extend(contradiction);
     facts.bound_remarks();

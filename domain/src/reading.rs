@@ -313,6 +313,9 @@ pub struct Reported {
     pub verdict: Verdict,
     /// Why.
     pub why: Why,
+    /// On how many instances the message failed with this error, if on several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instances: Option<u32>,
     /// When it failed, by the reporter's clock.
     pub failed_at: Timestamp,
     /// The execution environment or process.

@@ -10,6 +10,7 @@ use crate::report::judge::{Judgement, Verdict, judge};
 use crate::report::{Kind, Report};
 use crate::text::{head, tail};
 use crate::time::{Span, Timestamp};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -32,6 +33,8 @@ const SLACK: Span = Span::from_days(1);
 const REPORTS_WITHIN: Span = Span::from_days(7);
 /// How often a queue's own record is renewed: every report of the queue would write it.
 const RENEWED_EVERY: Span = Span::from_mins(10);
+/// How often people are alerted to a mapping that deletes failed messages.
+const ALERTED_EVERY: Span = Span::from_days(1);
 /// The type of the failure of a message that died with its batch.
 pub const BYSTANDER: &str = "Bystander";
 
@@ -58,6 +61,9 @@ pub struct KeptReports {
     /// When intake first found no report for the message, and left it in its dead-letter queue for one to arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaited_since: Option<Timestamp>,
+    /// Of a queue: when people were last alerted that its failed messages are deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_alerted_at: Option<Timestamp>,
     /// When this version was made.
     pub written_at: Timestamp,
     /// After this time a store may delete the record.
@@ -78,7 +84,15 @@ impl KeptReports {
     /// arrive.
     pub fn new(key: ReportKey, retention: Span, now: Timestamp) -> Self {
         let expires_at = now.plus(retention).plus(SLACK);
-        Self { key, version: 0, reports: Vec::new(), awaited_since: None, written_at: now, expires_at }
+        Self {
+            key,
+            version: 0,
+            reports: Vec::new(),
+            awaited_since: None,
+            loss_alerted_at: None,
+            written_at: now,
+            expires_at,
+        }
     }
 
     /// Returns the record with one more report, which replaces an earlier copy of itself; `None` if nothing changes.
@@ -110,6 +124,14 @@ impl KeptReports {
         Self { version: self.version + 1, awaited_since: Some(now), written_at: now, ..self.clone() }
     }
 
+    /// Returns the record of a queue once people are alerted that its failed messages are deleted; `None` if they were
+    /// alerted within a day.
+    pub fn loss_alerted(&self, now: Timestamp) -> Option<Self> {
+        let is_recent = self.loss_alerted_at.is_some_and(|alerted| now.since(alerted) < ALERTED_EVERY);
+        let after = Self { version: self.version + 1, loss_alerted_at: Some(now), written_at: now, ..self.clone() };
+        (!is_recent).then_some(after)
+    }
+
     /// Whether the queue's consumer is known to report: the record is that of the queue, and its report is recent.
     pub fn is_recent(&self, now: Timestamp) -> bool {
         !self.reports.is_empty() && now.since(self.written_at) <= REPORTS_WITHIN
@@ -119,7 +141,26 @@ impl KeptReports {
     pub fn reason(&self) -> Option<Reason> {
         let reports: Vec<&Report> = self.reports.iter().collect();
         let judged = judge(self.key.message.as_ref()?, &reports, |_| false)?;
-        Some(Reason { failure: failure(&judged), reported: reported(&judged) })
+        Some(Reason {
+            failure: failure(&judged),
+            reported: Reported { instances: self.instances(&judged), ..reported(&judged) },
+        })
+    }
+}
+
+impl KeptReports {
+    /// Returns on how many instances the message failed with the error that it is judged by; `None` if on one, or if the
+    /// error may be another message's.
+    fn instances(&self, judged: &Judgement<'_>) -> Option<u32> {
+        matches!(judged.verdict, Verdict::Certain | Verdict::Strong).then_some(())?;
+        let error_type = |report: &Report| {
+            let message = report.messages.iter().find(|named| Some(&named.id) == self.key.message.as_ref())?;
+            Some((report.kind, report.error_of(message).and_then(|error| error.error_type.clone())))
+        };
+        let own = error_type(judged.report)?;
+        let alike = self.reports.iter().filter(|report| error_type(report).as_ref() == Some(&own));
+        let instances: BTreeSet<&str> = alike.filter_map(|report| report.instance.as_deref()).collect();
+        u32::try_from(instances.len()).ok().filter(|instances| *instances > 1)
     }
 }
 
@@ -218,6 +259,7 @@ fn reported(judged: &Judgement<'_>) -> Reported {
         kind: report.kind,
         verdict: judged.verdict,
         why: judged.why,
+        instances: None,
         failed_at: report.failed_at,
         instance: report.instance.clone(),
         log_group: report.log_group.clone(),

@@ -4,11 +4,14 @@
 //! It is evidence: it never changes a letter's identity, its money or its destination. See [`domain::report`].
 
 use crate::commit::{Tries, commit};
-use crate::error::OfficeError;
+use crate::error::{OfficeError, chain};
 use crate::office::Office;
 use crate::port::{Expect, Write};
+use domain::alert::{Alert, AlertKind};
 use domain::deployment::Attached;
-use domain::id::MessageId;
+use domain::doctor::{heed_failures, ignored_failures};
+use domain::id::{MessageId, QueueArn};
+use domain::impact::Severity;
 use domain::limits::RETENTION_MAX;
 use domain::report::{Kind, Report};
 use domain::reported::{KeptReports, ReportKey};
@@ -44,7 +47,40 @@ pub(crate) async fn take(office: &Office, report: &Report, sender: Option<&str>)
     for chunk in keys.chunks(RECORDS_MAX) {
         keep(office, report, chunk).await?;
     }
+    if report.kind == Kind::Partial
+        && let Some(consumer) = attached.as_ref().and_then(|attached| attached.ignoring(&report.function, office.now()))
+    {
+        alert_to_loss(office, queue, &consumer.service).await?;
+    }
     Ok(Taken::Kept)
+}
+
+/// Alerts people that failed messages are deleted, once a day for each queue. No letter ever shows it: these messages
+/// never reach the dead-letter queue.
+async fn alert_to_loss(office: &Office, queue: &QueueArn, service: &str) -> Result<(), OfficeError> {
+    let stored = office.store.reports(&[ReportKey { queue: queue.clone(), message: None }]).await?;
+    let now = office.now();
+    let Some((before, after)) = stored.into_iter().find_map(|kept| Some((kept.version, kept.loss_alerted(now)?)))
+    else {
+        return Ok(());
+    };
+    let alert = Alert {
+        kind: AlertKind::MessagesLost,
+        level: Severity::Critical,
+        at: now,
+        group: None,
+        replay: None,
+        title: ignored_failures(service),
+        advice: heed_failures(service),
+    };
+    // First the alert: one that is sent twice does less harm than one that is lost.
+    if let Err(error) = office.alerts.raise(&alert).await {
+        tracing::error!(%queue, error = chain(&error), "an alert was not sent; the next report tries again");
+        return Ok(());
+    }
+    // On a conflict another report was faster, and has alerted people as well.
+    let _ = commit(office, vec![Write::Reports { kept: Box::new(after), expect: Expect::Version(before) }]).await?;
+    Ok(())
 }
 
 /// Returns why a sender is not believed. Where the platform says which functions consume the queue, the report must come

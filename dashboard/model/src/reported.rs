@@ -78,6 +78,7 @@ mod tests {
             kind: Kind::Error,
             verdict,
             why,
+            instances: None,
             failed_at: Timestamp::from_ms(0),
             instance: None,
             log_group: None,

@@ -271,18 +271,23 @@ fn consumer(facts: &QueueFacts) -> Judged {
     }
 }
 
+/// Says that a mapping ignores the failed messages which its function returns.
+pub fn ignored_failures(service: &str) -> String {
+    format!(
+        "Messages are lost: {service} returns the messages that failed, and its event source mapping ignores that, so Lambda deletes them."
+    )
+}
+
+/// Says what to do about it.
+pub fn heed_failures(service: &str) -> String {
+    format!("Add ReportBatchItemFailures to FunctionResponseTypes of the event source mapping of {service}.")
+}
+
 fn failures(facts: &QueueFacts, consumer: &AttachedConsumer) -> Judged {
     let service = &consumer.service;
-    let remedy =
-        format!("Add ReportBatchItemFailures to FunctionResponseTypes of the event source mapping of {service}.");
+    let remedy = heed_failures(service);
     match (consumer.reports_failures, consumer.batch_size) {
-        (Some(false), _) if facts.returns_failures => Wrong(
-            Severity::Critical,
-            format!(
-                "Messages are lost: {service} returns the messages that failed, and its event source mapping ignores that, so Lambda deletes them."
-            ),
-            remedy,
-        ),
+        (Some(false), _) if facts.returns_failures => Wrong(Severity::Critical, ignored_failures(service), remedy),
         (Some(false), Some(size)) if size > 1 => Wrong(
             Severity::Warning,
             format!(

@@ -5,6 +5,7 @@
 //! disagree on is unknown, permanent wordings are tried before transient ones, and in a chain of errors the root cause
 //! decides.
 
+mod attempts;
 mod codes;
 mod conditions;
 mod grammar;
@@ -18,11 +19,11 @@ use super::frames::Cause;
 use super::{Case, json};
 use crate::policy::Policy;
 use crate::reading::{Category, Class, Classification, Confidence};
-use crate::report::judge::Verdict;
 use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+pub use attempts::{after_replays, as_reported};
 use grams::{Grams, Slots};
 use tables::wording::{self, Wording};
 use tables::{Meaning, abroad, catalogue, kafka};
@@ -82,42 +83,6 @@ fn finding(class: Class, category: Category, pct: u8, reason: impl Into<String>)
 
 fn expired() -> Classification {
     finding(Class::Permanent, Category::Expired, 95, "its deadline had passed before the consumer failed")
-}
-
-/// After this many replays, each following a fix, a returned letter is poison for any consumer. Equals the default cap
-/// on replays.
-const POISON_REPLAYS: u32 = 3;
-
-/// Overrides the class of a letter that keeps coming back: another replay is not worthwhile, whatever its error says.
-/// `replays` is the office's own count, never the message's marker.
-pub fn after_replays(found: Classification, replays: u32) -> Classification {
-    // A permanent class stays permanent, and a rule of the team's policy (100 percent) is final.
-    if replays < POISON_REPLAYS || found.class == Class::Permanent || found.confidence.as_pct() == 100 {
-        return found;
-    }
-    let reason = format!(
-        "poison: it failed again after {replays} replays; its error alone is {} ({})",
-        word_of(&found),
-        found.reason
-    );
-    finding(Class::Permanent, found.category, 80, reason)
-}
-
-/// Limits a class to what the reports can show. A message that died with its batch needs no fix of its own, whatever
-/// the error of the other message was. Where the error is that of one of several messages, so is the class.
-pub fn as_reported(found: Classification, verdict: Verdict) -> Classification {
-    match verdict {
-        Verdict::Certain | Verdict::Strong => found,
-        Verdict::Bystander => {
-            let reason = "its batch failed because of another message";
-            finding(Class::Transient, Category::Bystander, 80, reason)
-        }
-        Verdict::Share { suspects } => {
-            let pct = u32::from(found.confidence.as_pct()) / suspects.max(1);
-            let reason = format!("{}; one of {suspects} messages of the batch caused it", found.reason);
-            finding(found.class, found.category, u8::try_from(pct).unwrap_or(u8::MAX), reason)
-        }
-    }
 }
 
 /// Applies the team's own rules: the first rule with all its conditions met wins.

@@ -123,6 +123,7 @@ fn heading(kind: AlertKind) -> &'static str {
         AlertKind::GroupWaiting => "A group is waiting",
         AlertKind::MoneyAtRisk => "Money is at risk",
         AlertKind::LossNear => "A letter expires soon",
+        AlertKind::MessagesLost => "Messages are lost",
         AlertKind::ClockJumped => "The office's clock jumped",
     }
 }

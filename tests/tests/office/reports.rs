@@ -1,6 +1,7 @@
 //! Reports of consumers: a message that SQS redrove without a word gets the reason that its consumer reported, and a
 //! report changes nothing else.
 
+use domain::alert::AlertKind;
 use domain::deployment::{Attached, AttachedConsumer};
 use domain::id::{MessageId, QueueArn};
 use domain::letter::Letter;
@@ -237,4 +238,68 @@ async fn what_is_no_report_stays_on_the_queue() {
         system: Default::default(),
     };
     assert_eq!(event::receipts(&world.office, vec![message]).await, [MessageId::from("m")]);
+}
+
+#[tokio::test]
+async fn an_unknown_error_on_three_instances_is_poison() {
+    // The error's type, the instance of each of three attempts, and the class.
+    for (error, instances, class) in [
+        ("orders.Strange", ["a", "b", "c"], Class::Permanent),
+        ("orders.Strange", ["a", "b", "b"], Class::Unknown),
+        // An outage meets every instance.
+        ("ThrottlingException", ["a", "b", "c"], Class::Transient),
+    ] {
+        let world = World::new().await;
+        let ids = redriven(&world, 1).await;
+        let reports = instances.iter().enumerate().map(|(n, instance)| Report {
+            error: Some(ReportedError { error_type: Some(error.into()), ..ReportedError::default() }),
+            instance: Some((*instance).into()),
+            failed_at: world.office.now().plus(Span::from_secs(n as i64)),
+            ..report(&world, &format!("request {n}"), &[&ids[0]])
+        });
+        assert_eq!(sent(&world, &reports.collect::<Vec<_>>(), None).await, 0);
+        world.intake().await;
+        let letter = letters(&world).await.swap_remove(0);
+        let found = &letter.diagnosis.classification;
+        assert_eq!(found.class, class, "{error} {instances:?}: {}", found.reason);
+        assert_eq!(found.reason.starts_with("poison"), class == Class::Permanent, "{}", found.reason);
+    }
+}
+
+#[tokio::test]
+async fn a_mapping_that_deletes_failed_messages_is_alerted_once_a_day() {
+    let world = World::new().await;
+    let attach = async |reports_failures| {
+        let function = AttachedConsumer {
+            service: "orders".into(),
+            function: Some("orders-fn".into()),
+            enabled: true,
+            state: "Enabled".into(),
+            reports_failures,
+            ..AttachedConsumer::default()
+        };
+        let attached = Attached { queue: world.main.clone(), seen_at: world.office.now(), consumers: vec![function] };
+        world.store.commit(vec![Write::Attached(attached)]).await.unwrap();
+    };
+    let alerts = || world.alerts.recent(100).into_iter().filter(|alert| alert.kind == AlertKind::MessagesLost).count();
+    let id = MessageId::from("m");
+    let partial = |n: u64| Report { kind: Kind::Partial, ..report(&world, &format!("request {n}"), &[&id]) };
+    let from = Some("AROAGOOD:orders-fn");
+    attach(Some(true)).await;
+    assert_eq!(sent(&world, &[partial(1)], from).await, 0);
+    assert_eq!(alerts(), 0, "its mapping heeds the list");
+    attach(Some(false)).await;
+    assert_eq!(sent(&world, &[report(&world, "thrown", &[&id])], from).await, 0);
+    assert_eq!(alerts(), 0, "it returns no list");
+    assert_eq!(sent(&world, &[partial(2), partial(3)], from).await, 0);
+    assert_eq!(alerts(), 1);
+    world.advance(Span::from_days(1));
+    attach(Some(false)).await;
+    assert_eq!(sent(&world, &[partial(4)], from).await, 0);
+    assert_eq!(alerts(), 2);
+    let alert = world.alerts.recent(1).remove(0);
+    assert!(
+        alert.title.starts_with("Messages are lost: orders returns")
+            && alert.advice.contains("ReportBatchItemFailures")
+    );
 }
