@@ -22,10 +22,10 @@ use http::{delete, file, get, path, post};
 use transport::exchange;
 use wire::{
     ApproveRequest, AuditPage, DeclareFixRequest, DiscardPreview, DiscardPreviewRequest, DiscardRequest, DryRunRequest,
-    EntriesPage, GroupDetail, GroupsAnswer, IssuerSignInRequest, LetterDetail, LettersPage, Me, NoteRequest,
-    OwnerRequest, PlanRequest, PlanView, PreviewTransformRequest, ReasonRequest, ReleaseRequest, ReplayView,
-    ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session, SignInRequest, TransformPreview, TransformsAnswer,
-    UndoDiscardRequest, UnmergeRequest,
+    EntriesPage, GroupDetail, GroupsAnswer, IssuerSignInRequest, LetterDetail, LettersPage, LookInLogsRequest, Me,
+    NoteRequest, OwnerRequest, PlanRequest, PlanView, PreviewTransformRequest, ReasonRequest, ReleaseRequest,
+    ReplayView, ReplaysAnswer, ResumeRequest, SaveTransformRequest, Session, SignInRequest, TransformPreview,
+    TransformsAnswer, UndoDiscardRequest, UnmergeRequest,
 };
 
 type Fetched<T> = Result<Answer<T>, ApiError>;
@@ -127,6 +127,11 @@ pub async fn audit(id: GroupId, views: bool, cursor: Option<String>, seen: Seen)
 /// Downloads a history as a file. The format is `csv` or `jsonl`.
 pub async fn history(path: String, format: &'static str) -> Done<String> {
     file(&format!("{path}?form={format}")).await
+}
+
+/// Asks the office to look in the consumer's log. The next sweep does.
+pub async fn look_in_logs(id: GroupId) -> Done<GroupDetail> {
+    post(&path(&["groups", id.as_str(), "logs"]), &LookInLogsRequest {}).await
 }
 
 /// Declares a fix.

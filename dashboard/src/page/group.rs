@@ -9,6 +9,7 @@ mod filter;
 mod fix;
 mod header;
 mod letters;
+mod logs;
 mod merge;
 mod note;
 mod owner;

@@ -16,6 +16,7 @@ pub(super) fn FailureTab(current: CurrentGroup) -> impl IntoView {
             let (failure, reported) = failure.get();
             view! { <FailureText failure reported /> }
         })}
+        <super::logs::FromLogs current />
     }
 }
 
