@@ -3,8 +3,10 @@
 use crate::backup;
 use crate::control::{Control, Links};
 use crate::feed;
+use crate::logs::FileLogs;
 use crate::machine::{self, FolderError};
 use crate::orders::{self, Orders, OrdersConfig, OrdersError};
+use crate::orders_py::{self, OrdersPy};
 use crate::panel;
 use crate::queue::{EmbeddedQueue, QueueSettings};
 use crate::serve::{self, ListenError};
@@ -18,6 +20,7 @@ use domain::policy::{GatePolicy, Policy, QueuePolicy, Rates, ReplayPolicy};
 use domain::time::Span;
 use office::api::Api;
 use office::assets::Files;
+use office::consumers::{logged, saw_queue};
 use office::office::Office;
 use office::policy::Policies;
 use office::port::NoPayloads;
@@ -87,7 +90,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(5);
 const VISIBILITY: Span = Span::from_secs(2);
 const RECEIVES_MAX: u32 = 3;
 /// The files that a fresh start deletes.
-const FILES: &[&str] = &["office.db", "queues.db", "metrics.db", "orders.json"];
+const FILES: &[&str] = &["office.db", "queues.db", "metrics.db", "orders.json", orders_py::LOG];
 
 /// Runs until Ctrl-C or SIGTERM.
 pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
@@ -98,6 +101,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let queues = Queues::new();
     let (office, files) = office(&config, &queues).await?;
     let orders = start_orders(&config, &queues, &office, files.queue.clone()).await?;
+    let orders_py = start_orders_py(&config, &queues, &office).await;
 
     let sessions = Arc::new(Sessions::of_demo());
     let unusable = |source: io::Error| FolderError::unusable(&config.folder, source);
@@ -108,7 +112,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
         office: office.clone(),
         identify: sessions.clone(),
         name: "demo on this machine".into(),
-        watching: [queues.dlq.clone()].into(),
+        watching: [queues.dlq.clone(), queues.py_dlq.clone()].into(),
     };
     let backups = backup::router(links.control.clone(), files.clone());
     let more = panel::mounted(orders.clone()).merge(crate::control::router(links.clone())).merge(backups);
@@ -118,6 +122,7 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     let executor = machine::executor_name();
     let feeds = [
         tokio::spawn(feed::letters(office.clone(), queues.dlq.clone(), shutdown.clone())),
+        tokio::spawn(feed::letters(office.clone(), queues.py_dlq.clone(), shutdown.clone())),
         tokio::spawn(feed::steps(office.clone(), executor, shutdown.clone())),
         tokio::spawn(feed::receipts(office.clone(), queues.receipts.clone(), shutdown.clone())),
         tokio::spawn(feed::minutes(office.clone(), SWEEP_EVERY, shutdown.clone())),
@@ -133,6 +138,9 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
     // Fails only if all receivers have ended already.
     let _ = close.send(true);
     orders.shut_down().await;
+    if let Some(orders_py) = orders_py {
+        orders_py.shut_down().await;
+    }
     for feed in feeds {
         let _ = feed.await;
     }
@@ -145,6 +153,9 @@ pub async fn run(config: DemoConfig) -> Result<(), DemoError> {
 struct Queues {
     main: QueueArn,
     dlq: QueueArn,
+    /// The queues of the consumer that says nothing.
+    py_main: QueueArn,
+    py_dlq: QueueArn,
     quarantine: QueueArn,
     steps: QueueArn,
     receipts: QueueArn,
@@ -156,6 +167,8 @@ impl Queues {
         Self {
             main: named("orders"),
             dlq: named("orders-dlq"),
+            py_main: named("orders-py"),
+            py_dlq: named("orders-py-dlq"),
             quarantine: named("dlo-steps-dlq"),
             steps: named("dlo-steps"),
             receipts: named("dlo-receipts"),
@@ -163,15 +176,17 @@ impl Queues {
     }
 
     /// The queues that no letter may be sent to.
-    fn closed(&self) -> [QueueArn; 4] {
-        [&self.dlq, &self.quarantine, &self.steps, &self.receipts].map(Clone::clone)
+    fn closed(&self) -> [QueueArn; 5] {
+        [&self.dlq, &self.py_dlq, &self.quarantine, &self.steps, &self.receipts].map(Clone::clone)
     }
 
     async fn create(&self, queue: &EmbeddedQueue) -> Result<(), QueueError> {
         let fortnight = QueueSettings { retention: Span::from_days(14), ..QueueSettings::default() };
         queue.create_queue(&self.dlq, fortnight.clone()).await?;
+        queue.create_queue(&self.py_dlq, fortnight.clone()).await?;
         queue.create_queue(&self.quarantine, fortnight).await?;
         let main = QueueSettings { visibility_timeout: VISIBILITY, ..QueueSettings::default() };
+        queue.create_queue(&self.py_main, main.clone().dead_letters_to(&self.py_dlq, RECEIVES_MAX)).await?;
         queue.create_queue(&self.main, main.dead_letters_to(&self.dlq, RECEIVES_MAX)).await?;
         // A step that fails ten times cannot succeed; the sweep restarts its replay's chain of steps.
         let steps = QueueSettings::default().dead_letters_to(&self.quarantine, 10);
@@ -197,7 +212,7 @@ async fn office(config: &DemoConfig, queues: &Queues) -> Result<(Office, backup:
         metrics: Arc::new(metrics),
         alerts: Arc::new(LogAlerts::default()),
         payloads: Arc::new(NoPayloads),
-        logs: Arc::new(office::port::NoLogs),
+        logs: Arc::new(FileLogs::new([(orders_py::LOG.to_owned(), config.folder.join(orders_py::LOG))])),
         policies: Arc::new(Policies::new(policy(queues).queues)),
         policy: Arc::new(policy(queues)),
         policy_version: 0,
@@ -224,7 +239,7 @@ fn rates() -> Option<Rates> {
 /// Returns the demo's policy: the defaults, with waits of seconds.
 fn policy(queues: &Queues) -> Policy {
     Policy {
-        queues: QueuePolicy::default().and([queues.main.clone()], None),
+        queues: QueuePolicy::default().and([queues.main.clone(), queues.py_main.clone()], None),
         gate: GatePolicy { quiet_ms: Span::from_secs(10), ..GatePolicy::default() },
         replay: ReplayPolicy {
             pace_per_s: 20,
@@ -272,6 +287,16 @@ async fn start_orders(
         ..settings
     };
     Ok(Orders::start(queue, settings).await?)
+}
+
+/// Starts the service that says nothing about its failures, and tells the office where it logs. Without Python there is
+/// none.
+async fn start_orders_py(config: &DemoConfig, queues: &Queues, office: &Office) -> Option<OrdersPy> {
+    let (main, log) = (queues.py_main.clone(), config.folder.join(orders_py::LOG));
+    let service = OrdersPy::start(office.queue.clone(), main, log, config.orders_per_s > 0)?;
+    let seen = saw_queue(office, &queues.py_main, vec![OrdersPy::consumer()]).await;
+    logged("the consumer of orders-py", seen);
+    Some(service)
 }
 
 #[cfg(test)]

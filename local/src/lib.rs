@@ -21,6 +21,7 @@ pub mod machine;
 #[cfg(feature = "aws")]
 pub mod open;
 pub mod orders;
+pub mod orders_py;
 pub mod panel;
 mod private;
 pub mod queue;

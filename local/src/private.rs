@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The databases of an office; their logs and marks have the same stem.
 const DATABASES: &[&str] = &["office", "queues", "metrics"];
 /// The other files of an office.
-const OTHERS: &[&str] = &["lock", "running.json", "orders.json", "orders.json.new"];
+const OTHERS: &[&str] = &["lock", "running.json", "orders.json", "orders.json.new", "orders-py.log"];
 /// The folders in the folder of an office.
 const FOLDERS: &[&str] = &["peek"];
 /// How the names of folders with damaged files begin.
