@@ -65,7 +65,11 @@ pub struct LookInLogsRequest {}
 pub struct PlanRequest {
     /// The chosen options.
     pub options: PlanOptions,
-    /// The filter over the waiting letters; empty for all.
+    /// The letters, at most 1,000; empty for all that match the filter.
+    #[cfg_attr(feature = "schema", schemars(length(max = NAMED_LETTERS_MAX)))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub letters: Vec<LetterId>,
+    /// The filter over the waiting letters, if no letters are named; empty for all.
     pub filter: LetterFilter,
 }
 

@@ -29,6 +29,7 @@ pub fn replay(state: domain::replay::ReplayState, waves: &[domain::replay::WaveL
         made_at: NOW,
         fix,
         filter: domain::filter::LetterFilter::default(),
+        named: false,
         letters: Tally { letters: total.selected() as i64, ..Tally::default() },
         message_types: Vec::new(),
         letters_digest: String::new(),
@@ -89,4 +90,23 @@ pub fn returned(letter: &str, ms: i64, cause: domain::replay::ReturnCause, title
         changed_by: None,
     };
     wire::EntryRow { entry, message_type: None, impact: None }
+}
+
+/// Returns the row of a waiting letter.
+pub fn letter_row(id: &str) -> wire::LetterRow {
+    wire::LetterRow {
+        id: domain::id::LetterId::new(id),
+        group: GroupId::new("g"),
+        message_type: None,
+        tenant: None,
+        impact: domain::impact::Impact::default(),
+        sent_at: NOW,
+        died_at: NOW,
+        loss_at: None,
+        deaths: 1,
+        replays: 0,
+        size_bytes: 100,
+        replayability: domain::reading::Replayability::Replayable,
+        state: domain::letter::LetterState::Waiting,
+    }
 }

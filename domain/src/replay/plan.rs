@@ -79,6 +79,9 @@ pub struct Plan {
     /// The filter that selected its letters.
     #[serde(default, skip_serializing_if = "LetterFilter::is_none")]
     pub filter: LetterFilter,
+    /// Whether a person named its letters one by one. Then the filter is empty.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub named: bool,
     /// The number of letters, and their money.
     pub letters: Tally,
     /// Their message types, sorted; `None` for letters without a type.

@@ -67,6 +67,7 @@ pub fn plan() -> Plan {
             transform: None,
         },
         filter: domain::filter::LetterFilter::default(),
+        named: false,
         letters: Tally { letters: 26, ..Tally::default() },
         message_types: Vec::new(),
         letters_digest: String::new(),

@@ -31,7 +31,7 @@ pub async fn preview_discard(
     request: &DiscardPreviewRequest,
 ) -> Result<DiscardPreview, OfficeError> {
     let facts = facts(office, id).await?;
-    check(&request.letters, &request.filter)?;
+    check_choice(&request.letters, &request.filter)?;
     let now = office.now();
     let mut found = Found::default();
     if !request.letters.is_empty() {
@@ -65,7 +65,7 @@ pub async fn discard(
     request: &DiscardRequest,
 ) -> Result<(), OfficeError> {
     let facts = facts(office, id).await?;
-    check(&request.letters, &request.filter)?;
+    check_choice(&request.letters, &request.filter)?;
     let now = office.now();
     let note = optional("the note", request.note.as_deref())?;
     if request.reason.needs_note() && note.is_none() {
@@ -113,7 +113,7 @@ pub async fn undo_discard(
     request: &UndoDiscardRequest,
 ) -> Result<(), OfficeError> {
     let facts = facts(office, id).await?;
-    check(&request.letters, &request.filter)?;
+    check_choice(&request.letters, &request.filter)?;
     let (now, reason) = (office.now(), text("the reason", &request.reason)?);
     let by = Auditor::new(actor, id, now);
     let (only, filter) = (request.discarded_at, request.filter.clone());
@@ -288,7 +288,8 @@ fn which(filter: &LetterFilter) -> &'static str {
     if filter.is_none() { "All letters of the group" } else { "The letters of a filter" }
 }
 
-fn check(letters: &[LetterId], filter: &LetterFilter) -> Result<(), OfficeError> {
+/// Checks which letters a request is about: at most so many by name, or those of a filter.
+pub(super) fn check_choice(letters: &[LetterId], filter: &LetterFilter) -> Result<(), OfficeError> {
     filter.check()?;
     if letters.len() > NAMED_LETTERS_MAX {
         let why = format!("a request may name at most {NAMED_LETTERS_MAX} letters; use a filter for more");

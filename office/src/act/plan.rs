@@ -1,5 +1,6 @@
 //! Making a plan: a snapshot of the letters that wait in a group.
 
+use super::discard::check_choice;
 use super::{commit_once, facts};
 use crate::audit::Auditor;
 use crate::commit::{Committed, Tries, commit};
@@ -31,6 +32,8 @@ struct Selection {
     left_out: BTreeMap<String, u64>,
     unchecked: BTreeMap<&'static str, u64>,
     payloads: PayloadChecks,
+    /// How many of the named letters were read.
+    named_seen: usize,
     message_types: BTreeSet<Option<String>>,
 }
 
@@ -56,9 +59,9 @@ pub async fn make_plan(
 
 /// Makes a plan for a group whose fix is declared. The plan waits for approval and replaces an earlier one.
 pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRequest) -> Result<Plan, OfficeError> {
-    let PlanRequest { options, filter } = request;
+    let PlanRequest { options, letters, filter } = request;
     options.check(&office.policy.replay)?;
-    filter.check()?;
+    check_choice(letters, filter)?;
     let facts = facts(office, id).await?;
     let GroupState::FixDeclared { fix } = &facts.group.state else {
         return Err(OfficeError::NotNow(match facts.group.state.replay() {
@@ -70,7 +73,9 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
         OfficeError::NotNow("no main queue is known for these letters, or the one that they name is not allowed, so they cannot be sent back".into())
     })?;
     let now = office.now();
-    let selection = select(office, &facts.group, &Criteria { main_queue: &main_queue, filter, now }).await?;
+    let named: BTreeSet<&LetterId> = letters.iter().collect();
+    let criteria = Criteria { main_queue: &main_queue, filter, named: &named, now };
+    let selection = select(office, &facts.group, &criteria).await?;
     let policy = &office.policy.replay;
     let waves = plan_waves(selection.letters.len() as u64, policy, options)?;
     let (pace_per_s, pause_share_pct) = options.pace_and_share(policy)?;
@@ -83,6 +88,7 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
         made_at: now,
         fix: fix.clone(),
         filter: filter.clone(),
+        named: !named.is_empty(),
         letters: selection.tally,
         message_types: selection.message_types.into_iter().collect(),
         letters_digest: letters_digest(selection.letters.iter().map(|letter| &letter.id)),
@@ -105,7 +111,11 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
     };
     write_entries(office, &plan, &selection.letters).await?;
     let by = Auditor::new(actor, id, now).in_replay(&plan.id);
-    let which = if filter.is_none() { "" } else { " (filtered)" };
+    let which = match (plan.named, filter.is_none()) {
+        (true, _) => " (named one by one)",
+        (false, true) => "",
+        (false, false) => " (filtered)",
+    };
     let detail = format!("{} letters{which} in {} waves", plan.letters.letters, plan.waves.len());
     let audit = by.record(Act::ReplayPlanned, detail, None);
     commit_once(office, vec![Write::Plan(Box::new(plan.clone())), audit]).await?;
@@ -116,14 +126,18 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
 struct Criteria<'a> {
     main_queue: &'a QueueArn,
     filter: &'a LetterFilter,
+    /// The letters that the person named; empty if the filter alone decides.
+    named: &'a BTreeSet<&'a LetterId>,
     now: Timestamp,
 }
 
 impl Criteria<'_> {
     /// Returns why a letter is left out, or `None` if it goes into the plan.
     fn why_not(&self, letter: &Letter, office: &Office) -> Option<String> {
-        let outside = (!self.filter.fits(letter)).then(|| OUTSIDE.to_string());
-        outside.or_else(|| why_not(letter, self.main_queue, office, self.now))
+        let is_named = self.named.is_empty() || self.named.contains(&letter.id);
+        let unnamed = (!is_named).then(|| UNNAMED.to_string());
+        let outside = || (!self.filter.fits(letter)).then(|| OUTSIDE.to_string());
+        unnamed.or_else(outside).or_else(|| why_not(letter, self.main_queue, office, self.now))
     }
 }
 
@@ -133,6 +147,10 @@ async fn select(office: &Office, group: &Variant, criteria: &Criteria<'_>) -> Re
         for state in [LetterStateKind::Waiting, LetterStateKind::Quarantined] {
             selection.add(office, id, state, criteria).await?;
         }
+    }
+    if selection.named_seen < criteria.named.len() {
+        let missing = criteria.named.len() - selection.named_seen;
+        selection.left_out.insert(NOT_OPEN.into(), missing as u64);
     }
     if !group.merge.members.is_empty() {
         selection.letters.sort_by(|a, b| (a.sent_at, &a.id).cmp(&(b.sent_at, &b.id)));
@@ -146,6 +164,10 @@ async fn select(office: &Office, group: &Variant, criteria: &Criteria<'_>) -> Re
 const GONE: &str = "with a payload missing from S3";
 /// Why a letter is left out that does not match the filter.
 const OUTSIDE: &str = "outside the filter";
+/// Why a letter is left out that the person did not name.
+const UNNAMED: &str = "not selected";
+/// Why a letter is left out that the person named, and that neither waits nor is in quarantine.
+const NOT_OPEN: &str = "selected but no longer waiting in this group";
 
 impl Selection {
     /// Adds the letters of one fingerprint in one state.
@@ -163,6 +185,7 @@ impl Selection {
             let letters: Vec<_> = page.items.iter().filter(goes).collect();
             let presences = self.payloads.check(&*office.payloads, letters).await;
             for letter in &page.items {
+                self.named_seen += usize::from(criteria.named.contains(&letter.id));
                 let presence = presences.get(&letter.id);
                 let gone = || (presence == Some(&Presence::Gone)).then(|| GONE.into());
                 match criteria.why_not(letter, office).or_else(gone) {

@@ -1,7 +1,11 @@
-//! Files: the audit log of a group, and the outcome of every letter of a replay, as JSON lines or CSV.
+//! Files: the audit log of a group, its letters, and the outcome of every letter of a replay, as JSON lines or CSV.
 //!
 //! A response has at most [`ROWS_MAX`] rows; the header `dlo-next` is the cursor of the next response. Who saved a file
 //! is in the audit log.
+
+mod letters;
+
+pub(super) use letters::of_group_letters;
 
 use super::answer::ApiError;
 use super::cell::harmless;

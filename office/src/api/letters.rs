@@ -1,7 +1,7 @@
 //! Letters: the list of a group, and the details of a letter with its payload.
 
 use super::answer::ApiError;
-use super::pages::next_of;
+use super::pages::{PageQuery, next_of};
 use super::views::{View, Views};
 use super::{Caller, Current};
 use crate::error::OfficeError;
@@ -14,29 +14,26 @@ use domain::facet::Facets;
 use domain::filter::LetterFilter;
 use domain::id::{GroupId, LetterId};
 use domain::letter::LetterStateKind;
-use domain::limits::PAGE_MAX;
 use domain::time::Timestamp;
 use serde::Deserialize;
 use std::sync::Arc;
 use wire::{LetterDetail, LetterRow, LettersPage};
 
-/// The requested letters.
+/// The selected letters.
 #[derive(Debug, Deserialize)]
-pub(super) struct LettersQuery {
-    state: Option<LetterStateKind>,
+pub(super) struct Selected {
+    pub(super) state: Option<LetterStateKind>,
     message_type: Option<String>,
     tenant: Option<String>,
     died_from: Option<Timestamp>,
     died_before: Option<Timestamp>,
     replays_max: Option<u32>,
-    cursor: Option<String>,
-    limit: Option<usize>,
 }
 
-impl LettersQuery {
+impl Selected {
     /// Returns the filter, as in a plan. Query strings cannot hold a struct in a struct, so its fields are repeated
     /// here.
-    fn filter(&self) -> LetterFilter {
+    pub(super) fn filter(&self) -> LetterFilter {
         LetterFilter {
             message_type: self.message_type.clone(),
             tenant: self.tenant.clone(),
@@ -50,15 +47,14 @@ impl LettersQuery {
 pub(super) async fn of_group(
     Current(api): Current,
     Path(id): Path<GroupId>,
-    query: Result<Query<LettersQuery>, QueryRejection>,
+    selected: Result<Query<Selected>, QueryRejection>,
+    page: Result<Query<PageQuery>, QueryRejection>,
 ) -> Result<Json<LettersPage>, ApiError> {
-    let Query(query) = query?;
+    let (Query(selected), Query(page)) = (selected?, page?);
     let store = &*api.office.store;
     let group = store.group(&id).await?.ok_or(OfficeError::NoGroup(id))?;
-    let filter = query.filter();
-    let page = super::pages::PageQuery { cursor: query.cursor, limit: query.limit };
-    let limit = page.limit().min(PAGE_MAX);
-    let letters = letters::list(store, &group, query.state, &filter, page.cursor().as_ref(), limit).await?;
+    let filter = selected.filter();
+    let letters = letters::list(store, &group, selected.state, &filter, page.cursor().as_ref(), page.limit()).await?;
     let next = next_of(&letters);
     Ok(Json(LettersPage { letters: letters.items.iter().map(LetterRow::new).collect(), next }))
 }

@@ -91,6 +91,9 @@ const LETTERS: &[Query] = &[
     cursor(Listed::Letters),
     LIMIT,
 ];
+/// The same letters as a file.
+const LETTERS_FILE: &[Query] =
+    &[FORM, STATE, LETTERS[1], LETTERS[2], LETTERS[3], LETTERS[4], LETTERS[5], file_cursor(Listed::Letters)];
 const AUDIT: &[Query] = &[
     Query {
         name: "views",
@@ -163,6 +166,12 @@ fn reading() -> Vec<Endpoint> {
             .with_query(const { &[WAVE, OUTCOME, cursor(Listed::Entries), LIMIT] }),
         Endpoint::file("/groups/{group}/history", "The audit log of a group as a file, newest first", export::of_group)
             .with_query(const { &[FORM, file_cursor(Listed::Audit)] }),
+        Endpoint::file(
+            "/groups/{group}/letters/file",
+            "The letters of a group as a file, oldest first send first; without payloads",
+            export::of_group_letters,
+        )
+        .with_query(LETTERS_FILE),
         Endpoint::file(
             "/replays/{replay}/history",
             "The outcome of every letter of a replay as a file",

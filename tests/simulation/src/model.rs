@@ -348,6 +348,7 @@ fn approved(now: Timestamp) -> Replay {
         made_at: now,
         fix,
         filter: LetterFilter::default(),
+        named: false,
         letters: Tally::default(),
         message_types: Vec::new(),
         letters_digest: letters_digest(std::iter::empty()),

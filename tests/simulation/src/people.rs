@@ -142,7 +142,7 @@ async fn perform(fixture: &mut Fixture, facts: &GroupFacts, action: Action) {
                 growth_factor: Some(1 + fixture.chance.below(4) as u64),
                 ..PlanOptions::default()
             };
-            let request = PlanRequest { options, filter: filter(fixture) };
+            let request = PlanRequest { options, filter: filter(fixture), ..PlanRequest::default() };
             let _ = act::plan(office, &who, group, &request).await;
         }
         Action::Approve => {

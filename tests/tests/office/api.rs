@@ -16,7 +16,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 use tower::ServiceExt;
-use wire::{ApproveRequest, EntryRow, ErrorBody, ErrorCode, GroupsAnswer};
+use wire::{ApproveRequest, EntryRow, ErrorBody, ErrorCode, GroupsAnswer, LetterRow};
 
 /// Identifies a caller by a token that is the name of a role.
 struct ByName;
@@ -193,6 +193,16 @@ async fn history_is_complete_across_files() {
     assert_eq!((letters.len() as u64, lines.lines().count() as u64, files), (LETTERS, LETTERS, 2));
     let (table, _) = download(format!("/replays/{}/history?form=csv", replay.id())).await;
     assert_eq!(table.lines().count() as u64, LETTERS + 1, "one header");
+
+    // The letters' file has the rows of the list, under the same filter.
+    let path = format!("/groups/{group}/letters/file");
+    let (lines, files) = download(format!("{path}?form=jsonl")).await;
+    let ids: BTreeSet<_> = lines.lines().map(|line| serde_json::from_str::<LetterRow>(line).unwrap().id).collect();
+    assert_eq!((ids, files), (letters, 2));
+    let (table, _) = download(format!("{path}?form=csv&state=waiting&replays_max=0")).await;
+    let other = call(&router, Method::GET, &format!("{path}?form=csv&state=delivered"), Some("viewer"), &[]).await;
+    assert_eq!(table.lines().count() as u64, LETTERS + 1, "one header: {}", table.lines().next().unwrap());
+    assert_eq!(std::str::from_utf8(&other.body).unwrap().lines().count(), 1, "none is delivered: a header alone");
 
     let (table, _) = download(format!("/groups/{group}/history?form=csv")).await;
     assert!(table.contains(",otto,fix_declared,") && table.contains(",'=tested\r\n"), "{table}");

@@ -5,9 +5,9 @@ use domain::fix::FixKind;
 use domain::gate::ConditionKind;
 use domain::id::{GroupId, LetterId};
 use domain::letter::{Letter, LetterState, LetterStateKind};
-use domain::limits::PAGE_MAX;
+use domain::limits::{NAMED_LETTERS_MAX, PAGE_MAX};
 use domain::message::Content;
-use domain::replay::{Plan, PlanError, PlanOptions};
+use domain::replay::{Plan, PlanError};
 use domain::time::{Span, Timestamp};
 use domain::transform::DryRun;
 use harness::samples;
@@ -66,7 +66,7 @@ async fn listed(world: &World, group: &GroupId, filter: &LetterFilter, limit: us
 
 async fn planned(world: &World, group: &GroupId, filter: &LetterFilter) -> Result<Plan, OfficeError> {
     world.advance(Span::from_ms(1));
-    let request = PlanRequest { options: PlanOptions::default(), filter: filter.clone() };
+    let request = PlanRequest { filter: filter.clone(), ..PlanRequest::default() };
     act::plan(&world.office, &world.otto(), group, &request).await
 }
 
@@ -116,6 +116,34 @@ async fn listed_letters_are_planned_and_sent() {
     let sent: BTreeSet<u64> = world.processed.lock().unwrap().iter().map(|body| number_of(body)).collect();
     assert_eq!((sent.len(), sent), (30, expected));
     assert_eq!(listed(&world, &group, &LetterFilter::default(), 7).await.len(), 30, "the others still wait");
+}
+
+#[tokio::test]
+async fn named_letters_are_planned_and_no_others() {
+    let (world, group) = world().await;
+    let all = listed(&world, &group, &LetterFilter::default(), PAGE_MAX).await;
+    let plan = async |letters: Vec<LetterId>, filter: LetterFilter| {
+        world.advance(Span::from_ms(1));
+        let request = PlanRequest { letters, filter, ..PlanRequest::default() };
+        act::plan(&world.office, &world.otto(), &group, &request).await
+    };
+    // Named out of order, one of them twice, and one that is not in this group.
+    let mut named: Vec<LetterId> = [40, 3, 17, 3].iter().map(|at: &usize| all[*at].id.clone()).collect();
+    named.push(LetterId::new("f".repeat(32)));
+    let made = plan(named, LetterFilter::default()).await.unwrap();
+    let entries: Vec<LetterId> = world.entries(&made.id).await.into_iter().map(|entry| entry.letter).collect();
+    let expected: Vec<LetterId> = [3, 17, 40].iter().map(|at: &usize| all[*at].id.clone()).collect();
+    assert_eq!((entries, made.named, made.letters.letters), (expected, true, 3), "in the order of sending");
+    let left_out: Vec<(&str, u64)> = made.left_out.iter().map(|row| (row.reason.as_str(), row.letters)).collect();
+    assert_eq!(left_out, [("not selected", 57), ("selected but no longer waiting in this group", 1)]);
+
+    let none = plan(vec![LetterId::new("f".repeat(32))], LetterFilter::default()).await;
+    assert!(matches!(none, Err(OfficeError::Plan(_))), "{none:?}");
+    let both = plan(vec![all[0].id.clone()], kind("order.refund")).await;
+    assert!(matches!(both, Err(OfficeError::Invalid(_))), "{both:?}");
+    let many = (0..=NAMED_LETTERS_MAX).map(|n| LetterId::new(format!("{n:032}"))).collect();
+    let many = plan(many, LetterFilter::default()).await;
+    assert!(matches!(many, Err(OfficeError::Invalid(_))), "{many:?}");
 }
 
 /// Runs a dry run of the first version to its end.

@@ -44,10 +44,11 @@ impl Fixture {
     }
 
     /// Returns the paths of all lists, and a name in their cursors.
-    fn lists(&self) -> [(String, &'static str); 5] {
+    fn lists(&self) -> [(String, &'static str); 6] {
         let (group, replay) = (&self.group, &self.replay);
         [
             (format!("/groups/{group}/letters"), "letters"),
+            (format!("/groups/{group}/letters/file"), "letters"),
             (format!("/groups/{group}/audit"), "audit"),
             (format!("/groups/{group}/history"), "audit"),
             ("/replays".into(), "replays"),
@@ -75,6 +76,11 @@ fn invalid(answer: &Answer, what: &str) -> String {
     refused(answer, StatusCode::BAD_REQUEST, ErrorCode::Invalid, what)
 }
 
+/// Returns whether a list is a file, whose pages have a fixed size.
+fn is_file(path: &str) -> bool {
+    path.ends_with("/history") || path.ends_with("/file")
+}
+
 #[tokio::test]
 async fn a_cursor_that_no_page_gave_is_refused() {
     let fixture = Fixture::new(60).await;
@@ -99,7 +105,7 @@ async fn a_cursor_that_no_page_gave_is_refused() {
         for other in others.into_iter().filter(|other| !other.starts_with(list)) {
             invalid(&fixture.get(&format!("{path}?cursor={other}")).await, other);
         }
-        if path.ends_with("history") {
+        if is_file(&path) {
             continue;
         }
         // Every cursor that a page gives is accepted, to the end of the list.
@@ -122,7 +128,7 @@ async fn a_parameter_out_of_range_or_unknown_is_refused() {
     let (group, replay) = (&fixture.group, &fixture.replay);
     let letters = format!("/groups/{group}/letters");
     for limit in ["0", "201", "-1", "1e3", "NaN", "", "1.5", "%205", "99999999999999999999"] {
-        for (path, _) in fixture.lists().into_iter().filter(|(path, _)| !path.ends_with("history")) {
+        for (path, _) in fixture.lists().into_iter().filter(|(path, _)| !is_file(path)) {
             let message = invalid(&fixture.get(&format!("{path}?limit={limit}")).await, limit);
             assert_eq!(message, "The parameter `limit` must be a whole number from 1 to 200.");
         }
