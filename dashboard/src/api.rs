@@ -2,11 +2,13 @@
 
 mod error;
 mod http;
+mod policy;
 mod renew;
 mod transport;
 
 pub use error::ApiError;
 pub use http::{Answer, Seen};
+pub use policy::{PolicyText, PolicyVersions, change_policy, check_policy, policy, policy_history};
 
 use crate::json;
 use dashboard_model::route::{GroupsRoute, encode};
@@ -92,18 +94,35 @@ pub async fn letters(
     cursor: Option<String>,
     seen: Seen,
 ) -> Fetched<LettersPage> {
+    // A page that is asked for is as large as it may be.
+    let limit = cursor.is_some().then(|| domain::limits::PAGE_MAX.to_string());
+    let query = letters_query(state, filter, [("cursor", cursor), ("limit", limit)]);
+    get(&format!("{}{query}", path(&["groups", id.as_str(), "letters"])), &seen).await
+}
+
+/// Returns the path of the file of a group's letters that match the state and the filter.
+pub fn letters_file(id: &GroupId, state: Option<LetterStateKind>, filter: LetterFilter) -> String {
+    let query = letters_query(state, filter, [("cursor", None), ("limit", None)]);
+    format!("{}{query}", path(&["groups", id.as_str(), "letters", "file"]))
+}
+
+fn letters_query(
+    state: Option<LetterStateKind>,
+    filter: LetterFilter,
+    [cursor, limit]: [(&str, Option<String>); 2],
+) -> String {
     let LetterFilter { message_type, tenant, died_from, died_before, replays_max } = filter;
     let ms = |at: Option<Timestamp>| at.map(|at| at.as_ms().to_string());
-    let query = query(&[
+    query(&[
         ("state", state.map(|state| state.as_str().to_string())),
         ("message_type", message_type),
         ("tenant", tenant),
         ("died_from", ms(died_from)),
         ("died_before", ms(died_before)),
         ("replays_max", replays_max.map(|max| max.to_string())),
-        ("cursor", cursor),
-    ]);
-    get(&format!("{}{query}", path(&["groups", id.as_str(), "letters"])), &seen).await
+        cursor,
+        limit,
+    ])
 }
 
 /// Returns what the letters of a group share.
@@ -124,9 +143,10 @@ pub async fn audit(id: GroupId, views: bool, cursor: Option<String>, seen: Seen)
     get(&format!("{}{query}", path(&["groups", id.as_str(), "audit"])), &seen).await
 }
 
-/// Downloads a history as a file. The format is `csv` or `jsonl`.
+/// Downloads a file of rows. The path may have a query. The format is `csv` or `jsonl`.
 pub async fn history(path: String, format: &'static str) -> Done<String> {
-    file(&format!("{path}?form={format}")).await
+    let separator = if path.contains('?') { '&' } else { '?' };
+    file(&format!("{path}{separator}form={format}")).await
 }
 
 /// Asks the office to look in the consumer's log. The next sweep does.

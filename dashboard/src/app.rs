@@ -71,6 +71,7 @@ fn bind_keys(prefs: Prefs, nav: Nav, help: RwSignal<bool>) {
             key("?", "Show keyboard shortcuts", move || help.set(true)),
             key("g g", "Go to groups", move || nav.go(Route::home())),
             key("g p", "Go to replays", move || nav.go(Route::Replays)),
+            key("g r", "Go to the policy", move || nav.go(Route::Policy)),
             key("t", "Switch theme", move || prefs.toggle_theme()),
             key("d", "Row density", move || prefs.dense.update(|dense| *dense = !*dense)),
             key("u", "Switch local time and UTC", move || prefs.utc.update(|utc| *utc = !*utc)),

@@ -66,6 +66,7 @@ fn title(page: &PageKey) -> &'static str {
         PageKey::Group(_) => "Group",
         PageKey::Replays => "Replays",
         PageKey::Replay(_) => "Replay",
+        PageKey::Policy => "Policy",
         _ => "Sign in",
     }
 }

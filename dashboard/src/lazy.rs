@@ -18,7 +18,7 @@ const PREFETCH_AFTER: Duration = Duration::from_millis(500);
 /// A part that is loaded later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The pages of groups and replays.
+    /// The pages of groups, replays and the policy.
     Work,
     /// The pages of people who are not signed in.
     SignIn,
@@ -29,7 +29,7 @@ impl Part {
     pub fn of(page: &PageKey, is_signed_in: bool) -> Option<Self> {
         match (page, is_signed_in) {
             (PageKey::SignIn, _) | (_, false) => Some(Self::SignIn),
-            (PageKey::Group(_) | PageKey::Replays | PageKey::Replay(_), _) => Some(Self::Work),
+            (PageKey::Group(_) | PageKey::Replays | PageKey::Replay(_) | PageKey::Policy, _) => Some(Self::Work),
             (PageKey::Groups | PageKey::Unknown(_), _) => None,
         }
     }

@@ -14,12 +14,14 @@ pub mod facets;
 pub mod gate;
 pub mod json;
 pub mod ledger;
+pub mod letter_order;
 pub mod letters;
 pub mod money;
 pub mod office_clock;
 pub mod options;
 pub mod pause;
 pub mod pending;
+pub mod policy;
 pub mod reported;
 pub mod route;
 #[cfg(test)]

@@ -1,5 +1,10 @@
 //! The URL as a value: the state worth sharing. Parsed from path and query, printed without default values.
 
+mod query;
+
+pub use query::{encode, value};
+
+use crate::letter_order::LetterOrder;
 use crate::sort::{Dir, Sort};
 use crate::view::View;
 use domain::filter::LetterFilter;
@@ -7,8 +12,8 @@ use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::replay::OutcomeKind;
 use domain::time::Timestamp;
+use query::{Printed, Query, decode};
 use std::fmt;
-use std::str::FromStr;
 
 /// A page of the dashboard, with what it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +26,8 @@ pub enum Route {
     Replays,
     /// One replay.
     Replay(ReplayRoute),
+    /// The policy.
+    Policy,
     /// The target of one-time links. The code is in the fragment, which browsers never send to a server.
     SignIn,
     /// An unknown path.
@@ -51,6 +58,8 @@ pub struct GroupRoute {
     pub state: Option<LetterStateKind>,
     /// The filter of the list of letters, which also applies to plans made here.
     pub filter: LetterFilter,
+    /// The order of the list of letters.
+    pub order: LetterOrder,
     /// The open letter.
     pub letter: Option<LetterId>,
 }
@@ -58,7 +67,14 @@ pub struct GroupRoute {
 impl GroupRoute {
     /// Returns the default state of a group's page.
     pub fn new(id: GroupId) -> Self {
-        Self { id, tab: GroupTab::default(), state: None, filter: LetterFilter::default(), letter: None }
+        Self {
+            id,
+            tab: GroupTab::default(),
+            state: None,
+            filter: LetterFilter::default(),
+            order: LetterOrder::default(),
+            letter: None,
+        }
     }
 }
 
@@ -120,6 +136,8 @@ pub enum PageKey {
     Replays,
     /// See [`Route::Replay`].
     Replay(ReplayId),
+    /// See [`Route::Policy`].
+    Policy,
     /// See [`Route::SignIn`].
     SignIn,
     /// See [`Route::Unknown`].
@@ -165,6 +183,7 @@ impl Route {
                     died_before: query.number("before").map(Timestamp::from_ms),
                     replays_max: query.number("replays"),
                 },
+                order: query.get("order").and_then(LetterOrder::parse).unwrap_or_default(),
                 letter: query.get("letter").filter(|id| !id.is_empty()).map(LetterId::new),
             }),
             ["replays"] => Self::Replays,
@@ -173,6 +192,7 @@ impl Route {
                 outcome: query.word("outcome", &OutcomeKind::ALL, OutcomeKind::as_str),
                 wave: query.number("wave"),
             }),
+            ["policy"] => Self::Policy,
             ["signin"] => Self::SignIn,
             _ => Self::Unknown(path.to_string()),
         }
@@ -185,6 +205,7 @@ impl Route {
             Self::Group(route) => PageKey::Group(route.id.clone()),
             Self::Replays => PageKey::Replays,
             Self::Replay(route) => PageKey::Replay(route.id.clone()),
+            Self::Policy => PageKey::Policy,
             Self::SignIn => PageKey::SignIn,
             Self::Unknown(path) => PageKey::Unknown(path.clone()),
         }
@@ -213,6 +234,7 @@ impl fmt::Display for Route {
                 query.put_unless("tab", route.tab, GroupTab::default(), GroupTab::as_str);
                 query.put("state", route.state.map_or("", LetterStateKind::as_str));
                 query.put_filter(&route.filter);
+                query.put("order", &route.order.word());
                 query.put("letter", route.letter.as_ref().map_or("", LetterId::as_str));
                 format!("/groups/{}", encode(route.id.as_str()))
             }
@@ -222,107 +244,12 @@ impl fmt::Display for Route {
                 query.put_number("wave", route.wave);
                 format!("/replays/{}", encode(route.id.as_str()))
             }
+            Self::Policy => "/policy".to_string(),
             Self::SignIn => "/signin".to_string(),
             Self::Unknown(path) => path.clone(),
         };
         write!(f, "{path}{}", query.0)
     }
-}
-
-struct Query(Vec<(String, String)>);
-
-impl Query {
-    fn parse(text: &str) -> Self {
-        let pairs = text.trim_start_matches('?').split('&').filter(|pair| !pair.is_empty());
-        Self(
-            pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).map(|(k, v)| (decode(k), decode(v))).collect(),
-        )
-    }
-
-    fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-    }
-
-    fn text(&self, name: &str) -> Option<String> {
-        self.get(name).filter(|value| !value.is_empty()).map(str::to_string)
-    }
-
-    fn number<T: FromStr>(&self, name: &str) -> Option<T> {
-        self.get(name)?.parse().ok()
-    }
-
-    fn word<T: Copy>(&self, name: &str, all: &[T], as_str: impl Fn(T) -> &'static str) -> Option<T> {
-        let value = self.get(name)?;
-        all.iter().copied().find(|item| as_str(*item) == value)
-    }
-}
-
-/// Returns the value of a parameter in a query (with or without its question mark). Returns `None` if it is absent or
-/// empty.
-pub fn value(query: &str, name: &str) -> Option<String> {
-    Query::parse(query).text(name)
-}
-
-#[derive(Default)]
-struct Printed(String);
-
-impl Printed {
-    fn put(&mut self, name: &str, value: &str) {
-        if !value.is_empty() {
-            self.0.push(if self.0.is_empty() { '?' } else { '&' });
-            self.0.push_str(&format!("{name}={}", encode(value)));
-        }
-    }
-
-    fn put_number<T: fmt::Display>(&mut self, name: &str, number: Option<T>) {
-        self.put(name, &number.map(|number| number.to_string()).unwrap_or_default());
-    }
-
-    fn put_filter(&mut self, filter: &LetterFilter) {
-        self.put("type", filter.message_type.as_deref().unwrap_or_default());
-        self.put("tenant", filter.tenant.as_deref().unwrap_or_default());
-        self.put_number("from", filter.died_from.map(Timestamp::as_ms));
-        self.put_number("before", filter.died_before.map(Timestamp::as_ms));
-        self.put_number("replays", filter.replays_max);
-    }
-
-    fn put_unless<T: PartialEq>(&mut self, name: &str, value: T, default: T, as_str: impl Fn(T) -> &'static str) {
-        if value != default {
-            self.put(name, as_str(value));
-        }
-    }
-}
-
-/// Percent-encodes text for a path segment or a query value.
-pub fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b':' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
-
-fn decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
-        match (bytes[at], hex.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
-            (b'%', Some(byte)) => {
-                out.push(byte);
-                at += 3;
-                continue;
-            }
-            (b'+', _) => out.push(b' '),
-            (byte, _) => out.push(byte),
-        }
-        at += 1;
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]
@@ -344,6 +271,12 @@ mod tests {
             ("/groups/ab12", "/groups/ab12"),
             ("/groups/ab12?tab=failure", "/groups/ab12"),
             ("/groups/ab12?tab=letters&state=waiting&letter=ff", "/groups/ab12?tab=letters&state=waiting&letter=ff"),
+            (
+                "/groups/ab12?tab=letters&order=-money&state=waiting",
+                "/groups/ab12?tab=letters&state=waiting&order=-money",
+            ),
+            ("/groups/ab12?tab=letters&order=sent&letter=", "/groups/ab12?tab=letters"),
+            ("/groups/ab12?order=nonsense", "/groups/ab12"),
             ("/groups/a%2Fb", "/groups/a%2Fb"),
             (
                 "/groups/ab12?replays=0&tab=letters&before=2&type=a+b&tenant=%26&from=-1",
@@ -353,6 +286,7 @@ mod tests {
             ("/replays", "/replays"),
             ("/replays/77?outcome=returned&wave=2", "/replays/77?outcome=returned&wave=2"),
             ("/replays/77?wave=minus", "/replays/77"),
+            ("/policy?x=1", "/policy"),
             ("/signin", "/signin"),
             ("/elsewhere/x", "/elsewhere/x"),
             ("/groups?q=%E2%82%AC%ZZ", "/groups?q=%E2%82%AC%25ZZ"),

@@ -68,16 +68,23 @@ pub(super) async fn file(path: &str) -> Result<String, ApiError> {
 }
 
 pub(super) async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Result<T, ApiError> {
-    parse(&send_post(path, serde_json::to_string(body).ok()).await?)
+    parse(&send_body(Method::POST, path, serde_json::to_string(body).ok()).await?)
+}
+
+/// Sends a body that is JSON already, and returns the response's text.
+pub(super) async fn send_text(method: Method, path: &str, body: String) -> Result<String, ApiError> {
+    Ok(send_body(method, path, Some(body)).await?.text)
 }
 
 pub(super) async fn delete(path: &str) -> Result<(), ApiError> {
     read(send(request(Method::DELETE, path), None).await?).await.map(|_| ())
 }
 
-fn send_post(path: &str, body: Option<String>) -> Pin<Box<dyn Future<Output = Result<Reply, ApiError>>>> {
+type Replying = Pin<Box<dyn Future<Output = Result<Reply, ApiError>>>>;
+
+fn send_body(method: Method, path: &str, body: Option<String>) -> Replying {
     let path = path.to_string();
-    let build = move || request(Method::POST, &path);
+    let build = move || request(method.clone(), &path);
     Box::pin(async move { read(authorized(&build, body).await?).await })
 }
 

@@ -37,6 +37,7 @@ pub fn Rail() -> impl IntoView {
             {link(Route::Replays, Glyph::Replays, "Replays", |page| {
                 matches!(page, PageKey::Replays | PageKey::Replay(_))
             })}
+            {link(Route::Policy, Glyph::Policy, "Policy", |page| matches!(page, PageKey::Policy))}
             {part(move || (due.count() > 0).then(|| {
                 let words = counted(due.count(), "group waits for your approval", "groups wait for your approval");
                 let href = Route::Groups(GroupsRoute { view: View::ForMe, ..GroupsRoute::default() }).to_string();

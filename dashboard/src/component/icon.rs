@@ -11,6 +11,8 @@ pub enum Glyph {
     Groups,
     /// Replays.
     Replays,
+    /// The policy.
+    Policy,
     /// Search.
     Search,
     /// The dark theme.
@@ -39,6 +41,7 @@ impl Glyph {
             Self::Letter => "M2.5 5h15v10.5h-15zM2.5 5.5l7.5 6 7.5-6",
             Self::Groups => "M3 5.5h14M3 10h10M3 14.5h12",
             Self::Replays => "M4 10a6 6 0 1 0 2-4.5M6 2.5v3.3h3.3",
+            Self::Policy => "M5 2.5h10v15H5zM7.5 6.5h5M7.5 10h5M7.5 13.5h3",
             Self::Search => "M9 3.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11zM13 13l4 4",
             Self::Moon => "M15.5 12.3A6.3 6.3 0 0 1 7.7 4.5a6.3 6.3 0 1 0 7.8 7.8z",
             Self::Sun => {

@@ -2,7 +2,7 @@
 //!
 //! Leptos's own `#[lazy]` is not used: a part that cannot be loaded would end the program.
 
-use crate::page::{GroupPage, ReplayPage, ReplaysPage, SignInPage, SignedOut};
+use crate::page::{GroupPage, PolicyPage, ReplayPage, ReplaysPage, SignInPage, SignedOut};
 use crate::reactive::prelude::*;
 use dashboard_model::route::PageKey;
 
@@ -15,10 +15,11 @@ pub struct NotLoaded;
 /// A page, unless its part could not be loaded.
 type Page = Result<AnyView, NotLoaded>;
 
-/// The pages of groups and replays.
+/// The pages of groups, replays and the policy.
 fn work_page(page: PageKey) -> Page {
     Ok(match page {
         PageKey::Group(id) => view! { <GroupPage id /> }.into_any(),
+        PageKey::Policy => view! { <PolicyPage /> }.into_any(),
         PageKey::Replay(id) => view! { <ReplayPage id /> }.into_any(),
         _ => view! { <ReplaysPage /> }.into_any(),
     })
