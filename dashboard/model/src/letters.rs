@@ -83,6 +83,31 @@ impl Suggestions {
     }
 }
 
+/// The most values of a field that the page offers: more would push the list away, and the form suggests them all.
+const OFFERS_MAX: usize = 4;
+
+/// Returns conditions that narrow a filter, each with the narrowed filter: the types and tenants seen, where there are
+/// several. `None` if nothing narrows it.
+pub fn offers(seen: &Suggestions, filter: &LetterFilter) -> Option<Vec<(String, LetterFilter)>> {
+    let mut offers = Vec::new();
+    if filter.message_type.is_none() && seen.types.len() > 1 {
+        offers.extend(
+            seen.types.iter().take(OFFERS_MAX).map(|text| {
+                (format!("type {text}"), LetterFilter { message_type: Some(text.clone()), ..filter.clone() })
+            }),
+        );
+    }
+    if filter.tenant.is_none() && seen.tenants.len() > 1 {
+        offers.extend(
+            seen.tenants
+                .iter()
+                .take(OFFERS_MAX)
+                .map(|text| (format!("tenant {text}"), LetterFilter { tenant: Some(text.clone()), ..filter.clone() })),
+        );
+    }
+    (!offers.is_empty()).then_some(offers)
+}
+
 /// The form's fields as typed. A blank field matches any letter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
@@ -160,6 +185,24 @@ mod tests {
         assert!(filter.is_none());
         let replays = |max| line(&LetterFilter { replays_max: Some(max), ..LetterFilter::default() }, at).unwrap();
         assert_eq!((replays(1).as_str(), replays(2).as_str()), ("replayed at most once", "replayed at most 2 times"));
+    }
+
+    #[test]
+    fn values_are_offered_only_where_they_narrow_the_list() {
+        let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let seen = Suggestions { types: texts(&["a"]), tenants: texts(&["1", "2", "3", "4", "5"]) };
+        let words = |seen: &Suggestions, filter: &LetterFilter| {
+            offers(seen, filter).map(|offers| offers.into_iter().map(|(words, _)| words).collect::<Vec<_>>())
+        };
+        let none = LetterFilter::default();
+        assert_eq!(words(&seen, &none), Some(texts(&["tenant 1", "tenant 2", "tenant 3", "tenant 4"])));
+        let (_, narrowed) = offers(&seen, &none).unwrap().swap_remove(1);
+        assert_eq!(narrowed.tenant.as_deref(), Some("2"));
+        assert_eq!(words(&seen, &narrowed), None, "a tenant is chosen, and there is one type");
+        assert_eq!(
+            words(&Suggestions { types: texts(&["a", "b"]), ..seen }, &narrowed),
+            Some(texts(&["type a", "type b"]))
+        );
     }
 
     #[test]

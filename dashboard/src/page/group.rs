@@ -1,6 +1,8 @@
 //! One group: its failure, its impact, and the steps to its replay.
 
 mod actions;
+mod changes;
+mod chosen;
 mod current;
 mod discard;
 mod facets;
@@ -10,6 +12,7 @@ mod fix;
 mod header;
 mod letters;
 mod logs;
+mod letters_table;
 mod merge;
 mod note;
 mod owner;

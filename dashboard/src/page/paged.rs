@@ -75,6 +75,28 @@ where
         })
     }
 
+    /// Loads further pages one after another while `is_wanted` says so, until the last page or an error.
+    pub fn fill<A, F>(self, command: Command, is_wanted: impl Fn() -> bool + Send + Sync + 'static, load: A)
+    where
+        A: Fn(String) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Option<P>, ApiError>> + 'static,
+    {
+        let next = self.next();
+        Effect::new(move || {
+            let is_idle = !command.busy().get() && command.error().with(Option::is_none);
+            if is_wanted()
+                && is_idle
+                && let Some(cursor) = next.get()
+            {
+                command.run(load(cursor), move |page: Option<P>| {
+                    if let Some(page) = page {
+                        self.append(&page);
+                    }
+                });
+            }
+        });
+    }
+
     fn append(self, page: &P) {
         let (rows, next) = self.split.get_value()(page);
         let key = self.key.get_value();

@@ -1,5 +1,6 @@
-//! Discarding letters, and taking them back: what is ticked, the dialogs, and the notice on the group's page.
+//! Discarding letters, and taking them back: the dialogs, and the notice on the group's page.
 
+use super::chosen::{Choice, Chosen};
 use super::current::CurrentGroup;
 use crate::api;
 use crate::command::Command;
@@ -10,75 +11,19 @@ use dashboard_model::money::counted;
 use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use domain::filter::LetterFilter;
 use domain::group::GroupState;
-use domain::id::LetterId;
 use domain::letter::LetterStateKind;
 use domain::limits::NAMED_LETTERS_MAX;
 use domain::role::Permission;
 use domain::time::Span;
-use std::collections::BTreeSet;
 use wire::{DiscardPreview, DiscardPreviewRequest, DiscardRequest, UndoDiscardRequest};
 
-/// The ticked letters.
-#[derive(Clone, Copy)]
-pub(super) struct Chosen(RwSignal<BTreeSet<LetterId>>);
-
-impl Chosen {
-    /// Returns no letters.
-    pub(super) fn new() -> Self {
-        Self(RwSignal::new(BTreeSet::new()))
-    }
-
-    fn set(self, id: &LetterId, ticked: bool) {
-        self.0.update(|chosen| {
-            let _ = if ticked { chosen.insert(id.clone()) } else { chosen.remove(id) };
-        });
-    }
-
-    fn count(self) -> usize {
-        self.0.with(BTreeSet::len)
-    }
-}
-
-/// Shows the tick of one letter.
+/// Shows the button that discards the ticked letters, or all that are listed; or the one that takes them back.
 #[component]
-pub(super) fn Tick(chosen: Chosen, id: LetterId, short: String) -> impl IntoView {
-    let is_ticked = {
-        let id = id.clone();
-        move || chosen.0.with(|chosen| chosen.contains(&id))
-    };
-    let flip = {
-        let is_ticked = is_ticked.clone();
-        move |_| chosen.set(&id, !untrack(&is_ticked))
-    };
-    view! { <input type="checkbox" aria-label=format!("Select letter {short}") prop:checked=is_ticked on:change=on(flip) /> }
-}
-
-/// Shows the tick of all loaded letters.
-#[component]
-pub(super) fn TickAll(chosen: Chosen, loaded: Memo<Vec<LetterId>>) -> impl IntoView {
-    let all = move || chosen.count() > 0 && loaded.with(|loaded| loaded.len() <= chosen.count());
-    let flip = move |_| {
-        let ticked = !untrack(all);
-        chosen.0.set(if ticked { loaded.get_untracked().into_iter().collect() } else { BTreeSet::new() });
-    };
-    view! { <input type="checkbox" aria-label="Select all loaded letters" prop:checked=all on:change=on(flip) /> }
-}
-
-/// Which letters a dialog is about: those named, or all of a filter.
-#[derive(Clone, Default)]
-struct Choice {
-    letters: Vec<LetterId>,
-    filter: LetterFilter,
-}
-
-/// Shows what can be done with the ticked letters, or with all that are listed.
-#[component]
-pub(super) fn DiscardBar(
+pub(super) fn DiscardButton(
     current: CurrentGroup,
     state: Option<LetterStateKind>,
     filter: LetterFilter,
     chosen: Chosen,
-    loaded: Memo<Vec<LetterId>>,
     /// Incremented after each change of letters.
     changes: RwSignal<u32>,
 ) -> impl IntoView {
@@ -86,11 +31,7 @@ pub(super) fn DiscardBar(
     let choice = StoredValue::new(Choice::default());
     let filter = StoredValue::new(filter);
     let is_filtered = filter.with_value(|filter| !filter.is_none());
-    // A letter may have left the list since it was ticked.
-    let ticked = Memo::new(move |_| {
-        let loaded: BTreeSet<LetterId> = loaded.get().into_iter().collect();
-        chosen.0.with(|chosen| chosen.intersection(&loaded).cloned().collect::<Vec<_>>())
-    });
+    let ticked = Memo::new(move |_| chosen.named());
     let count = move || ticked.with(Vec::len);
     let choose = move || {
         let letters = ticked.get_untracked();
@@ -99,10 +40,6 @@ pub(super) fn DiscardBar(
     };
     let is_discarded = state == Some(LetterStateKind::Discarded);
     let can_discard = !matches!(state, Some(LetterStateKind::InReplay | LetterStateKind::Delivered)) && !is_discarded;
-    let too_many = move || {
-        let why = format!("Select at most {NAMED_LETTERS_MAX} letters, or use a filter.");
-        (count() > NAMED_LETTERS_MAX).then_some(why)
-    };
     let may_discard = current.why_not(Permission::Approve, move |detail| {
         let open =
             detail.counts.of(LetterStateKind::Waiting).letters + detail.counts.of(LetterStateKind::Quarantined).letters;
@@ -112,12 +49,14 @@ pub(super) fn DiscardBar(
         let none = detail.counts.of(LetterStateKind::Discarded).letters <= 0;
         none.then(|| "No letter is discarded.".to_string())
     });
-    let why_not = Signal::derive(move || may_discard.get().or_else(too_many));
-    let why_not_undo = Signal::derive(move || may_undo.get().or_else(too_many));
-    let verb = move || match (count(), is_filtered) {
-        (0, true) => "Discard these letters…".to_string(),
-        (0, false) => "Discard all open letters…".to_string(),
-        (n, _) => format!("Discard {}…", counted(n as u64, "letter", "letters")),
+    let why_not = Signal::derive(move || may_discard.get().or_else(|| too_many(count())));
+    let why_not_undo = Signal::derive(move || may_undo.get().or_else(|| too_many(count())));
+    // A filter applies to all open letters, whatever state the list is limited to.
+    let verb = move || match (count(), is_filtered, state) {
+        (0, true, None) => "Discard these letters…".to_string(),
+        (0, true, Some(_)) => "Discard open letters of the filter…".to_string(),
+        (0, false, _) => "Discard all open letters…".to_string(),
+        (n, ..) => format!("Discard {}…", counted(n as u64, "letter", "letters")),
     };
     let undo_verb = move || match (count(), is_filtered) {
         (0, true) => "Take these letters back…".to_string(),
@@ -125,7 +64,7 @@ pub(super) fn DiscardBar(
         (n, _) => format!("Take {} back…", counted(n as u64, "letter", "letters")),
     };
     let done = Callback::new(move |()| {
-        chosen.0.try_set(BTreeSet::new());
+        chosen.clear();
         changes.try_update(|n| *n += 1);
     });
     let press = move |()| {
@@ -137,16 +76,17 @@ pub(super) fn DiscardBar(
         undo_open.set(true);
     };
     view! {
-        <div class="found">
-            <p class="found-count" role="status">
-                {part(move || (count() > 0).then(|| format!("{} selected", counted(count() as u64, "letter", "letters"))))}
-            </p>
-            {can_discard.then(|| view! { <Button press why_not>{part(verb)}</Button> }.into_any())}
-            {is_discarded.then(|| view! { <Button press=press_undo why_not=why_not_undo>{part(undo_verb)}</Button> }.into_any())}
-        </div>
+        {can_discard.then(|| view! { <Button press why_not>{part(verb)}</Button> }.into_any())}
+        {is_discarded.then(|| view! { <Button press=press_undo why_not=why_not_undo>{part(undo_verb)}</Button> }.into_any())}
         <DiscardDialog current open=discard_open choice done />
         <UndoDialog current open=undo_open choice done />
     }
+}
+
+/// Explains that more letters are ticked than a request may name.
+pub(super) fn too_many(ticked: usize) -> Option<String> {
+    let why = || format!("Select at most {NAMED_LETTERS_MAX} letters, or use a filter.");
+    (ticked > NAMED_LETTERS_MAX).then(why)
 }
 
 /// Asks for a reason, after showing how many letters and how much money it is about.

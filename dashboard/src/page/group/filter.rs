@@ -1,16 +1,20 @@
 //! The filter of letters: its form and its conditions.
 
 use crate::clock;
-use crate::component::{Button, Dialog, Field, Kind, chip, chips, span};
+use crate::component::{Button, Field, Kind, chip, chips, span};
 use crate::keys::{self, key};
 use crate::nav::nav;
 use crate::reactive::prelude::*;
-use dashboard_model::letters::{CHARS_MAX, Fields, Suggestions, conditions};
+use dashboard_model::letters::{CHARS_MAX, Fields, Suggestions, conditions, offers};
 use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use dashboard_model::when;
 use domain::filter::LetterFilter;
 use domain::id::GroupId;
 use domain::letter::LetterStateKind;
+use leptos::ev::{KeyboardEvent, SubmitEvent};
+use leptos::html;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 
 /// Returns the filter in a route.
 pub(super) fn filter_in(route: Route) -> LetterFilter {
@@ -50,7 +54,7 @@ pub(super) fn condition_chips(
     })
 }
 
-/// Shows the URL's filter, with buttons to change and to clear it.
+/// Shows the URL's filter, with buttons to change and to clear it, and what the letters offer to filter by.
 #[component]
 pub(super) fn FilterLine(
     filter: Memo<LetterFilter>,
@@ -61,31 +65,56 @@ pub(super) fn FilterLine(
     keys::bind("Letters", vec![key("/", "Filter the letters", move || open.set(true))]);
     view! {
         <div class="found">
-            <Button press=move |()| open.set(true) key="/">"Filter letters…"</Button>
+            <Button press=move |()| open.update(|open| *open = !*open) key="/">"Filter letters…"</Button>
             {condition_chips(move || filter.get(), apply)}
+            {part(move || suggestions.with(|seen| filter.with(|filter| offers(seen, filter))).map(offer_chips))}
             <Show when=move || filter.with(|filter| !filter.is_none())>
                 <Button kind=Kind::Quiet press=|()| apply(LetterFilter::default())>"Clear filter"</Button>
             </Show>
         </div>
-        <FilterDialog open filter suggestions />
+        <Show when=move || open.get()><FilterForm open filter suggestions /></Show>
     }
 }
 
-/// Edits the filter. It applies when the form is sent.
+/// Shows conditions to add with one click.
+fn offer_chips(offers: Vec<(String, LetterFilter)>) -> AnyView {
+    let chip = |(text, narrowed): (String, LetterFilter)| {
+        let press = move |_| apply(narrowed.clone());
+        view! { <button type="button" class="offer-chip" on:click=on(press)>{text}</button> }.into_any()
+    };
+    view! { <span class="offers" role="group" aria-label="Narrow the list">{offers.into_iter().map(chip).collect_view()}</span> }
+        .into_any()
+}
+
+/// Edits the filter, in the page and not above it: the list that it is about stays in sight. It applies when the form is
+/// sent.
 #[component]
-fn FilterDialog(open: RwSignal<bool>, filter: Memo<LetterFilter>, suggestions: RwSignal<Suggestions>) -> impl IntoView {
-    let fields = RwSignal::new(Fields::default());
-    Effect::new(move || {
-        if open.get() {
-            fields.set(Fields::from_filter(&filter.get(), clock::zone_min));
-        }
-    });
+fn FilterForm(open: RwSignal<bool>, filter: Memo<LetterFilter>, suggestions: RwSignal<Suggestions>) -> impl IntoView {
+    let fields = RwSignal::new(Fields::from_filter(&filter.get_untracked(), clock::zone_min));
     let edited = Memo::new(move |_| fields.with(|fields| fields.filter(clock::zone_min)));
     let why_not = edited.map(|edited| edited.as_ref().err().map(|error| error.to_string()));
-    let send = move |()| {
+    let form: NodeRef<html::Form> = NodeRef::new();
+    Effect::new(move || {
+        let Some(form) = form.get() else { return };
+        request_animation_frame(move || {
+            let first =
+                form.query_selector("input").ok().flatten().and_then(|input| input.dyn_into::<HtmlElement>().ok());
+            if let Some(first) = first {
+                let _ = first.focus();
+            }
+        });
+    });
+    let send = move |event: SubmitEvent| {
+        event.prevent_default();
         if let Ok(filter) = edited.get_untracked() {
             open.set(false);
             apply(filter);
+        }
+    };
+    let escape = move |event: KeyboardEvent| {
+        if event.key() == "Escape" {
+            event.prevent_default();
+            open.set(false);
         }
     };
     let field = move |label: &'static str, hint: String, get: fn(&mut Fields) -> &mut String| {
@@ -100,13 +129,13 @@ fn FilterDialog(open: RwSignal<bool>, filter: Memo<LetterFilter>, suggestions: R
         });
         view! {
             <Field label kind=if is_time { "datetime-local" } else { "text" } step suggestions hint=Some(hint)
-                value chars_max=CHARS_MAX first=label == TYPE on_input=move |text| fields.update(|f| *get(f) = text) />
+                value chars_max=CHARS_MAX on_input=move |text| fields.update(|f| *get(f) = text) />
         }
         .into_any()
     };
-    let form = move || {
-        let zone = when::zone(clock::zone_min(clock::now()));
-        view! {
+    let zone = when::zone(clock::zone_min(clock::now()));
+    view! {
+        <form class="filter-form" aria-label="Filter letters" node_ref=form on:submit=on(send) on:keydown=on(escape)>
             <div class="options">
                 {field(TYPE, "Exact message type".into(), |f| &mut f.message_type)}
                 {field(TENANT, "Exact tenant".into(), |f| &mut f.tenant)}
@@ -114,14 +143,12 @@ fn FilterDialog(open: RwSignal<bool>, filter: Memo<LetterFilter>, suggestions: R
                 {field(BEFORE, format!("In {zone}"), |f| &mut f.before)}
                 {field("Replays at most", "0 for letters never replayed".into(), |f| &mut f.replays)}
             </div>
-        }
-        .into_any()
-    };
-    view! {
-        <Dialog open title="Filter letters" confirm="Apply filter" kind=Kind::Primary why_not on_confirm=Callback::new(send)>
-            {span("muted", "Leave a field blank for any value.".to_string())}
-            {part(form)}
-        </Dialog>
+            <div class="side-buttons">
+                <Button kind=Kind::Primary submit=true press=|()| () why_not>"Apply filter"</Button>
+                <Button press=move |()| open.set(false)>"Cancel"</Button>
+                <span class="muted">"Leave a field blank for any value."</span>
+            </div>
+        </form>
     }
 }
 

@@ -1,24 +1,29 @@
 //! The list of the group's letters.
 
 use super::actions::{Action, Actions};
+use super::chosen::{Choice, Chosen};
 use super::current::CurrentGroup;
-use super::discard::{Chosen, DiscardBar, Tick, TickAll};
 use super::filter::FilterLine;
+use super::letters_table::{Acts, Headings, Sorter, line};
 use super::plan::{PlanThese, Planning};
 use super::release::ReleaseCard;
 use crate::api;
-use crate::component::{At, Empty, Loaded, Loss, Tab, Tabs};
+use crate::command::Command;
+use crate::component::{Button, Empty, Loaded, Problem, Tab, Tabs};
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
-use dashboard_model::discard::why;
+use dashboard_model::letter_order::{LetterOrder, SORTED_MAX, partly_sorted};
 use dashboard_model::letters::{Suggestions, matching};
-use dashboard_model::money::{amount, count_signed, counted};
+use dashboard_model::money::{count_signed, counted};
 use dashboard_model::route::{GroupRoute, GroupTab, Route};
 use dashboard_model::words;
 use domain::filter::LetterFilter;
-use domain::letter::{LetterState, LetterStateKind};
+use domain::letter::LetterStateKind;
 use wire::{GroupDetail, LetterRow, LettersPage};
+
+/// The number of sorted letters that are shown at first, and by each click.
+const SHOWN_STEP: usize = 200;
 
 /// Shows the matching letters, oldest first by time of sending, and plans a replay of them.
 #[component]
@@ -44,6 +49,7 @@ pub(super) fn LettersTab(
         }
     };
     let tabs: Vec<Tab> = [None].into_iter().chain(LetterStateKind::ALL.map(Some)).map(tab).collect();
+    let order = route.map(move |route| route.as_ref().map(|route| route.order).unwrap_or_default());
     // Collected from rows under any filter, and suggested in the form.
     let suggestions = RwSignal::new(Suggestions::default());
     // Counts the changes that this page has made to letters.
@@ -55,7 +61,7 @@ pub(super) fn LettersTab(
         {part(move || {
             // Pages that were loaded on demand do not change by themselves.
             let _ = changes.get();
-            view! { <Letters current state=state.get() filter=filter.get() suggestions planning actions changes /> }
+            view! { <Letters current state=state.get() filter=filter.get() order suggestions planning actions changes /> }
         })}
     }
 }
@@ -65,6 +71,7 @@ fn Letters(
     current: CurrentGroup,
     state: Option<LetterStateKind>,
     filter: LetterFilter,
+    order: Memo<LetterOrder>,
     suggestions: RwSignal<Suggestions>,
     planning: Planning,
     actions: Actions,
@@ -83,9 +90,29 @@ fn Letters(
     let paged =
         Paged::new(live, |page: &LettersPage| (page.letters.clone(), page.next.clone()), |row| row.id.to_string());
     let rows = paged.rows();
-    let keys = rows.map(move |rows| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
-    let chosen = Chosen::new();
     let more = paged.next().map(Option::is_some);
+    let is_sorted = move || order.get() != LetterOrder::default();
+    // Sorted letters are loaded before they are shown, so that the page shows no more of them than a reader looks at.
+    let shown_max = RwSignal::new(SHOWN_STEP);
+    let shown = Memo::new(move |_| {
+        let mut shown = order.get().sort(rows.get());
+        if is_sorted() {
+            shown.truncate(shown_max.get());
+        }
+        shown
+    });
+    let keys = shown.map(move |rows| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
+    let chosen = Chosen::new(keys);
+    let load = move |cursor: String| {
+        let page = api::letters(current.id(), state, filter.get_value(), Some(cursor), api::Seen::default());
+        async move { page.await.map(|answer| answer.into_new()) }
+    };
+    let filling = Command::new();
+    let wants_more = move || is_sorted() && rows.with(Vec::len) < SORTED_MAX;
+    paged.fill(filling, wants_more, load);
+    let loaded = rows.map(Vec::len);
+    let is_partly_sorted = Memo::new(move |_| is_sorted() && more.get());
+    let has_more = Signal::derive(move || more.get() || shown.with(Vec::len) < loaded.get());
     Effect::new(move || rows.with(|rows| suggestions.update(|suggestions| suggestions.add(rows))));
     let all = current.part(move |detail| letters_in(detail, state));
     let nothing = Signal::derive(move || match (is_filtered, state) {
@@ -113,35 +140,29 @@ fn Letters(
         <Loaded live rows=8>
             <Show when=move || keys.with(|keys| !keys.is_empty())
                 fallback=move || view! { <Empty title=nothing>{advice()}</Empty> }>
-                <DiscardBar current state filter=filter.get_value() chosen loaded=keys changes />
+                <Acts current state filter=filter.get_value() chosen planning has_more changes />
                 {is_filtered.then(|| view! { <Matches current state filter paged planning actions /> }.into_any())}
+                <Sorter order />
+                <Show when=move || is_partly_sorted.get()>
+                    <p class="muted" role="status">{part(move || partly_sorted(loaded.get(), filling.busy().get()))}</p>
+                </Show>
+                <Problem error=filling.error() />
                 <div class="scroll" role="region" aria-label="Table of letters" tabindex="0">
                     <table class="rows">
-                        <thead><tr>
-                            <th scope="col" class="tick"><TickAll chosen loaded=keys /></th>
-                            <th scope="col">"Letter"</th>
-                            <th scope="col" class="wide">"Type, tenant"</th>
-                            <th scope="col" class="wide">"Customer"</th>
-                            <th scope="col" class="num">"Money"</th>
-                            <th scope="col" class="wide">"Sent"</th>
-                            <th scope="col">"Failed"</th>
-                            <th scope="col" class="wide">"Expires in"</th>
-                            <th scope="col" class="num wide">"Failures"</th>
-                            <th scope="col" class="num wide">"Replays"</th>
-                            <th scope="col">"State"</th>
-                        </tr></thead>
+                        <Headings chosen order />
                         <tbody>
-                            <For each=move || rows.get() key=|row| (row.id.clone(), row.deaths, row.replays, row.state.kind())
+                            <For each=move || shown.get() key=|row| (row.id.clone(), row.deaths, row.replays, row.state.kind())
                                 children=move |row| line(current, row, filter.get_value(), chosen) />
                         </tbody>
                     </table>
                 </div>
             </Show>
-            <More paged what="letters" load=move |cursor| {
-                let id = current.id();
-                let page = api::letters(id, state, filter.get_value(), Some(cursor), api::Seen::default());
-                async move { page.await.map(|answer| answer.into_new()) }
-            } />
+            <Show when=move || is_sorted() && shown.with(Vec::len) < loaded.get()>
+                <div class="more">
+                    <Button press=move |()| shown_max.update(|max| *max += SHOWN_STEP)>"Show more letters"</Button>
+                </div>
+            </Show>
+            <Show when=move || !is_sorted()><More paged what="letters" load /></Show>
         </Loaded>
     }
 }
@@ -165,7 +186,7 @@ fn Matches(
     let can_plan = matches!(state, None | Some(LetterStateKind::Waiting));
     if can_plan {
         // The key plans the letters that are listed.
-        actions.on(Action::Plan, move || planning.plan(filter.get_value()));
+        actions.on(Action::Plan, move || planning.plan(Choice::of(filter.get_value())));
     }
     view! {
         <div class="found">
@@ -179,49 +200,5 @@ fn letters_in(detail: &GroupDetail, state: Option<LetterStateKind>) -> i64 {
     match state {
         Some(kind) => detail.counts.of(kind).letters,
         None => detail.counts.by_state.values().map(|tally| tally.letters).sum(),
-    }
-}
-
-fn line(current: CurrentGroup, row: LetterRow, filter: LetterFilter, chosen: Chosen) -> impl IntoView {
-    let href = super::payload::letter_href(&current.id(), &row.id, filter);
-    let short: String = row.id.as_str().chars().take(8).collect();
-    let money = row.impact.money.as_ref().map_or("—".to_string(), |money| amount(money).text());
-    let not_replayable = row
-        .replayability
-        .reason()
-        .map(|reason| view! { <span class="cell-more">{format!("{}: {reason}", words::not_replayable(&row.replayability))}</span> });
-    let state = match &row.state {
-        LetterState::InReplay { replay } | LetterState::Delivered { replay, .. } => {
-            let word = words::letter_state(row.state.kind());
-            view! { <a href=format!("/replays/{replay}")>{word}</a> }.into_any()
-        }
-        LetterState::Quarantined { .. } => {
-            view! { <b class="tone-warn">{words::letter_state(row.state.kind())}</b> }.into_any()
-        }
-        LetterState::Discarded { discard } => view! {
-            <b>{words::letter_state(row.state.kind())}</b>
-            <span class="cell-more">{why(discard)}</span>
-        }
-        .into_any(),
-        LetterState::Waiting => words::letter_state(row.state.kind()).into_any(),
-    };
-    let loss = (row.state.kind().is_open()).then_some(row.loss_at).flatten();
-    view! {
-        <tr>
-            <td class="tick"><Tick chosen id=row.id.clone() short=short.clone() /></td>
-            <th scope="row"><a class="mono" href=href>{short}</a></th>
-            <td class="wide">
-                {row.message_type.clone().unwrap_or_else(|| "—".into())}
-                <span class="cell-more">{row.tenant.clone()}</span>
-            </td>
-            <td class="wide mono">{row.impact.customer.clone().unwrap_or_else(|| "—".into())}</td>
-            <td class="num">{money}</td>
-            <td class="wide"><At at=Signal::stored(row.sent_at) /></td>
-            <td><At at=Signal::stored(row.died_at) /></td>
-            <td class="wide"><Loss at=Signal::stored(loss) /></td>
-            <td class="num wide">{row.deaths}</td>
-            <td class="num wide">{row.replays}</td>
-            <td>{state}{not_replayable}</td>
-        </tr>
     }
 }

@@ -1,6 +1,8 @@
 //! The plan: making, changing and approving it.
 
 use super::actions::{Action, Actions};
+use super::changes::SentChanges;
+use super::chosen::Choice;
 use super::current::CurrentGroup;
 use super::filter::{condition_chips, filter_in, waiting_letters_href};
 use crate::api;
@@ -14,6 +16,7 @@ use dashboard_model::letters::line;
 use dashboard_model::options::{CANARY, Fields, GROWTH, PACE, PAUSE_ABOVE, WINDOW, error};
 use domain::filter::LetterFilter;
 use domain::group::GroupState;
+use domain::id::{LetterId, ReplayId};
 use domain::letter::LetterStateKind;
 use domain::replay::PlanOptions;
 use domain::role::Permission;
@@ -39,6 +42,8 @@ pub(super) struct Planning {
     command: Command,
     why_not: Signal<Option<String>>,
     last_options: StoredValue<PlanOptions>,
+    /// The latest plan of letters that were chosen one by one here, and these letters: plans do not hold them.
+    last_named: StoredValue<Option<(ReplayId, Vec<LetterId>)>>,
     options_open: RwSignal<bool>,
     nav: Nav,
     toaster: Toaster,
@@ -52,6 +57,7 @@ impl Planning {
             command: Command::new(),
             why_not: current.why_not(Permission::Plan, why_not_plan),
             last_options: StoredValue::new(PlanOptions::default()),
+            last_named: StoredValue::new(None),
             options_open: RwSignal::new(false),
             nav: nav(),
             toaster: toaster(),
@@ -68,15 +74,30 @@ impl Planning {
         }
     }
 
-    /// Makes a plan with the current filter and the latest options.
-    fn again(self) {
-        self.plan(self.filter());
+    /// Returns the letters of the next plan: those of the current plan, or else those of the page's filter. Fails if they
+    /// were chosen one by one, by somebody else or before a reload. Not tracked.
+    fn choice(self) -> Result<Choice, String> {
+        let Some(plan) = self.current.now().plan.as_ref().map(|plan| plan.plan.clone()).filter(|plan| plan.named)
+        else {
+            return Ok(Choice { filter: self.filter(), letters: Vec::new() });
+        };
+        let named = self.last_named.get_value().filter(|(id, _)| *id == plan.id);
+        let named = named.ok_or("This plan's letters were chosen one by one. Choose them again under Letters.")?;
+        Ok(Choice { letters: named.1, filter: LetterFilter::default() })
     }
 
-    /// Makes a plan with a filter and the latest options.
-    pub(super) fn plan(self, filter: LetterFilter) {
+    /// Makes a plan of the same letters with the latest options.
+    fn again(self) {
+        match self.choice() {
+            Ok(choice) => self.plan(choice),
+            Err(why) => self.toaster.show(why),
+        }
+    }
+
+    /// Makes a plan of some letters with the latest options.
+    pub(super) fn plan(self, choice: Choice) {
         match self.why_not.get_untracked() {
-            None => self.make(PlanRequest { options: self.last_options.get_value(), filter }),
+            None => self.make(self.last_options.get_value(), choice),
             Some(why) => self.toaster.show(why),
         }
     }
@@ -91,10 +112,11 @@ impl Planning {
         self.why_not
     }
 
-    fn make(self, request: PlanRequest) {
-        let options = request.options.clone();
+    fn make(self, options: PlanOptions, Choice { letters: named, filter }: Choice) {
+        let request = PlanRequest { options: options.clone(), letters: named.clone(), filter };
         self.command.run(api::plan(self.current.id(), request), move |plan: PlanView| {
             self.last_options.set_value(options);
+            self.last_named.set_value((!named.is_empty()).then(|| (plan.plan.id.clone(), named)));
             self.options_open.try_set(false);
             let letters = letters(plan.plan.letters.letters.max(0).unsigned_abs());
             self.toaster.show(format!("Planned {letters}. Nothing is sent until someone approves."));
@@ -141,10 +163,15 @@ pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
                     let (by, at) = (plan.plan.made_by.clone(), plan.plan.made_at);
                     let filter = Some(plan.plan.filter.clone()).filter(|filter| !filter.is_none());
                     let filter = filter.map(|filter| view! { <PlanFilter planning filter /> }.into_any());
+                    let named = plan.plan.named.then(|| view! {
+                        <p class="muted">"Only letters that were selected one by one."</p>
+                        <Button press=move |()| planning.plan(Choice::default()) why_not=planning.why_not>"Plan all waiting letters"</Button>
+                    }.into_any());
                     view! {
                         <PlanText plan=plan.plan duration=plan.duration_ms arrived_since=plan.arrived_since />
                         <p class="muted">{format!("Planned by {by} ")}<At at=Signal::stored(at) /></p>
                         {filter}
+                        {named}
                         <div class="side-buttons">
                             <Button press=change why_not=planning.why_not>"Change plan…"</Button>
                             <PlanButton planning kind=Kind::Plain verb="Plan again" />
@@ -161,7 +188,7 @@ pub(super) fn PlanPart(planning: Planning) -> impl IntoView {
 /// Links to the letters of a filtered plan, and plans without the filter.
 #[component]
 fn PlanFilter(planning: Planning, filter: LetterFilter) -> impl IntoView {
-    let all = move |()| planning.plan(LetterFilter::default());
+    let all = move |()| planning.plan(Choice::default());
     view! {
         <div class="side-buttons">
             <a class="button" href=waiting_letters_href(planning.current.id(), filter)>"Show these letters"</a>
@@ -194,7 +221,7 @@ pub(super) fn PlanThese(
     };
     view! {
         {part(summary)}
-        <Button press=move |()| planning.plan(filter.clone()) busy=planning.busy() why_not=planning.why_not() key="r">
+        <Button press=move |()| planning.plan(Choice::of(filter.clone())) busy=planning.busy() why_not=planning.why_not() key="r">
             {part(verb)}
         </Button>
     }
@@ -234,6 +261,10 @@ pub(super) fn ApproveButton(current: CurrentGroup, actions: Actions) -> impl Int
         }
     });
     let gate = current.part(|detail| detail.gate.clone());
+    let sent_changes = current.part(|detail| {
+        let plan = detail.plan.as_ref()?;
+        plan.plan.fix.transform.as_ref().map(|declared| (declared.version, plan.plan.filter.clone()))
+    });
     let to_waive = current.part(|detail| {
         let unmet = waivable(&detail.gate);
         unmet.iter().map(|c| c.kind.label()).collect::<Vec<_>>().join(", ")
@@ -246,7 +277,8 @@ pub(super) fn ApproveButton(current: CurrentGroup, actions: Actions) -> impl Int
             <p class="muted">{part(move || format!("Unmet: {}. Wait, or waive with a reason.", to_waive.get()))}</p>
         </Show>
         <ApproveDialog open plan gate people busy=command.busy() error=command.error()
-            on_approve=Callback::new(approve) on_new_plan=move |()| command.clear() />
+            on_approve=Callback::new(approve) on_new_plan=move |()| command.clear()
+            changes=move || part(move || sent_changes.get().map(|fix| view! { <SentChanges current fix /> }.into_any())) />
     }
 }
 
@@ -264,21 +296,26 @@ fn show_started(detail: &mut GroupDetail, view: ReplayView) {
 fn OptionsDialog(planning: Planning) -> impl IntoView {
     let open = planning.options_open;
     let fields = RwSignal::new(Fields::default());
-    let filter = RwSignal::new(LetterFilter::default());
+    let (filter, named) = (RwSignal::new(LetterFilter::default()), RwSignal::new(Ok(Vec::new())));
     Effect::new(move || {
         if open.get() {
             fields.set(Fields::from_options(&planning.last_options.get_value()));
-            filter.set(planning.filter());
+            let choice = planning.choice();
+            filter.set(choice.as_ref().map(|choice| choice.filter.clone()).unwrap_or_default());
+            named.set(choice.map(|choice| choice.letters));
             planning.command.clear();
         }
     });
     let why_not = Signal::derive(move || {
+        if let Err(why) = named.get() {
+            return Some(why);
+        }
         let invalid = || fields.with(|f| f.options().is_none()).then(|| "A value is out of range.".to_string());
         planning.why_not.get().or_else(invalid)
     });
     let send = move |()| {
-        if let Some(options) = fields.with_untracked(Fields::options) {
-            planning.make(PlanRequest { options, filter: filter.get_untracked() });
+        if let (Some(options), Ok(letters)) = (fields.with_untracked(Fields::options), named.get_untracked()) {
+            planning.make(options, Choice { letters, filter: filter.get_untracked() });
         }
     };
     let field =
