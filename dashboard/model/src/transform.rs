@@ -2,6 +2,7 @@
 
 use crate::money::{count, counted};
 use domain::fix::Fix;
+use domain::read::json::{Raw, is_valid};
 use domain::transform::{DryCounts, DryRun, ProgramFault};
 
 /// Describes a program's effect on some letters in one line.
@@ -34,6 +35,53 @@ pub fn dry_run(run: &DryRun, waiting: i64) -> String {
 /// Describes how a fix changes letters before they are sent. Returns `None` without a transform.
 pub fn sent_as(fix: &Fix) -> Option<String> {
     fix.transform.as_ref().map(|named| format!("changed by {} before sending; originals are kept", named.label()))
+}
+
+/// The most members of an object in which a field for an example is looked for.
+const EXAMPLE_MEMBERS_MAX: usize = 50;
+
+/// Returns a program to start with: it changes nothing, and has an example for a field of this body as a comment. Fields
+/// that are null or empty come first, because they are what most transforms mend.
+pub fn starter(body: &str) -> String {
+    let root = Raw::new(body);
+    let fields = || is_valid(body).then(|| fields(root)).unwrap_or_default();
+    let is_empty = |value: Raw<'_>| matches!(value.text(), "null" | "\"\"");
+    let all = fields();
+    let example = match all.iter().find(|(_, value)| is_empty(*value)).or(all.first()) {
+        Some((path, value)) if value.text() == "null" => format!("{path} //= \"a value\" |"),
+        Some((path, value)) if is_empty(*value) => {
+            format!("(if {path} == \"\" then {path} = \"a value\" else . end) |")
+        }
+        Some((path, _)) => format!("{path} = \"another value\" |"),
+        None => return ".".to_string(),
+    };
+    format!("# An example for these letters. Remove the # to try it:\n# {example}\n.")
+}
+
+/// Returns the fields of an object and of the objects in it, with paths that jq reads.
+fn fields(root: Raw<'_>) -> Vec<(String, Raw<'_>)> {
+    let mut found = Vec::new();
+    for (name, value) in root.members().take(EXAMPLE_MEMBERS_MAX).filter(|(name, _)| is_plain(name)) {
+        if value.is_object() {
+            let inner =
+                value.members().take(EXAMPLE_MEMBERS_MAX).filter(|(name, value)| is_plain(name) && is_leaf(*value));
+            found.extend(inner.map(|(inner, value)| (format!(".{name}.{inner}"), value)));
+        } else if is_leaf(value) {
+            found.push((format!(".{name}"), value));
+        }
+    }
+    found
+}
+
+fn is_leaf(value: Raw<'_>) -> bool {
+    !value.is_object() && !value.is_array()
+}
+
+/// Whether jq reads a name after a point without quotes.
+fn is_plain(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]
@@ -71,5 +119,24 @@ mod tests {
         assert_eq!(dry_run(&run, 7), "Dry run over 200 letters: 200 changed.");
         run.filter.replays_max = Some(0);
         assert_eq!(dry_run(&run, 7), "Dry run over 200 filtered letters: 200 changed.");
+    }
+
+    #[test]
+    fn an_editor_starts_with_an_example_that_fits_the_letters() {
+        let line = |body: &str| starter(body).lines().nth(1).map(ToString::to_string);
+        for (body, example) in [
+            (r#"{"id": 1, "country": null}"#, r##"# .country //= "a value" |"##),
+            (
+                r#"{"id": 1, "total": {"amount": ""}}"#,
+                r##"# (if .total.amount == "" then .total.amount = "a value" else . end) |"##,
+            ),
+            (r#"{"items": [1], "odd name": 1, "id": "o-1"}"#, r##"# .id = "another value" |"##),
+        ] {
+            assert_eq!(line(body).as_deref(), Some(example), "{body}");
+        }
+        for body in ["not json", "[1]", "{}", "\"a\"", "{\"a-b\": 1}"] {
+            assert_eq!(starter(body), ".", "{body}");
+        }
+        assert!(starter(r#"{"a": 1}"#).ends_with("\n."), "the example is a comment: nothing is changed");
     }
 }

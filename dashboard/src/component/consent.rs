@@ -48,6 +48,9 @@ pub fn ApproveDialog(
     /// Called when the person switches to a newer plan: an earlier refusal no longer applies.
     #[prop(into)]
     on_new_plan: Callback<()>,
+    /// What the fix changes in the letters that are sent.
+    #[prop(optional, into)]
+    changes: ViewFn,
 ) -> impl IntoView {
     let consent = RwSignal::new(Consent::default());
     // The plan that the person has seen. A newer plan must be reviewed before it can be approved.
@@ -101,6 +104,10 @@ pub fn ApproveDialog(
             {part(move || seen.get().map(|seen| view! {
                 <PlanText plan=seen.plan duration=seen.duration_ms arrived_since=seen.arrived_since />
             }.into_any()))}
+            {part({
+                let changes = changes.clone();
+                move || changes.run()
+            })}
             <p class="for-good">"Delivered letters cannot be recalled."</p>
             <Caveat people />
             <Waivers gate consent />

@@ -6,7 +6,7 @@ use dashboard_model::gate::letters;
 use dashboard_model::transform::{counts, fault};
 use domain::limits::PROGRAM_BYTES_MAX;
 use domain::transform::{FieldChange, ProgramFault};
-use wire::TransformPreview;
+use wire::{LetterPreview, TransformPreview};
 
 /// Common programs.
 const EXAMPLES: &str = "\
@@ -78,13 +78,14 @@ pub fn PreviewList(
         }
     };
     let rows = move || {
-        let shown = preview.get().unwrap_or_default().letters.into_iter().take(SHOWN_MAX);
+        // The counts name the letters that do not change.
+        let shows = |letter: &LetterPreview| letter.failure.is_some() || !letter.changes.is_empty();
+        let shown = preview.get().unwrap_or_default().letters.into_iter().filter(shows).take(SHOWN_MAX);
         list(
             shown
                 .map(|letter| {
                     let what = match letter.failure {
                         Some(why) => span("field-error", why),
-                        None if letter.changes.is_empty() => span("muted", "unchanged".to_string()),
                         None => list(letter.changes.into_iter().map(change).collect()),
                     };
                     item(letter.letter.as_str().chars().take(8).collect(), what)

@@ -7,7 +7,7 @@ use crate::command::Command;
 use crate::component::{At, Button, Kind, PreviewList, Problem, ProgramField, item, list, span};
 use crate::reactive::prelude::*;
 use dashboard_model::money::counted;
-use dashboard_model::transform::dry_run;
+use dashboard_model::transform::{dry_run, starter};
 use domain::filter::LetterFilter;
 use domain::letter::LetterStateKind;
 use domain::transform::{DryRun, LetterFailure};
@@ -65,9 +65,33 @@ impl Draft {
             let is_declared =
                 |view: &&TransformView| declared.as_ref().is_some_and(|d| d.version == view.transform.version);
             let first = answer.versions.iter().find(is_declared).or(answer.versions.first());
-            let text = first.map_or(".".to_string(), |view| view.transform.program.clone());
-            self.program.try_set(text);
-            self.versions.try_set(Some(answer.versions));
+            let text = first.map(|view| view.transform.program.clone());
+            match text {
+                Some(text) => self.start(text, answer.versions),
+                None => self.start_with_example(),
+            }
+        });
+    }
+
+    fn start(self, text: String, versions: Vec<TransformView>) {
+        self.program.try_set(text);
+        self.versions.try_set(Some(versions));
+    }
+
+    /// Starts with an example for a field of the oldest waiting letter. Without such a letter, starts with the program
+    /// that changes nothing.
+    fn start_with_example(self) {
+        let (id, filter) = (self.current.id(), self.planning.filter());
+        spawn_local(async move {
+            let waiting = Some(LetterStateKind::Waiting);
+            let page = api::letters(id, waiting, filter, None, api::Seen::default()).await.ok();
+            let oldest = page.and_then(api::Answer::into_new).and_then(|page| page.letters.into_iter().next());
+            let letter = match oldest {
+                Some(row) => api::letter(row.id, api::Seen::default()).await.ok().and_then(api::Answer::into_new),
+                None => None,
+            };
+            let text = letter.map_or(".".to_string(), |letter| starter(&letter.content.body));
+            self.start(text, Vec::new());
         });
     }
 
