@@ -11,6 +11,7 @@ use crate::page::{GroupsPage, IdleWatch, Memory, UnknownPage};
 use crate::prefs::Prefs;
 use crate::reactive::prelude::*;
 use crate::session::{SignedIn, Tab};
+use dashboard_model::replays::Show as Replays;
 use dashboard_model::route::{PageKey, Route};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
@@ -70,7 +71,7 @@ fn bind_keys(prefs: Prefs, nav: Nav, help: RwSignal<bool>) {
         vec![
             key("?", "Show keyboard shortcuts", move || help.set(true)),
             key("g g", "Go to groups", move || nav.go(Route::home())),
-            key("g p", "Go to replays", move || nav.go(Route::Replays)),
+            key("g p", "Go to replays", move || nav.go(Route::Replays(Replays::All))),
             key("g r", "Go to the policy", move || nav.go(Route::Policy)),
             key("t", "Switch theme", move || prefs.toggle_theme()),
             key("d", "Row density", move || prefs.dense.update(|dense| *dense = !*dense)),

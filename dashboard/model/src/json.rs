@@ -5,6 +5,18 @@ use domain::read::json::{Raw, is_valid};
 /// The maximum number of children shown per node. The raw view shows everything.
 pub const CHILDREN_MAX: usize = 200;
 
+/// The most bytes of a body that the page shows. A download has the rest.
+pub const SHOWN_BYTES_MAX: usize = 64 * 1024;
+
+/// Returns the beginning of a body that is too long to show. `None` if it is shown as a whole.
+pub fn cut(body: &str) -> Option<&str> {
+    if body.len() <= SHOWN_BYTES_MAX {
+        return None;
+    }
+    let end = (0..=SHOWN_BYTES_MAX).rev().find(|end| body.is_char_boundary(*end))?;
+    body.get(..end)
+}
+
 /// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -142,5 +154,13 @@ mod tests {
         let root = root(&text).unwrap();
         assert_eq!((children(&root).0.len(), children(&root).1), (CHILDREN_MAX, true));
         assert_eq!(folded(&root), "[ 200+ ]");
+    }
+
+    #[test]
+    fn a_long_body_is_cut_between_characters() {
+        let long = format!("{}€", "a".repeat(SHOWN_BYTES_MAX - 1));
+        assert_eq!(cut(&long).map(str::len), Some(SHOWN_BYTES_MAX - 1));
+        assert_eq!(cut(&long[..SHOWN_BYTES_MAX - 1]), None);
+        assert_eq!(cut(&"a".repeat(SHOWN_BYTES_MAX)), None);
     }
 }

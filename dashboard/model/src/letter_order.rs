@@ -89,16 +89,24 @@ impl LetterOrder {
     }
 
     /// Sorts letters. Those without a value come last in both directions. Amounts of different currencies are not
-    /// compared: each currency is a block of its own.
+    /// compared: each currency is a block of its own, the commonest first.
     pub fn sort(self, rows: Vec<LetterRow>) -> Vec<LetterRow> {
         if self == Self::default() {
             return rows;
         }
         let falls = self.column.falls() != self.is_reversed;
+        // The currency of most letters comes first.
+        let mut counts = std::collections::BTreeMap::<String, usize>::new();
+        for block in rows.iter().filter_map(|row| value(self.column, row)).map(|(block, _)| block) {
+            *counts.entry(block).or_default() += 1;
+        }
+        let block = |block: &String| (Reverse(counts.get(block).copied()), block.clone());
         sorted(rows, |a, b| {
             let values = (value(self.column, a), value(self.column, b));
             let by_value = match values {
-                (Some(a), Some(b)) => a.0.cmp(&b.0).then_with(|| if falls { b.1.cmp(&a.1) } else { a.1.cmp(&b.1) }),
+                (Some(a), Some(b)) => {
+                    block(&a.0).cmp(&block(&b.0)).then_with(|| if falls { b.1.cmp(&a.1) } else { a.1.cmp(&b.1) })
+                }
                 (a, b) => Reverse(a.is_some()).cmp(&Reverse(b.is_some())),
             };
             by_value.then_with(|| tie(a, b))
@@ -194,7 +202,7 @@ mod tests {
     #[test]
     fn amounts_are_compared_within_a_currency() {
         let rows = [
-            row("yen", Some((1_234_567, "JPY")), None),
+            row("yen", Some((1_234_567, "BRL")), None),
             row("none", None, Some(3)),
             row("less", Some((5, "EUR")), Some(2)),
             row("more", Some((64_000, "EUR")), Some(9)),

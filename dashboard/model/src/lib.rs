@@ -22,6 +22,7 @@ pub mod options;
 pub mod pause;
 pub mod pending;
 pub mod policy;
+pub mod replays;
 pub mod reported;
 pub mod route;
 #[cfg(test)]

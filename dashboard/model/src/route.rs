@@ -5,6 +5,7 @@ mod query;
 pub use query::{encode, value};
 
 use crate::letter_order::LetterOrder;
+use crate::replays::Show;
 use crate::sort::{Dir, Sort};
 use crate::view::View;
 use domain::filter::LetterFilter;
@@ -23,7 +24,7 @@ pub enum Route {
     /// One group.
     Group(GroupRoute),
     /// The list of replays.
-    Replays,
+    Replays(Show),
     /// One replay.
     Replay(ReplayRoute),
     /// The policy.
@@ -186,7 +187,7 @@ impl Route {
                 order: query.get("order").and_then(LetterOrder::parse).unwrap_or_default(),
                 letter: query.get("letter").filter(|id| !id.is_empty()).map(LetterId::new),
             }),
-            ["replays"] => Self::Replays,
+            ["replays"] => Self::Replays(query.word("show", &Show::ALL, Show::as_str).unwrap_or_default()),
             ["replays", id] => Self::Replay(ReplayRoute {
                 id: ReplayId::new(*id),
                 outcome: query.word("outcome", &OutcomeKind::ALL, OutcomeKind::as_str),
@@ -203,7 +204,7 @@ impl Route {
         match self {
             Self::Groups(_) => PageKey::Groups,
             Self::Group(route) => PageKey::Group(route.id.clone()),
-            Self::Replays => PageKey::Replays,
+            Self::Replays(_) => PageKey::Replays,
             Self::Replay(route) => PageKey::Replay(route.id.clone()),
             Self::Policy => PageKey::Policy,
             Self::SignIn => PageKey::SignIn,
@@ -238,7 +239,10 @@ impl fmt::Display for Route {
                 query.put("letter", route.letter.as_ref().map_or("", LetterId::as_str));
                 format!("/groups/{}", encode(route.id.as_str()))
             }
-            Self::Replays => "/replays".to_string(),
+            Self::Replays(show) => {
+                query.put_unless("show", *show, Show::default(), Show::as_str);
+                "/replays".to_string()
+            }
             Self::Replay(route) => {
                 query.put("outcome", route.outcome.map_or("", OutcomeKind::as_str));
                 query.put_number("wave", route.wave);
@@ -283,7 +287,8 @@ mod tests {
                 "/groups/ab12?tab=letters&type=a%20b&tenant=%26&from=-1&before=2&replays=0",
             ),
             ("/groups/ab12?tab=letters&type=&from=noon&replays=-1", "/groups/ab12?tab=letters"),
-            ("/replays", "/replays"),
+            ("/replays?show=all", "/replays"),
+            ("/replays?show=paused", "/replays?show=paused"),
             ("/replays/77?outcome=returned&wave=2", "/replays/77?outcome=returned&wave=2"),
             ("/replays/77?wave=minus", "/replays/77"),
             ("/policy?x=1", "/policy"),

@@ -9,6 +9,7 @@ use crate::prefs::prefs;
 use crate::reactive::prelude::*;
 use crate::session::tab;
 use dashboard_model::money::{count, counted};
+use dashboard_model::replays::Show as Replays;
 use dashboard_model::route::{GroupsRoute, PageKey, Route};
 use dashboard_model::view::View;
 use leptos::task::spawn_local;
@@ -34,7 +35,7 @@ pub fn Rail() -> impl IntoView {
                 <Icon glyph=Glyph::Letter />
             </a>
             {link(Route::home(), Glyph::Groups, "Groups", |page| matches!(page, PageKey::Groups | PageKey::Group(_)))}
-            {link(Route::Replays, Glyph::Replays, "Replays", |page| {
+            {link(Route::Replays(Replays::All), Glyph::Replays, "Replays", |page| {
                 matches!(page, PageKey::Replays | PageKey::Replay(_))
             })}
             {link(Route::Policy, Glyph::Policy, "Policy", |page| matches!(page, PageKey::Policy))}

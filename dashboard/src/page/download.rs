@@ -40,7 +40,8 @@ pub(super) fn Download(
     }
 }
 
-fn save(text: &str, file: &str) -> Result<(), JsValue> {
+/// Lets the browser save a text as a file.
+pub(super) fn save(text: &str, file: &str) -> Result<(), JsValue> {
     let blob = Blob::new_with_str_sequence(&js_sys::Array::of1(&text.into()))?;
     let url = Url::create_object_url_with_blob(&blob)?;
     let link: HtmlAnchorElement = document().create_element("a")?.unchecked_into();

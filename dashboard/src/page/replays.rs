@@ -1,60 +1,135 @@
-//! The list of replays, newest first, with state and outcomes.
+//! The list of replays: those that are not finished on top, with state and outcomes.
 
 use crate::api;
-use crate::command::Command;
-use crate::component::{At, Bar, Empty, Frame, Loaded, MoneyText, Pill, Problem, Segment};
+use crate::component::{At, Bar, Empty, Frame, Loaded, MoneyText, Pill, Segment, Tab, Tabs};
+use crate::keys::{self, key};
+use crate::nav::nav;
+use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::money::{count, count_signed};
+use dashboard_model::replays::{Entry, Show as Shown, entries, folded};
 use dashboard_model::route::Route;
 use dashboard_model::words;
 use domain::id::ReplayId;
 use domain::replay::WaveLedger;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 use wire::{ReplayView, ReplaysAnswer};
 
 /// The page of replays.
 #[component]
 pub fn ReplaysPage() -> impl IntoView {
+    let nav = nav();
+    let show = Memo::new(move |_| match nav.route() {
+        Route::Replays(show) => show,
+        _ => Shown::default(),
+    });
     let live = Live::new(
         |seen| api::replays(None, seen),
         |answer: &ReplaysAnswer| {
             if answer.replays.iter().all(|view| view.replay.is_finished()) { Pace::Calm } else { Pace::Busy }
         },
     );
-    let active = live.part(|answer| answer.replays.iter().filter(|view| !view.replay.is_finished()).count());
-    let beside = move || active.get().filter(|n| *n > 0).map(|n| format!("{n} in progress"));
-    let ids = live.part(|answer| answer.replays.iter().map(|view| view.replay.id().clone()).collect::<Vec<_>>());
-    let next = live.part(|answer| answer.next.clone());
-    let is_empty = live.part(|answer| answer.replays.is_empty());
+    let paged = Paged::new(
+        live,
+        |answer: &ReplaysAnswer| (answer.replays.clone(), answer.next.clone()),
+        |view| view.replay.id().to_string(),
+    );
+    let rows = paged.rows();
+    let active = rows.map(|rows| rows.iter().filter(|view| !view.replay.is_finished()).count());
+    let beside = move || Some(active.get()).filter(|n| *n > 0).map(|n| format!("{n} in progress"));
+    let tabs = Shown::ALL.into_iter().map(|this| Tab {
+        href: Signal::stored(Route::Replays(this).to_string()),
+        label: this.label(),
+        count: Signal::derive(move || {
+            Some(count(rows.with(|rows| rows.iter().filter(|view| this.shows(view)).count() as u64)))
+        }),
+        is_open: Signal::derive(move || show.get() == this),
+    });
+    let tabs = StoredValue::new(tabs.collect::<Vec<Tab>>());
+    let entries = Memo::new(move |_| rows.with(|rows| entries(rows, show.get())));
+    let keyed = entries.map(|entries| entries.iter().map(|entry| entry.newest.replay.id().clone()).collect::<Vec<_>>());
     let row = move |id: ReplayId| {
-        let first = live.get().and_then(|answer| find(&answer, &id));
+        let first = entries.with_untracked(|entries| find(entries, &id));
         first.map(|first| {
-            // A row that leaves the first page keeps its last values until it is removed.
-            let view = Memo::new(move |before: Option<&ReplayView>| {
-                live.data()
-                    .with(|answer| answer.as_ref().and_then(|answer| find(answer, &id)))
-                    .or_else(|| before.cloned())
-                    .unwrap_or_else(|| first.clone())
+            // A row that leaves the list keeps its last values until it is removed.
+            let entry = Memo::new(move |before: Option<&Entry>| {
+                let now = entries.with(|entries| find(entries, &id));
+                now.or_else(|| before.cloned()).unwrap_or_else(|| first.clone())
             });
-            view! { <ReplayRow view /> }.into_any()
+            view! { <Line entry /> }.into_any()
         })
     };
+    keys::bind(
+        "Replays",
+        vec![
+            key("j", "Next replay", || step(1)),
+            key("ArrowDown", "Next replay", || step(1)),
+            key("k", "Previous replay", || step(-1)),
+            key("ArrowUp", "Previous replay", || step(-1)),
+        ],
+    );
+    let is_empty = rows.map(Vec::is_empty);
+    let nothing = Signal::derive(move || format!("No replay here is {}.", show.get().label().to_lowercase()));
     view! {
         <Frame title="Replays" beside=move || beside() pulse=live.pulse()>
             <Loaded live rows=6>
-                <Show when=move || is_empty.get() != Some(true) fallback=NoReplays>
+                <Show when=move || !is_empty.get() fallback=NoReplays>
+                    <Tabs label="Replays by state" tabs=tabs.get_value() />
+                    <Show when=move || keyed.with(Vec::is_empty)>
+                        <Empty title=nothing><a class="button" href="/replays">"Show all"</a></Empty>
+                    </Show>
+                    <div class="replay-row replay-heads" aria-hidden="true" class:gone=move || keyed.with(Vec::is_empty)>
+                        <span>"Group"</span><span>"State"</span><span>"Outcome"</span><span>"Approved"</span>
+                    </div>
                     <ul class="replays">
-                        <For each=move || ids.get().unwrap_or_default() key=ReplayId::clone children=row />
+                        <For each=move || keyed.get() key=ReplayId::clone children=row />
                     </ul>
-                    <Older first=next />
+                    <More paged what="replays" load=move |cursor| async move {
+                        api::replays(Some(cursor), api::Seen::default()).await.map(api::Answer::into_new)
+                    } />
                 </Show>
             </Loaded>
         </Frame>
     }
 }
 
-fn find(answer: &ReplaysAnswer, id: &ReplayId) -> Option<ReplayView> {
-    answer.replays.iter().find(|view| view.replay.id() == id).cloned()
+fn find(entries: &[Entry], id: &ReplayId) -> Option<Entry> {
+    entries.iter().find(|entry| entry.newest.replay.id() == id).cloned()
+}
+
+/// Moves the focus by some links of the list.
+fn step(by: isize) {
+    let Ok(links) = document().query_selector_all(".replay-row .row-link") else { return };
+    let visible = (0..links.length()).filter_map(|at| links.item(at)?.dyn_into::<HtmlElement>().ok());
+    // Rows of a closed fold are not shown.
+    let links: Vec<HtmlElement> = visible.filter(|link| link.offset_parent().is_some()).collect();
+    let focused = document().active_element();
+    let at = links.iter().position(|link| focused.as_ref() == Some(link.as_ref()));
+    let to = at.map_or(0, |at| at.saturating_add_signed(by).min(links.len().saturating_sub(1)));
+    if let Some(link) = links.get(to) {
+        let _ = link.focus();
+    }
+}
+
+/// Shows a replay, and earlier ones of its group in a fold.
+#[component]
+fn Line(entry: Memo<Entry>) -> impl IntoView {
+    let newest = entry.map(|entry| entry.newest.clone());
+    let earlier = entry.map(|entry| entry.earlier.clone());
+    let has_earlier = earlier.map(|earlier| !earlier.is_empty());
+    view! {
+        <li>
+            <div class="replay-row">{part(move || newest.with(cells))}</div>
+            <Show when=move || has_earlier.get()>
+                <details class="replay-fold">
+                    <summary>{part(move || earlier.with(|earlier| folded(earlier)))}</summary>
+                    <ul>{part(move || earlier.get().iter().map(|view| view! { <li class="replay-row">{cells(view)}</li> }.into_any()).collect_view())}</ul>
+                </details>
+            </Show>
+        </li>
+    }
 }
 
 #[component]
@@ -65,44 +140,6 @@ fn NoReplays() -> impl IntoView {
             <a class="button" href="/groups">"Go to groups"</a>
         </Empty>
     }
-}
-
-/// Loads earlier pages on demand. They are not refreshed.
-#[component]
-fn Older(#[prop(into)] first: Signal<Option<Option<String>>>) -> impl IntoView {
-    let command = Command::new();
-    let older = RwSignal::new(Vec::<ReplayView>::new());
-    // The cursor of the last older page; the outer `None` means that only the first page is loaded.
-    let last = RwSignal::new(None::<Option<String>>);
-    let next = Memo::new(move |_| last.get().unwrap_or_else(|| first.get().flatten()));
-    let more = move |_| {
-        let cursor = next.get_untracked();
-        let call = async move { api::replays(cursor, api::Seen::default()).await.map(api::Answer::into_new) };
-        command.run(call, move |answer| {
-            if let Some(answer) = answer {
-                last.try_set(Some(answer.next));
-                older.try_update(|older| older.extend(answer.replays));
-            }
-        });
-    };
-    view! {
-        <ul class="replays">
-            <For each=move || older.get() key=|view| view.replay.id().clone() children=|view| {
-                view! { <ReplayRow view=Memo::new(move |_| view.clone()) /> }.into_any()
-            } />
-        </ul>
-        <Problem error=command.error() />
-        <Show when=move || next.get().is_some()>
-            <p><button type="button" class="button" on:click=on(more) aria-busy=attr(move || command.busy().get().then_some("true"))>
-                "Load earlier replays"<span class="spinner" aria-hidden="true"></span>
-            </button></p>
-        </Show>
-    }
-}
-
-#[component]
-fn ReplayRow(view: Memo<ReplayView>) -> impl IntoView {
-    view! { <li class="replay-row">{part(move || view.with(cells))}</li> }
 }
 
 fn cells(view: &ReplayView) -> impl IntoView + use<> {

@@ -79,7 +79,7 @@ pub(super) fn Sorter(#[prop(into)] order: Signal<LetterOrder>) -> impl IntoView 
         view! { <option value=column.as_str() selected=attr(is_chosen)>{label}</option> }.into_any()
     });
     view! {
-        <label class="sorter letters-sorter">
+        <label class="letters-sorter">
             <span>"Sort by"</span>
             <select class="input" on:change:target=move |event| sort_by(LetterOrder::parse(&event.target().value()).unwrap_or_default())>
                 {options.collect_view()}
@@ -127,10 +127,10 @@ pub(super) fn Acts(
         0 => "Plan replay of all waiting letters".to_string(),
         n => format!("Plan replay of {}", counted(n as u64, "letter", "letters")),
     };
-    let file = api::letters_file(&current.id(), state, filter.clone());
-    let name = format!("letters-{}", current.id());
-    let shared =
-        Route::Group(GroupRoute { tab: GroupTab::Payload, filter: filter.clone(), ..GroupRoute::new(current.id()) });
+    let file = StoredValue::new(api::letters_file(&current.id(), state, filter.clone()));
+    let name = StoredValue::new(format!("letters-{}", current.id()));
+    let shared = GroupRoute { tab: GroupTab::Payload, filter: filter.clone(), ..GroupRoute::new(current.id()) };
+    let shared = StoredValue::new(Route::Group(shared).to_string());
     view! {
         <div class="found acts" class:acts-chosen=move || has_choice.get()>
             <p class="found-count" role="status">{part(words)}</p>
@@ -146,8 +146,10 @@ pub(super) fn Acts(
                 <Button press=plan busy=planning.busy() why_not>{part(verb)}</Button>
             </Show>
             <DiscardButton current state filter=filter.clone() chosen changes />
-            <a class="button button-quiet" href=shared.to_string()>"What they share"</a>
-            <Download path=file name />
+            <Show when=move || !has_choice.get()>
+                <a class="button button-quiet" href=shared.get_value()>"What they share"</a>
+                <Download path=file.get_value() name=name.get_value() />
+            </Show>
         </div>
     }
 }

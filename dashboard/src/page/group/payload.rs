@@ -5,7 +5,7 @@ use super::facets::Shared;
 use super::failure::FailureText;
 use super::filter::FilterLine;
 use crate::api;
-use crate::component::{At, Copy, Empty, JsonView, Loaded};
+use crate::component::{At, Button, Copy, Empty, JsonView, Loaded, toaster};
 use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
@@ -126,7 +126,7 @@ fn LetterText(detail: LetterDetail) -> impl IntoView {
     view! {
         <LetterFacts detail=detail.clone() />
         {warning}
-        <Body body=detail.content.body.clone() />
+        <Body body=detail.content.body.clone() id=detail.row.id.clone() />
         <Attributes content=detail.content.clone() />
         {remarks}
         <Failures detail />
@@ -200,10 +200,28 @@ fn LetterFacts(detail: LetterDetail) -> impl IntoView {
 }
 
 #[component]
-fn Body(body: String) -> impl IntoView {
+fn Body(body: String, id: LetterId) -> impl IntoView {
+    // The tree renders what is opened; the raw text of a megabyte would hold the page for seconds.
+    let cut = json::cut(&body).map(ToString::to_string);
     let is_json = json::root(&body).is_some();
     let raw = RwSignal::new(!is_json);
     let text = StoredValue::new(body);
+    let toaster = toaster();
+    let long = cut.is_some().then(|| {
+        let words = format!(
+            "Raw shows the first {} of {}.",
+            bytes_of(json::SHOWN_BYTES_MAX),
+            bytes_of(text.with_value(String::len))
+        );
+        let press = move |()| {
+            if crate::page::download::save(&text.get_value(), &format!("letter-{id}.txt")).is_err() {
+                toaster.error("The browser blocked the download.");
+            }
+        };
+        view! { <p class="notice"><span>{words}</span><Button press>"Download body"</Button></p> }.into_any()
+    });
+    let shown = StoredValue::new(cut);
+    let shown = move || shown.get_value().unwrap_or_else(|| text.get_value());
     let switch = is_json.then(|| view! {
         <div class="switch" role="group" aria-label="How the body is shown">
             <button type="button" aria-pressed=attr(move || (!raw.get()).to_string()) on:click=on(move |_| raw.set(false))>"Tree"</button>
@@ -219,8 +237,9 @@ fn Body(body: String) -> impl IntoView {
                 {not_json}
                 <Copy text=Signal::derive(move || text.get_value()) what="the body" labelled=true />
             </header>
+            {long}
             {part(move || if raw.get() {
-                view! { <pre class="raw" tabindex="0">{text.get_value()}</pre> }.into_any()
+                view! { <pre class="raw" tabindex="0">{shown()}</pre> }.into_any()
             } else {
                 view! { <JsonView raw=text.get_value() /> }.into_any()
             })}
@@ -272,7 +291,11 @@ fn Attributes(content: Content) -> impl IntoView {
 }
 
 fn bytes_words(bytes: usize) -> String {
-    format!("{} as base64", dashboard_model::money::counted(bytes as u64, "byte", "bytes"))
+    format!("{} as base64", bytes_of(bytes))
+}
+
+fn bytes_of(bytes: usize) -> String {
+    dashboard_model::money::counted(bytes as u64, "byte", "bytes")
 }
 
 #[component]

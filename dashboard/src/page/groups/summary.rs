@@ -5,6 +5,7 @@ use crate::component::{Age, Loss, MoneyText, Stat};
 use crate::poll::Live;
 use crate::reactive::prelude::*;
 use dashboard_model::money::{about, amount, by_size, count, count_signed};
+use dashboard_model::replays::Show as Replays;
 use dashboard_model::route::{GroupsRoute, Route};
 use dashboard_model::sort::Sort;
 use dashboard_model::view::View;
@@ -53,7 +54,7 @@ fn shown(numbers: Numbers) -> impl IntoView {
             <Stat href=link(View::Open, Sort::Risk) label="money at risk"><MoneyText tally total /></Stat>
             <Stat href=link(View::Open, Sort::Age) label="oldest letter"><Age since=numbers.oldest_sent_at /></Stat>
             <Stat href=link(View::Open, Sort::Loss) label=loss_label tone=loss_tone><Loss at=loss /></Stat>
-            <Stat href=Route::Replays.to_string() tone=tone(replays, "info")
+            <Stat href=Route::Replays(Replays::All).to_string() tone=tone(replays, "info")
                 label=if replays == 1 { "replay in progress" } else { "replays in progress" }>
                 {count(replays)}
             </Stat>
