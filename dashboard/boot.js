@@ -17,3 +17,37 @@ for (const href of document.querySelector(`meta[name="part:${part}"]`)?.content.
   const kind = href.endsWith(".css") ? { as: "style" } : { as: "fetch", crossOrigin: "anonymous" };
   document.head.append(Object.assign(link, { rel: "preload", href, ...kind }));
 }
+// A new tab asks the open tabs of this office who is signed in, and goes on as the person whose tab was seen last. Each tab
+// keeps a token of its own in sessionStorage (docs/decisions/0068); the issuer's refresh token stays where it is, because
+// issuers end a session whose refresh token is used twice.
+try {
+  const tabs = new BroadcastChannel("dlo.session");
+  const mine = String(Math.random());
+  let hiddenAt = 0;
+  let best = null;
+  addEventListener("visibilitychange", () => {
+    if (document.hidden) hiddenAt = Date.now();
+  });
+  tabs.onmessage = ({ data }) => {
+    const token = sessionStorage.getItem("dlo.token");
+    // The rail shows only while somebody is signed in, and not after a sign-out for lack of input.
+    if (data.ask && token && document.querySelector(".rail")) {
+      const me = sessionStorage.getItem("dlo.me");
+      tabs.postMessage({ to: data.ask, token, me, seen: document.hidden ? hiddenAt : Date.now() });
+    }
+    if (data.to === mine && data.seen >= (best?.seen ?? 0)) best = data;
+  };
+  // Somebody who has signed out in this tab stays signed out, whoever is signed in elsewhere.
+  if (!signedIn && path !== "/signin" && sessionStorage.getItem("dlo.left") === null) {
+    tabs.postMessage({ ask: mine });
+    // Tabs answer within milliseconds, while the program is still being fetched.
+    setTimeout(() => {
+      if (best === null) return;
+      sessionStorage.setItem("dlo.token", best.token);
+      sessionStorage.setItem("dlo.me", best.me);
+      if (document.querySelector(".door")) location.reload();
+    }, 50);
+  }
+} catch {
+  // Storage is blocked, or the browser is old: a new tab asks for a sign-in.
+}

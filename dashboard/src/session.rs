@@ -1,5 +1,5 @@
 //! The session: one per tab (`sessionStorage`), so that a person can be operator in one tab and approver in another. It
-//! survives a reload and ends with the tab.
+//! survives a reload and ends with the tab. A new tab gets that of an open one (`boot.js`).
 
 use crate::clock;
 use crate::draft;
@@ -18,6 +18,8 @@ const REFRESH: &str = "dlo.refresh";
 const RENEW_AT: &str = "dlo.renew-at";
 /// How long after a failed renewal the next one is tried.
 const RETRY_AFTER: Span = Span::from_secs(10);
+/// The key of a mark: the person has signed out in this tab, so that it does not take over another tab's session.
+const LEFT: &str = "dlo.left";
 /// The key of a sign-in that is in progress at an issuer.
 const PENDING: &str = "dlo.pending";
 
@@ -88,7 +90,10 @@ impl Tab {
         match (ended, self.me_untracked()) {
             (true, Some(me)) => draft::keep(me.name.as_str()),
             (true, None) => {}
-            (false, _) => draft::forget_unless(""),
+            (false, _) => {
+                draft::forget_unless("");
+                store(LEFT, Some("yes"));
+            }
         }
         self.clear();
         let next = if ended { SignedIn::Ended } else { SignedIn::No };
@@ -132,6 +137,7 @@ pub fn refresh_token() -> Option<String> {
 
 /// Stores a session.
 pub fn keep(session: &Session) {
+    store(LEFT, None);
     store(TOKEN, Some(&session.token));
     store(ME, serde_json::to_string(&session.me).ok().as_deref());
     store(REFRESH, session.refresh.as_deref());

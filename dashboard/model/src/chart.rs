@@ -1,6 +1,5 @@
 //! The chart of a group's failures over time: its words, and where deployments and fixes lie on it.
 
-use super::money::count;
 use domain::time::{Span, Timestamp};
 use wire::{DeathsChart, GroupDetail};
 
@@ -22,8 +21,7 @@ pub fn title(chart: &DeathsChart) -> String {
 
 /// Describes the chart: `184 in 24 h, 42 in the last hour`.
 pub fn words(chart: &DeathsChart, last_hour: u64) -> String {
-    let total: u64 = chart.deaths.iter().sum();
-    format!("{} in {} h, {} in the last hour", count(total), hours(chart), count(last_hour))
+    crate::spark::words(&chart.deaths, hours(chart).unsigned_abs(), last_hour)
 }
 
 /// Returns the hours that the chart covers.

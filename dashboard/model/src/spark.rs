@@ -10,10 +10,10 @@ pub fn heights(values: &[u64], height: u32) -> Vec<u32> {
     values.iter().map(|value| if *value == 0 { 0 } else { scaled(*value).max(1) }).collect()
 }
 
-/// Describes the strip: `184 in 24 h, 42 in the last hour`.
-pub fn words(values: &[u64], last_hour: u64) -> String {
+/// Describes a strip or a chart that covers so many hours: `184 in 24 h, 42 in the last hour`.
+pub fn words(values: &[u64], hours: u64, last_hour: u64) -> String {
     let total: u64 = values.iter().sum();
-    format!("{} in {} h, {} in the last hour", super::money::count(total), values.len(), super::money::count(last_hour))
+    format!("{} in {hours} h, {} in the last hour", super::money::count(total), super::money::count(last_hour))
 }
 
 #[cfg(test)]
@@ -37,6 +37,6 @@ mod tests {
 
     #[test]
     fn the_strip_has_a_description() {
-        assert_eq!(words(&[0, 1200, 2], 2), "1,202 in 3 h, 2 in the last hour");
+        assert_eq!(words(&[0, 1200, 2], 3, 2), "1,202 in 3 h, 2 in the last hour");
     }
 }

@@ -124,7 +124,7 @@ fn Who() -> impl IntoView {
                         <span class="who-role">{role}</span>
                     </summary>
                     <div class="who-menu">
-                        <p>{format!("Signed in to {}. Each tab has its own session.", me.office)}</p>
+                        <p>{format!("Signed in to {}. New tabs are signed in, too.", me.office)}</p>
                         <button type="button" class="button" on:click=on(leave)>"Sign out"</button>
                     </div>
                 </details>

@@ -24,7 +24,7 @@ pub fn Spark(
     let width = heights.len().max(1) * STEP;
     view! {
         <svg class=if growing { "spark spark-growing" } else { "spark" } role="img"
-            aria-label=words(&values, last_hour) viewBox=format!("0 0 {width} {HEIGHT}")
+            aria-label=words(&values, values.len() as u64, last_hour) viewBox=format!("0 0 {width} {HEIGHT}")
             width=width.to_string() height=HEIGHT.to_string()>
             <path class="spark-ground" d=format!("M0 23.5h{width}") />
             <path class="spark-before" d=bars[..before].concat() />

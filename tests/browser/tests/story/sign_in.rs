@@ -70,3 +70,34 @@ mod rule_a_role_shows_what_it_allows {
         vera.leaves(&[]).await;
     }
 }
+
+mod rule_a_new_tab_goes_on_as_the_person_of_an_open_one {
+    use crate::fixture::{BUG, Fixture};
+    use domain::role::Role;
+    use local::orders::Kind;
+
+    #[tokio::test]
+    async fn example_a_group_is_opened_in_a_new_tab() {
+        let fixture = Fixture::open().await;
+        fixture.panel().place(3, Kind::GiftCard).await;
+        let otto = fixture.enters(Role::Operator, "otto").await;
+        otto.find("link", BUG).await;
+        let first = otto.driver.window().await.expect("a tab");
+        let page = otto.driver.current_url().await.expect("a page");
+        // As by a pasted link: the new tab has no opener.
+        let second = otto.driver.new_tab().await.expect("a new tab");
+        otto.driver.switch_to_window(second).await.expect("the new tab");
+        otto.open(page.as_str()).await;
+        otto.find("link", BUG).await;
+        otto.find("summary", "otto operator").await;
+
+        // Who signs out stays signed out, although the other tab is signed in.
+        otto.clicks("summary", "otto operator").await;
+        otto.clicks("button", "Sign out").await;
+        otto.find("heading", "Sign in").await;
+        otto.driver.refresh().await.expect("a reload");
+        otto.find("heading", "Sign in").await;
+        otto.driver.switch_to_window(first).await.expect("the first tab");
+        otto.leaves(&["401"]).await;
+    }
+}
