@@ -91,8 +91,15 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     let letters = Signal::derive(move || {
         if open.with(|open| open.letters) == 1 { "letter open" } else { "letters open" }.to_string()
     });
+    // The sets of customers of merged fingerprints are not compared: who has letters in both counts twice.
+    let is_merged = current.part(|detail| !detail.merged.is_empty());
     let people = Signal::derive(move || {
-        if customers.get() == 1 { "customer affected" } else { "customers affected" }.to_string()
+        match (customers.get(), is_merged.get()) {
+            (0 | 1, true) | (1, false) => "customer affected",
+            (_, true) => "customers affected at most",
+            (_, false) => "customers affected",
+        }
+        .to_string()
     });
     let tone = Signal::derive(move || if growing.get() && last_hour.get() > 0 { "danger" } else { "" });
     view! {

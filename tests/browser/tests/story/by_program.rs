@@ -1,9 +1,18 @@
 //! FEATURE: a transform changes wrong payloads before they are sent.
 
 use crate::fixture::{A_REPLAY, BUG, Fixture};
+use browser::person::Person;
 use domain::role::Role;
 use local::orders::{Kind, Version};
 use thirtyfour::Key;
+
+/// Returns where the program and the confirming button are, in pixels from the top.
+const PLACES: &str = "return ['.program textarea', '.dialog[open] .button-primary']\
+    .map(at => Math.round(document.querySelector(at).getBoundingClientRect().top))";
+
+async fn places(who: &Person) -> Vec<i64> {
+    serde_json::from_value(who.script(PLACES, Vec::new()).await).expect("pixels")
+}
 
 mod rule_only_sent_letters_are_changed {
     use super::*;
@@ -20,8 +29,12 @@ mod rule_only_sent_letters_are_changed {
 
         otto.clicks("button", "Declare a fix…").await;
         otto.clicks("radio", "Payload transform").await;
+        otto.sees("An example for these letters.").await;
+        otto.sees("Tried on 12 letters: 0 changed").await;
+        let before = places(&otto).await;
         otto.writes("jq program", " | nothing_like_it").await;
-        otto.sees("Line 1, column 5: There is no filter `nothing_like_it`").await;
+        otto.sees("Line 3, column 5: There is no filter `nothing_like_it`").await;
+        assert_eq!(places(&otto).await, before, "field and buttons do not move while somebody types");
         otto.shows("transform-fault").await;
         otto.clicks("textbox", "jq program").await;
         for _ in 0.." | nothing_like_it".len() {
@@ -43,6 +56,9 @@ mod rule_only_sent_letters_are_changed {
         let anna = fixture.enters(Role::Approver, "anna").await;
         anna.clicks("link", BUG).await;
         anna.clicks("button", "Approve and replay…").await;
+        anna.sees("Sent as changed by the program, version 1").await;
+        anna.sees("/gift_card/engraving").await;
+        anna.shows("transform-approve").await;
         anna.writes("Why is it safe to replay now?", "The engraving is printed elsewhere.").await;
         if anna.has("textbox", "Type 12 to confirm").await {
             anna.writes("Type 12 to confirm", "12").await;

@@ -26,3 +26,22 @@ mod rule_text_of_a_letter_stays_in_its_place {
         vera.leaves(&[]).await;
     }
 }
+
+/// Doubles the size of all text, as a browser's setting does. Returns the width of the error's column, in pixels.
+const DOUBLED: &str = "document.documentElement.style.fontSize = '32px';\
+    return document.querySelector('.row .cell-error').getBoundingClientRect().width";
+
+mod rule_large_text_keeps_what_matters {
+    use super::*;
+
+    #[tokio::test]
+    async fn example_the_error_has_a_column_at_twice_the_text_size() {
+        let fixture = Fixture::open().await;
+        fixture.panel().place(3, Kind::GiftCard).await;
+        let vera = fixture.enters(Role::Viewer, "vera").await;
+        vera.find("link", BUG).await;
+        let width = vera.script(DOUBLED, Vec::new()).await.as_f64().expect("pixels");
+        assert!(width > 250.0, "the error's column is {width} pixels wide");
+        vera.leaves(&[]).await;
+    }
+}
