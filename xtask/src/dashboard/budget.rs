@@ -20,7 +20,7 @@ struct Budget {
 /// split (572 and 438 kB).
 const BUDGETS: [Budget; 3] = [
     Budget { part: FIRST, gzip_bytes: 248_800, brotli_bytes: 201_100 },
-    Budget { part: "work", gzip_bytes: 338_600, brotli_bytes: 264_000 },
+    Budget { part: "work", gzip_bytes: 387_600, brotli_bytes: 301_000 },
     Budget { part: "sign_in", gzip_bytes: 12_400, brotli_bytes: 11_100 },
 ];
 /// Every file that no part is alone in needing.
