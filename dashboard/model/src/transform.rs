@@ -44,9 +44,8 @@ const EXAMPLE_MEMBERS_MAX: usize = 50;
 /// that are null or empty come first, because they are what most transforms mend.
 pub fn starter(body: &str) -> String {
     let root = Raw::new(body);
-    let fields = || is_valid(body).then(|| fields(root)).unwrap_or_default();
     let is_empty = |value: Raw<'_>| matches!(value.text(), "null" | "\"\"");
-    let all = fields();
+    let all = if is_valid(body) { fields(root) } else { Vec::new() };
     let example = match all.iter().find(|(_, value)| is_empty(*value)).or(all.first()) {
         Some((path, value)) if value.text() == "null" => format!("{path} //= \"a value\" |"),
         Some((path, value)) if is_empty(*value) => {
