@@ -1,6 +1,7 @@
 //! The project's Markdown files and the commands that they name: `cargo xtask book`, and the step `docs` of `cargo ci`.
 
 mod commands;
+mod deploys;
 mod links;
 mod markdown;
 mod proofs;
@@ -27,11 +28,13 @@ pub fn book(paths: &Paths) -> Outcome<ExitCode> {
 }
 
 /// Checks every link of every Markdown file, every test that one names as proof, and every command that a document or a
-/// file's head names.
+/// file's head names; commands of the SAM CLI also for the stack that they address.
 pub fn check(paths: &Paths, known: &Known<'_>) -> Outcome<()> {
     let (pages, sources) = files(paths)?;
     let mut faults = links::faults(&pages);
     faults.extend(proofs::faults(&pages, &sources));
+    let samconfig = paths.root.join("samconfig.toml");
+    faults.extend(deploys::faults(&pages, &at("read", &samconfig, std::fs::read_to_string(&samconfig))?));
     let named = commands::named(&pages, &sources);
     faults.extend(commands::faults(paths, &named, known)?);
     if faults.is_empty() {
