@@ -23,6 +23,7 @@ pub mod open;
 pub mod orders;
 pub mod orders_py;
 pub mod panel;
+pub mod policy;
 mod private;
 pub mod queue;
 pub mod screen;

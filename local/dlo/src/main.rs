@@ -8,6 +8,7 @@ use local::classify::Mode;
 use local::control::Control;
 use local::demo::{self, DemoConfig};
 use local::panel::{self, PanelCommand};
+use local::policy::{self, PolicyCommand};
 use local::witness::{self, WitnessCommand};
 use std::error::Error;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -147,6 +148,16 @@ enum Command {
         #[arg(long)]
         merge: bool,
     },
+    /// Show, check or replace the policy of a running office
+    ///
+    /// The environment variable DLO_TOKEN has your token.
+    Policy {
+        /// URL of the office's dashboard. An https address needs a build with --features aws
+        #[arg(long, global = true, value_name = "URL", default_value = "http://127.0.0.1:8118")]
+        office: String,
+        #[command(subcommand)]
+        command: PolicyCommand,
+    },
     /// Add the layer `witness` to Lambda functions, which then say why messages failed
     Witness {
         #[command(subcommand)]
@@ -231,6 +242,7 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             let all_parsed = local::classify::run(io::stdin().lock(), BufWriter::new(io::stdout().lock()), mode)?;
             return Ok(if all_parsed { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
+        Command::Policy { office, command } => return policy(&office, &command),
         Command::Witness { command } => print(&witness::cli(&command))?,
         Command::Openapi => {
             let document = office::api::document(&local::serve::endpoints());
@@ -238,6 +250,14 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Calls the API of a running office with the token of the environment.
+fn policy(office: &str, command: &PolicyCommand) -> Result<ExitCode, Box<dyn Error>> {
+    let token = std::env::var(policy::TOKEN).ok();
+    let said = on_runtime(async { Ok(policy::run(command, office, token.as_deref()).await?) })?;
+    print(&said.text)?;
+    Ok(if said.is_fine { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// Says on stderr what is wrong with a dead-letter queue, and prints the script that attaches it.

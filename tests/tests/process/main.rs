@@ -5,3 +5,4 @@ mod folder;
 mod kill;
 mod links;
 mod log;
+mod policy;
