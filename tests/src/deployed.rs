@@ -34,6 +34,11 @@ impl Deployed {
         Self { client, endpoint: variable("DLO_STACK_ENDPOINT"), host: variable("DLO_STACK_HOST") }
     }
 
+    /// Returns another office at the same endpoint, by the host of its function URL.
+    pub fn at(&self, host: &str) -> Self {
+        Self { client: self.client.clone(), endpoint: self.endpoint.clone(), host: host.to_owned() }
+    }
+
     /// Calls the API with a token.
     pub async fn ask(&self, token: &str, method: Method, path: &str, body: Option<Value>) -> (StatusCode, Value) {
         let url = format!("{}/api/v1{path}", self.endpoint);

@@ -26,6 +26,8 @@ const POLICY: &str =
 pub struct Stack<'a> {
     endpoint: &'a Endpoint,
     programs: PathBuf,
+    /// The office's template with its built functions.
+    template: PathBuf,
     url: String,
     receipts: String,
     pool: String,
@@ -79,9 +81,8 @@ struct Sam<'a> {
 }
 
 impl Sam<'_> {
-    /// Not `.aws-sam`: a later `sam deploy` to AWS must not send functions that were built for this machine.
     fn built(&self, stack: &str) -> PathBuf {
-        self.paths.target.join("aws-build").join(stack)
+        built(self.paths, stack)
     }
 
     fn command(&self, verb: &str) -> Command {
@@ -108,6 +109,11 @@ impl Sam<'_> {
         deploy.args(["--no-fail-on-empty-changeset", "--parameter-overrides"]).args(parameters);
         progress::watched(&mut deploy)
     }
+}
+
+/// Not `.aws-sam`: a later `sam deploy` to AWS must not send functions that were built for this machine.
+fn built(paths: &Paths, stack: &str) -> PathBuf {
+    paths.target.join("aws-build").join(stack)
 }
 
 /// Another version of the demo's consumer.
@@ -146,7 +152,8 @@ impl<'a> Stack<'a> {
         };
         let (url, pool, client) = (output("Dashboard")?, output("PeoplePool")?, output("PeopleClientId")?);
         let receipts = output("ReceiptsQueue")?;
-        Ok(Self { endpoint, url, receipts, pool, client, programs })
+        let template = built(paths, OFFICE).join("template.yaml");
+        Ok(Self { endpoint, programs, template, url, receipts, pool, client })
     }
 
     fn ask(&self, args: &[&str]) -> Outcome<String> {
@@ -190,8 +197,12 @@ impl<'a> Stack<'a> {
         self.url.trim_start_matches("https://").trim_end_matches('/')
     }
 
-    /// Sets the variables by which a test finds the stack and its people.
+    /// Sets the variables by which a test finds the stack and its people, and deploys another office with the same people.
     pub fn tell(&self, test: &mut Command) -> Outcome<()> {
+        test.env("DLO_STACK_TOOLS", &self.programs).env("DLO_STACK_TEMPLATE", &self.template);
+        test.env("DLO_STACK_ISSUER", format!("https://cognito-idp.us-east-1.amazonaws.com/{}", self.pool));
+        test.env("DLO_STACK_CLIENT", &self.client);
+        test.env("DLO_STACK_DISCOVERY", format!("{}/{}", self.endpoint.url, self.pool));
         test.env("DLO_STACK_ENDPOINT", &self.endpoint.url).env("DLO_STACK_HOST", self.host());
         test.env("DLO_STACK_DASHBOARD", self.dashboard()).env("DLO_STACK_PASSWORD", PASSWORD);
         for (name, role) in PEOPLE {

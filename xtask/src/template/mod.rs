@@ -31,6 +31,7 @@ pub fn check(paths: &Paths) -> Outcome<()> {
     costs::check(paths, &translated)?;
     runbooks::check(paths, &translated, &attach)?;
     mappings_fit_their_queues(&translated, &attach)?;
+    an_existing_store_is_used_and_none_created(&translated)?;
     stacks_do_not_collide(&translated)
 }
 
@@ -83,6 +84,33 @@ fn mappings_fit_their_queues(translated: &Value, attach: &Value) -> Outcome<()> 
         Some(mapping) => Err(Failure::new(format!("A mapping may take all of the account's concurrency: {mapping}."))),
         None => Ok(()),
     }
+}
+
+/// With `ExistingTable` the stack has no table and no bucket of its own, and every function uses those that are named.
+fn an_existing_store_is_used_and_none_created(translated: &Value) -> Outcome<()> {
+    let queue = ("DeadLetterQueueArn", "arn:aws:sqs:eu-west-1:111122223333:orders-dlq");
+    let existing = [queue, ("MainQueueArns", "q"), ("ExistingTable", "kept-table"), ("ExistingBucket", "kept-bucket")];
+    let resources = Template::new(translated.clone(), &existing)?.resources()?;
+    let own = ["Table", "Contents", "ContentsPolicy"];
+    if let Some(id) = own.iter().find(|id| resources.contains_key(**id)) {
+        return Err(Failure::new(format!(
+            "The template creates {id} although the stack is given a table and a bucket."
+        )));
+    }
+    for (id, resource) in resources.iter().filter(|(_, resource)| resource["Type"] == "AWS::Lambda::Function") {
+        let variables = &resource["Properties"]["Environment"]["Variables"];
+        let used = (&variables["DLO_TABLE"], &variables["DLO_BUCKET"]);
+        if used != (&Value::from("kept-table"), &Value::from("kept-bucket")) {
+            return Err(Failure::new(format!("The function {id} uses {used:?} instead of the table that is given.")));
+        }
+        // The rights go to the same table. Every role's policies name it.
+        let role = &resources[&format!("{id}Role")]["Properties"]["Policies"].to_string();
+        let both = ["dynamodb:eu-west-1:111122223333:table/kept-table\"", "s3:::kept-bucket/content/*\""];
+        if let Some(missing) = both.iter().find(|arn| !role.contains(**arn)) {
+            return Err(Failure::new(format!("The role of {id} names nothing that ends in {missing}")));
+        }
+    }
+    Ok(())
 }
 
 /// A name that the template chooses itself must contain the stack's name, or a second stack cannot be created.

@@ -146,6 +146,8 @@ impl Template {
         Ok(Some(match self.kind(name)? {
             "AWS::SNS::Topic" => json!(self.arn(name)?),
             "AWS::SQS::Queue" => json!(format!("https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{}", physical(name))),
+            // Names of buckets have no capital letters.
+            "AWS::S3::Bucket" => json!(physical(name).to_lowercase()),
             _ => json!(physical(name)),
         }))
     }

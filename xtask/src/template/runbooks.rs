@@ -21,8 +21,8 @@ const HEADINGS: &[&str] = &["## What happens to the letters", "## Do this"];
 const ATTACHED: &[(&str, &str)] = &[("DeadLetterQueueArn", SECOND), ("IntakeFunctionArn", "f")];
 
 pub fn check(paths: &Paths, translated: &Value, attach: &Value) -> Outcome<()> {
-    let parameters =
-        [ALL_PARAMETERS, &[("SecondDeadLetterQueueArn", SECOND), ("ThirdDeadLetterQueueArn", THIRD)]].concat();
+    let queues = [("SecondDeadLetterQueueArn", SECOND), ("ThirdDeadLetterQueueArn", THIRD)];
+    let parameters = [ALL_PARAMETERS, &queues, &[("ArrivingLettersAlarm", "1")]].concat();
     let resources = Template::new(translated.clone(), &parameters)?.resources()?;
     let attached = Template::new(attach.clone(), ATTACHED)?.resources()?;
     let mut named = BTreeSet::new();
