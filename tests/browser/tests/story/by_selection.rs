@@ -36,7 +36,7 @@ mod rule_a_plan_sends_exactly_the_selected_letters {
 async fn the_list_is_sorted(otto: &Person) {
     otto.find("region", "Table of letters").await;
     otto.clicks("button", "Money").await;
-    otto.find("columnheader", "Money ↓").await;
+    otto.sees("Money ↓").await;
     let amounts: Vec<f64> = serde_json::from_value(otto.script(AMOUNTS, Vec::new()).await).expect("amounts");
     assert_eq!(amounts.len(), 9);
     let url = otto.script("return location.search", Vec::new()).await;
