@@ -94,7 +94,7 @@ pub fn PreviewList(
         )
     };
     view! {
-        <section class="preview" aria-busy=attr(move || busy.get().then_some("true"))>
+        <section class="preview" aria-label="Preview" tabindex="0" aria-busy=attr(move || busy.get().then_some("true"))>
             <p aria-live="polite">{part(summary)}</p>
             {part(rows)}
         </section>
