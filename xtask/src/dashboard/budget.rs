@@ -19,8 +19,8 @@ struct Budget {
 /// The design's target for the first load is 240 kB gzip and 200 kB Brotli: half of what it was before the program was
 /// split (572 and 438 kB).
 const BUDGETS: [Budget; 3] = [
-    Budget { part: FIRST, gzip_bytes: 248_800, brotli_bytes: 201_100 },
-    Budget { part: "work", gzip_bytes: 387_600, brotli_bytes: 301_000 },
+    Budget { part: FIRST, gzip_bytes: 250_400, brotli_bytes: 204_000 },
+    Budget { part: "work", gzip_bytes: 400_900, brotli_bytes: 310_800 },
     Budget { part: "sign_in", gzip_bytes: 12_400, brotli_bytes: 11_100 },
 ];
 /// Every file that no part is alone in needing.
