@@ -1,8 +1,21 @@
 //! Codes of directory services, names, certificates and of the operating system.
 //!
-//! Sources: RFC 4511 (LDAP result codes), the IANA registry of DNS return codes, RFC 8446 (TLS alerts) and OpenSSL's
-//! X509_V_ERR names, gRPC's and Connect's status names, HTTP/2 (RFC 9113) and QUIC error codes, WebSocket close codes,
-//! CURLE names of libcurl, Windows' WSA names and winerror.h, the atoms of Erlang's inet and gen_server.
+//! Compared with the names in these sources:
+//!
+//! - LDAP: the result codes of RFC 4511 in `go-ldap/ldap`, the constants of `openldap/openldap` (ldap.h), the
+//!   exceptions of `cannatag/ldap3`.
+//! - DNS: the return codes in `miekg/dns` and `rthalley/dnspython` (also its exceptions), the codes of `c-ares/c-ares`.
+//! - TLS: the alerts of RFC 8446 and of older versions in OpenSSL (ssl.h, tls1.h) and `rustls/rustls` (enums.rs).
+//!   `bad_record_mac` is transient: the record was damaged on its way. `user_canceled` is not in the table, because the
+//!   name can also mean that a customer cancelled something.
+//! - gRPC and Connect: `grpc/grpc-go` (codes) and `connectrpc/connect-go`. HTTP/2 and HTTP/3: `hyperium/h2` and
+//!   `hyperium/h3`. WebSocket: the close codes in `python-websockets/websockets`. OAuth 2.0: `oauthlib/oauthlib`.
+//! - libcurl: `curl/curl` (curl.h). Windows: the WSA names and winerror.h in `retep998/winapi-rs`.
+//! - Rust: `std::io::ErrorKind`. Erlang: errors.md of `erlang/otp`. Python: `encode/httpx`. Elixir: `elixir-mint/mint`.
+//!
+//! Not compared: the transport errors of QUIC (only `H3_REQUEST_REJECTED` is in the table), the reasons of Erlang's
+//! httpc and of Netty, which only programs that use them showed, and advice on retries, except gRPC's and that of the
+//! RFCs for TLS and HTTP/2. A name without a source is here only if its own words say what it means.
 
 use super::super::{P, Row, T};
 use crate::reading::Category::*;
@@ -14,7 +27,7 @@ pub static PROTOCOLS: &[Row] = &[
     ("adminlimitexceeded", P, ResourceLimit), ("alreadyinprogress", T, Conflict), ("argumentlisttoolong", P, ResourceLimit),
     ("attributeorvalueexists", P, Duplicate), ("authmethodnotsupported", P, Configuration), ("badarg", P, SchemaViolation),
     ("badcertificate", P, Configuration), ("badcertificatestatusresponse", P, Configuration), ("badkey", P, Auth),
-    ("badmap", P, SchemaViolation), ("badmatch", P, SchemaViolation), ("badrecordmac", P, MalformedPayload), ("badsig", P, Auth),
+    ("badmap", P, SchemaViolation), ("badmatch", P, SchemaViolation), ("badrecordmac", T, DependencyUnavailable), ("badsig", P, Auth),
     ("badtime", P, Auth), ("badvers", P, MalformedPayload), ("brokenpipe", T, DependencyUnavailable), ("caseclause", P, SchemaViolation),
     ("certificateexpired", P, Configuration), ("certificaterequired", P, Auth), ("certificaterevoked", P, Configuration),
     ("certificateunknown", P, Configuration), ("checkouttimeout", T, Timeout), ("closed", T, DependencyUnavailable),
@@ -24,9 +37,8 @@ pub static PROTOCOLS: &[Row] = &[
     ("constraintviolation", P, SchemaViolation), ("curleagain", T, DependencyUnavailable), ("curleautherror", P, Auth),
     ("curlebadcontentencoding", P, MalformedPayload), ("curlecouldntconnect", T, DependencyUnavailable),
     ("curlefilecouldntreadfile", P, MissingReference), ("curlefilesizeexceeded", P, ResourceLimit), ("curleftpaccepttimeout", T, Timeout),
-    ("curlegotnothing", T, DependencyUnavailable), ("curlehttp2stream", T, DependencyUnavailable),
-    ("curlelengthrequired", P, SchemaViolation), ("curlelogindenied", P, Auth), ("curlenotbuiltin", P, Configuration),
-    ("curleoperationtimedout", T, Timeout), ("curlepartialfile", T, DependencyUnavailable),
+    ("curlegotnothing", T, DependencyUnavailable), ("curlehttp2stream", T, DependencyUnavailable), ("curlelogindenied", P, Auth),
+    ("curlenotbuiltin", P, Configuration), ("curleoperationtimedout", T, Timeout), ("curlepartialfile", T, DependencyUnavailable),
     ("curlepeerfailedverification", P, Configuration), ("curlerecverror", T, DependencyUnavailable), ("curleremoteaccessdenied", P, Auth),
     ("curleremotefilenotfound", P, MissingReference), ("curlesenderror", T, DependencyUnavailable), ("curlesslcacert", P, Configuration),
     ("curlesslcertproblem", P, Configuration), ("curlesslcipher", P, Configuration), ("curletoomanyredirects", P, Configuration),
@@ -34,7 +46,7 @@ pub static PROTOCOLS: &[Row] = &[
     ("curleweirdserverreply", P, MalformedPayload), ("deadlock", T, Conflict), ("decodeerror", P, MalformedPayload),
     ("decodingerror", P, MalformedPayload), ("decompressionfailure", P, MalformedPayload), ("decrypterror", P, Auth),
     ("dnsrcodeservfail", T, DependencyUnavailable), ("econnrefused", T, DependencyUnavailable), ("econnreset", T, DependencyUnavailable),
-    ("ehostunreach", T, DependencyUnavailable), ("encodingerror", P, MalformedPayload), ("enhanceyourcalm", T, DependencyUnavailable),
+    ("ehostunreach", T, DependencyUnavailable), ("encodingerror", P, MalformedPayload), ("enhanceyourcalm", T, Throttled),
     ("enotconn", T, DependencyUnavailable), ("entryalreadyexists", P, Duplicate), ("epipe", T, DependencyUnavailable),
     ("erroraccessdenied", P, Auth), ("erroralreadyexists", P, Duplicate), ("errorbadnetpath", T, DependencyUnavailable),
     ("errorfileexists", P, Duplicate), ("errorfilenotfound", P, MissingReference), ("errorinvaliddata", P, SchemaViolation),
@@ -76,22 +88,21 @@ pub static PROTOCOLS: &[Row] = &[
     ("nosuchobject", P, MissingReference), ("notallowedonnonleaf", P, SchemaViolation), ("notauth", P, Auth),
     ("notconnected", T, DependencyUnavailable), ("notimp", P, Configuration), ("notzone", P, Configuration),
     ("objectclassviolation", P, SchemaViolation), ("outofrange", P, SchemaViolation), ("parseerror", P, MalformedPayload),
-    ("permissiondenied", P, Auth), ("policyviolationclose", P, Auth), ("pooltimeout", T, Timeout), ("protocolversion", P, Configuration),
-    ("ratelimitexceeded", T, Throttled), ("recordoverflow", P, MalformedPayload), ("recvtimeout", T, Timeout),
-    ("refusedstream", T, DependencyUnavailable), ("resourcebusy", T, DependencyUnavailable),
-    ("rpcsservertoobusy", T, DependencyUnavailable), ("rpcsserverunavailable", T, DependencyUnavailable),
-    ("serverdown", T, DependencyUnavailable), ("servershutdown", T, DependencyUnavailable), ("serverterminating", T, DependencyUnavailable),
-    ("servfail", T, DependencyUnavailable), ("serviceunavailable", T, DependencyUnavailable), ("settingstimeout", T, Timeout),
-    ("sizelimitexceeded", P, ResourceLimit), ("slowdown", T, Throttled), ("socketclosedremotely", T, DependencyUnavailable),
-    ("stalenetworkfilehandle", T, DependencyUnavailable), ("strongauthrequired", P, Auth), ("throttled", T, Throttled),
-    ("timedout", T, Timeout), ("timelimitexceeded", T, Timeout), ("timeout", T, Timeout), ("toomanyrequests", T, Throttled),
-    ("transactionconflict", T, Conflict), ("typeorvalueexists", P, Duplicate), ("unauthenticated", P, Auth),
-    ("unauthorizedclient", P, Auth), ("unavailable", T, DependencyUnavailable), ("undefinedattributetype", P, SchemaViolation),
-    ("undefinedtype", P, SchemaViolation), ("unexpectedeof", T, DependencyUnavailable), ("unexpectedmessage", P, MalformedPayload),
-    ("unknownca", P, Configuration), ("unknownpskidentity", P, Auth), ("unrecognizedname", P, Configuration),
-    ("unsupportedcertificate", P, Configuration), ("unsupporteddata", P, SchemaViolation), ("unsupportedextension", P, Configuration),
-    ("unsupportedgranttype", P, SchemaViolation), ("unsupportedresponsetype", P, Configuration), ("unwillingtoperform", P, Configuration),
-    ("usercanceled", T, DependencyUnavailable), ("waittimeout", T, Timeout), ("wouldblock", T, Conflict), ("wsaealready", T, Conflict),
+    ("permissiondenied", P, Auth), ("pooltimeout", T, Timeout), ("protocolversion", P, Configuration), ("ratelimitexceeded", T, Throttled),
+    ("recordoverflow", P, MalformedPayload), ("recvtimeout", T, Timeout), ("refusedstream", T, DependencyUnavailable),
+    ("resourcebusy", T, DependencyUnavailable), ("rpcsservertoobusy", T, DependencyUnavailable),
+    ("rpcsserverunavailable", T, DependencyUnavailable), ("serverdown", T, DependencyUnavailable),
+    ("servershutdown", T, DependencyUnavailable), ("servfail", T, DependencyUnavailable), ("serviceunavailable", T, DependencyUnavailable),
+    ("settingstimeout", T, Timeout), ("sizelimitexceeded", P, ResourceLimit), ("slowdown", T, Throttled),
+    ("socketclosedremotely", T, DependencyUnavailable), ("stalenetworkfilehandle", T, DependencyUnavailable),
+    ("strongauthrequired", P, Auth), ("throttled", T, Throttled), ("timedout", T, Timeout), ("timelimitexceeded", T, Timeout),
+    ("timeout", T, Timeout), ("toomanyrequests", T, Throttled), ("transactionconflict", T, Conflict), ("typeorvalueexists", P, Duplicate),
+    ("unauthenticated", P, Auth), ("unauthorizedclient", P, Auth), ("unavailable", T, DependencyUnavailable),
+    ("undefinedattributetype", P, SchemaViolation), ("undefinedtype", P, SchemaViolation), ("unexpectedeof", T, DependencyUnavailable),
+    ("unexpectedmessage", P, MalformedPayload), ("unknownca", P, Configuration), ("unknownpskidentity", P, Auth),
+    ("unrecognizedname", P, Configuration), ("unsupportedcertificate", P, Configuration), ("unsupporteddata", P, SchemaViolation),
+    ("unsupportedextension", P, Configuration), ("unsupportedgranttype", P, SchemaViolation), ("unsupportedresponsetype", P, Configuration),
+    ("unwillingtoperform", P, Configuration), ("waittimeout", T, Timeout), ("wouldblock", T, Conflict), ("wsaealready", T, Conflict),
     ("wsaeconnaborted", T, DependencyUnavailable), ("wsaeconnrefused", T, DependencyUnavailable),
     ("wsaeconnreset", T, DependencyUnavailable), ("wsaehostdown", T, DependencyUnavailable), ("wsaehostunreach", T, DependencyUnavailable),
     ("wsaeinprogress", T, Conflict), ("wsaenetdown", T, DependencyUnavailable), ("wsaenetreset", T, DependencyUnavailable),
