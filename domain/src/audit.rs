@@ -80,12 +80,14 @@ pub enum Act {
     PayloadViewed,
     /// A person saved a history as a file. At most one record per person, file and hour.
     HistoryExported,
+    /// A person saved a list of letters as a file. At most one record per person, file and hour.
+    LettersExported,
 }
 
 impl Act {
     /// Whether it only looked at something. A list of changes leaves it out.
     pub fn is_view(self) -> bool {
-        matches!(self, Self::PayloadViewed | Self::HistoryExported)
+        matches!(self, Self::PayloadViewed | Self::HistoryExported | Self::LettersExported)
     }
 }
 

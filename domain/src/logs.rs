@@ -280,24 +280,26 @@ impl Finding {
         match self {
             Self::Named { error, link, letters, named, of } => {
                 let naming = match link {
-                    Link::Entry => format!("The log names {named} of {of} letters beside an error"),
+                    Link::Entry => format!("The log names {named} of {of} letters next to an error"),
                     Link::Invocation => format!("The log names the invocation of {named} of {of} letters"),
                 };
                 let sure = match link {
-                    Link::Entry => "As sure as the log is.",
+                    Link::Entry => "Certain, if the log can be trusted.",
                     Link::Invocation => "Likely: with several messages in a batch, another one may have caused it.",
                 };
                 format!("{naming}; {letters} failed with {}. {sure}", quoted(error))
             }
             Self::Frequent { error, count, errors } => {
-                let sure = match *count >= 3 && count * 100 >= errors * 80 {
-                    true => "Likely, not certain: only the time connects them.",
-                    false => "Unsure: only the time connects them, and no error dominates.",
+                let sure = match (*errors < 3, *count >= 3 && count * 100 >= errors * 80) {
+                    (true, _) => "Unsure: only the time connects them, and fewer than three errors were logged.",
+                    (_, true) => "Likely, not certain: only the time connects them.",
+                    (_, false) => "Unsure: only the time connects them, and no error dominates.",
                 };
                 let share = count * 100 / (*errors).max(1);
-                let errors = if *errors == 1 { "1 error".into() } else { format!("{errors} errors") };
+                let (errors, were) =
+                    if *errors == 1 { ("1 error".into(), "was") } else { (format!("{errors} errors"), "were") };
                 format!(
-                    "The log names none of the letters. {share}% of {errors} logged while the consumer had them were {}. {sure}",
+                    "The log names none of the letters. {share}% of {errors} logged while the consumer had them {were} {}. {sure}",
                     quoted(error)
                 )
             }

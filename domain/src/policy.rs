@@ -267,8 +267,8 @@ pub struct ReplayPolicy {
     /// The longest delay between two waves, milliseconds. Default: 5 minutes.
     #[serde(alias = "rest_ms_max")]
     pub wave_delay_ms_max: Span,
-    /// Whether a letter that is only a pointer to a payload in S3 is sent back even if the payload's presence cannot
-    /// be checked. Default: off.
+    /// Whether a letter that is only a pointer to a payload in S3 is sent back, unless the payload is known to be gone.
+    /// Default: off.
     pub send_pointers: bool,
 }
 

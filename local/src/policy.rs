@@ -233,9 +233,11 @@ fn report(check: &PolicyCheck, based_on: Option<u64>) -> String {
         let _ = writeln!(text, "WARNING: {warning}");
     }
     let _ = match check.changes.len() {
-        0 => writeln!(text, "Nothing would change in version {}.", check.version),
-        1 => writeln!(text, "1 setting would change in version {}:", check.version),
-        count => writeln!(text, "{count} settings would change in version {}:", check.version),
+        // A refused file has not been compared.
+        0 if !check.problems.is_empty() => Ok(()),
+        0 => writeln!(text, "Nothing would change, compared with version {}.", check.version),
+        1 => writeln!(text, "1 setting would change, compared with version {}:", check.version),
+        count => writeln!(text, "{count} settings would change, compared with version {}:", check.version),
     };
     for PolicyChange { setting, before, after } in &check.changes {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".to_owned());
@@ -296,12 +298,12 @@ mod tests {
 REFUSED: The file is based on version 3, and version 4 applies by now. Start again from what `dlo policy show` prints.
 REFUSED: gate.quiet_ms is too large.
 WARNING: Nobody else has to approve.
-2 settings would change in version 4:
+2 settings would change, compared with version 4:
   gate.four_eyes: true -> false
   rates: not set -> {}
 ";
         assert_eq!(report(&check, Some(3)), expected);
         let nothing = PolicyCheck { version: 4, problems: vec![], changes: vec![], warnings: vec![] };
-        assert_eq!(report(&nothing, Some(4)), "Nothing would change in version 4.\n");
+        assert_eq!(report(&nothing, Some(4)), "Nothing would change, compared with version 4.\n");
     }
 }

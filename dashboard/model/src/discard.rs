@@ -46,7 +46,7 @@ pub fn question(preview: Option<&DiscardPreview>) -> String {
 /// Returns the money of letters in a sentence: exact, or at least what is known.
 pub fn money(letters: &Tally) -> String {
     if letters.money.is_empty() {
-        return "No money is known for these letters.".to_string();
+        return "No amounts found in these letters.".to_string();
     }
     let known = if letters.priced < letters.letters { "At least " } else { "" };
     format!("{known}{} is given up.", line(&letters.money))
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(question(Some(&preview(1_200, 1, 5))), "Discard 1,200 letters?");
         assert_eq!(money(&preview(2, 2, 5).letters), "€5.00 is given up.");
         assert_eq!(money(&preview(2, 1, 5).letters), "At least €5.00 is given up.");
-        assert_eq!(money(&preview(2, 0, 0).letters), "No money is known for these letters.");
+        assert_eq!(money(&preview(2, 0, 0).letters), "No amounts found in these letters.");
         let stays = [LeftOut { reason: "in replay r, which is under way".into(), letters: 2 }];
         assert_eq!(left_out(&stays), ["2 letters in replay r, which is under way"]);
         let by = Actor::from("anna");

@@ -126,8 +126,8 @@ fn replay(policy: Raw<'_>) -> Vec<String> {
         ),
         format!("It waits up to {} for the main queue to drain.", time("/replay/backlog_ms_max")),
         match is_on(policy, "/replay/send_pointers") {
-            true => "Letters that only point to a payload are sent, even if the payload cannot be checked.".to_string(),
-            false => "Letters that only point to a payload are sent if the payload is there.".to_string(),
+            true => "Letters that only point to a payload are sent, unless the payload is gone.".to_string(),
+            false => "Letters that only point to a payload are not sent.".to_string(),
         },
     ]
 }
@@ -238,7 +238,7 @@ fn queues(policy: Raw<'_>) -> Vec<String> {
 fn sign_in(policy: Raw<'_>) -> Vec<String> {
     let idle = match duration(policy, "/sign_in/idle_ms") {
         Some(limit) => format!("A session ends after {limit} without input."),
-        None => "A session may be idle for ever.".to_string(),
+        None => "Sessions never end for inactivity.".to_string(),
     };
     let revoked = list(policy, "/sign_in/revoked").len() as u64;
     let revoked =
@@ -255,7 +255,7 @@ fn retention(policy: Raw<'_>) -> Vec<String> {
     vec![
         kept("/delivered_kept_ms", "Delivered"),
         kept("/discarded_kept_ms", "Discarded"),
-        format!("Dead-letter queues whose retention cannot be read are taken to keep messages for {}.", days(policy)),
+        format!("Dead-letter queues whose retention cannot be read are assumed to keep messages for {}.", days(policy)),
     ]
 }
 
@@ -297,7 +297,7 @@ A replay pauses after its canary if any letter of it returns.
 It pauses if more than 50% of a wave return, once 5 letters are sent.
 Between waves it waits 10 s on average, at most 5 min.
 It waits up to 1 h for the main queue to drain.
-Letters that only point to a payload are sent if the payload is there.
+Letters that only point to a payload are not sent.
 None: a person approves every plan.
 No rules: amounts and deadlines are guessed from the names of fields.
 No rules of your own. The built-in tables apply.
@@ -311,7 +311,7 @@ No main queues beside those of the deployment.
 A session ends after 30 min without input.
 Delivered letters are kept for 90 d.
 Discarded letters are kept for 30 d.
-Dead-letter queues whose retention cannot be read are taken to keep messages for 14 d.";
+Dead-letter queues whose retention cannot be read are assumed to keep messages for 14 d.";
         assert_eq!(lines("{}").join("\n"), expected);
     }
 
@@ -334,7 +334,7 @@ Dead-letter queues whose retention cannot be read are taken to keep messages for
             "Every type: amount /total, currency =EUR, second approver required.",
             "small: up to 50 letters of class transient.",
             "Groups are ranked in EUR, with rates of 2026-11-20 for USD.",
-            "A session may be idle for ever.",
+            "Sessions never end for inactivity.",
             "Access is revoked by 1 entry.",
             "No reminders.",
             "Delivered letters are kept for ever.",

@@ -44,6 +44,17 @@ impl Show {
         }
     }
 
+    /// Returns what the page says where there are none.
+    pub fn nothing(self) -> &'static str {
+        match self {
+            Self::All => "No replays.",
+            Self::Running => "No replays in progress.",
+            Self::Paused => "No paused replays.",
+            Self::Returned => "No replays with returned letters.",
+            Self::Finished => "No finished replays.",
+        }
+    }
+
     /// Returns whether a replay is shown.
     pub fn shows(self, view: &ReplayView) -> bool {
         let (finished, paused) = (view.replay.is_finished(), is_paused(view));

@@ -43,7 +43,7 @@ pub fn tone(act: Act) -> words::Tone {
         }
         Act::GroupsMerged | Act::GroupsUnmerged | Act::MergeAllowed => words::Tone::Quiet,
         Act::ReplayPlanned | Act::TransformSaved | Act::TransformTried | Act::LettersReleased => words::Tone::Quiet,
-        Act::PayloadViewed | Act::HistoryExported => words::Tone::Quiet,
+        Act::PayloadViewed | Act::HistoryExported | Act::LettersExported => words::Tone::Quiet,
     }
 }
 

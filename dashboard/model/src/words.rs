@@ -198,6 +198,7 @@ pub fn act(act: Act) -> &'static str {
         Act::LateReturn => "found a delivered letter returned",
         Act::PayloadViewed => "viewed a payload",
         Act::HistoryExported => "exported the history",
+        Act::LettersExported => "exported the letters",
     }
 }
 

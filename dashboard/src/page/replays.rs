@@ -71,7 +71,7 @@ pub fn ReplaysPage() -> impl IntoView {
         ],
     );
     let is_empty = rows.map(Vec::is_empty);
-    let nothing = Signal::derive(move || format!("No replay here is {}.", show.get().label().to_lowercase()));
+    let nothing = Signal::derive(move || show.get().nothing().to_string());
     view! {
         <Frame title="Replays" beside=move || beside() pulse=live.pulse()>
             <Loaded live rows=6>

@@ -50,7 +50,7 @@ fn a_finding_says_how_sure_it_is() {
     let rows: Vec<Row> = vec![
         (
             vec![key(ORDER)],
-            "The log names 1 of 2 letters beside an error; 1 failed with `KeyError: 'price' 11111111-aaaa-4bbb-8ccc-000000000001`. As sure as the log is.",
+            "The log names 1 of 2 letters next to an error; 1 failed with `KeyError: 'price' 11111111-aaaa-4bbb-8ccc-000000000001`. Certain, if the log can be trusted.",
             bug(70),
         ),
         (
@@ -61,7 +61,7 @@ fn a_finding_says_how_sure_it_is() {
         // An error of another invocation proves nothing about this one.
         (
             vec![started(REQUEST), failed(ANOTHER_REQUEST)],
-            "The log names none of the letters. 100% of 1 error logged while the consumer had them were `KeyError: 'price'`. Unsure: only the time connects them, and no error dominates.",
+            "The log names none of the letters. 100% of 1 error logged while the consumer had them was `KeyError: 'price'`. Unsure: only the time connects them, and fewer than three errors were logged.",
             None,
         ),
         (
@@ -76,7 +76,7 @@ fn a_finding_says_how_sure_it_is() {
         ),
         (
             many(2, &|| key("")),
-            "The log names none of the letters. 100% of 2 errors logged while the consumer had them were `KeyError: 'price'`. Unsure: only the time connects them, and no error dominates.",
+            "The log names none of the letters. 100% of 2 errors logged while the consumer had them were `KeyError: 'price'`. Unsure: only the time connects them, and fewer than three errors were logged.",
             None,
         ),
         (

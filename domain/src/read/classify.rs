@@ -31,8 +31,8 @@ use tables::{Meaning, abroad, catalogue, kafka};
 /// The part of a message that is searched for wordings, bytes.
 const WORDING_BYTES_MAX: usize = 4 * 1024;
 
-/// The confidence in a class that only the letter claims, percent: that of an error type's ending, the weakest sign
-/// that decides a class.
+/// The confidence in a class that only the letter claims, percent. What the words of an error merely suggest is no surer,
+/// and does not overrule who wrote the consumer; a table or a known sentence does.
 const CLAIM_PCT: u8 = 60;
 
 /// Classifies one failure.
@@ -47,6 +47,8 @@ fn by_evidence(case: Case<'_>) -> Option<Classification> {
 /// Adds the class that the letter claims. It decides only if the evidence does not.
 fn with_claim(case: Case<'_>, found: Option<Classification>) -> Classification {
     let known = |found: &Classification| found.class != Class::Unknown;
+    let suggested =
+        |found: &Classification| !case.failure.is_empty() && found.confidence <= Confidence::from_pct(CLAIM_PCT);
     match (claim(case), found) {
         (None, Some(found)) => found,
         (None, None) => finding(Class::Unknown, Category::Unknown, 0, "no known pattern matched"),
@@ -54,7 +56,12 @@ fn with_claim(case: Case<'_>, found: Option<Classification>) -> Classification {
             Classification { reason: format!("{}; {} claims the same", found.reason, case.claimant), ..found }
         }
         // The claim is wrong: `contradiction` says so.
-        (Some(_), Some(found)) if known(&found) => found,
+        (Some(_), Some(found)) if known(&found) && !suggested(&found) => found,
+        (Some(claim), Some(found)) if known(&found) => {
+            let reason =
+                format!("claimed by {}; the words alone suggest {} ({})", case.claimant, word_of(&found), found.reason);
+            finding(claim, Category::Unknown, CLAIM_PCT, reason)
+        }
         (Some(claim), Some(found)) => finding(
             claim,
             found.category,
@@ -109,21 +116,23 @@ fn word(class: Class) -> &'static str {
     }
 }
 
-/// Walks the chain from the root outwards: the first link that is transient or permanent decides.
+/// Walks the chain from the root outwards: the first link that is transient or permanent decides. A link of which only
+/// the form of its sentence is known decides where no other does.
 fn by_tables(case: Case<'_>) -> Option<Classification> {
     let chain = chain(case);
     let last = chain.len().checked_sub(1)?;
-    let mut undecided = None;
+    let (mut guessed, mut undecided) = (None, None);
     for (at, link) in chain.iter().enumerate().rev() {
         let Some(found) = by_link(link) else { continue };
         let reason = if at == 0 || at < last { found.reason } else { format!("{} (the root cause)", found.reason) };
         let found = Classification { reason, ..found };
-        if found.class != Class::Unknown {
-            return Some(found);
-        }
-        undecided.get_or_insert(found);
+        match found.class {
+            Class::Unknown => undecided.get_or_insert(found),
+            _ if found.confidence <= Confidence::from_pct(grammar::GRAMMAR_PCT) => guessed.get_or_insert(found),
+            _ => return Some(found),
+        };
     }
-    undecided
+    guessed.or(undecided)
 }
 
 /// The error itself, then its causes down to the root.

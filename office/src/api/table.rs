@@ -168,7 +168,7 @@ fn reading() -> Vec<Endpoint> {
             .with_query(const { &[FORM, file_cursor(Listed::Audit)] }),
         Endpoint::file(
             "/groups/{group}/letters/file",
-            "The letters of a group as a file, oldest first send first; without payloads",
+            "The letters of a group as a file, in order of first send; without payloads",
             export::of_group_letters,
         )
         .with_query(LETTERS_FILE),

@@ -34,13 +34,20 @@ async fn the_policy_is_shown_checked_and_replaced_over_the_version_that_was_read
     assert_eq!(document["version"], 0);
     write(&file, &document);
     let (code, unchanged, _) = policy(&demo.url, admin.token(), &["check", name]);
-    assert_eq!((code, unchanged.as_str()), (Some(0), "Nothing would change in version 0.\n"), "what show prints");
+    assert_eq!(
+        (code, unchanged.as_str()),
+        (Some(0), "Nothing would change, compared with version 0.\n"),
+        "what show prints"
+    );
 
     document["policy"]["gate"]["replays_max"] = 7.into();
     write(&file, &document);
     let (code, check, _) = policy(&demo.url, operator.token(), &["check", name]);
     assert_eq!(code, Some(0), "{check}");
-    assert!(check.ends_with("1 setting would change in version 0:\n  gate.replays_max: 3 -> 7\n"), "{check}");
+    assert!(
+        check.ends_with("1 setting would change, compared with version 0:\n  gate.replays_max: 3 -> 7\n"),
+        "{check}"
+    );
 
     // Only an admin may write it, and then only over the version that was read.
     let (code, _, said) = policy(&demo.url, operator.token(), &put);

@@ -70,7 +70,7 @@ impl Scan<'_> {
     fn value(&mut self, depth: usize) -> Scanned {
         self.blanks();
         match self.peek() {
-            _ if depth > DEPTH_MAX => Err("Too many brackets in each other."),
+            _ if depth > DEPTH_MAX => Err("Brackets are nested too deeply."),
             Some(b'{') => self.all(b'}', "Expected a comma or }.", |scan| {
                 scan.blanks();
                 if scan.peek() != Some(b'"') {
@@ -89,7 +89,7 @@ impl Scan<'_> {
             Some(b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => self.word(),
             Some(b',' | b'}' | b']') => Err("Expected a value. Is there a comma too many?"),
             Some(_) => Err("Expected a value."),
-            None => Err("The text ends too early: a bracket is open."),
+            None => Err("A closing bracket is missing."),
         }
     }
 
@@ -111,7 +111,7 @@ impl Scan<'_> {
                     return Ok(());
                 }
                 Some(_) => return Err(expected),
-                None => return Err("The text ends too early: a bracket is open."),
+                None => return Err("A closing bracket is missing."),
             }
         }
     }
@@ -126,7 +126,7 @@ impl Scan<'_> {
                     return Ok(());
                 }
                 b'\\' => self.at += 2,
-                0..0x20 => return Err("A text ends on its own line, with a double quote."),
+                0..0x20 => return Err("Close this text with a double quote on the same line."),
                 _ => self.at += 1,
             }
         }
@@ -164,14 +164,14 @@ mod tests {
             ("{\"a\": 01}", 1, 7, "Expected a number, true, false, null, or a text in double quotes."),
             ("{\"ä\": \"€\" 1}", 1, 11, "Expected a comma or }."),
             ("{\"a\": \"b", 1, 7, "This text has no closing double quote."),
-            ("{\"a\": 1", 1, 8, "The text ends too early: a bracket is open."),
+            ("{\"a\": 1", 1, 8, "A closing bracket is missing."),
             ("{} {}", 1, 4, "Nothing may follow the policy's last bracket."),
-            ("", 1, 1, "The text ends too early: a bracket is open."),
+            ("", 1, 1, "A closing bracket is missing."),
         ] {
             let place = syntax_error(text).unwrap_or_else(|| panic!("{text} is refused"));
             assert_eq!((place.line, place.column, place.words.as_str()), (line, column, words), "{text}");
         }
-        assert_eq!(syntax_error(&"[".repeat(10_000)).unwrap().words, "Too many brackets in each other.");
+        assert_eq!(syntax_error(&"[".repeat(10_000)).unwrap().words, "Brackets are nested too deeply.");
     }
 
     #[test]

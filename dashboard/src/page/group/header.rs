@@ -96,7 +96,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     let people = Signal::derive(move || {
         match (customers.get(), is_merged.get()) {
             (0 | 1, true) | (1, false) => "customer affected",
-            (_, true) => "customers affected at most",
+            (_, true) => "customers affected (at most)",
             (_, false) => "customers affected",
         }
         .to_string()

@@ -261,7 +261,7 @@ fn Newer(editing: Editing, newest: PolicyText) -> impl IntoView {
     view! {
         <div class="problem" role="alert">
             <p>{words}" "<q>{reason}</q></p>
-            <p>"Compare your text with that version, then save again. Settings that only the other version changed show up as changes of yours: take them over, or they are undone."</p>
+            <p>"Compare your text with that version, then save again. Changes that exist only in that version appear as yours. Copy them into your text, or saving undoes them."</p>
             <div class="side-buttons">
                 <Button press=rebase>"Compare my text"</Button>
                 <Button press=replace kind=Kind::Quiet>"Discard my text and start from theirs"</Button>

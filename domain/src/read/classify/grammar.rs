@@ -15,7 +15,7 @@ use alloc::format;
 use words::*;
 
 /// The confidence in the form of a sentence, percent: less than that of any word that a table knows.
-const GRAMMAR_PCT: u8 = 50;
+pub const GRAMMAR_PCT: u8 = 50;
 
 /// Returns what the form of a message says. `lower` is the message in lower case.
 pub fn find(lower: &str) -> Option<Classification> {

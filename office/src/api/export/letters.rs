@@ -67,7 +67,7 @@ pub(in crate::api) async fn of_group_letters(
     let store = &*api.office.store;
     let group = store.group(&id).await?.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
     let detail = format!("Letters as {}", query.form.label());
-    views.record(&api, &caller, View { act: Act::HistoryExported, group: &id, replay: None, detail }).await?;
+    views.record(&api, &caller, View { act: Act::LettersExported, group: &id, replay: None, detail }).await?;
     let (mut rows, mut cursor, filter) = (Vec::new(), query.page().cursor(), selected.filter());
     // The number of pages is limited, too: under a filter that few letters match, a page reads many of them.
     for _ in 0..ROWS_MAX / PAGE_MAX {
