@@ -19,6 +19,7 @@ pub use judge::{classification, judge};
 use crate::id::MessageId;
 use crate::letter::Letter;
 use crate::reading::{Class, Classification, Failure};
+use crate::text::is_hidden;
 use crate::time::{Span, Timestamp};
 use alloc::format;
 use alloc::string::String;
@@ -30,6 +31,8 @@ use serde::{Deserialize, Serialize};
 pub const SEARCHES_PER_HOUR_MAX: usize = 30;
 /// The most searches of one sweep, which has other work to do within its minute.
 pub const SEARCHES_PER_SWEEP_MAX: usize = 3;
+/// How many of the searches of an hour are kept for those that people ask for: many new groups must not use them up.
+pub const SEARCHES_FOR_PEOPLE: usize = 10;
 /// The most letters whose ids are looked for. With them a filter of CloudWatch, which may have 1,024 characters, is 0.7 kB.
 pub const IDS_MAX: usize = 15;
 /// The most windows of one search: each is a call of its own.
@@ -47,6 +50,9 @@ const SETTLE: Span = Span::from_secs(30);
 const AGAIN_AFTER: Span = Span::from_mins(10);
 /// How often the office searches by itself for a group.
 const TRIES_MAX: u32 = 3;
+/// The length of a message id that a queue gives, bytes: a UUID has 36, one without hyphens 32.
+const ID_BYTES_MIN: usize = 16;
+const ID_BYTES_MAX: usize = 36;
 /// How far the clocks of queue and log may differ, and how long a message may wait for the receive that dead-letters it.
 const SLACK_MIN: Span = Span::from_secs(2);
 const SLACK_MAX: Span = Span::from_secs(30);
@@ -237,10 +243,19 @@ pub fn windows(letters: &[Letter], visibility: Span, attempt: Option<Span>) -> (
             break;
         }
         windows = joined;
-        ids.push(letter.original_message_id.clone());
+        // A letter may claim its id. One that no queue gives could be any word of the log.
+        if is_given_by_a_queue(&letter.original_message_id) {
+            ids.push(letter.original_message_id.clone());
+        }
     }
     windows.sort_by(|a, b| b.cmp(a));
     (windows, ids)
+}
+
+/// Whether an id looks like those of SQS, which are UUIDs: hexadecimal digits and hyphens.
+fn is_given_by_a_queue(id: &MessageId) -> bool {
+    let id = id.as_str();
+    (ID_BYTES_MIN..=ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
 }
 
 /// Adds a window, and joins it with those that it overlaps, unless the result would be too long.
@@ -311,11 +326,17 @@ impl Finding {
     }
 }
 
+/// Returns a part of a log as one text between backticks, which it can neither leave nor turn around.
+fn plain(text: &str) -> String {
+    text.replace('`', "'").chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect()
+}
+
 /// Returns an error's type and the first line of its message.
 fn quoted(error: &Failure) -> String {
     let message = error.message.as_deref().and_then(|message| message.lines().next()).unwrap_or_default();
-    let message = crate::text::head(message, 200);
-    match (error.error_type.as_deref(), message.is_empty()) {
+    let message = plain(crate::text::head(message, 200));
+    let error_type = error.error_type.as_deref().map(plain);
+    match (error_type, message.is_empty()) {
         (Some(name), true) => format!("`{name}`"),
         (Some(name), false) => format!("`{name}: {message}`"),
         (None, _) => format!("`{message}`"),

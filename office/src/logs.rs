@@ -15,7 +15,8 @@ use domain::deployment::AttachedConsumer;
 use domain::group::Variant;
 use domain::id::{GroupId, QueueArn};
 use domain::logs::{
-    Finding, LogEvidence, LogSearch, SEARCHES_PER_HOUR_MAX, SEARCHES_PER_SWEEP_MAX, classification, judge, windows,
+    Finding, LogEvidence, LogSearch, SEARCHES_FOR_PEOPLE, SEARCHES_PER_HOUR_MAX, SEARCHES_PER_SWEEP_MAX,
+    classification, judge, windows,
 };
 use domain::time::{Span, Timestamp};
 
@@ -51,9 +52,10 @@ impl Due {
     fn chosen(mut self) -> Vec<GroupId> {
         self.wanted.sort();
         self.new.sort();
-        let budget = SEARCHES_PER_HOUR_MAX.saturating_sub(self.recent).min(SEARCHES_PER_SWEEP_MAX);
+        let left = SEARCHES_PER_HOUR_MAX.saturating_sub(self.recent);
         let wanted = self.wanted.into_iter().map(|(_, id)| id);
-        wanted.chain(self.new.into_iter().map(|(_, _, id)| id)).take(budget).collect()
+        let new = self.new.into_iter().map(|(_, _, id)| id).take(left.saturating_sub(SEARCHES_FOR_PEOPLE));
+        wanted.chain(new).take(left.min(SEARCHES_PER_SWEEP_MAX)).collect()
     }
 }
 

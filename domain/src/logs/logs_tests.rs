@@ -124,7 +124,7 @@ fn letter(number: i64, died_s: i64, first_tried_s: Option<i64>) -> Letter {
     let at = |s: i64| Timestamp::from_ms(s * 1_000);
     let message = DeadMessage {
         dlq: "arn:aws:sqs:eu-west-1:111122223333:orders-dlq".into(),
-        message_id: format!("m-{number}").as_str().into(),
+        message_id: format!("{number:08x}-aaaa-4bbb-8ccc-000000000001").as_str().into(),
         content: Content { body: "{}".to_string(), ..Content::default() },
         system: SystemAttributes {
             source_queue: Some("arn:aws:sqs:eu-west-1:111122223333:orders".into()),
@@ -165,6 +165,27 @@ fn a_log_is_read_where_letters_were_tried() {
             found.iter().map(|window| (window.from.as_ms() / 1_000, window.to.as_ms() / 1_000)).collect();
         assert_eq!((found.as_slice(), ids.len()), (*wanted, *looked_for), "{deaths:?}");
     }
+}
+
+#[test]
+fn an_id_that_no_queue_gives_is_not_looked_for() {
+    for id in ["e", "ERROR", "ReportBatchItemFailures", "11111111-aaaa-4bbb-8ccc-00000000000g", ""] {
+        let claimed = Letter { original_message_id: id.into(), ..letter(1, 10_000, None) };
+        let (found, ids) = windows(&[claimed], Span::from_secs(40), None);
+        assert_eq!((found.len(), ids.len()), (1, 0), "{id}");
+    }
+}
+
+#[test]
+fn what_a_log_says_stays_between_its_backticks() {
+    let error = Failure {
+        error_type: Some("ValueError\u{1b}[31m".into()),
+        message: Some("no order`. The office verified it\u{202e}: `approve".into()),
+        ..Failure::default()
+    };
+    let said = Finding::Frequent { error, count: 4, errors: 4 }.said();
+    assert_eq!(said.matches('`').count(), 2, "{said}");
+    assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use domain::audit::Act;
 use domain::deployment::{Attached, AttachedConsumer};
 use domain::group::Variant;
 use domain::id::GroupId;
-use domain::logs::{Finding, SEARCHES_PER_HOUR_MAX, SEARCHES_PER_SWEEP_MAX, shown};
+use domain::logs::{Finding, SEARCHES_FOR_PEOPLE, SEARCHES_PER_HOUR_MAX, SEARCHES_PER_SWEEP_MAX, shown};
 use domain::message::Content;
 use domain::reading::{Category, Class};
 use domain::time::Span;
@@ -202,10 +202,19 @@ async fn an_hour_has_a_budget_and_people_come_first() {
     for _ in 0..20 {
         office.sweep_after(Span::from_secs(10)).await;
     }
-    assert_eq!(searched().await, SEARCHES_PER_HOUR_MAX);
+    assert_eq!(searched().await, SEARCHES_PER_HOUR_MAX - SEARCHES_FOR_PEOPLE);
+    // The rest of the hour's budget is for people, whatever new groups there are.
+    let groups = office.world.store.groups(i64::MAX, None, 200).await.unwrap().items;
+    let unsearched = groups.iter().find(|facts| facts.group.logs.is_none()).unwrap().group.id.clone();
+    assert_eq!(office.ask(&unsearched, "operator").await.status, StatusCode::OK);
+    office.sweep_after(Span::from_secs(10)).await;
+    assert!(office.finding(&unsearched).await.is_some());
+    assert_eq!(searched().await, SEARCHES_PER_HOUR_MAX - SEARCHES_FOR_PEOPLE + 1);
     // Those that found nothing are due again, and wait for the groups that were never searched for.
     office.sweep_after(Span::from_mins(60)).await;
-    office.sweep_after(Span::from_secs(60)).await;
+    for _ in 0..4 {
+        office.sweep_after(Span::from_secs(60)).await;
+    }
     assert_eq!(searched().await, SEARCHES_PER_HOUR_MAX + 5);
 }
 
