@@ -84,7 +84,8 @@ impl OrdersPy {
 impl Function {
     fn start(log: &std::path::Path) -> Option<Self> {
         let mut python = Command::new("python3");
-        python.args(["-c", APP]).arg(log).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // Isolated: no module of the current folder, and no variable of the environment, takes part.
+        python.args(["-I", "-c", APP]).arg(log).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = python.kill_on_drop(true).spawn().ok()?;
         let (stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
         Some(Self { child, stdin, answers: BufReader::new(stdout).lines() })

@@ -185,7 +185,12 @@ impl Remote {
         }
         let token = token.filter(|token| !token.is_empty()).ok_or(PolicyError::NoToken)?.to_owned();
         // Redirects are not followed: a token is for the office alone.
-        let client = http::client().timeout(PATIENCE).redirect(reqwest::redirect::Policy::none()).build();
+        let mut client = http::client().timeout(PATIENCE).redirect(reqwest::redirect::Policy::none());
+        if url.scheme() == "http" {
+            // A proxy would read the token, which is meant for this machine.
+            client = client.no_proxy();
+        }
+        let client = client.build();
         Ok(Self { client: client.map_err(|_| PolicyError::NoTls)?, url, token })
     }
 

@@ -7,6 +7,7 @@ use crate::office::Office;
 use crate::port::Write;
 use domain::person::Person;
 use domain::policy::{Policy, PolicyVersion, changes, warnings};
+use domain::text::{Lines, TextError, hidden};
 use domain::time::Timestamp;
 use serde_json::Value;
 use wire::{PolicyCheck, PolicyRequest};
@@ -77,6 +78,10 @@ pub(crate) fn own_policy(office: &Office) -> Policy {
 
 /// Reads a policy from outside. An error says in a sentence why it is refused.
 fn read(office: &Office, who: &Author, policy: &Value) -> Result<Policy, String> {
+    if let Some((text, error)) = hidden_text(policy) {
+        // Escaped, so that a terminal shows it instead of obeying it.
+        return Err(format!("The policy is not valid: the text {text:?} {error}."));
+    }
     let policy = Policy::from_value(policy).map_err(|error| {
         let problem = chain(&error);
         let shown: String = problem.chars().take(PROBLEM_CHARS_MAX).collect();
@@ -91,6 +96,19 @@ fn read(office: &Office, who: &Author, policy: &Value) -> Result<Policy, String>
         return Err("The list sign_in.revoked would revoke your own access. Let another admin make this change.".into());
     }
     Ok(policy)
+}
+
+/// Returns the first name or text with a character that changes how a terminal or a page shows what surrounds it.
+fn hidden_text(value: &Value) -> Option<(&str, TextError)> {
+    let of = |text: &'_ str| hidden(text, Lines::One);
+    match value {
+        Value::String(text) => of(text).map(|error| (text.as_str(), error)),
+        Value::Array(items) => items.iter().find_map(hidden_text),
+        Value::Object(members) => members
+            .iter()
+            .find_map(|(name, value)| of(name).map(|error| (name.as_str(), error)).or_else(|| hidden_text(value))),
+        _ => None,
+    }
 }
 
 async fn other_version(office: &Office) -> Result<OfficeError, OfficeError> {

@@ -110,6 +110,10 @@ async fn a_policy_is_refused_with_a_sentence() {
             json!({ "replay": { "pace_per_s": 0 } }),
             "The policy is not valid: replay.pace_per_s is 0; it must be between 1 and 10000.",
         ),
+        (
+            json!({ "class_rules": [{ "name": "late\u{1b}[2K", "class": "transient" }] }),
+            "The policy is not valid: the text \"late\\u{1b}[2K\" ",
+        ),
         (json!({ "queues": { "main": [dlq] } }), "orders-dlq is a queue of this office or a dead-letter queue"),
         (json!({ "sign_in": { "revoked": [{ "name": "Admin" }] } }), "The list sign_in.revoked would revoke your own"),
     ] {
