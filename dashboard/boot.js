@@ -17,25 +17,23 @@ for (const href of document.querySelector(`meta[name="part:${part}"]`)?.content.
   const kind = href.endsWith(".css") ? { as: "style" } : { as: "fetch", crossOrigin: "anonymous" };
   document.head.append(Object.assign(link, { rel: "preload", href, ...kind }));
 }
-// A new tab asks the open tabs of this office who is signed in, and goes on as the person whose tab was seen last. Each tab
+// A new tab asks the open tabs of this office who is signed in, and goes on as the person of the tab that was used last. Each tab
 // keeps a token of its own in sessionStorage (docs/decisions/0068); the issuer's refresh token stays where it is, because
 // issuers end a session whose refresh token is used twice.
 try {
   const tabs = new BroadcastChannel("dlo.session");
   const mine = String(Math.random());
-  let hiddenAt = 0;
+  let used = Date.now();
   let best = null;
-  addEventListener("visibilitychange", () => {
-    if (document.hidden) hiddenAt = Date.now();
-  });
+  for (const input of ["pointerdown", "keydown"]) addEventListener(input, () => (used = Date.now()), true);
   tabs.onmessage = ({ data }) => {
     const token = sessionStorage.getItem("dlo.token");
     // The rail shows only while somebody is signed in, and not after a sign-out for lack of input.
     if (data.ask && token && document.querySelector(".rail")) {
       const me = sessionStorage.getItem("dlo.me");
-      tabs.postMessage({ to: data.ask, token, me, seen: document.hidden ? hiddenAt : Date.now() });
+      tabs.postMessage({ to: data.ask, token, me, used });
     }
-    if (data.to === mine && data.seen >= (best?.seen ?? 0)) best = data;
+    if (data.to === mine && data.used >= (best?.used ?? 0)) best = data;
   };
   // Somebody who has signed out in this tab stays signed out, whoever is signed in elsewhere.
   if (!signedIn && path !== "/signin" && sessionStorage.getItem("dlo.left") === null) {
