@@ -35,6 +35,9 @@ const WORDING_BYTES_MAX: usize = 4 * 1024;
 /// and does not overrule who wrote the consumer; a table or a known sentence does.
 const CLAIM_PCT: u8 = 60;
 
+/// The most causes of one failure that are read: half of them from outside, half from the root. Real chains have few.
+const CAUSES_MAX: usize = 32;
+
 /// Classifies one failure.
 pub fn classify(case: Case<'_>, policy: &Policy) -> Classification {
     by_policy(case, policy).unwrap_or_else(|| with_claim(case, by_evidence(case)))
@@ -152,7 +155,11 @@ fn chain(case: Case<'_>) -> Vec<Cause> {
         chain.push(own);
     }
     chain.extend(unwrapped);
-    chain.extend(case.stack.causes.iter().cloned());
+    // The outermost ones and the root: a hostile stack has thousands.
+    let causes = &case.stack.causes;
+    let skipped = causes.len().saturating_sub(CAUSES_MAX);
+    chain.extend(causes.iter().take(CAUSES_MAX / 2).cloned());
+    chain.extend(causes.iter().skip(CAUSES_MAX / 2 + skipped).cloned());
     chain
 }
 
