@@ -10,7 +10,7 @@ mod rule_a_link_works_once {
         let fixture = Fixture::open().await;
         let otto = fixture.enters(Role::Operator, "otto").await;
         otto.sees("No dead letters.").await;
-        otto.sees("Watching orders-dlq.").await;
+        otto.sees("Watching orders-dlq").await;
         otto.shows("empty-office").await;
 
         let thief = Person::new(&fixture.driver, "a thief").await;
