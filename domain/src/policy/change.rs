@@ -134,11 +134,56 @@ pub fn warnings(before: &Policy, after: &Policy) -> Vec<String> {
             ));
         }
     }
+    found.extend(changes(before, after).iter().filter_map(weakened));
     let readmitted = before.sign_in.revoked.iter().filter(|revoked| !after.sign_in.revoked.contains(revoked)).count();
     if readmitted > 0 {
         found.push(format!("Entries removed from sign_in.revoked: {readmitted}. These people may sign in again."));
     }
     found
+}
+
+/// Settings of which a lower value protects less, and what then happens.
+const WEAKER_IF_LOWER: [(&str, &str); 2] = [
+    ("gate.quiet_ms", "a replay may start sooner after a fix"),
+    ("replay.window_slack_ms", "letters are observed for a shorter time"),
+];
+/// Settings of which a higher value protects less, and what then happens.
+const WEAKER_IF_HIGHER: [(&str, &str); 8] = [
+    ("gate.replays_max", "a letter is replayed more often before it is quarantined"),
+    ("replay.canary_pct", "canaries are larger"),
+    ("replay.canary_letters_max", "canaries are larger"),
+    ("replay.growth_factor", "waves grow faster"),
+    ("replay.wave_letters_max", "waves are larger"),
+    ("replay.pause_share_pct", "more letters may return before a replay pauses"),
+    ("replay.canary_pause_share_pct", "more letters of a canary may return before its replay pauses"),
+    ("replay.sample_letters_min", "a replay does not pause before more letters are sent"),
+];
+/// Members of a message type's rule that say where sums and deadlines are, which protections depend on.
+const READ_FROM: [&str; 3] = [".amount", ".currency", ".deadline"];
+
+/// Says what protection a change of a setting weakens, if it does.
+fn weakened(change: &PolicyChange) -> Option<String> {
+    let PolicyChange { setting, before, after } = change;
+    let number = |value: &Option<String>| value.as_deref().and_then(|text| text.parse::<i64>().ok());
+    let (was, is) = (number(before), number(after));
+    let of = |table: &[(&str, &'static str)]| table.iter().find(|(name, _)| name == setting).map(|(_, what)| *what);
+    let what = if was > is { of(&WEAKER_IF_LOWER) } else { of(&WEAKER_IF_HIGHER) };
+    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".into());
+    let from_to = || format!("{setting} changes from {} to {}", shown(before), shown(after));
+    if let Some(what) = what {
+        return Some(format!("{}: {what}.", from_to()));
+    }
+    match setting.as_str() {
+        "sign_in.idle_ms" if is.is_none() || was.is_some_and(|was| is > Some(was)) => {
+            Some(format!("{}: sessions without input last longer.", from_to()))
+        }
+        "queues.main" | "queues.default_main" => Some(format!("{}: letters may be sent to other queues.", from_to())),
+        alert if alert.starts_with("alerts.") => Some(format!("{}: people may be told later, or not.", from_to())),
+        rule if rule.starts_with("message_types[") && READ_FROM.iter().any(|end| rule.ends_with(end)) => {
+            Some(format!("{}: sums and deadlines may no longer be found in letters.", from_to()))
+        }
+        _ => None,
+    }
 }
 
 /// Where a second person no longer approves.
@@ -225,7 +270,7 @@ mod tests {
 
     #[test]
     fn what_removes_a_protection_is_said() {
-        let rows: [(&str, &str, &[&str]); 8] = [
+        let rows: [(&str, &str, &[&str]); 14] = [
             ("{}", "{}", &[]),
             (r#"{"gate":{"four_eyes":false}}"#, "{}", &[]),
             ("{}", r#"{"gate":{"four_eyes":false}}"#, &["Replays no longer need a second person"]),
@@ -253,6 +298,33 @@ mod tests {
                 r#"{"sign_in":{"revoked":[{"name":"otto"},{"name":"eva"}]}}"#,
                 r#"{"sign_in":{"revoked":[{"name":"eva"}]}}"#,
                 &["Entries removed from sign_in.revoked: 1."],
+            ),
+            (
+                r#"{"gate":{"quiet_ms":60000,"replays_max":3},"replay":{"canary_pct":5}}"#,
+                r#"{"gate":{"quiet_ms":0,"replays_max":100},"replay":{"canary_pct":100}}"#,
+                &[
+                    "gate.quiet_ms changes from 60000 to 0: a replay may start sooner",
+                    "gate.replays_max changes from 3 to 100: ",
+                    "replay.canary_pct changes from 5 to 100: canaries are larger.",
+                ],
+            ),
+            // The other way round, the same settings protect more.
+            (
+                r#"{"gate":{"quiet_ms":0,"replays_max":100},"replay":{"canary_pct":100}}"#,
+                r#"{"gate":{"quiet_ms":60000,"replays_max":3},"replay":{"canary_pct":5}}"#,
+                &[],
+            ),
+            ("{}", r#"{"sign_in":{"idle_ms":null}}"#, &["sign_in.idle_ms changes from 1800000 to null: "]),
+            ("{}", r#"{"alerts":{"letters_from":0}}"#, &["alerts.letters_from changes from 10 to 0: people may"]),
+            (
+                r#"{"message_types":[{"message_type":"refund","amount":"/total"}]}"#,
+                r#"{"message_types":[{"message_type":"refund","amount":"/nothing"}]}"#,
+                &["message_types[refund].amount changes from \"/total\" to \"/nothing\": sums"],
+            ),
+            (
+                "{}",
+                r#"{"queues":{"main":["arn:aws:sqs:eu-west-1:111122223333:elsewhere"]}}"#,
+                &["queues.main changes from [] to"],
             ),
         ];
         for (before, after, expected) in rows {
