@@ -9,6 +9,7 @@ extern crate alloc;
 mod discard;
 mod doctor;
 mod error;
+mod facts;
 mod gate;
 mod group;
 mod letter;
@@ -26,8 +27,9 @@ pub use discard::{DiscardPreview, DiscardPreviewRequest, DiscardRequest, UndoDis
 pub use doctor::DoctorAnswer;
 pub use domain::group::merging::{GroupChange, GroupName, RulesPreview};
 pub use error::{ErrorBody, ErrorCode};
+pub use facts::{GateFact, RowFacts};
 pub use gate::GateView;
-pub use group::{DeathsChart, GateFact, GroupDetail, GroupRow, GroupsAnswer, LogsView, RowFacts, Summary};
+pub use group::{DeathsChart, GroupDetail, GroupRow, GroupsAnswer, LogsView, Summary};
 pub use letter::{LetterDetail, LetterRow, LettersPage};
 pub use merge::{MergedVariant, PreviewRulesRequest, UnmergeRequest};
 pub use next::NextStep;

@@ -1,6 +1,6 @@
 //! The next step of a group.
 
-use crate::RowFacts;
+use crate::facts::RowFacts;
 use alloc::string::{String, ToString};
 use domain::group::GroupState;
 use domain::tagged::need;

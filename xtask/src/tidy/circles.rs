@@ -1,7 +1,8 @@
 //! The rule about circles: of two modules that stand beside each other, at most one knows the other, directly or by a
 //! third. So every crate can be read from the bottom up.
 //!
-//! A module knows another if a path in it (`crate::…`, `super::…`) leads there. Test code does not count.
+//! A module knows another if a path in it (`crate::…`, `super::…`) leads there, also through a name that their parent
+//! exports (`pub use group::Row`). Test code does not count.
 
 use super::Finding;
 use super::source::Source;
@@ -62,16 +63,37 @@ fn module_of(root: &str, path: &str) -> Option<Module> {
 /// For every module with children: which child knows which.
 fn edges(files: &[(&Source, Module)], modules: &BTreeSet<Module>) -> BTreeMap<Module, Edges> {
     let mut all: BTreeMap<Module, Edges> = BTreeMap::new();
+    let exported = exported(files, modules);
     for (source, module) in files {
         for (line, path) in paths(source, module) {
             let known = (0..=path.len()).rev().map(|end| &path[..end]).find(|start| modules.contains(*start));
             let Some(known) = known else { continue };
+            let through = path.get(known.len()).and_then(|name| exported.get(&(known.to_vec(), name.clone())));
+            let known = through.map_or(known, Vec::as_slice);
             let shared = module.iter().zip(known).take_while(|(one, other)| one == other).count();
             // A parent and its child are no siblings.
             let (Some(from), Some(to)) = (module.get(shared), known.get(shared)) else { continue };
             let edges = all.entry(module[..shared].to_vec()).or_default();
             let targets = edges.entry(from.clone()).or_default();
             targets.entry(to.clone()).or_insert_with(|| (source.path.clone(), line));
+        }
+    }
+    all
+}
+
+/// The names that modules export from their children, with the child that has each.
+fn exported(files: &[(&Source, Module)], modules: &BTreeSet<Module>) -> BTreeMap<(Module, String), Module> {
+    let mut all = BTreeMap::new();
+    for (source, module) in files {
+        for line in ["pub use ", "pub(crate) use ", "pub(super) use "] {
+            for (start, words) in source.product.match_indices(line) {
+                tree(&source.product[start + words.len()..], module, &mut |path: Module| {
+                    let Some((name, child)) = path.split_last() else { return };
+                    if child.len() > module.len() && modules.contains(child) {
+                        all.insert((module.clone(), name.clone()), child.to_vec());
+                    }
+                });
+            }
         }
     }
     all
@@ -221,6 +243,12 @@ mod tests {
             ("a/src/z.rs", "use crate::x::*;"),
         ];
         assert_eq!(found(&three), ["a/src/z.rs:1 a: x -> y -> z -> x"]);
+        let exported = [
+            ("a/src/lib.rs", "mod x;\nmod y;\npub use x::{W, X};\n"),
+            ("a/src/x.rs", "use crate::y::g;"),
+            ("a/src/y.rs", "use crate::X;"),
+        ];
+        assert_eq!(found(&exported), ["a/src/y.rs:1 a: x -> y -> x"]);
         let inside = [
             lib,
             ("a/src/x.rs", "mod b; mod c;"),
