@@ -1,6 +1,6 @@
 //! A report: what a consumer, or the layer in front of it, says about one failed invocation.
 //!
-//! A report travels as the body of a message on the office's reports queue. It names the messages of the invocation and
+//! A report travels as the body of a message on the office's receipts queue. It names the messages of the invocation and
 //! the error, and never carries a message body. A report is evidence: it says why a message failed, and never decides
 //! whose letter that is, what it costs or where it goes.
 //!
@@ -32,7 +32,7 @@ pub const ERRORS_MAX: usize = 10;
 /// The maximum number of messages of one invocation: the largest batch of an event source mapping (botocore).
 pub const BATCH_MESSAGES_MAX: usize = 10_000;
 
-/// One failed invocation. As JSON, the body of a message on the reports queue.
+/// One failed invocation. As JSON, the body of a message on the receipts queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {

@@ -84,7 +84,7 @@ async fn alert_to_loss(office: &Office, queue: &QueueArn, service: &str) -> Resu
 }
 
 /// Returns why a sender is not believed. Where the platform says which functions consume the queue, the report must come
-/// from one of them. Elsewhere whoever may send to the reports queue is believed: the queue's own policy decides.
+/// from one of them. Elsewhere whoever may send to the receipts queue is believed: the queue's own policy decides.
 fn refusal(office: &Office, attached: Option<&Attached>, sender: Option<&str>) -> Option<&'static str> {
     let is_consumer = attached?.is_consumer(sender.unwrap_or_default(), office.now())?;
     (!is_consumer).then_some("its sender is not a function that consumes this queue")

@@ -55,7 +55,7 @@ struct Event {
 }
 
 impl Witness {
-    /// Puts the parts together. Without a reports queue nothing is watched, and nothing sent.
+    /// Puts the parts together. Without a receipts queue nothing is watched, and nothing sent.
     pub fn new(settings: Settings) -> Self {
         let queue = settings.reports.clone();
         let sqs = queue.map(|url| Sqs::new(url, settings.region.clone(), Credentials::read(settings::of_process)));
@@ -77,7 +77,7 @@ impl Witness {
 pub async fn run(settings: Settings) -> ExitCode {
     let is_on = settings.reports.is_some();
     if !is_on {
-        say("is off: set DLO_REPORTS to the URL of the reports queue");
+        say("is off: set DLO_REPORTS to the URL of the receipts queue");
     }
     let witness = Witness::new(settings);
     // The port first: the wrapper looks for it as soon as all extensions are registered.

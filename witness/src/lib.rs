@@ -1,7 +1,7 @@
 //! The witness: why messages failed, for consumers in any runtime, without a change of code.
 //!
 //! It stands between a function's runtime and Lambda's Runtime API. It sees the batch that the function is given and
-//! what comes of it, and reports failures to the office's reports queue. It never fails the function: whatever the
+//! what comes of it, and reports failures to the office's receipts queue. It never fails the function: whatever the
 //! witness cannot do, it leaves out.
 //!
 //! One program has three forms. As an **extension** ([`extension`]) Lambda starts it beside the function. As a **wrapper**

@@ -20,7 +20,7 @@ const SEND_MAX: Duration = Duration::from_secs(5);
 
 /// What is on its way.
 pub struct Outbox {
-    /// `None` without a reports queue: then nothing is ever sent.
+    /// `None` without a receipts queue: then nothing is ever sent.
     sqs: Option<Sqs>,
     state: Mutex<State>,
     changed: Notify,

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-/// The environment variable with the URL of the reports queue.
+/// The environment variable with the URL of the receipts queue.
 pub const REPORTS: &str = "DLO_REPORTS";
 /// The environment variable with the port of the proxy, for functions that need [`PORT`] themselves.
 pub const PORT_VARIABLE: &str = "DLO_WITNESS_PORT";
@@ -20,7 +20,7 @@ pub struct Settings {
     pub upstream: String,
     /// The port of the proxy.
     pub port: u16,
-    /// The reports queue; `None` if none is named or its URL is wrong.
+    /// The receipts queue; `None` if none is named or its URL is wrong.
     pub reports: Option<QueueUrl>,
     /// The region of the function.
     pub region: Option<String>,

@@ -1,4 +1,4 @@
-//! The reports queue: an endpoint that speaks SQS's JSON protocol, and can be out of order.
+//! The receipts queue: an endpoint that speaks SQS's JSON protocol, and can be out of order.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::service::PATIENCE;
 
-/// What arrives on the reports queue.
+/// What arrives on the receipts queue.
 #[derive(Debug)]
 pub enum Evidence {
     Report(Box<Report>),

@@ -1,5 +1,5 @@
 //! The whole way through an endpoint that speaks AWS: queue, event source mapping, failing function behind
-//! `dlo-witness run`, dead-letter queue and reports queue.
+//! `dlo-witness run`, dead-letter queue and receipts queue.
 
 use crate::sandbox::{WITNESS, free_port, python, tools};
 use crate::service::PATIENCE;
