@@ -11,7 +11,8 @@ try {
 // Fetches the part of the program that this page needs beside the first part, and not after it. The choice matches
 // src/lazy.rs; a wrong one costs time only. Releases name each part's files in a <meta>.
 const path = location.pathname;
-const part = !signedIn || path === "/signin" ? "sign_in" : /^\/(groups\/.|replays|policy)/.test(path) ? "work" : "none";
+const ofPath = /^\/(groups\/.|replays)/.test(path) ? "work" : path === "/policy" ? "policy" : "none";
+const part = !signedIn || path === "/signin" ? "sign_in" : ofPath;
 for (const href of document.querySelector(`meta[name="part:${part}"]`)?.content.split(" ") ?? []) {
   const link = document.createElement("link");
   const kind = href.endsWith(".css") ? { as: "style" } : { as: "fetch", crossOrigin: "anonymous" };

@@ -1,10 +1,10 @@
 //! The application: shared contexts, global keyboard shortcuts, and the current page.
 
 use crate::clock::Clock;
-use crate::component::{Help, HelpOpen, Rail, Toaster, Toasts};
+use crate::component::{HelpOpen, Rail, Toaster, Toasts};
 use crate::due::{Due, DueWatch};
 use crate::keys::{self, Keys, key};
-use crate::later::{self, LaterPage};
+use crate::later::{self, LaterHelp, LaterPage};
 use crate::lazy::{Load, Part, Parts};
 use crate::nav::Nav;
 use crate::page::{GroupsPage, IdleWatch, Memory, UnknownPage};
@@ -60,7 +60,7 @@ pub fn App() -> impl IntoView {
                 })}
             </main>
         </div>
-        <Help open=help page />
+        <LaterHelp open=help page />
         <Toasts />
     }
 }

@@ -2,7 +2,7 @@
 
 mod split;
 
-use crate::component::{Button, Empty, Frame, Kind, Skeleton};
+use crate::component::{Button, Empty, Frame, Kind, Skeleton, toaster};
 use crate::lazy::{Fetching, Load, Part, Parts, at_once};
 use crate::reactive::prelude::*;
 use dashboard_model::route::PageKey;
@@ -16,6 +16,7 @@ pub fn fetch(part: Part) -> Fetching {
     Box::pin(async move {
         match part {
             Part::Work => split::load_work().await.is_ok(),
+            Part::Policy => split::load_policy().await.is_ok(),
             Part::SignIn => split::load_sign_in().await.is_ok(),
         }
     })
@@ -50,12 +51,36 @@ pub fn LaterPage(
     })
 }
 
+/// Shows the help, once it has been opened and its part is there.
+#[component]
+pub fn LaterHelp(open: RwSignal<bool>, #[prop(into)] page: Signal<PageKey>) -> impl IntoView {
+    let parts: Parts = expect_context();
+    let state = parts.state(Part::Work);
+    let has_opened = RwSignal::new(false);
+    let toaster = toaster();
+    Effect::new(move || {
+        if open.get() {
+            parts.load(Part::Work);
+            has_opened.set(true);
+        }
+        if open.get() && state.get() == Load::Failed {
+            open.set(false);
+            toaster.error("The keyboard shortcuts could not be loaded. Reload the page, then try again.");
+        }
+    });
+    part(move || {
+        let is_shown = has_opened.get() && state.get() == Load::Ready;
+        is_shown.then(|| at_once(Box::pin(split::help(open, page)).as_mut())?.ok()).flatten()
+    })
+}
+
 /// Renders a page of a part. Returns `None` if the part is not [`Load::Ready`].
 ///
 /// The call is made here and not awaited: the view must be made under the reactive owner of its caller.
 fn render(page: PageKey, part: Part) -> Option<AnyView> {
     let view = match part {
         Part::Work => at_once(Box::pin(split::work(page)).as_mut()),
+        Part::Policy => at_once(Box::pin(split::policy()).as_mut()),
         Part::SignIn => at_once(Box::pin(split::sign_in(page)).as_mut()),
     };
     view?.ok()
@@ -74,7 +99,7 @@ fn title(page: &PageKey) -> &'static str {
 /// People who are not signed in see no frame.
 fn framed(in_part: Part, title: &'static str, content: AnyView) -> AnyView {
     match in_part {
-        Part::Work => view! { <Frame title>{content}</Frame> }.into_any(),
+        Part::Work | Part::Policy => view! { <Frame title>{content}</Frame> }.into_any(),
         Part::SignIn => view! { <div class="door">{content}</div> }.into_any(),
     }
 }

@@ -18,8 +18,10 @@ const PREFETCH_AFTER: Duration = Duration::from_millis(500);
 /// A part that is loaded later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The pages of groups, replays and the policy.
+    /// The pages of groups and replays, and the help.
     Work,
+    /// The page of the policy.
+    Policy,
     /// The pages of people who are not signed in.
     SignIn,
 }
@@ -29,7 +31,8 @@ impl Part {
     pub fn of(page: &PageKey, is_signed_in: bool) -> Option<Self> {
         match (page, is_signed_in) {
             (PageKey::SignIn, _) | (_, false) => Some(Self::SignIn),
-            (PageKey::Group(_) | PageKey::Replays | PageKey::Replay(_) | PageKey::Policy, _) => Some(Self::Work),
+            (PageKey::Group(_) | PageKey::Replays | PageKey::Replay(_), _) => Some(Self::Work),
+            (PageKey::Policy, _) => Some(Self::Policy),
             (PageKey::Groups | PageKey::Unknown(_), _) => None,
         }
     }
@@ -38,6 +41,7 @@ impl Part {
     fn name(self) -> &'static str {
         match self {
             Self::Work => "work",
+            Self::Policy => "policy",
             Self::SignIn => "sign_in",
         }
     }
@@ -66,13 +70,15 @@ pub type Fetch = fn(Part) -> Fetching;
 pub struct Parts {
     fetch: Fetch,
     work: RwSignal<Load>,
+    policy: RwSignal<Load>,
     sign_in: RwSignal<Load>,
 }
 
 impl Parts {
     /// Provides itself to all components below.
     pub fn provide(fetch: Fetch) -> Self {
-        let parts = Self { fetch, work: RwSignal::new(Load::Absent), sign_in: RwSignal::new(Load::Absent) };
+        let [work, policy, sign_in] = [(); 3].map(|()| RwSignal::new(Load::Absent));
+        let parts = Self { fetch, work, policy, sign_in };
         provide_context(parts);
         parts
     }
@@ -81,6 +87,7 @@ impl Parts {
     pub fn state(self, part: Part) -> RwSignal<Load> {
         match part {
             Part::Work => self.work,
+            Part::Policy => self.policy,
             Part::SignIn => self.sign_in,
         }
     }

@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod app;
+pub mod browser;
 pub mod clock;
 pub mod command;
 pub mod component;
@@ -16,6 +17,7 @@ pub mod json;
 pub mod keys;
 pub mod later;
 pub mod lazy;
+pub mod leave;
 pub mod nav;
 pub mod page;
 pub mod poll;

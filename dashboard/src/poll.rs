@@ -180,7 +180,7 @@ fn begin(fetch: Fetch, pace: Pacer) -> Parts {
         settle(&pace, state, pulse, tab, result);
         (failed, pace().unwrap_or(Pace::Calm).period())
     };
-    let engine = StoredValue::new(Engine::start(fetch, Box::new(settle), pulse.paused()));
+    let engine = StoredValue::new(Engine::start(fetch, Box::new(settle), pulse));
     pulse.on_refresh(move || {
         engine.try_with_value(|engine| engine.now());
     });

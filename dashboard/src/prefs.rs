@@ -72,7 +72,14 @@ impl Prefs {
             }
         });
         Effect::new(move || store("utc", yes_no(prefs.utc.get())));
-        Effect::new(move || store("letter-keys", yes_no(prefs.letter_keys.get())));
+        Effect::new(move || {
+            let letter_keys = prefs.letter_keys.get();
+            store("letter-keys", yes_no(letter_keys));
+            // A key that does nothing is not shown.
+            if let Some(root) = root() {
+                let _ = root.toggle_attribute_with_force("data-no-keys", !letter_keys);
+            }
+        });
         provide_context(prefs);
         prefs
     }

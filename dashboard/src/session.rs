@@ -1,6 +1,7 @@
 //! The session: one per tab (`sessionStorage`), so that a person can be operator in one tab and approver in another. It
 //! survives a reload and ends with the tab. A new tab gets that of an open one (`boot.js`).
 
+use crate::browser;
 use crate::clock;
 use crate::draft;
 use crate::json;
@@ -43,8 +44,14 @@ pub struct Tab(RwSignal<SignedIn>);
 impl Tab {
     /// Reads the session and provides it to all components below.
     pub fn provide() -> Self {
-        let me = token().and_then(|_| stored(ME)).and_then(|text| json::read(&text).ok());
+        let me = token().and_then(|_| stored(ME)).and_then(|text| json::read::<Me>(&text).ok());
+        // A tab that the browser had put aside may come back after a sign-out.
+        let has_left = me.as_ref().is_some_and(|me| browser::has_left(me.name.as_str()));
+        let me = me.filter(|_| !has_left);
         let tab = Self(RwSignal::new(me.map_or(SignedIn::No, |me| SignedIn::As(Box::new(me)))));
+        if has_left {
+            tab.leave(false);
+        }
         provide_context(tab);
         tab
     }
@@ -80,13 +87,24 @@ impl Tab {
 
     /// Starts a session.
     pub fn enter(self, session: &Session) {
-        draft::forget_unless(session.me.name.as_str());
+        let name = session.me.name.as_str();
+        draft::forget_unless(name);
+        browser::enters(name);
+        browser::used(clock::here());
         keep(session);
         self.0.set(SignedIn::As(Box::new(session.me.clone())));
     }
 
     /// Ends the session: by the person, or (`ended`) by the office. If the office ended it, the text in forms is kept.
     pub fn leave(self, ended: bool) {
+        self.close(ended);
+        self.clear();
+    }
+
+    /// Shows nothing of the office any more, like `leave`, but keeps the token, so that the office can be asked to end it.
+    pub fn close(self, ended: bool) {
+        // The office also ends a session that another tab with the same token has signed out of.
+        let ended = ended && !self.has_left();
         match (ended, self.me_untracked()) {
             (true, Some(me)) => draft::keep(me.name.as_str()),
             (true, None) => {}
@@ -95,7 +113,6 @@ impl Tab {
                 store(LEFT, Some("yes"));
             }
         }
-        self.clear();
         let next = if ended { SignedIn::Ended } else { SignedIn::No };
         // A person who was signed out for lack of input reads that, and not that requests fail since.
         let is_idle = self.0.with_untracked(|state| matches!(state, SignedIn::Idle(_)));
@@ -110,6 +127,11 @@ impl Tab {
             draft::keep(me.name.as_str());
             self.0.set(SignedIn::Idle(me.idle_ms));
         }
+    }
+
+    /// Returns whether the signed-in person has signed out in another tab. Not tracked.
+    pub fn has_left(self) -> bool {
+        self.me_untracked().is_some_and(|me| browser::has_left(me.name.as_str()))
     }
 
     /// Removes the session from the tab's storage.

@@ -48,6 +48,13 @@ impl ClockRecord {
     }
 }
 
+/// Returns whether a stored time is less than a span ago. One that is still to come is not recent: a clock that was ahead
+/// stored it, and what waits until it is past would wait for as long as the clock was ahead.
+pub fn is_recent(at: Timestamp, within: Span, now: Timestamp) -> bool {
+    let age = now.since(at);
+    age < within && at <= now.plus(CLOCK_SKEW_MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

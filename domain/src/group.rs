@@ -6,6 +6,7 @@ use crate::impact::Severity;
 use crate::tagged::need;
 pub mod discarding;
 pub mod merging;
+mod noted;
 
 use crate::letter::{Letter, LetterStateKind};
 use crate::limits::ARRIVAL_BUCKET_MS;
@@ -170,6 +171,10 @@ pub struct Variant {
     pub logs: Option<Box<crate::logs::LogSearch>>,
     /// The service that fails.
     pub consumer: Option<String>,
+    /// The versions of that service that its letters died on, in the order in which they were first seen, at most
+    /// [`crate::limits::DIED_ON_VERSIONS_MAX`]: the oldest is dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub died_on: Vec<String>,
     /// The message type of its first letter.
     pub message_type: Option<String>,
     /// The severity of its first letter's message type, by policy.
@@ -217,6 +222,7 @@ impl Variant {
             reported: reading.diagnosis.reported.clone().map(Box::new),
             logs: None,
             consumer: reading.diagnosis.consumer.clone(),
+            died_on: reading.diagnosis.consumer_version.iter().cloned().collect(),
             message_type: reading.diagnosis.message_type.clone(),
             severity: reading.diagnosis.impact.severity,
             first_died_at: letter.died_at,
@@ -233,12 +239,6 @@ impl Variant {
     /// Returns the variant in another state, with the next version.
     pub fn moved(&self, state: GroupState) -> Self {
         Self { version: self.version + 1, state, ..self.clone() }
-    }
-
-    /// Returns the variant with an earlier first death. `None` if `died_at` is not earlier.
-    pub fn aged(&self, died_at: Timestamp) -> Option<Self> {
-        let is_older = died_at < self.first_died_at;
-        is_older.then(|| Self { first_died_at: died_at, ..self.moved(self.state.clone()) })
     }
 
     /// Returns the variant after a death, if the death changes its state. A resolved group regresses if the letter was

@@ -224,7 +224,8 @@ impl Letter {
     /// `None` if the office takes it into custody.
     pub fn first(message: &DeadMessage, reading: Reading, retention: Option<Span>, now: Timestamp) -> Self {
         let identity_queue = reading.main_queue.as_ref().unwrap_or(&message.dlq);
-        let sent_at = reading.sent_at.unwrap_or(now);
+        // No claim is about the future, and no queue's clock moves an age.
+        let sent_at = reading.sent_at.unwrap_or(now).min(now);
         let enqueued_at = message.system.sent_at.unwrap_or(sent_at);
         let retained_until = retention.map(|retention| retained_until(enqueued_at, retention));
         Self {

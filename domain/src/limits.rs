@@ -17,8 +17,8 @@ pub const COMMIT_RECORDS_MAX: usize = 100;
 /// The maximum number of letters of one intake commit; fewer if they bring many customers or new groups. A larger
 /// number writes counters less often; a smaller one retries less when a letter is stored already.
 pub const KEEP_LETTERS_MAX: usize = 64;
-/// Entries of a plan that one commit writes, in addition to the ledger of their waves.
-pub const PLAN_ENTRIES_MAX: usize = 85;
+/// Blocks of entries that a plan writes in one commit, beside a ledger of up to 32 records.
+pub const PLAN_BLOCKS_MAX: usize = 64;
 /// The maximum number of letters on one page of any list.
 pub const PAGE_MAX: usize = 200;
 /// The maximum number of letters of one plan. A plan's list is written in pages; for more letters, make a second plan.
@@ -109,6 +109,10 @@ pub const CLOCK_TRIAL: Span = Span::from_days(1);
 pub const POLICY_AGE_MAX: Span = Span::from_secs(10);
 /// The longest stack trace that is stored with a variant, bytes.
 pub const STACK_BYTES_MAX: usize = 64 * 1024;
+/// The longest pattern of a link in the policy, characters: four times the longest address of a console that is known.
+pub const LINK_CHARS_MAX: usize = 500;
+/// The most versions of a consumer that a variant remembers its letters died on: more than anybody deploys to mend one fault.
+pub const DIED_ON_VERSIONS_MAX: usize = 8;
 /// The maximum size of the consumer crate's stamp, bytes: leaves room in the 1 MiB for nearly any body.
 pub const STAMP_BYTES_MAX: usize = 16 * 1024;
 /// The longest program of a payload transform, bytes: one page of text. All versions of a group fit into one answer.
@@ -142,7 +146,7 @@ pub const ARRIVAL_BUCKET_MS: i64 = 5 * 60 * 1000;
 
 const _: () = assert!(KEEP_LETTERS_MAX < COMMIT_RECORDS_MAX);
 // Waves may have one letter each. A ledger record holds eight waves, wherever the first one begins.
-const _: () = assert!(PLAN_ENTRIES_MAX + PLAN_ENTRIES_MAX / 8 + 2 <= COMMIT_RECORDS_MAX);
+const _: () = assert!(PLAN_BLOCKS_MAX + WAVES_MAX.div_ceil(8) <= COMMIT_RECORDS_MAX);
 // A send's intent writes a letter and an entry each, plus replay, ledger, counters and audit.
 const _: () = assert!(BATCH_ENTRIES_MAX * 4 + 5 <= COMMIT_RECORDS_MAX);
 // A clock that is wrong by a trial and a gap must not reach letters that may still return.

@@ -5,21 +5,22 @@
 //! by what it logged most in that time. Logs are evidence for people. They decide no fingerprint, no gate and no rule
 //! that approves: whoever can make a consumer log a line can write anything there.
 
-mod entry;
 mod file;
 mod judge;
+mod line;
 #[cfg(test)]
 #[path = "logs/logs_tests.rs"]
 mod tests;
 
-pub use entry::{Said, read};
-pub use file::entries;
+pub use file::lines;
 pub use judge::{classification, judge};
+pub use line::{LineReading, read};
 
+use crate::clock::is_recent;
 use crate::id::MessageId;
 use crate::letter::Letter;
 use crate::reading::{Class, Classification, Failure};
-use crate::text::is_hidden;
+use crate::text::{is_hidden, truncate_on_char};
 use crate::time::{Span, Timestamp};
 use alloc::format;
 use alloc::string::String;
@@ -35,14 +36,16 @@ pub const SEARCHES_PER_SWEEP_MAX: usize = 3;
 pub const SEARCHES_FOR_PEOPLE: usize = 10;
 /// The most letters whose ids are looked for. With them a filter of CloudWatch, which may have 1,024 characters, is 0.7 kB.
 pub const IDS_MAX: usize = 15;
-/// The most windows of one search: each is a call of its own.
-pub const WINDOWS_MAX: usize = 5;
-/// The longest window: the longest time that Lambda lets an attempt run.
-pub const WINDOW_MAX: Span = Span::from_mins(15);
-/// The most entries of one search.
-pub const ENTRIES_MAX: usize = 2_000;
-/// The most bytes of an entry. A stack trace's first frames and its error are among them.
-pub const ENTRY_BYTES_MAX: usize = 4 * 1_024;
+/// The most time ranges of one search: each is a call of its own.
+pub const RANGES_MAX: usize = 5;
+/// The longest time range: the longest time that Lambda lets an attempt run.
+pub const RANGE_MAX: Span = Span::from_mins(15);
+/// The most log lines of one search.
+pub const LINES_MAX: usize = 2_000;
+/// The most bytes of a log line that are read: the longest event that CloudWatch takes. JSON that is cut is no JSON.
+pub const LINE_READ_BYTES_MAX: usize = 1_024 * 1_024;
+/// The most bytes of a log line that are kept once it is read. A stack trace's first frames and its error are among them.
+pub const LINE_BYTES_MAX: usize = 4 * 1_024;
 /// How long after a group's first death its log is read: lines reach CloudWatch within seconds, and by then the group has
 /// more than one letter.
 const SETTLE: Span = Span::from_secs(30);
@@ -50,7 +53,8 @@ const SETTLE: Span = Span::from_secs(30);
 const AGAIN_AFTER: Span = Span::from_mins(10);
 /// How often the office searches by itself for a group.
 const TRIES_MAX: u32 = 3;
-/// The length of a message id that a queue gives, bytes: a UUID has 36, one without hyphens 32.
+/// The length of a message id that a queue gives, bytes: a UUID has 36, one without hyphens 32. Some emulators of SQS give
+/// half of one; a shorter word could stand in a log by chance.
 const ID_BYTES_MIN: usize = 16;
 const ID_BYTES_MAX: usize = 36;
 /// How far the clocks of queue and log may differ, and how long a message may wait for the receive that dead-letters it.
@@ -59,19 +63,39 @@ const SLACK_MAX: Span = Span::from_secs(30);
 /// The time within which searches are counted.
 const HOUR: Span = Span::from_mins(60);
 
-/// An entry of a log.
+/// A log line, with the lines of text that belong to it: a stack trace, or a message of several lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LogLine {
     /// When it was logged.
     pub at: Timestamp,
-    /// The text, which may have several lines.
+    /// The beginning of its text, at most [`LINE_BYTES_MAX`].
     pub text: String,
+    /// What the whole line says.
+    pub reading: LineReading,
+    /// Those of the ids that are looked for that the whole line contains.
+    pub ids: Vec<MessageId>,
 }
 
-/// A time in which letters were with their consumer.
+impl LogLine {
+    /// Reads a line, and keeps its beginning. Returns `None` if it is about no error and contains none of these ids.
+    pub fn find(at: Timestamp, mut text: String, ids: &[MessageId]) -> Option<Self> {
+        truncate_on_char(&mut text, LINE_READ_BYTES_MAX);
+        let reading = read(&text);
+        let ids: Vec<_> =
+            ids.iter().filter(|id| !id.as_str().is_empty() && text.contains(id.as_str())).cloned().collect();
+        if reading.failure.is_none() && ids.is_empty() {
+            return None;
+        }
+        truncate_on_char(&mut text, LINE_BYTES_MAX);
+        text.shrink_to_fit();
+        Some(Self { at, text, reading, ids })
+    }
+}
+
+/// A time range in which letters were with their consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Window {
+pub struct TimeRange {
     /// Its beginning.
     pub from: Timestamp,
     /// Its end.
@@ -83,9 +107,10 @@ pub struct Window {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Link {
-    /// The entry about the error contains the letter's message id.
-    Entry,
-    /// Another entry of the same invocation contains it. With batches of several messages, the error may be another
+    /// The log line about the error contains the letter's message id.
+    #[serde(alias = "entry")]
+    Line,
+    /// Another log line of the same invocation contains it. With batches of several messages, the error may be another
     /// message's.
     Invocation,
 }
@@ -119,8 +144,9 @@ pub enum Finding {
     },
     /// No error was logged in that time.
     NoErrors {
-        /// How many entries were read.
-        entries: u32,
+        /// How many log lines were read.
+        #[serde(alias = "entries")]
+        lines: u32,
     },
     /// The log could not be read.
     Unread {
@@ -138,8 +164,9 @@ pub struct LogEvidence {
     /// The log: the name of a log group or of a file. `None` if none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The times that were read, newest first.
-    pub windows: Vec<Window>,
+    /// The time ranges that were read, newest first.
+    #[serde(alias = "windows")]
+    pub ranges: Vec<TimeRange>,
     /// Whether there was more to read than a search reads. The counts are then those of a part.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub cut: bool,
@@ -172,7 +199,7 @@ pub struct LogSearch {
 impl LogSearch {
     /// Returns how many searches began within the last hour.
     pub fn recent(&self, now: Timestamp) -> usize {
-        self.begun.iter().filter(|begun| now.since(**begun) < HOUR).count()
+        self.begun.iter().filter(|begun| is_recent(**begun, HOUR, now)).count()
     }
 
     /// Returns the record of a person's wish for a search.
@@ -186,7 +213,7 @@ impl LogSearch {
     #[must_use]
     pub fn begun(&self, now: Timestamp) -> Self {
         let mut begun = self.begun.clone();
-        begun.retain(|begun| now.since(*begun) < HOUR);
+        begun.retain(|begun| is_recent(*begun, HOUR, now));
         begun.push(now);
         Self { wanted_at: None, begun, tries: self.tries.saturating_add(1), evidence: self.evidence.clone() }
     }
@@ -206,13 +233,13 @@ impl LogSearch {
     /// times more if that found nothing.
     pub fn is_due(search: Option<&Self>, first_died_at: Timestamp, now: Timestamp) -> bool {
         let Some(search) = search.filter(|search| search.tries > 0) else {
-            return now.since(first_died_at) >= SETTLE;
+            return !is_recent(first_died_at, SETTLE, now);
         };
         let is_fruitless = match search.evidence.as_ref().map(|evidence| &evidence.finding) {
             Some(Finding::NoErrors { .. } | Finding::Unread { .. }) | None => true,
             Some(Finding::Named { .. } | Finding::Frequent { .. }) => false,
         };
-        let waited = search.begun.iter().max().is_none_or(|last| now.since(*last) >= AGAIN_AFTER);
+        let waited = !search.begun.iter().any(|begun| is_recent(*begun, AGAIN_AFTER, now));
         is_fruitless && waited && search.tries < TRIES_MAX
     }
 }
@@ -222,34 +249,36 @@ impl LogSearch {
 /// A letter's last attempt began a visibility timeout before it arrived in the dead-letter queue; its first one is known
 /// where SQS says when it was first received. `attempt` is how long an attempt can take: the function's timeout, or the
 /// visibility timeout.
-pub fn windows(letters: &[Letter], visibility: Span, attempt: Option<Span>) -> (Vec<Window>, Vec<MessageId>) {
+pub fn ranges(letters: &[Letter], visibility: Span, attempt: Option<Span>) -> (Vec<TimeRange>, Vec<MessageId>) {
     let slack = Span::from_ms(visibility.as_ms() / 4).clamp(SLACK_MIN, SLACK_MAX);
-    let attempt = attempt.unwrap_or(visibility).min(visibility).min(WINDOW_MAX);
+    let attempt = attempt.unwrap_or(visibility).min(visibility).min(RANGE_MAX);
     let mut newest: Vec<&Letter> = letters.iter().collect();
     newest.sort_by(|a, b| (b.died_at, &b.id).cmp(&(a.died_at, &a.id)));
-    let (mut windows, mut ids) = (Vec::new(), Vec::new());
+    let (mut ranges, mut ids) = (Vec::new(), Vec::new());
     for letter in newest.into_iter().take(IDS_MAX) {
         let began = letter.died_at.minus(visibility);
-        let mut own =
-            Vec::from([Window { from: began.minus(slack), to: began.plus(attempt).plus(slack).min(letter.died_at) }]);
+        let mut own = Vec::from([TimeRange {
+            from: began.minus(slack),
+            to: began.plus(attempt).plus(slack).min(letter.died_at),
+        }]);
         // After a replay, the first attempt was another life of the message.
         if letter.replays == 0
             && let Some(first) = letter.diagnosis.first_tried_at.filter(|first| *first < began)
         {
-            own.push(Window { from: first.minus(SLACK_MIN), to: first.plus(attempt).plus(slack) });
+            own.push(TimeRange { from: first.minus(SLACK_MIN), to: first.plus(attempt).plus(slack) });
         }
-        let joined = own.into_iter().fold(windows.clone(), joined);
-        if joined.len() > WINDOWS_MAX {
+        let joined = own.into_iter().fold(ranges.clone(), joined);
+        if joined.len() > RANGES_MAX {
             break;
         }
-        windows = joined;
+        ranges = joined;
         // A letter may claim its id. One that no queue gives could be any word of the log.
         if is_given_by_a_queue(&letter.original_message_id) {
             ids.push(letter.original_message_id.clone());
         }
     }
-    windows.sort_by(|a, b| b.cmp(a));
-    (windows, ids)
+    ranges.sort_by(|a, b| b.cmp(a));
+    (ranges, ids)
 }
 
 /// Whether an id looks like those of SQS, which are UUIDs: hexadecimal digits and hyphens.
@@ -258,16 +287,16 @@ fn is_given_by_a_queue(id: &MessageId) -> bool {
     (ID_BYTES_MIN..=ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
 }
 
-/// Adds a window, and joins it with those that it overlaps, unless the result would be too long.
-fn joined(windows: Vec<Window>, mut added: Window) -> Vec<Window> {
+/// Adds a time range, and joins it with those that it overlaps, unless the result would be too long.
+fn joined(ranges: Vec<TimeRange>, mut added: TimeRange) -> Vec<TimeRange> {
     let mut kept = Vec::new();
-    for window in windows {
-        let both = Window { from: window.from.min(added.from), to: window.to.max(added.to) };
-        let overlaps = window.from <= added.to && added.from <= window.to;
-        if overlaps && both.to.since(both.from) <= WINDOW_MAX {
+    for range in ranges {
+        let both = TimeRange { from: range.from.min(added.from), to: range.to.max(added.to) };
+        let overlaps = range.from <= added.to && added.from <= range.to;
+        if overlaps && both.to.since(both.from) <= RANGE_MAX {
             added = both;
         } else {
-            kept.push(window);
+            kept.push(range);
         }
     }
     kept.push(added);
@@ -295,11 +324,11 @@ impl Finding {
         match self {
             Self::Named { error, link, letters, named, of } => {
                 let naming = match link {
-                    Link::Entry => format!("The log names {named} of {of} letters next to an error"),
+                    Link::Line => format!("The log names {named} of {of} letters next to an error"),
                     Link::Invocation => format!("The log names the invocation of {named} of {of} letters"),
                 };
                 let sure = match link {
-                    Link::Entry => "Certain, if the log can be trusted.",
+                    Link::Line => "Certain, if the log can be trusted.",
                     Link::Invocation => "Likely: with several messages in a batch, another one may have caused it.",
                 };
                 format!("{naming}; {letters} failed with {}. {sure}", quoted(error))

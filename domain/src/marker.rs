@@ -20,24 +20,32 @@ pub struct Marker {
     pub replay: ReplayId,
     /// The number of the letter's replays including this one; 1 for the first.
     pub attempt: u32,
+    /// The place of the letter's entry in the replay, from 0, so that a return finds it.
+    pub place: u64,
 }
 
 impl Marker {
-    /// Returns the attribute's value: `1.<letter>.<replay>.<attempt>`. The leading 1 is the format's version.
+    /// Returns the attribute's value: `2.<letter>.<replay>.<attempt>.<place>`. The leading 2 is the format's
+    /// version.
     pub fn print(&self) -> String {
-        format!("1.{}.{}.{}", self.letter, self.replay, self.attempt)
+        format!("2.{}.{}.{}.{}", self.letter, self.replay, self.attempt, self.place)
     }
 
     /// Parses the output of [`Marker::print`]. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
-        let (Some("1"), Some(letter), Some(replay), Some(attempt), None) =
-            (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
+        let (Some("2"), Some(letter), Some(replay), Some(attempt), Some(place), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
         else {
             return None;
         };
         let hex = |s: &str| s.len() == 32 && s.bytes().all(|b| b.is_ascii_hexdigit());
         (hex(letter) && hex(replay)).then_some(())?;
-        Some(Self { letter: letter.into(), replay: replay.into(), attempt: attempt.parse().ok()? })
+        Some(Self {
+            letter: letter.into(),
+            replay: replay.into(),
+            attempt: attempt.parse().ok()?,
+            place: place.parse().ok()?,
+        })
     }
 }

@@ -3,6 +3,7 @@
 mod alerts;
 mod bounds;
 mod change;
+mod links;
 mod rates;
 mod sign_in;
 mod strategy;
@@ -11,6 +12,7 @@ mod version;
 pub use alerts::AlertPolicy;
 pub use bounds::PolicyError;
 pub use change::{PolicyChange, changes, warnings};
+pub use links::LinkPolicy;
 pub use rates::{Rate, Rates};
 pub use sign_in::{Revoked, SignInPolicy};
 pub use strategy::{DlqKind, Jitter, StrategyRule};
@@ -64,6 +66,8 @@ pub struct Policy {
     pub alerts: AlertPolicy,
     /// Exchange rates for ranking groups by money at risk. Without them each currency is ranked by itself.
     pub rates: Option<Rates>,
+    /// Links from letters to other systems.
+    pub links: LinkPolicy,
     /// Who may no longer sign in, and how long a session may be idle.
     pub sign_in: SignInPolicy,
     /// The retention of dead-letter queues if it cannot be read from the queue, milliseconds. Default: 14 days, the
@@ -92,6 +96,7 @@ impl Default for Policy {
             auto_approvals: Vec::new(),
             alerts: AlertPolicy::default(),
             rates: None,
+            links: LinkPolicy::default(),
             sign_in: SignInPolicy::default(),
             retention_ms: Span::from_days(14),
             delivered_kept_ms: Some(Span::from_days(90)),

@@ -34,7 +34,7 @@ use crate::marker::{MARKER_ATTRIBUTE, Marker};
 use crate::message::DeadMessage;
 use crate::policy::Policy;
 use crate::reading::{Classification, Diagnosis, EnvelopeKind, Failure, Reading, Replayability};
-use crate::reported::Reason;
+use crate::reported::ReportedReason;
 use crate::time::Timestamp;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -157,7 +157,7 @@ pub fn read(message: &DeadMessage, policy: &Policy) -> Reading {
 
 /// Reads a dead message as [`read`] does, with the reason that consumers reported for it. What the message itself says
 /// about its failure counts first. A report never changes the message's identity, its impact or its main queue.
-pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reason>) -> Reading {
+pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&ReportedReason>) -> Reading {
     let system = &message.system;
     let mut inside = Inside::default();
     let mut opened =
@@ -167,11 +167,11 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reason>
 
     let claim = Claim { main_queue: facts.main_queue.take(), message_id: facts.original_message_id.take() };
     let Origin { main_queue, message_id } = origin(message, claim, &policy.queues, &mut facts.remarks);
-    times::check(message, kind, &mut facts, &mut inside.impact.deadline);
+    let died_at = times::check(message, kind, &mut facts, &mut inside.impact.deadline);
     let sent_at = sent_at(message, stamp.is_some(), facts.sent_at, &mut facts.remarks);
     let redriven = system.source_queue.is_some();
     let reason = reason.filter(|_| facts.failure.is_empty());
-    if let Some(Reason { failure, reported }) = reason {
+    if let Some(ReportedReason { failure, reported }) = reason {
         facts.failure = failure.clone();
         facts.consumer_version = facts.consumer_version.take().or_else(|| reported.version.clone());
         inside.payload_problem = None;
@@ -205,7 +205,7 @@ pub fn read_with(message: &DeadMessage, policy: &Policy, reason: Option<&Reason>
         group: assessment.group,
         culprit: assessment.culprit,
         sent_at,
-        failed_at: facts.failed_at,
+        failed_at: died_at,
         diagnosis: Diagnosis {
             envelope: kind,
             replayability: facts.not_replayable.unwrap_or(Replayability::Replayable),
@@ -291,7 +291,7 @@ fn sent_at(
             );
             enqueued_at
         }
-        _ => stated.or(enqueued_at),
+        _ => stated.map(|claimed| times::sent(message, claimed, remarks)).or(enqueued_at),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::id::{GroupId, MessageId, QueueArn};
 use crate::impact::Impact;
 use crate::message::Content;
-use crate::report::Kind;
+use crate::report::ReportKind;
 use crate::report::judge::{Verdict, Why};
 use crate::time::Timestamp;
 use alloc::string::String;
@@ -308,7 +308,7 @@ pub struct Reported {
     /// The invocation.
     pub request_id: String,
     /// How it ended.
-    pub kind: Kind,
+    pub kind: ReportKind,
     /// How sure it is that the error is this message's.
     pub verdict: Verdict,
     /// Why.

@@ -5,6 +5,7 @@
 //! has a next [`Step`]. The executor performs the step and records it; it makes no decisions.
 
 mod approved;
+mod block;
 mod entry;
 mod ledger;
 mod message_groups;
@@ -16,6 +17,7 @@ mod tagged;
 
 pub use crate::gate::Waiver;
 pub use approved::Replay;
+pub use block::{BLOCK_ENTRIES, Block, BlockError};
 pub use entry::{Confirmation, Entry, Outcome, OutcomeKind, ReturnCause, SkipReason};
 pub use ledger::{Ledger, LedgerMove, WaveLedger};
 pub use message_groups::{Clearance, MessageGroups, rounds};

@@ -40,7 +40,7 @@ pub struct Report {
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub v: u8,
     /// How the invocation ended.
-    pub kind: Kind,
+    pub kind: ReportKind,
     /// The invocation: Lambda's request id, or any text that is unique to this attempt. All reports with the same text
     /// are about the same attempt.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 200)))]
@@ -110,7 +110,7 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ReportKind {
     /// The function threw an error: all its messages failed.
     Error,
     /// The function returned the ids of the messages that failed.
@@ -179,7 +179,12 @@ impl ReportedMessage {
 
 impl Report {
     /// Returns a report without anything optional.
-    pub fn new(kind: Kind, function: impl Into<String>, request_id: impl Into<String>, failed_at: Timestamp) -> Self {
+    pub fn new(
+        kind: ReportKind,
+        function: impl Into<String>,
+        request_id: impl Into<String>,
+        failed_at: Timestamp,
+    ) -> Self {
         Self {
             v: REPORT_VERSION,
             kind,

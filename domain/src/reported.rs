@@ -4,10 +4,11 @@
 //! Consumers report before the message reaches its dead-letter queue, so intake looks here before it groups a letter that
 //! carries no failure itself.
 
+use crate::clock::is_recent;
 use crate::id::{MessageId, QueueArn};
 use crate::reading::{Failure, Reported};
 use crate::report::judge::{Judgement, Verdict, judge};
-use crate::report::{Kind, Report};
+use crate::report::{Report, ReportKind};
 use crate::text::{head, tail};
 use crate::time::{Span, Timestamp};
 use alloc::collections::BTreeSet;
@@ -72,7 +73,7 @@ pub struct KeptReports {
 
 /// Why a message failed, as its reports say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reason {
+pub struct ReportedReason {
     /// The failure.
     pub failure: Failure,
     /// Who says so, and how sure it is.
@@ -98,7 +99,7 @@ impl KeptReports {
     /// Returns the record with one more report, which replaces an earlier copy of itself; `None` if nothing changes.
     #[must_use]
     pub fn with(&self, report: &Report, retention: Span, now: Timestamp) -> Option<Self> {
-        let is_fresh = !self.reports.is_empty() && now.since(self.written_at) < RENEWED_EVERY;
+        let is_fresh = !self.reports.is_empty() && is_recent(self.written_at, RENEWED_EVERY, now);
         if self.key.message.is_none() && is_fresh {
             return None;
         }
@@ -127,21 +128,21 @@ impl KeptReports {
     /// Returns the record of a queue once people are alerted that its failed messages are deleted; `None` if they were
     /// alerted within a day.
     pub fn loss_alerted(&self, now: Timestamp) -> Option<Self> {
-        let is_recent = self.loss_alerted_at.is_some_and(|alerted| now.since(alerted) < ALERTED_EVERY);
+        let is_recent = self.loss_alerted_at.is_some_and(|alerted| is_recent(alerted, ALERTED_EVERY, now));
         let after = Self { version: self.version + 1, loss_alerted_at: Some(now), written_at: now, ..self.clone() };
         (!is_recent).then_some(after)
     }
 
     /// Whether the queue's consumer is known to report: the record is that of the queue, and its report is recent.
     pub fn is_recent(&self, now: Timestamp) -> bool {
-        !self.reports.is_empty() && now.since(self.written_at) <= REPORTS_WITHIN
+        !self.reports.is_empty() && is_recent(self.written_at, REPORTS_WITHIN, now)
     }
 
     /// Returns why the message failed; `None` if no report that counts names it.
-    pub fn reason(&self) -> Option<Reason> {
+    pub fn reason(&self) -> Option<ReportedReason> {
         let reports: Vec<&Report> = self.reports.iter().collect();
         let judged = judge(self.key.message.as_ref()?, &reports, |_| false)?;
-        Some(Reason {
+        Some(ReportedReason {
             failure: failure(&judged),
             reported: Reported { instances: self.instances(&judged), ..reported(&judged) },
         })
@@ -240,12 +241,12 @@ fn failure(judged: &Judgement<'_>) -> Failure {
 }
 
 /// The failure of an invocation that did not get to say anything, in Lambda's own words.
-pub(crate) fn of_kind(kind: Kind) -> (Option<&'static str>, Option<&'static str>) {
+pub(crate) fn of_kind(kind: ReportKind) -> (Option<&'static str>, Option<&'static str>) {
     match kind {
-        Kind::Timeout => (Some("Sandbox.Timedout"), Some("Task timed out")),
-        Kind::Crash => (Some("Runtime.ExitError"), Some("Runtime exited before it answered")),
-        Kind::OutOfMemory => (Some("Runtime.OutOfMemory"), Some("Runtime ran out of memory")),
-        Kind::Error | Kind::Partial | Kind::Init | Kind::Withdrawn => (None, None),
+        ReportKind::Timeout => (Some("Sandbox.Timedout"), Some("Task timed out")),
+        ReportKind::Crash => (Some("Runtime.ExitError"), Some("Runtime exited before it answered")),
+        ReportKind::OutOfMemory => (Some("Runtime.OutOfMemory"), Some("Runtime ran out of memory")),
+        ReportKind::Error | ReportKind::Partial | ReportKind::Init | ReportKind::Withdrawn => (None, None),
     }
 }
 

@@ -112,7 +112,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// Whether a character is a control character, one of Unicode's `Bidi_Control`, or a line or paragraph separator.
-pub(crate) fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     let changes_direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}');
     c.is_control() || changes_direction || matches!(c, '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}')
 }

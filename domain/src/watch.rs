@@ -4,6 +4,7 @@
 //! dead-letter queue's own alarm cannot: intake empties the queue. So each sweep compares every group with thresholds of
 //! the policy. Each threshold is announced once, in one alert per group and sweep, and reminders go on until no letter is open.
 
+use crate::clock::is_recent;
 use crate::impact::Severity;
 use crate::money::{Decimal, Money, Purse};
 use crate::policy::AlertPolicy;
@@ -77,7 +78,7 @@ pub struct Watched<'a> {
 
 /// The reason for an alert about a group that waits, most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
+pub enum WatchReason {
     /// A letter reaches its deadline soon.
     LossNear,
     /// The money of its letters has passed a threshold.
@@ -92,7 +93,7 @@ pub enum Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct News {
     /// The most urgent reason.
-    pub reason: Reason,
+    pub reason: WatchReason,
     /// What holds, most urgent first: `12 open letters`.
     pub clauses: Vec<String>,
 }
@@ -108,22 +109,22 @@ pub fn watch(
         return (None, Notified::default());
     }
     let mut after = notified.clone();
-    let mut news: Vec<(Reason, String)> = Vec::new();
+    let mut news: Vec<(WatchReason, String)> = Vec::new();
     if let Some(clause) = loss_near(group, &mut after, policy, now) {
-        news.push((Reason::LossNear, clause));
+        news.push((WatchReason::LossNear, clause));
     }
     // While letters are being sent, somebody is at work on the group. Thresholds that they passed meanwhile are announced
     // afterwards, if they still hold.
     if !group.in_replay {
         if let Some(clause) = money_at_risk(group, &mut after, policy) {
-            news.push((Reason::MoneyAtRisk, clause));
+            news.push((WatchReason::MoneyAtRisk, clause));
         }
         let growing = growing(group, &mut after, policy);
         if let Some(clause) = growing.or_else(|| arrived(group, &mut after, policy, now)) {
-            news.push((Reason::Growing, clause));
+            news.push((WatchReason::Growing, clause));
         }
         if let Some(clause) = waiting(group, &mut after, policy, now) {
-            news.push((Reason::Waiting, clause));
+            news.push((WatchReason::Waiting, clause));
         }
     }
     let news = news
@@ -143,7 +144,7 @@ fn loss_near(group: &Watched<'_>, notified: &mut Notified, policy: &AlertPolicy,
         return None;
     }
     notified.loss_at = Some(loss_at);
-    Some(format!("a letter reaches its deadline in {}", words(left)))
+    Some(format!("a letter reaches its deadline in {}", rounded(left)))
 }
 
 /// Each threshold is twice the one before.
@@ -184,7 +185,7 @@ fn arrived(group: &Watched<'_>, notified: &mut Notified, policy: &AlertPolicy, n
     let before = *notified.critical.get_or_insert(CriticalNotice { deaths: group.deaths, at: now, times: 0 });
     let wait = policy.critical_ms.times(2_i64.checked_pow(before.times).unwrap_or(i64::MAX));
     let wait = policy.reminder_ms.map_or(wait, |longest| wait.min(longest));
-    if group.deaths <= before.deaths || now.since(before.at) < wait {
+    if group.deaths <= before.deaths || is_recent(before.at, wait, now) {
         return None;
     }
     notified.critical = Some(CriticalNotice { deaths: group.deaths, at: now, times: before.times.saturating_add(1) });
@@ -205,7 +206,7 @@ fn waiting(group: &Watched<'_>, notified: &mut Notified, policy: &AlertPolicy, n
     let is_more = passed > notified.age;
     // Once the oldest letters are delivered, the next ones count anew.
     notified.age = passed;
-    is_more.then(|| format!("the oldest letter has waited for {}", words(age)))
+    is_more.then(|| format!("the oldest letter has waited for {}", rounded(age)))
 }
 
 /// Returns how many of `from`, `from × factor`, `from × factor²`, … a value has reached. None of a `from` that is not
@@ -227,7 +228,7 @@ fn letters(open: i64) -> String {
 }
 
 /// Returns a length of time in whole minutes, hours or days, rounded down.
-fn words(span: Span) -> String {
+pub(crate) fn rounded(span: Span) -> String {
     let minutes = span.as_ms() / 60_000;
     match minutes {
         ..120 => format!("{minutes} min"),

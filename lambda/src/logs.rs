@@ -5,8 +5,7 @@ use super::signed::{CallError, Signed};
 use async_trait::async_trait;
 use aws_config::SdkConfig;
 use domain::id::MessageId;
-use domain::logs::{ENTRIES_MAX, ENTRY_BYTES_MAX, Entry, Window, read};
-use domain::text::truncate_on_char;
+use domain::logs::{LINES_MAX, LogLine, TimeRange};
 use domain::time::Timestamp;
 use office::error::chain;
 use office::port::{LogQuery, Logged, Logs, LogsError};
@@ -15,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// Pages of one window that a search reads. A page may be empty although more follow.
+/// Pages of one time range that a search reads. A page may be empty although more follow.
 const PAGES_MAX: usize = 4;
 /// Time limit of one search. What was found until then counts. Three searches, and what else a sweep does, fit its minute.
 const SEARCH_TIME_MAX: Duration = Duration::from_secs(8);
-/// What entries about an error contain, as a regular expression of CloudWatch, which has neither groups nor blanks. Words
+/// What log lines about an error contain, as a regular expression of CloudWatch, which has neither groups nor blanks. Words
 /// alone do not match within `KeyError`.
 const ABOUT_ERRORS: &str = "ERROR|[Ee]rr|[Ee]xception|Traceback|FATAL|CRITICAL|SEVERE|timed.out|Runtime.exited";
 /// The longest filter (botocore, `FilterPattern`).
@@ -94,27 +93,31 @@ impl CloudWatchLogs {
         response.json().await.map_err(|error| PageError::Call(CallError::Response(error)))
     }
 
-    /// Reads the pages of one window. Returns whether there are more.
-    async fn window(
+    /// Reads the pages of one time range. Returns whether there are more.
+    async fn range(
         &self,
         query: &LogQuery<'_>,
-        window: Window,
+        range: TimeRange,
         filter: Option<&str>,
-        found: &mut Vec<Entry>,
+        found: &mut Vec<LogLine>,
     ) -> Result<bool, PageError> {
         let mut token: Option<String> = None;
         for _ in 0..PAGES_MAX {
             let request = Request {
                 log_group_name: query.source,
-                start_time: window.from.as_ms().max(0),
-                end_time: window.to.as_ms().max(0),
-                limit: ENTRIES_MAX,
+                start_time: range.from.as_ms().max(0),
+                end_time: range.to.as_ms().max(0),
+                limit: LINES_MAX,
                 filter_pattern: filter,
                 next_token: token.as_deref(),
             };
             let page = self.page(&request).await?;
-            found.extend(page.events.into_iter().filter_map(|event| entry(event, query.ids)));
-            if found.len() >= ENTRIES_MAX {
+            found.extend(
+                page.events
+                    .into_iter()
+                    .filter_map(|event| LogLine::find(Timestamp::from_ms(event.timestamp), event.message, query.ids)),
+            );
+            if found.len() >= LINES_MAX {
                 return Ok(true);
             }
             token = page.next_token;
@@ -132,12 +135,12 @@ impl Logs for CloudWatchLogs {
         let deadline = Instant::now() + SEARCH_TIME_MAX;
         let filter = self.filters.then(|| filter(query.ids));
         let mut logged = Logged::default();
-        for window in query.windows {
-            let read = self.window(&query, *window, filter.as_deref(), &mut logged.entries);
+        for range in query.ranges {
+            let read = self.range(&query, *range, filter.as_deref(), &mut logged.lines);
             match timeout_at(deadline, read).await {
                 Ok(Ok(cut)) => logged.cut |= cut,
-                // What an earlier window showed counts.
-                Ok(Err(_)) | Err(_) if !logged.entries.is_empty() => {
+                // What an earlier time range showed counts.
+                Ok(Err(_)) | Err(_) if !logged.lines.is_empty() => {
                     logged.cut = true;
                     break;
                 }
@@ -145,17 +148,10 @@ impl Logs for CloudWatchLogs {
                 Err(_) => return Err(LogsError(format!("CloudWatch took too long to search {}.", query.source))),
             }
         }
-        logged.cut |= logged.entries.len() > ENTRIES_MAX;
-        logged.entries.truncate(ENTRIES_MAX);
+        logged.cut |= logged.lines.len() > LINES_MAX;
+        logged.lines.truncate(LINES_MAX);
         Ok(logged)
     }
-}
-
-fn entry(event: Event, ids: &[MessageId]) -> Option<Entry> {
-    let mut text = event.message;
-    truncate_on_char(&mut text, ENTRY_BYTES_MAX);
-    let is_wanted = ids.iter().any(|id| text.contains(id.as_str())) || read(&text).failure.is_some();
-    is_wanted.then_some(Entry { at: Timestamp::from_ms(event.timestamp), text })
 }
 
 /// Returns the filter for errors and ids. An id that is no UUID is left out: a consumer's claim, with other characters.

@@ -47,11 +47,11 @@ use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::policy::{Policy, PolicyVersion};
-use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
+use domain::replay::{Block, Ledger, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use fault::Fault;
-use office::port::{CommitError, Cursor, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
+use office::port::{CommitError, Cursor, EntryKey, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
 use std::collections::BTreeMap;
 use table::{Kept, Table};
 
@@ -208,24 +208,21 @@ impl Store for DynamoStore {
         found.map_err(|fault| fault.during(format!("read the ledger of replay {replay}")))
     }
 
-    async fn entries(
-        &self,
-        replay: &ReplayId,
-        wave: Option<u32>,
-        outcome: Option<OutcomeKind>,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<Entry>, StoreError> {
-        let page = list::entries(&self.table, replay, wave, outcome, after, limit).await;
-        page.map_err(|fault| fault.during(format!("list entries of replay {replay}")))
+    async fn blocks(&self, replay: &ReplayId, from: u64, limit: usize) -> Result<Vec<Block>, StoreError> {
+        let found = list::blocks(&self.table, replay, from, limit).await;
+        found.map_err(|fault| fault.during(format!("read blocks of replay {replay}")))
     }
 
-    async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError> {
-        let found = read::one(&self.table, "entry", key::entry(replay, letter)).await;
-        found.map_err(|fault| fault.during(format!("read the entry of letter {letter} in replay {replay}")))
+    async fn blocks_at(&self, replay: &ReplayId, numbers: &[u64]) -> Result<Vec<Block>, StoreError> {
+        let count = numbers.len();
+        if count > COMMIT_RECORDS_MAX {
+            return Err(Fault::TooMany { what: "blocks", count, max: COMMIT_RECORDS_MAX }.during("read blocks"));
+        }
+        let found = read::blocks_at(&self.table, replay, numbers).await;
+        found.map_err(|fault| fault.during(format!("read {count} blocks of replay {replay}")))
     }
 
-    async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, StoreError> {
+    async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, EntryKey>, StoreError> {
         let count = messages.len();
         if count > PAGE_MAX {
             return Err(Fault::TooMany { what: "messages", count, max: PAGE_MAX }.during("find sent messages"));

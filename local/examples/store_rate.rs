@@ -7,10 +7,11 @@ use domain::group::{CountsDeltas, GroupState, Variant};
 use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::impact::{Impact, Severity};
 use domain::letter::{Letter, LetterState};
+use domain::limits::PLAN_BLOCKS_MAX;
 use domain::message::{Attribute, Content};
 use domain::money::{Currency, Decimal, Money};
 use domain::reading::{Category, Class, Classification, Confidence, Diagnosis, EnvelopeKind, Failure, Replayability};
-use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind};
+use domain::replay::{BLOCK_ENTRIES, Block, Entry, LedgerMove, Outcome, OutcomeKind};
 use domain::time::{Span, Timestamp};
 use domain::watch::Notified;
 use local::store::SqliteStore;
@@ -84,35 +85,43 @@ async fn replay(store: &SqliteStore) -> Result<(), Box<dyn Error>> {
         sends: u32::from(kind.is_some()),
         message_group: None,
         answers: 0,
+        sent_as: None,
         changed_by: None,
     };
     let began = Instant::now();
-    for n in (0..MEASURED).step_by(50) {
-        let write = |n| Write::Entry { entry: Box::new(entry(n, None)), was: None };
-        let to = LedgerMove::plain((n / 1_000) as u32, None, OutcomeKind::Pending, 50);
-        let ledger = Write::Ledger { replay: id.clone(), moves: vec![to] };
-        store.commit((n..n + 50).map(write).chain([ledger]).collect()).await?;
+    let mut blocks = Block::planned(&id, (0..MEASURED).map(|n| entry(n, None)).collect());
+    for chunk in blocks.chunks(PLAN_BLOCKS_MAX) {
+        let write = |block: &Block| Write::Block { block: Box::new(block.clone()), expect: Expect::Absent };
+        let pending = |entry: &Entry| LedgerMove::plain(entry.wave, None, OutcomeKind::Pending, 1);
+        let moves = chunk.iter().flat_map(|block| &block.entries).map(pending).collect();
+        let ledger = Write::Ledger { replay: id.clone(), moves };
+        store.commit(chunk.iter().map(write).chain([ledger]).collect()).await?;
     }
     println!("a plan's entries: {:.0} per second", MEASURED as f64 / began.elapsed().as_secs_f64());
     let began = Instant::now();
     for first in (0..MEASURED).step_by(BATCH as usize) {
-        let mut from = (OutcomeKind::Pending, 0);
+        let mut from = OutcomeKind::Pending;
         for (version, kind) in (2..).zip(steps) {
-            let mut writes = Vec::new();
+            let block = &mut blocks[Block::number_of(first) as usize];
+            let expect = Expect::Version(block.version);
+            block.version += 1;
+            for n in first..first + BATCH {
+                block.entries[(n % BLOCK_ENTRIES as u64) as usize] = entry(n, Some(kind));
+            }
+            let mut writes = vec![Write::Block { block: Box::new(block.clone()), expect }];
             let mut deltas = CountsDeltas::default();
             for n in first..first + BATCH {
                 let before = Letter { version: version - 1, ..letter(n) };
                 let after = before.moved(LetterState::InReplay { replay: id.clone() });
                 deltas.moved(Some(&before), &after);
                 writes.push(Write::Letter { letter: Box::new(after), expect: Expect::Version(version - 1) });
-                writes.push(Write::Entry { entry: Box::new(entry(n, Some(kind))), was: Some(from) });
             }
             let wave = (first / 1_000) as u32;
-            let step = LedgerMove::plain(wave, Some(from.0), kind, BATCH);
+            let step = LedgerMove::plain(wave, Some(from), kind, BATCH);
             writes.push(Write::Ledger { replay: id.clone(), moves: vec![step] });
             writes.extend(deltas.0.into_iter().map(|(group, delta)| Write::Counts { group, delta: Box::new(delta) }));
             store.commit(writes).await?;
-            from = (kind, 1);
+            from = kind;
         }
     }
     println!("a replay's two commits: {:.0} letters per second", MEASURED as f64 / began.elapsed().as_secs_f64());
@@ -231,6 +240,7 @@ fn variant(letter: &Letter) -> Variant {
         failure: letter.diagnosis.failure.clone(),
         reported: None,
         consumer: letter.diagnosis.consumer.clone(),
+        died_on: letter.diagnosis.consumer_version.iter().cloned().collect(),
         message_type: letter.diagnosis.message_type.clone(),
         severity: Severity::Warning,
         first_died_at: letter.died_at,

@@ -11,7 +11,7 @@ use crate::control::{Control, ControlError};
 use crate::feed::Shutdown;
 use crate::machine::{self, FolderError};
 use crate::queue::EmbeddedQueue;
-use crate::sqlite::FileError;
+use crate::sqlite::{FileError, Moment};
 use crate::store::SqliteStore;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -122,20 +122,34 @@ impl Files {
         loop {
             // An error means that the sender is gone, which ends the office, too.
             tokio::select! { _ = ticks.tick() => {}, _ = shutdown.wait_for(|shutdown| *shutdown) => return }
-            if let Err(error) = self.store.checkpoint().await {
-                tracing::warn!(
-                    error = chain(&error),
-                    "the store's log was not copied into its file; trying again later"
-                );
-            }
-            if let Err(error) = self.queue.checkpoint().await {
-                tracing::warn!(
-                    error = chain(&error),
-                    "the queues' log was not copied into its file; trying again later"
-                );
-            }
+            self.checkpoint().await;
         }
     }
+
+    /// Marks both databases with the same new number, first the store, and copies their logs into them. What fails is
+    /// tried again with the next checkpoint.
+    pub(crate) async fn checkpoint(&self) {
+        let before = match self.queue.alone(|file| Moment::read(&file.db)).await {
+            Ok(Ok(moment)) => moment.number,
+            // The error comes again below.
+            Ok(Err(_)) | Err(_) => return not_copied("queues", "the number of this minute could not be read"),
+        };
+        let number = machine::entropy().cast_signed();
+        if let Err(error) = self.store.checkpoint_at(Moment { number, before }).await {
+            return not_copied("store", &chain(&error));
+        }
+        let marked = self.queue.alone(move |file| file.set_moment(Moment { number, before })).await;
+        if let Ok(Err(error)) = marked {
+            not_copied("queues", &chain(&error));
+        }
+        if let Err(error) = self.queue.checkpoint().await {
+            not_copied("queues", &chain(&error));
+        }
+    }
+}
+
+fn not_copied(file: &str, error: &str) {
+    tracing::warn!(file, error, "a log was not copied into its file; trying again later");
 }
 
 /// A finished backup.

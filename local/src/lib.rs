@@ -14,6 +14,7 @@ pub mod control;
 pub mod demo;
 #[cfg(feature = "aws")]
 pub mod doctor;
+pub mod evacuate;
 pub mod feed;
 pub mod http;
 pub mod logs;
@@ -26,6 +27,7 @@ pub mod panel;
 pub mod policy;
 mod private;
 pub mod queue;
+pub mod remote;
 pub mod screen;
 pub mod serve;
 pub mod sign_in;

@@ -1,16 +1,15 @@
 //! The logs of consumers on one machine: files.
 
 use async_trait::async_trait;
-use domain::id::MessageId;
-use domain::logs::{ENTRIES_MAX, ENTRY_BYTES_MAX, Entry, entries, read};
-use domain::text::truncate_on_char;
+use domain::logs::{LINES_MAX, LogLine, lines};
+use domain::time::Timestamp;
 use office::port::{LogQuery, Logged, Logs, LogsError};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// How much of a file is read, bytes, from its end. It holds some ten thousand entries.
+/// How much of a file is read, bytes, from its end. It holds some ten thousand log lines.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// Log files, by the name under which consumers have them. No other file is ever read, whatever a record names.
@@ -51,34 +50,29 @@ fn tail_of(path: &Path) -> io::Result<String> {
 }
 
 fn found(text: &str, query: LogQuery<'_>) -> Logged {
-    let is_in = |entry: &Entry| query.windows.iter().any(|window| window.from <= entry.at && entry.at <= window.to);
-    let names = |entry: &Entry| query.ids.iter().any(|id: &MessageId| entry.text.contains(id.as_str()));
-    let mut found: Vec<Entry> = entries(text).into_iter().filter(is_in).collect();
-    for entry in &mut found {
-        truncate_on_char(&mut entry.text, ENTRY_BYTES_MAX);
-    }
-    found.retain(|entry| names(entry) || read(&entry.text).failure.is_some());
-    let cut = found.len() > ENTRIES_MAX;
+    let is_in = |at: Timestamp| query.ranges.iter().any(|range| range.from <= at && at <= range.to);
+    let in_time = lines(text).into_iter().filter(|(at, _)| is_in(*at));
+    let mut found: Vec<LogLine> = in_time.filter_map(|(at, text)| LogLine::find(at, text, query.ids)).collect();
+    let cut = found.len() > LINES_MAX;
     // The newest: the last attempts say most.
-    found.drain(..found.len().saturating_sub(ENTRIES_MAX));
-    Logged { entries: found, cut }
+    found.drain(..found.len().saturating_sub(LINES_MAX));
+    Logged { lines: found, cut }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::logs::Window;
-    use domain::time::Timestamp;
+    use domain::logs::{LINE_BYTES_MAX, TimeRange};
 
     /// 2026-11-22T10:00:00Z.
     const START_MS: i64 = 1_795_341_600_000;
 
     async fn find(logs: &FileLogs, source: &str, from_s: i64, to_s: i64) -> Result<Vec<String>, String> {
         let at = |s: i64| Timestamp::from_ms(START_MS + s * 1_000);
-        let windows = [Window { from: at(from_s), to: at(to_s) }];
-        let query = LogQuery { source, windows: &windows, ids: &["m-1".into()] };
+        let ranges = [TimeRange { from: at(from_s), to: at(to_s) }];
+        let query = LogQuery { source, ranges: &ranges, ids: &["m-1".into()] };
         let found = logs.find(query).await.map_err(|error| error.to_string())?;
-        Ok(found.entries.into_iter().map(|entry| entry.text).collect())
+        Ok(found.lines.into_iter().map(|line| line.text).collect())
     }
 
     #[tokio::test]
@@ -110,13 +104,13 @@ mod tests {
 
     #[test]
     fn what_is_found_is_bounded() {
-        let line = format!("2026-11-22T10:00:00Z\tERROR\t{}\n", "x".repeat(ENTRY_BYTES_MAX));
+        let line = format!("2026-11-22T10:00:00Z\tERROR\t{}\n", "x".repeat(LINE_BYTES_MAX));
         let at = Timestamp::from_ms(START_MS);
-        let windows = [Window { from: at, to: at }];
-        let query = LogQuery { source: "", windows: &windows, ids: &[] };
-        let all = found(&line.repeat(ENTRIES_MAX + 1), query);
-        assert_eq!((all.entries.len(), all.cut), (ENTRIES_MAX, true));
-        assert!(all.entries.iter().all(|entry| entry.text.len() <= ENTRY_BYTES_MAX));
+        let ranges = [TimeRange { from: at, to: at }];
+        let query = LogQuery { source: "", ranges: &ranges, ids: &[] };
+        let all = found(&line.repeat(LINES_MAX + 1), query);
+        assert_eq!((all.lines.len(), all.cut), (LINES_MAX, true));
+        assert!(all.lines.iter().all(|line| line.text.len() <= LINE_BYTES_MAX));
         assert!(!found(&line, query).cut);
     }
 }

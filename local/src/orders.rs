@@ -48,6 +48,8 @@ use tokio::time::MissedTickBehavior;
 pub const SERVICE: &str = "orders";
 /// The most orders in one burst: 200 batches, which take a second or two to send.
 pub const BURST_MAX: u32 = 2_000;
+/// How often changed counters are written: a kill loses those of one second at most.
+const COUNTERS_KEPT_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a receive waits, which is also the longest that a shutdown takes.
 const RECEIVE_WAIT: Span = Span::from_secs(1);
@@ -174,8 +176,11 @@ impl Orders {
         let client = PaymentClient::new(address, patience).map_err(OrdersError::PaymentsClient)?;
 
         let consumer = Consumer::new(consumer_config(&shared), queue, Arc::new(service(&shared, client)));
-        let workers =
-            vec![tokio::spawn(consumer.run(shutdown.clone())), tokio::spawn(produce(shared.clone(), shutdown))];
+        let workers = vec![
+            tokio::spawn(consumer.run(shutdown.clone())),
+            tokio::spawn(keep_counters(shared.clone(), shutdown.clone())),
+            tokio::spawn(produce(shared.clone(), shutdown)),
+        ];
         let payments = tokio::spawn(payments.serve(payments_shutdown));
         let running =
             Running { close, close_payments, workers: Mutex::new(workers), payments: Mutex::new(Some(payments)) };
@@ -219,6 +224,22 @@ async fn produce(shared: Arc<Shared>, mut shutdown: watch::Receiver<bool>) {
             && let Err(error) = shared.place(1, Mix::Usual).await
         {
             tracing::warn!(%error, "placing an order failed");
+        }
+    }
+}
+
+/// Writes the counters soon after they have changed, so that a killed demo knows what its consumer did.
+async fn keep_counters(shared: Arc<Shared>, mut shutdown: watch::Receiver<bool>) {
+    let mut state = shared.watch();
+    let mut tick = tokio::time::interval(COUNTERS_KEPT_EVERY);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            changed = async { tick.tick().await; state.changed().await } => match changed {
+                Ok(()) => shared.keep(),
+                Err(_) => return,
+            },
+            _ = shutdown.wait_for(|shutdown| *shutdown) => return,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The demo's second service, `orders-py`: a Python function that reports nothing and stamps nothing, as most consumers
 //! do. It really runs, and really throws; why it did stands in its log only. Without Python the demo goes without it.
 
+use crate::private;
 use domain::deployment::AttachedConsumer;
 use domain::id::QueueArn;
 use domain::message::Content;
@@ -83,6 +84,8 @@ impl OrdersPy {
 
 impl Function {
     fn start(log: &std::path::Path) -> Option<Self> {
+        // Python would create it readable for everybody.
+        private::create(log).ok()?;
         let mut python = Command::new("python3");
         // Isolated: no module of the current folder, and no variable of the environment, takes part.
         python.args(["-I", "-c", APP]).arg(log).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -203,13 +206,18 @@ mod tests {
         let dead = dead.await.expect("one order is dead-lettered");
         assert!(dead.content.body.contains("par_00003") && dead.content.attributes.is_empty());
         service.shut_down().await;
-        let entries = domain::logs::entries(&std::fs::read_to_string(&log).unwrap());
-        let errors: Vec<_> = entries.iter().filter_map(|entry| domain::logs::read(&entry.text).failure).collect();
-        assert_eq!(errors.len(), 1, "{entries:?}");
+        let lines = domain::logs::lines(&std::fs::read_to_string(&log).unwrap());
+        let errors: Vec<_> = lines.iter().filter_map(|(_, text)| domain::logs::read(text).failure).collect();
+        assert_eq!(errors.len(), 1, "{lines:?}");
         assert_eq!(
             (errors[0].error_type.as_deref(), errors[0].message.as_deref()),
             (Some("KeyError"), Some("'price'"))
         );
-        assert_eq!(entries.iter().filter(|entry| entry.text.contains("costs")).count(), 2);
+        assert_eq!(lines.iter().filter(|(_, text)| text.contains("costs")).count(), 2);
+        #[cfg(unix)]
+        {
+            let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&log).unwrap().permissions());
+            assert_eq!(mode & 0o777, 0o600, "nobody else reads the log");
+        }
     }
 }

@@ -3,21 +3,15 @@
 //! `show` prints a document with the policy and its version. `check` and `put` take the same document, changed by hand:
 //! the version in it says what the change is based on, so that nobody's change is overwritten unseen.
 
-use crate::http;
+use crate::remote::{Remote, RemoteError};
 use clap::Subcommand;
 use domain::policy::PolicyChange;
-use reqwest::{Client, Method, Url};
-use serde::de::DeserializeOwned;
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use wire::{ErrorBody, PolicyAnswer, PolicyCheck};
+use wire::{PolicyAnswer, PolicyCheck};
 
-/// The environment variable with the bearer token. An argument would be visible in the list of processes.
-pub const TOKEN: &str = "DLO_TOKEN";
-/// How long an office may take to answer. A function that starts needs seconds.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// The largest file that is read. The API refuses requests of more than 1 MiB.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -59,18 +53,6 @@ pub struct Said {
 /// Why a command cannot do its work. Nothing was changed, unless the office did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    /// The address is not one of an office.
-    #[error("{0} is not the address of an office. Give the URL of its dashboard, such as https://office.example.com")]
-    Address(String),
-    /// A token would travel unencrypted.
-    #[error("{0} has no TLS, and your token would be readable on its way. Use https://, or an office on this machine")]
-    Unencrypted(String),
-    /// This program was built without TLS.
-    #[error("this dlo was built without TLS. Build it with --features aws to reach an https:// address")]
-    NoTls,
-    /// There is no token.
-    #[error("set {TOKEN} to a token of yours (docs/operations.md, \"Tokens for programs\")")]
-    NoToken,
     /// The file cannot be read.
     #[error("cannot read {file}: {why}")]
     File {
@@ -84,27 +66,9 @@ pub enum PolicyError {
         "{0} has no version. Start from what `dlo policy show` prints, or say with --version which version you have read"
     )]
     NoVersion(String),
-    /// The office refuses.
-    #[error("{message} (HTTP status {status}, request {request_id})")]
-    Refused {
-        /// What the office says.
-        message: String,
-        /// The HTTP status.
-        status: u16,
-        /// For finding it in the office's log.
-        request_id: String,
-    },
-    /// What answers is not an office of this version.
-    #[error("{url} answered with HTTP status {status}, but not as an office does. Check the address")]
-    NoOffice {
-        /// The URL that was called.
-        url: String,
-        /// The HTTP status.
-        status: u16,
-    },
-    /// There is no answer.
-    #[error("the office at {0} does not answer. Run `dlo policy show` to see whether a change was made")]
-    NoAnswer(String),
+    /// The office could not be asked.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
 }
 
 /// A policy to write, and the version that it is based on, if the file says so.
@@ -164,63 +128,6 @@ pub async fn run(command: &PolicyCommand, office: &str, token: Option<&str>) -> 
     }
 }
 
-/// An office that is called over its API.
-struct Remote {
-    client: Client,
-    url: Url,
-    token: String,
-}
-
-impl Remote {
-    fn at(office: &str, token: Option<&str>) -> Result<Self, PolicyError> {
-        let address = || PolicyError::Address(office.to_owned());
-        let url = Url::parse(office).map_err(|_| address())?;
-        let host = url.host_str().ok_or_else(address)?;
-        match url.scheme() {
-            "https" if cfg!(not(feature = "aws")) => return Err(PolicyError::NoTls),
-            "https" => {}
-            "http" if is_this_machine(host) => {}
-            "http" => return Err(PolicyError::Unencrypted(office.to_owned())),
-            _ => return Err(address()),
-        }
-        let token = token.filter(|token| !token.is_empty()).ok_or(PolicyError::NoToken)?.to_owned();
-        // Redirects are not followed: a token is for the office alone.
-        let mut client = http::client().timeout(PATIENCE).redirect(reqwest::redirect::Policy::none());
-        if url.scheme() == "http" {
-            // A proxy would read the token, which is meant for this machine.
-            client = client.no_proxy();
-        }
-        let client = client.build();
-        Ok(Self { client: client.map_err(|_| PolicyError::NoTls)?, url, token })
-    }
-
-    async fn call<T: DeserializeOwned>(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Value>,
-    ) -> Result<T, PolicyError> {
-        let mut url = self.url.clone();
-        url.set_path(&format!("/api/v1/{path}"));
-        let no_answer = |_| PolicyError::NoAnswer(self.url.to_string());
-        let request = self.client.request(method, url.clone()).bearer_auth(&self.token);
-        let answer = body.iter().fold(request, |request, body| request.json(body)).send().await.map_err(no_answer)?;
-        let status = answer.status();
-        let bytes = answer.bytes().await.map_err(no_answer)?;
-        let no_office = || PolicyError::NoOffice { url: url.to_string(), status: status.as_u16() };
-        if status.is_success() {
-            return serde_json::from_slice(&bytes).map_err(|_| no_office());
-        }
-        let ErrorBody { message, request_id, .. } = serde_json::from_slice(&bytes).map_err(|_| no_office())?;
-        Err(PolicyError::Refused { message, status: status.as_u16(), request_id })
-    }
-}
-
-fn is_this_machine(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-}
-
 /// Says what a check found, most important first.
 fn report(check: &PolicyCheck, based_on: Option<u64>) -> String {
     let mut text = String::new();
@@ -265,25 +172,6 @@ mod tests {
             assert_eq!(Draft::parse(text).expect(text), Draft { policy, version }, "{text}");
         }
         assert!(Draft::parse("gate = 1").is_err());
-    }
-
-    #[test]
-    fn a_token_goes_to_the_office_only_and_never_in_the_clear() {
-        let refused = |office: &str, token| match Remote::at(office, token) {
-            Ok(_) => "fine".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        for office in ["http://127.0.0.1:8118", "http://localhost:8118/", "http://[::1]:8118/groups"] {
-            assert_eq!(refused(office, Some("t")), "fine", "{office}");
-        }
-        assert!(refused("http://127.0.0.1:8118", None).contains(TOKEN));
-        assert!(refused("http://127.0.0.1:8118", Some("")).contains(TOKEN));
-        for office in ["http://office.example.com", "http://10.0.0.1", "http://127.0.0.1.example.com"] {
-            assert!(refused(office, Some("t")).contains("has no TLS"), "{office}");
-        }
-        for office in ["office.example.com", "ftp://office.example.com", "", "file:///etc/passwd"] {
-            assert!(refused(office, Some("t")).contains("not the address"), "{office}");
-        }
     }
 
     #[test]

@@ -5,14 +5,17 @@
 //!
 //! **Nothing lost goes unnoticed.** SQLite takes a damaged or missing log for the log's end, and opens an older state in
 //! silence. Therefore each transaction counts itself in the file, and the number is written beside the file after the
-//! commit ([`mark`]). A file that holds fewer commits than its mark is refused ([`verify`]).
+//! commit ([`mark`]). A file that holds fewer commits than its mark is refused ([`verify`]). So is a store whose queues are
+//! from another moment ([`pair`]).
 
 mod mark;
+mod pair;
 #[cfg(test)]
 mod tests;
 mod verify;
 
 pub(crate) use mark::{Mark, path_of as mark_path, read_commits};
+pub(crate) use pair::Moment;
 pub use verify::FileError;
 pub(crate) use verify::{CHECKED_BYTES_MAX, Integrity, examine};
 
@@ -178,11 +181,16 @@ pub(crate) fn open(path: &Path, opening: &Opening) -> rusqlite::Result<Connectio
 /// Opens a connection that leaves the log as it is when it closes, so that a refused file keeps its evidence.
 fn open_to_look(path: &Path, opening: &Opening, access: Access) -> rusqlite::Result<Connection> {
     let db = open(path, opening)?;
+    keep_log(&db, access)?;
+    Ok(db)
+}
+
+fn keep_log(db: &Connection, access: Access) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     if access == Access::Alone {
         db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     }
-    Ok(db)
+    Ok(())
 }
 
 /// Returns the path of a file's write-ahead log.

@@ -17,10 +17,10 @@ mod sql;
 pub(crate) mod store_tests;
 mod writer;
 
-pub(crate) use read::first_changed;
+pub(crate) use read::{first_changed, first_changed_count};
 pub use schema::OpenError;
 
-use crate::sqlite::{DatabaseFile, Opening};
+use crate::sqlite::{DatabaseFile, Moment, Opening};
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
 use domain::clock::ClockRecord;
@@ -31,11 +31,13 @@ use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::policy::PolicyVersion;
-use domain::replay::{Entry, Ledger, OutcomeKind, Plan, Replay};
+use domain::replay::{Block, Ledger, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use fault::Fault;
-use office::port::{CommitError, Cursor, GroupFacts, ListPosition, Page, Store, StoreError, TransformFacts, Write};
+use office::port::{
+    CommitError, Cursor, EntryKey, GroupFacts, ListPosition, Page, Store, StoreError, TransformFacts, Write,
+};
 use read::Window;
 use readers::Readers;
 use rusqlite::params;
@@ -75,7 +77,12 @@ impl SqliteStore {
 
     /// Copies the log into the file, as far as readers allow. Does nothing in memory.
     pub async fn checkpoint(&self) -> Result<(), StoreError> {
-        self.writer.checkpoint().await
+        self.writer.checkpoint(None).await
+    }
+
+    /// Like [`SqliteStore::checkpoint`], after writing what tells this minute from others.
+    pub(crate) async fn checkpoint_at(&self, moment: Moment) -> Result<(), StoreError> {
+        self.writer.checkpoint(Some(moment)).await
     }
 
     fn with_file(path: &Path, opening: &Opening, file: DatabaseFile) -> Result<Self, OpenError> {
@@ -198,29 +205,32 @@ impl Store for SqliteStore {
         self.readers.read(|| format!("read the ledger of replay {replay}"), move |db| read::ledger(db, &key)).await
     }
 
-    async fn entries(
-        &self,
-        replay: &ReplayId,
-        wave: Option<u32>,
-        outcome: Option<OutcomeKind>,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<Entry>, StoreError> {
-        let window = Window::new(read::ENTRIES, after, ListPosition::first(), limit);
+    async fn blocks(&self, replay: &ReplayId, from: u64, limit: usize) -> Result<Vec<Block>, StoreError> {
         let key = replay.clone();
-        let work = move |db: &rusqlite::Transaction<'_>| read::entries(db, &key, wave, outcome, &window);
-        self.readers.read(|| format!("list entries of replay {replay}"), work).await
-    }
-
-    async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError> {
-        let (replay_id, letter_id) = (replay.clone(), letter.clone());
         let work = move |db: &rusqlite::Transaction<'_>| {
-            read::one(db, "entry", sql::ENTRY, [replay_id.as_str(), letter_id.as_str()])
+            let values = params![key.as_str(), from.cast_signed(), i64::try_from(limit).unwrap_or(i64::MAX)];
+            read::blocks(db, &key, sql::BLOCKS, values)
         };
-        self.readers.read(|| format!("read letter {letter} in replay {replay}"), work).await
+        self.readers.read(|| format!("read blocks of replay {replay}"), work).await
     }
 
-    async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, StoreError> {
+    async fn blocks_at(&self, replay: &ReplayId, numbers: &[u64]) -> Result<Vec<Block>, StoreError> {
+        if numbers.len() > COMMIT_RECORDS_MAX {
+            return Err(too_many("blocks", numbers.len(), COMMIT_RECORDS_MAX).during("read blocks"));
+        }
+        let (key, numbers) = (replay.clone(), numbers.iter().copied().collect::<BTreeSet<_>>());
+        let work = move |db: &rusqlite::Transaction<'_>| {
+            let mut found = Vec::with_capacity(numbers.len());
+            for number in numbers {
+                let values = params![key.as_str(), number.cast_signed()];
+                found.append(&mut read::blocks(db, &key, sql::BLOCK, values)?);
+            }
+            Ok(found)
+        };
+        self.readers.read(|| format!("read blocks of replay {replay}"), work).await
+    }
+
+    async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, EntryKey>, StoreError> {
         if messages.len() > PAGE_MAX {
             return Err(too_many("messages", messages.len(), PAGE_MAX).during("look up sent messages"));
         }

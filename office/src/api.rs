@@ -28,7 +28,7 @@ pub use door::Door;
 pub use endpoint::Endpoint;
 pub use layers::finish;
 pub use openapi::document;
-pub use params::{Form, Query};
+pub use params::{ParamValues, Query};
 pub use table::endpoints;
 
 use crate::office::Office;

@@ -7,7 +7,7 @@ use domain::deployment::{Attached, AttachedConsumer};
 use domain::doctor::{Checkup, DlqFacts, Fact, LettersSeen, QueueFacts, QueueSettings, examine};
 use domain::id::QueueArn;
 use domain::limits::PAGE_MAX;
-use domain::report::Kind;
+use domain::report::ReportKind;
 use domain::reported::ReportKey;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,10 @@ pub async fn run(office: &Office, watching: &[QueueArn]) -> Result<Vec<Checkup>,
             settings,
             dlq: dlq.map(watches),
             consumers: consumers(office.store.attached(queue).await?),
-            returns_failures: newest.iter().flat_map(|kept| &kept.reports).any(|report| report.kind == Kind::Partial),
+            returns_failures: newest
+                .iter()
+                .flat_map(|kept| &kept.reports)
+                .any(|report| report.kind == ReportKind::Partial),
             letters: Fact::Known(letters.get(queue).copied().unwrap_or_default()),
         }));
     }

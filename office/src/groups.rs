@@ -10,7 +10,9 @@ use domain::alert::{Alert, AlertKind};
 use domain::audit::Act;
 use domain::group::{CountsDeltas, GroupState, Variant};
 use domain::id::GroupId;
+use domain::letter::Letter;
 use domain::time::Timestamp;
+use std::collections::BTreeSet;
 
 /// Returns the writes of these counters, in the order of their fingerprints.
 pub(crate) fn count_writes(counts: CountsDeltas) -> impl Iterator<Item = Write> {
@@ -24,10 +26,25 @@ pub(crate) fn open_group(group: &Variant, now: Timestamp) -> [Write; 2] {
     [Write::Variant { variant: Box::new(group.clone()), expect: Expect::Absent }, audit]
 }
 
-/// Opens a closed group again after a death. Returns whether that is a regression. A failure is only logged: each
-/// sweep checks every closed group again.
-pub(crate) async fn after_death(office: &Office, id: &GroupId, died_at: Timestamp, now: Timestamp) -> bool {
-    match reopen_group(office, id, died_at, now).await {
+/// The versions of a consumer that letters died on, as far as the letters tell.
+pub(crate) type Versions = BTreeSet<String>;
+
+/// Returns the version that the latest death of a letter happened on.
+pub(crate) fn version_of(letter: &Letter) -> Versions {
+    letter.diagnosis.consumer_version.iter().cloned().collect()
+}
+
+/// Opens a closed group again after deaths, the latest at this time, and notes the versions that they happened on. Returns
+/// whether that is a regression. A failure is only logged: each sweep checks every closed group again, and the next death on a
+/// version notes it.
+pub(crate) async fn after_death(
+    office: &Office,
+    id: &GroupId,
+    died_at: Timestamp,
+    versions: &Versions,
+    now: Timestamp,
+) -> bool {
+    match reopen_group(office, id, died_at, versions, now).await {
         Ok(Some(group)) => {
             let regressed = matches!(group.state, GroupState::Regressed { .. });
             office.alert(if regressed { regression(&group, now) } else { discarded_again(&group, now) }).await;
@@ -47,11 +64,13 @@ async fn reopen_group(
     office: &Office,
     id: &GroupId,
     died_at: Timestamp,
+    versions: &Versions,
     now: Timestamp,
 ) -> Result<Option<Variant>, OfficeError> {
-    let own = reopen(office, id, died_at, now).await?;
+    let own = reopen(office, id, died_at, versions, now).await?;
     let group = merged::group_of(&*office.store, id).await?;
-    let group = if group == *id { None } else { reopen(office, &group, died_at, now).await? };
+    let of_members = Versions::new();
+    let group = if group == *id { None } else { reopen(office, &group, died_at, &of_members, now).await? };
     Ok(group.or(own))
 }
 
@@ -59,13 +78,25 @@ async fn reopen(
     office: &Office,
     id: &GroupId,
     died_at: Timestamp,
+    versions: &Versions,
     now: Timestamp,
 ) -> Result<Option<Variant>, OfficeError> {
     let mut tries = Tries::new(format!("group {id}"));
     loop {
         tries.begin()?;
         let Some(group) = office.store.group(id).await? else { return Ok(None) };
-        let Some(after) = group.after_death(died_at, now) else { return Ok(None) };
+        let noted = group.died_on(versions);
+        let Some(mut after) = group.after_death(died_at, now) else {
+            let Some(noted) = noted else { return Ok(None) };
+            let write = Write::Variant { variant: Box::new(noted), expect: Expect::Version(group.version) };
+            if commit(office, vec![write]).await?.is_made() {
+                return Ok(None);
+            }
+            continue;
+        };
+        if let Some(noted) = noted {
+            after.died_on = noted.died_on;
+        }
         let (act, detail) = match after.state {
             GroupState::Regressed { .. } => {
                 (Act::GroupRegressed, "A letter of this group failed after the fix took effect")

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The result of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct IntakeSummary {
     /// New letters, and discarded letters that died again.
     pub kept: usize,
     /// Replayed letters that returned.
@@ -62,14 +62,14 @@ pub(crate) struct ReadMessage {
 /// println!("{} new letters, {} duplicates, {} failed", report.kept, report.duplicates, report.failed.len());
 /// # }
 /// ```
-pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> Report {
+pub async fn keep(office: &Office, messages: Vec<DeadMessage>) -> IntakeSummary {
     keep_until(office, messages, None).await
 }
 
 /// Stores a batch of dead messages as letters, and begins no commit after `deadline`: messages that are left then fail.
 /// `None` sets no deadline.
-pub async fn keep_until(office: &Office, messages: Vec<DeadMessage>, deadline: Option<Timestamp>) -> Report {
-    let mut report = Report::default();
+pub async fn keep_until(office: &Office, messages: Vec<DeadMessage>, deadline: Option<Timestamp>) -> IntakeSummary {
+    let mut report = IntakeSummary::default();
     let mut seen = BTreeSet::new();
     let mut sources = Vec::with_capacity(messages.len());
     for message in messages {
@@ -113,7 +113,7 @@ pub async fn keep_until(office: &Office, messages: Vec<DeadMessage>, deadline: O
 async fn keep_returned(
     office: &Office,
     mut sources: Vec<ReadMessage>,
-    report: &mut Report,
+    report: &mut IntakeSummary,
     measures: &mut Measures,
     is_late: impl Fn() -> bool,
 ) -> Vec<ReadMessage> {
@@ -156,7 +156,7 @@ async fn keep_returned(
 }
 
 /// Reports a message as failed. Its body is not logged.
-pub(crate) fn fail(report: &mut Report, message: &DeadMessage, error: &OfficeError) {
+pub(crate) fn fail(report: &mut IntakeSummary, message: &DeadMessage, error: &OfficeError) {
     tracing::error!(
         message_id = %message.message_id, dlq = %message.dlq, error = %chain(error),
         "a dead message could not be stored; it stays in its queue"
@@ -181,7 +181,7 @@ impl Measures {
         }
     }
 
-    fn data(&self, office: &Office, report: &Report) -> Vec<Datum> {
+    fn data(&self, office: &Office, report: &IntakeSummary) -> Vec<Datum> {
         let now = office.now();
         let mut data: Vec<_> = self
             .arrivals

@@ -9,16 +9,21 @@ use crate::commit::{Tries, commit};
 use crate::error::{OfficeError, chain};
 use crate::merged;
 use crate::office::Office;
-use crate::port::{Expect, GroupFacts, LogQuery, Write};
+use crate::port::{Expect, GroupFacts, ListPosition, LogQuery, Store, Write};
 use domain::audit::Act;
 use domain::deployment::AttachedConsumer;
 use domain::group::Variant;
 use domain::id::{GroupId, QueueArn};
+use domain::letter::Letter;
+use domain::limits::PAGE_MAX;
 use domain::logs::{
     Finding, LogEvidence, LogSearch, SEARCHES_FOR_PEOPLE, SEARCHES_PER_HOUR_MAX, SEARCHES_PER_SWEEP_MAX,
-    classification, judge, windows,
+    classification, judge, ranges,
 };
 use domain::time::{Span, Timestamp};
+
+/// How long before the latest death its letter may have been sent, tried in this order.
+const NEWEST_WITHIN: [Span; 4] = [Span::from_mins(2), Span::from_mins(60), Span::from_days(1), Span::from_days(14)];
 
 /// Groups for which the office is to search, and the searches of the last hour. A sweep collects it from the groups that
 /// it reads anyway.
@@ -48,7 +53,8 @@ impl Due {
         }
     }
 
-    /// Returns the groups to search for now: those that people asked for first, then those that it never searched for, the oldest first.
+    /// Returns the groups to search for now: those that people asked for first, then those that it never searched for, the
+    /// oldest first.
     fn chosen(mut self) -> Vec<GroupId> {
         self.wanted.sort();
         self.new.sort();
@@ -104,7 +110,7 @@ async fn look(office: &Office, group: &Variant) -> Result<LogEvidence, OfficeErr
     let unread = |why: String| LogEvidence {
         at,
         source: None,
-        windows: Vec::new(),
+        ranges: Vec::new(),
         cut: false,
         finding: Finding::Unread { why },
         classification: None,
@@ -126,22 +132,43 @@ async fn look(office: &Office, group: &Variant) -> Result<LogEvidence, OfficeErr
             queue.name()
         )));
     };
-    let letters = merged::letters(&*office.store, group, None, None, domain::limits::PAGE_MAX).await?.items;
-    let (windows, ids) = windows(&letters, visibility, consumer.timeout);
+    let letters = examples(&*office.store, group).await?;
+    let (ranges, ids) = ranges(&letters, visibility, consumer.timeout);
     let source = consumer.log_group.clone().unwrap_or_default();
-    if windows.is_empty() {
+    if ranges.is_empty() {
         return Ok(unread("The group has no letter any more, so it is not known when its consumer had them.".into()));
     }
-    let query = LogQuery { source: &source, windows: &windows, ids: &ids };
+    let query = LogQuery { source: &source, ranges: &ranges, ids: &ids };
     let (finding, cut) = match office.logs.find(query).await {
-        Ok(found) => (judge(&ids, &found.entries, &office.policy), found.cut),
+        Ok(found) => (judge(&ids, &found.lines, &office.policy), found.cut),
         Err(error) => {
             tracing::warn!(group = %group.id, source, error = chain(&error), "a consumer's log could not be read");
             (Finding::Unread { why: error.0 }, false)
         }
     };
     let classification = classification(&finding, &office.policy);
-    Ok(LogEvidence { at, source: Some(source), windows, cut, finding, classification })
+    Ok(LogEvidence { at, source: Some(source), ranges, cut, finding, classification })
+}
+
+/// Returns letters whose attempts can be looked for: the oldest, and some of the newest, because logs are not kept for
+/// ever. Letters are listed by their first send, so the newest are those that were sent shortly before the latest death.
+async fn examples(store: &dyn Store, group: &Variant) -> Result<Vec<Letter>, OfficeError> {
+    let oldest = merged::letters(store, group, None, None, PAGE_MAX).await?;
+    let mut letters = oldest.items;
+    if oldest.next.is_none() {
+        return Ok(letters);
+    }
+    let facts = merged::read(store, &group.id, i64::MAX).await?;
+    let Some(latest) = facts.and_then(|group| group.facts.counts.last_died_at) else { return Ok(letters) };
+    for before in NEWEST_WITHIN {
+        let from = ListPosition { number: latest.minus(before).as_ms(), id: String::new() }.print(merged::LETTERS);
+        let newest = merged::letters(store, group, None, Some(&from), PAGE_MAX).await?.items;
+        if !newest.is_empty() {
+            letters.extend(newest);
+            break;
+        }
+    }
+    Ok(letters)
 }
 
 async fn visibility(office: &Office, queue: &QueueArn) -> Option<Span> {

@@ -10,7 +10,7 @@ use crate::office::Office;
 use crate::port::{Cursor, Expect, GroupFacts, ListPosition, Page, Store, StoreError, Write};
 use domain::audit::Act;
 use domain::group::Variant;
-use domain::group::merging::{Step, steps};
+use domain::group::merging::{MergeStep, steps};
 use domain::id::GroupId;
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
@@ -150,13 +150,13 @@ pub(crate) async fn merge(office: &Office, variants: &BTreeMap<GroupId, Variant>
 }
 
 /// Does one step of merging.
-async fn apply(office: &Office, step: &Step) -> Result<(), OfficeError> {
-    let (Step::Merge { variant, representative } | Step::Unmerge { variant, representative }) = step;
+async fn apply(office: &Office, step: &MergeStep) -> Result<(), OfficeError> {
+    let (MergeStep::Merge { variant, representative } | MergeStep::Unmerge { variant, representative }) = step;
     let (variant, representative) = (office.store.group(variant).await?, office.store.group(representative).await?);
     let Some((variant, representative)) = variant.zip(representative) else { return Ok(()) };
     let (after, act, [of_group, of_variant]) = match step {
-        Step::Merge { .. } => (variant.merged_into(&representative), Act::GroupsMerged, ["Merged", "Merged into"]),
-        Step::Unmerge { .. } => {
+        MergeStep::Merge { .. } => (variant.merged_into(&representative), Act::GroupsMerged, ["Merged", "Merged into"]),
+        MergeStep::Unmerge { .. } => {
             (variant.unmerged_from(&representative), Act::GroupsUnmerged, ["Unmerged", "Unmerged from"])
         }
     };

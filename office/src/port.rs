@@ -3,16 +3,19 @@
 
 mod commit_cost;
 mod cursor;
+mod entries;
 mod logs;
+mod page;
 mod payloads;
 mod store;
 
 pub use commit_cost::{BUCKETS_TOGETHER, WAVES_TOGETHER};
 pub use cursor::{ListPosition, Listed, is_of_id};
 pub use logs::{LogQuery, Logged, Logs, LogsError, NoLogs};
+pub use page::{Cursor, Page, StoreError};
 pub use payloads::{NoPayloads, Payloads, Presence};
 pub use queue::{EntryFailure, Outgoing, Queue, QueueAttributes, QueueError, Received, Redrive};
-pub use store::{CommitError, Cursor, Expect, GroupFacts, Page, Store, StoreError, TransformFacts, Write};
+pub use store::{CommitError, EntryKey, Expect, GroupFacts, Store, TransformFacts, Write};
 
 use async_trait::async_trait;
 use domain::alert::Alert;

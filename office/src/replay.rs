@@ -5,6 +5,7 @@
 
 mod backlog;
 mod batch;
+mod blocks;
 pub(crate) mod changed;
 mod order;
 mod receipt;
@@ -12,6 +13,7 @@ mod send;
 mod settle;
 mod transition;
 
+pub(crate) use blocks::unreadable;
 pub use receipt::take_receipts;
 
 use crate::commit::Tries;
@@ -117,12 +119,12 @@ pub async fn run(office: &Office, id: &ReplayId, executor: &str) -> Result<(Next
                 if is_busy_elsewhere(&replay, executor, now) {
                     return Ok((Next::Nothing, progressed));
                 }
-                send::send(office, &replay, (wave, letters_max), executor, until).await?
+                send::send(office, (&replay, &ledger), (wave, letters_max), executor, until).await?
             }
             Step::RestartWaits => transition::restart_waits(office, &replay, now).await?,
             Step::LookAtQueue => backlog::check(office, &replay, &ledger).await?,
-            Step::Settle(settling) => settle::settle(office, &replay, settling).await?,
-            Step::SkipUnsent => settle::skip_unsent(office, &replay).await?,
+            Step::Settle(settling) => settle::settle(office, (&replay, &ledger), settling).await?,
+            Step::SkipUnsent => settle::skip_unsent(office, &replay, &ledger).await?,
             Step::Enter { wave, phase } => transition::enter(office, &replay, &ledger, wave, phase).await?,
             Step::Pause(why) => transition::pause(office, &replay, why).await?,
             Step::Finish(ending) => transition::finish(office, &replay, &ledger, ending).await?,

@@ -13,7 +13,7 @@ use domain::doctor::{heed_failures, ignored_failures};
 use domain::id::{MessageId, QueueArn};
 use domain::impact::Severity;
 use domain::limits::RETENTION_MAX;
-use domain::report::{Kind, Report};
+use domain::report::{Report, ReportKind};
 use domain::reported::{KeptReports, ReportKey};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub(crate) enum Taken {
 pub(crate) async fn take(office: &Office, report: &Report, sender: Option<&str>) -> Result<Taken, OfficeError> {
     let Some(queue) = &report.queue else {
         return Ok(match report.kind {
-            Kind::Init => Taken::Refused("it is about a start that failed, and names no queue"),
+            ReportKind::Init => Taken::Refused("it is about a start that failed, and names no queue"),
             _ => Taken::Refused("it names no queue"),
         });
     };
@@ -47,7 +47,7 @@ pub(crate) async fn take(office: &Office, report: &Report, sender: Option<&str>)
     for chunk in keys.chunks(RECORDS_MAX) {
         keep(office, report, chunk).await?;
     }
-    if report.kind == Kind::Partial
+    if report.kind == ReportKind::Partial
         && let Some(consumer) = attached.as_ref().and_then(|attached| attached.ignoring(&report.function, office.now()))
     {
         alert_to_loss(office, queue, &consumer.service).await?;

@@ -138,7 +138,7 @@ async fn reopen_missed(office: &Office, facts: &GroupFacts, now: Timestamp) {
     if let Some(died_at) = facts.counts.last_died_at.filter(|_| is_closed)
         && facts.counts.open().letters > 0
     {
-        groups::after_death(office, &facts.group.id, died_at, now).await;
+        groups::after_death(office, &facts.group.id, died_at, &groups::Versions::new(), now).await;
     }
 }
 

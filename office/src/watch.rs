@@ -7,7 +7,7 @@ use crate::port::{Expect, GroupFacts, Write};
 use domain::alert::{Alert, AlertKind};
 use domain::group::{GroupState, Variant};
 use domain::time::Timestamp;
-use domain::watch::{News, Notified, Reason, Watched, watch};
+use domain::watch::{News, Notified, WatchReason, Watched, watch};
 
 /// Alerts people to those of these groups that need it. `groups` are whole groups, merged variants added up. An alert
 /// that cannot be sent is tried again by the next sweep.
@@ -56,19 +56,19 @@ async fn remember(office: &Office, group: &Variant, notified: &Notified) -> Resu
 
 fn alert(group: &Variant, news: &News, now: Timestamp) -> Alert {
     let (kind, advice) = match news.reason {
-        Reason::LossNear => (
+        WatchReason::LossNear => (
             AlertKind::LossNear,
             "If a fix is live, declare it and replay the letters that expire first. Otherwise tell the owner of the process.",
         ),
-        Reason::MoneyAtRisk => (
+        WatchReason::MoneyAtRisk => (
             AlertKind::MoneyAtRisk,
             "Open the group, find out who works on it, and tell the owner of the process how much is at risk.",
         ),
-        Reason::Growing => (
+        WatchReason::Growing => (
             AlertKind::GroupGrowing,
             "Stop the cause first: roll back the consumer's last deployment, or disable its event source mapping.",
         ),
-        Reason::Waiting => (
+        WatchReason::Waiting => (
             AlertKind::GroupWaiting,
             "Read the group's note and find out who works on it. If a fix is live, declare it and replay the group.",
         ),

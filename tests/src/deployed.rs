@@ -26,6 +26,9 @@ pub async fn until<T>(what: &str, check: impl AsyncFnMut() -> Option<T>) -> T {
     harness::running::until(what, DEADLINE, check).await
 }
 
+/// How often a request meets a change by sweep, at most.
+const CONFLICTS_MAX: usize = 5;
+
 impl Deployed {
     /// Finds the stack by the environment variables of `cargo aws test`.
     pub fn find() -> Self {
@@ -63,9 +66,16 @@ impl Deployed {
         self.ask(token, Method::POST, path, Some(body)).await
     }
 
-    /// Posts a request that must succeed.
+    /// Posts a request that must succeed. Where sweep changes the same group at that moment, it is posted again, as the
+    /// answer says.
     pub async fn done(&self, token: &str, path: &str, body: Value) -> Value {
-        let (status, answer) = self.post(token, path, body).await;
+        let (mut status, mut answer) = self.post(token, path, body.clone()).await;
+        for _ in 0..CONFLICTS_MAX {
+            if status != StatusCode::CONFLICT || answer["code"] != "conflict" {
+                break;
+            }
+            (status, answer) = self.post(token, path, body.clone()).await;
+        }
         assert_eq!(status, StatusCode::OK, "{path}: {answer}");
         answer
     }

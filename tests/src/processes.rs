@@ -138,7 +138,13 @@ mod tests {
         let mut ours = child(&[(RUN, run()), ("NAME", "ours")]);
         let mut other_run = child(&[(RUN, "1-1"), ("NAME", "ours")]);
         let mut unmarked = child(&[("NAME", "ours")]);
-        let found = Process::with_variable("NAME", "ours");
+        // The kernel shows a new program's variables a moment after it has started.
+        let started = std::time::Instant::now();
+        let mut found = Process::with_variable("NAME", "ours");
+        while found.is_empty() && started.elapsed() < std::time::Duration::from_secs(120) {
+            std::thread::yield_now();
+            found = Process::with_variable("NAME", "ours");
+        }
         assert_eq!(found.iter().map(|process| process.pid).collect::<Vec<_>>(), [ours.id()]);
         assert!(found[0].is_running());
         found[0].kill();

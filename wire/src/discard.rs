@@ -1,5 +1,6 @@
 //! Discarding letters, and undoing it.
 
+use crate::request::named;
 use alloc::string::String;
 #[cfg(feature = "schema")]
 use alloc::string::ToString;
@@ -21,8 +22,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DiscardPreviewRequest {
-    /// The letters, at most 1,000; empty for all that match the filter.
-    #[cfg_attr(feature = "schema", schemars(length(max = NAMED_LETTERS_MAX)))]
+    /// The letters, 1 to 1,000. Without this member: all that match the filter.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = NAMED_LETTERS_MAX)))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "named")]
     pub letters: Vec<LetterId>,
     /// The filter, if no letters are named; empty for all of the group.
     pub filter: LetterFilter,
@@ -47,9 +49,9 @@ pub struct DiscardPreview {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DiscardRequest {
-    /// The letters, at most 1,000; empty for all that match the filter.
-    #[cfg_attr(feature = "schema", schemars(length(max = NAMED_LETTERS_MAX)))]
-    #[serde(default)]
+    /// The letters, 1 to 1,000. Without this member: all that match the filter.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = NAMED_LETTERS_MAX)))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "named")]
     pub letters: Vec<LetterId>,
     /// The filter, if no letters are named; empty for all of the group.
     #[serde(default)]
@@ -70,9 +72,9 @@ pub struct DiscardRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UndoDiscardRequest {
-    /// The letters, at most 1,000; empty for all that match the filter.
-    #[cfg_attr(feature = "schema", schemars(length(max = NAMED_LETTERS_MAX)))]
-    #[serde(default)]
+    /// The letters, 1 to 1,000. Without this member: all that match the filter.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = NAMED_LETTERS_MAX)))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "named")]
     pub letters: Vec<LetterId>,
     /// The filter, if no letters are named; empty for all of the group.
     #[serde(default)]

@@ -64,6 +64,9 @@ pub struct GroupRow {
     pub discarded: i64,
     /// Distinct customers with letters in this group.
     pub customers: u64,
+    /// Whether there may be fewer: who has letters in several merged variants is counted in each of them.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub customers_at_most: bool,
     /// Time of the oldest open letter's first send.
     pub oldest_sent_at: Option<Timestamp>,
     /// When the next open letter is lost: at its deadline or the end of its queue's retention.
@@ -177,6 +180,10 @@ pub struct GroupDetail {
     pub replays: Vec<ReplayId>,
     /// The consumer's latest deployment, if one was reported.
     pub deployment: Option<Deployment>,
+    /// The versions of the consumer that its letters died on, in the order in which they were first seen. Empty if no letter
+    /// names one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub died_on: Vec<String>,
     /// The merged variants, oldest first. All numbers here include their letters.
     #[serde(default, alias = "also", skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<MergedVariant>,
@@ -249,6 +256,7 @@ impl GroupRow {
             delivered: counts.of(LetterStateKind::Delivered).letters,
             discarded: counts.of(LetterStateKind::Discarded).letters,
             customers: counts.customers,
+            customers_at_most: !group.merge.members.is_empty(),
             oldest_sent_at: facts.oldest_sent_at,
             loss_at: facts.loss_at,
             first_died_at: group.first_died_at,

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use domain::id::{GroupId, LetterId, MessageId};
+use domain::id::{GroupId, LetterId, MessageId, QueueArn};
 use domain::impact::Impact;
 use domain::letter::{Death, Letter, LetterState};
 use domain::message::Content;
@@ -62,12 +62,20 @@ pub struct LetterDetail {
     pub row: LetterRow,
     /// Its message id on the main queue.
     pub original_message_id: MessageId,
+    /// The main queue, where a replay sends it; `None` if it cannot be determined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub main_queue: Option<QueueArn>,
+    /// The dead-letter queue where it was found.
+    pub dlq: QueueArn,
     /// Body and attributes, verbatim.
     pub content: Content,
     /// The diagnosis of its latest death.
     pub diagnosis: Diagnosis,
     /// Every death, oldest first.
     pub deaths: Vec<Death>,
+    /// Where the trace is shown that the letter's `AWSTraceHeader` names. `None` unless the policy has a pattern for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_url: Option<String>,
 }
 
 impl LetterRow {
@@ -97,9 +105,12 @@ impl LetterDetail {
         Self {
             row: LetterRow::new(&letter),
             original_message_id: letter.original_message_id,
+            main_queue: letter.main_queue,
+            dlq: letter.dlq,
             content: letter.content,
             diagnosis: letter.diagnosis,
             deaths,
+            trace_url: None,
         }
     }
 }

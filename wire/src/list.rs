@@ -5,6 +5,7 @@
 pub mod filter;
 #[cfg(test)]
 mod filter_tests;
+mod fold;
 mod risk;
 pub mod sort;
 pub mod view;

@@ -14,7 +14,8 @@ use domain::replay::{PlanHash, PlanOptions};
 #[cfg(feature = "schema")]
 use domain::text::{BLANK_LINE_PATTERN, BLANK_LINES_PATTERN, LINE_PATTERN, LINES_PATTERN};
 use domain::time::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Declare a fix.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -65,9 +66,9 @@ pub struct LookInLogsRequest {}
 pub struct PlanRequest {
     /// The chosen options.
     pub options: PlanOptions,
-    /// The letters, at most 1,000; empty for all that match the filter.
-    #[cfg_attr(feature = "schema", schemars(length(max = NAMED_LETTERS_MAX)))]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The letters, 1 to 1,000. Without this member: all that match the filter.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = NAMED_LETTERS_MAX)))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "named")]
     pub letters: Vec<LetterId>,
     /// The filter over the waiting letters, if no letters are named; empty for all.
     pub filter: LetterFilter,
@@ -121,9 +122,9 @@ pub struct ResumeRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseRequest {
-    /// The letters, at most 1,000; empty for all of the group.
-    #[cfg_attr(feature = "schema", schemars(length(max = NAMED_LETTERS_MAX)))]
-    #[serde(default)]
+    /// The letters, 1 to 1,000. Without this member: all of the group.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = NAMED_LETTERS_MAX)))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "named")]
     pub letters: Vec<LetterId>,
     /// The reason.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = REASON_CHARS_MAX), regex(pattern = LINES_PATTERN)))]
@@ -159,4 +160,13 @@ pub struct DeploymentRequest {
     #[cfg_attr(feature = "schema", schemars(with = "Option<i64>", range(min = 0, max = TIME_MS_MAX)))]
     #[serde(default)]
     pub at: Option<Timestamp>,
+}
+
+/// Reads the names of letters. An empty list is refused: a caller whose selection is empty must not act on all letters.
+pub(crate) fn named<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<LetterId>, D::Error> {
+    let letters = Vec::<LetterId>::deserialize(from)?;
+    if letters.is_empty() {
+        return Err(D::Error::custom("`letters` is empty: name at least one letter, or leave this member out"));
+    }
+    Ok(letters)
 }

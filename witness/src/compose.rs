@@ -6,7 +6,7 @@ use domain::id::MessageId;
 use domain::report::batch_response::{self, BatchResponse};
 use domain::report::clues::{Clue, Suspect, Suspects, reports_an_error};
 use domain::report::powertools;
-use domain::report::{ERRORS_MAX, Kind, LOG_LINES_MAX, Report, ReportedError, ReportedMessage};
+use domain::report::{ERRORS_MAX, LOG_LINES_MAX, Report, ReportKind, ReportedError, ReportedMessage};
 use std::collections::BTreeSet;
 
 /// The most lines in which values of bodies are looked for. Each search reads up to 1 MiB of bodies several times, on the
@@ -40,18 +40,18 @@ pub fn compose(mut report: Report, batch: &Batch<'_>, ending: &Ending, lines: &[
             BatchResponse::AllSucceeded => return None,
             BatchResponse::Failed(failed) => partial(&mut report, batch, &failed, lines),
             BatchResponse::Invalid(invalid) => {
-                report.kind = Kind::Partial;
+                report.kind = ReportKind::Partial;
                 let error_type = Some("InvalidBatchResponse".to_owned());
                 report.error = Some(ReportedError { error_type, message: Some(invalid.to_string()), stack: None });
             }
         },
         Ending::Error(error) => thrown(&mut report, batch, error.clone(), lines),
         Ending::Timeout => {
-            report.kind = Kind::Timeout;
+            report.kind = ReportKind::Timeout;
             report.error = Some(timed_out(report.duration_ms));
         }
-        Ending::Crash(error) => ended(&mut report, Kind::Crash, error, lines),
-        Ending::OutOfMemory(error) => ended(&mut report, Kind::OutOfMemory, error, lines),
+        Ending::Crash(error) => ended(&mut report, ReportKind::Crash, error, lines),
+        Ending::OutOfMemory(error) => ended(&mut report, ReportKind::OutOfMemory, error, lines),
     }
     if needs_logs(&report) {
         let surplus = lines.len().saturating_sub(LOG_LINES_MAX);
@@ -67,12 +67,12 @@ pub fn is_thin(error: &ReportedError) -> bool {
 }
 
 fn needs_logs(report: &Report) -> bool {
-    report.kind != Kind::Error || (report.errors.is_empty() && report.error.as_ref().is_none_or(is_thin))
+    report.kind != ReportKind::Error || (report.errors.is_empty() && report.error.as_ref().is_none_or(is_thin))
 }
 
 /// All messages of the batch failed with one error.
 fn thrown(report: &mut Report, batch: &Batch<'_>, mut error: ReportedError, lines: &[&str]) {
-    report.kind = Kind::Error;
+    report.kind = ReportKind::Error;
     let message = error.message.clone().unwrap_or_default();
     let own = powertools::split(&message);
     if !own.is_empty() && own.len() == report.messages.len() {
@@ -99,7 +99,7 @@ fn thrown(report: &mut Report, batch: &Batch<'_>, mut error: ReportedError, line
 
 /// The function returned the ids of the messages that failed.
 fn partial(report: &mut Report, batch: &Batch<'_>, failed: &[MessageId], lines: &[&str]) {
-    report.kind = Kind::Partial;
+    report.kind = ReportKind::Partial;
     let failed: BTreeSet<&str> = failed.iter().map(MessageId::as_str).collect();
     report.messages.retain(|message| failed.contains(message.id.as_str()));
     let suspects: Vec<Suspect<'_>> =
@@ -148,11 +148,11 @@ fn add_error(report: &mut Report, error: ReportedError) -> Option<u16> {
 }
 
 /// The runtime's process ended, which kills the whole batch.
-fn ended(report: &mut Report, kind: Kind, error: &ReportedError, lines: &[&str]) {
+fn ended(report: &mut Report, kind: ReportKind, error: &ReportedError, lines: &[&str]) {
     report.kind = kind;
     let last = lines.iter().rfind(|line| reports_an_error(line)).map(|line| log_error::read(line));
     // A last line about an error says more than that the process has ended.
-    report.error = last.filter(|_| kind == Kind::Crash).or_else(|| Some(error.clone()));
+    report.error = last.filter(|_| kind == ReportKind::Crash).or_else(|| Some(error.clone()));
 }
 
 /// Returns the error in Lambda's own words.
@@ -167,7 +167,7 @@ fn timed_out(duration_ms: Option<u64>) -> ReportedError {
 
 /// Returns the report of a function that did not start.
 pub fn not_started(mut report: Report, error: ReportedError, lines: &[&str]) -> Report {
-    report.kind = Kind::Init;
+    report.kind = ReportKind::Init;
     if is_thin(&error) {
         let surplus = lines.len().saturating_sub(LOG_LINES_MAX);
         report.logs = lines[surplus..].iter().map(|line| (*line).to_owned()).collect();
@@ -179,7 +179,7 @@ pub fn not_started(mut report: Report, error: ReportedError, lines: &[&str]) -> 
 /// Returns the report that withdraws an earlier one of the same invocation. It names the messages, because the office
 /// keeps reports by message.
 pub fn withdrawn(mut report: Report, batch: &Batch<'_>) -> Report {
-    report.kind = Kind::Withdrawn;
+    report.kind = ReportKind::Withdrawn;
     report.queue = batch.queue();
     report.batch_size = u32::try_from(batch.len()).ok();
     report.messages = batch.messages().collect();
@@ -205,7 +205,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn base() -> Report {
-        Report::new(Kind::Error, "orders", "r-1", Timestamp::from_ms(1))
+        Report::new(ReportKind::Error, "orders", "r-1", Timestamp::from_ms(1))
     }
 
     fn event(bodies: &[&str]) -> String {
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_list_that_lambda_cannot_read_fails_the_whole_batch() {
         let report = composed(&["", ""], &response(r#"{"batchItemFailures":[{"id":"m-0"}]}"#), &[]).expect("a report");
-        assert_eq!((report.kind, report.messages.len()), (Kind::Partial, 2));
+        assert_eq!((report.kind, report.messages.len()), (ReportKind::Partial, 2));
         assert_eq!(report.error.and_then(|error| error.error_type).as_deref(), Some("InvalidBatchResponse"));
         assert_eq!(composed(&[""], &response(r#"{"batchItemFailures":[]}"#), &[]), None);
     }

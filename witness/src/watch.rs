@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use crate::voice::say;
 use domain::marker::Marker;
 use domain::replay::{RECEIPT_VERSION, Receipt};
-use domain::report::{Kind, Report, ReportedError};
+use domain::report::{Report, ReportKind, ReportedError};
 use domain::time::Timestamp;
 use hyper::body::Bytes;
 use std::collections::BTreeMap;
@@ -264,22 +264,21 @@ impl Watch {
             let lines = watch.logs.of(&invocation.request_id);
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             let report = watch.report_of(&invocation);
-            let report =
-                Batch::parse(&invocation.event).and_then(|batch| compose::compose(report, &batch, &ending, &lines));
+            let batch = Batch::parse(&invocation.event);
+            let report = batch.and_then(|batch| compose::compose(report, &batch, &ending, &lines));
             report.map(|report| report.parts()).unwrap_or_default()
         });
     }
 
     fn withdraw(self: &Arc<Self>, invocation: &Invocation) {
-        let report = self.report_of(invocation);
         let Some(batch) = Batch::parse(&invocation.event) else { return };
-        let parts = compose::withdrawn(report, &batch).parts();
+        let parts = compose::withdrawn(self.report_of(invocation), &batch).parts();
         self.outbox.send(invocation.hold_until(), async move { parts });
     }
 
     fn report_init(self: &Arc<Self>, error: ReportedError) {
         let request_id = format!("init {}", self.settings.instance.as_deref().unwrap_or_default());
-        let mut report = Report::new(Kind::Init, self.settings.function.clone(), request_id, now());
+        let mut report = Report::new(ReportKind::Init, self.settings.function.clone(), request_id, now());
         self.describe(&mut report);
         let watch = Arc::clone(self);
         self.outbox.send(Instant::now() + HOLD_MAX, async move {
@@ -318,7 +317,8 @@ impl Watch {
     }
 
     fn report_of(&self, invocation: &Invocation) -> Report {
-        let mut report = Report::new(Kind::Error, invocation.function.clone(), invocation.request_id.clone(), now());
+        let Invocation { function, request_id, .. } = invocation;
+        let mut report = Report::new(ReportKind::Error, function.clone(), request_id.clone(), now());
         self.describe(&mut report);
         report.cold = Some(invocation.is_cold);
         report.duration_ms = u64::try_from(invocation.began.elapsed().as_millis()).ok();

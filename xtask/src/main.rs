@@ -22,6 +22,7 @@ mod say;
 mod sbom;
 mod simulate;
 mod starts;
+mod storm;
 mod template;
 mod tidy;
 mod tools;
@@ -38,6 +39,7 @@ const COMMANDS: &[&str] = &[
     "dashboard",
     "simulate",
     "chaos",
+    "storm",
     "schemathesis",
     "fuzz",
     "tidy",
@@ -62,6 +64,7 @@ usage: cargo xtask <command>
                      --model checks every state of a small replay
   chaos [args]       the real office on this machine under faults, compared with an oracle: --minutes N, --seed S,
                      --lanes N, --fault <name>
+  storm [N]          N letters of a hundred causes at once (20,000 when not said): rates, answers, memory
   schemathesis [--minutes N]
                      call the API of a demo with inputs generated from its OpenAPI document; 5 minutes when not said
   fuzz [--minutes N] search for letters that break a reader; 5 minutes for each target when not said
@@ -100,6 +103,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "costs" => template::print_costs(&paths),
         "book" => docs::book(&paths),
         "chaos" => chaos::command(&paths, rest),
+        "storm" => storm::command(&paths, rest),
         "schemathesis" => ci::call_api(&paths, rest),
         "sbom" => sbom::command(&paths),
         "fuzz" => ci::search(&paths, rest),

@@ -83,6 +83,11 @@ pub fn count_signed(n: i64) -> String {
     count(n.max(0).unsigned_abs())
 }
 
+/// Formats a count that may be too high, of merged parts whose members were not compared: `≤ 42`. One is always one.
+pub fn counted_at_most(n: u64, at_most: bool) -> String {
+    if at_most && n > 1 { format!("≤ {}", count(n)) } else { count(n) }
+}
+
 /// Formats a count with its noun: `1 letter`, `2,000 letters`.
 pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
@@ -138,6 +143,15 @@ mod tests {
             let shown = amount(&money(input)).text();
             // A decimal of 29 digits has no room for the cents.
             assert!(shown == output || shown == format!("{output}.00"), "{input}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_count_that_may_be_too_high_says_so() {
+        for (n, at_most, text) in
+            [(0, true, "0"), (1, true, "1"), (2, true, "≤ 2"), (1_234, true, "≤ 1,234"), (2, false, "2")]
+        {
+            assert_eq!(counted_at_most(n, at_most), text);
         }
     }
 

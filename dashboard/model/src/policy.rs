@@ -32,8 +32,9 @@ pub fn sections(text: &str) -> Vec<Section> {
         section("Approvals without a person", auto_approvals(policy)),
         section("Message types", message_types(policy)),
         section("Classes and groups", own_rules(policy)),
-        section("Alerts", alerts(policy)),
+        section("Alert when", alerts(policy)),
         section("Money", rates(policy)),
+        section("Links", links(policy)),
         section("Queues", queues(policy)),
         section("Sign-in", sign_in(policy)),
         section("Retention", retention(policy)),
@@ -229,6 +230,14 @@ fn rates(policy: Raw<'_>) -> Vec<String> {
     }]
 }
 
+fn links(policy: Raw<'_>) -> Vec<String> {
+    let pattern = policy.pointer("/links/trace").and_then(Raw::as_scalar);
+    vec![match pattern {
+        Some(pattern) => format!("The trace header of a letter links to {pattern}."),
+        None => "Trace headers are not linked.".to_string(),
+    }]
+}
+
 fn queues(policy: Raw<'_>) -> Vec<String> {
     each(policy, "/queues/main", "No main queues beside those of the deployment.", |queue| {
         format!("Letters may name {}.", queue.as_scalar().unwrap_or_default())
@@ -307,6 +316,7 @@ A group holds €10,000.00 or £10,000.00 or $10,000.00.
 A deadline passes within 1 d.
 Reminders come every 1 d.
 No exchange rates: each currency is ranked by itself.
+Trace headers are not linked.
 No main queues beside those of the deployment.
 A session ends after 30 min without input.
 Delivered letters are kept for 90 d.
@@ -325,6 +335,7 @@ Dead-letter queues whose retention cannot be read are assumed to keep messages f
                  "rates": { "base": "EUR", "date": "2026-11-20", "values": { "USD": "0.9" } },
                  "sign_in": { "idle_ms": null, "revoked": [{ "name": "bo" }] },
                  "alerts": { "letters_from": 0, "ages_ms": [], "reminder_ms": null, "money_from": [], "deadline_within_ms": 0 },
+                 "links": { "trace": "https://a.example/{trace_id}" },
                  "delivered_kept_ms": null }"#,
         );
         for line in [
@@ -334,6 +345,7 @@ Dead-letter queues whose retention cannot be read are assumed to keep messages f
             "Every type: amount /total, currency =EUR, second approver required.",
             "small: up to 50 letters of class transient.",
             "Groups are ranked in EUR, with rates of 2026-11-20 for USD.",
+            "The trace header of a letter links to https://a.example/{trace_id}.",
             "Sessions never end for inactivity.",
             "Access is revoked by 1 entry.",
             "No reminders.",

@@ -18,6 +18,17 @@ pub enum Show {
     Finished,
 }
 
+/// Counts the replays that are not finished, in words: `1 in progress, 2 paused`. Empty without one.
+pub fn unfinished(views: &[ReplayView]) -> String {
+    let of = |show: Show, word: &str| {
+        let count = views.iter().filter(|view| show.shows(view)).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    };
+    let words: Vec<String> =
+        [of(Show::Running, "in progress"), of(Show::Paused, "paused")].into_iter().flatten().collect();
+    words.join(", ")
+}
+
 impl Show {
     /// All choices, in order.
     pub const ALL: [Self; 5] = [Self::All, Self::Running, Self::Paused, Self::Returned, Self::Finished];
@@ -151,6 +162,16 @@ mod tests {
     fn ids(show: Show) -> Vec<(String, Vec<String>)> {
         let id = |view: &ReplayView| view.replay.plan.id.to_string();
         entries(&all(), show).iter().map(|entry| (id(&entry.newest), entry.earlier.iter().map(id).collect())).collect()
+    }
+
+    #[test]
+    fn paused_replays_are_not_in_progress() {
+        assert_eq!(unfinished(&[]), "");
+        let sending = view("a", "g", ReplayState::Running { wave: 0, phase: Phase::Sending }, 0);
+        assert_eq!(unfinished(std::slice::from_ref(&sending)), "1 in progress");
+        let paused = all().into_iter().find(|view| Show::Paused.shows(view)).expect("a paused one");
+        assert_eq!(unfinished(&[sending, paused.clone(), paused.clone()]), "1 in progress, 2 paused");
+        assert_eq!(unfinished(&[paused]), "1 paused");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the page says about a report: who said why the message failed, how sure it is, and what the invocation was like.
 
 use domain::reading::Reported;
-use domain::report::Kind;
+use domain::report::ReportKind;
 use domain::report::judge::{Verdict, Why};
 
 /// Returns the name of a function from its ARN, or the name as it stands. A version or an alias after it is left out.
@@ -15,12 +15,12 @@ pub fn function(by: &str) -> &str {
 /// Returns who reported the failure, and how the invocation ended.
 pub fn source(reported: &Reported) -> String {
     let ended = match reported.kind {
-        Kind::Error | Kind::Partial => "failed",
-        Kind::Timeout => "did not end in time",
-        Kind::Crash => "ended without an answer",
-        Kind::OutOfMemory => "ran out of memory",
-        Kind::Init => "did not start",
-        Kind::Withdrawn => "succeeded later",
+        ReportKind::Error | ReportKind::Partial => "failed",
+        ReportKind::Timeout => "did not end in time",
+        ReportKind::Crash => "ended without an answer",
+        ReportKind::OutOfMemory => "ran out of memory",
+        ReportKind::Init => "did not start",
+        ReportKind::Withdrawn => "succeeded later",
     };
     let version = reported.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
     format!("Reported by {}{version}, which {ended}", function(&reported.by))
@@ -75,7 +75,7 @@ mod tests {
             reporter: None,
             version: Some("7".into()),
             request_id: "r".into(),
-            kind: Kind::Error,
+            kind: ReportKind::Error,
             verdict,
             why,
             instances: None,
@@ -94,7 +94,7 @@ mod tests {
     fn a_report_is_described_in_sentences() {
         let certain = reported(Verdict::Certain, Why::OnlyMessage);
         assert_eq!(source(&certain), "Reported by orders-fn 7, which failed");
-        let late = Reported { kind: Kind::Timeout, version: None, by: "billing".into(), ..certain.clone() };
+        let late = Reported { kind: ReportKind::Timeout, version: None, by: "billing".into(), ..certain.clone() };
         assert_eq!(source(&late), "Reported by billing, which did not end in time");
         for (verdict, why, wanted) in [
             (Verdict::Certain, Why::OnlyMessage, "Certain: it was the only message of its batch."),

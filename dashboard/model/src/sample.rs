@@ -87,6 +87,7 @@ pub fn returned(letter: &str, ms: i64, cause: domain::replay::ReturnCause, title
         sends: 1,
         message_group: None,
         answers: 0,
+        sent_as: None,
         changed_by: None,
     };
     wire::EntryRow { entry, message_type: None, impact: None }

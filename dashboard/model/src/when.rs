@@ -44,6 +44,11 @@ pub fn relative(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// Says when the next attempt is made: `Retrying in 8 s.`, or `Retrying…` once it is due.
+pub fn retrying(at: Timestamp, now: Timestamp) -> String {
+    if at <= now { "Retrying…".to_string() } else { format!("Retrying in {}.", countdown(at.since(now))) }
+}
+
 /// The urgency of an expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
@@ -169,6 +174,16 @@ pub fn rfc3339(at: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_next_attempt_is_counted_down() {
+        let now = Timestamp::from_ms(1_000_000);
+        for (in_ms, text) in
+            [(8_000, "Retrying in 8 s."), (7_100, "Retrying in 8 s."), (0, "Retrying…"), (-1, "Retrying…")]
+        {
+            assert_eq!(retrying(now.plus(Span::from_ms(in_ms)), now), text);
+        }
+    }
 
     #[test]
     fn spans_have_at_most_two_units() {

@@ -224,7 +224,7 @@ pub fn why_not(role: Role, asked: Permission) -> Option<String> {
 
 fn capitalized(role: Role) -> String {
     let name = role.as_str();
-    name[..1].to_uppercase() + &name[1..]
+    name[..1].to_ascii_uppercase() + &name[1..]
 }
 
 fn with_article(role: Role) -> String {

@@ -1,8 +1,8 @@
 //! The frame of every page: the navigation rail, and the top line with title, freshness, theme and help.
 
-use crate::api;
 use crate::component::{Glyph, HelpOpen, Icon, LiveBadge};
 use crate::due::due;
+use crate::leave;
 use crate::nav::{nav, set_title};
 use crate::poll::Pulse;
 use crate::prefs::prefs;
@@ -12,7 +12,6 @@ use dashboard_model::money::{count, counted};
 use dashboard_model::replays::Show as Replays;
 use dashboard_model::route::{GroupsRoute, PageKey, Route};
 use dashboard_model::view::View;
-use leptos::task::spawn_local;
 
 /// The navigation rail on the left; on phones, a bar at the bottom.
 #[component]
@@ -104,13 +103,6 @@ pub fn Frame(
 #[component]
 fn Who() -> impl IntoView {
     let tab = tab();
-    let leave = move |_| {
-        spawn_local(async move {
-            // Even if the request fails, this tab deletes its token.
-            let _ = api::sign_out().await;
-            tab.leave(false);
-        });
-    };
     part(move || {
         tab.me().map(|me| {
             let name = me.name.to_string();
@@ -124,8 +116,8 @@ fn Who() -> impl IntoView {
                         <span class="who-role">{role}</span>
                     </summary>
                     <div class="who-menu">
-                        <p>{format!("Signed in to {}. New tabs are signed in, too.", me.office)}</p>
-                        <button type="button" class="button" on:click=on(leave)>"Sign out"</button>
+                        <p>{format!("Signed in to {}. New tabs are signed in, too. Signing out ends all of them.", me.office)}</p>
+                        <button type="button" class="button" on:click=on(move |_| leave::sign_out(tab))>"Sign out"</button>
                     </div>
                 </details>
             }

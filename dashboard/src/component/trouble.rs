@@ -2,7 +2,7 @@
 
 use crate::api::ApiError;
 use crate::clock;
-use crate::poll::{Face, Live, State};
+use crate::poll::{Face, Live, Pulse, State};
 use crate::reactive::prelude::*;
 
 /// Shows an empty state: what would be here, and the action that helps.
@@ -93,8 +93,8 @@ fn Screens(face: Face, what: &'static str, rows: usize, children: ChildrenFn) ->
         State::Failed(error) => view! {
             <Empty title="Could not load this.">
                 <Problem error=Signal::stored(Some(error)) />
-                <p><button type="button" class="button" on:click=on(move |_| pulse.refresh())>"Retry"</button></p>
-                <p class="muted">"The page also retries automatically."</p>
+                <p><button type="button" class="button" on:click=on(move |_| pulse.refresh())>"Retry now"</button></p>
+                <Retrying pulse />
             </Empty>
         }
         .into_any(),
@@ -117,6 +117,7 @@ fn Screens(face: Face, what: &'static str, rows: usize, children: ChildrenFn) ->
         State::Stale { why, since } => Some(view! {
             <div class="stale" role="status">
                 <span>{why.message()}" Showing data from "{clock::time_of_day(since)}"."</span>
+                <Retrying pulse />
                 <button type="button" class="button button-quiet" on:click=on(move |_| pulse.refresh())>"Retry now"</button>
             </div>
         }),
@@ -127,5 +128,14 @@ fn Screens(face: Face, what: &'static str, rows: usize, children: ChildrenFn) ->
             {part(stale)}
             {children.with_value(|children| children())}
         </Show>
+    }
+}
+
+/// Shows when the next attempt is made. Not for screen readers: they would hear every second.
+#[component]
+fn Retrying(pulse: Pulse) -> impl IntoView {
+    view! {
+        <span class="muted" aria-hidden="true">{part(move || pulse.retrying())}</span>
+        <span class="sr-only">"The page retries by itself."</span>
     }
 }

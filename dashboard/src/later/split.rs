@@ -2,11 +2,12 @@
 //!
 //! Leptos's own `#[lazy]` is not used: a part that cannot be loaded would end the program.
 
+use crate::component::Help;
 use crate::page::{GroupPage, PolicyPage, ReplayPage, ReplaysPage, SignInPage, SignedOut};
 use crate::reactive::prelude::*;
 use dashboard_model::route::PageKey;
 
-pub use cut::{load_sign_in, load_work, sign_in, work};
+pub use cut::{help, load_policy, load_sign_in, load_work, policy, sign_in, work};
 
 /// A part could not be loaded. The browser's console has the reason.
 #[derive(Clone, Copy, Debug)]
@@ -15,14 +16,23 @@ pub struct NotLoaded;
 /// A page, unless its part could not be loaded.
 type Page = Result<AnyView, NotLoaded>;
 
-/// The pages of groups, replays and the policy.
+/// The pages of groups and replays.
 fn work_page(page: PageKey) -> Page {
     Ok(match page {
         PageKey::Group(id) => view! { <GroupPage id /> }.into_any(),
-        PageKey::Policy => view! { <PolicyPage /> }.into_any(),
         PageKey::Replay(id) => view! { <ReplayPage id /> }.into_any(),
         _ => view! { <ReplaysPage /> }.into_any(),
     })
+}
+
+/// The help, which is in the same part: it has the only dialog outside of it.
+fn help_dialog(open: RwSignal<bool>, page: Signal<PageKey>) -> Page {
+    Ok(view! { <Help open page /> }.into_any())
+}
+
+/// The page of the policy.
+fn policy_page() -> Page {
+    Ok(view! { <PolicyPage /> }.into_any())
 }
 
 /// The pages of people who are not signed in.
@@ -35,7 +45,7 @@ fn sign_in_page(page: PageKey) -> Page {
 
 #[cfg(feature = "split")]
 mod cut {
-    use super::{NotLoaded, Page, PageKey, sign_in_page, work_page};
+    use super::{NotLoaded, Page, PageKey, RwSignal, Signal, help_dialog, policy_page, sign_in_page, work_page};
     use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
     impl From<SplitLoaderError> for NotLoaded {
@@ -49,6 +59,16 @@ mod cut {
         work_page(page)
     }
 
+    #[wasm_split(work, wasm_split_path = leptos::wasm_split, fallible)]
+    pub fn help(open: RwSignal<bool>, page: Signal<PageKey>) -> Page {
+        help_dialog(open, page)
+    }
+
+    #[wasm_split(policy, wasm_split_path = leptos::wasm_split, fallible, preload(load_policy))]
+    pub fn policy() -> Page {
+        policy_page()
+    }
+
     #[wasm_split(sign_in, wasm_split_path = leptos::wasm_split, fallible, preload(load_sign_in))]
     pub fn sign_in(page: PageKey) -> Page {
         sign_in_page(page)
@@ -57,11 +77,15 @@ mod cut {
 
 #[cfg(not(feature = "split"))]
 mod cut {
-    use super::{NotLoaded, Page, PageKey, sign_in_page, work_page};
+    use super::{NotLoaded, Page, PageKey, RwSignal, Signal, help_dialog, policy_page, sign_in_page, work_page};
 
     type Loaded = Result<(), NotLoaded>;
 
     pub async fn load_work() -> Loaded {
+        Ok(())
+    }
+
+    pub async fn load_policy() -> Loaded {
         Ok(())
     }
 
@@ -71,6 +95,14 @@ mod cut {
 
     pub async fn work(page: PageKey) -> Page {
         work_page(page)
+    }
+
+    pub async fn help(open: RwSignal<bool>, page: Signal<PageKey>) -> Page {
+        help_dialog(open, page)
+    }
+
+    pub async fn policy() -> Page {
+        policy_page()
     }
 
     pub async fn sign_in(page: PageKey) -> Page {

@@ -55,7 +55,6 @@ fn Page(policy: PolicyText, editing: Editing) -> impl IntoView {
     let version = policy.version;
     view! {
         <p class="policy-version">
-            <b>{format!("Version {version}")}</b>
             {wrote(&policy)}
         </p>
         {part(move || match editing.is_open() {
@@ -77,13 +76,17 @@ fn wrote(policy: &PolicyText) -> AnyView {
         (Some(by), Some(at)) => {
             let reason = policy.reason.clone().unwrap_or_default();
             view! {
+                <b>{format!("Version {}", policy.version)}</b>
                 <span class="muted">{format!("by {by}, ")}<At at=Signal::stored(at) absolute=true /></span>
                 <q>{reason}</q>
             }
             .into_any()
         }
-        _ => view! { <span class="muted">"The deployment's policy. It applies until somebody saves a version here."</span> }
-            .into_any(),
+        _ => view! {
+            <b>"The deployment's policy"</b>
+            <span class="muted">"It applies until somebody saves a version here."</span>
+        }
+        .into_any(),
     }
 }
 

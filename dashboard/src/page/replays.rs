@@ -8,7 +8,7 @@ use crate::page::paged::{More, Paged};
 use crate::poll::{Live, Pace};
 use crate::reactive::prelude::*;
 use dashboard_model::money::{count, count_signed};
-use dashboard_model::replays::{Entry, Show as Shown, entries, folded};
+use dashboard_model::replays::{Entry, Show as Shown, entries, folded, unfinished};
 use dashboard_model::route::Route;
 use dashboard_model::words;
 use domain::id::ReplayId;
@@ -37,8 +37,8 @@ pub fn ReplaysPage() -> impl IntoView {
         |view| view.replay.id().to_string(),
     );
     let rows = paged.rows();
-    let active = rows.map(|rows| rows.iter().filter(|view| !view.replay.is_finished()).count());
-    let beside = move || Some(active.get()).filter(|n| *n > 0).map(|n| format!("{n} in progress"));
+    let active = rows.map(|rows| unfinished(rows));
+    let beside = move || Some(active.get()).filter(|words| !words.is_empty());
     let tabs = Shown::ALL.into_iter().map(|this| Tab {
         href: Signal::stored(Route::Replays(this).to_string()),
         label: this.label(),

@@ -1,7 +1,10 @@
 //! The polling loop of a live value: one request at a time, none while hidden or paused, and back-off on errors.
 
+use super::pulse::Pulse;
 use crate::api::{ApiError, Seen};
+use crate::clock;
 use crate::reactive::prelude::*;
+use domain::time::{Span, Timestamp};
 use leptos::ev;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::task::spawn_local;
@@ -32,6 +35,7 @@ pub(super) struct Engine {
     seen: Seen,
     me: Weak<Self>,
     paused: RwSignal<bool>,
+    retry_at: RwSignal<Option<Timestamp>>,
     alive: Cell<bool>,
     fetching: Cell<bool>,
     /// Whether to fetch again right after the current request.
@@ -45,13 +49,14 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    pub(super) fn start(fetch: Fetch, settle: Settle, paused: RwSignal<bool>) -> Rc<Self> {
+    pub(super) fn start(fetch: Fetch, settle: Settle, pulse: Pulse) -> Rc<Self> {
         let engine = Rc::new_cyclic(|me| Self {
             fetch,
             settle,
             seen: Seen::default(),
             me: me.clone(),
-            paused,
+            paused: pulse.paused(),
+            retry_at: pulse.retry_at(),
             alive: Cell::new(true),
             fetching: Cell::new(false),
             again: Cell::new(false),
@@ -148,6 +153,8 @@ impl Engine {
             timer.clear();
         }
         let Some(wait) = self.wait() else { return };
+        let is_retry = self.failures.get() > 0;
+        self.retry_at.try_set(is_retry.then(|| clock::now().plus(Span::from_ms(wait.as_millis() as i64))));
         let me = self.me.clone();
         let due = move || {
             let Some(engine) = me.upgrade() else { return };

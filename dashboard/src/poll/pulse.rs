@@ -3,6 +3,7 @@
 use super::state::State;
 use crate::clock;
 use crate::reactive::prelude::*;
+use dashboard_model::when;
 use domain::time::Timestamp;
 
 /// After this time without a response, a value is no longer shown as live.
@@ -17,6 +18,7 @@ pub struct Pulse {
     state: RwSignal<State>,
     last: RwSignal<Option<Timestamp>>,
     paused: RwSignal<bool>,
+    retry_at: RwSignal<Option<Timestamp>>,
     refresh: StoredValue<Option<Callback<()>>>,
 }
 
@@ -41,7 +43,13 @@ pub enum Reading {
 
 impl Pulse {
     pub(super) fn new(state: RwSignal<State>) -> Self {
-        Self { state, last: RwSignal::new(None), paused: RwSignal::new(false), refresh: StoredValue::new(None) }
+        Self {
+            state,
+            last: RwSignal::new(None),
+            paused: RwSignal::new(false),
+            retry_at: RwSignal::new(None),
+            refresh: StoredValue::new(None),
+        }
     }
 
     pub(super) fn on_refresh(self, refresh: impl Fn() + 'static) {
@@ -65,6 +73,16 @@ impl Pulse {
     /// Returns whether the reader paused updates.
     pub fn paused(self) -> RwSignal<bool> {
         self.paused
+    }
+
+    /// When the next attempt is made after a failed one. The polling loop sets it.
+    pub(super) fn retry_at(self) -> RwSignal<Option<Timestamp>> {
+        self.retry_at
+    }
+
+    /// Says when the next attempt is made: `Retrying in 8 s.` Empty if the last one succeeded. Tracked, together with the clock.
+    pub fn retrying(self) -> String {
+        self.retry_at.get().map(|at| when::retrying(at, clock::ticking())).unwrap_or_default()
     }
 
     /// Fetches now.

@@ -17,6 +17,7 @@ fn the_list_is_in_the_first_part_and_people_who_are_not_signed_in_need_no_other(
         (PageKey::Groups, true, None),
         (PageKey::Unknown("/a".into()), true, None),
         (PageKey::Replays, true, Some(Part::Work)),
+        (PageKey::Policy, true, Some(Part::Policy)),
         (group.clone(), true, Some(Part::Work)),
         (group, false, Some(Part::SignIn)),
         (PageKey::Groups, false, Some(Part::SignIn)),

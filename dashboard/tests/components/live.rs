@@ -56,6 +56,7 @@ async fn stale_values_stay_visible() {
     live.refresh();
     fixture.until("it is marked as stale", |fixture| fixture.text().contains("Showing data from ")).await;
     assert!(fixture.text().contains("41 letters"));
+    fixture.until("the next attempt is announced", |fixture| fixture.text().contains("Retrying in ")).await;
     fixture.get(".stale button").click();
     fixture.until("it is fresh again", |fixture| fixture.text() == "42 letters").await;
 }

@@ -10,7 +10,7 @@ mod shared_title;
 mod steps;
 
 pub use preview::{GroupChange, GroupName, RulesPreview};
-pub use steps::{Step, name, steps};
+pub use steps::{MergeStep, name, steps};
 
 use crate::group::{GroupState, Variant};
 use crate::id::GroupId;
@@ -107,4 +107,4 @@ impl Variant {
 
 #[cfg(test)]
 #[path = "merging/merging_tests.rs"]
-mod tests;
+pub(super) mod tests;

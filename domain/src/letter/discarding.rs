@@ -58,7 +58,7 @@ impl Letter {
     /// Returns the remark on a discarded letter that died again; `None` if it is not discarded.
     pub fn came_back_remark(&self) -> Option<String> {
         let discard = self.state.discard()?;
-        let (by, why) = (&discard.by, discard.reason.label().to_lowercase());
+        let (by, why) = (&discard.by, discard.reason.label().to_ascii_lowercase());
         Some(format!("It had been discarded by {by} ({why}), and died again. It is open again."))
     }
 

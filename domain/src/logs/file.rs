@@ -1,6 +1,5 @@
-//! The entries of a log file: lines with a time, and the lines that belong to them.
+//! The lines of a log file: lines with a time, and the lines that belong to them.
 
-use super::Entry;
 use crate::read::moment;
 use crate::time::Timestamp;
 use alloc::string::{String, ToString};
@@ -12,21 +11,21 @@ const TIMES: [&str; 5] = ["timestamp", "time", "@timestamp", "ts", "asctime"];
 /// How far into a line its time stands, bytes: after a level at most.
 const TIME_WITHIN_BYTES: usize = 48;
 
-/// Splits a log file into entries. An entry begins with a line that has a time, and takes the lines up to the next one:
-/// a stack trace, or a message of several lines. Lines before the first time are left out.
-pub fn entries(text: &str) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+/// Splits a log file into log lines, with their times. A log line begins with a line of text that has a time, and takes
+/// the lines up to the next one: a stack trace, or a message of several lines. Text before the first time is left out.
+pub fn lines(text: &str) -> Vec<(Timestamp, String)> {
+    let mut lines: Vec<(Timestamp, String)> = Vec::new();
     for line in text.lines() {
-        match (time_of(line), entries.last_mut()) {
-            (Some(at), _) => entries.push(Entry { at, text: line.to_string() }),
-            (None, Some(entry)) => {
-                entry.text.push('\n');
-                entry.text.push_str(line);
+        match (time_of(line), lines.last_mut()) {
+            (Some(at), _) => lines.push((at, line.to_string())),
+            (None, Some((_, text))) => {
+                text.push('\n');
+                text.push_str(line);
             }
             (None, None) => {}
         }
     }
-    entries
+    lines
 }
 
 fn time_of(line: &str) -> Option<Timestamp> {

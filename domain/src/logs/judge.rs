@@ -1,12 +1,10 @@
-//! What the entries of a log say about letters, and how sure that is.
+//! What the lines of a log say about letters, and how sure that is.
 
-use super::entry::{self, Said};
-use super::{Entry, Finding, Link};
+use super::{Finding, Link, LogLine};
 use crate::id::MessageId;
 use crate::policy::Policy;
 use crate::read::classify_failure;
 use crate::reading::{Class, Classification, Confidence, Failure};
-use crate::text::truncate_on_char;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -15,18 +13,15 @@ use alloc::vec::Vec;
 /// The share from which one error dominates, percent. At four in five, the letters of one group, which all look alike,
 /// hardly died of the others.
 const DOMINATES_PCT: usize = 80;
-/// The fewest errors among which one can dominate where no entry names a letter: two may agree by accident.
+/// The fewest errors among which one can dominate where no line names a letter: two may agree by accident.
 const ERRORS_MIN: usize = 3;
-/// The highest confidence of a class that follows from entries which name letters, percent: below that of an error that
+/// The highest confidence of a class that follows from lines which name letters, percent: below that of an error that
 /// a letter carries itself, because a log repeats whatever it is told.
 const NAMED_PCT_MAX: u8 = 70;
 /// The same where only the invocation connects letter and error: another message of its batch may have caused it.
 const INVOCATION_PCT_MAX: u8 = 50;
 /// The same where only the time connects them.
 const TIME_PCT_MAX: u8 = 40;
-/// The most bytes of a stored message, and of a stored stack. Each change of a group writes them.
-const MESSAGE_BYTES_MAX: usize = 1_024;
-const STACK_BYTES_MAX: usize = 4 * 1_024;
 
 /// An error in the log.
 struct Logged {
@@ -34,24 +29,23 @@ struct Logged {
     kind: String,
 }
 
-/// Returns what entries say about the messages with these ids.
-pub fn judge(letters: &[MessageId], entries: &[Entry], policy: &Policy) -> Finding {
-    let said: Vec<(&str, Said)> = entries.iter().map(|entry| (entry.text.as_str(), entry::read(&entry.text))).collect();
+/// Returns what log lines say about the messages with these ids.
+pub fn judge(letters: &[MessageId], lines: &[LogLine], policy: &Policy) -> Finding {
     let kind =
         |failure: &Failure| failure.error_type.clone().unwrap_or_else(|| classify_failure(failure, None, policy).title);
     // A consumer logs an error that it throws, and its runtime logs it again: once for each invocation.
     let mut counted = BTreeSet::new();
     let mut errors: Vec<Logged> = Vec::new();
     let mut by_request: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut by_entry: BTreeMap<usize, usize> = BTreeMap::new();
-    for (at, (_, said)) in said.iter().enumerate() {
-        let Some(failure) = &said.failure else { continue };
+    let mut by_line: BTreeMap<usize, usize> = BTreeMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(failure) = &line.reading.failure else { continue };
         let kind = kind(failure);
-        by_entry.insert(at, errors.len());
-        if let Some(request) = &said.request {
+        by_line.insert(at, errors.len());
+        if let Some(request) = &line.reading.request {
             by_request.insert(request, errors.len());
             if !counted.insert((request, kind.clone())) {
-                by_entry.insert(at, errors.len().saturating_sub(1));
+                by_line.insert(at, errors.len().saturating_sub(1));
                 by_request.insert(request, errors.len().saturating_sub(1));
                 continue;
             }
@@ -59,10 +53,10 @@ pub fn judge(letters: &[MessageId], entries: &[Entry], policy: &Policy) -> Findi
         errors.push(Logged { failure: failure.clone(), kind });
     }
     if errors.is_empty() {
-        return Finding::NoErrors { entries: count(entries.len()) };
+        return Finding::NoErrors { lines: count(lines.len()) };
     }
-    let (direct, through) = named(letters, &said, &by_entry, &by_request);
-    let (link, found) = if direct.is_empty() { (Link::Invocation, through) } else { (Link::Entry, direct) };
+    let (direct, through) = named(letters, lines, &by_line, &by_request);
+    let (link, found) = if direct.is_empty() { (Link::Invocation, through) } else { (Link::Line, direct) };
     if found.is_empty() {
         let all: Vec<usize> = (0..errors.len()).collect();
         let (error, most) = most_frequent(&errors, &all);
@@ -72,22 +66,21 @@ pub fn judge(letters: &[MessageId], entries: &[Entry], policy: &Policy) -> Findi
     Finding::Named { error, link, letters: count(most), named: count(found.len()), of: count(letters.len()) }
 }
 
-/// Returns the error of each letter that an entry about an error names, and of each that an entry of the same invocation
-/// names.
+/// Returns the error of each letter that a line about an error names, and of each that a line of the same invocation names.
 fn named(
     letters: &[MessageId],
-    said: &[(&str, Said)],
-    by_entry: &BTreeMap<usize, usize>,
+    lines: &[LogLine],
+    by_line: &BTreeMap<usize, usize>,
     by_request: &BTreeMap<&str, usize>,
 ) -> (Vec<usize>, Vec<usize>) {
     let (mut direct, mut through) = (Vec::new(), Vec::new());
     for id in letters.iter().filter(|id| !id.as_str().is_empty()) {
-        let naming = || said.iter().enumerate().filter(|(_, (text, _))| text.contains(id.as_str()));
+        let naming = || lines.iter().enumerate().filter(|(_, line)| line.ids.contains(id));
         // The newest: an older one may be about an attempt that failed of something else.
-        if let Some(error) = naming().filter_map(|(at, _)| by_entry.get(&at)).next_back() {
+        if let Some(error) = naming().filter_map(|(at, _)| by_line.get(&at)).next_back() {
             direct.push(*error);
         }
-        let requests = naming().filter_map(|(_, (_, said))| said.request.as_deref());
+        let requests = naming().filter_map(|(_, line)| line.reading.request.as_deref());
         if let Some(error) = requests.filter_map(|request| by_request.get(request)).next_back() {
             through.push(*error);
         }
@@ -104,14 +97,7 @@ fn most_frequent(errors: &[Logged], chosen: &[usize]) -> (Failure, usize) {
     // Of several, the first by name, so that the same log always gives the same answer.
     let most = kinds.into_values().rev().max_by_key(Vec::len).unwrap_or_default();
     let example = most.iter().find(|failure| failure.stack.is_some()).or(most.first());
-    let mut failure = example.map(|failure| (*failure).clone()).unwrap_or_default();
-    if let Some(message) = &mut failure.message {
-        truncate_on_char(message, MESSAGE_BYTES_MAX);
-    }
-    if let Some(stack) = &mut failure.stack {
-        truncate_on_char(stack, STACK_BYTES_MAX);
-    }
-    (failure, most.len())
+    (example.map(|failure| (*failure).clone()).unwrap_or_default(), most.len())
 }
 
 fn count(number: usize) -> u32 {
@@ -124,7 +110,7 @@ pub fn classification(finding: &Finding, policy: &Policy) -> Option<Classificati
     let (error, count, of, pct_max, how) = match finding {
         Finding::Named { error, link, letters, named, .. } => {
             let (pct_max, how) = match link {
-                Link::Entry => (NAMED_PCT_MAX, "the log names the letters"),
+                Link::Line => (NAMED_PCT_MAX, "the log names the letters"),
                 Link::Invocation => (INVOCATION_PCT_MAX, "the log names invocations of the letters"),
             };
             (error, *letters as usize, *named as usize, pct_max, how)

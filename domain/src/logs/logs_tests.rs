@@ -20,32 +20,39 @@ fn a_file_is_split_at_lines_with_a_time() {
         [ERROR]\t2026-11-22T10:00:01.500Z\tr\tfailed\nTraceback (most recent call last):\n  File \"a.py\", line 2026\n\
         2026-11-22 10:00:02,250 ERROR app - no\n\
         {\"level\":50,\"time\":1795341603000,\"msg\":\"no\"}\n";
-    let entries = entries(text);
-    let times: Vec<i64> = entries.iter().map(|entry| entry.at.as_ms() - 1_795_341_600_000).collect();
+    let found = lines(text);
+    let times: Vec<i64> = found.iter().map(|(at, _)| at.as_ms() - 1_795_341_600_000).collect();
     assert_eq!(times, [0, 1_500, 2_250, 3_000]);
-    assert!(entries[0].text.ends_with("at f (a.js:1:2)") && entries[1].text.ends_with("line 2026"));
-    assert_eq!(super::entries("no time\nat all\n"), []);
+    assert!(found[0].1.ends_with("at f (a.js:1:2)") && found[1].1.ends_with("line 2026"));
+    assert_eq!(lines("no time\nat all\n"), []);
 }
 
-fn entry(text: &str) -> Entry {
-    Entry { at: Timestamp::from_ms(0), text: text.to_string() }
+/// A line as a search returns it.
+fn line(text: &str) -> LogLine {
+    let ids = [MessageId::from(ORDER), MessageId::from(OTHER)];
+    LogLine::find(Timestamp::from_ms(0), text.to_string(), &ids).unwrap_or_else(|| LogLine {
+        at: Timestamp::from_ms(0),
+        text: text.to_string(),
+        reading: read(text),
+        ids: Vec::new(),
+    })
 }
 
-fn of_request(request: &str, words: &str) -> Entry {
-    entry(&format!("2026-11-22T10:00:00.000Z\t{request}\t{words}"))
+fn of_request(request: &str, words: &str) -> LogLine {
+    line(&format!("2026-11-22T10:00:00.000Z\t{request}\t{words}"))
 }
 
 #[test]
 fn a_finding_says_how_sure_it_is() {
     let policy = Policy::default();
     let ids = [MessageId::from(ORDER), MessageId::from(OTHER)];
-    let key = |words: &str| entry(&format!("[ERROR] KeyError: 'price' {words}"));
-    let timeout = || entry("[ERROR] TimeoutError: connection timed out");
-    let many = |n: usize, of: &dyn Fn() -> Entry| (0..n).map(|_| of()).collect::<Vec<_>>();
+    let key = |words: &str| line(&format!("[ERROR] KeyError: 'price' {words}"));
+    let timeout = || line("[ERROR] TimeoutError: connection timed out");
+    let many = |n: usize, of: &dyn Fn() -> LogLine| (0..n).map(|_| of()).collect::<Vec<_>>();
     let started = |request: &str| of_request(request, &format!("INFO\tworking on {ORDER}"));
     let failed = |request: &str| of_request(request, "ERROR\tKeyError: 'price'");
-    // The entries; what is said of them; class, category and confidence that follow.
-    type Row = (Vec<Entry>, &'static str, Option<(Class, Category, u8)>);
+    // The lines; what is said of them; class, category and confidence that follow.
+    type Row = (Vec<LogLine>, &'static str, Option<(Class, Category, u8)>);
     let bug = |pct| Some((Class::Permanent, Category::ConsumerBug, pct));
     let rows: Vec<Row> = vec![
         (
@@ -80,14 +87,14 @@ fn a_finding_says_how_sure_it_is() {
             None,
         ),
         (
-            vec![entry("all is well"), started(REQUEST)],
+            vec![line("all is well"), started(REQUEST)],
             "No error was logged while the consumer had the letters. It may log elsewhere, or not at all.",
             None,
         ),
         (vec![], "No error was logged while the consumer had the letters. It may log elsewhere, or not at all.", None),
     ];
-    for (entries, said, class) in rows {
-        let found = judge(&ids, &entries, &policy);
+    for (lines, said, class) in rows {
+        let found = judge(&ids, &lines, &policy);
         assert_eq!(found.said(), said);
         let followed = classification(&found, &policy);
         let shown = followed.as_ref().map(|found| (found.class, found.category, found.confidence.as_pct()));
@@ -104,8 +111,8 @@ fn one_failure_that_is_logged_twice_counts_once() {
             of_request(request, "ERROR\tInvoke Error \t{\"errorType\":\"KeyError\",\"errorMessage\":\"'price'\"}"),
         ]
     };
-    let entries = [twice(REQUEST), twice(OTHER)].concat();
-    match judge(&[], &entries, &Policy::default()) {
+    let lines = [twice(REQUEST), twice(OTHER)].concat();
+    match judge(&[], &lines, &Policy::default()) {
         Finding::Frequent { count, errors, .. } => assert_eq!((count, errors), (2, 2)),
         other => panic!("{other:?}"),
     }
@@ -114,8 +121,8 @@ fn one_failure_that_is_logged_twice_counts_once() {
 #[test]
 fn letters_that_failed_of_different_errors_have_no_class_from_the_log() {
     let ids = [MessageId::from(ORDER), MessageId::from(OTHER)];
-    let entries = [entry(&format!("[ERROR] KeyError: {ORDER}")), entry(&format!("[ERROR] TimeoutError: {OTHER}"))];
-    let found = judge(&ids, &entries, &Policy::default());
+    let lines = [line(&format!("[ERROR] KeyError: {ORDER}")), line(&format!("[ERROR] TimeoutError: {OTHER}"))];
+    let found = judge(&ids, &lines, &Policy::default());
     assert!(matches!(found, Finding::Named { letters: 1, named: 2, of: 2, .. }), "{found:?}");
     assert_eq!(classification(&found, &Policy::default()), None);
 }
@@ -138,7 +145,7 @@ fn letter(number: i64, died_s: i64, first_tried_s: Option<i64>) -> Letter {
 
 #[test]
 fn a_log_is_read_where_letters_were_tried() {
-    // Letters by the second of arrival and of their first receive; visibility and timeout; windows and letters.
+    // Letters by the second of arrival and of their first receive; visibility and timeout; time ranges and letters.
     type Row = (&'static [(i64, Option<i64>)], i64, Option<i64>, &'static [(i64, i64)], usize);
     let rows: &[Row] = &[
         (&[], 40, None, &[], 0),
@@ -149,7 +156,7 @@ fn a_log_is_read_where_letters_were_tried() {
         // Only one attempt.
         (&[(10_000, Some(9_960))], 40, Some(5), &[(9_950, 9_975)], 1),
         (&[(10_000, None), (10_020, None)], 40, Some(5), &[(9_950, 9_995)], 2),
-        // No more windows than calls: the newest letters count.
+        // No more time ranges than calls: the newest letters count.
         (
             &[(1_000, None), (2_000, None), (3_000, None), (4_000, None), (5_000, None), (6_000, None)],
             40,
@@ -160,9 +167,8 @@ fn a_log_is_read_where_letters_were_tried() {
     ];
     for (deaths, visibility, timeout, wanted, looked_for) in rows {
         let letters: Vec<_> = deaths.iter().zip(0..).map(|((died, first), n)| letter(n, *died, *first)).collect();
-        let (found, ids) = windows(&letters, Span::from_secs(*visibility), timeout.map(Span::from_secs));
-        let found: Vec<_> =
-            found.iter().map(|window| (window.from.as_ms() / 1_000, window.to.as_ms() / 1_000)).collect();
+        let (found, ids) = ranges(&letters, Span::from_secs(*visibility), timeout.map(Span::from_secs));
+        let found: Vec<_> = found.iter().map(|range| (range.from.as_ms() / 1_000, range.to.as_ms() / 1_000)).collect();
         assert_eq!((found.as_slice(), ids.len()), (*wanted, *looked_for), "{deaths:?}");
     }
 }
@@ -171,7 +177,7 @@ fn a_log_is_read_where_letters_were_tried() {
 fn an_id_that_no_queue_gives_is_not_looked_for() {
     for id in ["e", "ERROR", "ReportBatchItemFailures", "11111111-aaaa-4bbb-8ccc-00000000000g", ""] {
         let claimed = Letter { original_message_id: id.into(), ..letter(1, 10_000, None) };
-        let (found, ids) = windows(&[claimed], Span::from_secs(40), None);
+        let (found, ids) = ranges(&[claimed], Span::from_secs(40), None);
         assert_eq!((found.len(), ids.len()), (1, 0), "{id}");
     }
 }
@@ -189,17 +195,49 @@ fn what_a_log_says_stays_between_its_backticks() {
 }
 
 #[test]
+fn a_long_line_is_read_as_a_whole_and_kept_in_part() {
+    let long = "x".repeat(LINE_BYTES_MAX);
+    let text = format!(
+        r#"{{"level":"ERROR","event":"{long}","exception_name":"KeyError","message":"{long}","id":"{ORDER}"}}"#
+    );
+    let found = LogLine::find(Timestamp::from_ms(0), text, &[MessageId::from(ORDER)]).expect("an error");
+    let failure = found.reading.failure.expect("an error");
+    assert_eq!(failure.error_type.as_deref(), Some("KeyError"));
+    assert_eq!((found.ids.len(), found.text.len()), (1, LINE_BYTES_MAX));
+    assert!(failure.message.is_some_and(|message| message.len() <= 1_024), "a part of the message");
+    // Whatever a log holds, reading it ends.
+    let endless = format!("[ERROR] KeyError: {}", "x".repeat(LINE_READ_BYTES_MAX));
+    assert!(LogLine::find(Timestamp::from_ms(0), endless, &[]).is_some());
+    assert_eq!(LogLine::find(Timestamp::from_ms(0), "all is well".to_string(), &[]), None);
+}
+
+#[test]
+fn evidence_of_an_earlier_version_is_read() {
+    let stored = r#"{"at":0,"windows":[{"from":1,"to":2}],"finding":"no_errors","entries":3}"#;
+    let found: LogEvidence = serde_json::from_str(stored).expect("a record");
+    assert_eq!((found.ranges.len(), found.finding), (1, Finding::NoErrors { lines: 3 }));
+}
+
+#[test]
+fn a_clock_that_was_ahead_does_not_stop_the_searches() {
+    let at = |s: i64| Timestamp::from_ms(s * 1_000);
+    let ahead = LogSearch::default().begun(at(400 * 24 * 3_600));
+    assert_eq!(ahead.recent(at(0)), 0, "it uses up no budget");
+    assert!(LogSearch::is_due(Some(&ahead), at(0), at(60)) && LogSearch::is_due(None, at(400 * 24 * 3_600), at(0)));
+}
+
+#[test]
 fn a_search_is_due_once_and_again_only_if_it_was_fruitless() {
     let at = |s: i64| Timestamp::from_ms(s * 1_000);
     let evidence = |finding: Finding| LogEvidence {
         at: at(0),
         source: None,
-        windows: Vec::new(),
+        ranges: Vec::new(),
         cut: false,
         finding,
         classification: None,
     };
-    let none = || Finding::NoErrors { entries: 0 };
+    let none = || Finding::NoErrors { lines: 0 };
     let some = || Finding::Frequent { error: Failure::default(), count: 1, errors: 1 };
     let searched = |times: &[i64], finding: Option<Finding>| {
         let search = times.iter().fold(LogSearch::default(), |search, s| search.begun(at(*s)));
@@ -230,10 +268,10 @@ fn a_class_from_the_log_is_shown_only_where_the_letters_say_nothing() {
         let failure = Failure { error_type: Some(text.to_string()), ..Failure::default() };
         crate::read::classify_failure(&failure, None, &policy).classification
     };
-    let finding = judge(&[MessageId::from(ORDER)], &[entry(&format!("[ERROR] KeyError: {ORDER}"))], &policy);
+    let finding = judge(&[MessageId::from(ORDER)], &[line(&format!("[ERROR] KeyError: {ORDER}"))], &policy);
     let classification = classification(&finding, &policy);
-    let (at, windows) = (Timestamp::from_ms(0), Vec::new());
-    let evidence = LogEvidence { at, source: None, windows, cut: false, finding, classification };
+    let (at, ranges) = (Timestamp::from_ms(0), Vec::new());
+    let evidence = LogEvidence { at, source: None, ranges, cut: false, finding, classification };
     let search = LogSearch { evidence: Some(evidence), ..LogSearch::default() };
     assert_eq!(shown(Some(&search), &of("Strange")).class, Class::Permanent);
     assert_eq!(shown(Some(&search.clone().slim()), &of("Strange")).class, Class::Permanent);
@@ -248,8 +286,9 @@ proptest! {
     fn any_log_is_read(text in "(\\[ERROR\\] |\t|\\{\"|\n| at |: |Error|[ -~]|\\PC){0,60}") {
         let said = read(&text);
         prop_assert!(said.failure.is_none_or(|failure| !failure.is_empty()));
-        let entries = entries(&text);
-        let finding = judge(&[MessageId::from(ORDER)], &entries, &Policy::default());
+        let ids = [MessageId::from(ORDER)];
+        let found: Vec<_> = lines(&text).into_iter().filter_map(|(at, text)| LogLine::find(at, text, &ids)).collect();
+        let finding = judge(&ids, &found, &Policy::default());
         prop_assert!(!finding.said().is_empty());
     }
 }

@@ -1,5 +1,6 @@
 //! The ranges of a policy's numbers. A policy out of range would switch a protection off, or never end a wait.
 
+use super::links::why_not_a_pattern;
 use super::{AlertPolicy, Policy, StrategyRule};
 use crate::limits::{
     ALERT_WAIT_MIN, CANARY_LETTERS_MAX, DELIVERED_KEPT_MAX, DISCARDED_KEPT_MIN, GROWTH_FACTOR_MAX, PACE_PER_S_MAX,
@@ -25,6 +26,14 @@ pub enum PolicyError {
         /// What was expected.
         #[source]
         source: serde_json::Error,
+    },
+    /// The pattern of a link is none.
+    #[error("{setting} is no pattern of a link: {why}")]
+    Link {
+        /// The setting's path in the policy file.
+        setting: &'static str,
+        /// What it must be.
+        why: &'static str,
     },
     /// A number is out of range.
     #[error("{setting} is {value}; it must be between {min} and {max}")]
@@ -69,7 +78,7 @@ impl Policy {
         Ok(policy)
     }
 
-    /// Checks the range of every number.
+    /// Checks the range of every number, and the pattern of every link.
     fn check(&self) -> Result<(), PolicyError> {
         let (gate, replay) = (&self.gate, &self.replay);
         within("gate.replays_max", gate.replays_max, 1, REPLAYS_MAX_MAX)?;
@@ -96,6 +105,9 @@ impl Policy {
         }
         for (at, rule) in self.strategies.iter().enumerate() {
             rule.check(at)?;
+        }
+        if let Some(why) = self.links.trace.as_deref().and_then(why_not_a_pattern) {
+            return Err(PolicyError::Link { setting: "links.trace", why });
         }
         span("retention_ms", self.retention_ms, RETENTION_MIN, RETENTION_MAX)?;
         let discarded = |kept| span("discarded_kept_ms", kept, DISCARDED_KEPT_MIN, DELIVERED_KEPT_MAX);

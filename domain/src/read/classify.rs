@@ -183,7 +183,8 @@ fn by_type_and_words(error_type: &str, message: &str, lower: &str) -> Option<Cla
     }
     let typed = tables::by_type(error_type).filter(|_| !tables::is_wrapper(error_type));
     if let Some(meaning) = typed.filter(|m| m.settled) {
-        return Some(by_meaning(meaning, error_type, 95));
+        let found = or_wording(by_meaning(meaning, error_type, 95), lower);
+        return Some(order::of_status(error_type).then(|| mistake_in(message, lower)).flatten().unwrap_or(found));
     }
     let is_kafka = error_type.to_lowercase().contains("kafka") || lower.starts_with("kafka");
     // A broker's answer is a sentence of the Kafka table; a Kafka client's own errors are not.
@@ -215,6 +216,12 @@ fn by_grammar(message: &str, lower: &str) -> Option<Classification> {
         let spaced = spaced(message);
         (spaced != lower).then(|| conditions::find(&spaced).or_else(|| grammar::find(&spaced))).flatten()
     })
+}
+
+/// What a message says of a mistake, whatever status its author gave it.
+fn mistake_in(message: &str, lower: &str) -> Option<Classification> {
+    let found = by_wording(lower).or_else(|| by_names(message, lower)).or_else(|| conditions::find(lower));
+    found.or_else(|| by_grammar(message, lower)).filter(|found| found.class == Class::Permanent)
 }
 
 /// The reason in an answer of Erlang or Elixir: `{:error, :not_authenticated}`.

@@ -53,7 +53,8 @@ fn a_stamp_provides_queue_id_and_times() {
     };
     let mut message = stamped(&stamp, "{}");
     message.content.attributes.insert("trace".into(), Attribute::number("1.50"));
-    let marker = Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt: 2 };
+    let marker =
+        Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt: 2, place: 7 };
     message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
     let reading = read(&message, &naming(&["arn:main"]));
     assert_eq!(reading.diagnosis.envelope, EnvelopeKind::Consumer);
@@ -93,7 +94,9 @@ fn a_deadline_that_had_passed_makes_it_expired() {
         failed_at: Some(Timestamp::from_ms(1_795_075_262_001)),
         ..Stamp::default()
     };
-    let reading = read(&stamped(&stamp, r#"{"deadline":"2026-11-19T08:01:02Z"}"#), &Policy::default());
+    let mut message = stamped(&stamp, r#"{"deadline":"2026-11-19T08:01:02Z"}"#);
+    message.system.sent_at = stamp.failed_at;
+    let reading = read(&message, &Policy::default());
     assert_eq!(reading.diagnosis.classification.category, Category::Expired);
 }
 
@@ -103,8 +106,12 @@ fn a_letter_returned_three_times_is_poison_unless_the_policy_says_otherwise() {
     let read_after = |replays: u32, policy: &Policy| {
         let mut message = stamped(&stamp, "{}");
         // The office counts the replays; a marker that names more changes nothing.
-        let marker =
-            Marker { letter: "a".repeat(32).as_str().into(), replay: "b".repeat(32).as_str().into(), attempt: 9 };
+        let marker = Marker {
+            letter: "a".repeat(32).as_str().into(),
+            replay: "b".repeat(32).as_str().into(),
+            attempt: 9,
+            place: 0,
+        };
         message.content.attributes.insert(MARKER_ATTRIBUTE.into(), Attribute::text(marker.print()));
         let reading = read(&message, policy);
         let first = Letter::first(&message, reading.clone(), Some(Span::from_days(14)), Timestamp::from_ms(1));

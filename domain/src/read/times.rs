@@ -5,45 +5,78 @@ use crate::limits::{CLOCK_SKEW_MAX, TIME_MS_MAX};
 use crate::message::DeadMessage;
 use crate::reading::EnvelopeKind;
 use crate::time::Timestamp;
+use crate::watch::rounded;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Drops the claimed times that lie outside of the years 1970 to 9999. Corrects a time of failure that is too early: a
+/// Drops the claimed times that lie outside of the years 1970 to 9999. Corrects a time of failure that SQS contradicts: a
 /// letter whose consumer has a slow clock, or lies, would count as a failure from before a fix, and the gate would open
-/// while the consumer still fails.
-pub(super) fn check(message: &DeadMessage, kind: EnvelopeKind, facts: &mut Facts, deadline: &mut Option<Timestamp>) {
+/// while the consumer still fails. Returns when the letter died.
+///
+/// Of a message that somebody sent to the dead-letter queue, SQS proves nothing but when it came there. One that came long
+/// after its failure may have been moved by hand. So the claim says whether its deadline had passed, and the arrival when
+/// it died: a gate that stays closed for too long does less harm than one that opens too early.
+pub(super) fn check(
+    message: &DeadMessage,
+    kind: EnvelopeKind,
+    facts: &mut Facts,
+    deadline: &mut Option<Timestamp>,
+) -> Option<Timestamp> {
     let Facts { sent_at, failed_at, first_tried_at, remarks, .. } = facts;
     bound(sent_at, "send", remarks);
     bound(failed_at, "failure", remarks);
     bound(first_tried_at, "first attempt", remarks);
     bound(deadline, "deadline", remarks);
-    let Some(failed) = *failed_at else { return };
+    let failed = (*failed_at)?;
     let system = &message.system;
-    match (system.source_queue.is_some(), kind) {
-        // What SQS moves, it moves as it was sent: a claim in it is older than the failure. A FIFO queue resets the send
-        // time when it moves a message, so there a failure lies before it.
-        (true, _) if !message.is_fifo() && system.first_received_at.max(system.sent_at) > Some(failed) => {
+    let redriven = system.source_queue.is_some();
+    // What SQS moves, it moves as it was sent: a claim in it is older than the failure. A FIFO queue resets the send time
+    // when it moves a message, so there a failure lies before it.
+    if redriven && !message.is_fifo() {
+        if system.first_received_at.max(system.sent_at) > Some(failed) {
             *failed_at = None;
             remarks.push("The claimed time of failure is before SQS delivered the message: ignored.".to_string());
         }
+        return *failed_at;
+    }
+    let Some(came) = system.sent_at else { return *failed_at };
+    if failed > came.plus(CLOCK_SKEW_MAX) {
+        *failed_at = Some(came);
+        remarks.push(
+            "The claimed time of failure is after the message came to the dead-letter queue: that time counts."
+                .to_string(),
+        );
+    } else if !redriven && failed.plus(CLOCK_SKEW_MAX) < came {
         // A consumer sends a message to the dead-letter queue right after it has stamped it.
-        (false, EnvelopeKind::Consumer) => {
-            if let Some(sent) = system.sent_at.filter(|sent| failed.plus(CLOCK_SKEW_MAX) < *sent) {
-                *failed_at = Some(sent);
-                remarks.push(
-                    "The claimed time of failure is long before the message came to the dead-letter queue: that time counts."
-                        .to_string(),
-                );
-            }
+        if kind == EnvelopeKind::Consumer {
+            *failed_at = Some(came);
         }
-        _ => {}
+        remarks.push(format!(
+            "The claimed time of failure is {} before the message came to the dead-letter queue: that time counts.",
+            rounded(came.since(failed))
+        ));
+        return Some(came);
+    }
+    *failed_at
+}
+
+/// Returns a claimed time of the first send, unless SQS proves that the message was sent before.
+pub(super) fn sent(message: &DeadMessage, claimed: Timestamp, remarks: &mut Vec<String>) -> Timestamp {
+    match message.system.sent_at {
+        Some(came) if claimed > came.plus(CLOCK_SKEW_MAX) => {
+            remarks
+                .push("The claimed send time is after the message came to the dead-letter queue: ignored.".to_string());
+            came
+        }
+        _ => claimed,
     }
 }
 
 fn bound(at: &mut Option<Timestamp>, what: &str, remarks: &mut Vec<String>) {
     if at.is_some_and(|at| !(0..=TIME_MS_MAX).contains(&at.as_ms())) {
         *at = None;
-        remarks.push(alloc::format!("The claimed time of {what} is before 1970 or after 9999: ignored."));
+        remarks.push(format!("The claimed time of {what} is before 1970 or after 9999: ignored."));
     }
 }
 
@@ -78,8 +111,8 @@ mod tests {
 
     fn failed_at(message: &DeadMessage, kind: EnvelopeKind, claimed: Timestamp) -> (Option<Timestamp>, usize) {
         let mut facts = Facts { failed_at: Some(claimed), ..Facts::default() };
-        check(message, kind, &mut facts, &mut None);
-        (facts.failed_at, facts.remarks.len())
+        let died_at = check(message, kind, &mut facts, &mut None);
+        (died_at, facts.remarks.len())
     }
 
     #[test]
@@ -96,13 +129,40 @@ mod tests {
             (false, false, None, Consumer, -60, Some(-60)),
             (false, false, None, Consumer, -day, Some(0)),
             (false, false, Some(9), Consumer, -day, Some(0)),
-            // Moved by hand, days after the failure.
-            (false, false, None, LambdaDestination, -day, Some(-day)),
+            // Moved by hand a day after the failure, or by a consumer whose clock is slow: nobody can tell.
+            (false, false, None, LambdaDestination, -day, Some(0)),
+            (false, true, None, LambdaDestination, -day, Some(0)),
+            (false, false, None, LambdaDestination, -60, Some(-60)),
+            // After it came to the dead-letter queue.
+            (false, false, None, LambdaDestination, 60, Some(60)),
+            (false, false, None, LambdaDestination, day, Some(0)),
+            (false, false, None, Consumer, day, Some(0)),
+            (true, true, None, Consumer, day, Some(0)),
+            // On a standard queue, SQS names only the first send of what it has moved.
+            (true, false, None, Consumer, day, Some(day)),
         ];
         for (redriven, fifo, first, kind, claimed, believed) in rows {
             let found = failed_at(&message(redriven, fifo, first), kind, after(claimed));
             let remarks = usize::from(believed != Some(claimed));
             assert_eq!(found, (believed.map(after), remarks), "{redriven} {fifo} {first:?} {kind:?} {claimed}");
+        }
+    }
+
+    #[test]
+    fn a_deadline_is_compared_with_the_claimed_failure() {
+        let claimed = after(-24 * 60 * 60);
+        let mut facts = Facts { failed_at: Some(claimed), ..Facts::default() };
+        let died_at = check(&message(false, false, None), EnvelopeKind::LambdaDestination, &mut facts, &mut None);
+        assert_eq!((facts.failed_at, died_at), (Some(claimed), Some(SENT)), "{:?}", facts.remarks);
+        assert!(facts.remarks[0].contains("is 24 h before the message came"), "{:?}", facts.remarks);
+    }
+
+    #[test]
+    fn a_first_send_is_not_after_what_sqs_says() {
+        let mut remarks = Vec::new();
+        for (claimed, believed, remarked) in [(-3_600, -3_600, 0), (60, 60, 0), (61, 0, 1), (400 * 86_400, 0, 2)] {
+            let found = sent(&message(false, false, None), after(claimed), &mut remarks);
+            assert_eq!((found, remarks.len()), (after(believed), remarked), "{claimed}");
         }
     }
 
@@ -118,6 +178,7 @@ mod tests {
             assert_eq!(facts.remarks.len(), 4);
         }
         let last = Timestamp::from_ms(TIME_MS_MAX);
-        assert_eq!(failed_at(&none, EnvelopeKind::LambdaDestination, last), (Some(last), 0));
+        let unknown = DeadMessage { system: SystemAttributes::default(), ..none };
+        assert_eq!(failed_at(&unknown, EnvelopeKind::LambdaDestination, last), (Some(last), 0));
     }
 }

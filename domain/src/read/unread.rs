@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn it_equals_a_plain_letter_except_for_its_cause() {
         let queue = "arn:aws:sqs:eu-west-1:111122223333:orders";
-        let marker = format!("1.{}.{}.2", "0a".repeat(16), "1b".repeat(16));
+        let marker = format!("2.{}.{}.2.0", "0a".repeat(16), "1b".repeat(16));
         for attributes in [&[][..], &[("tenant", "t"), ("dlo.replay", &marker)]] {
             let message = message(Some(queue), attributes);
             let (unread, read) = (unread(&message), read(&message, &Policy::default()));

@@ -29,6 +29,11 @@ pub struct Entry {
     /// The number of sends whose answer is recorded, each with its message id ([`Entry::has_unanswered_send`]).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub answers: u32,
+    /// The message id of the recorded answer, once the outcome no longer names it; see [`Entry::message_id`]. Returns are
+    /// recognised by it. It is stored, but not part of the API.
+    #[serde(skip)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub sent_as: Option<MessageId>,
     /// The letter's message group on FIFO queues: at most one letter of a group is in flight.
     #[serde(default, alias = "lane", skip_serializing_if = "Option::is_none")]
     pub message_group: Option<String>,
@@ -46,6 +51,20 @@ impl Entry {
     /// office does not know.
     pub fn has_unanswered_send(&self) -> bool {
         self.sends > self.answers
+    }
+
+    /// Returns the id that the main queue gave the letter's message, if its answer is recorded.
+    pub fn message_id(&self) -> Option<&MessageId> {
+        match &self.outcome {
+            Outcome::InFlight { message_id, .. } => Some(message_id),
+            _ => self.sent_as.as_ref(),
+        }
+    }
+
+    /// Returns the entry with another outcome. It keeps the id of its message.
+    pub fn moved(&self, outcome: Outcome) -> Self {
+        let is_in_flight = outcome.kind() == OutcomeKind::InFlight;
+        Self { sent_as: self.message_id().filter(|_| !is_in_flight).cloned(), outcome, ..self.clone() }
     }
 
     /// Whether a message has the body that this replay sent for the letter.

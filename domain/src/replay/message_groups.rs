@@ -76,7 +76,18 @@ mod tests {
 
     fn entry(message_group: Option<&str>, outcome: Outcome) -> Entry {
         let (replay, letter, message_group) = ("r".into(), "l".into(), message_group.map(String::from));
-        Entry { replay, seq: 0, letter, wave: 0, outcome, sends: 0, message_group, answers: 0, changed_by: None }
+        Entry {
+            replay,
+            seq: 0,
+            letter,
+            wave: 0,
+            outcome,
+            sends: 0,
+            message_group,
+            answers: 0,
+            sent_as: None,
+            changed_by: None,
+        }
     }
 
     fn returned() -> Outcome {

@@ -105,7 +105,7 @@ impl Entry {
             other => return Err(Unproven::NotInFlight(other.kind())),
         }
         let outcome = Outcome::Delivered { at: now, confirmed: Some(receipt.confirmation()) };
-        Ok(Self { outcome, ..self.clone() })
+        Ok(self.moved(outcome))
     }
 }
 
@@ -131,12 +131,23 @@ mod tests {
     }
 
     fn marker(attempt: u32) -> Marker {
-        Marker { letter: LetterId::new("a".repeat(32)), replay: ReplayId::new("b".repeat(32)), attempt }
+        Marker { letter: LetterId::new("a".repeat(32)), replay: ReplayId::new("b".repeat(32)), attempt, place: 0 }
     }
 
     fn entry(outcome: Outcome, sends: u32) -> Entry {
         let Marker { letter, replay, .. } = marker(2);
-        Entry { replay, seq: 0, letter, wave: 0, outcome, sends, message_group: None, answers: 0, changed_by: None }
+        Entry {
+            replay,
+            seq: 0,
+            letter,
+            wave: 0,
+            outcome,
+            sends,
+            message_group: None,
+            answers: 0,
+            sent_as: None,
+            changed_by: None,
+        }
     }
 
     /// The marker's attempt and the letter's, the message id in the receipt, and the expected result.

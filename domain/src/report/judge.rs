@@ -4,7 +4,7 @@
 //! what a single report shows, and [`judge`] combines all reports that name the message.
 
 use super::clues::Clue;
-use super::{Kind, Report, ReportedError, ReportedMessage};
+use super::{Report, ReportKind, ReportedError, ReportedMessage};
 use crate::id::MessageId;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -81,7 +81,7 @@ pub fn judge<'a>(
     let naming = newest_of_each(message, reports);
     let judged = naming.iter().map(|(report, named)| {
         let (mut verdict, mut why) = in_one_report(report, named);
-        if matches!(verdict, Verdict::Share { .. }) && report.kind != Kind::Partial {
+        if matches!(verdict, Verdict::Share { .. }) && report.kind != ReportKind::Partial {
             (verdict, why) = narrowed(report, named, &naming, &succeeded);
         }
         Judgement { verdict, why, report, error: error_for(report, named, verdict) }
@@ -92,7 +92,7 @@ pub fn judge<'a>(
 /// Returns the newest report of each invocation that failed this message, without those that were withdrawn.
 fn newest_of_each<'a>(message: &MessageId, reports: &[&'a Report]) -> Vec<(&'a Report, &'a ReportedMessage)> {
     let mut newest: BTreeMap<&str, (&Report, &ReportedMessage)> = BTreeMap::new();
-    let age = |report: &Report| (report.failed_at, report.kind == Kind::Withdrawn);
+    let age = |report: &Report| (report.failed_at, report.kind == ReportKind::Withdrawn);
     for report in reports {
         // The parts of a report list different messages.
         let Some(named) = report.messages.iter().find(|named| named.id == *message) else { continue };
@@ -101,7 +101,7 @@ fn newest_of_each<'a>(message: &MessageId, reports: &[&'a Report]) -> Vec<(&'a R
             *known = (report, named);
         }
     }
-    newest.into_values().filter(|(report, _)| report.kind != Kind::Withdrawn).collect()
+    newest.into_values().filter(|(report, _)| report.kind != ReportKind::Withdrawn).collect()
 }
 
 /// Judges one message by one report. The first row that applies decides.
@@ -113,10 +113,12 @@ fn in_one_report(report: &Report, message: &ReportedMessage) -> (Verdict, Why) {
         _ if message.error.is_some() => (Verdict::Certain, Why::OwnError),
         ReportedMessage { clue: Some(Clue::Named), .. } => (Verdict::Certain, Why::Named),
         ReportedMessage { clue: Some(Clue::Value), .. } => (Verdict::Strong, Why::Value),
-        ReportedMessage { group: Some(group), .. } if report.kind == Kind::Partial => in_order(report, message, group),
+        ReportedMessage { group: Some(group), .. } if report.kind == ReportKind::Partial => {
+            in_order(report, message, group)
+        }
         // Each of them failed by the consumer's own statement: a mate's error does not excuse it.
-        _ if report.kind == Kind::Partial && failed == 1 => (Verdict::Strong, Why::OnlyFailed),
-        _ if report.kind == Kind::Partial => {
+        _ if report.kind == ReportKind::Partial && failed == 1 => (Verdict::Strong, Why::OnlyFailed),
+        _ if report.kind == ReportKind::Partial => {
             share(mates().filter(|mate| !is_singled_out(mate)).count() + 1, Why::Batch)
         }
         _ if mates().any(is_singled_out) => (Verdict::Bystander, Why::MateFailed),

@@ -3,7 +3,7 @@
 use super::{Judgement, Verdict, Why, judge};
 use crate::id::MessageId;
 use crate::report::clues::Clue;
-use crate::report::{Kind, Report, ReportedError, ReportedMessage};
+use crate::report::{Report, ReportKind, ReportedError, ReportedMessage};
 use crate::time::Timestamp;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 /// Returns a report. `messages` are ids in the order of the batch, separated by blanks; each may be followed by
 /// `!` (named), `=` (value), `#0` (error of its own) and `/g` (message group).
-fn report(kind: Kind, batch_size: u32, messages: &str) -> Report {
+fn report(kind: ReportKind, batch_size: u32, messages: &str) -> Report {
     let mut report = Report::new(kind, "orders", format!("{kind:?} {messages}"), Timestamp::from_ms(1));
     report.batch_size = Some(batch_size);
     report.error = Some(error("KeyError"));
@@ -48,7 +48,7 @@ fn shown(judged: Option<Judgement<'_>>) -> String {
 /// A kind, the batch's size, the messages that the report lists, the message in question, and its verdict.
 #[test]
 fn one_report() {
-    use Kind::{Crash, Error, OutOfMemory, Partial, Timeout};
+    use ReportKind::{Crash, Error, OutOfMemory, Partial, Timeout};
     let check = |kind, batch_size, messages: &str, of: &str, wanted: &str| {
         let report = report(kind, batch_size, messages);
         assert_eq!(
@@ -98,7 +98,7 @@ fn one_report() {
 /// What several reports show: the messages of each, those that succeeded since, the message in question, its verdict.
 #[test]
 fn several_reports() {
-    let check = |batches: &[(Kind, &str)], succeeded: &[&str], of: &str, wanted: &str| {
+    let check = |batches: &[(ReportKind, &str)], succeeded: &[&str], of: &str, wanted: &str| {
         let reports: Vec<Report> = batches
             .iter()
             .map(|(kind, messages)| {
@@ -109,7 +109,7 @@ fn several_reports() {
         let judged = judge(&of.into(), &given, |id| succeeded.contains(&id.as_str()));
         assert_eq!(shown(judged), wanted, "{batches:?} without {succeeded:?}; {of}");
     };
-    use Kind::{Error, Timeout};
+    use ReportKind::{Error, Timeout};
     // The suspects are those that were in all batches.
     check(&[(Error, "a b c d"), (Error, "a b x y")], &[], "a", "1/2 Batch KeyError");
     check(&[(Error, "a b c d"), (Error, "a x y z")], &[], "a", "Strong OnlyCommon KeyError");
@@ -129,31 +129,31 @@ fn several_reports() {
 
 #[test]
 fn the_newest_of_equally_sure_reports_counts() {
-    let mut reports = [report(Kind::Error, 1, "a"), report(Kind::Timeout, 1, "a")];
+    let mut reports = [report(ReportKind::Error, 1, "a"), report(ReportKind::Timeout, 1, "a")];
     reports[1].failed_at = Timestamp::from_ms(2);
     for given in [[&reports[0], &reports[1]], [&reports[1], &reports[0]]] {
         let judged = judge(&"a".into(), &given, |_| false).map(|judged| judged.report.kind);
-        assert_eq!(judged, Some(Kind::Timeout));
+        assert_eq!(judged, Some(ReportKind::Timeout));
     }
 }
 
 #[test]
 fn a_withdrawn_invocation_does_not_count() {
-    let failed = report(Kind::Timeout, 1, "a");
+    let failed = report(ReportKind::Timeout, 1, "a");
     let later = |ms| Timestamp::from_ms(ms);
-    let withdrawn = Report { kind: Kind::Withdrawn, failed_at: later(2), ..failed.clone() };
-    let failed_again = Report { kind: Kind::Error, failed_at: later(3), ..failed.clone() };
+    let withdrawn = Report { kind: ReportKind::Withdrawn, failed_at: later(2), ..failed.clone() };
+    let failed_again = Report { kind: ReportKind::Error, failed_at: later(3), ..failed.clone() };
     assert_eq!(shown(judge(&"a".into(), &[&failed], |_| false)), "Certain OnlyMessage KeyError");
     assert_eq!(shown(judge(&"a".into(), &[&failed, &withdrawn], |_| false)), "nothing");
     assert_eq!(shown(judge(&"a".into(), &[&withdrawn, &failed], |_| false)), "nothing");
     let judged = judge(&"a".into(), &[&failed_again, &withdrawn, &failed], |_| false);
-    assert_eq!(judged.map(|judged| judged.report.kind), Some(Kind::Error));
+    assert_eq!(judged.map(|judged| judged.report.kind), Some(ReportKind::Error));
 }
 
 #[test]
 fn whoever_named_a_mate_named_no_one_else() {
     // The why of a bystander is its mate's: a page shows that one's error, and says whose it is.
-    let report = report(Kind::Error, 2, "a b#1");
+    let report = report(ReportKind::Error, 2, "a b#1");
     let judged = judge(&"a".into(), &[&report], |_| false);
     assert_eq!(judged.map(|judged| judged.why), Some(Why::MateFailed));
 }

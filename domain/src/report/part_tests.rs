@@ -1,6 +1,6 @@
 //! Reports stay within their limits, whatever they contain, and lose no message.
 
-use crate::report::{ERRORS_MAX, Kind, LOG_LINES_MAX, REPORT_BYTES_MAX, Report, ReportedError, ReportedMessage};
+use crate::report::{ERRORS_MAX, LOG_LINES_MAX, REPORT_BYTES_MAX, Report, ReportKind, ReportedError, ReportedMessage};
 use crate::time::Timestamp;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 fn report(messages: usize) -> Report {
-    let mut report = Report::new(Kind::Error, "orders", "r-1", Timestamp::from_ms(7));
+    let mut report = Report::new(ReportKind::Error, "orders", "r-1", Timestamp::from_ms(7));
     report.error =
         Some(ReportedError { error_type: Some("E".into()), message: Some("m".into()), stack: Some("s".into()) });
     let ids = (0..messages).map(|n| format!("{n:08}-0000-4000-8000-000000000000"));

@@ -16,6 +16,7 @@ fn the_example_is_a_policy_and_shows_the_defaults() {
     assert_eq!(example.groups.len(), 1);
     assert_eq!(example.auto_approvals.len(), 1);
     assert_eq!(example.rates.map(|rates| rates.values.len()), Some(4));
+    assert!(example.links.trace_of("Root=1-2-3").is_some());
     assert_eq!((example.sign_in.idle_ms, example.sign_in.revoked.len()), (default.sign_in.idle_ms, 1));
 }
 

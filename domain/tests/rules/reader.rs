@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The files of errors with their class, whose titles are checked too.
-const CLASSES: [&str; 7] = [
+const CLASSES: [&str; 11] = [
     "classes.txt",
     "fresh_classes.txt",
     "second_classes.txt",
@@ -23,9 +23,13 @@ const CLASSES: [&str; 7] = [
     "fourth_classes.txt",
     "fifth_classes.txt",
     "sixth_classes.txt",
+    "seventh_classes.txt",
+    "eighth_classes.txt",
+    "ninth_classes.txt",
+    "tenth_classes.txt",
 ];
 /// The files of errors that share a cause or do not, whose titles are checked too.
-const PAIRS: [&str; 7] = [
+const PAIRS: [&str; 10] = [
     "pairs.txt",
     "fresh_pairs.txt",
     "second_pairs.txt",
@@ -33,6 +37,9 @@ const PAIRS: [&str; 7] = [
     "fourth_pairs.txt",
     "fifth_pairs.txt",
     "sixth_pairs.txt",
+    "seventh_pairs.txt",
+    "eighth_pairs.txt",
+    "ninth_pairs.txt",
 ];
 
 /// A case: its mechanism and its fields.
@@ -192,6 +199,13 @@ fn every_case_is_answered_as_in_the_golden_file() {
         ("pairs", pairs("fifth_pairs.txt")),
         ("classes", classes("sixth_classes.txt")),
         ("pairs", pairs("sixth_pairs.txt")),
+        ("classes", classes("seventh_classes.txt")),
+        ("pairs", pairs("seventh_pairs.txt")),
+        ("classes", classes("eighth_classes.txt")),
+        ("pairs", pairs("eighth_pairs.txt")),
+        ("classes", classes("ninth_classes.txt")),
+        ("pairs", pairs("ninth_pairs.txt")),
+        ("classes", classes("tenth_classes.txt")),
     ];
     let mut text = String::new();
     let mut scores = String::new();

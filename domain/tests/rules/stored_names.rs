@@ -72,6 +72,7 @@ fn a_replays_records_of_0_1_are_read() {
         sends: 0,
         message_group: Some("customer-7".into()),
         answers: 0,
+        sent_as: None,
         changed_by: None,
     };
     let entry = serde_json::to_value(entry).expect("a record is JSON");

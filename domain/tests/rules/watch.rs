@@ -4,12 +4,12 @@ use domain::impact::Severity;
 use domain::money::{Currency, Decimal, Money, Purse};
 use domain::policy::AlertPolicy;
 use domain::time::{Span, Timestamp};
-use domain::watch::{Notified, Reason, Watched, watch};
+use domain::watch::{Notified, WatchReason, Watched, watch};
 
 const START: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
 /// What is announced at each minute, in the order of the minutes.
-type Story = Vec<(i64, Reason, String)>;
+type Story = Vec<(i64, WatchReason, String)>;
 
 /// A group at one moment.
 struct Moment {
@@ -54,7 +54,7 @@ fn announced(policy: &AlertPolicy, minutes: i64, moment: impl Fn(i64) -> Moment)
     story
 }
 
-fn check(story: Story, expected: &[(i64, Reason, &str)]) {
+fn check(story: Story, expected: &[(i64, WatchReason, &str)]) {
     let story: Vec<_> = story.iter().map(|(minute, reason, text)| (*minute, *reason, text.as_str())).collect();
     assert_eq!(story, expected);
 }
@@ -68,10 +68,10 @@ fn a_letter_that_waits_is_announced_after_an_hour_a_day_and_each_day() {
     check(
         story,
         &[
-            (HOUR, Reason::Waiting, "the oldest letter has waited for 60 min"),
-            (DAY, Reason::Waiting, "the oldest letter has waited for 24 h"),
-            (2 * DAY, Reason::Waiting, "the oldest letter has waited for 2 days"),
-            (3 * DAY, Reason::Waiting, "the oldest letter has waited for 3 days"),
+            (HOUR, WatchReason::Waiting, "the oldest letter has waited for 60 min"),
+            (DAY, WatchReason::Waiting, "the oldest letter has waited for 24 h"),
+            (2 * DAY, WatchReason::Waiting, "the oldest letter has waited for 2 days"),
+            (3 * DAY, WatchReason::Waiting, "the oldest letter has waited for 3 days"),
         ],
     );
 }
@@ -92,10 +92,10 @@ fn growth_is_announced_at_each_power_of_ten_and_again_only_after_all_were_delive
     check(
         story,
         &[
-            (2, Reason::Growing, "10 open letters"),
+            (2, WatchReason::Growing, "10 open letters"),
             // Two thresholds at once are one alert.
-            (5, Reason::Growing, "2000 open letters"),
-            (8, Reason::Growing, "12 open letters"),
+            (5, WatchReason::Growing, "2000 open letters"),
+            (8, WatchReason::Growing, "12 open letters"),
         ],
     );
 }
@@ -107,9 +107,9 @@ fn money_is_announced_when_it_reaches_the_threshold_and_each_time_it_doubles() {
     check(
         story,
         &[
-            (1, Reason::MoneyAtRisk, "10000 EUR at risk"),
-            (3, Reason::MoneyAtRisk, "20000 EUR at risk"),
-            (6, Reason::MoneyAtRisk, "95000 EUR at risk"),
+            (1, WatchReason::MoneyAtRisk, "10000 EUR at risk"),
+            (3, WatchReason::MoneyAtRisk, "20000 EUR at risk"),
+            (6, WatchReason::MoneyAtRisk, "95000 EUR at risk"),
         ],
     );
     let none = AlertPolicy { money_from: Vec::new(), ..AlertPolicy::default() };
@@ -117,6 +117,23 @@ fn money_is_announced_when_it_reaches_the_threshold_and_each_time_it_doubles() {
     let zero = Money { amount: Decimal::ZERO, currency: Currency::parse("EUR").unwrap() };
     let zero = AlertPolicy { money_from: vec![zero], ..AlertPolicy::default() };
     assert_eq!(announced(&zero, 5, |_| Moment { money: 1_000_000, ..Moment::default() }), []);
+}
+
+#[test]
+fn a_clock_that_was_ahead_silences_no_alert() {
+    let (policy, money) = (AlertPolicy::default(), Purse::default());
+    let sweep = |deaths: u64, notified: &Notified, minute: i64| {
+        let (severity, sent) = (Severity::Critical, Some(at(minute)));
+        let group =
+            Watched { severity, in_replay: false, open: 1, money: &money, deaths, oldest_sent_at: sent, loss_at: None };
+        let (news, after) = watch(&group, notified, &policy, at(minute));
+        (news.is_some(), after)
+    };
+    let (_, first) = sweep(1, &Notified::default(), 0);
+    let (alerted_ahead, ahead) = sweep(2, &first, 400 * DAY);
+    // The clock is right again. What was announced in the future does not count as just announced.
+    let (alerted_back, _) = sweep(3, &ahead, 10);
+    assert_eq!((alerted_ahead, alerted_back), (true, true));
 }
 
 #[test]
@@ -146,9 +163,9 @@ fn a_near_deadline_is_announced_once_even_during_a_replay() {
     check(
         announced(&AlertPolicy::default(), 3 * DAY, moment),
         &[
-            (50, Reason::LossNear, "a letter reaches its deadline in 24 h"),
+            (50, WatchReason::LossNear, "a letter reaches its deadline in 24 h"),
             // The first was delivered in time, and another is the next.
-            (120, Reason::LossNear, "a letter reaches its deadline in 24 h"),
+            (120, WatchReason::LossNear, "a letter reaches its deadline in 24 h"),
         ],
     );
     let past = announced(&AlertPolicy::default(), 30, |_| Moment { loss: Some(-1), ..Moment::default() });
@@ -159,7 +176,7 @@ fn a_near_deadline_is_announced_once_even_during_a_replay() {
 fn several_reasons_are_one_alert_with_the_most_urgent_first() {
     let moment = |_| Moment { open: 10, money: 50_000, oldest: -2 * DAY, loss: Some(30), ..Moment::default() };
     let expected = "a letter reaches its deadline in 30 min; 50000 EUR at risk; 10 open letters; the oldest letter has waited for 2 days";
-    check(announced(&AlertPolicy::default(), 0, moment), &[(0, Reason::LossNear, expected)]);
+    check(announced(&AlertPolicy::default(), 0, moment), &[(0, WatchReason::LossNear, expected)]);
 }
 
 #[test]
@@ -169,7 +186,7 @@ fn a_replay_silences_all_but_deadlines_until_it_ends() {
     let story = announced(&AlertPolicy::default(), 60, moment);
     assert_eq!(
         story.iter().map(|(minute, reason, _)| (*minute, *reason)).collect::<Vec<_>>(),
-        [(30, Reason::MoneyAtRisk)]
+        [(30, WatchReason::MoneyAtRisk)]
     );
 }
 

@@ -1,5 +1,6 @@
 //! Errors of the store.
 
+use domain::replay::BlockError;
 use office::port::StoreError;
 use std::error::Error;
 
@@ -37,6 +38,12 @@ pub(super) enum Fault {
         kind: &'static str,
         #[source]
         source: std::io::Error,
+    },
+    #[error("block {number} of the replay cannot be read")]
+    Block {
+        number: u64,
+        #[source]
+        source: BlockError,
     },
     #[error("a stored record has no valid `{0}`")]
     MissingAttribute(&'static str),

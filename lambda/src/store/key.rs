@@ -14,7 +14,7 @@
 //! | customer of a group | `C#group#customer` | `C` | | |
 //! | replay | `R#replay` | `R` | | |
 //! | ledger of eight waves of a replay | `R#replay` | `W#eight` | | |
-//! | entry of a replay | `E#replay#letter` | `E` | `E#replay#outcome#shard` | wave, sequence number |
+//! | block of a replay's entries | `E#replay` | number | | |
 //! | entry in a list of replays | `REPLAYS`, `RG#group`, `UNFINISHED` | approval, id | | |
 //! | sent message | `S#message` | `S` | | |
 //! | deployment | `V#service` | `V` | | |
@@ -26,14 +26,11 @@
 use domain::discard::Closed;
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId, hash_hex};
 use domain::letter::LetterStateKind;
-use domain::replay::OutcomeKind;
 use domain::reported::ReportKey;
 use domain::time::Timestamp;
 
 /// Shards for the counters and lists of a busy group. Each partition accepts 1,000 write units per second.
 pub(super) const SHARDS: u8 = 16;
-/// Shards for the entries of a replay in the index.
-pub(super) const ENTRY_SHARDS: u64 = 4;
 
 /// Shards for the list of reminders. `sweep` queries all of them every minute, so they are few.
 pub(super) const REMINDER_SHARDS: u8 = 4;
@@ -187,18 +184,17 @@ pub(super) fn ledger(id: &ReplayId, eight: u32) -> Key {
     key(replay_pk(id), format!("{LEDGER}{eight:08x}"))
 }
 
-pub(super) fn entry(replay: &ReplayId, letter: &LetterId) -> Key {
-    key(format!("E#{}#{}", segment(replay.as_str()), segment(letter.as_str())), "E")
+pub(super) fn blocks_pk(replay: &ReplayId) -> String {
+    format!("E#{}", segment(replay.as_str()))
 }
 
-/// The list of a replay's entries with one outcome, in one shard.
-pub(super) fn entries_of(replay: &ReplayId, outcome: OutcomeKind, shard: u64) -> String {
-    format!("E#{}#{}#{shard}", segment(replay.as_str()), outcome.as_str())
+/// The position of a block among those of its replay.
+pub(super) fn block_position(number: u64) -> String {
+    format!("{number:08x}")
 }
 
-/// The position of an entry in such a list. Later waves have higher sequence numbers.
-pub(super) fn entry_position(wave: u32, seq: u64) -> String {
-    format!("{wave:08x}#{seq:016x}")
+pub(super) fn block(replay: &ReplayId, number: u64) -> Key {
+    key(blocks_pk(replay), block_position(number))
 }
 
 pub(super) const REPLAYS: &str = "REPLAYS";

@@ -5,14 +5,14 @@
 
 use super::fault::Fault;
 use super::item::{Item, get_text};
-use super::key::{self, ENTRY_SHARDS, Key};
+use super::key::{self, Key};
 use super::read::{self, record};
 use super::table::{Range, Table};
 use domain::audit::AuditRecord;
 use domain::id::{GroupId, LetterId, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
-use domain::replay::{Entry, OutcomeKind, Replay};
+use domain::replay::{Block, Replay};
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use office::port::{Cursor, GroupFacts, ListPosition, Page};
@@ -146,38 +146,10 @@ pub(super) async fn unfinished(table: &Table) -> Result<Vec<ReplayId>, Fault> {
     listed.iter().map(|item| get_text(item, "id").map(ReplayId::from)).collect()
 }
 
-pub(super) async fn entries(
-    table: &Table,
-    replay: &ReplayId,
-    wave: Option<u32>,
-    outcome: Option<OutcomeKind>,
-    after: Option<&Cursor>,
-    limit: usize,
-) -> Result<Page<Entry>, Fault> {
-    const LIST: &str = "entries";
-    let outcomes: Vec<_> = outcome.map_or(OutcomeKind::ALL.to_vec(), |outcome| vec![outcome]);
-    let lists =
-        outcomes.iter().flat_map(|outcome| (0..ENTRY_SHARDS).map(|shard| key::entries_of(replay, *outcome, shard)));
-    // The cursor holds sequence number and wave. Lists are ordered by both, and later waves have higher numbers.
-    let after = position(LIST, after).and_then(|position| {
-        let wave = u32::from_str_radix(&position.id, 16).ok()?;
-        Some(key::entry_position(wave, position.number.cast_unsigned()))
-    });
-    let range = Range {
-        after,
-        from: wave.map(|wave| key::entry_position(wave, 0)),
-        to: wave.map(|wave| format!("{}~", key::entry_position(wave, u64::MAX))),
-        descending: false,
-    };
-    let (listed, more) = merged(table, lists.collect(), &range, page_limit(limit)).await?;
-    let next = next(LIST, listed.last(), more, |ls| {
-        let (wave, seq) = ls.split_once('#')?;
-        Some(ListPosition { number: u64::from_str_radix(seq, 16).ok()?.cast_signed(), id: wave.into() })
-    });
-    let keys = listed.iter().map(Key::from_item).collect::<Result<_, _>>()?;
-    let mut items: Vec<Entry> = in_order(table, "entry", keys).await?;
-    items.retain(|entry| outcome.is_none_or(|outcome| entry.outcome.kind() == outcome));
-    Ok(Page { items, next })
+pub(super) async fn blocks(table: &Table, replay: &ReplayId, from: u64, limit: usize) -> Result<Vec<Block>, Fault> {
+    let range = Range { from: Some(key::block_position(from)), ..Range::default() };
+    let found = table.list(&key::blocks_pk(replay), &range, Some(limit)).await?;
+    found.iter().map(|item| read::block(replay, item)).collect()
 }
 
 pub(super) async fn audit(

@@ -2,7 +2,7 @@
 
 use super::counts::{self, Extremes, shard_of};
 use super::fault::Fault;
-use super::item::{Item, get_bytes, get_text};
+use super::item::{Item, get_bytes, get_number, get_text};
 use super::key::{self, Key};
 use super::large::{self, Location};
 use super::pack::unpack;
@@ -12,10 +12,10 @@ use domain::id::{GroupId, LetterId, MessageId, ReplayId};
 use domain::impact::NEVER;
 use domain::letter::{Letter, LetterStateKind};
 use domain::policy::PolicyVersion;
-use domain::replay::{Ledger, LedgerMove, OutcomeKind};
+use domain::replay::{Block, Ledger, LedgerMove, OutcomeKind};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::{Span, Timestamp};
-use office::port::{BUCKETS_TOGETHER, GroupFacts, TransformFacts};
+use office::port::{BUCKETS_TOGETHER, EntryKey, GroupFacts, TransformFacts};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -44,18 +44,30 @@ pub(super) async fn many(table: &Table, keys: Vec<Key>) -> Result<HashMap<Key, I
 
 /// Finds the messages that replays have sent. The read is eventually consistent, which costs half: a message returns
 /// only after its consumer has given up, long after the record was written.
-pub(super) async fn sent(
-    table: &Table,
-    messages: &[MessageId],
-) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, Fault> {
+pub(super) async fn sent(table: &Table, messages: &[MessageId]) -> Result<BTreeMap<MessageId, EntryKey>, Fault> {
     let keys: HashMap<Key, &MessageId> = messages.iter().map(|message| (key::sent(message), message)).collect();
     let mut sent = BTreeMap::new();
     for item in table.get_all(keys.keys().cloned().collect(), false).await? {
         let message = keys.get(&Key::from_item(&item)?).ok_or(Fault::MissingAttribute("pk"))?;
-        let (replay, letter) = (get_text(&item, "r")?, get_text(&item, "l")?);
-        sent.insert((*message).clone(), (replay.into(), letter.into()));
+        let place = get_number(&item, "n").ok_or(Fault::MissingAttribute("n"))?;
+        let entry = EntryKey { replay: get_text(&item, "r")?.into(), place, letter: get_text(&item, "l")?.into() };
+        sent.insert((*message).clone(), entry);
     }
     Ok(sent)
+}
+
+/// Reads blocks of a replay by their numbers.
+pub(super) async fn blocks_at(table: &Table, replay: &ReplayId, numbers: &[u64]) -> Result<Vec<Block>, Fault> {
+    let keys = numbers.iter().map(|number| key::block(replay, *number)).collect();
+    many(table, keys).await?.values().map(|item| block(replay, item)).collect()
+}
+
+/// Unpacks a block.
+pub(super) fn block(replay: &ReplayId, item: &Item) -> Result<Block, Fault> {
+    let number = u64::from_str_radix(get_text(item, "sk")?, 16).map_err(|_| Fault::MissingAttribute("sk"))?;
+    let version = get_number(item, "v").ok_or(Fault::MissingAttribute("v"))?;
+    let block = Block::from_bytes(replay.clone(), number, version, get_bytes(item, "r")?);
+    block.map_err(|source| Fault::Block { number, source })
 }
 
 /// Reads records of reports. The read is eventually consistent: a report precedes its letter by the visibility timeout.
@@ -160,7 +172,7 @@ async fn ages(
             let page = table.indexed(&list, &range, Some(if range.after.is_none() { 1 } else { AGES_PAGE })).await?;
             for item in &page {
                 let sent_at = sent_at(get_text(item, "ls")?).ok_or(Fault::MissingAttribute("ls"))?;
-                let lost_at = super::item::get_number(item, "lo").map(Timestamp::from_ms);
+                let lost_at = get_number(item, "lo").map(Timestamp::from_ms);
                 let soonest = extremes.shortest_ms.map(|ms| sent_at.plus(Span::from_ms(ms)));
                 if loss.is_some_and(|loss| soonest.is_none_or(|soonest| soonest >= loss)) {
                     oldest = oldest.into_iter().chain([sent_at]).min();
@@ -218,7 +230,7 @@ pub(super) async fn ledger(table: &Table, replay: &ReplayId) -> Result<Ledger, F
             get_text(&item, "sk")?.strip_prefix(key::LEDGER).and_then(|text| u32::from_str_radix(text, 16).ok());
         let first = eight.ok_or(Fault::MissingAttribute("sk"))? * office::port::WAVES_TOGETHER;
         for within in 0..office::port::WAVES_TOGETHER {
-            let column = |name: &str| super::item::get_number::<i64>(&item, &format!("{within}{name}")).unwrap_or(0);
+            let column = |name: &str| get_number::<i64>(&item, &format!("{within}{name}")).unwrap_or(0);
             for to in OutcomeKind::ALL {
                 let letters = column(to.as_str()).max(0).cast_unsigned();
                 if letters > 0 {

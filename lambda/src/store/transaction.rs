@@ -1,12 +1,12 @@
 //! Translates the caller's writes into the actions of one transaction. Most actions put a record under a condition.
 
-use super::action::{ABSENT, Action, Condition, StoreCondition, expected};
+use super::action::{ABSENT, Action, StoreCondition, expected};
 use super::bucket::Bucket;
 use super::counts::{self, Adding, moving};
 use super::fault::Fault;
 use super::forget;
 use super::item::{Item, bytes, number, text};
-use super::key::{self, ENTRY_SHARDS, Key};
+use super::key::{self, Key};
 use super::large::Blob;
 use super::learned::Learned;
 use super::pack::pack;
@@ -17,10 +17,10 @@ use domain::impact::NEVER;
 use domain::letter::{Death, Letter};
 use domain::message::Content;
 use domain::policy::PolicyVersion;
-use domain::replay::{Entry, LedgerMove, OutcomeKind, Plan, Replay};
+use domain::replay::{Block, LedgerMove, Plan, Replay};
 use domain::time::Timestamp;
 use domain::transform::DryRun;
-use office::port::{BUCKETS_TOGETHER, Expect, WAVES_TOGETHER, Write};
+use office::port::{BUCKETS_TOGETHER, EntryKey, Expect, WAVES_TOGETHER, Write};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -86,14 +86,18 @@ impl<'a> TransactionBuilder<'a> {
                 self.push(index, Action::check(key::replay(replay), expected(Expect::Version(*version))));
                 Ok(())
             }
-            Write::Entry { entry, was } => self.entry(index, entry, *was),
+            Write::Block { block, expect } => {
+                self.block(index, block, *expect);
+                Ok(())
+            }
             Write::Ledger { replay, moves } => {
                 self.ledger(index, replay, moves);
                 Ok(())
             }
-            Write::Sent { message, replay, letter } => {
+            Write::Sent { message, entry: EntryKey { replay, place, letter } } => {
                 let mut item = key::sent(message).item();
                 item.insert("r".into(), text(replay.as_str()));
+                item.insert("n".into(), number(place));
                 item.insert("l".into(), text(letter.as_str()));
                 self.push(index, Action::put(item, None));
                 Ok(())
@@ -298,19 +302,11 @@ impl<'a> TransactionBuilder<'a> {
         Ok(())
     }
 
-    fn entry(&mut self, index: usize, entry: &Entry, was: Option<(OutcomeKind, u32)>) -> Result<(), Fault> {
-        let mut item = self.record(key::entry(&entry.replay, &entry.letter), "entry", entry)?;
-        let outcome = entry.outcome.kind();
-        item.insert("o".into(), text(outcome.as_str()));
-        item.insert("n".into(), number(entry.sends));
-        item.insert("lp".into(), text(key::entries_of(&entry.replay, outcome, entry.seq % ENTRY_SHARDS)));
-        item.insert("ls".into(), text(key::entry_position(entry.wave, entry.seq)));
-        let condition: Condition<'_> = match was {
-            None => (ABSENT, Vec::new()),
-            Some((was, sends)) => ("o = :o AND n = :n", vec![(":o", text(was.as_str())), (":n", number(sends))]),
-        };
-        self.push(index, Action::put(item, Some(condition)));
-        Ok(())
+    fn block(&mut self, index: usize, block: &Block, expect: Expect) {
+        let mut item = key::block(&block.replay, block.number).item();
+        item.insert("v".into(), number(block.version));
+        item.insert("r".into(), bytes(block.to_bytes()));
+        self.push(index, Action::put(item, Some(expected(expect))));
     }
 
     fn ledger(&mut self, index: usize, replay: &ReplayId, moves: &[LedgerMove]) {

@@ -3,12 +3,16 @@
 // They panic if they cannot write: see `office::log`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(feature = "aws")]
+mod aws;
+
 use clap::{Parser, Subcommand};
 use local::classify::Mode;
 use local::control::Control;
 use local::demo::{self, DemoConfig};
 use local::panel::{self, PanelCommand};
 use local::policy::{self, PolicyCommand};
+use local::remote;
 use local::witness::{self, WitnessCommand};
 use std::error::Error;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -110,6 +114,30 @@ enum Command {
         #[arg(long, value_name = "STACK", default_value = "dead-letter-office")]
         office: String,
     },
+    /// Send every open letter of an office back to its dead-letter queue, so that the office can be removed
+    ///
+    /// First make sure that nothing takes the letters again: deploy the office with IntakeEnabled=false, and remove the
+    /// stacks that `dlo attach` made. The environment variable DLO_TOKEN has the token of an approver or admin; the letters
+    /// are sent with your AWS credentials, which need sqs:SendMessage on the queues and lambda:ListEventSourceMappings.
+    /// The exit status is 1 if a letter stays in the office. Run it again if it was interrupted.
+    #[cfg(feature = "aws")]
+    Evacuate {
+        /// URL of the office's dashboard
+        #[arg(long, value_name = "URL")]
+        office: String,
+    },
+    /// Open an office on a real dead-letter queue (not in this build: see `dlo open`)
+    #[cfg(not(feature = "aws"))]
+    Open(NotBuilt),
+    /// Examine a real queue (not in this build: see `dlo doctor`)
+    #[cfg(not(feature = "aws"))]
+    Doctor(NotBuilt),
+    /// Attach a dead-letter queue to an office on AWS (not in this build: see `dlo attach`)
+    #[cfg(not(feature = "aws"))]
+    Attach(NotBuilt),
+    /// Send an office's letters back to their queues (not in this build: see `dlo evacuate`)
+    #[cfg(not(feature = "aws"))]
+    Evacuate(NotBuilt),
     /// Back up the office's folder, also while the office runs
     ///
     /// The backup is a folder that `--data` opens. Its files are from one moment, and verified.
@@ -167,6 +195,15 @@ enum Command {
     Openapi,
 }
 
+/// The arguments of a command that needs the AWS SDK, where `dlo` was built without it.
+#[cfg(not(feature = "aws"))]
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+struct NotBuilt {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<String>,
+}
+
 fn main() -> ExitCode {
     transform::work_if_asked();
     let cli = Cli::parse();
@@ -214,18 +251,15 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             })?;
         }
         #[cfg(feature = "aws")]
-        Command::Doctor { queue, json } => {
-            let checkups = on_runtime(async {
-                let aws = lambda::connect::for_queue(&queue).await;
-                Ok(local::doctor::run(&aws, &queue).await?)
-            })?;
-            let report = local::doctor::report(&checkups);
-            print(&if json { serde_json::to_string_pretty(&checkups)? + "\n" } else { report })?;
-            let is_well = checkups.iter().all(|checkup| checkup.findings.is_empty());
-            return Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::from(1) });
+        Command::Doctor { queue, json } => return aws::examine(&queue, json),
+        #[cfg(feature = "aws")]
+        Command::Attach { queue, office } => return aws::attach(&queue, &office),
+        #[cfg(not(feature = "aws"))]
+        Command::Open(_) | Command::Doctor(_) | Command::Attach(_) | Command::Evacuate(_) => {
+            return Err(not_built().into());
         }
         #[cfg(feature = "aws")]
-        Command::Attach { queue, office } => return attach(&queue, &office),
+        Command::Evacuate { office } => return aws::evacuate_office(&office),
         Command::Backup { to, data } => {
             print(&on_runtime(async { Ok(local::backup::run(&data, &to).await?.to_string() + "\n") })?)?;
         }
@@ -252,30 +286,23 @@ fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says how to build `dlo` so that it has the command that was called.
+#[cfg(not(feature = "aws"))]
+fn not_built() -> String {
+    let called: Vec<String> = std::env::args().skip(1).collect();
+    format!(
+        "this program was built without AWS, which this command needs. In the project's folder, run: cargo run --profile \
+         demo -p dlo --features aws --bin dlo -- {}",
+        called.join(" ")
+    )
+}
+
 /// Calls the API of a running office with the token of the environment.
 fn policy(office: &str, command: &PolicyCommand) -> Result<ExitCode, Box<dyn Error>> {
-    let token = std::env::var(policy::TOKEN).ok();
+    let token = std::env::var(remote::TOKEN).ok();
     let said = on_runtime(async { Ok(policy::run(command, office, token.as_deref()).await?) })?;
     print(&said.text)?;
     Ok(if said.is_fine { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-/// Says on stderr what is wrong with a dead-letter queue, and prints the script that attaches it.
-#[cfg(feature = "aws")]
-fn attach(queue: &str, office: &str) -> Result<ExitCode, Box<dyn Error>> {
-    let candidate = on_runtime(async {
-        let aws = lambda::connect::for_queue(queue).await;
-        Ok(local::attach::examined(&aws, queue).await?)
-    })?;
-    let report = candidate.report();
-    if !report.is_empty() {
-        office::say_error!("{}", report.trim_end());
-    }
-    if candidate.is_refused() {
-        return Ok(ExitCode::from(1));
-    }
-    print(&candidate.script(queue, office)?)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(feature = "aws")]

@@ -75,7 +75,11 @@ fn verify(name: &'static str, to: &Path) -> Result<(), BackupError> {
     let path = to.join(name);
     let look = || {
         let db = Connection::open(&path)?;
-        let changed = if name == STORE { store::first_changed(&db)? } else { None };
+        let mut changed = None;
+        if name == STORE {
+            changed = store::first_changed_count(&db)?;
+            changed = if changed.is_none() { store::first_changed(&db)? } else { changed };
+        }
         Ok((sqlite::examine(&db, &path, Integrity::Whole), changed, sqlite::read_commits(&db)?))
     };
     let (examined, changed, commits) = look().map_err(|source| BackupError::Copy { name, to: to.into(), source })?;

@@ -134,6 +134,77 @@ async fn office_with_a_changed_body_is_not_backed_up_as_if_it_were_whole() {
 }
 
 #[tokio::test]
+async fn office_with_a_changed_count_is_neither_backed_up_nor_opened() {
+    use domain::group::CountsDelta;
+    use office::port::{Store, Write};
+    let (folder, parent) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let files = open(folder.path());
+    let count =
+        || Write::Counts { group: "g".into(), delta: Box::new(CountsDelta { deaths: 3, ..CountsDelta::default() }) };
+    files.store.commit(vec![count()]).await.unwrap();
+    let backup = files.backup(&parent.path().join("whole")).await;
+    assert!(backup.is_ok(), "{backup:?}");
+    let db = rusqlite::Connection::open(folder.path().join(STORE)).unwrap();
+    let changed = "UPDATE group_count SET record = replace(record, '\"deaths\":3', '\"deaths\":8')";
+    assert_eq!(db.execute(changed, []).unwrap(), 1);
+    drop(db);
+    let to = parent.path().join("changed");
+    let error = files.backup(&to).await.unwrap_err();
+    assert!(error.to_string().contains("a stored counter has changed since it was written (group g)"), "{error}");
+    assert!(files.store.commit(vec![count()]).await.is_err(), "nothing is added to a wrong number");
+    drop(files);
+    let error = SqliteStore::open(&folder.path().join(STORE)).map(drop).unwrap_err();
+    assert!(error.to_string().contains("(group g)"), "{error}");
+    let opening = crate::sqlite::Opening { accept_damage: true, ..Default::default() };
+    let store = SqliteStore::open_as(&folder.path().join(STORE), &opening).unwrap();
+    store.commit(vec![count()]).await.unwrap();
+}
+
+#[tokio::test]
+async fn store_without_its_own_queues_is_refused() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("office");
+    fs::create_dir(&folder).unwrap();
+    let copy = |from: &Path, to: &Path, names: &[&str]| {
+        fs::create_dir_all(to).unwrap();
+        for name in names {
+            fs::copy(from.join(name), to.join(name)).unwrap();
+        }
+    };
+    let (store, queues) = (["office.db", "office.mark"], ["queues.db", "queues.mark"]);
+    // An office that ran for two minutes, with a backup of the first.
+    let files = open(&folder);
+    files.queue.create_queue(&orders(), QueueSettings::default()).await.unwrap();
+    send(&files, 0).await;
+    files.checkpoint().await;
+    let old = parent.path().join("backup");
+    files.backup(&old).await.unwrap();
+    files.checkpoint().await;
+    files.checkpoint().await;
+    drop(files);
+    drop(open(&folder));
+    for (n, (of_store, of_queues)) in [(&old, &folder), (&folder, &old)].into_iter().enumerate() {
+        let mixed = parent.path().join(format!("mixed {n}"));
+        copy(of_store, &mixed, &store);
+        copy(of_queues, &mixed, &queues);
+        let error = SqliteStore::open(&mixed.join(STORE)).map(drop).unwrap_err();
+        assert!(error.to_string().contains("are from different moments"), "{error}");
+        let to = parent.path().join("backup of it");
+        assert!(matches!(run(&mixed, &to).await, Err(BackupError::Damaged(FileError::Mixed { .. }))));
+        let opening = crate::sqlite::Opening { accept_damage: true, ..Default::default() };
+        assert!(SqliteStore::open_as(&mixed.join(STORE), &opening).is_ok());
+    }
+    // Both from one moment open, as does an office that was killed between the two writes of a minute.
+    let together = parent.path().join("together");
+    copy(&old, &together, &[store, queues].concat());
+    let files = open(&together);
+    let number = files.queue.alone(|file| Moment::read(&file.db)).await.unwrap().unwrap().number;
+    files.store.checkpoint_at(Moment { number: number.wrapping_add(1), before: number }).await.unwrap();
+    drop(files);
+    drop(open(&together));
+}
+
+#[tokio::test]
 async fn office_without_one_of_its_databases_is_refused() {
     for name in [STORE, QUEUES] {
         let folder = tempfile::tempdir().unwrap();

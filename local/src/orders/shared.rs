@@ -57,17 +57,30 @@ impl Shared {
         self.state.subscribe()
     }
 
-    /// Changes the state and writes it to the file. Only logs a failed write, because a full disk must not end the demo.
+    /// Changes the state and writes it to the file.
     pub(super) fn change(&self, change: impl FnOnce(&mut State)) {
         self.state.send_modify(|state| {
             change(state);
-            if let Err(error) = state.write(&self.config.state_file) {
-                tracing::error!(%error, cause = ?std::error::Error::source(&error), "writing the demo's state failed");
-            }
+            self.write(state);
         });
     }
 
-    /// Counts an outcome. The next placed order writes it to the file.
+    /// Writes the state to the file as it is.
+    pub(super) fn keep(&self) {
+        self.state.send_if_modified(|state| {
+            self.write(state);
+            false
+        });
+    }
+
+    /// Only logs a failed write, because a full disk must not end the demo.
+    fn write(&self, state: &State) {
+        if let Err(error) = state.write(&self.config.state_file) {
+            tracing::error!(%error, cause = ?std::error::Error::source(&error), "writing the demo's state failed");
+        }
+    }
+
+    /// Counts an outcome. It is written to the file within a second.
     pub(super) fn count(&self, outcome: &Outcome) {
         self.state.send_modify(|state| match outcome {
             Outcome::Handled => state.handled_count += 1,

@@ -283,6 +283,22 @@ async fn state_and_numbering_survive_a_restart() {
 }
 
 #[tokio::test]
+async fn the_counters_of_a_killed_demo_are_known() {
+    let world = World::new().await;
+    let orders = world.start().await;
+    orders.place(3, Mix::Only(Kind::GiftCard)).await.unwrap();
+    settled(&orders, 3).await;
+    // Nothing else changes the state, and nobody shuts the demo down.
+    soon(async {
+        while super::state::State::read(&world.state_file()).unwrap().is_none_or(|state| state.dead_count < 3) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    orders.shut_down().await;
+}
+
+#[tokio::test]
 async fn the_producer_pauses_itself() {
     let world = World::new().await;
     let config = OrdersConfig { orders_per_s: 1_000, orders_max: 5, ..world.config() };

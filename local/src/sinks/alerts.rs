@@ -4,7 +4,7 @@
 //! list and the webhook contain the title: their readers may read letters.
 
 use async_trait::async_trait;
-use domain::alert::{Alert, AlertKind};
+use domain::alert::Alert;
 use domain::impact::Severity;
 use office::port::{Alerts, SinkError};
 use reqwest::{Client, Url, redirect};
@@ -98,7 +98,7 @@ impl Alerts for LogAlerts {
 
 impl Webhook {
     async fn post(&self, alert: &Alert) -> Result<(), SinkError> {
-        let post = Post { text: format!("{}: {} {}", heading(alert.kind), alert.title, alert.advice), alert };
+        let post = Post { text: format!("{}: {}\n{}", alert.kind.label(), alert.title, alert.advice), alert };
         let response = self.client.post(self.url.clone()).json(&post).send().await;
         // Most webhooks have a secret address, so the error must not carry it to the log.
         let failed = |error: reqwest::Error| SinkError { what: "an alert", source: Box::new(error.without_url()) };
@@ -112,29 +112,13 @@ impl Webhook {
     }
 }
 
-fn heading(kind: AlertKind) -> &'static str {
-    match kind {
-        AlertKind::NewGroup => "New group",
-        AlertKind::Regression => "A resolved group is open again",
-        AlertKind::DiscardedAgain => "A group is open again after a discard",
-        AlertKind::ReplayPaused => "A replay paused itself",
-        AlertKind::ReplayFinished => "A replay finished",
-        AlertKind::GroupGrowing => "A group is growing",
-        AlertKind::GroupWaiting => "A group is waiting",
-        AlertKind::MoneyAtRisk => "Money is at risk",
-        AlertKind::LossNear => "A letter expires soon",
-        AlertKind::MessagesLost => "Messages are lost",
-        AlertKind::ClockJumped => "The office's clock jumped",
-    }
-}
-
 /// Writes the log line. Even critical news is a warning: an error in the log is a failure of the office itself.
 fn log(alert: &Alert) {
     let replay = alert.replay.as_ref().map(|replay| replay.as_str());
     let group = alert.group.as_ref().map(|group| group.as_str());
     macro_rules! line {
         ($level:ident) => {
-            tracing::$level!(kind = ?alert.kind, severity = ?alert.level, group, replay, "{}", heading(alert.kind))
+            tracing::$level!(kind = ?alert.kind, severity = ?alert.level, group, replay, "{}", alert.kind.label())
         };
     }
     match alert.level {
@@ -146,6 +130,7 @@ fn log(alert: &Alert) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::alert::AlertKind;
     use domain::time::Timestamp;
     use std::error::Error;
     use tokio::sync::mpsc;
@@ -191,7 +176,7 @@ mod tests {
         let (url, mut posted) = server(204).await;
         LogAlerts::with_webhook(&url).unwrap().raise(&alert(5)).await.unwrap();
         let expected = serde_json::json!({
-            "text": "A replay paused itself: product <n> is not in the catalogue Declare another fix.",
+            "text": "Replay paused: product <n> is not in the catalogue\nDeclare another fix.",
             "kind": "replay_paused", "level": "critical", "at": 5, "group": "9f2c", "replay": "77aa",
             "title": "product <n> is not in the catalogue", "advice": "Declare another fix.",
         });

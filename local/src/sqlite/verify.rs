@@ -1,12 +1,14 @@
 //! Looks for damage before a file is opened, and refuses a damaged one. Looking changes nothing, so the evidence stays.
 
 use super::mark::{self, Record};
-use super::{Access, ConnectError, Opening, length, log_of, open_to_look};
+use super::pair::Moment;
+use super::{Access, ConnectError, Opening, keep_log, length, log_of, open, open_to_look};
 use crate::private;
 use rusqlite::{Connection, ErrorCode};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Larger files are not read as a whole at the start, because that would take more than a few seconds; a backup reads
 /// them in any case.
@@ -47,6 +49,17 @@ pub enum FileError {
     Copied {
         /// The file.
         path: PathBuf,
+    },
+    /// Store and queues are from different moments.
+    #[error(
+        "{} and {} are from different moments: one of them was replaced by a copy or a backup without the other. Nothing was changed. Restore both from one backup. Without one, --accept-damage opens them as they are; letters may be missing, or come twice",
+        store.display(), queues.display()
+    )]
+    Mixed {
+        /// The store.
+        store: PathBuf,
+        /// The queues.
+        queues: PathBuf,
     },
     /// The mark is missing or unreadable.
     #[error(
@@ -115,7 +128,33 @@ pub(super) fn verify(path: &Path, opening: &Opening, access: Access) -> Result<(
     if length(path) <= CHECKED_BYTES_MAX {
         examine(&db, path, Integrity::Quick)?;
     }
+    if let Some(queues) = queues_of_another_moment(path, &db, opening) {
+        let error = FileError::Mixed { store: path.into(), queues };
+        if !opening.accept_damage {
+            return Err(error.into());
+        }
+        tracing::warn!(file = %path.display(), "opening files that do not belong together: {error}");
+    }
     Ok(())
+}
+
+/// Returns the queues beside a store if they are from another moment. If they cannot be read, their own check says why.
+fn queues_of_another_moment(path: &Path, store: &Connection, opening: &Opening) -> Option<PathBuf> {
+    let queues = partner_of(path).filter(|_| path.file_name().is_some_and(|file| file == PARTNERS[0]))?;
+    if length(&queues) == 0 {
+        return None;
+    }
+    let look = || {
+        let db = open(&queues, opening)?;
+        // Queues that are open are those of this process.
+        db.busy_timeout(Duration::ZERO)?;
+        keep_log(&db, Access::Alone)?;
+        Ok::<_, rusqlite::Error>((mark::read_commits(&db)?, Moment::read(&db)?))
+    };
+    let (commits, theirs) = look().ok()?;
+    let has_lost = mark::read(&queues).is_some_and(|mark| commits.unwrap_or_default() < mark.commits);
+    let own = Moment::read(store).ok()?;
+    (!has_lost && !own.belongs_to(theirs)).then_some(queues)
 }
 
 /// The databases that every office has. Both are created before anything is stored in either.

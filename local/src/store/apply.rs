@@ -6,15 +6,15 @@ use super::sql;
 use domain::audit::AuditRecord;
 use domain::deployment::Deployment;
 use domain::discard::Closed;
-use domain::group::{CountsDelta, GroupCounts, Variant};
+use domain::group::{CountsDelta, Variant};
 use domain::id::{GroupId, MessageId, ReplayId, hash_hex};
 use domain::impact::NEVER;
 use domain::letter::{Death, Letter, LetterStateKind};
-use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
+use domain::replay::{Block, Ledger, LedgerMove, Plan, Replay};
 use domain::reported::KeptReports;
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
-use office::port::{Expect, Write};
+use office::port::{EntryKey, Expect, Write};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::Serialize;
 
@@ -32,12 +32,12 @@ pub(super) fn apply(db: &Connection, write: Write) -> Result<bool, Fault> {
         Write::PlanTaken { group, plan } => plan_taken(db, &group, &plan),
         Write::Replay { replay, expect } => self::replay(db, &replay, expect),
         Write::ReplayIs { replay, version } => replay_is(db, &replay, version),
-        Write::Entry { entry, was } => self::entry(db, &entry, was),
+        Write::Block { block, expect } => self::block(db, &block, expect),
         Write::Ledger { replay, moves } => ledger(db, &replay, &moves).map(|()| true),
-        Write::Sent { message, replay, letter } => {
-            let text = "INSERT INTO sent VALUES (?1, ?2, ?3)
-                ON CONFLICT (message) DO UPDATE SET replay = excluded.replay, letter = excluded.letter";
-            write_one(db, text, params![message.as_str(), replay.as_str(), letter.as_str()])
+        Write::Sent { message, entry: EntryKey { replay, place, letter } } => {
+            let text = "INSERT INTO sent VALUES (?1, ?2, ?3, ?4) ON CONFLICT (message) DO UPDATE
+                SET replay = excluded.replay, place = excluded.place, letter = excluded.letter";
+            write_one(db, text, params![message.as_str(), replay.as_str(), int(place), letter.as_str()])
         }
         Write::Deployment { deployment, believed_until } => {
             self::deployment(db, &deployment, believed_until).map(|()| true)
@@ -173,9 +173,8 @@ fn variant(db: &Connection, variant: &Variant, expect: Expect) -> Result<bool, F
 }
 
 fn counts(db: &Connection, group: &GroupId, delta: &CountsDelta) -> Result<(), Fault> {
-    let stored: Option<String> =
-        db.prepare_cached(sql::COUNTS)?.query_row([group.as_str()], |row| row.get(0)).optional()?;
-    let mut counts: GroupCounts = stored.map(|record| decode("counter", &record)).transpose()?.unwrap_or_default();
+    // Nothing is added to a number that has changed since it was written.
+    let mut counts = read::counts(db, group)?.unwrap_or_default();
     counts.apply(delta);
     for customer in &delta.customers {
         // A hash keeps the set small, and keeps customer ids out of all tables but the letters'.
@@ -188,9 +187,10 @@ fn counts(db: &Connection, group: &GroupId, delta: &CountsDelta) -> Result<(), F
             ON CONFLICT (group_id, bucket) DO UPDATE SET deaths = deaths + excluded.deaths";
         db.prepare_cached(text)?.execute(params![group.as_str(), bucket, int(*deaths)])?;
     }
-    let text = "INSERT INTO group_count VALUES (?1, ?2)
-        ON CONFLICT (group_id) DO UPDATE SET record = excluded.record";
-    db.prepare_cached(text)?.execute(params![group.as_str(), encode("counter", &counts)?])?;
+    let text = "INSERT INTO group_count (group_id, record, checksum) VALUES (?1, ?2, ?3)
+        ON CONFLICT (group_id) DO UPDATE SET record = excluded.record, checksum = excluded.checksum";
+    let record = encode("counter", &counts)?;
+    db.prepare_cached(text)?.execute(params![group.as_str(), record, read::checksum(&record)])?;
     Ok(())
 }
 
@@ -243,20 +243,17 @@ fn book(db: &Connection, replay: &ReplayId) -> Result<(i64, Ledger), Fault> {
     Ok((key, Ledger::default()))
 }
 
-fn entry(db: &Connection, entry: &Entry, was: Option<(OutcomeKind, u32)>) -> Result<bool, Fault> {
-    let (book, _) = book(db, &entry.replay)?;
-    let record = encode("entry", entry)?;
-    let (seq, letter, outcome) = (int(entry.seq), entry.letter.as_str(), entry.outcome.kind().as_str());
-    match was {
-        None => {
-            let text = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
-            write_one(db, text, params![book, seq, letter, entry.wave, outcome, entry.sends, record])
+fn block(db: &Connection, block: &Block, expect: Expect) -> Result<bool, Fault> {
+    let (book, _) = book(db, &block.replay)?;
+    let (number, version, entries) = (int(block.number), int(block.version), block.to_bytes());
+    match expect {
+        Expect::Absent => {
+            let text = "INSERT INTO block VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+            write_one(db, text, params![book, number, version, entries])
         }
-        Some((kind, sends)) => {
-            let text = "UPDATE entry SET wave = ?4, outcome = ?5, sends = ?6, record = ?7
-                WHERE book = ?1 AND seq = ?2 AND letter = ?3 AND outcome = ?8 AND sends = ?9";
-            let values = params![book, seq, letter, entry.wave, outcome, entry.sends, record, kind.as_str(), sends];
-            write_one(db, text, values)
+        Expect::Version(was) => {
+            let text = "UPDATE block SET version = ?3, entries = ?4 WHERE book = ?1 AND number = ?2 AND version = ?5";
+            write_one(db, text, params![book, number, version, entries, int(was)])
         }
     }
 }

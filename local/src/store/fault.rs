@@ -1,5 +1,6 @@
 //! Faults inside the store, before they become a `StoreError` for the handlers.
 
+use domain::replay::BlockError;
 use office::port::StoreError;
 
 /// A fault of the store.
@@ -16,6 +17,15 @@ pub(super) enum Fault {
         /// The parser's error.
         #[source]
         source: serde_json::Error,
+    },
+    /// A block of a replay's entries is not valid.
+    #[error("block {number} of the replay cannot be read")]
+    Block {
+        /// Its number.
+        number: i64,
+        /// What is wrong.
+        #[source]
+        source: BlockError,
     },
     /// A record is not as it was written.
     #[error("a stored {kind} has changed since it was written")]

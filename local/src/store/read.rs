@@ -8,9 +8,9 @@ use domain::id::{GroupId, LetterId, ReplayId};
 use domain::impact::NEVER;
 use domain::letter::{Letter, LetterStateKind};
 use domain::limits::PAGE_MAX;
-use domain::replay::{Entry, Ledger, OutcomeKind, Replay};
+use domain::replay::{Block, Ledger, Replay};
 use domain::time::Timestamp;
-use office::port::{Cursor, GroupFacts, ListPosition, Page, TransformFacts};
+use office::port::{Cursor, EntryKey, GroupFacts, ListPosition, Page, TransformFacts};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 
@@ -142,10 +142,42 @@ pub(super) fn letters_of(
     }))
 }
 
+/// Reads the counters of a variant, `None` before its first letter.
+pub(super) fn counts(db: &Connection, group: &GroupId) -> Result<Option<GroupCounts>, Fault> {
+    let mut statement = db.prepare_cached(sql::COUNTS)?;
+    let mut rows = statement.query([group.as_str()])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(decode("counter", checked_count(row)?)?))
+}
+
+/// Returns the record of counters from the first two columns of a statement; the other is its checksum.
+fn checked_count<'a>(row: &'a Row<'_>) -> Result<&'a str, Fault> {
+    let record = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+    check("counter", record, row.get(1)?)?;
+    Ok(record)
+}
+
+/// Reads the counters of all groups, and describes the first that are not as they were written.
+pub(crate) fn first_changed_count(db: &Connection) -> Result<Option<String>, rusqlite::Error> {
+    let mut statement = db.prepare("SELECT record, checksum, group_id FROM group_count ORDER BY group_id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if let Err(fault) = checked_count(row) {
+            return Ok(Some(format!("{fault} (group {})", row.get::<_, String>(2)?)));
+        }
+    }
+    Ok(None)
+}
+
+/// Takes all counters as they are.
+pub(super) fn believe_counts(db: &Connection) -> Result<(), rusqlite::Error> {
+    db.execute("UPDATE group_count SET checksum = NULL", []).map(drop)
+}
+
 /// Reads the counters and dates of a variant.
 pub(super) fn facts(db: &Connection, variant: Variant, arrivals_from: i64) -> Result<GroupFacts, Fault> {
     let id = variant.id.as_str();
-    let counts: Option<GroupCounts> = one(db, "counter", sql::COUNTS, [id])?;
+    let counts = counts(db, &variant.id)?;
     let moment = |text| -> Result<Option<Timestamp>, Fault> {
         let ms: Option<i64> = db.prepare_cached(text)?.query_row([id], |row| row.get(0))?;
         Ok(ms.map(Timestamp::from_ms))
@@ -198,34 +230,26 @@ pub(super) fn ledger(db: &Connection, replay: &ReplayId) -> Result<Ledger, Fault
     stored.map(|ledger| decode("ledger", &ledger)).transpose().map(Option::unwrap_or_default)
 }
 
-pub(super) const ENTRIES: &str = "entries";
-
-pub(super) fn entries(
-    db: &Connection,
-    replay: &ReplayId,
-    wave: Option<u32>,
-    outcome: Option<OutcomeKind>,
-    window: &Window,
-) -> Result<Page<Entry>, Fault> {
-    let (id, seq, fetch) = (replay.as_str(), window.from.number, window.fetch());
-    let kind = "entry";
-    let entries = match (wave, outcome.map(OutcomeKind::as_str)) {
-        (None, None) => many(db, kind, sql::ENTRIES, params![id, seq, fetch]),
-        (Some(wave), None) => many(db, kind, sql::ENTRIES_OF_WAVE, params![id, seq, fetch, wave]),
-        (None, Some(outcome)) => many(db, kind, sql::ENTRIES_OF_OUTCOME, params![id, seq, fetch, outcome]),
-        (Some(wave), Some(outcome)) => {
-            many(db, kind, sql::ENTRIES_OF_WAVE_AND_OUTCOME, params![id, seq, fetch, wave, outcome])
-        }
-    }?;
-    // The wave is for stores that order by it. Later waves have higher sequence numbers.
-    let position = |entry: &Entry| ListPosition { number: entry.seq.cast_signed(), id: format!("{:08x}", entry.wave) };
-    Ok(window.page(ENTRIES, entries, position))
+/// Returns the blocks of a replay that a statement selects.
+pub(super) fn blocks(db: &Connection, replay: &ReplayId, text: &str, values: impl Params) -> Result<Vec<Block>, Fault> {
+    let mut statement = db.prepare_cached(text)?;
+    let mut rows = statement.query(values)?;
+    let mut blocks = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (number, version): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let entries = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+        let block = Block::from_bytes(replay.clone(), number.cast_unsigned(), version.cast_unsigned(), entries);
+        blocks.push(block.map_err(|source| Fault::Block { number, source })?);
+    }
+    Ok(blocks)
 }
 
-pub(super) fn sent(db: &Connection, message: &str) -> Result<Option<(ReplayId, LetterId)>, Fault> {
-    let found: Option<(String, String)> =
-        db.prepare_cached(sql::SENT)?.query_row([message], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    Ok(found.map(|(replay, letter)| (ReplayId::new(replay), LetterId::new(letter))))
+pub(super) fn sent(db: &Connection, message: &str) -> Result<Option<EntryKey>, Fault> {
+    let key = |row: &Row<'_>| {
+        let (replay, place, letter): (String, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(EntryKey { replay: ReplayId::new(replay), place: place.cast_unsigned(), letter: LetterId::new(letter) })
+    };
+    Ok(db.prepare_cached(sql::SENT)?.query_row([message], key).optional()?)
 }
 
 pub(super) fn transforms(db: &Connection, text: &str, values: impl Params) -> Result<Vec<TransformFacts>, Fault> {

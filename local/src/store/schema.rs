@@ -3,7 +3,7 @@
 //! The column `record` holds a record as JSON. The other columns are for conditions and for the order of lists. A
 //! letter's content has a separate row, because it never changes, while the letter changes with every step of a replay.
 
-use super::read::first_changed;
+use super::read::{believe_counts, first_changed, first_changed_count};
 use crate::sqlite::{self, Access, BUSY, CHECKED_BYTES_MAX, ConnectError, DatabaseFile, FileError, Opening};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::path::{Path, PathBuf};
@@ -176,6 +176,28 @@ CREATE TABLE policy (
     record TEXT NOT NULL
 ) STRICT;
 ",
+    "
+ALTER TABLE group_count ADD COLUMN checksum INTEGER;
+",
+    // Plans of the form before are made anew: their entries are not in blocks.
+    "
+DROP TABLE entry;
+DROP TABLE sent;
+DELETE FROM plan;
+CREATE TABLE block (
+    book INTEGER NOT NULL REFERENCES book (key),
+    number INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    entries BLOB NOT NULL,
+    PRIMARY KEY (book, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE sent (
+    message TEXT PRIMARY KEY,
+    replay TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    letter TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// Why the store file could not be opened.
@@ -247,7 +269,7 @@ pub(super) fn open_writer(path: &Path, opening: &Opening) -> Result<DatabaseFile
     let mut file = DatabaseFile::connect(path, opening, Access::Shared).map_err(failed)?;
     match migrate(&mut file.db).map_err(|source| refused(path, source))? {
         FileKind::Ours => {
-            check_letters(&file.db, path, opening)?;
+            check_records(&file.db, path, opening)?;
             file.begin().map_err(failed)?;
             Ok(file)
         }
@@ -259,17 +281,24 @@ pub(super) fn open_writer(path: &Path, opening: &Opening) -> Result<DatabaseFile
     }
 }
 
-/// Refuses a file with a letter that is not as it was written. A large file is checked by each backup instead.
-fn check_letters(db: &Connection, path: &Path, opening: &Opening) -> Result<(), OpenError> {
-    if std::fs::metadata(path).map_or(0, |file| file.len()) > CHECKED_BYTES_MAX {
-        return Ok(());
-    }
-    let Some(finding) = first_changed(db).map_err(|source| refused(path, source))? else { return Ok(()) };
-    if opening.accept_damage {
+/// Refuses a file with a count or a letter that is not as it was written. The letters of a large file are checked by each
+/// backup instead.
+fn check_records(db: &Connection, path: &Path, opening: &Opening) -> Result<(), OpenError> {
+    let failed = |source| refused(path, source);
+    let is_small = std::fs::metadata(path).map_or(0, |file| file.len()) <= CHECKED_BYTES_MAX;
+    let count = first_changed_count(db).map_err(failed)?;
+    let letter = if is_small { first_changed(db).map_err(failed)? } else { None };
+    for finding in [&count, &letter].into_iter().flatten() {
+        if !opening.accept_damage {
+            return Err(OpenError::Damaged(FileError::Corrupt { path: path.to_owned(), finding: finding.clone() }));
+        }
         tracing::warn!(file = %path.display(), "opening a damaged file: {finding}");
-        return Ok(());
     }
-    Err(OpenError::Damaged(FileError::Corrupt { path: path.to_owned(), finding }))
+    if count.is_some() {
+        // Without them, no letter could join the group any more.
+        believe_counts(db).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// Opens the file, which the writer has prepared, for reading.

@@ -21,7 +21,7 @@ pub(super) const DEATHS: &str = "SELECT record FROM death WHERE letter = ?1 ORDE
 
 pub(super) const GROUP: &str = "SELECT record FROM error_group WHERE id = ?1";
 pub(super) const GROUPS: &str = "SELECT record FROM error_group WHERE id > ?1 ORDER BY id LIMIT ?2";
-pub(super) const COUNTS: &str = "SELECT record FROM group_count WHERE group_id = ?1";
+pub(super) const COUNTS: &str = "SELECT record, checksum FROM group_count WHERE group_id = ?1";
 pub(super) const ARRIVALS: &str =
     "SELECT bucket, deaths FROM arrival WHERE group_id = ?1 AND bucket >= ?2 ORDER BY bucket";
 
@@ -36,25 +36,14 @@ pub(super) const REPLAYS_OF_GROUP: &str = "
 pub(super) const UNFINISHED_REPLAYS: &str = "SELECT id FROM replay WHERE finished = 0 ORDER BY id";
 
 pub(super) const BOOK: &str = "SELECT key, ledger FROM book WHERE replay = ?1";
-pub(super) const ENTRY: &str = "
-    SELECT record FROM entry
-    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND letter = ?2";
-pub(super) const ENTRIES: &str = "
-    SELECT record FROM entry
-    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3";
-// Without INDEXED BY, SQLite scans the whole replay and filters, because the primary key contains the record.
-pub(super) const ENTRIES_OF_WAVE: &str = "
-    SELECT record FROM entry INDEXED BY entry_by_wave
-    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 AND wave = ?4 ORDER BY seq LIMIT ?3";
-pub(super) const ENTRIES_OF_OUTCOME: &str = "
-    SELECT record FROM entry INDEXED BY entry_by_outcome
-    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 AND outcome = ?4 ORDER BY seq LIMIT ?3";
-pub(super) const ENTRIES_OF_WAVE_AND_OUTCOME: &str = "
-    SELECT record FROM entry INDEXED BY entry_by_wave_and_outcome
-    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND seq > ?2 AND wave = ?4 AND outcome = ?5
-    ORDER BY seq LIMIT ?3";
+pub(super) const BLOCK: &str = "
+    SELECT number, version, entries FROM block
+    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND number = ?2";
+pub(super) const BLOCKS: &str = "
+    SELECT number, version, entries FROM block
+    WHERE book = (SELECT key FROM book WHERE replay = ?1) AND number >= ?2 ORDER BY number LIMIT ?3";
 
-pub(super) const SENT: &str = "SELECT replay, letter FROM sent WHERE message = ?1";
+pub(super) const SENT: &str = "SELECT replay, place, letter FROM sent WHERE message = ?1";
 pub(super) const DEPLOYMENT: &str = "SELECT record FROM deployment WHERE service = ?1";
 pub(super) const TRANSFORM: &str = "
     SELECT transform.record, dry_run.record FROM transform LEFT JOIN dry_run USING (group_id, version)
@@ -90,11 +79,8 @@ pub(super) const ALL: &[(&str, &str)] = &[
     (REPLAYS_OF_GROUP, "replay_by_group (group_id=? AND (approved_at,id)<(?,?))"),
     (UNFINISHED_REPLAYS, "replay_unfinished"),
     (BOOK, "(replay=?)"),
-    (ENTRY, "entry_by_letter (book=? AND letter=?)"),
-    (ENTRIES, "PRIMARY KEY (book=? AND seq>?)"),
-    (ENTRIES_OF_WAVE, "entry_by_wave (book=? AND wave=? AND seq>?)"),
-    (ENTRIES_OF_OUTCOME, "entry_by_outcome (book=? AND outcome=? AND seq>?)"),
-    (ENTRIES_OF_WAVE_AND_OUTCOME, "entry_by_wave_and_outcome (book=? AND wave=? AND outcome=? AND seq>?)"),
+    (BLOCK, "PRIMARY KEY (book=? AND number=?)"),
+    (BLOCKS, "PRIMARY KEY (book=? AND number>?)"),
     (SENT, "(message=?)"),
     (DEPLOYMENT, "(service=?)"),
     (TRANSFORM, "transform USING PRIMARY KEY (group_id=? AND version=?)"),

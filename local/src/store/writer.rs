@@ -6,7 +6,7 @@
 
 use super::apply::{self, apply};
 use super::fault::Fault;
-use crate::sqlite::{self, DatabaseFile, Mark};
+use crate::sqlite::{self, DatabaseFile, Mark, Moment};
 use domain::discard::Closed;
 use domain::time::Timestamp;
 use office::error::chain;
@@ -47,6 +47,8 @@ pub(super) enum Job {
     },
     /// A request to copy the log into the file.
     Checkpoint {
+        /// What tells this minute from others; `None` outside of an office.
+        moment: Option<Moment>,
         /// The channel for the result.
         reply: oneshot::Sender<Result<(), StoreError>>,
     },
@@ -109,13 +111,13 @@ impl Writer {
         replied.await.map_err(|_| shut_down())?
     }
 
-    /// Copies the log into the file.
-    pub(super) async fn checkpoint(&self) -> Result<(), StoreError> {
+    /// Writes what tells this minute from others, and copies the log into the file.
+    pub(super) async fn checkpoint(&self, moment: Option<Moment>) -> Result<(), StoreError> {
         let shut_down = || Fault::ShutDown.during(CHECKPOINT);
         let Self::Thread { jobs, .. } = self else { return Ok(()) };
         let (reply, replied) = oneshot::channel();
         let jobs = jobs.as_ref().ok_or_else(shut_down)?;
-        jobs.send(Job::Checkpoint { reply }).await.map_err(|_| shut_down())?;
+        jobs.send(Job::Checkpoint { moment, reply }).await.map_err(|_| shut_down())?;
         replied.await.map_err(|_| shut_down())?
     }
 }
@@ -145,9 +147,10 @@ fn run(mut file: DatabaseFile, mut inbox: mpsc::Receiver<Job>) {
                     let DatabaseFile { db, mark, .. } = &mut file;
                     let _ = reply.send(forget(db, mark.as_mut(), (closed, before), limit));
                 }
-                Job::Checkpoint { reply } => {
-                    let copied = file.checkpoint().map_err(|error| Fault::from(error).during(CHECKPOINT));
-                    let _ = reply.send(copied);
+                Job::Checkpoint { moment, reply } => {
+                    let marked = moment.map_or(Ok(()), |moment| file.set_moment(moment));
+                    let copied = marked.and_then(|()| file.checkpoint());
+                    let _ = reply.send(copied.map_err(|error| Fault::from(error).during(CHECKPOINT)));
                 }
             }
             next = if commits.len() < BATCH_MAX { inbox.try_recv().ok() } else { None };

@@ -1,7 +1,7 @@
 //! Discarding letters, and taking them back.
 
 use super::{facts, optional, text};
-use crate::audit::Auditor;
+use crate::audit::{Auditor, criteria};
 use crate::commit::{Committed, Tries, commit};
 use crate::discarding::{self, Moved, letter_writes, put, total};
 use crate::error::OfficeError;
@@ -284,8 +284,9 @@ fn is_of(letter: &Letter, group: &Variant) -> bool {
     letter.group == group.id || group.merge.members.contains(&letter.group)
 }
 
-fn which(filter: &LetterFilter) -> &'static str {
-    if filter.is_none() { "All letters of the group" } else { "The letters of a filter" }
+fn which(filter: &LetterFilter) -> String {
+    criteria(filter)
+        .map_or_else(|| "All letters of the group".into(), |criteria| format!("The letters with {criteria}"))
 }
 
 /// Checks which letters a request is about: at most so many by name, or those of a filter.

@@ -2,22 +2,23 @@
 
 use super::discard::check_choice;
 use super::{commit_once, facts};
-use crate::audit::Auditor;
+use crate::audit::{self, Auditor};
 use crate::commit::{Committed, Tries, commit};
 use crate::error::OfficeError;
 use crate::gate::why_not;
 use crate::office::Office;
 use crate::payloads::PayloadChecks;
-use crate::port::{Presence, Write};
+use crate::port::{Expect, Presence, Write};
 use domain::audit::Act;
 use domain::filter::LetterFilter;
 use domain::group::{GroupState, Tally, Variant};
 use domain::id::{Actor, GroupId, LetterId, QueueArn, ReplayId};
 use domain::letter::{Letter, LetterStateKind};
-use domain::limits::{PAGE_MAX, PLAN_ENTRIES_MAX, PLAN_LETTERS_MAX};
+use domain::limits::{PAGE_MAX, PLAN_BLOCKS_MAX, PLAN_LETTERS_MAX};
 use domain::money::Purse;
 use domain::replay::{
-    Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions, letters_digest, plan_waves, rounds,
+    BLOCK_ENTRIES, Block, Entry, LedgerMove, LeftOut, Outcome, OutcomeKind, Plan, PlanError, PlanOptions,
+    letters_digest, plan_waves, rounds,
 };
 use domain::time::{Span, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,10 +112,10 @@ pub async fn plan(office: &Office, actor: &Actor, id: &GroupId, request: &PlanRe
     };
     write_entries(office, &plan, &selection.letters).await?;
     let by = Auditor::new(actor, id, now).in_replay(&plan.id);
-    let which = match (plan.named, filter.is_none()) {
-        (true, _) => " (named one by one)",
-        (false, true) => "",
-        (false, false) => " (filtered)",
+    let which = match (plan.named, audit::criteria(filter)) {
+        (true, _) => " (named one by one)".to_owned(),
+        (false, None) => String::new(),
+        (false, Some(criteria)) => format!(" ({criteria})"),
     };
     let detail = format!("{} letters{which} in {} waves", plan.letters.letters, plan.waves.len());
     let audit = by.record(Act::ReplayPlanned, detail, None);
@@ -234,30 +235,30 @@ async fn window(office: &Office, main_queue: &QueueArn) -> Result<Span, OfficeEr
     Ok(attributes.visibility_timeout.times(receives).plus(office.policy.replay.window_slack_ms))
 }
 
-/// Writes the entries of a plan, each commit with as many as fit in it beside the ledger.
+/// Writes the entries of a plan in blocks, each commit with as many as fit in it beside the ledger.
 async fn write_entries(office: &Office, plan: &Plan, letters: &[Chosen]) -> Result<(), OfficeError> {
     let mut wave_of = plan.waves.iter().enumerate().flat_map(|(wave, size)| (0..*size).map(move |_| wave as u32));
-    let mut seq = 0;
-    for chunk in letters.chunks(PLAN_ENTRIES_MAX) {
-        let mut writes = Vec::with_capacity(chunk.len() + 1);
+    let mut places = 0..;
+    for chunk in letters.chunks(PLAN_BLOCKS_MAX * BLOCK_ENTRIES) {
         let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
-        for letter in chunk {
-            let wave = wave_of.next().unwrap_or_default();
+        let entries = chunk.iter().zip(&mut places).zip(&mut wave_of).map(|((letter, seq), wave)| {
             *moves.entry(wave).or_default() += 1;
-            let entry = Entry {
+            Entry {
                 replay: plan.id.clone(),
                 seq,
                 letter: letter.id.clone(),
                 wave,
                 outcome: Outcome::Pending,
                 sends: 0,
-                message_group: letter.message_group.clone(),
                 answers: 0,
+                sent_as: None,
+                message_group: letter.message_group.clone(),
                 changed_by: None,
-            };
-            seq += 1;
-            writes.push(Write::Entry { entry: Box::new(entry), was: None });
-        }
+            }
+        });
+        let blocks = Block::planned(&plan.id, entries.collect());
+        let new = |block| Write::Block { block: Box::new(block), expect: Expect::Absent };
+        let mut writes: Vec<_> = blocks.into_iter().map(new).collect();
         let planned = |(wave, letters)| LedgerMove::plain(wave, None, OutcomeKind::Pending, letters);
         writes.push(Write::Ledger { replay: plan.id.clone(), moves: moves.into_iter().map(planned).collect() });
         write_chunk(office, writes).await?;
@@ -270,7 +271,7 @@ async fn write_chunk(office: &Office, writes: Vec<Write>) -> Result<(), OfficeEr
     loop {
         tries.begin()?;
         let Committed::Conflict(failed) = commit(office, writes.clone()).await? else { return Ok(()) };
-        if failed.iter().any(|write| matches!(write, Write::Entry { .. })) {
+        if failed.iter().any(|write| matches!(write, Write::Block { .. })) {
             return Err(OfficeError::NotNow("you have just made a plan for this group; review that one".into()));
         }
         // Another commit was writing the same record of the ledger: that passes.

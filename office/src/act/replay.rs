@@ -7,6 +7,7 @@ use crate::error::OfficeError;
 use crate::gate::{Judged, LettersToSend, Moment, judge};
 use crate::office::Office;
 use crate::port::{Expect, GroupFacts, Write};
+use crate::replay::unreadable;
 use domain::audit::Act;
 use domain::gate::ONE_MACHINE;
 use domain::group::GroupState;
@@ -51,6 +52,9 @@ async fn approve_once(
     };
     if plan.hash() != request.plan_hash || plan.fix != *fix {
         return Err(OfficeError::PlanChanged);
+    }
+    if office.store.blocks_at(&plan.id, &[0]).await?.is_empty() {
+        return Err(unreadable(&plan.id));
     }
     let now = office.now();
     let by = Auditor::new(&who.name, id, now).in_replay(&plan.id);

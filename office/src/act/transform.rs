@@ -1,7 +1,7 @@
 //! Payload transforms: saving a version, previewing a program, and the dry run of a version over all letters.
 
 use super::{commit_once, facts, optional};
-use crate::audit::Auditor;
+use crate::audit::{Auditor, criteria};
 use crate::error::OfficeError;
 use crate::gate::why_not;
 use crate::merged;
@@ -155,7 +155,7 @@ pub async fn dry_run(
     let mut writes = vec![Write::DryRun { run: Box::new(run.clone()), expect }];
     if run.is_whole() {
         let DryCounts { changed, unchanged, failed } = run.counts;
-        let which = if run.filter.is_none() { "" } else { " (filtered)" };
+        let which = criteria(&run.filter).map(|criteria| format!(" ({criteria})")).unwrap_or_default();
         let label = run.transform.label();
         let detail = format!("{label}{which}: {changed} changed, {unchanged} unchanged, {failed} failed");
         writes.push(Auditor::new(actor, id, now).record(Act::TransformTried, detail, None));

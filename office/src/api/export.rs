@@ -13,6 +13,7 @@ use super::pages::PageQuery;
 use super::replays::rows_of;
 use super::views::{View, Views};
 use super::{Caller, Current};
+use crate::audit::moment;
 use crate::error::OfficeError;
 use crate::intake::json_name;
 use crate::port::Cursor;
@@ -25,11 +26,8 @@ use domain::audit::{Act, AuditRecord};
 use domain::id::{GroupId, ReplayId};
 use domain::limits::PAGE_MAX;
 use domain::replay::{Confirmation, Outcome};
-use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 use wire::{EntryRow, ErrorCode};
 
 /// The most rows of a response. A function's response has at most 6 MB, and a row with long reasons nearly 3 KB.
@@ -40,7 +38,7 @@ const NEXT: HeaderName = HeaderName::from_static("dlo-next");
 /// The format of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Form {
+pub(super) enum FileFormat {
     /// One JSON value per line, with every field, for programs.
     #[default]
     Jsonl,
@@ -48,7 +46,7 @@ pub(super) enum Form {
     Csv,
 }
 
-impl Form {
+impl FileFormat {
     /// Returns the format in words.
     fn label(self) -> &'static str {
         match self {
@@ -62,7 +60,7 @@ impl Form {
 #[derive(Debug, Deserialize)]
 pub(super) struct FileQuery {
     #[serde(default)]
-    form: Form,
+    form: FileFormat,
     cursor: Option<String>,
 }
 
@@ -142,12 +140,6 @@ impl Row for EntryRow {
     }
 }
 
-fn moment(at: Timestamp) -> String {
-    let nanos = i128::from(at.as_ms()) * 1_000_000;
-    let moment = OffsetDateTime::from_unix_timestamp_nanos(nanos).ok().and_then(|at| at.format(&Rfc3339).ok());
-    moment.unwrap_or_else(|| at.as_ms().to_string())
-}
-
 pub(super) async fn of_group(
     Current(api): Current,
     Extension(caller): Extension<Caller>,
@@ -211,8 +203,10 @@ fn file<R: Row>(name: &str, query: &FileQuery, rows: &[R], next: Option<Cursor>)
         ..ApiError::new(ErrorCode::Internal, "The file could not be created. Try again.")
     };
     let (bytes, kind, ending) = match query.form {
-        Form::Jsonl => (lines(rows).map_err(|error| unwritten(error.to_string()))?, "application/x-ndjson", "jsonl"),
-        Form::Csv => {
+        FileFormat::Jsonl => {
+            (lines(rows).map_err(|error| unwritten(error.to_string()))?, "application/x-ndjson", "jsonl")
+        }
+        FileFormat::Csv => {
             let first = query.cursor.is_none();
             (table(rows, first).map_err(|error| unwritten(error.to_string()))?, "text/csv; charset=utf-8", "csv")
         }
@@ -258,7 +252,7 @@ mod tests {
 
     fn record(detail: &str) -> AuditRecord {
         AuditRecord {
-            at: Timestamp::from_ms(1_800_000_000_123),
+            at: domain::time::Timestamp::from_ms(1_800_000_000_123),
             actor: Actor::from("otto"),
             act: Act::ReplayPaused,
             group: GroupId::from("g"),

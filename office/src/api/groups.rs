@@ -79,6 +79,7 @@ pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<G
         replay,
         replays: replays.iter().map(|replay| replay.id().clone()).collect(),
         deployment: judged.deployment,
+        died_on: died_on(&facts, &members),
         merged: members.into_iter().map(merged_variant).collect(),
         unmerged: facts.group.merge.unmerged,
         merged_into: match &facts.group.merge.into {
@@ -87,6 +88,17 @@ pub(super) async fn detail(api: &Api, caller: &Caller, id: &GroupId) -> Result<G
         },
         counts: facts.counts,
     })
+}
+
+/// Returns the versions that letters of any variant of the group died on, each once.
+fn died_on(facts: &GroupFacts, members: &[GroupFacts]) -> Vec<String> {
+    let mut versions = facts.group.died_on.clone();
+    for version in members.iter().flat_map(|member| &member.group.died_on) {
+        if !versions.contains(version) {
+            versions.push(version.clone());
+        }
+    }
+    versions
 }
 
 fn merged_variant(facts: GroupFacts) -> MergedVariant {

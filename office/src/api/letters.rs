@@ -86,5 +86,6 @@ pub(super) async fn show(
     if deaths.is_empty() {
         deaths.push(letter.latest_death(&letter.original_message_id, None));
     }
-    Ok(Json(LetterDetail::new(letter, deaths)))
+    let trace_url = letter.content.trace_header.as_deref().and_then(|header| api.office.policy.links.trace_of(header));
+    Ok(Json(LetterDetail { trace_url, ..LetterDetail::new(letter, deaths) }))
 }

@@ -73,7 +73,7 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
             json!({ "name": name, "in": "path", "required": true, "description": format!("the id of the {name}"), "schema": id })
         })
         .chain(endpoint.query.iter().map(|query| {
-            json!({ "name": query.name, "in": "query", "description": query.meaning, "schema": query.form.schema() })
+            json!({ "name": query.name, "in": "query", "description": query.meaning, "schema": query.values.schema() })
         }))
         .collect();
     let mut operation = json!({

@@ -24,12 +24,12 @@ pub struct Query {
     /// Its meaning.
     pub meaning: &'static str,
     /// The values that it may have.
-    pub form: Form,
+    pub values: ParamValues,
 }
 
 /// The values that a query parameter may have.
 #[derive(Clone, Copy, Debug)]
-pub enum Form {
+pub enum ParamValues {
     /// A whole number in a range.
     Number {
         /// The minimum.
@@ -91,7 +91,7 @@ fn query(uri: &Uri, allowed: &[Query]) -> Result<(), ApiError> {
         if given[..at].iter().any(|(before, _)| before == name) {
             return Err(invalid(format!("The parameter `{name}` is given twice. Give it once.")));
         }
-        if let Some(expected) = parameter.form.unmet(value) {
+        if let Some(expected) = parameter.values.unmet(value) {
             return Err(invalid(format!("The parameter `{name}` must be {expected}.")));
         }
     }
@@ -107,8 +107,8 @@ fn unknown(name: &str, allowed: &[Query]) -> String {
     format!("Unknown parameter `{name}`. This endpoint has {}.", names.join(", "))
 }
 
-impl Form {
-    /// Returns what a value must be if it is not of this form.
+impl ParamValues {
+    /// Returns what a value must be if it is not one of these.
     fn unmet(&self, value: &str) -> Option<String> {
         let (fits, expected) = match self {
             Self::Number { min, max, .. } => {
@@ -131,7 +131,7 @@ impl Form {
         (!fits).then_some(expected)
     }
 
-    /// Returns the form as a JSON schema.
+    /// Returns the values as a JSON schema.
     pub(super) fn schema(&self) -> Value {
         match self {
             Self::Number { min, max, default } => {

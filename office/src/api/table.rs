@@ -2,7 +2,7 @@
 
 use super::endpoint::Endpoint;
 use super::pages::PAGE_DEFAULT;
-use super::params::{Form, Query};
+use super::params::{ParamValues, Query};
 use super::policy::{VERSIONS_DEFAULT, VERSIONS_MAX};
 use super::{audit, discards, doctor, export, groups, letters, policy, replays, rows, transforms};
 use crate::port::Listed;
@@ -26,54 +26,71 @@ use wire::{
 
 /// A cursor of a list, as a page gives it.
 const fn cursor(list: Listed) -> Query {
-    Query { name: "cursor", meaning: "the `next` of the previous page", form: Form::Cursor(list) }
+    Query { name: "cursor", meaning: "the `next` of the previous page", values: ParamValues::Cursor(list) }
 }
 
 /// A cursor of a list, as a file gives it.
 const fn file_cursor(list: Listed) -> Query {
-    Query { name: "cursor", meaning: "the header `dlo-next` of the previous response", form: Form::Cursor(list) }
+    Query {
+        name: "cursor",
+        meaning: "the header `dlo-next` of the previous response",
+        values: ParamValues::Cursor(list),
+    }
 }
 
 /// A moment, in milliseconds since 1970.
 const fn moment(name: &'static str, meaning: &'static str) -> Query {
-    Query { name, meaning, form: Form::Number { min: 0, max: TIME_MS_MAX, default: None } }
+    Query { name, meaning, values: ParamValues::Number { min: 0, max: TIME_MS_MAX, default: None } }
 }
 
 const fn text(name: &'static str, meaning: &'static str) -> Query {
-    Query { name, meaning, form: Form::Text { chars_max: FILTER_CHARS_MAX } }
+    Query { name, meaning, values: ParamValues::Text { chars_max: FILTER_CHARS_MAX } }
 }
 
 const LIMIT: Query = Query {
     name: "limit",
     meaning: "rows per page",
-    form: Form::Number { min: 1, max: PAGE_MAX as i64, default: Some(PAGE_DEFAULT as i64) },
+    values: ParamValues::Number { min: 1, max: PAGE_MAX as i64, default: Some(PAGE_DEFAULT as i64) },
 };
 const BEFORE: Query = Query {
     name: "before",
     meaning: "the `next` of the previous page; default the newest version",
-    form: Form::Number { min: 1, max: u32::MAX as i64, default: None },
+    values: ParamValues::Number { min: 1, max: u32::MAX as i64, default: None },
 };
 const VERSIONS: Query = Query {
     name: "limit",
     meaning: "versions per page",
-    form: Form::Number { min: 1, max: VERSIONS_MAX as i64, default: Some(VERSIONS_DEFAULT as i64) },
+    values: ParamValues::Number { min: 1, max: VERSIONS_MAX as i64, default: Some(VERSIONS_DEFAULT as i64) },
 };
-const FORM: Query = Query { name: "form", meaning: "default jsonl", form: Form::Word(|| vec!["jsonl", "csv"]) };
+const FORM: Query =
+    Query { name: "form", meaning: "default jsonl", values: ParamValues::Word(|| vec!["jsonl", "csv"]) };
 const STATE: Query = Query {
     name: "state",
     meaning: "default all",
-    form: Form::Word(|| LetterStateKind::ALL.map(LetterStateKind::as_str).to_vec()),
+    values: ParamValues::Word(|| LetterStateKind::ALL.map(LetterStateKind::as_str).to_vec()),
 };
 /// The query of the list of groups, as in the dashboard's URL.
 const GROUPS: &[Query] = &[
     text("q", "the filter, in the language of the dashboard: `queue:pay at-risk:>1000 \"some text\"`"),
-    Query { name: "view", meaning: "default all groups", form: Form::Word(|| View::ALL.map(View::as_str).to_vec()) },
-    Query { name: "sort", meaning: "default attention", form: Form::Word(|| Sort::ALL.map(Sort::as_str).to_vec()) },
-    Query { name: "dir", meaning: "default the worst first", form: Form::Word(|| Dir::ALL.map(Dir::as_str).to_vec()) },
+    Query {
+        name: "view",
+        meaning: "default all groups",
+        values: ParamValues::Word(|| View::ALL.map(View::as_str).to_vec()),
+    },
+    Query {
+        name: "sort",
+        meaning: "default attention",
+        values: ParamValues::Word(|| Sort::ALL.map(Sort::as_str).to_vec()),
+    },
+    Query {
+        name: "dir",
+        meaning: "default the worst first",
+        values: ParamValues::Word(|| Dir::ALL.map(Dir::as_str).to_vec()),
+    },
     Query {
         name: "limit",
         meaning: "groups in the answer",
-        form: Form::Number { min: 1, max: GROUPS_SHOWN_MAX as i64, default: Some(GROUPS_SHOWN_MAX as i64) },
+        values: ParamValues::Number { min: 1, max: GROUPS_SHOWN_MAX as i64, default: Some(GROUPS_SHOWN_MAX as i64) },
     },
 ];
 /// The filter of letters, with the same names as in a plan.
@@ -86,7 +103,7 @@ const LETTERS: &[Query] = &[
     Query {
         name: "replays_max",
         meaning: "at most this many replays",
-        form: Form::Number { min: 0, max: u32::MAX as i64, default: None },
+        values: ParamValues::Number { min: 0, max: u32::MAX as i64, default: None },
     },
     cursor(Listed::Letters),
     LIMIT,
@@ -98,7 +115,7 @@ const AUDIT: &[Query] = &[
     Query {
         name: "views",
         meaning: "whether to include who viewed payloads and exported histories; default true",
-        form: Form::Word(|| vec!["true", "false"]),
+        values: ParamValues::Word(|| vec!["true", "false"]),
     },
     cursor(Listed::Audit),
     LIMIT,
@@ -106,12 +123,12 @@ const AUDIT: &[Query] = &[
 const WAVE: Query = Query {
     name: "wave",
     meaning: "the wave, from 0; default all",
-    form: Form::Number { min: 0, max: WAVES_MAX as i64 - 1, default: None },
+    values: ParamValues::Number { min: 0, max: WAVES_MAX as i64 - 1, default: None },
 };
 const OUTCOME: Query = Query {
     name: "outcome",
     meaning: "default all",
-    form: Form::Word(|| OutcomeKind::ALL.map(OutcomeKind::as_str).to_vec()),
+    values: ParamValues::Word(|| OutcomeKind::ALL.map(OutcomeKind::as_str).to_vec()),
 };
 
 /// Returns the endpoints that every office has. Each platform adds its own way to sign in.

@@ -1,6 +1,6 @@
 //! Discarded letters whose message comes again through its queue: a new death, and the letter is open again.
 
-use super::{Measures, ReadMessage, Report, fail};
+use super::{IntakeSummary, Measures, ReadMessage, fail};
 use crate::audit::Auditor;
 use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
@@ -24,7 +24,7 @@ pub(super) async fn keep(
     office: &Office,
     id: &LetterId,
     source: &ReadMessage,
-    report: &mut Report,
+    report: &mut IntakeSummary,
     measures: &mut Measures,
 ) {
     match open_again(office, id, source, report).await {
@@ -42,7 +42,7 @@ async fn open_again(
     office: &Office,
     id: &LetterId,
     source: &ReadMessage,
-    report: &mut Report,
+    report: &mut IntakeSummary,
 ) -> Result<bool, OfficeError> {
     let mut tries = Tries::new(format!("letter {id}"));
     loop {
@@ -64,7 +64,8 @@ async fn open_again(
             report.new_groups += 1;
             office.alert(groups::new_group(&group, now)).await;
         }
-        report.regressions += usize::from(groups::after_death(office, &after.group, after.died_at, now).await);
+        let on = groups::version_of(&after);
+        report.regressions += usize::from(groups::after_death(office, &after.group, after.died_at, &on, now).await);
         return Ok(true);
     }
 }

@@ -1,6 +1,6 @@
 //! Storing new letters: one atomic commit for up to 64 of them, with their groups and counters.
 
-use super::{Measures, ReadMessage, Report, discarded, fail};
+use super::{IntakeSummary, Measures, ReadMessage, discarded, fail};
 use crate::commit::{Committed, Tries, commit};
 use crate::error::OfficeError;
 use crate::groups;
@@ -22,7 +22,12 @@ struct Fresh {
 }
 
 /// Stores a chunk of messages that no replay of ours sent.
-pub(super) async fn keep(office: &Office, chunk: Vec<ReadMessage>, report: &mut Report, measures: &mut Measures) {
+pub(super) async fn keep(
+    office: &Office,
+    chunk: Vec<ReadMessage>,
+    report: &mut IntakeSummary,
+    measures: &mut Measures,
+) {
     let now = office.now();
     let mut fresh: Vec<Fresh> = Vec::with_capacity(chunk.len());
     let mut later = Vec::new();
@@ -59,7 +64,7 @@ async fn kept(
     office: &Office,
     fresh: &[Fresh],
     opened: Vec<Variant>,
-    report: &mut Report,
+    report: &mut IntakeSummary,
     measures: &mut Measures,
     now: Timestamp,
 ) {
@@ -78,7 +83,7 @@ async fn kept(
 async fn commit_all(
     office: &Office,
     fresh: &mut Vec<Fresh>,
-    report: &mut Report,
+    report: &mut IntakeSummary,
     again: &mut Vec<(LetterId, ReadMessage)>,
     now: Timestamp,
 ) -> Result<Vec<Variant>, OfficeError> {
@@ -179,16 +184,17 @@ fn writes(fresh: &[Fresh], known: &Known, now: Timestamp) -> (Vec<Write>, Vec<Va
     (writes, opened.into_values().collect())
 }
 
-/// Opens resolved groups that got a letter again. Returns the number of regressions.
+/// Opens resolved groups that got a letter again, and notes the versions that letters died on. Returns the number of regressions.
 async fn follow_up(office: &Office, fresh: &[Fresh], now: Timestamp) -> usize {
-    let mut latest: BTreeMap<&GroupId, Timestamp> = BTreeMap::new();
+    let mut latest: BTreeMap<&GroupId, (Timestamp, groups::Versions)> = BTreeMap::new();
     for f in fresh {
-        let at = latest.entry(&f.letter.group).or_insert(f.letter.died_at);
+        let (at, versions) = latest.entry(&f.letter.group).or_insert((f.letter.died_at, groups::Versions::new()));
         *at = (*at).max(f.letter.died_at);
+        versions.extend(groups::version_of(&f.letter));
     }
     let mut regressions = 0;
-    for (group, died_at) in latest {
-        regressions += usize::from(groups::after_death(office, group, died_at, now).await);
+    for (group, (died_at, versions)) in latest {
+        regressions += usize::from(groups::after_death(office, group, died_at, &versions, now).await);
     }
     regressions
 }

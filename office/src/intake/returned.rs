@@ -8,14 +8,14 @@
 //! by itself, and then the whole content must be what was sent. Every other message is a letter of its own: nothing is
 //! dropped because of what a message says about itself.
 
-use super::{ReadMessage, Report};
+use super::{IntakeSummary, ReadMessage};
 use crate::audit::Auditor;
 use crate::commit::{Tries, commit};
 use crate::error::OfficeError;
 use crate::groups;
 use crate::merged;
 use crate::office::Office;
-use crate::port::{Expect, Write};
+use crate::port::{EntryKey, Expect, Write};
 use domain::audit::Act;
 use domain::group::{CountsDeltas, Variant};
 use domain::id::{GroupId, LetterId, MessageId, ReplayId};
@@ -23,13 +23,15 @@ use domain::letter::{Letter, LetterState};
 use domain::marker::Marker;
 use domain::message::{Attribute, Content};
 use domain::reading::Class;
-use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, ReturnCause};
+use domain::replay::{Block, Entry, LedgerMove, Outcome, OutcomeKind, ReturnCause};
 use domain::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The longest description of attributes that a remark may hold, bytes. A message with longer ones is a letter of its own,
 /// which keeps them.
 const ADDED_BYTES_MAX: usize = 2_000;
+/// What is said of a return that SQS does not vouch for, and that contradicts a delivery.
+const UNPROVEN: &str = "Somebody sent this message to the dead-letter queue with the id and body of the one that was delivered. Check with the consumer that it failed before you replay it.";
 /// Stands for a value that no remark can hold.
 const BINARY: &str = "(binary)";
 
@@ -48,17 +50,20 @@ pub(super) async fn keep(
     office: &Office,
     source: &ReadMessage,
     sending: &Sending,
-    report: &mut Report,
+    report: &mut IntakeSummary,
 ) -> Result<Kept, OfficeError> {
     let mut tries = Tries::new(format!("letter {}", sending.letter));
     loop {
         tries.begin()?;
         // A marker with unknown ids is forged or from another office: the message is a new letter.
         let Some(letter) = office.store.letter(&sending.letter).await? else { return Ok(Kept::NotOurs) };
-        let Some(entry) = office.store.entry(&sending.replay, &letter.id).await? else { return Ok(Kept::NotOurs) };
+        let numbers = [Block::number_of(sending.place)];
+        let block = office.store.blocks_at(&sending.replay, &numbers).await?.pop();
+        let entry = block.as_ref().and_then(|block| block.entry(sending.place)).filter(|it| it.letter == letter.id);
+        let Some((block, entry)) = block.as_ref().zip(entry) else { return Ok(Kept::NotOurs) };
         let is_known = office.store.has_death(&letter.death_id(&source.reading.original_message_id)).await?;
         let is_return =
-            (is_known && has_sent_body(source, &letter, &entry)) || is_what_was_sent(source, sending, &letter, &entry);
+            (is_known && has_sent_body(source, &letter, entry)) || is_what_was_sent(source, sending, &letter, entry);
         if !is_return {
             return Ok(Kept::NotOurs);
         }
@@ -69,14 +74,14 @@ pub(super) async fn keep(
         let now = office.now();
         let same_group = is_same_group(office, &letter.group, &source.reading.group).await?;
         let cap = office.policy.gate.replays_max;
-        let Some(return_) = Return::new(source, &letter, &entry, (same_group, cap), now) else {
+        let Some(return_) = Return::new(source, &letter, entry, (same_group, cap), now) else {
             return Ok(Kept::NotOurs);
         };
         let opened = match office.store.group(&return_.after.group).await? {
             Some(_) => None,
             None => Some(Variant::opened_by(&return_.after, &source.reading)),
         };
-        if commit(office, return_.writes(source, opened.as_ref(), now)).await?.is_made() {
+        if commit(office, return_.writes(source, block, opened.as_ref(), now)).await?.is_made() {
             return_.follow_up(office, opened, report, now).await;
             return Ok(Kept::Yes);
         }
@@ -93,6 +98,7 @@ async fn is_same_group(office: &Office, before: &GroupId, after: &GroupId) -> Re
 pub(super) struct Sending {
     replay: ReplayId,
     letter: LetterId,
+    place: u64,
     /// Whether the message has, or claims, the id that the main queue gave; otherwise only its marker names the send.
     has_id: bool,
 }
@@ -103,10 +109,12 @@ pub(super) async fn sendings(office: &Office, sources: &[ReadMessage]) -> Result
     let ids: Vec<_> = ids.into_iter().cloned().collect();
     let sent = if ids.is_empty() { BTreeMap::new() } else { office.store.sent(&ids).await? };
     let sending = |source: &ReadMessage| match sent.get(&source.reading.original_message_id) {
-        Some((replay, letter)) => Some(Sending { replay: replay.clone(), letter: letter.clone(), has_id: true }),
+        Some(EntryKey { replay, letter, place }) => {
+            Some(Sending { replay: replay.clone(), letter: letter.clone(), place: *place, has_id: true })
+        }
         None => {
             let marker = source.reading.marker.clone()?;
-            Some(Sending { replay: marker.replay, letter: marker.letter, has_id: false })
+            Some(Sending { replay: marker.replay, letter: marker.letter, place: marker.place, has_id: false })
         }
     };
     Ok(sources.iter().map(sending).collect())
@@ -147,13 +155,17 @@ fn added(source: &ReadMessage, letter: &Letter) -> Option<String> {
 fn is_what_was_sent(source: &ReadMessage, sending: &Sending, letter: &Letter, entry: &Entry) -> bool {
     let ReadMessage { reading, .. } = source;
     let Content { body, attributes, .. } = &reading.original;
-    // The map of message ids may lag behind the entry.
-    let in_flight =
-        matches!(&entry.outcome, Outcome::InFlight { message_id, .. } if *message_id == reading.original_message_id);
-    if sending.has_id || in_flight {
+    if sending.has_id || entry.message_id() == Some(&reading.original_message_id) {
         return has_sent_body(source, letter, entry);
     }
     entry.has_unanswered_send() && entry.sent_body(letter, body) && *attributes == letter.content.attributes
+}
+
+/// Whether only the message's own words turn a delivered letter into a returned one. A consumer that dead-letters by hand
+/// knows id and body of what it received, and so does everybody who may read its queue: nothing tells the two apart
+/// (docs/decisions/0096).
+fn contradicts_delivery(source: &ReadMessage, entry: &Entry) -> bool {
+    source.message.system.source_queue.is_none() && entry.outcome.kind() == OutcomeKind::Delivered
 }
 
 /// The effects of a return.
@@ -180,6 +192,9 @@ impl<'a> Return<'a> {
         }
         let mut reading = source.reading.clone();
         reading.diagnosis.remarks.extend(came_back_with(source, before));
+        if contradicts_delivery(source, entry) {
+            reading.diagnosis.remarks.push(UNPROVEN.to_string());
+        }
         let mut after = before.died_again_after_discard(reading, replays_max, now);
         let elsewhere = match &before.state {
             LetterState::InReplay { replay } | LetterState::Delivered { replay, .. } => *replay != entry.replay,
@@ -207,11 +222,11 @@ impl<'a> Return<'a> {
             group: after.group.clone(),
             title: after.diagnosis.title.clone(),
         };
-        let entry_after = Entry { outcome, ..entry.clone() };
+        let entry_after = entry.moved(outcome);
         Some(Self { before, after, entry, entry_after: Some(entry_after) })
     }
 
-    fn writes(&self, source: &ReadMessage, opened: Option<&Variant>, now: Timestamp) -> Vec<Write> {
+    fn writes(&self, source: &ReadMessage, block: &Block, opened: Option<&Variant>, now: Timestamp) -> Vec<Write> {
         let mut counts = CountsDeltas::default();
         counts.moved(Some(self.before), &self.after);
         counts.died(&self.after);
@@ -225,8 +240,9 @@ impl<'a> Return<'a> {
             writes.push(Write::Death(Box::new(first)));
         }
         if let Some(entry) = &self.entry_after {
-            let was = Some((self.entry.outcome.kind(), self.entry.sends));
-            writes.push(Write::Entry { entry: Box::new(entry.clone()), was });
+            let mut next = Block { version: block.version + 1, ..block.clone() };
+            next.change(self.entry, entry);
+            writes.push(Write::next_block(next));
             let moves = vec![LedgerMove::of(self.entry, entry)];
             writes.push(Write::Ledger { replay: entry.replay.clone(), moves });
         }
@@ -245,7 +261,9 @@ impl<'a> Return<'a> {
             writes.push(self.record(Act::DiscardedDiedAgain, &self.after.group, detail, now));
         }
         if matches!(self.entry.outcome.kind(), OutcomeKind::Delivered | OutcomeKind::Skipped) {
-            let detail = format!("Letter {} returned after it had its outcome", self.before.id);
+            let unproven =
+                if contradicts_delivery(source, self.entry) { format!(". {UNPROVEN}") } else { String::new() };
+            let detail = format!("Letter {} returned after it had its outcome{unproven}", self.before.id);
             writes.push(self.record(Act::LateReturn, &self.before.group, detail, now));
         }
         writes.extend(groups::count_writes(counts));
@@ -256,7 +274,7 @@ impl<'a> Return<'a> {
         Auditor::office(group, at).in_replay(&self.entry.replay).record(act, detail, None)
     }
 
-    async fn follow_up(&self, office: &Office, opened: Option<Variant>, report: &mut Report, now: Timestamp) {
+    async fn follow_up(&self, office: &Office, opened: Option<Variant>, report: &mut IntakeSummary, now: Timestamp) {
         report.returned += usize::from(self.entry_after.is_some());
         report.duplicates += usize::from(self.entry_after.is_none());
         report.replays.insert(self.entry.replay.clone());
@@ -264,7 +282,8 @@ impl<'a> Return<'a> {
             report.new_groups += 1;
             office.alert(groups::new_group(&group, now)).await;
         }
-        let regressed = groups::after_death(office, &self.after.group, self.after.died_at, now).await;
+        let on = groups::version_of(&self.after);
+        let regressed = groups::after_death(office, &self.after.group, self.after.died_at, &on, now).await;
         report.regressions += usize::from(regressed);
     }
 }

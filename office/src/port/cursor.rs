@@ -3,7 +3,7 @@
 //! A cursor names a position, not an item. Letters that come and go between two pages neither hide others nor show them
 //! twice. Every store prints the same cursors, so the API can tell a cursor from anything else ([`Listed::accepts`]).
 
-use super::Cursor;
+use super::page::Cursor;
 use domain::limits::ID_CHARS_MAX;
 
 /// The most digits of a cursor's number: more than a time in milliseconds has, and never too many for an `i64`.

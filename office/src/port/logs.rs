@@ -2,25 +2,24 @@
 
 use async_trait::async_trait;
 use domain::id::MessageId;
-use domain::logs::{Entry, Window};
+use domain::logs::{LogLine, TimeRange};
 
 /// What is looked for in a log.
 #[derive(Clone, Copy, Debug)]
 pub struct LogQuery<'a> {
     /// The log: what [`domain::deployment::AttachedConsumer::log_group`] names.
     pub source: &'a str,
-    /// The times to read, newest first; at most [`domain::logs::WINDOWS_MAX`].
-    pub windows: &'a [Window],
-    /// Message ids; at most [`domain::logs::IDS_MAX`]. Entries that contain one are found, whatever they say.
+    /// The time ranges to read, newest first; at most [`domain::logs::RANGES_MAX`].
+    pub ranges: &'a [TimeRange],
+    /// Message ids; at most [`domain::logs::IDS_MAX`]. Log lines that contain one are found, whatever they say.
     pub ids: &'a [MessageId],
 }
 
 /// What was found in a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Logged {
-    /// Entries in which an error is likely, and those that contain an id, in any order. At most
-    /// [`domain::logs::ENTRIES_MAX`], each cut to [`domain::logs::ENTRY_BYTES_MAX`].
-    pub entries: Vec<Entry>,
+    /// Log lines about an error, and those that contain an id, in any order. At most [`domain::logs::LINES_MAX`].
+    pub lines: Vec<LogLine>,
     /// Whether there were more.
     pub cut: bool,
 }

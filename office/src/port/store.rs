@@ -3,6 +3,8 @@
 //! Rules live in `domain` and in the handlers. A store only compares versions, adds counters and maintains lists, so
 //! that DynamoDB (`TransactWriteItems`) and SQLite behave alike.
 
+use super::entries::Listing;
+use super::page::{Cursor, Page, StoreError};
 use async_trait::async_trait;
 use domain::audit::AuditRecord;
 use domain::clock::ClockRecord;
@@ -12,7 +14,7 @@ use domain::group::{CountsDelta, GroupCounts, Variant};
 use domain::id::{DeathId, GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Death, Letter, LetterStateKind};
 use domain::policy::{Policy, PolicyVersion};
-use domain::replay::{Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
+use domain::replay::{Block, Entry, Ledger, LedgerMove, OutcomeKind, Plan, Replay};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Timestamp;
 use domain::transform::{DryRun, Transform};
@@ -54,7 +56,7 @@ pub enum Write {
         delta: Box<CountsDelta>,
     },
     /// The plan of a group that waits for approval. It replaces an earlier plan that was not approved. Its entries were
-    /// written before (see [`Write::Entry`]); the entries of an unapproved plan are never sent.
+    /// written before (see [`Write::Block`]); the entries of an unapproved plan are never sent.
     Plan(Box<Plan>),
     /// Removes a group's waiting plan, on the condition that it is this plan.
     PlanTaken {
@@ -77,12 +79,12 @@ pub enum Write {
         /// The required version.
         version: u64,
     },
-    /// An entry of a replay.
-    Entry {
+    /// A block of entries of a replay. Comes with the [`Write::Ledger`] of the outcomes that change.
+    Block {
         /// The new record.
-        entry: Box<Entry>,
-        /// The required current outcome and number of sends; `None` if the entry must not exist.
-        was: Option<(OutcomeKind, u32)>,
+        block: Box<Block>,
+        /// The condition.
+        expect: Expect,
     },
     /// Moves letters between columns of a replay's ledger.
     Ledger {
@@ -91,14 +93,12 @@ pub enum Write {
         /// The moves.
         moves: Vec<LedgerMove>,
     },
-    /// The entry that a message id on the main queue belongs to, so that a return is recognised without its marker.
+    /// The entry that a message id on the main queue belongs to, for messages whose return may come without its marker.
     Sent {
         /// The message id from the main queue.
         message: MessageId,
-        /// The replay.
-        replay: ReplayId,
-        /// The letter.
-        letter: LetterId,
+        /// The entry.
+        entry: EntryKey,
     },
     /// A deployment. The store keeps the latest of each service, by its time.
     Deployment {
@@ -134,6 +134,25 @@ pub enum Write {
     Audit(Box<AuditRecord>),
 }
 
+impl Write {
+    /// Writes a block that has the version after the stored one.
+    pub fn next_block(block: Block) -> Self {
+        let expect = Expect::Version(block.version.saturating_sub(1));
+        Self::Block { block: Box::new(block), expect }
+    }
+}
+
+/// Which entry of which replay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryKey {
+    /// The replay.
+    pub replay: ReplayId,
+    /// Its place in the replay: [`Entry::seq`].
+    pub place: u64,
+    /// The letter that is there.
+    pub letter: LetterId,
+}
+
 /// Why a commit failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
@@ -144,33 +163,6 @@ pub enum CommitError {
     /// The store failed. The commit may have happened, unless [`StoreError::refused`] is set.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// A failure of the store.
-#[derive(Debug, thiserror::Error)]
-#[error("the store failed to {operation}")]
-pub struct StoreError {
-    /// The operation, for example `read letter 3fa9…`.
-    pub operation: String,
-    /// The cause.
-    #[source]
-    pub source: Box<dyn std::error::Error + Send + Sync>,
-    /// Whether the store rejects these writes permanently. Nothing was written, and trying again cannot help.
-    pub refused: bool,
-}
-
-/// The position at which a page ended (see [`super::ListPosition`]). An unreadable cursor starts the list from its
-/// beginning; the API refuses it before that ([`super::Listed::accepts`]).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cursor(pub String);
-
-/// A page of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page<T> {
-    /// The items.
-    pub items: Vec<T>,
-    /// The cursor of the next page; `None` on the last.
-    pub next: Option<Cursor>,
 }
 
 /// A variant with everything that is counted for it; or a group, once its merged variants are added up.
@@ -197,7 +189,7 @@ pub struct TransformFacts {
     pub dry_run: Option<DryRun>,
 }
 
-/// The store. Reads of single records see every earlier commit. Lists of letters and entries, and [`Store::sent`], may
+/// The store. Reads of single records and of blocks see every earlier commit. Lists of letters, and [`Store::sent`], may
 /// lag behind commits by moments, even the caller's own: a record that has just moved may be missing from every list,
 /// but is never in a list that it has left.
 #[async_trait]
@@ -263,7 +255,14 @@ pub trait Store: Send + Sync {
     /// Reads the ledger of a plan or replay.
     async fn ledger(&self, replay: &ReplayId) -> Result<Ledger, StoreError>;
 
-    /// Lists entries of a replay in their order, of one wave or any, and with one outcome or any.
+    /// Reads at most `limit` blocks of a replay in their order, from this number on.
+    async fn blocks(&self, replay: &ReplayId, from: u64, limit: usize) -> Result<Vec<Block>, StoreError>;
+
+    /// Reads at most 100 blocks of a replay by their numbers, each once, in any order. Skips blocks that do not exist.
+    async fn blocks_at(&self, replay: &ReplayId, numbers: &[u64]) -> Result<Vec<Block>, StoreError>;
+
+    /// Lists entries of a replay in their order, of one wave or any, and with one outcome or any. A page may be shorter
+    /// than the limit although more follow, if many other entries lie between those that match.
     async fn entries(
         &self,
         replay: &ReplayId,
@@ -271,14 +270,19 @@ pub trait Store: Send + Sync {
         outcome: Option<OutcomeKind>,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<Entry>, StoreError>;
-
-    /// Reads the entry of a letter in a replay.
-    async fn entry(&self, replay: &ReplayId, letter: &LetterId) -> Result<Option<Entry>, StoreError>;
+    ) -> Result<Page<Entry>, StoreError> {
+        // The ledger says which waves need not be read.
+        let ledger = if wave.is_none() && outcome.is_none() { Ledger::default() } else { self.ledger(replay).await? };
+        let mut listing = Listing::new(&ledger, (wave, outcome), after, limit);
+        while let Some((from, limit)) = listing.wanted() {
+            listing.add(self.blocks(replay, from, limit).await?);
+        }
+        Ok(listing.page())
+    }
 
     /// Looks up at most 200 message ids that [`Write::Sent`] recorded. Skips unknown ids. May lag behind commits by
     /// moments: a message that was sent takes longer to come back.
-    async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, (ReplayId, LetterId)>, StoreError>;
+    async fn sent(&self, messages: &[MessageId]) -> Result<BTreeMap<MessageId, EntryKey>, StoreError>;
 
     /// Reads the latest deployment of a service.
     async fn deployment(&self, service: &str) -> Result<Option<Deployment>, StoreError>;

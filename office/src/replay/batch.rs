@@ -1,14 +1,15 @@
 //! Changes of entries of a replay, with their letters, the ledger and the counters in one commit.
 
+use super::blocks::Known;
 use crate::commit::{self, Committed, Tries};
 use crate::error::OfficeError;
 use crate::groups::count_writes;
 use crate::office::Office;
-use crate::port::{Expect, Write};
+use crate::port::{EntryKey, Expect, Write};
 use domain::group::CountsDeltas;
-use domain::id::{LetterId, MessageId, ReplayId};
+use domain::id::{LetterId, ReplayId};
 use domain::letter::{Letter, LetterState};
-use domain::replay::{Entry, LedgerMove, Outcome, OutcomeKind, SkipReason};
+use domain::replay::{Block, Entry, LedgerMove, Outcome, OutcomeKind, SkipReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A change of one entry, and the state that its letter enters with it.
@@ -20,16 +21,23 @@ pub(super) struct Change {
     pub after: Entry,
     /// The new state of the letter, if that changes.
     pub letter: Option<LetterState>,
+    /// Whether the letter may return without its marker, so that only its message id tells where it belongs.
+    pub is_found_by_id: bool,
 }
 
 impl Change {
+    /// Returns the change of an entry to another outcome.
+    pub(super) fn new(entry: Entry, outcome: Outcome, letter: Option<LetterState>) -> Self {
+        Self { after: entry.moved(outcome), entry, letter, is_found_by_id: false }
+    }
+
     /// Returns the change that skips a letter instead of sending it. A letter whose answer was lost may have been sent
     /// already: it is skipped as in doubt, and its return is still recognised.
     pub(super) fn skipped(self, reason: SkipReason, detail: Option<String>) -> Self {
         let in_doubt = self.entry.outcome.kind() == OutcomeKind::Sending;
         let reason = if in_doubt { SkipReason::InDoubt } else { reason };
-        let after = Entry { outcome: Outcome::Skipped { reason, detail }, ..self.entry.clone() };
-        Self { after, letter: in_doubt.then_some(LetterState::Waiting), ..self }
+        let letter = in_doubt.then_some(LetterState::Waiting);
+        Self::new(self.entry, Outcome::Skipped { reason, detail }, letter)
     }
 }
 
@@ -51,13 +59,14 @@ pub(super) struct Fence<'a> {
 }
 
 /// Makes those changes whose entries are still as they were read. Drops changes of entries that another process has
-/// changed.
+/// changed. The entries may be in at most [`super::settle::SETTLE_MAX`] blocks.
 pub(super) async fn commit(
     office: &Office,
     fence: Option<Fence<'_>>,
+    known: &mut Known,
     changes: Vec<Change>,
 ) -> Result<Changed, OfficeError> {
-    commit_over(office, fence, changes, Vec::new()).await
+    commit_over(office, fence, known, changes, Vec::new()).await
 }
 
 /// The same, with letters that the caller has just read. A letter that has changed since then is a conflict like any
@@ -65,31 +74,37 @@ pub(super) async fn commit(
 pub(super) async fn commit_over(
     office: &Office,
     fence: Option<Fence<'_>>,
+    known: &mut Known,
     mut changes: Vec<Change>,
     mut just_read: Vec<Letter>,
 ) -> Result<Changed, OfficeError> {
     let mut tries = Tries::new("a batch of a replay's letters");
     loop {
         tries.begin()?;
+        let blocks = known.changed(office, &mut changes, |change| (&change.entry, &change.after)).await?;
         if changes.is_empty() {
             return Ok(Changed::default());
         }
         let ids: Vec<LetterId> =
             changes.iter().filter(|c| c.letter.is_some()).map(|c| c.entry.letter.clone()).collect();
         let letters = match std::mem::take(&mut just_read) {
-            letters if letters.is_empty() => office.store.letters(&ids).await?,
+            letters if letters.is_empty() && !ids.is_empty() => office.store.letters(&ids).await?,
             letters => letters,
         };
-        let (writes, after) = writes(fence.as_ref(), &changes, &letters);
+        let (writes, after) = writes(fence.as_ref(), &blocks, &changes, &letters);
         let failed = match commit::commit(office, writes).await? {
-            Committed::Yes => return Ok(Changed { made: changes, letters: after, fenced: false }),
+            Committed::Yes => {
+                known.keep(blocks);
+                return Ok(Changed { made: changes, letters: after, fenced: false });
+            }
             Committed::Conflict(failed) => failed,
         };
         let mut gone = BTreeSet::new();
         for write in failed {
             match write {
                 Write::ReplayIs { .. } => return Ok(Changed { fenced: true, ..Changed::default() }),
-                Write::Entry { entry, .. } => drop(gone.insert(entry.letter)),
+                // Another process has changed an entry of the block, perhaps not one of these: it is read again.
+                Write::Block { block, .. } => known.forget(block.number),
                 // The caller's decision was about the letter as it was; it has to decide again.
                 Write::Letter { letter, .. } if fence.is_some() => drop(gone.insert(letter.id)),
                 // Without a fence only the entry's condition counts; the next try reads the letter again.
@@ -100,23 +115,26 @@ pub(super) async fn commit_over(
     }
 }
 
-fn writes(fence: Option<&Fence<'_>>, changes: &[Change], letters: &[Letter]) -> (Vec<Write>, Vec<Letter>) {
-    let mut writes = Vec::with_capacity(changes.len() * 3 + 4);
+fn writes(
+    fence: Option<&Fence<'_>>,
+    blocks: &[Block],
+    changes: &[Change],
+    letters: &[Letter],
+) -> (Vec<Write>, Vec<Letter>) {
+    let mut writes = Vec::with_capacity(changes.len() + blocks.len() + 4);
     let mut moves: BTreeMap<(u32, OutcomeKind, OutcomeKind), LedgerMove> = BTreeMap::new();
     let mut counts = CountsDeltas::default();
     let mut after_letters = Vec::with_capacity(letters.len());
     if let Some(fence) = fence {
         writes.push(Write::ReplayIs { replay: fence.replay.clone(), version: fence.version });
     }
+    writes.extend(blocks.iter().cloned().map(Write::next_block));
     for change in changes {
         let (from, to) = (change.entry.outcome.kind(), change.after.outcome.kind());
         let moved = LedgerMove::of(&change.entry, &change.after);
         let sum = moves.entry((moved.wave, from, to));
         sum.and_modify(|sum| *sum = sum.combined(&moved)).or_insert(moved);
-        writes.push(Write::Entry { entry: Box::new(change.after.clone()), was: Some((from, change.entry.sends)) });
-        if let Some(sent) = sent_record(&change.after) {
-            writes.push(sent);
-        }
+        writes.extend(sent_record(change));
         let letter = letters.iter().find(|letter| letter.id == change.entry.letter);
         if let (Some(state), Some(before)) = (&change.letter, letter) {
             let mut after = before.moved(state.clone());
@@ -139,11 +157,9 @@ fn starts_attempt(change: &Change, before: &Letter) -> bool {
     change.after.outcome.kind() == OutcomeKind::Sending && before.state == LetterState::Waiting
 }
 
-fn sent_record(after: &Entry) -> Option<Write> {
-    let Outcome::InFlight { message_id, .. } = &after.outcome else { return None };
-    Some(Write::Sent {
-        message: MessageId::new(message_id.as_str()),
-        replay: after.replay.clone(),
-        letter: after.letter.clone(),
-    })
+fn sent_record(change: &Change) -> Option<Write> {
+    let Outcome::InFlight { message_id, .. } = &change.after.outcome else { return None };
+    let Entry { replay, seq, letter, .. } = &change.after;
+    let entry = EntryKey { replay: replay.clone(), place: *seq, letter: letter.clone() };
+    change.is_found_by_id.then(|| Write::Sent { message: message_id.clone(), entry })
 }

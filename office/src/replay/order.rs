@@ -1,13 +1,12 @@
 //! Which letters of a wave are sent next. On FIFO queues: one of each message group at a time, in order.
-//!
-//! Lists may lag behind commits by moments, so an entry may be missing from them. On a standard queue it is sent with
-//! the next run. On a FIFO queue another letter must not overtake it, so a wave is read in the order of its entries,
-//! and only up to the first missing one.
 
+use super::blocks::{Known, Scan, places};
 use crate::error::OfficeError;
 use crate::office::Office;
-use domain::limits::PAGE_MAX;
-use domain::replay::{Clearance, Entry, MessageGroups, OutcomeKind, Replay};
+use domain::replay::{BLOCK_ENTRIES, Block, Clearance, Entry, Ledger, MessageGroups, OutcomeKind, Replay};
+
+/// Blocks that are read at once where most of them have nothing to send.
+pub(super) const BLOCKS_AT_ONCE: usize = 250;
 
 /// The letters of a wave that can be sent now.
 #[derive(Default)]
@@ -20,54 +19,87 @@ pub(super) struct Sendable {
     pub all_wait: bool,
 }
 
-/// Returns which letters of a wave can be sent now, at most `letters`.
+/// Returns which letters of a wave can be sent now, at most `letters`. The ledger was read before.
 pub(super) async fn sendable(
     office: &Office,
     replay: &Replay,
-    wave: u32,
-    letters: usize,
+    ledger: &Ledger,
+    known: &mut Known,
+    (wave, letters): (u32, usize),
 ) -> Result<Sendable, OfficeError> {
     if replay.plan().main_queue.is_fifo() {
         in_order(office, replay, wave, letters).await
     } else {
-        as_listed(office, replay, wave, letters).await
+        as_planned(office, replay, ledger, known, (wave, letters)).await
     }
 }
 
-async fn as_listed(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Sendable, OfficeError> {
-    let mut sendable = Vec::new();
-    for outcome in [OutcomeKind::Sending, OutcomeKind::Pending] {
-        let mut pages = Pages::new(Some(wave), Some(outcome));
-        while sendable.len() < letters
-            && let Some(entries) = pages.next(office, replay, letters - sendable.len()).await?
-        {
-            sendable.extend(entries);
+/// Letters go out in the order of the plan, so those that were not sent are at the end of the wave, and those whose
+/// answers were lost shortly before. Only letters that the queue put off lie further ahead, and the last letters of the
+/// wave are looked for there.
+async fn as_planned(
+    office: &Office,
+    replay: &Replay,
+    ledger: &Ledger,
+    known: &mut Known,
+    (wave, letters): (u32, usize),
+) -> Result<Sendable, OfficeError> {
+    let (columns, range) = (ledger.wave(wave), places(replay, wave));
+    let remaining = columns.pending + columns.sending;
+    let likely = range.end.saturating_sub(remaining).max(range.start);
+    let wanted = letters.min(usize::try_from(remaining).unwrap_or(usize::MAX));
+    let mut found = Found::default();
+    let mut scan = Scan::new(office, replay, likely..range.end, letters / BLOCK_ENTRIES + 2);
+    while found.pending.len() < letters
+        && let Some((blocks, entries)) = scan.next().await?
+    {
+        found.add(known, blocks, entries);
+    }
+    let mut scan = Scan::new(office, replay, range.start..likely, BLOCKS_AT_ONCE);
+    while (found.len() < wanted || (found.sending.len() as u64) < columns.sending)
+        && let Some((blocks, entries)) = scan.next().await?
+    {
+        found.add(known, blocks, entries);
+    }
+    let Found { sending: mut entries, mut pending } = found;
+    pending.sort_by_key(|entry| entry.seq);
+    entries.append(&mut pending);
+    entries.truncate(letters);
+    Ok(Sendable { entries, ..Sendable::default() })
+}
+
+/// Entries that can be sent.
+#[derive(Default)]
+struct Found {
+    sending: Vec<Entry>,
+    pending: Vec<Entry>,
+}
+
+impl Found {
+    fn len(&self) -> usize {
+        self.sending.len() + self.pending.len()
+    }
+
+    fn add(&mut self, known: &mut Known, blocks: Vec<Block>, entries: Vec<Entry>) {
+        let before = self.len();
+        for entry in entries {
+            match entry.outcome.kind() {
+                OutcomeKind::Sending => self.sending.push(entry),
+                OutcomeKind::Pending => self.pending.push(entry),
+                _ => {}
+            }
+        }
+        if self.len() > before {
+            known.keep(blocks);
         }
     }
-    Ok(Sendable { entries: sendable, ..Sendable::default() })
 }
 
 async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -> Result<Sendable, OfficeError> {
     let (mut message_groups, mut sendable, mut pending) = (MessageGroups::default(), Sendable::default(), Vec::new());
-    let ledger = office.store.ledger(replay.id()).await?;
-    let mut returned = 0;
-    let mut pages = Pages::new(None, Some(OutcomeKind::Returned));
-    while let Some(entries) = pages.next(office, replay, PAGE_MAX).await? {
-        returned += entries.len() as u64;
-        entries.iter().for_each(|entry| message_groups.note(entry));
-    }
-    if returned < ledger.total().returned {
-        return Ok(sendable);
-    }
-    let before = |waves: u32| replay.plan().waves.iter().take(waves as usize).sum::<u64>();
-    let mut expected = before(wave);
-    let mut pages = Pages::new(Some(wave), None);
-    'wave: while let Some(entries) = pages.next(office, replay, PAGE_MAX).await? {
+    let mut scan = Scan::new(office, replay, places(replay, wave), BLOCKS_AT_ONCE);
+    while let Some((_, entries)) = scan.next().await? {
         for entry in entries {
-            if entry.seq != expected {
-                break 'wave;
-            }
-            expected += 1;
             message_groups.note(&entry);
             match entry.outcome.kind() {
                 OutcomeKind::Sending => sendable.entries.push(entry),
@@ -76,7 +108,16 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
             }
         }
     }
-    sendable.all_wait = expected == before(wave + 1);
+    // A letter of another wave may have returned meanwhile; the ledger, which is read after the wave, says so.
+    let ledger = office.store.ledger(replay.id()).await?;
+    for other in (0..).zip(&ledger.0).filter(|(_, columns)| columns.returned > 0).map(|(other, _)| other) {
+        let mut scan = Scan::new(office, replay, places(replay, other), BLOCKS_AT_ONCE);
+        while let Some((_, entries)) = scan.next().await? {
+            let returned = entries.iter().filter(|entry| entry.outcome.kind() == OutcomeKind::Returned);
+            returned.for_each(|entry| message_groups.note(entry));
+        }
+    }
+    sendable.all_wait = true;
     // A letter that may not be sent again is settled when its window has passed.
     sendable.entries.retain(|entry| message_groups.may_send_again(entry));
     for entry in pending {
@@ -88,34 +129,4 @@ async fn in_order(office: &Office, replay: &Replay, wave: u32, letters: usize) -
     }
     sendable.entries.truncate(letters);
     Ok(sendable)
-}
-
-/// Entries of a wave or of all, with one outcome or any, page by page.
-struct Pages {
-    wave: Option<u32>,
-    outcome: Option<OutcomeKind>,
-    cursor: Option<crate::port::Cursor>,
-    ended: bool,
-}
-
-impl Pages {
-    fn new(wave: Option<u32>, outcome: Option<OutcomeKind>) -> Self {
-        Self { wave, outcome, cursor: None, ended: false }
-    }
-
-    async fn next(
-        &mut self,
-        office: &Office,
-        replay: &Replay,
-        limit: usize,
-    ) -> Result<Option<Vec<Entry>>, OfficeError> {
-        if self.ended {
-            return Ok(None);
-        }
-        let (cursor, limit) = (self.cursor.as_ref(), limit.min(PAGE_MAX));
-        let page = office.store.entries(replay.id(), self.wave, self.outcome, cursor, limit).await?;
-        self.ended = page.next.is_none();
-        self.cursor = page.next;
-        Ok(Some(page.items))
-    }
 }

@@ -4,6 +4,7 @@
 //! receipt fails, and so does a receipt that the store could not check: these messages come again.
 
 use super::batch::{Change, commit};
+use super::blocks::Known;
 use super::settle::SETTLE_MAX;
 use crate::commit::Tries;
 use crate::error::{OfficeError, chain};
@@ -73,12 +74,13 @@ async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<u
     let mut tries = Tries::new(format!("replay {replay}"));
     while !open.is_empty() {
         tries.begin()?;
-        let changes = proven(office, replay, &open).await?;
+        let mut known = Known::new(replay);
+        let changes = proven(office, &mut known, replay, &open).await?;
         if changes.is_empty() {
             return Ok(confirmed);
         }
         let meant: BTreeSet<LetterId> = changes.iter().map(|change| change.entry.letter.clone()).collect();
-        let made = commit(office, None, changes).await?.made;
+        let made = commit(office, None, &mut known, changes).await?.made;
         confirmed += made.len();
         let made: BTreeSet<_> = made.iter().map(|change| &change.entry.letter).collect();
         // An entry that another process changed meanwhile (it recorded the answer to a send) is looked at again.
@@ -88,15 +90,21 @@ async fn take(office: &Office, replay: &ReplayId, receipts: &[Read]) -> Result<u
 }
 
 /// Returns the changes that the receipts prove, given the entries as they are now.
-async fn proven(office: &Office, replay: &ReplayId, receipts: &[&Read]) -> Result<Vec<Change>, OfficeError> {
+async fn proven(
+    office: &Office,
+    known: &mut Known,
+    replay: &ReplayId,
+    receipts: &[&Read],
+) -> Result<Vec<Change>, OfficeError> {
     let ids: Vec<LetterId> = receipts.iter().map(|read| read.marker.letter.clone()).collect();
     let letters: BTreeMap<LetterId, Letter> =
         office.store.letters(&ids).await?.into_iter().map(|letter| (letter.id.clone(), letter)).collect();
+    known.read(office, receipts.iter().map(|read| read.marker.place)).await?;
     let mut changes: BTreeMap<LetterId, Change> = BTreeMap::new();
     for Read { receipt, marker, .. } in receipts {
         let id = &marker.letter;
-        let (letter, entry) = (letters.get(id), office.store.entry(replay, id).await?);
-        let Some((letter, entry)) = letter.zip(entry) else {
+        let entry = known.entry(marker.place).filter(|entry| entry.letter == *id);
+        let Some((letter, entry)) = letters.get(id).zip(entry.cloned()) else {
             tracing::warn!(letter = %id, %replay, "a receipt names a letter that no replay of this office sent; it is ignored");
             continue;
         };
@@ -104,7 +112,7 @@ async fn proven(office: &Office, replay: &ReplayId, receipts: &[&Read]) -> Resul
         match entry.confirmed(receipt, marker, letter.replays, now) {
             Ok(after) => {
                 let state = LetterState::Delivered { replay: replay.clone(), at: now };
-                changes.insert(id.clone(), Change { entry, after, letter: Some(state) });
+                changes.insert(id.clone(), Change::new(entry, after.outcome, Some(state)));
             }
             Err(why) => tracing::info!(letter = %id, %replay, %why, "a receipt proves nothing; it is ignored"),
         }

@@ -5,6 +5,7 @@
 
 use super::Did;
 use super::batch::{Change, Changed, Fence, commit, commit_over};
+use super::blocks::Known;
 use super::changed::{self, Bodies, program_of};
 use super::order::{Sendable, sendable};
 use super::settle::SETTLE_MAX;
@@ -18,7 +19,7 @@ use domain::letter::{Letter, LetterState};
 use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX};
 use domain::marker::{MARKER_ATTRIBUTE, Marker};
 use domain::message::Attribute;
-use domain::replay::{Entry, Outcome, OutcomeKind, PauseReason, Phase, Replay, SkipReason};
+use domain::replay::{Entry, Ledger, Outcome, OutcomeKind, PauseReason, Phase, Replay, SkipReason};
 use domain::time::{Span, Timestamp};
 use domain::transform::Transform;
 use std::collections::BTreeSet;
@@ -29,7 +30,7 @@ const UNANSWERED_SENDS_MAX: u32 = 3;
 /// Sends at most `letters_max` letters of a wave: as many as the pace allows in a second, and none after `until`.
 pub(super) async fn send(
     office: &Office,
-    replay: &Replay,
+    (replay, ledger): (&Replay, &Ledger),
     (wave, letters_max): (u32, u64),
     executor: &str,
     until: Timestamp,
@@ -51,7 +52,7 @@ pub(super) async fn send(
         }
     };
     let run = Run { office, replay: &held, transform, until };
-    match run.send_up_to(wave, letters as usize).await? {
+    match run.send_up_to(ledger, wave, letters as usize).await? {
         RunEnd::Fenced => return Ok(Did::Lost),
         RunEnd::Behind => {
             // Nothing was sent, so the windows in flight do not change.
@@ -70,7 +71,7 @@ pub(super) async fn send(
             }
             return pause(office, &released, PauseReason::QueueUnavailable { detail }).await;
         }
-        RunEnd::Done | RunEnd::Unanswered | RunEnd::Lagging => {}
+        RunEnd::Done | RunEnd::Unanswered | RunEnd::Overtaken => {}
     }
     let released = held.released(office.now());
     if !put(office, &released, held.version()).await? {
@@ -101,8 +102,8 @@ enum RunEnd {
     Behind,
     /// An answer was lost: the remaining letters wait for the next run.
     Unanswered,
-    /// The list of remaining letters is empty, or lags behind: the next run finds out.
-    Lagging,
+    /// Another executor has sent the remaining letters.
+    Overtaken,
     /// The main queue cannot take letters; why.
     Unavailable(String),
 }
@@ -117,18 +118,21 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn send_up_to(&self, wave: u32, letters: usize) -> Result<RunEnd, OfficeError> {
-        let Sendable { mut entries, behind, all_wait } = sendable(self.office, self.replay, wave, letters).await?;
-        if self.skip_behind(behind).await? {
+    async fn send_up_to(&self, ledger: &Ledger, wave: u32, letters: usize) -> Result<RunEnd, OfficeError> {
+        let mut known = Known::new(self.replay.id());
+        let wanted = (wave, letters);
+        let Sendable { mut entries, behind, all_wait } =
+            sendable(self.office, self.replay, ledger, &mut known, wanted).await?;
+        if self.skip_behind(&mut known, behind).await? {
             return Ok(RunEnd::Fenced);
         }
         if entries.is_empty() {
-            return Ok(if all_wait { RunEnd::Behind } else { RunEnd::Lagging });
+            return Ok(if all_wait { RunEnd::Behind } else { RunEnd::Overtaken });
         }
         while !entries.is_empty() {
             let later = entries.split_off(entries.len().min(BATCH_ENTRIES_MAX));
             let batch = std::mem::replace(&mut entries, later);
-            match self.send_batch(batch).await? {
+            match self.send_batch(&mut known, batch).await? {
                 RunEnd::Done if self.office.now() >= self.until => break,
                 RunEnd::Done => {}
                 end => return Ok(end),
@@ -139,22 +143,18 @@ impl Run<'_> {
 
     /// Skips letters that must not overtake a returned letter; they wait for another plan. Returns whether another
     /// process has changed the replay.
-    async fn skip_behind(&self, behind: Vec<Entry>) -> Result<bool, OfficeError> {
+    async fn skip_behind(&self, known: &mut Known, behind: Vec<Entry>) -> Result<bool, OfficeError> {
         let outcome = Outcome::skipped(SkipReason::Behind);
         for chunk in behind.chunks(SETTLE_MAX) {
-            let skipped = chunk.iter().map(|entry| Change {
-                after: Entry { outcome: outcome.clone(), ..entry.clone() },
-                entry: entry.clone(),
-                letter: None,
-            });
-            if commit(self.office, Some(self.fence()), skipped.collect()).await?.fenced {
+            let skipped = chunk.iter().map(|entry| Change::new(entry.clone(), outcome.clone(), None));
+            if commit(self.office, Some(self.fence()), known, skipped.collect()).await?.fenced {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    async fn send_batch(&self, entries: Vec<Entry>) -> Result<RunEnd, OfficeError> {
+    async fn send_batch(&self, known: &mut Known, entries: Vec<Entry>) -> Result<RunEnd, OfficeError> {
         let ids: Vec<_> = entries.iter().map(|entry| entry.letter.clone()).collect();
         let letters = self.office.store.letters(&ids).await?;
         let judged = entries.into_iter().map(|entry| self.judge(entry, &letters)).collect();
@@ -165,16 +165,16 @@ impl Run<'_> {
         };
         let is_sent = |change: &Change| change.after.outcome.kind() == OutcomeKind::Sending;
         let (ready, dropped): (Vec<_>, Vec<_>) = judged.into_iter().partition(is_sent);
-        let dropped = commit(self.office, Some(self.fence()), dropped).await?;
+        let dropped = commit(self.office, Some(self.fence()), known, dropped).await?;
         if dropped.fenced {
             return Ok(RunEnd::Fenced);
         }
-        let intent = commit_over(self.office, Some(self.fence()), ready, letters).await?;
+        let intent = commit_over(self.office, Some(self.fence()), known, ready, letters).await?;
         if intent.fenced {
             return Ok(RunEnd::Fenced);
         }
         for batch in pack(self.ready(intent, bodies)) {
-            match self.send_packed(batch).await? {
+            match self.send_packed(known, batch).await? {
                 RunEnd::Done => {}
                 end => return Ok(end),
             }
@@ -201,7 +201,7 @@ impl Run<'_> {
     /// Decides about an entry: the intent to send it, or its outcome without a send.
     fn judge(&self, entry: Entry, letters: &[Letter]) -> Change {
         let now = self.office.now();
-        let skipped = |entry: Entry, outcome| Change { after: Entry { outcome, ..entry.clone() }, entry, letter: None };
+        let skipped = |entry: Entry, outcome| Change::new(entry, outcome, None);
         let Some(letter) = letters.iter().find(|letter| letter.id == entry.letter) else {
             return skipped(entry, Outcome::skipped(SkipReason::LetterGone));
         };
@@ -215,16 +215,10 @@ impl Run<'_> {
         if letter.is_expired(now) && !again {
             return skipped(entry, Outcome::Expired { at: now });
         }
-        Change {
-            after: Entry {
-                outcome: Outcome::Sending { since: now },
-                sends: entry.sends + 1,
-                changed_by: None,
-                ..entry.clone()
-            },
-            entry,
-            letter: Some(ours),
-        }
+        let sends = entry.sends + 1;
+        let mut change = Change::new(entry, Outcome::Sending { since: now }, Some(ours));
+        (change.after.sends, change.after.changed_by) = (sends, None);
+        change
     }
 
     /// Returns the letters whose intent is written, with their messages.
@@ -232,17 +226,20 @@ impl Run<'_> {
         let entry_of = |letter: &Letter| intent.made.iter().find(|c| c.entry.letter == letter.id);
         let ready = intent.letters.iter().filter_map(|letter| {
             let body = bodies.remove(&letter.id);
-            Some(Ready { entry: entry_of(letter)?.after.clone(), outgoing: outgoing(letter, self.replay, body) })
+            let entry = entry_of(letter)?.after.clone();
+            let outgoing = outgoing(letter, &entry, self.replay, body);
+            let is_found_by_id = is_found_by_id(letter, &outgoing);
+            Some(Ready { entry, outgoing, is_found_by_id })
         });
         ready.collect()
     }
 
-    async fn send_packed(&self, batch: Vec<Ready>) -> Result<RunEnd, OfficeError> {
+    async fn send_packed(&self, known: &mut Known, batch: Vec<Ready>) -> Result<RunEnd, OfficeError> {
         let messages: Vec<_> = batch.iter().map(|ready| ready.outgoing.clone()).collect();
         let queue = &self.replay.plan().main_queue;
         match self.office.queue.send_batch(queue, &messages).await {
             Ok(answers) => {
-                self.record(batch, answers).await?;
+                self.record(known, batch, answers).await?;
                 Ok(RunEnd::Done)
             }
             // The letters stay in `sending`, because they may have been sent. The next run sends and counts them again.
@@ -258,7 +255,7 @@ impl Run<'_> {
                     Err(EntryFailure { code: "NotSent".into(), reason: error.to_string(), sender_fault: false })
                 });
                 let failures = failures.collect();
-                self.record(batch, failures).await?;
+                self.record(known, batch, failures).await?;
                 Ok(RunEnd::Unavailable(error.to_string()))
             }
         }
@@ -268,31 +265,34 @@ impl Run<'_> {
     /// that has come back before its send is recorded keeps its outcome.
     async fn record(
         &self,
+        known: &mut Known,
         batch: Vec<Ready>,
         answers: Vec<Result<MessageId, EntryFailure>>,
     ) -> Result<(), OfficeError> {
         let now = self.office.now();
         // A letter without an answer stays in `sending`.
-        let changes = batch.into_iter().zip(answers).map(|(Ready { entry, .. }, answer)| {
-            let (mut after, mut letter) = (entry.clone(), Some(LetterState::Waiting));
+        let changes = batch.into_iter().zip(answers).map(|(Ready { entry, is_found_by_id, .. }, answer)| {
+            let waiting = Some(LetterState::Waiting);
             match answer {
                 Ok(message_id) => {
-                    after.outcome = Outcome::InFlight { sent_at: now, message_id };
-                    after.answers += 1;
-                    letter = None;
+                    let (answers, sent) = (entry.answers + 1, Outcome::InFlight { sent_at: now, message_id });
+                    let mut change = Change::new(entry, sent, None);
+                    (change.after.answers, change.is_found_by_id) = (answers, is_found_by_id);
+                    change
                 }
                 Err(refused) if refused.sender_fault => {
                     tracing::warn!(letter = %entry.letter, code = refused.code, "the main queue refused a letter");
-                    after.outcome = Outcome::skipped(SkipReason::Refused);
+                    Change::new(entry, Outcome::skipped(SkipReason::Refused), waiting)
                 }
                 Err(_) => {
-                    after.outcome = Outcome::Pending;
-                    after.sends = entry.sends.saturating_sub(1);
+                    let sends = entry.sends.saturating_sub(1);
+                    let mut change = Change::new(entry, Outcome::Pending, waiting);
+                    change.after.sends = sends;
+                    change
                 }
             }
-            Change { after, entry, letter }
         });
-        commit(self.office, None, changes.collect()).await?;
+        commit(self.office, None, known, changes.collect()).await?;
         Ok(())
     }
 }
@@ -301,12 +301,20 @@ impl Run<'_> {
 struct Ready {
     entry: Entry,
     outgoing: Outgoing,
+    is_found_by_id: bool,
+}
+
+/// Whether a letter may return without its marker: none fitted, or its consumer dead-letters messages itself and may
+/// leave it out. What SQS moves keeps its attributes.
+fn is_found_by_id(letter: &Letter, outgoing: &Outgoing) -> bool {
+    letter.dead_message_id.is_some() || !outgoing.content.attributes.contains_key(MARKER_ATTRIBUTE)
 }
 
 /// Returns the message to send: the original, with the body of a transform if there is one, and with our marker if
 /// there is room for it.
-fn outgoing(letter: &Letter, replay: &Replay, body: Option<String>) -> Outgoing {
-    let marker = Marker { letter: letter.id.clone(), replay: replay.id().clone(), attempt: letter.replays };
+fn outgoing(letter: &Letter, entry: &Entry, replay: &Replay, body: Option<String>) -> Outgoing {
+    let (letter_id, replay_id) = (letter.id.clone(), replay.id().clone());
+    let marker = Marker { letter: letter_id, replay: replay_id, attempt: letter.replays, place: entry.seq };
     let mut content = letter.content.clone();
     if let Some(body) = body {
         content.body = body;

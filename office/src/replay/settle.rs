@@ -2,37 +2,49 @@
 
 use super::Did;
 use super::batch::{Change, commit};
+use super::blocks::{Known, Scan, places};
 use crate::error::OfficeError;
 use crate::office::Office;
 use domain::letter::LetterState;
 use domain::metric::{DELIVERED, Datum};
-use domain::replay::{Entry, Outcome, OutcomeKind, Phase, Replay, ReplayState, Settling, SkipReason};
+use domain::replay::{Entry, Ledger, Outcome, OutcomeKind, Phase, Replay, ReplayState, Settling, SkipReason};
 use domain::time::{Span, Timestamp};
 
-/// Entries that one commit settles: two writes each, beside the ledger, the counters and the fence.
+/// Entries that one commit settles, each with its letter and at worst a block of its own, beside the ledger, the counters
+/// and the fence.
 pub(super) const SETTLE_MAX: usize = 40;
+/// Blocks that one commit changes without letters, beside a ledger of up to 32 records and the fence.
+const SKIP_BLOCKS_MAX: usize = 60;
+/// Blocks that are read at once.
+const BLOCKS_AT_ONCE: usize = 20;
 
 /// What an entry says whose letter's fate will never be known.
 const IN_DOUBT: &str =
     "Sent and not returned. Whether it was processed is unknown: it did not leave the main queue in time";
 
 /// Gives letters in flight their outcome that have not come back: delivered, or in doubt and waiting again.
-pub(super) async fn settle(office: &Office, replay: &Replay, settling: Settling) -> Result<Did, OfficeError> {
+pub(super) async fn settle(
+    office: &Office,
+    (replay, ledger): (&Replay, &Ledger),
+    settling: Settling,
+) -> Result<Did, OfficeError> {
     let now = office.now();
     let (mut delivered, mut in_doubt) = (0, 0);
-    let mut cursor = None;
-    loop {
-        let in_flight = Some(OutcomeKind::InFlight);
-        let page = office.store.entries(replay.id(), None, in_flight, cursor.as_ref(), SETTLE_MAX).await?;
-        let changes = page.items.into_iter().filter_map(|entry| settled(entry, settling, now));
-        for change in commit(office, None, changes.collect()).await?.made {
-            let is_delivered = change.after.outcome.kind() == OutcomeKind::Delivered;
-            *(if is_delivered { &mut delivered } else { &mut in_doubt }) += 1;
+    for wave in waves_with(ledger, OutcomeKind::InFlight) {
+        let mut scan = Scan::new(office, replay, places(replay, wave), BLOCKS_AT_ONCE);
+        while let Some((blocks, entries)) = scan.next().await? {
+            let mut known = Known::new(replay.id());
+            known.keep(blocks);
+            let changes: Vec<_> = entries.into_iter().filter_map(|entry| settled(entry, settling, now)).collect();
+            for changes in changes.chunks(SETTLE_MAX) {
+                for change in commit(office, None, &mut known, changes.to_vec()).await?.made {
+                    let is_delivered = change.after.outcome.kind() == OutcomeKind::Delivered;
+                    *(if is_delivered { &mut delivered } else { &mut in_doubt }) += 1;
+                }
+            }
         }
-        let Some(next) = page.next else { break };
-        cursor = Some(next);
     }
-    let released = release_stuck(office, replay, settling).await?;
+    let released = release_stuck(office, (replay, ledger), settling).await?;
     if delivered > 0 {
         office.measure(&[Datum::one(&DELIVERED, &[], now, f64::from(delivered))]).await;
     }
@@ -59,12 +71,16 @@ fn settled(entry: Entry, settling: Settling, now: Timestamp) -> Option<Change> {
             (Outcome::Skipped { reason: SkipReason::InDoubt, detail }, LetterState::Waiting)
         }
     };
-    Some(Change { after: Entry { outcome, ..entry.clone() }, entry, letter: Some(state) })
+    Some(Change::new(entry, outcome, Some(state)))
 }
 
 /// Releases letters that a dead executor may have sent, in a replay that sends no more. Their window has passed without
 /// a return, but whether they were sent is unknown, so they do not count as delivered.
-async fn release_stuck(office: &Office, replay: &Replay, settling: Settling) -> Result<usize, OfficeError> {
+async fn release_stuck(
+    office: &Office,
+    (replay, ledger): (&Replay, &Ledger),
+    settling: Settling,
+) -> Result<usize, OfficeError> {
     let is_sending = matches!(replay.state(), ReplayState::Running { phase: Phase::Sending, .. });
     let now = office.now();
     if is_sending || replay.is_held(now) {
@@ -72,26 +88,45 @@ async fn release_stuck(office: &Office, replay: &Replay, settling: Settling) -> 
     }
     let aborted = matches!(replay.state(), ReplayState::Aborting { .. });
     let outcome = if aborted { Outcome::skipped(SkipReason::InDoubt) } else { Outcome::Pending };
-    let page = office.store.entries(replay.id(), None, Some(OutcomeKind::Sending), None, SETTLE_MAX).await?;
     let is_due =
         |entry: &Entry| matches!(entry.outcome, Outcome::Sending { since } if settling.of(since, now).is_some());
-    let changes = page.items.into_iter().filter(is_due).map(|entry| Change {
-        after: Entry { outcome: outcome.clone(), ..entry.clone() },
-        entry,
-        letter: Some(LetterState::Waiting),
-    });
-    Ok(commit(office, None, changes.collect()).await?.made.len())
+    let mut released = 0;
+    for wave in waves_with(ledger, OutcomeKind::Sending) {
+        let mut scan = Scan::new(office, replay, places(replay, wave), BLOCKS_AT_ONCE);
+        while let Some((blocks, entries)) = scan.next().await? {
+            let mut known = Known::new(replay.id());
+            known.keep(blocks);
+            let due = entries.into_iter().filter(is_due);
+            let changes: Vec<_> =
+                due.map(|entry| Change::new(entry, outcome.clone(), Some(LetterState::Waiting))).collect();
+            for changes in changes.chunks(SETTLE_MAX) {
+                released += commit(office, None, &mut known, changes.to_vec()).await?.made.len();
+            }
+        }
+    }
+    Ok(released)
 }
 
-/// Skips the letters that an aborted replay has not sent.
-pub(super) async fn skip_unsent(office: &Office, replay: &Replay) -> Result<Did, OfficeError> {
-    let page = office.store.entries(replay.id(), None, Some(OutcomeKind::Pending), None, SETTLE_MAX).await?;
-    let changes = page.items.into_iter().map(|entry| Change {
-        after: Entry { outcome: Outcome::skipped(SkipReason::Aborted), ..entry.clone() },
-        entry,
-        // An unsent letter is still waiting: its state changes only when it is sent.
-        letter: None,
-    });
-    let made = commit(office, None, changes.collect()).await?.made;
-    Ok(if made.is_empty() { Did::Lost } else { Did::Something })
+/// Skips the letters that an aborted replay has not sent, those of some blocks.
+pub(super) async fn skip_unsent(office: &Office, replay: &Replay, ledger: &Ledger) -> Result<Did, OfficeError> {
+    for wave in waves_with(ledger, OutcomeKind::Pending) {
+        let mut scan = Scan::new(office, replay, places(replay, wave), SKIP_BLOCKS_MAX);
+        while let Some((blocks, entries)) = scan.next().await? {
+            let mut known = Known::new(replay.id());
+            known.keep(blocks);
+            let unsent = entries.into_iter().filter(|entry| entry.outcome.kind() == OutcomeKind::Pending);
+            // An unsent letter is still waiting: its state changes only when it is sent.
+            let changes = unsent.map(|entry| Change::new(entry, Outcome::skipped(SkipReason::Aborted), None));
+            let made = commit(office, None, &mut known, changes.collect()).await?.made;
+            if !made.is_empty() {
+                return Ok(Did::Something);
+            }
+        }
+    }
+    Ok(Did::Lost)
+}
+
+/// Returns the waves that have entries with this outcome.
+fn waves_with(ledger: &Ledger, kind: OutcomeKind) -> impl Iterator<Item = u32> {
+    (0..).zip(&ledger.0).filter(move |(_, columns)| columns.get(kind) > 0).map(|(wave, _)| wave)
 }

@@ -51,6 +51,30 @@ const RUN_AXE: &str = r#"
     axe.run(document, { runOnly: rules }).then(found => done(found.violations.map(rule =>
         rule.id + ': ' + rule.help + ': ' + rule.nodes.map(node => node.html.slice(0, 200)).join(' | '))));
 "#;
+/// What can be pressed and is smaller than `arguments[0]` pixels in either direction, with its size. Links within a sentence are
+/// as high as their line. A link that covers its row is as large as the row, and a tick in a label as large as the label.
+const TOO_SMALL: &str = r#"
+    const [least] = arguments;
+    const isInText = e => getComputedStyle(e).display === 'inline'
+        && [...e.parentElement.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.textContent.trim());
+    const area = e => {
+        const cover = getComputedStyle(e, '::after');
+        if (cover.position === 'absolute' && cover.content !== 'none' && cover.inset === '0px') return e.offsetParent;
+        return e.localName === 'input' && e.closest('label') || e;
+    };
+    const all = (document.querySelector('dialog[open]') ?? document)
+        .querySelectorAll('a[href], button, summary, input, select, textarea');
+    return [...all]
+        .filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.matches('.skip') && !isInText(e))
+        .map(e => [e, area(e).getBoundingClientRect()])
+        .filter(([, r]) => r.width > 0 && (r.width < least || r.height < least))
+        .map(([e, r]) => `${Math.round(r.width)} x ${Math.round(r.height)}: ${e.outerHTML.slice(0, 120)}`);
+"#;
+/// Keys that are shown, other than in the help.
+const KEYS: &str =
+    "return [...document.querySelectorAll('kbd')].filter(e => e.checkVisibility() && !e.closest('.help')).length";
+/// WCAG 2.5.8.
+const TARGET_PX: u32 = 24;
 /// The number of pixels by which the page is too wide. Pages must not scroll sideways.
 const TOO_WIDE: &str = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
@@ -96,6 +120,12 @@ impl Person {
                 let sideways = self.script(TOO_WIDE, Vec::new()).await;
                 if sideways.as_i64() != Some(0) {
                     self.fault(format!("{which}: {sideways} px too wide"));
+                }
+                if let Value::Array(small) = self.script(TOO_SMALL, vec![json!(TARGET_PX)]).await {
+                    small.into_iter().for_each(|one| self.fault(format!("{which}: too small to press: {one}")));
+                }
+                if screen == Screen::Phone && self.script(KEYS, Vec::new()).await != json!(0) {
+                    self.fault(format!("{which}: keys are shown on a phone"));
                 }
                 self.check_accessibility(&which).await;
             }

@@ -130,10 +130,10 @@ pub fn number(body: &str) -> Option<Number> {
     tail.get(..6)?.parse().ok()
 }
 
-/// The letter and the replay in the marker of a replayed message: `1.<letter>.<replay>.<attempt>`.
+/// The letter and the replay in the marker of a replayed message: `2.<letter>.<replay>.<attempt>.<place>`.
 fn marker(attributes: Option<&str>) -> Option<(String, String)> {
     let (_, after) = attributes?.split_once("\"dlo.replay\"")?;
-    let (_, value) = after.split_once("\"1.")?;
+    let (_, value) = after.split_once("\"2.")?;
     let mut parts = value.split('.');
     Some((parts.next()?.to_owned(), parts.next()?.to_owned()))
 }
@@ -146,7 +146,7 @@ mod tests {
     fn orders_and_markers_are_read() {
         assert_eq!(number(r#"{"order_id":"ord_000017","x":1}"#), Some(17));
         assert_eq!(number("{}"), None);
-        let attributes = r#"{"dlo.replay":{"data_type":"String","value":{"text":"1.aa.bb.2"}}}"#;
+        let attributes = r#"{"dlo.replay":{"data_type":"String","value":{"text":"2.aa.bb.2.0"}}}"#;
         assert_eq!(marker(Some(attributes)), Some(("aa".to_owned(), "bb".to_owned())));
         assert_eq!(marker(Some("{}")), None);
         assert_eq!(marker(None), None);

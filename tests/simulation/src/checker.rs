@@ -354,7 +354,7 @@ impl Watch for Checker {
         for write in writes {
             match write {
                 Write::Letter { letter, .. } => observed.letter(letter),
-                Write::Entry { entry, .. } => observed.entry(entry, now),
+                Write::Block { block, .. } => observed.block(block, now),
                 Write::Plan(plan) => observed.plan(plan),
                 Write::DryRun { run, .. } => {
                     observed.dry_runs.insert((run.group.clone(), run.transform.version), DryRun::clone(run));

@@ -118,7 +118,8 @@ macro_rules! store_cases_in_small_commits {
             reports_are_written_on_a_condition_and_read_by_key,
         );
         $crate::store_cases!($fresh, entries:
-            entry_is_written_only_from_the_outcome_it_had,
+            block_is_written_only_over_the_version_it_had,
+            blocks_come_in_their_order_and_by_number,
             entries_of_two_replays_do_not_mix,
             sent_twice_and_confirmed_are_counted,
         );

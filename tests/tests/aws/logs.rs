@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use dlo_tests::endpoint::Endpoint;
 use domain::id::MessageId;
-use domain::logs::Window;
+use domain::logs::TimeRange;
 use domain::time::{Span, Timestamp};
 use lambda::connect;
 use lambda::logs::CloudWatchLogs;
@@ -26,10 +26,10 @@ fn now() -> Timestamp {
     Timestamp::from_ms(i64::try_from(since.as_millis()).expect("a time in range"))
 }
 
-async fn find(url: &str, source: &str, windows: &[Window]) -> Result<Logged, LogsError> {
+async fn find(url: &str, source: &str, ranges: &[TimeRange]) -> Result<Logged, LogsError> {
     let ids = [MessageId::from(ID)];
     let logs = CloudWatchLogs::new(&connect::to_endpoint(url).await).expect("a client");
-    logs.find(LogQuery { source, windows, ids: &ids }).await
+    logs.find(LogQuery { source, ranges, ids: &ids }).await
 }
 
 async fn ask(action: &str, body: &Value) {
@@ -55,12 +55,12 @@ async fn errors_and_ids_are_found_in_their_time() {
         { "timestamp": at(60).as_ms(), "message": "[ERROR] KeyError: late" },
     ]);
     ask("PutLogEvents", &json!({ "logGroupName": group, "logStreamName": stream, "logEvents": events })).await;
-    let found = find(&ENDPOINT.url, group, &[Window { from: at(10), to: at(30) }]).await.expect("the log");
-    let texts: Vec<_> = found.entries.iter().map(|entry| (entry.at, entry.text.as_str())).collect();
+    let found = find(&ENDPOINT.url, group, &[TimeRange { from: at(10), to: at(30) }]).await.expect("the log");
+    let texts: Vec<_> = found.lines.iter().map(|line| (line.at, line.text.as_str())).collect();
     let named = format!("INFO working on {ID}");
     assert_eq!(texts, [(at(20), named.as_str()), (at(22), "[ERROR] KeyError: 'price'")]);
     assert!(!found.cut);
-    let missing = find(&ENDPOINT.url, "/aws/lambda/none", &[Window { from: at(10), to: at(30) }]).await.unwrap_err();
+    let missing = find(&ENDPOINT.url, "/aws/lambda/none", &[TimeRange { from: at(10), to: at(30) }]).await.unwrap_err();
     assert!(missing.0.starts_with("The log group /aws/lambda/none does not exist."), "{missing}");
 }
 
@@ -93,9 +93,9 @@ fn event(text: &str) -> Value {
     json!({ "timestamp": 5, "message": text, "logStreamName": "s", "eventId": "1" })
 }
 
-const WINDOWS: [Window; 2] = [
-    Window { from: Timestamp::from_ms(2_000), to: Timestamp::from_ms(3_000) },
-    Window { from: Timestamp::from_ms(0), to: Timestamp::from_ms(1_000) },
+const RANGES: [TimeRange; 2] = [
+    TimeRange { from: Timestamp::from_ms(2_000), to: Timestamp::from_ms(3_000) },
+    TimeRange { from: Timestamp::from_ms(0), to: Timestamp::from_ms(1_000) },
 ];
 
 #[tokio::test]
@@ -107,8 +107,8 @@ async fn pages_are_followed_even_if_they_are_empty_and_are_signed() {
     let answers =
         [page(&[], Some("t1")), page(&["[ERROR] KeyError: a", "fine"], None), page(&["[ERROR] KeyError: b"], None)];
     let (script, url) = Script::serve(answers).await;
-    let found = find(&url, "orders", &WINDOWS).await.expect("the log");
-    let texts: Vec<_> = found.entries.iter().map(|entry| entry.text.as_str()).collect();
+    let found = find(&url, "orders", &RANGES).await.expect("the log");
+    let texts: Vec<_> = found.lines.iter().map(|line| line.text.as_str()).collect();
     assert_eq!((texts.as_slice(), found.cut), (&["[ERROR] KeyError: a", "[ERROR] KeyError: b"][..], false));
     let asked = script.asked.lock().unwrap();
     let calls: Vec<_> = asked.iter().map(|(_, body)| (body["startTime"].clone(), body["nextToken"].clone())).collect();
@@ -126,20 +126,20 @@ async fn pages_are_followed_even_if_they_are_empty_and_are_signed() {
 async fn pages_without_end_are_not_followed_for_ever() {
     let more = || (StatusCode::OK, json!({ "events": [event("[ERROR] KeyError: a")], "nextToken": "t" }));
     let (script, url) = Script::serve((0..8).map(|_| more())).await;
-    let found = find(&url, "orders", &WINDOWS).await.expect("the log");
-    assert_eq!((found.entries.len(), found.cut, script.asked.lock().unwrap().len()), (8, true, 8));
+    let found = find(&url, "orders", &RANGES).await.expect("the log");
+    assert_eq!((found.lines.len(), found.cut, script.asked.lock().unwrap().len()), (8, true, 8));
 }
 
 #[tokio::test]
 async fn a_refusal_is_said_and_what_was_found_before_counts() {
     let denied = || (StatusCode::BAD_REQUEST, json!({ "__type": "com.amazon#AccessDeniedException", "message": "no" }));
     let (_, url) = Script::serve([denied()]).await;
-    let error = find(&url, "orders", &WINDOWS).await.unwrap_err();
+    let error = find(&url, "orders", &RANGES).await.unwrap_err();
     assert!(error.0.contains("ConsumerLogGroupArns"), "{error}");
     let found = (StatusCode::OK, json!({ "events": [event("[ERROR] KeyError: a")] }));
     let (_, url) = Script::serve([found, denied()]).await;
-    let found = find(&url, "orders", &WINDOWS).await.expect("the first window");
-    assert_eq!((found.entries.len(), found.cut), (1, true));
+    let found = find(&url, "orders", &RANGES).await.expect("the first window");
+    assert_eq!((found.lines.len(), found.cut), (1, true));
     let (_, url) = Script::serve([(StatusCode::INTERNAL_SERVER_ERROR, json!({}))]).await;
-    assert!(find(&url, "orders", &WINDOWS).await.is_err());
+    assert!(find(&url, "orders", &RANGES).await.is_err());
 }

@@ -38,8 +38,12 @@ async fn handled_messages_are_deleted() {
 #[tokio::test]
 async fn a_permanent_failure_is_dead_lettered_at_once_with_its_whole_content() {
     let world = World::new(3).await;
-    let marker =
-        Marker { letter: LetterId::of(&world.main, &"m".into()), replay: ReplayId::new("a".repeat(32)), attempt: 2 };
+    let marker = Marker {
+        letter: LetterId::of(&world.main, &"m".into()),
+        replay: ReplayId::new("a".repeat(32)),
+        attempt: 2,
+        place: 0,
+    };
     let of_type = |data_type: &str, value| Attribute { data_type: data_type.into(), value };
     let sent = Content {
         body: "permanent".into(),

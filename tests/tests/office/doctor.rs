@@ -8,7 +8,7 @@ use domain::deployment::{Attached, AttachedConsumer};
 use domain::doctor::Check;
 use domain::impact::Severity;
 use domain::policy::{Policy, QueuePolicy};
-use domain::report::{Kind, Report};
+use domain::report::{Report, ReportKind};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::Span;
 use harness::faults::Outage;
@@ -66,7 +66,7 @@ async fn the_doctor_judges_settings_consumers_reports_and_letters() {
     // The function returns lists of failures, which its mapping ignores.
     let key = ReportKey { queue: world.main.clone(), message: None };
     let report =
-        Report { queue: Some(world.main.clone()), ..Report::new(Kind::Partial, "orders-fn", "request-1", now) };
+        Report { queue: Some(world.main.clone()), ..Report::new(ReportKind::Partial, "orders-fn", "request-1", now) };
     let kept = KeptReports::new(key, Span::from_days(14), now).with(&report, Span::from_days(14), now).unwrap();
     world.store.commit(vec![Write::Reports { kept: Box::new(kept), expect: Expect::Absent }]).await.unwrap();
     let found = vec![(Check::Failures, Severity::Critical), visibility];

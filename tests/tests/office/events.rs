@@ -28,7 +28,7 @@ fn step() -> String {
 fn receipt() -> String {
     let receipt = Receipt {
         v: RECEIPT_VERSION,
-        marker: format!("1.{}.{}.1", "a".repeat(32), "b".repeat(32)),
+        marker: format!("2.{}.{}.1.0", "a".repeat(32), "b".repeat(32)),
         message_id: "m".into(),
         consumer: "orders".into(),
         consumer_version: "v2".into(),

@@ -1,6 +1,7 @@
 //! Letters that lie about themselves: what a message says changes no other letter, no ledger, no counter of another
 //! group, and never chooses a queue that the deployment does not name.
 
+use domain::audit::Act;
 use domain::group::GroupCounts;
 use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::{Letter, LetterStateKind};
@@ -104,6 +105,20 @@ async fn a_message_that_a_consumer_dead_letters_after_a_replay_is_a_return() {
     world.fail(&seen[0], "again").await;
     assert_eq!(world.intake().await.returned, 1);
     assert_eq!(world.ledger(replay.id()).await.total().returned, 1);
+}
+
+#[tokio::test]
+async fn a_return_that_only_its_own_words_prove_says_so() {
+    let (world, group, replay, seen) = delivered().await;
+    // Whoever can read the main queue can send this, and so does a consumer that fails late.
+    world.fail(&seen[0], "failed later").await;
+    assert_eq!(world.intake().await.returned, 1);
+    assert_eq!(world.ledger(replay.id()).await.total().returned, 1);
+    let asks = |text: &str| text.contains("Check with the consumer");
+    let letters = all_letters(&world).await;
+    assert_eq!(letters.iter().filter(|letter| letter.diagnosis.remarks.iter().any(|text| asks(text))).count(), 1);
+    let audit = world.store.audit(&group, None, 100).await.unwrap().items;
+    assert!(audit.iter().any(|record| record.act == Act::LateReturn && asks(&record.detail)), "{audit:?}");
 }
 
 #[tokio::test]

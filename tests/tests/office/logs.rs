@@ -7,6 +7,7 @@ use domain::audit::Act;
 use domain::deployment::{Attached, AttachedConsumer};
 use domain::group::Variant;
 use domain::id::GroupId;
+use domain::limits::PAGE_MAX;
 use domain::logs::{Finding, SEARCHES_FOR_PEOPLE, SEARCHES_PER_HOUR_MAX, SEARCHES_PER_SWEEP_MAX, shown};
 use domain::message::Content;
 use domain::reading::{Category, Class};
@@ -123,6 +124,27 @@ async fn a_silent_group_gets_its_reason_from_the_log_and_nothing_else_changes() 
     let same = Variant { logs: None, version: before.version, notified: before.notified.clone(), ..after };
     assert_eq!(same, before);
     office.world.counters_are_exact(&id).await;
+}
+
+#[tokio::test]
+async fn the_log_is_read_where_the_newest_letters_were_tried() {
+    let office = Logging::new().await;
+    // More letters than a page, and one more a week later: logs of the first are gone.
+    office.world.place(1, PAGE_MAX as u64 + 1).await;
+    redrive_all(&office.world).await;
+    office.world.advance(harness::world::VISIBILITY);
+    office.world.intake().await;
+    let id = office.world.only_group().await;
+    office.world.advance(Span::from_days(7));
+    office.world.place(1, 1).await;
+    redrive_all(&office.world).await;
+    office.log([r#""errorType":"KeyError","errorMessage":"'price'""#.to_owned()]);
+    office.world.advance(harness::world::VISIBILITY);
+    office.world.intake().await;
+    assert_eq!(office.world.only_group().await, id);
+    office.sweep_after(Span::from_secs(40)).await;
+    let evidence = office.group(&id).await.logs.unwrap().evidence.unwrap();
+    assert!(matches!(evidence.finding, Finding::Frequent { .. }), "{evidence:?}");
 }
 
 #[tokio::test]

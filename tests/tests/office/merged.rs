@@ -126,6 +126,8 @@ async fn fingerprints_of_one_cause_are_one_group() {
     );
     assert_eq!(detail.counts.open().letters, 6);
     let member: GroupDetail = ask(&router, &format!("/groups/{}", detail.merged[0].id), None).await;
+    // Who has letters in two variants counts twice, and the page says so.
+    assert!(detail.row.customers_at_most && !member.row.customers_at_most);
     assert_eq!(member.merged_into.map(|into| into.id), Some(representative.clone()));
 
     let (mut sent, mut cursor) = (Vec::new(), String::new());

@@ -10,7 +10,7 @@ use domain::message::Content;
 use domain::reading::{Category, Class};
 use domain::report::clues::Clue;
 use domain::report::judge::{Verdict, Why};
-use domain::report::{Kind, Report, ReportedError, ReportedMessage};
+use domain::report::{Report, ReportKind, ReportedError, ReportedMessage};
 use domain::time::Span;
 use harness::carried::redrive_all;
 use harness::world::World;
@@ -35,7 +35,7 @@ fn report(world: &World, request: &str, messages: &[&MessageId]) -> Report {
         version: Some("7".into()),
         error: Some(key_error()),
         messages: messages.iter().map(|id| ReportedMessage::new((*id).clone())).collect(),
-        ..Report::new(Kind::Error, FUNCTION, request, world.office.now())
+        ..Report::new(ReportKind::Error, FUNCTION, request, world.office.now())
     }
 }
 
@@ -135,9 +135,9 @@ async fn an_error_of_one_of_several_messages_is_as_unsure_as_they_are_many() {
 async fn timeouts_crashes_and_full_memory_have_reasons_too() {
     // How the invocation ended; class and category.
     for (kind, class, category) in [
-        (Kind::Timeout, Class::Transient, Category::Timeout),
-        (Kind::OutOfMemory, Class::Unknown, Category::ResourceLimit),
-        (Kind::Crash, Class::Unknown, Category::Unknown),
+        (ReportKind::Timeout, Class::Transient, Category::Timeout),
+        (ReportKind::OutOfMemory, Class::Unknown, Category::ResourceLimit),
+        (ReportKind::Crash, Class::Unknown, Category::Unknown),
     ] {
         let world = World::new().await;
         let ids = redriven(&world, 1).await;
@@ -283,7 +283,7 @@ async fn a_mapping_that_deletes_failed_messages_is_alerted_once_a_day() {
     };
     let alerts = || world.alerts.recent(100).into_iter().filter(|alert| alert.kind == AlertKind::MessagesLost).count();
     let id = MessageId::from("m");
-    let partial = |n: u64| Report { kind: Kind::Partial, ..report(&world, &format!("request {n}"), &[&id]) };
+    let partial = |n: u64| Report { kind: ReportKind::Partial, ..report(&world, &format!("request {n}"), &[&id]) };
     let from = Some("AROAGOOD:orders-fn");
     attach(Some(true)).await;
     assert_eq!(sent(&world, &[partial(1)], from).await, 0);
@@ -297,6 +297,15 @@ async fn a_mapping_that_deletes_failed_messages_is_alerted_once_a_day() {
     attach(Some(false)).await;
     assert_eq!(sent(&world, &[partial(4)], from).await, 0);
     assert_eq!(alerts(), 2);
+    // A clock that was ahead does not silence it until its time has come.
+    world.advance(Span::from_days(10));
+    attach(Some(false)).await;
+    assert_eq!(sent(&world, &[partial(5)], from).await, 0);
+    assert_eq!(alerts(), 3);
+    world.advance(Span::from_days(-9));
+    attach(Some(false)).await;
+    assert_eq!(sent(&world, &[partial(6)], from).await, 0);
+    assert_eq!(alerts(), 4);
     let alert = world.alerts.recent(1).remove(0);
     assert!(
         alert.title.starts_with("Messages are lost: orders returns")

@@ -213,6 +213,19 @@ async fn a_letter_that_dies_after_the_fix_makes_its_group_regress() {
 }
 
 #[tokio::test]
+async fn a_group_knows_on_which_versions_its_letters_died() {
+    let (world, group) = world_with_letters(5).await;
+    let died_on = async || world.store.group(&group).await.unwrap().expect("a group").died_on;
+    assert_eq!(died_on().await, ["v1"]);
+    for (first, version, expected) in [(100, "v2", &["v1", "v2"][..]), (200, "v1", &["v1", "v2"])] {
+        world.place(first, 2).await;
+        world.consume(&nothing_works, version).await;
+        world.intake().await;
+        assert_eq!(died_on().await, expected, "after {version}");
+    }
+}
+
+#[tokio::test]
 async fn a_letter_that_failed_before_the_fix_is_not_a_regression() {
     let (world, group) = world_with_letters(5).await;
     world.place(100, 1).await;

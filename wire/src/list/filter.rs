@@ -3,6 +3,7 @@
 //! An unrecognized term is never dropped silently: it stays in the filter, is shown as unrecognized, and matches every
 //! row.
 
+use super::fold::folded;
 use super::words;
 use crate::GroupRow;
 use alloc::string::{String, ToString};
@@ -171,7 +172,7 @@ fn test(text: &str) -> Option<Test> {
     };
     let value = unquoted(value);
     let field = |field| (!value.is_empty()).then(|| Test::Field(field, value.clone()));
-    match key.to_lowercase().as_str() {
+    match key.to_ascii_lowercase().as_str() {
         "queue" => field(Field::Queue),
         "consumer" => field(Field::Consumer),
         "class" => field(Field::Class),
@@ -194,7 +195,7 @@ fn is_key_like(key: &str) -> bool {
 }
 
 fn unquoted(text: &str) -> String {
-    text.replace('"', "").trim().to_lowercase()
+    folded(text.replace('"', "").trim())
 }
 
 fn compared(value: &str) -> (Compare, &str) {
@@ -279,7 +280,7 @@ impl Test {
 }
 
 fn has(field: &str, text: &str) -> bool {
-    field.to_lowercase().contains(text)
+    folded(field).contains(text)
 }
 
 /// People write `schema_violation`, `schema-violation` and `schema violation` for the same category.

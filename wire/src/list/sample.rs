@@ -51,6 +51,7 @@ pub fn row(
         delivered: 0,
         discarded: 0,
         customers,
+        customers_at_most: false,
         oldest_sent_at: sent_h.map(|h| NOW.minus(hours(h))),
         loss_at: loss_h.map(|h| NOW.plus(hours(h))),
         first_died_at: NOW.minus(hours(60)),

@@ -1,5 +1,6 @@
 //! The sort orders of the list of groups.
 
+use super::fold::folded;
 use super::risk::risk_ranks;
 use crate::GroupRow;
 use crate::sorted::sorted;
@@ -144,7 +145,7 @@ fn sort_by_risk(rows: &mut Vec<&GroupRow>, dir: Dir) {
 fn compare(a: &GroupRow, b: &GroupRow, by: Sort) -> Ordering {
     match by {
         Sort::Attention | Sort::Risk => Ordering::Equal,
-        Sort::Title => a.title.to_lowercase().cmp(&b.title.to_lowercase()),
+        Sort::Title => folded(&a.title).cmp(&folded(&b.title)),
         Sort::Arrivals => a.arrivals_last_hour.cmp(&b.arrivals_last_hour),
         Sort::Letters => a.open.letters.cmp(&b.open.letters),
         Sort::Customers => a.customers.cmp(&b.customers),

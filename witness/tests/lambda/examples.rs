@@ -3,7 +3,7 @@
 use crate::queue::{Mood, ReportsQueue};
 use crate::sandbox::{batch, tools};
 use crate::service::ARN;
-use domain::report::{Kind, Report};
+use domain::report::{Report, ReportKind};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tokio::process::Command;
@@ -50,7 +50,7 @@ async fn run(command: &mut Command) -> String {
 }
 
 fn check(report: &Report, error_type: &str, message: &str, in_stack: &str) {
-    assert_eq!((report.v, report.kind, report.request_id.as_str()), (1, Kind::Error, "request-1"));
+    assert_eq!((report.v, report.kind, report.request_id.as_str()), (1, ReportKind::Error, "request-1"));
     assert_eq!((report.function.as_str(), &report.queue), (ARN, &Some(QUEUE.into())));
     assert_eq!((report.version.as_deref(), report.instance.as_deref()), (Some("7"), Some("a-stream")));
     assert!(report.failed_at.as_ms() > 1_700_000_000_000, "milliseconds: {:?}", report.failed_at);

@@ -3,7 +3,7 @@
 use crate::queue::{Mood, ReportsQueue};
 use crate::sandbox::{Ended, Layer, Options, Sandbox, batch, free_port, python};
 use crate::service::Posted;
-use domain::report::Kind;
+use domain::report::ReportKind;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -76,7 +76,7 @@ async fn a_killed_witness_costs_one_attempt() {
     assert!(matches!(sandbox.invoke(&good()).await, Ended::Exit(_)));
     assert_eq!(api(sandbox.invoke(&good()).await), proxy);
     sandbox.invoke(&bad()).await;
-    assert_eq!(queue.report().await.kind, Kind::Error);
+    assert_eq!(queue.report().await.kind, ReportKind::Error);
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn without_telemetry_reports_lack_lines_and_nothing_else() {
     let mut sandbox = sandbox(Some(&queue), Options { refuses_telemetry: true, ..Options::default() }).await;
     sandbox.invoke(&batch(&[json!({"do": "return"}), json!({"do": "ok"})])).await;
     let report = queue.report().await;
-    assert_eq!((report.kind, report.messages.len(), report.logs.len()), (Kind::Partial, 1, 0));
+    assert_eq!((report.kind, report.messages.len(), report.logs.len()), (ReportKind::Partial, 1, 0));
 }
 
 #[tokio::test]

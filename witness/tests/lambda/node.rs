@@ -4,7 +4,7 @@ use crate::queue::{Mood, ReportsQueue};
 use crate::sandbox::{Ended, Options, Sandbox, batch, node};
 use crate::service::Posted;
 use domain::report::clues::Clue;
-use domain::report::{Kind, Report};
+use domain::report::{Report, ReportKind};
 use serde_json::{Value, json};
 
 async fn report_of(handler: &str, bodies: &[Value]) -> (Ended, Report) {
@@ -23,7 +23,7 @@ async fn a_thrown_error_is_reported_with_type_message_and_stack() {
     assert_eq!(error.message.as_deref(), Some("order A-1001 was declined"));
     assert!(error.stack.is_some_and(|stack| stack.contains("app.mjs:")));
     let clues: Vec<_> = report.messages.iter().map(|message| message.clue).collect();
-    assert_eq!((report.kind, clues), (Kind::Error, vec![Some(Clue::Value), None]));
+    assert_eq!((report.kind, clues), (ReportKind::Error, vec![Some(Clue::Value), None]));
 }
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn returned_messages_are_reported_with_the_lines_about_them() {
     let queue = ReportsQueue::start(Mood::Takes).await;
     let mut sandbox = Sandbox::new(node("app.handle"), Some(&queue), Options::default()).await;
     let report = sandbox.report_with_lines(&batch(&[json!({"do": "ok"}), json!({"do": "return"})]), &queue).await;
-    assert_eq!((report.kind, report.messages.len(), report.batch_size), (Kind::Partial, 1, Some(2)));
+    assert_eq!((report.kind, report.messages.len(), report.batch_size), (ReportKind::Partial, 1, Some(2)));
     let error = report.error_of(&report.messages[0]).cloned().unwrap_or_default();
     assert_eq!(error.message.as_deref(), Some("cannot charge m-1"), "{report:?}");
 }
@@ -39,7 +39,7 @@ async fn returned_messages_are_reported_with_the_lines_about_them() {
 #[tokio::test]
 async fn a_rejection_that_nobody_awaits_is_reported() {
     let (_, report) = report_of("app.handle", &[json!({"do": "reject"})]).await;
-    assert_eq!((report.kind, report.messages.len()), (Kind::Error, 1));
+    assert_eq!((report.kind, report.messages.len()), (ReportKind::Error, 1));
     let error = report.error.unwrap_or_default();
     assert_eq!(error.error_type.as_deref(), Some("Runtime.UnhandledPromiseRejection"));
     assert!(error.message.is_some_and(|message| message.contains("nobody awaits this")));
@@ -49,7 +49,7 @@ async fn a_rejection_that_nobody_awaits_is_reported() {
 async fn a_process_that_ends_is_reported() {
     let (ended, report) = report_of("app.handle", &[json!({"do": "exit"})]).await;
     assert!(matches!(ended, Ended::Exit(_) | Ended::Posted(Posted::Error(_))), "{ended:?}");
-    assert!(matches!(report.kind, Kind::Crash | Kind::Error), "{report:?}");
+    assert!(matches!(report.kind, ReportKind::Crash | ReportKind::Error), "{report:?}");
     assert_eq!(report.messages.len(), 1);
 }
 

@@ -5,7 +5,7 @@ use crate::sandbox::{Ended, Layer, Options, Sandbox, batch, python, record};
 use crate::service::{ARN, Posted};
 use domain::marker::Marker;
 use domain::report::clues::Clue;
-use domain::report::{Kind, Report};
+use domain::report::{Report, ReportKind};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,10 @@ async fn a_thrown_error_is_reported_with_type_message_stack_and_messages() {
     };
     assert!(error.contains("KeyError"), "{error}");
     let report = queue.report().await;
-    assert_eq!((report.kind, report.function.as_str(), report.request_id.as_str()), (Kind::Error, ARN, "request-1"));
+    assert_eq!(
+        (report.kind, report.function.as_str(), report.request_id.as_str()),
+        (ReportKind::Error, ARN, "request-1")
+    );
     assert_eq!(report.queue, Some("arn:aws:sqs:eu-west-1:111122223333:orders".into()));
     assert_eq!((report.cold, report.batch_size, report.memory_mb), (Some(true), Some(1), Some(128)));
     assert_eq!((report.version.as_deref(), report.log_group.as_deref()), (Some("$LATEST"), Some("/aws/lambda/orders")));
@@ -69,7 +72,7 @@ async fn returned_messages_are_reported_with_the_lines_about_them() {
     let bodies = [json!({"do": "ok"}), json!({"do": "return"}), json!({"do": "return silently"})];
     let (queue, mut sandbox) = sandbox("app.handle", Options::default()).await;
     let report = sandbox.report_with_lines(&batch(&bodies), &queue).await;
-    assert_eq!((report.kind, report.batch_size, ids(&report)), (Kind::Partial, Some(3), vec!["m-1", "m-2"]));
+    assert_eq!((report.kind, report.batch_size, ids(&report)), (ReportKind::Partial, Some(3), vec!["m-1", "m-2"]));
     let named = report.error_of(&report.messages[0]).and_then(|error| error.message.as_deref());
     assert!(named.is_some_and(|message| message.contains("cannot charge m-1")), "{report:?}");
     assert_eq!((report.messages[0].clue, report.messages[1].clue), (Some(Clue::Named), None));
@@ -95,7 +98,7 @@ async fn a_timeout_is_reported_before_lambda_ends_the_environment() {
     let (queue, mut sandbox) = sandbox("app.handle", options).await;
     assert_eq!(sandbox.invoke(&batch(&[json!({"do": "sleep"}), json!({"do": "ok"})])).await, Ended::Timeout);
     let report = queue.report().await;
-    assert_eq!((report.kind, ids(&report)), (Kind::Timeout, vec!["m-0", "m-1"]));
+    assert_eq!((report.kind, ids(&report)), (ReportKind::Timeout, vec!["m-0", "m-1"]));
     let message = report.error.and_then(|error| error.message).unwrap_or_default();
     assert!(message.starts_with("Task timed out after "), "{message}");
 }
@@ -111,7 +114,7 @@ async fn a_process_that_ends_is_reported_with_its_last_lines() {
     ] {
         let (ended, report) = report_of(layer, &[json!({"do": how}), json!({"do": "ok"})]).await;
         assert!(matches!(ended, Ended::Exit(_)), "{ended:?}");
-        assert_eq!((report.kind, ids(&report)), (Kind::Crash, vec!["m-0", "m-1"]), "{layer:?} {how}");
+        assert_eq!((report.kind, ids(&report)), (ReportKind::Crash, vec!["m-0", "m-1"]), "{layer:?} {how}");
         let message = report.error.and_then(|error| error.message).unwrap_or_default();
         assert!(wanted.iter().any(|wanted| message.contains(wanted)), "{layer:?} {how}: {message}");
     }
@@ -121,14 +124,14 @@ async fn a_process_that_ends_is_reported_with_its_last_lines() {
 async fn a_process_that_uses_too_much_memory_is_reported_as_such() {
     let (ended, report) = report_of(Layer::On, &[json!({"do": "eat"})]).await;
     assert_eq!(ended, Ended::OutOfMemory);
-    assert_eq!((report.kind, report.memory_used_mb), (Kind::OutOfMemory, Some(128)));
+    assert_eq!((report.kind, report.memory_used_mb), (ReportKind::OutOfMemory, Some(128)));
     assert_eq!(report.error.and_then(|error| error.error_type).as_deref(), Some("Runtime.OutOfMemory"));
 }
 
 #[tokio::test]
 async fn a_response_that_lambda_refuses_is_reported() {
     let (_, report) = report_of(Layer::On, &[json!({"do": "answer too much"})]).await;
-    assert_eq!((report.kind, ids(&report)), (Kind::Error, vec!["m-0"]));
+    assert_eq!((report.kind, ids(&report)), (ReportKind::Error, vec!["m-0"]));
     assert_eq!(report.error.and_then(|error| error.error_type).as_deref(), Some("Function.ResponseSizeTooLarge"));
 }
 
@@ -138,7 +141,7 @@ async fn a_function_that_does_not_start_is_reported_without_messages() {
         let (queue, mut sandbox) = sandbox("broken.handle", Options { layer, ..Options::default() }).await;
         assert!(matches!(sandbox.invoke(&batch(&[json!({"do": "ok"})])).await, Ended::Init(_)));
         let report = queue.report().await;
-        assert_eq!((report.kind, report.messages.len(), report.function.as_str()), (Kind::Init, 0, "orders"));
+        assert_eq!((report.kind, report.messages.len(), report.function.as_str()), (ReportKind::Init, 0, "orders"));
         let error = report.error.unwrap_or_default();
         assert!(error.error_type.unwrap_or_default().contains("ImportModuleError"), "{:?}", error.message);
     }
@@ -163,7 +166,7 @@ async fn messages_that_powertools_returns_are_reported() {
     let (queue, mut sandbox) = sandbox("app.powertools", Options::default()).await;
     sandbox.invoke(&batch(&[json!({"do": "raise", "id": "A-1001"}), json!({"do": "ok"})])).await;
     let report = queue.report().await;
-    assert_eq!((report.kind, report.batch_size, ids(&report)), (Kind::Partial, Some(2), vec!["m-0"]));
+    assert_eq!((report.kind, report.batch_size, ids(&report)), (ReportKind::Partial, Some(2), vec!["m-0"]));
 }
 
 #[tokio::test]
@@ -171,7 +174,7 @@ async fn replayed_messages_that_succeed_are_confirmed() {
     let (queue, mut sandbox) = sandbox("app.handle", Options::default()).await;
     let marker = |letter: char| {
         let (letter, replay) = (letter.to_string().repeat(32), "0".repeat(32));
-        Marker { letter: letter.as_str().into(), replay: replay.as_str().into(), attempt: 1 }
+        Marker { letter: letter.as_str().into(), replay: replay.as_str().into(), attempt: 1, place: 0 }
     };
     let mut event = batch(&[json!({"do": "ok"}), json!({"do": "return"}), json!({"do": "ok"})]);
     for (at, letter) in [(0, 'a'), (1, 'b')] {
@@ -217,6 +220,6 @@ async fn a_batch_that_beats_its_time_after_all_is_withdrawn() {
             other @ Evidence::Receipt(_) => panic!("{other:?}"),
         })
         .collect();
-    let wanted = [Kind::Timeout, Kind::Withdrawn].map(|kind| (kind, "request-1".to_owned(), 1));
+    let wanted = [ReportKind::Timeout, ReportKind::Withdrawn].map(|kind| (kind, "request-1".to_owned(), 1));
     assert_eq!(kinds, wanted);
 }

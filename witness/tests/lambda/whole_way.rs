@@ -4,7 +4,7 @@
 use crate::sandbox::{WITNESS, free_port, python, tools};
 use crate::service::PATIENCE;
 use domain::report::judge::{Verdict, judge};
-use domain::report::{Kind, Report};
+use domain::report::{Report, ReportKind};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Stdio;
@@ -59,7 +59,7 @@ async fn a_message_that_dies_leaves_a_report_of_each_attempt() {
         .filter_map(|body| Report::parse(body.as_str()?))
         .collect();
     let receives: Vec<_> = reports.iter().map(|report| (report.kind, report.messages[0].receives)).collect();
-    assert_eq!(receives, [(Kind::Error, Some(1)), (Kind::Error, Some(2))], "{outcome}");
+    assert_eq!(receives, [(ReportKind::Error, Some(1)), (ReportKind::Error, Some(2))], "{outcome}");
     let sent = outcome["sent"].as_str().expect("an id");
     assert_eq!(outcome["dead"], serde_json::json!([sent]));
     let given: Vec<&Report> = reports.iter().collect();

@@ -1,8 +1,8 @@
-//! What clippy says of the native crates, found while they are compiled.
+//! What clippy says of the crates, found while they are compiled.
 //!
-//! `cargo clippy` would check every dependency that the tests then compile: the AWS SDK twice. Here `clippy-driver`
-//! takes rustc's place for the crates of the workspace. It compiles them without optimisation on the way, as the
-//! profile `dev` does anyway; so programs in other profiles are compiled by rustc, and only its own warnings count.
+//! `cargo clippy` would check every dependency that the tests then compile: the AWS SDK twice, and Leptos. Here
+//! `clippy-driver` takes rustc's place for the crates of the workspace. It compiles them without optimisation on the way,
+//! as the profile `dev` does anyway; so programs in other profiles are compiled by rustc, and only its own warnings count.
 
 use crate::failure::{Failure, Outcome, at, fail};
 use crate::paths::Paths;
@@ -11,16 +11,28 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The two compilations of native crates: all with AWS, and the programs without it.
+/// The compilations: all native crates with AWS, the native programs without it, the dashboard, its bundler.
 #[derive(Clone, Copy)]
 pub enum Of {
     Everything,
     OneMachine,
+    Dashboard,
+    Bundler,
 }
+
+/// What cargo compiles the crates of the workspace with, in rustc's place.
+pub const WRAPPER: &str = "RUSTC_WORKSPACE_WRAPPER";
+const NATIVE: &[Of] = &[Of::Everything, Of::OneMachine];
+const WEB: &[Of] = &[Of::Dashboard, Of::Bundler];
 
 /// Lets clippy compile the crates of the workspace.
 pub fn by_clippy(paths: &Paths, cargo: &mut Command) -> Outcome<()> {
-    let mut rustc = run::cleaned(Command::new("rustc"), paths);
+    cargo.env(WRAPPER, driver(run::cleaned(Command::new("rustc"), paths))?);
+    Ok(())
+}
+
+/// Returns the clippy of the toolchain of this `rustc`.
+pub fn driver(mut rustc: Command) -> Outcome<PathBuf> {
     let sysroot = run::captured(rustc.args(["--print", "sysroot"]))?;
     let driver =
         PathBuf::from(sysroot.trim()).join("bin").join(format!("clippy-driver{}", std::env::consts::EXE_SUFFIX));
@@ -28,8 +40,7 @@ pub fn by_clippy(paths: &Paths, cargo: &mut Command) -> Outcome<()> {
         return Err(Failure::new(format!("There is no clippy: {} is missing.", driver.display()))
             .remedy("Install it with: rustup component add clippy"));
     }
-    cargo.env("RUSTC_WORKSPACE_WRAPPER", driver);
-    Ok(())
+    Ok(driver)
 }
 
 /// Compiles with `cargo`, shows what the compiler says, and keeps its warnings for the step `clippy`. Returns cargo's
@@ -52,10 +63,19 @@ pub fn compile(paths: &Paths, cargo: &mut Command, of: Of) -> Outcome<Vec<Value>
     ended.map(|()| messages)
 }
 
-/// Fails if a compilation left warnings.
-pub fn check(paths: &Paths) -> Outcome<()> {
+/// Fails if a compilation of native crates left warnings.
+pub fn check_native(paths: &Paths) -> Outcome<()> {
+    check(paths, NATIVE)
+}
+
+/// Fails if a compilation of the dashboard or its bundler left warnings.
+pub fn check_web(paths: &Paths) -> Outcome<()> {
+    check(paths, WEB)
+}
+
+fn check(paths: &Paths, all_of: &[Of]) -> Outcome<()> {
     let mut all = String::new();
-    for of in [Of::Everything, Of::OneMachine] {
+    for &of in all_of {
         all.push_str(&at("read", &file(paths, of), std::fs::read_to_string(file(paths, of)))?);
     }
     print!("{all}");
@@ -66,6 +86,8 @@ fn file(paths: &Paths, of: Of) -> PathBuf {
     paths.ci().join(match of {
         Of::Everything => "warnings",
         Of::OneMachine => "warnings-one-machine",
+        Of::Dashboard => "warnings-dashboard",
+        Of::Bundler => "warnings-bundler",
     })
 }
 

@@ -65,7 +65,7 @@ pub const STEPS: &[Step] = &[
     step("stack", "the deployed stack, on an endpoint of this machine", aws::stack, &["build", "tools"], Lane::Browser),
     step("aws", "the adapters for AWS, on endpoints of this machine", aws::adapters, &["build", "tools"], Lane::Wait),
     step("test", "unit, property and conformance tests", rust::test, &["build"], Lane::First),
-    step("docs", "links and commands that documents name", rust::docs, &["build"], Lane::First),
+    step("docs", "the documents' links and commands", rust::docs, &["build", "one-machine"], Lane::First),
     step("doc-test", "the examples in the documentation", rust::doc_test, &["build"], Lane::First),
     step("witness", "the layer behind real runtimes", witness::layer, &["build", "tools"], Lane::Wait),
     step("process", "the real program, killed at any moment", rust::process, &["build", "one-machine"], Lane::Wait),

@@ -1,5 +1,6 @@
 //! The steps for the dashboard: clippy and tests on wasm32, release build, budget.
 
+use super::lints;
 use super::tally::{self, Tally};
 use crate::dashboard::{self, PACKAGE, TARGET, budget};
 use crate::failure::{Failure, Outcome};
@@ -13,24 +14,28 @@ use std::process::Command;
 /// Seconds. The runner's own limit of 20 is short for a cold Chromium on two busy cores.
 const RUNNER_TIMEOUT: &str = "120";
 
+/// Compiles the dashboard's programs and tests with clippy, and fails on every warning.
 pub fn clippy(paths: &Paths) -> Outcome<Tally> {
     let tools = WebTools::ensure(paths)?;
-    let mut cargo = if tools.rust.has_clippy(paths) {
-        let mut cargo = tools.cargo(paths);
-        cargo.args(["clippy", "--locked", "--package", PACKAGE, "--target", TARGET]);
-        cargo
-    } else {
-        // A toolchain without clippy: the same sources, checked for this machine.
-        let mut cargo = run::cargo(paths);
-        cargo.args(["clippy", "--locked", "--package", PACKAGE]);
-        cargo.env("CARGO_TARGET_DIR", paths.dashboard_target());
-        cargo
-    };
-    run::open(cargo.args(["--all-targets", "--", "-D", "warnings"]))?;
-    let mut bundler = run::cargo(paths);
-    bundler.args(["clippy", "--locked", "--package", "dlo-bundler", "--features", "test-runner"]);
-    bundler.env("CARGO_TARGET_DIR", paths.bundler_target());
-    run::open(bundler.args(["--", "-D", "warnings"]))?;
+    match lints::driver(tools.rust.rustc(paths)) {
+        Ok(driver) => {
+            let mut cargo = tools.cargo(paths);
+            cargo.args(["build", "--locked", "--package", PACKAGE, "--target", TARGET, "--bins", "--tests"]);
+            lints::compile(paths, cargo.env(lints::WRAPPER, driver), lints::Of::Dashboard)?;
+        }
+        // A toolchain without clippy: the same sources, compiled for this machine.
+        Err(_) => {
+            let mut cargo = run::cargo(paths);
+            cargo.args(["build", "--locked", "--package", PACKAGE, "--bins", "--tests"]);
+            cargo.env("CARGO_TARGET_DIR", paths.dashboard_target());
+            lints::by_clippy(paths, &mut cargo)?;
+            lints::compile(paths, &mut cargo, lints::Of::Dashboard)?;
+        }
+    }
+    let mut bundler = dashboard::bundler_build(paths, dashboard::FOR_TESTS);
+    lints::by_clippy(paths, &mut bundler)?;
+    lints::compile(paths, &mut bundler, lints::Of::Bundler)?;
+    lints::check_web(paths)?;
     Ok(Tally::default())
 }
 
@@ -87,6 +92,10 @@ fn in_chromium(paths: &Paths) -> Outcome<Command> {
     let browser = Browser::ensure(paths)?;
     let bundler = dashboard::bundler_for_tests(paths)?;
     let mut cargo = tools.cargo(paths);
+    // As the step `clippy-web` compiled them.
+    if let Ok(driver) = lints::driver(tools.rust.rustc(paths)) {
+        cargo.env(lints::WRAPPER, driver);
+    }
     cargo
         .args(["test", "--locked", "--no-fail-fast", "--package", PACKAGE, "--target", TARGET, "--tests"])
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", format!("{} test", bundler.display()))

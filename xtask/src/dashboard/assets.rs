@@ -1,5 +1,6 @@
 //! The files that index.html names with `data-trunk`: each gets the name of its contents, and the stylesheets become one,
-//! because each would be a request before the first paint. Those with `data-part` become one for that part of the program.
+//! because each would be a request before the first paint. Those with `data-part` become one for each part of the program
+//! that they name.
 //!
 //! Trunk reads the same attributes, so `trunk serve` shows the same page.
 
@@ -28,9 +29,14 @@ pub fn placed(page: &str, source: &Path, stage: &Path, parts: &mut Parts) -> Out
             (Some(script), _) => out.push_str(&named(tag, script, &copied(source, stage, script)?)),
             (None, "css") => {
                 let path = source.join(file(tag)?);
-                let css = css.entry(attribute(tag, "data-part")).or_default();
-                css.extend(at("read", &path, std::fs::read(&path))?);
-                css.push(b'\n');
+                let text = at("read", &path, std::fs::read(&path))?;
+                let of_parts =
+                    attribute(tag, "data-part").map_or(vec![None], |parts| parts.split(' ').map(Some).collect());
+                for part in of_parts {
+                    let css = css.entry(part).or_default();
+                    css.extend_from_slice(&text);
+                    css.push(b'\n');
+                }
             }
             (None, "rust") => {}
             (None, _) => {
@@ -65,7 +71,10 @@ fn named(tag: &str, old: &str, new: &str) -> String {
 
 fn copied(source: &Path, stage: &Path, name: &str) -> Outcome<String> {
     let path = source.join(name);
-    let bytes = at("read", &path, std::fs::read(&path))?;
+    let mut bytes = at("read", &path, std::fs::read(&path))?;
+    if name.ends_with(".js") {
+        bytes = without_comments(&String::from_utf8_lossy(&bytes)).into_bytes();
+    }
     let name = hashed(name, &bytes);
     at("write", &stage.join(&name), std::fs::write(stage.join(&name), bytes))?;
     Ok(name)
@@ -74,6 +83,13 @@ fn copied(source: &Path, stage: &Path, name: &str) -> Outcome<String> {
 fn hashed(name: &str, bytes: &[u8]) -> String {
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     format!("{stem}-{}.{extension}", hash::hex(bytes))
+}
+
+/// JavaScript without the lines that are comments, and without indentation. A text over several lines would lose its own: there
+/// is none, and the file is this repository's.
+fn without_comments(js: &str) -> String {
+    let lines = js.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// CSS without comments and with the least white space. Strings stay as they are.
@@ -116,30 +132,33 @@ mod tests {
         std::fs::create_dir_all(root.join("css")).expect("folders");
         std::fs::create_dir_all(&stage).expect("folders");
         for (name, text) in [
-            ("boot.js", "x()"),
+            ("boot.js", "// why\nif (a) {\n  // b\n  x()\n}\n"),
             ("i.svg", "<svg/>"),
             ("css/a.css", "a { b: c; }"),
             ("css/b.css", "d {}"),
             ("css/w.css", "e {}"),
+            ("css/f.css", "f {}"),
         ] {
             std::fs::write(root.join(name), text).expect("written");
         }
         let page = "<head><title>t</title><script data-trunk src=\"boot.js\"></script>\
             <link data-trunk rel=\"icon\" href=\"i.svg\" type=\"image/svg+xml\" />\
             <link data-trunk rel=\"css\" href=\"css/a.css\" /><link data-trunk rel=\"css\" href=\"css/b.css\" />\
+            <link data-trunk rel=\"css\" href=\"css/f.css\" data-part=\"policy work\" />\
             <link data-trunk rel=\"css\" href=\"css/w.css\" data-part=\"work\" />\
             <link data-trunk rel=\"rust\" href=\"Cargo.toml\" /></head><p>a</p>";
         let mut parts = Parts::default();
         let edited = placed(page, &root, &stage, &mut parts).expect("placed");
-        let (js, svg) = (hashed("boot.js", b"x()"), hashed("i.svg", b"<svg/>"));
-        let (css, work) = (hashed("styles.css", b"a{b: c}d{}"), hashed("styles.css", b"e{}"));
+        let (js, svg) = (hashed("boot.js", b"if (a) {\nx()\n}"), hashed("i.svg", b"<svg/>"));
+        let [css, policy, work] = ["a{b: c}d{}", "f{}", "f{}e{}"].map(|text| hashed("styles.css", text.as_bytes()));
         let expected = format!(
             "<head><title>t</title><script src=\"/{js}\"></script><link rel=\"icon\" href=\"/{svg}\" type=\"image/svg+xml\">\
              <link rel=\"stylesheet\" href=\"/{css}\"></head><p>a</p>"
         );
         assert_eq!(edited, expected);
-        assert_eq!(parts.0, BTreeMap::from([("work".to_owned(), vec![work.clone()])]));
-        for name in [&js, &svg, &css, &work] {
+        let of_parts = [("policy", &policy), ("work", &work)].map(|(part, css)| (part.to_owned(), vec![css.clone()]));
+        assert_eq!(parts.0, BTreeMap::from(of_parts));
+        for name in [&js, &svg, &css, &policy, &work] {
             assert!(stage.join(name).is_file(), "{name}");
         }
         std::fs::remove_dir_all(&root).expect("removed");

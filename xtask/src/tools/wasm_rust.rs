@@ -28,10 +28,11 @@ impl WasmRust {
         }
     }
 
-    pub fn has_clippy(&self, paths: &Paths) -> bool {
-        let mut command = run::cargo(paths);
-        self.select(&mut command);
-        run::captured(command.args(["clippy", "--version"])).is_ok()
+    /// Returns the rustc of this toolchain.
+    pub fn rustc(&self, paths: &Paths) -> Command {
+        let mut rustc = run::cleaned(Command::new("rustc"), paths);
+        self.select(&mut rustc);
+        rustc
     }
 }
 
@@ -64,8 +65,7 @@ fn sysroot(paths: &Paths, toolchain: Option<&'static str>) -> Option<PathBuf> {
 }
 
 fn asked(paths: &Paths, toolchain: Option<&'static str>, args: &[&str]) -> Option<String> {
-    let mut rustc = run::cleaned(Command::new("rustc"), paths);
-    WasmRust { toolchain, version: String::new() }.select(&mut rustc);
+    let mut rustc = WasmRust { toolchain, version: String::new() }.rustc(paths);
     run::captured(rustc.args(args)).ok().map(|text| text.trim().to_owned())
 }
 

@@ -37,7 +37,7 @@ pub(super) fn FailureText(failure: Failure, reported: Option<Reported>) -> impl 
             {failure.error_type.map(|t| view! { <div><dt>"Type"</dt><dd class="mono">{t}</dd></div> }.into_any())}
             {failure.message.map(|m| view! { <div><dt>"Message"</dt><dd class="failure-message">{m}</dd></div> }.into_any())}
             {failure.stated_class.map(|class| view! {
-                <div><dt>"Class claimed by the consumer"</dt><dd>{dashboard_model::words::class(class)}</dd></div>
+                <div><dt>"Class"</dt><dd>{dashboard_model::words::class(class)}<span class="muted">", claimed by the consumer"</span></dd></div>
             }.into_any())}
         </dl>
     };
@@ -120,8 +120,14 @@ fn block(block: Block, fold: bool) -> AnyView {
     }
 }
 
-/// Removes the indentation that all lines share.
+/// Removes the indentation that all lines share, and shortens what is left: Rust indents by 13, which leaves no room on a
+/// phone.
 fn unindented(lines: &[String]) -> String {
-    let indent = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
-    lines.iter().map(|line| &line[indent..]).collect::<Vec<_>>().join("\n")
+    let indent = |line: &String| line.len() - line.trim_start().len();
+    let shared = lines.iter().map(indent).min().unwrap_or(0);
+    let line = |line: &String| format!("{:1$}{2}", "", (indent(line) - shared).min(INDENT_MAX), line.trim_start());
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
+
+/// The deepest indentation that is shown, columns.
+const INDENT_MAX: usize = 4;

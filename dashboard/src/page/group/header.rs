@@ -4,8 +4,8 @@ use super::current::CurrentGroup;
 use crate::clock;
 use crate::component::{Age, At, Loss, MoneyText, Stat, StepPill};
 use crate::reactive::prelude::*;
-use dashboard_model::deployed::{growing, rolled_back};
-use dashboard_model::money::{count, count_signed};
+use dashboard_model::deployed::{growing, rolled_back, versions};
+use dashboard_model::money::{count, count_signed, counted_at_most};
 use dashboard_model::words;
 use domain::letter::LetterStateKind;
 use wire::NextStep;
@@ -27,7 +27,7 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
         let row = &detail.row;
         (row.queue.clone(), row.classification.clone(), row.consumer.clone(), row.culprit.clone(), row.severity)
     });
-    let version = current.part(|detail| detail.deployment.as_ref().map(|d| format!(" runs {} now", d.version)));
+    let version = current.part(|detail| versions(&detail.died_on, detail.deployment.as_ref()));
     let rolled_back = current.part(|detail| rolled_back(&detail.row.state, detail.deployment.as_ref()));
     let blocked = current.part(|detail| detail.row.blocked.clone());
     let pace = current.part(|detail| growing(&detail.row));
@@ -40,21 +40,21 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
             {part(move || {
                 let (queue, class, consumer, culprit, severity) = row.get();
                 let consumer = consumer.map(|consumer| {
-                    let version = version.get().unwrap_or_default();
+                    let version = version.get();
                     view! { <span class="fact">"consumer "<b>{consumer}</b>{version}</span> }.into_any()
                 });
-                let culprit = culprit.map(|culprit| view! { <span class="fact mono">{culprit}</span> }.into_any());
+                let culprit = culprit.map(|culprit| view! { <span class="fact fact-more mono">{culprit}</span> }.into_any());
                 view! {
                     <span class="fact">"queue "<b>{queue}</b></span>
                     <span class="fact">
-                        {format!("{}, {}", words::classified(&class), words::category(class.category).to_lowercase())}
+                        {format!("{}, {}", words::classified(&class), words::category(class.category).to_ascii_lowercase())}
                     </span>
                     {consumer}
                     {culprit}
-                    <span class="fact">"severity "<b>{words::severity(severity)}</b></span>
+                    <span class="fact fact-more">"severity "<b>{words::severity(severity)}</b></span>
                 }.into_any()
             })}
-            <span class="fact">"first failure "<At at=first /></span>
+            <span class="fact fact-more">"first failure "<At at=first /></span>
             {part(move || last.get().map(|last| view! { <span class="fact">"last failure "<At at=Signal::stored(last) /></span> }.into_any()))}
         </p>
         <p class="facts-why">
@@ -63,7 +63,7 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
             {part(move || row.with(|(_, class, ..)| {
                 match class.confidence.as_pct() {
                     0 => "Unclassified".to_string(),
-                    pct => format!("{pct}% confidence: {}", class.reason),
+                    pct => format!("{pct}% confidence, {}", class.reason),
                 }
             }))}
         </p>
@@ -75,7 +75,7 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
 fn Stats(current: CurrentGroup) -> impl IntoView {
     let open = current.part(|detail| detail.row.open.clone());
     let total = current.part(|detail| detail.row.about);
-    let customers = current.part(|detail| detail.row.customers);
+    let customers = current.part(|detail| (detail.row.customers, detail.row.customers_at_most));
     let oldest = current.part(|detail| detail.row.oldest_sent_at);
     let loss = current.part(|detail| detail.row.loss_at);
     let loss_label = Signal::derive(move || {
@@ -91,22 +91,15 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     let letters = Signal::derive(move || {
         if open.with(|open| open.letters) == 1 { "letter open" } else { "letters open" }.to_string()
     });
-    // The sets of customers of merged fingerprints are not compared: who has letters in both counts twice.
-    let is_merged = current.part(|detail| !detail.merged.is_empty());
     let people = Signal::derive(move || {
-        match (customers.get(), is_merged.get()) {
-            (0 | 1, true) | (1, false) => "customer affected",
-            (_, true) => "customers affected (at most)",
-            (_, false) => "customers affected",
-        }
-        .to_string()
+        if customers.with(|(n, _)| *n) == 1 { "customer affected" } else { "customers affected" }.to_string()
     });
     let tone = Signal::derive(move || if growing.get() && last_hour.get() > 0 { "danger" } else { "" });
     view! {
         <div class="figures">
             <Stat label=letters>{part(move || open.with(|open| count_signed(open.letters)))}</Stat>
             <Stat label="at risk"><MoneyText tally=open total /></Stat>
-            <Stat label=people>{part(move || count(customers.get()))}</Stat>
+            <Stat label=people>{part(move || customers.with(|(n, at_most)| counted_at_most(*n, *at_most)))}</Stat>
             <Stat label="oldest"><Age since=oldest /></Stat>
             <Stat label=loss_label><Loss at=loss /></Stat>
             <Show when=move || !is_resolved.get()>

@@ -127,7 +127,7 @@ fn LetterText(detail: LetterDetail) -> impl IntoView {
         <LetterFacts detail=detail.clone() />
         {warning}
         <Body body=detail.content.body.clone() id=detail.row.id.clone() />
-        <Attributes content=detail.content.clone() />
+        <Attributes content=detail.content.clone() trace_url=detail.trace_url.clone() />
         {remarks}
         <Failures detail />
         <details class="fold">
@@ -247,12 +247,15 @@ fn Body(body: String, id: LetterId) -> impl IntoView {
     }
 }
 
+const TRACE_HEADER: &str = "AWSTraceHeader";
+/// The type of attributes that SQS gives, in the table. Types of a sender's own begin with a capital.
+const SYSTEM: &str = "system";
+
 #[component]
-fn Attributes(content: Content) -> impl IntoView {
-    let system = [("MessageGroupId", content.message_group_id), ("AWSTraceHeader", content.trace_header)];
-    let system = system
-        .into_iter()
-        .filter_map(|(name, value)| value.map(|value| (name.to_string(), "system".to_string(), value)));
+fn Attributes(content: Content, trace_url: Option<String>) -> impl IntoView {
+    let system = [("MessageGroupId", content.message_group_id), (TRACE_HEADER, content.trace_header)];
+    let system =
+        system.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_string(), SYSTEM.to_string(), value)));
     let own = content.attributes.into_iter().map(|(name, attribute)| match attribute.value {
         AttributeValue::Text(text) => (name, attribute.data_type, text),
         AttributeValue::Binary(base64) => {
@@ -267,11 +270,15 @@ fn Attributes(content: Content) -> impl IntoView {
     }
     let rows = rows.into_iter().map(|(name, kind, value)| {
         let what = format!("the attribute {name}");
+        let link = trace_url
+            .clone()
+            .filter(|_| name == TRACE_HEADER && kind == SYSTEM)
+            .map(|href| view! { <a href=href target="_blank" rel="noopener noreferrer">"Open trace ↗"</a> }.into_any());
         view! {
             <tr>
                 <th scope="row" class="mono">{name}</th>
                 <td class="muted">{kind}</td>
-                <td class="attribute-value"><code>{value.clone()}</code><Copy text=value what=what /></td>
+                <td class="attribute-value"><code>{value.clone()}</code><Copy text=value what=what />{link}</td>
             </tr>
         }
         .into_any()

@@ -159,7 +159,7 @@ fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: bool) 
                 }
                 (None, None) => view! {
                     <p class="muted">"Returned letters disproved the last fix."</p>
-                    <DeclareButton declaring kind=Kind::Primary verb="Declare a new fix…" />
+                    <div class="next"><DeclareButton declaring kind=Kind::Primary verb="Declare a new fix…" /></div>
                 }
                 .into_any(),
             })}

@@ -88,7 +88,7 @@ pub(super) fn Undelivered(view: Signal<ReplayView>) -> impl IntoView {
         undelivered.get().filter(|n| *n > 0).map(|n| {
             view! {
                 <p class="notice">
-                    {format!("Not delivered: {}.", letters(n))}" "
+                    <span>{format!("Not delivered: {}.", letters(n))}</span>
                     <a href=group.clone()>"See the group's next step"</a>
                 </p>
             }

@@ -32,7 +32,7 @@ const TEMPLATES: [&str; 10] = [
     "disk /mnt/c is full of old orders",
 ];
 
-fn variant(template: &str, age_ms: i64) -> Variant {
+pub(in crate::group) fn variant(template: &str, age_ms: i64) -> Variant {
     Variant {
         id: GroupId::new(template),
         version: 1,
@@ -49,6 +49,7 @@ fn variant(template: &str, age_ms: i64) -> Variant {
         failure: Failure::default(),
         reported: None,
         consumer: None,
+        died_on: Vec::new(),
         message_type: None,
         severity: Severity::Warning,
         first_died_at: Timestamp::from_ms(age_ms),
@@ -81,10 +82,10 @@ fn fix() -> Fix {
 fn sweep(variants: &mut Variants, rules: &[GroupRule]) -> usize {
     let steps = steps(variants, rules);
     for step in &steps {
-        let (Step::Merge { variant, representative } | Step::Unmerge { variant, representative }) = step;
+        let (MergeStep::Merge { variant, representative } | MergeStep::Unmerge { variant, representative }) = step;
         let done = match step {
-            Step::Merge { .. } => variants[variant].merged_into(&variants[representative]),
-            Step::Unmerge { .. } => variants[variant].unmerged_from(&variants[representative]),
+            MergeStep::Merge { .. } => variants[variant].merged_into(&variants[representative]),
+            MergeStep::Unmerge { .. } => variants[variant].unmerged_from(&variants[representative]),
         };
         let (member, representative) = done.unwrap_or_else(|| panic!("{step:?} cannot be done"));
         variants.insert(member.id.clone(), member);

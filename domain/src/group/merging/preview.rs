@@ -1,6 +1,6 @@
 //! A preview: the effect of changed policy rules on the stored groups.
 
-use super::{Step, name, steps};
+use super::{MergeStep, name, steps};
 use crate::group::Variant;
 use crate::id::GroupId;
 use crate::policy::GroupRule;
@@ -68,10 +68,10 @@ impl RulesPreview {
         let new = steps(groups, rules).into_iter().filter(|step| !anyway.contains(step));
         let mut changes: Vec<_> = new
             .map(|step| match step {
-                Step::Merge { variant, representative } => {
+                MergeStep::Merge { variant, representative } => {
                     GroupChange::Merged { group: called(&variant), into: called(&representative) }
                 }
-                Step::Unmerge { variant, representative } => {
+                MergeStep::Unmerge { variant, representative } => {
                     GroupChange::Unmerged { group: called(&variant), from: called(&representative) }
                 }
             })

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 /// One merge or unmerge.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum MergeStep {
     /// Unmerge a variant: an older one takes the representative's place, or the policy splits them.
     Unmerge {
         /// The variant.
@@ -33,7 +33,7 @@ pub enum Step {
 }
 
 /// Returns the steps from the current groups to the desired ones, in an executable order.
-pub fn steps(variants: &BTreeMap<GroupId, Variant>, rules: &[GroupRule]) -> Vec<Step> {
+pub fn steps(variants: &BTreeMap<GroupId, Variant>, rules: &[GroupRule]) -> Vec<MergeStep> {
     let about = |variant: &Variant| rules.iter().position(|rule| rule.is_about(&variant.id, &variant.title));
     let rule_of: BTreeMap<&GroupId, usize> =
         variants.iter().filter_map(|(id, variant)| about(variant).map(|at| (id, at))).collect();
@@ -47,7 +47,7 @@ pub fn steps(variants: &BTreeMap<GroupId, Variant>, rules: &[GroupRule]) -> Vec<
     let mut steps = Vec::new();
     for variant in variants.values().filter(|variant| unmerged.contains(&variant.id)) {
         if let Some(representative) = &variant.merge.into {
-            steps.push(Step::Unmerge { variant: variant.id.clone(), representative: representative.clone() });
+            steps.push(MergeStep::Unmerge { variant: variant.id.clone(), representative: representative.clone() });
         }
     }
     for set in related_sets(variants, &unmerged, &by_rule) {
@@ -107,7 +107,7 @@ fn rank(variant: &Variant) -> (bool, bool, Timestamp, &str) {
     (variant.is_idle(), !variant.has_history(), variant.first_died_at, variant.id.as_str())
 }
 
-fn set_steps(variants: &BTreeMap<GroupId, Variant>, set: &[GroupId], steps: &mut Vec<Step>) {
+fn set_steps(variants: &BTreeMap<GroupId, Variant>, set: &[GroupId], steps: &mut Vec<MergeStep>) {
     let mut members: Vec<&Variant> = set.iter().filter_map(|id| variants.get(id)).collect();
     members.sort_by_key(|variant| rank(variant));
     let Some((representative, others)) = members.split_first() else { return };
@@ -118,7 +118,7 @@ fn set_steps(variants: &BTreeMap<GroupId, Variant>, set: &[GroupId], steps: &mut
     };
     let leaves = |variant: &Variant| {
         let from = variant.merge.into.clone()?;
-        Some(Step::Unmerge { variant: variant.id.clone(), representative: from })
+        Some(MergeStep::Unmerge { variant: variant.id.clone(), representative: from })
     };
     steps.extend(leaves(representative));
     let moving: Vec<&&Variant> = others.iter().filter(|variant| !stays(variant)).collect();
@@ -131,7 +131,7 @@ fn set_steps(variants: &BTreeMap<GroupId, Variant>, set: &[GroupId], steps: &mut
     let fits = free.filter(|variant| variant.main_queue == representative.main_queue);
     steps.extend(
         fits.take(super::MERGED_VARIANTS_MAX.saturating_sub(there))
-            .map(|variant| Step::Merge { variant: variant.id.clone(), representative: representative.id.clone() }),
+            .map(|variant| MergeStep::Merge { variant: variant.id.clone(), representative: representative.id.clone() }),
     );
 }
 

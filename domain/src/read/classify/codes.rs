@@ -242,7 +242,7 @@ pub fn http(kind: &str, lower: &str) -> Option<Classification> {
                     | "success"
             ) || before.ends_with("error");
             let answered =
-                matches!(before, "answered" | "replied" | "returned" | "got") && after.trim_end_matches('.').is_empty();
+                matches!(before, "answered" | "replied" | "returned" | "got" | "responded") && ends_answer(after);
             let leading = lower.len() == rest.len() && start == 0 && is_http;
             if led || answered || leading || phrase(after) {
                 let number = word.parse().unwrap_or(0);
@@ -259,6 +259,16 @@ pub fn http(kind: &str, lower: &str) -> Option<Classification> {
         rest = &rest[word_end..];
     }
     None
+}
+
+/// Whether a number that somebody returned is a status: nothing follows that it could count.
+pub fn ends_answer(after: &str) -> bool {
+    #[rustfmt::skip]
+    const CIRCUMSTANCES: [&str; 10] = ["after ", "for ", "from ", "on ", "to ", "while ", "when ", "instead ", "during ", "at "];
+    let after = after.trim_start();
+    after.is_empty()
+        || after.starts_with([',', '.', ';', ':', ')'])
+        || CIRCUMSTANCES.iter().any(|words| after.starts_with(words))
 }
 
 /// How a 403 states that it is a rate limit (Google: "Handle API errors"; GitHub: "Rate limits for the REST API").

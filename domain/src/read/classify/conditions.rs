@@ -112,42 +112,56 @@ fn transient(words: &[&str]) -> Option<Classification> {
             .or_else(|| pair_of(words, "time", "limit").filter(|_| holds(words, &["exceeded", "exceeds", "reached"])));
         pair.map(|pair| say(Category::Timeout, pair))
     };
-    let race = || {
-        const TAKE: &[&str] = &[
-            "acquire",
-            "acquiring",
-            "obtain",
-            "obtaining",
-            "get",
-            "getting",
-            "take",
-            "taking",
-            "extend",
-            "renew",
-            "release",
-        ];
-        let untaken = || pair(words, TAKE, &["lock", "locks", "lease", "mutex", "semaphore"], NEAR);
-        let untaken = untaken().filter(|_| holds(words, FAILED) || holds(words, &["could", "timeout", "not"]));
-        const HELD: &[&str] = &["taken", "held", "busy", "owned", "conflict"];
-        let held = || pair(words, &["lock", "locks", "lease", "mutex", "semaphore"], HELD, 3);
-        let pair = untaken
-            .or_else(held)
-            .or_else(|| pair(words, &["optimistic"], &["concurrency", "lock", "locking"], 1))
-            .or_else(|| pair(words, &["missing", "lost"], &["lock", "lease"], 1))
-            .or_else(|| pair(words, &["lock", "lease"], &["lost", "expired"], 3))
-            .or_else(|| pair(words, &["outdated", "incorrect"], &["version", "revision", "epoch"], 1));
-        pair.map(|pair| say(Category::Conflict, pair))
+    let open = || {
+        const BREAKERS: &[&str] = &["breaker", "circuit", "circuitbreaker", "breakers"];
+        const TRIPPED: &[&str] = &["open", "opened", "tripped", "half-open", "half_open"];
+        let pair = pair(words, BREAKERS, TRIPPED, NEAR).or_else(|| pair(words, TRIPPED, BREAKERS, 2));
+        pair.map(|pair| say(Category::DependencyUnavailable, pair))
+    };
+    let store = || {
+        let pair = pair(words, STORES, &["failed", "failing", "down", "error", "failure", "crashed"], 4);
+        pair.filter(|_| words.len() <= NEAR).map(|pair| say(Category::DependencyUnavailable, pair))
     };
     lost()
+        .or_else(open)
+        .or_else(store)
         .or_else(down)
         .or_else(|| not_up(words))
         .or_else(taken)
         .or_else(limit)
         .or_else(late)
-        .or_else(race)
+        .or_else(|| raced(words))
         .or_else(|| led_elsewhere(words))
         .or_else(|| not_yet(words))
         .or_else(|| transfer(words))
+}
+
+/// `could not acquire the lock`, `the lease expired`, `optimistic locking failed`: others work on the same thing.
+fn raced(words: &[&str]) -> Option<Classification> {
+    const TAKE: &[&str] = &[
+        "acquire",
+        "acquiring",
+        "obtain",
+        "obtaining",
+        "get",
+        "getting",
+        "take",
+        "taking",
+        "extend",
+        "renew",
+        "release",
+    ];
+    let untaken = || pair(words, TAKE, &["lock", "locks", "lease", "mutex", "semaphore"], NEAR);
+    let untaken = untaken().filter(|_| holds(words, FAILED) || holds(words, &["could", "timeout", "not"]));
+    const HELD: &[&str] = &["taken", "held", "busy", "owned", "conflict", "locked"];
+    let held = || pair(words, &["lock", "locks", "lease", "mutex", "semaphore"], HELD, 3);
+    let pair = untaken
+        .or_else(held)
+        .or_else(|| pair(words, &["optimistic"], &["concurrency", "lock", "locking"], 1))
+        .or_else(|| pair(words, &["missing", "lost"], &["lock", "lease"], 1))
+        .or_else(|| pair(words, &["lock", "lease"], &["lost", "expired"], 3))
+        .or_else(|| pair(words, &["outdated", "incorrect"], &["version", "revision", "epoch"], 1));
+    pair.map(|pair| found(Class::Transient, Category::Conflict, &pair))
 }
 
 /// `no broker available`, `none of the nodes is reachable`, `the coordinator is not ready`, `ran out of brokers`.
@@ -211,7 +225,7 @@ fn transfer(words: &[&str]) -> Option<Classification> {
     #[rustfmt::skip]
     const REACHING: &[&str] = &[
         "acquire", "acquiring", "obtain", "obtaining", "allocate", "allocating", "establish", "establishing", "contact", "contacting", "reach", "reaching", "ping",
-        "join", "joining", "notify", "communicate", "communicating", "talk",
+        "join", "joining", "notify", "communicate", "communicating", "talk", "get", "open", "borrow", "lease",
     ];
     #[rustfmt::skip]
     const ASKING: &[&str] =
@@ -224,7 +238,10 @@ fn transfer(words: &[&str]) -> Option<Classification> {
         Some([near[verb], *near[verb + 1..].iter().take(NEAR + 1).find(is_link)?])
     };
     let reached = || {
-        let verb = near.iter().take(2).position(|word| REACHING.contains(word))?;
+        // "cannot get" is also said of what is never there.
+        let tried =
+            |word: &&str| REACHING.contains(word) && (words[at] != "cannot" || !matches!(*word, "get" | "open"));
+        let verb = near.iter().take(2).position(tried)?;
         Some([near[verb], *near[verb + 1..].iter().take(NEAR).find(|word| is_thing(word))?])
     };
     // `could not get the member list from the cluster`.

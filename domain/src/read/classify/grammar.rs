@@ -6,6 +6,7 @@
 //! and every library has them, whatever it is about. It is the weakest evidence of all: it is asked last, with
 //! [`GRAMMAR_PCT`].
 
+mod states;
 mod words;
 
 use super::conditions::{self, Words};
@@ -17,14 +18,20 @@ use words::*;
 /// The confidence in the form of a sentence, percent: less than that of any word that a table knows.
 pub const GRAMMAR_PCT: u8 = 50;
 
+/// The confidence in a step that failed for no stated reason, percent.
+const STEP_PCT: u8 = 40;
+
 /// Returns what the form of a message says. `lower` is the message in lower case.
 pub fn find(lower: &str) -> Option<Classification> {
     let words = conditions::words(lower);
     let words = words.as_slice();
     // "must be retried" is a rule about a moment.
-    let again = holds(words, AGAIN);
+    let again =
+        words.iter().enumerate().any(|(at, word)| AGAIN.contains(word) && !words[..at].ends_with(&["number", "of"]));
     let rule = || rule(words).filter(|_| !again);
-    moment_words(words).or_else(rule).or_else(|| moment(words)).or_else(|| wrong(words).filter(|_| !again))
+    let moments = || moment_words(words).or_else(|| states::of_moment(words));
+    let wrongs = || wrong(words).or_else(|| states::of_data(words)).filter(|_| !again);
+    moments().or_else(rule).or_else(|| moment(words)).or_else(wrongs).or_else(|| remote_step(words))
 }
 
 fn holds(words: Words<'_>, some: &[&str]) -> bool {
@@ -70,6 +77,10 @@ fn rule(words: Words<'_>) -> Option<Classification> {
                 Some(Category::SchemaViolation)
             }
             "has" | "have" if one == "to" && two == "be" => Some(Category::SchemaViolation),
+            // `cannot be read as a number`
+            "cannot" | "can't" if one == "be" && rest.iter().take(3).any(|word| *word == "as") => {
+                Some(Category::MalformedPayload)
+            }
             "cannot" | "can't" if !is_event(one, two) && !passing => Some(Category::ConsumerBug),
             "can" | "may" if one == "not" && !is_event(two, next(at + 2)) && !passing => Some(Category::ConsumerBug),
             "can" if one == "only" => Some(Category::ConsumerBug),
@@ -132,7 +143,7 @@ fn moment(words: Words<'_>) -> Option<Classification> {
             "in" if one == "progress" => true,
             "did" if one == "not" && matches!(two, "finish" | "complete" | "respond" | "reply" | "arrive") => true,
             "didn't" => matches!(one, "finish" | "complete" | "respond" | "reply" | "arrive"),
-            "waiting" | "awaiting" => true,
+            "waiting" | "awaiting" | "until" => true,
             "insufficient" | "low" => matches!(one, "storage" | "resources" | "memory" | "capacity" | "space"),
             "too" => one == "many" && LIMITED.contains(&two),
             "up" => one == "to" && words.get(at + 3) == Some(&"limit"),
@@ -145,6 +156,31 @@ fn moment(words: Words<'_>) -> Option<Classification> {
         }
     }
     None
+}
+
+/// Whether "not" after a form of "be" denies a state that nobody is about to change: no verb of something that is tried,
+/// and nothing that is under way.
+fn is_settled(before: Words<'_>, after: Words<'_>) -> bool {
+    let Some(what) = after.first() else { return false };
+    let is = before.last().is_some_and(|word| matches!(*word, "is" | "are" | "was" | "were"));
+    is && !what.ends_with("ing")
+        && !conditions::UP.contains(what)
+        && !is_event("be", what)
+        && !matches!(
+            *what,
+            "yet" | "currently" | "in" | "able" | "possible" | "ready" | "enough" | "be" | "been" | "have"
+        )
+}
+
+/// `failed to publish the event`: a step between two programs, and no word about why. The weakest sign of all.
+fn remote_step(words: Words<'_>) -> Option<Classification> {
+    let tried =
+        |word: &&str| matches!(*word, "failed" | "unable" | "couldn't" | "could" | "error" | "failure" | "while");
+    let at = words.iter().position(tried)?;
+    let between = words[at + 1..].iter().take_while(|word| matches!(**word, "to" | "not" | "be" | "while" | "when"));
+    let verb = words.get(at + 1 + between.count()).filter(|word| REMOTE.contains(word))?;
+    let reason = format!("the sentence says \"{} {verb}\"", words[at]);
+    Some(finding(Class::Transient, Category::DependencyUnavailable, STEP_PCT, reason))
 }
 
 /// `unknown error`, `something went wrong`: nothing is said but that it failed.
@@ -182,6 +218,15 @@ fn wrong(words: Words<'_>) -> Option<Classification> {
             {
                 Some(Category::SchemaViolation)
             }
+            // `the layout was not performed properly`, `the state is not final`: what is, unless it is being tried.
+            "not" if is_settled(&words[..at], near) => Some(Category::SchemaViolation),
+            "none" if near.first() == Some(&"of") && !near.iter().any(|word| conditions::is_thing(word)) => {
+                Some(Category::SchemaViolation)
+            }
+            "state" | "status" if words[..at].iter().rev().take(3).any(|word| *word == "in") && !holds(words, SHUT) => {
+                Some(Category::Conflict)
+            }
+            "resolve" | "resolving" if !holds(words, HOSTS) => Some(Category::Configuration),
             "without" | "outside" if !near.is_empty() => Some(Category::ConsumerBug),
             "after" | "before" if near.first().is_some_and(|word| STEPS.contains(word)) => Some(Category::ConsumerBug),
             "at" if matches!(near.first(), Some(&"least" | &"most")) => Some(Category::SchemaViolation),

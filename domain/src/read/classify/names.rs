@@ -34,12 +34,12 @@ const P: Class = Class::Permanent;
 const PAIRS: &[Meaning] = &[
     (T, DependencyUnavailable, &[
         "notready", "notconnected", "notavailable", "notleader", "notprimary", "notmaster", "notrunning", "notreachable", "notresponding", "noconnection", "nohost", "noleader", "nobroker", "nobrokers", "noquorum", "nonode", "nonodes", "hostdown",
-        "shuttingdown", "startingup", "brokerdown", "serverdown", "unexpectedeof",
+        "shuttingdown", "startingup", "brokerdown", "serverdown", "unexpectedeof", "unexpectedclose", "channelclosed", "streamclosed", "socketclosed", "connectionclosed", "poolclosed",
     ]),
     (T, Category::Timeout, &["timedout", "timeout", "tookto", "deadlineexceeded"]),
     (T, Throttled, &["ratelimit", "ratelimited", "toofast", "slowdown", "backpressure", "manyrequests", "manyconnections"]),
     (T, Conflict, &["optimisticlock", "lockheld", "lockfailed", "inprogress", "inuse", "locktaken", "lockacquisition"]),
-    (T, ResourceLimit, &["queuefull", "bufferfull", "poolfull", "poolexhausted", "nocapacity", "bufferoverflow", "queueoverflow"]),
+    (T, ResourceLimit, &["queuefull", "bufferfull", "poolfull", "poolexhausted", "nocapacity", "bufferoverflow", "queueoverflow", "insufficientresources", "insufficientthroughput", "insufficientreplicas", "insufficientstorage", "insufficientcapacity"]),
     (P, MissingReference, &["notfound", "nosuch", "notexist", "doesntexist", "notexists", "noentity", "norecord", "norows", "nomatch", "nomatching", "noanswer"]),
     (P, Duplicate, &["alreadyexists", "alreadyexist", "notunique", "nonunique", "alreadyregistered", "alreadydefined"]),
     (P, ResourceLimit, &["toolarge", "toobig", "sizeexceeded", "lengthexceeded"]),
@@ -70,7 +70,7 @@ const WORDS: &[Meaning] = &[
     (P, SchemaViolation, &[
         "invalid", "validation", "validator", "schema", "constraint", "violation", "mismatch", "missing", "required", "unexpected", "unknown", "bad", "wrong", "illegal", "range", "overflow", "underflow", "value", "type", "argument", "arguments",
         "parameter", "parameters", "empty", "null", "nil", "bounds", "precision", "incompatible", "inconsistent", "ambiguous", "conversion", "unresolvable", "unresolved", "unbound", "unspecified", "restricted", "disallowed", "enum", "currency",
-         "incomplete", "unprocessable", "rejected",     "oversized", "negative", "nan",
+         "incomplete", "unprocessable", "rejected", "insufficient", "verification", "ineligible", "declined", "unmet",     "oversized", "negative", "nan",
     ]),
     (P, Auth, &[
         "auth", "authentication", "authorization", "authenticate", "unauthenticated", "unauthorized", "unauthorised", "forbidden", "permission", "permissions", "denied", "credential", "credentials", "signature", "csrf", "privilege", "privileges",
@@ -80,13 +80,20 @@ const WORDS: &[Meaning] = &[
     (P, Duplicate, &["duplicate", "duplicated", "exists", "uniqueness", "redefinition", "redeclaration"]),
     (P, Configuration, &[
         "config", "configuration", "setup", "setting", "settings", "unsupported", "deprecated", "unimplemented", "import",   "mapping",   "definition", "declaration",   
-        "compile", "compilation", "compiler",  "incompatibility", "undeclared", "disabled",  "removed", "misconfigured",  "injection",
+        "compile", "compilation", "compiler",  "incompatibility", "undeclared", "disabled",  "removed", "misconfigured", "redirect", "redirects",  "injection",
     ]),
     (P, ConsumerBug, &[
         "assertion", "assert", "panic", "usage", "misuse", "undefined", "recursion", "cycle", "circular", "immutable", "frozen", "readonly", "abstract", "reflection", "subscript", "operand", "programming", "logic", "instantiation", 
           "grammar", "render", "rendering",
     ]),
     (P, Expired, &["expired", "expiration", "outdated"]),
+];
+
+/// What may be done later, after "not".
+#[rustfmt::skip]
+const UNDONE: &[&str] = &[
+    "delivered", "sent", "acknowledged", "acked", "processed", "completed", "finished", "started", "open", "opened", "alive", "active", "acquired", "settled", "written", "synced", "confirmed", "done",
+    "routed", "published", "yet", "received", "enough", "available", "established", "online", "loaded", "initialized",
 ];
 
 /// Returns the words of a name in lower case: `HTTPServerError` is `http`, `server`, `error`.
@@ -141,7 +148,7 @@ pub fn find(error_type: &str) -> Option<Classification> {
     };
     for at in (0..words.len()).rev() {
         // `IllegalStateError` is used for errors of every kind.
-        if words[at] == "state" {
+        if words[at] == "state" && at + 1 == words.len() {
             return None;
         }
         if let Some(before) = at.checked_sub(1).map(|at| words[at]) {
@@ -149,6 +156,13 @@ pub fn find(error_type: &str) -> Option<Classification> {
             if let Some(found) = lookup(PAIRS, &pair) {
                 return say(found, &pair);
             }
+        }
+        // `OrderMinimumNotMet`, `NotSingular`: what is not so by its nature. What is not done may be done later.
+        if let Some(what) = words
+            .get(at + 1)
+            .filter(|what| words[at] == "not" && !UNDONE.contains(what) && !words.contains(&"connection"))
+        {
+            return say((P, SchemaViolation), &format!("not {what}"));
         }
         if let Some(found) = lookup(PAIRS, words[at]).or_else(|| lookup(WORDS, words[at])) {
             return say(found, words[at]);

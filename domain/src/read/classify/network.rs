@@ -11,7 +11,7 @@ pub const NETWORK: &[&str] = &[
     "networkerror when", "failed to fetch", "fetch failed", "socket hang up", "name resolution", "temporarily unavailable",
     "service unavailable", "bad gateway", "gateway timeout", "gateway time-out", "connection pool shut down", "econnrefused",
     "econnreset", "etimedout", "epipe", "eai_again", "server closed the connection", "remote end closed",
-    "try again later", "load failed", "network error",
+    "try again later", "try again soon", "try again in ", "currently responding", "load failed", "network error",
 ];
 
 /// Words about throttling.

@@ -27,6 +27,14 @@ const OF_EVERY_KIND: &[&str] = &[
 /// Types of the network that libraries also raise for a wrong call.
 const OF_NETWORK: &[&str] = &["ConnectionError", "TimeoutError", "Timeout", "TimeoutException", "ConnectionException"];
 
+/// Types that web frameworks and AWS share: applications raise them with a sentence of their own.
+const OF_STATUS: &[&str] = &["InternalServerError", "InternalServerErrorException"];
+
+/// Whether a type says no more than an HTTP status does.
+pub fn of_status(error_type: &str) -> bool {
+    OF_STATUS.contains(&last_name(error_type))
+}
+
 fn last_name(error_type: &str) -> &str {
     error_type.rsplit(['.', ':', '\\', '$']).next().unwrap_or(error_type)
 }
@@ -45,6 +53,7 @@ pub fn first(error_type: &str, message: &str, lower: &str) -> Option<Classificat
             || name.contains("ResourceExhausted")
     };
     if throttles()
+        && !lower.contains("circuit_breaking")
         && let Some(word) = TOO_LARGE.iter().find(|word| lower.contains(**word))
     {
         let reason = format!("the wording \"{word}\": retrying later does not help");

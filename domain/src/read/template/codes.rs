@@ -100,7 +100,10 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
                 | "decline"
         ),
         "answered" | "replied" | "responded" | "returned" | "received" | "got" | "response" => {
-            status && (after.trim().is_empty() || after.starts_with([',', '.', ';', ':']))
+            status
+                && (after.trim().is_empty()
+                    || after.starts_with([',', '.', ';', ':'])
+                    || (number >= 400 && is_circumstance(after)))
         }
         _ => false,
     };
@@ -117,6 +120,13 @@ pub fn is_code(core: &str, out: &Out, tail: &str, after: &str) -> bool {
         || (out.calls > 0 && written.ends_with('(') && (after.starts_with(", '") || after.starts_with(", \"")))
         || (status && starts_reason(word))
         || (written.trim_matches(['[', '(', '<', ' ']).is_empty() && leads(written, status, core, after))
+}
+
+/// Whether the text after a number says when or for whom it was returned, and not of what it is a count.
+fn is_circumstance(after: &str) -> bool {
+    #[rustfmt::skip]
+    const CIRCUMSTANCES: [&str; 10] = ["after", "for", "from", "on", "to", "while", "when", "instead", "during", "at"];
+    CIRCUMSTANCES.contains(&after.trim_start().split(' ').next().unwrap_or_default())
 }
 
 /// Whether a text is the enhanced code of an SMTP reply: `4.3.1` after `452` (RFC 3463).

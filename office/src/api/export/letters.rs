@@ -5,6 +5,7 @@ use crate::api::answer::ApiError;
 use crate::api::letters::Selected;
 use crate::api::views::{View, Views};
 use crate::api::{Caller, Current};
+use crate::audit::criteria;
 use crate::error::OfficeError;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query};
@@ -66,9 +67,12 @@ pub(in crate::api) async fn of_group_letters(
     let (Query(selected), Query(query)) = (selected?, query?);
     let store = &*api.office.store;
     let group = store.group(&id).await?.ok_or_else(|| OfficeError::NoGroup(id.clone()))?;
-    let detail = format!("Letters as {}", query.form.label());
+    let filter = selected.filter();
+    let state = selected.state.map(|state| format!(", {}", state.as_str())).unwrap_or_default();
+    let criteria = criteria(&filter).map(|criteria| format!(", {criteria}")).unwrap_or_default();
+    let detail = format!("Letters as {}{state}{criteria}", query.form.label());
     views.record(&api, &caller, View { act: Act::LettersExported, group: &id, replay: None, detail }).await?;
-    let (mut rows, mut cursor, filter) = (Vec::new(), query.page().cursor(), selected.filter());
+    let (mut rows, mut cursor) = (Vec::new(), query.page().cursor());
     // The number of pages is limited, too: under a filter that few letters match, a page reads many of them.
     for _ in 0..ROWS_MAX / PAGE_MAX {
         let page = crate::letters::list(store, &group, selected.state, &filter, cursor.as_ref(), PAGE_MAX).await?;

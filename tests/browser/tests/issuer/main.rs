@@ -205,3 +205,39 @@ async fn a_person_without_input_is_warned_and_signed_out_and_their_text_is_kept(
     within(Duration::from_secs(20), text).await.expect("the text is back");
     otto.leaves(&["401", "favicon.ico"]).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sign_out_and_input_count_in_every_tab() {
+    let fixture = Fixture::with(SignInPolicy { idle_ms: Some(Span::from_secs(40)), ..SignInPolicy::default() }).await;
+    let otto = Person::new(&fixture.driver, "otto").await;
+    otto.open(&fixture.page("/groups")).await;
+    signs_in(&otto, "otto", "Enter").await;
+    otto.find("summary", "otto operator").await;
+    let first = otto.driver.window().await.expect("a tab");
+    let second = otto.driver.new_tab().await.expect("a new tab");
+    otto.driver.switch_to_window(second.clone()).await.expect("the new tab");
+    otto.open(&fixture.page("/groups")).await;
+    otto.find("summary", "otto operator").await;
+
+    // Twice the warning, and twice an input in this tab: by then the other tab would have ended the session.
+    for _ in 0..2 {
+        otto.finds_within("dialog", "Stay signed in?", Duration::from_secs(60)).await;
+        otto.clicks("button", "Stay signed in").await;
+        otto.find("summary", "otto operator").await;
+    }
+    otto.driver.switch_to_window(first).await.expect("the first tab");
+    otto.find("summary", "otto operator").await;
+    assert!(stored(&otto, "dlo.token").await.is_some());
+
+    // The office cannot end an issuer's token. Every tab forgets it.
+    otto.clicks("summary", "otto operator").await;
+    otto.clicks("button", "Sign out").await;
+    otto.find("heading", "Sign in").await;
+    otto.driver.switch_to_window(second).await.expect("the second tab");
+    otto.find("heading", "Sign in").await;
+    let forgotten = async || stored(&otto, "dlo.token").await.is_none().then_some(());
+    within(Duration::from_secs(20), forgotten).await.expect("the token is deleted");
+    otto.driver.refresh().await.expect("a reload");
+    otto.find("heading", "Sign in").await;
+    otto.leaves(&["401", "favicon.ico"]).await;
+}

@@ -86,18 +86,29 @@ mod rule_a_new_tab_goes_on_as_the_person_of_an_open_one {
         let page = otto.driver.current_url().await.expect("a page");
         // As by a pasted link: the new tab has no opener.
         let second = otto.driver.new_tab().await.expect("a new tab");
-        otto.driver.switch_to_window(second).await.expect("the new tab");
+        otto.driver.switch_to_window(second.clone()).await.expect("the new tab");
         otto.open(page.as_str()).await;
         otto.find("link", BUG).await;
         otto.find("summary", "otto operator").await;
 
-        // Who signs out stays signed out, although the other tab is signed in.
+        // Somebody else in a third tab, as in a demo that shows two people.
+        let third = otto.driver.new_tab().await.expect("a new tab");
+        otto.driver.switch_to_window(third.clone()).await.expect("the third tab");
+        otto.open(fixture.demo.link(Role::Approver)).await;
+        otto.find("summary", "anna approver").await;
+
+        // Who signs out is signed out in every tab, and stays so although somebody else is signed in.
+        otto.driver.switch_to_window(second).await.expect("the second tab");
         otto.clicks("summary", "otto operator").await;
         otto.clicks("button", "Sign out").await;
         otto.find("heading", "Sign in").await;
         otto.driver.refresh().await.expect("a reload");
         otto.find("heading", "Sign in").await;
         otto.driver.switch_to_window(first).await.expect("the first tab");
+        otto.find("heading", "Sign in").await;
+        assert!(!otto.has("link", BUG).await, "nothing of the office is shown");
+        otto.driver.switch_to_window(third).await.expect("the third tab");
+        otto.find("summary", "anna approver").await;
         otto.leaves(&["401"]).await;
     }
 }

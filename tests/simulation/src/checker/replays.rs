@@ -4,6 +4,15 @@ use super::*;
 use domain::replay::{Phase, Plan};
 
 impl Observed {
+    /// A block is written whole; only the entries that change count as written.
+    pub(super) fn block(&mut self, block: &domain::replay::Block, now: Timestamp) {
+        for entry in &block.entries {
+            if self.entries.get(&(entry.replay.clone(), entry.letter.clone())) != Some(entry) {
+                self.entry(entry, now);
+            }
+        }
+    }
+
     /// The program of a replay is that of the approved plan, or of the fix under which a person resumed it.
     pub(super) fn program(&mut self, replay: &Replay, writes: &[Write]) {
         let before = match self.replays.get(replay.id()) {

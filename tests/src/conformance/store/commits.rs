@@ -4,7 +4,7 @@ use super::{commit, refused, stored};
 use domain::id::{LetterId, MessageId};
 use domain::letter::{Letter, LetterState};
 use harness::samples::{self, Chance, at_s, audit, death, group, group_id, keep, letter, letters, plan, put, replay};
-use office::port::{CommitError, Expect, Store, Write};
+use office::port::{CommitError, EntryKey, Expect, Store, Write};
 
 fn absent(letter: &Letter) -> Write {
     Write::Letter { letter: Box::new(letter.clone()), expect: Expect::Absent }
@@ -62,8 +62,9 @@ pub async fn failed_condition_undoes_the_whole_commit_and_is_named(store: &dyn S
     writes.push(samples::open(&group(&id)));
     writes.push(Write::Death(Box::new(death(&fresh, 2))));
     writes.extend(samples::count(deltas(&fresh)));
-    writes.extend(samples::entries(&plan, &known).into_iter().map(|e| Write::Entry { entry: Box::new(e), was: None }));
-    writes.push(Write::Sent { message: MessageId::from("m"), replay: plan.id.clone(), letter: fresh.id.clone() });
+    writes.extend(samples::new_blocks(samples::entries(&plan, &known)));
+    let entry = EntryKey { replay: plan.id.clone(), place: 0, letter: fresh.id.clone() };
+    writes.push(Write::Sent { message: MessageId::from("m"), entry });
     writes.push(Write::Audit(Box::new(audit(&id, at_s(1), "must not be stored"))));
     writes.push(Write::Plan(Box::new(plan.clone())));
 
@@ -74,7 +75,7 @@ pub async fn failed_condition_undoes_the_whole_commit_and_is_named(store: &dyn S
     assert_eq!(store.group(&id).await.unwrap(), None);
     assert!(!store.has_death(&death(&fresh, 2).id).await.unwrap());
     assert_eq!(store.entries(&plan.id, None, None, None, 10).await.unwrap().items, []);
-    assert_eq!(store.entry(&plan.id, &known[0].id).await.unwrap(), None);
+    assert_eq!(store.blocks(&plan.id, 0, 10).await.unwrap(), []);
     assert!(store.sent(&[MessageId::from("m")]).await.unwrap().is_empty());
     assert_eq!(store.audit(&id, None, 10).await.unwrap().items, []);
     assert_eq!(store.plan(&id).await.unwrap(), None);
@@ -167,11 +168,12 @@ pub async fn death_is_stored_once(store: &dyn Store) {
 
 pub async fn sent_message_is_found_by_its_id(store: &dyn Store) {
     let (message, other) = (MessageId::from("b3f1"), MessageId::from("b3f2"));
-    let (replay, letter) = (samples::replay_id("sent"), letter(&group_id("sent"), 1).id);
-    commit(store, vec![Write::Sent { message: message.clone(), replay: replay.clone(), letter: letter.clone() }]).await;
+    let letter = letter(&group_id("sent"), 1).id;
+    let entry = EntryKey { replay: samples::replay_id("sent"), place: 999_999, letter };
+    commit(store, vec![Write::Sent { message: message.clone(), entry: entry.clone() }]).await;
     // Ids come from outside: an empty or very long one finds nothing and does no harm.
     let asked = [other.clone(), message.clone(), MessageId::from(""), MessageId::new("9#".repeat(2_000))];
-    assert_eq!(store.sent(&asked).await.unwrap(), [(message, (replay, letter))].into());
+    assert_eq!(store.sent(&asked).await.unwrap(), [(message, entry)].into());
     assert!(store.sent(&[other]).await.unwrap().is_empty());
     assert!(store.sent(&[]).await.unwrap().is_empty());
 }

@@ -2,16 +2,24 @@
 
 use super::{all, commit, refused};
 use domain::id::{MessageId, ReplayId};
-use domain::replay::{Confirmation, Entry, LedgerMove, Outcome, OutcomeKind, Plan, ReturnCause, SkipReason};
-use harness::samples::{Chance, at_s, entries, group_id, letters, plan};
-use office::port::{Store, Write};
+use domain::replay::{Block, Confirmation, Entry, LedgerMove, Outcome, OutcomeKind, Plan, ReturnCause, SkipReason};
+use harness::samples::{Chance, at_s, entries, group_id, letters, new_blocks, plan};
+use office::port::{Expect, Store, Write};
 
-fn new(entry: &Entry) -> Write {
-    Write::Entry { entry: Box::new(entry.clone()), was: None }
+/// Returns the entry as it is stored.
+pub(super) async fn stored(store: &dyn Store, entry: &Entry) -> Option<Entry> {
+    let block = store.blocks_at(&entry.replay, &[Block::number_of(entry.seq)]).await.unwrap().pop();
+    block.and_then(|block| block.entry(entry.seq).cloned()).filter(|found| found.letter == entry.letter)
 }
 
-fn put(entry: &Entry, was: &Entry) -> Write {
-    Write::Entry { entry: Box::new(entry.clone()), was: Some((was.outcome.kind(), was.sends)) }
+/// Returns the write of a block in which this entry has changed.
+pub(super) async fn put(store: &dyn Store, after: &Entry, before: &Entry) -> Write {
+    let block = store.blocks_at(&before.replay, &[Block::number_of(before.seq)]).await.unwrap().pop();
+    let mut block = block.expect("a block");
+    assert!(block.change(before, after), "{before:?} is not stored");
+    let expect = Expect::Version(block.version);
+    block.version += 1;
+    Write::Block { block: Box::new(block), expect }
 }
 
 fn outcome(kind: OutcomeKind, entry: &Entry) -> Outcome {
@@ -47,8 +55,8 @@ async fn planned(store: &dyn Store, name: &str, count: u64) -> (Plan, Vec<Entry>
     let letters = letters(&group, count);
     let plan = plan(name, &group, &letters);
     let entries = entries(&plan, &letters);
-    for chunk in entries.chunks(50) {
-        let mut writes: Vec<_> = chunk.iter().map(new).collect();
+    for chunk in entries.chunks(40) {
+        let mut writes = new_blocks(chunk.to_vec());
         let moves = chunk.iter().map(|entry| step(entry.wave, None, OutcomeKind::Pending, 0)).collect();
         writes.push(Write::Ledger { replay: plan.id.clone(), moves });
         commit(store, writes).await;
@@ -69,7 +77,9 @@ pub async fn entries_come_in_their_order_by_wave_and_outcome(store: &dyn Store) 
     for (n, entry) in entries.iter_mut().enumerate() {
         let kind = OutcomeKind::ALL[n % 7];
         let after = Entry { outcome: outcome(kind, entry), sends: 1, ..entry.clone() };
-        commit(store, vec![put(&after, entry)]).await;
+        let moves = vec![step(entry.wave, Some(OutcomeKind::Pending), kind, 0)];
+        let ledger = Write::Ledger { replay: plan.id.clone(), moves };
+        commit(store, vec![put(store, &after, entry).await, ledger]).await;
         *entry = after;
     }
     let waves = (0..plan.waves.len() as u32).map(Some).chain([None]);
@@ -83,44 +93,61 @@ pub async fn entries_come_in_their_order_by_wave_and_outcome(store: &dyn Store) 
         }
     }
     for entry in &entries {
-        assert_eq!(store.entry(&plan.id, &entry.letter).await.unwrap().as_ref(), Some(entry));
+        assert_eq!(stored(store, entry).await.as_ref(), Some(entry));
     }
 }
 
-pub async fn entry_is_written_only_from_the_outcome_it_had(store: &dyn Store) {
-    let (_, entries) = planned(store, "conditions", 1).await;
-    let pending = &entries[0];
-    let sending = Entry { outcome: outcome(OutcomeKind::Sending, pending), sends: 1, ..pending.clone() };
-    let again = Entry { sends: 2, ..sending.clone() };
-    let in_flight = Entry { outcome: outcome(OutcomeKind::InFlight, &again), ..again.clone() };
-    // Each row: the written entry, its condition, and whether the condition holds.
-    let was = |kind, sends| Some((kind, sends));
+pub async fn block_is_written_only_over_the_version_it_had(store: &dyn Store) {
+    let (plan, entries) = planned(store, "conditions", 3).await;
+    let block = |version: u64, sends: u32| {
+        let first = Entry { outcome: outcome(OutcomeKind::Sending, &entries[0]), sends, ..entries[0].clone() };
+        let entries = [&[first], &entries[1..]].concat();
+        Block { replay: plan.id.clone(), number: 0, version, entries }
+    };
+    let planned = Block { replay: plan.id.clone(), number: 0, version: 1, entries: entries.clone() };
+    // Each row: the written block, its condition, and whether the condition holds.
     let rows = [
-        (pending, None, false),
-        (&in_flight, was(OutcomeKind::Sending, 0), false),
-        (&sending, was(OutcomeKind::Pending, 1), false),
-        (&sending, was(OutcomeKind::Pending, 0), true),
-        (&sending, was(OutcomeKind::Pending, 0), false),
-        (&again, was(OutcomeKind::Sending, 2), false),
-        (&again, was(OutcomeKind::Sending, 1), true),
-        (&in_flight, was(OutcomeKind::Sending, 1), false),
-        (&in_flight, was(OutcomeKind::Sending, 2), true),
-        (pending, None, false),
+        (block(1, 1), Expect::Absent, false),
+        (block(1, 1), Expect::Version(0), false),
+        (block(3, 1), Expect::Version(2), false),
+        (block(2, 2), Expect::Version(1), true),
+        (block(2, 3), Expect::Version(1), false),
+        (block(3, 4), Expect::Version(2), true),
+        (planned.clone(), Expect::Absent, false),
     ];
-    let mut current = pending;
-    for (row, (entry, was, holds)) in rows.into_iter().enumerate() {
-        let write = Write::Entry { entry: Box::new(entry.clone()), was };
+    let mut current = planned;
+    for (row, (block, expect, holds)) in rows.into_iter().enumerate() {
+        let write = Write::Block { block: Box::new(block.clone()), expect };
         if holds {
             commit(store, vec![write]).await;
-            current = entry;
+            current = block;
         } else {
             assert_eq!(refused(store, vec![write]).await, [0], "row {row}");
         }
-        let found = store.entry(&entry.replay, &entry.letter).await.unwrap();
-        assert_eq!(found.as_ref(), Some(current), "row {row}");
+        let found = store.blocks_at(&plan.id, &[0]).await.unwrap();
+        assert_eq!(found.as_slice(), std::slice::from_ref(&current), "row {row}");
     }
-    let unknown = Entry { letter: "no such letter".into(), seq: 99, ..sending.clone() };
-    assert_eq!(refused(store, vec![put(&unknown, &sending)]).await, [0], "no such entry");
+    let unknown = Block { number: 1, ..current };
+    let write = Write::Block { block: Box::new(unknown), expect: Expect::Version(3) };
+    assert_eq!(refused(store, vec![write]).await, [0], "no such block");
+}
+
+pub async fn blocks_come_in_their_order_and_by_number(store: &dyn Store) {
+    let (plan, entries) = planned(store, "blocks", 95).await;
+    let expected = Block::planned(&plan.id, entries);
+    assert_eq!(expected.len(), 5);
+    for (from, limit) in [(0, 1), (0, 5), (0, 100), (2, 2), (4, 1), (5, 3), (u64::from(u32::MAX), 1)] {
+        let rest = expected.get(from as usize..).unwrap_or_default();
+        let found = store.blocks(&plan.id, from, limit).await.unwrap();
+        assert_eq!(found, rest[..limit.min(rest.len())], "from {from}, at most {limit}");
+    }
+    let mut found = store.blocks_at(&plan.id, &[3, 0, 9, 3]).await.unwrap();
+    found.sort_by_key(|block| block.number);
+    assert_eq!(found, [expected[0].clone(), expected[3].clone()]);
+    assert_eq!(store.blocks_at(&plan.id, &[]).await.unwrap(), []);
+    assert_eq!(store.blocks_at(&harness::samples::replay_id("unknown"), &[0]).await.unwrap(), []);
+    let all: Vec<u64> = (0..101).collect();
+    assert!(store.blocks_at(&plan.id, &all).await.is_err(), "too many at once");
 }
 
 pub async fn entries_of_two_replays_do_not_mix(store: &dyn Store) {
@@ -129,12 +156,14 @@ pub async fn entries_of_two_replays_do_not_mix(store: &dyn Store) {
     let second = Plan { id: harness::samples::replay_id("second"), ..first.clone() };
     let second_entries: Vec<_> =
         first_entries.iter().map(|entry| Entry { replay: second.id.clone(), ..entry.clone() }).collect();
-    commit(store, second_entries.iter().map(new).collect()).await;
+    commit(store, new_blocks(second_entries.clone())).await;
     let sent =
         Entry { outcome: outcome(OutcomeKind::Sending, &first_entries[1]), sends: 1, ..first_entries[1].clone() };
-    commit(store, vec![put(&sent, &first_entries[1])]).await;
+    let moves = vec![step(sent.wave, Some(OutcomeKind::Pending), OutcomeKind::Sending, 0)];
+    let ledger = Write::Ledger { replay: first.id.clone(), moves };
+    commit(store, vec![put(store, &sent, &first_entries[1]).await, ledger]).await;
     assert_eq!(listed(store, &second.id, None, None).await, second_entries);
-    assert_eq!(store.entry(&first.id, &sent.letter).await.unwrap(), Some(sent.clone()));
+    assert_eq!(stored(store, &sent).await, Some(sent.clone()));
     assert_eq!(listed(store, &first.id, None, Some(OutcomeKind::Sending)).await, [sent]);
     let unknown = harness::samples::replay_id("unknown");
     assert_eq!(listed(store, &unknown, None, None).await, []);
@@ -150,7 +179,7 @@ pub async fn ledger_equals_the_lists_of_entries(store: &dyn Store) {
         let before = entries[n].clone();
         let after = Entry { outcome: outcome(kind, &before), sends: before.sends + 1, ..before.clone() };
         let moves = vec![step(before.wave, Some(before.outcome.kind()), kind, 0)];
-        let writes = vec![put(&after, &before), Write::Ledger { replay: plan.id.clone(), moves }];
+        let writes = vec![put(store, &after, &before).await, Write::Ledger { replay: plan.id.clone(), moves }];
         commit(store, writes.clone()).await;
         // A retry after a lost answer: its condition fails, and the ledger does not change again.
         assert_eq!(refused(store, writes).await, [0]);

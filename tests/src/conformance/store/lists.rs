@@ -67,10 +67,7 @@ pub async fn pages_of_entries_are_complete_while_outcomes_change(store: &dyn Sto
     let letters = letters(&id, 40);
     let plan = plan("entries change", &id, &letters);
     let entries = entries(&plan, &letters);
-    for chunk in entries.chunks(50) {
-        let write = |entry: &domain::replay::Entry| Write::Entry { entry: Box::new(entry.clone()), was: None };
-        commit(store, chunk.iter().map(write).collect()).await;
-    }
+    commit(store, samples::new_blocks(entries)).await;
     let (mut seen, mut cursor) = (Vec::new(), None);
     loop {
         let page = store.entries(&plan.id, None, Some(OutcomeKind::Pending), cursor.as_ref(), 5).await.unwrap();
@@ -78,7 +75,7 @@ pub async fn pages_of_entries_are_complete_while_outcomes_change(store: &dyn Sto
         for entry in &page.items {
             let sending = Outcome::Sending { since: at_s(1) };
             let after = domain::replay::Entry { outcome: sending, sends: 1, ..entry.clone() };
-            commit(store, vec![Write::Entry { entry: Box::new(after), was: Some((OutcomeKind::Pending, 0)) }]).await;
+            commit(store, vec![super::entries::put(store, &after, entry).await]).await;
         }
         seen.extend(page.items.into_iter().map(|entry| entry.seq));
         cursor = page.next;
@@ -150,7 +147,7 @@ async fn listed(store: &dyn Store, name: &str) -> (GroupId, Plan) {
     let plan = plan(name, &id, &letters);
     commit(store, keep(&letters)).await;
     let mut writes = vec![samples::open(&group(&id))];
-    writes.extend(entries(&plan, &letters).into_iter().map(|e| Write::Entry { entry: Box::new(e), was: None }));
+    writes.extend(samples::new_blocks(entries(&plan, &letters)));
     writes.extend((0..3).map(|n| Write::Audit(Box::new(audit(&id, at_s(n), "record")))));
     let first = Box::new(replay(&plan, at_s(0)));
     writes.push(Write::Replay { replay: first, expect: office::port::Expect::Absent });

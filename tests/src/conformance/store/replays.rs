@@ -6,10 +6,10 @@ use domain::deployment::{Attached, AttachedConsumer, Deployment};
 use domain::group::Variant;
 use domain::id::{Actor, QueueArn};
 use domain::replay::{Ending, Entry, LedgerMove, OutcomeKind, PauseReason, Replay};
-use domain::report::{Kind, Report};
+use domain::report::{Report, ReportKind};
 use domain::reported::{KeptReports, ReportKey};
 use domain::time::{Span, Timestamp};
-use harness::samples::{at_s, entries, group_id, letters, plan, replay, replay_id};
+use harness::samples::{at_s, entries, group_id, letters, new_blocks, plan, replay, replay_id};
 use office::port::{CommitError, Expect, Store, Write};
 
 fn new(replay: &Replay) -> Write {
@@ -53,8 +53,7 @@ pub async fn taken_plan_keeps_its_entries_and_ledger(store: &dyn Store) {
     let letters = letters(&id, 5);
     let plan = plan("approved", &id, &letters);
     let expected: Vec<Entry> = entries(&plan, &letters);
-    let mut writes: Vec<_> =
-        expected.iter().map(|entry| Write::Entry { entry: Box::new(entry.clone()), was: None }).collect();
+    let mut writes = new_blocks(expected.clone());
     let planned = |(wave, letters): (usize, &u64)| LedgerMove::plain(wave as u32, None, OutcomeKind::Pending, *letters);
     let moves = plan.waves.iter().enumerate().map(planned);
     writes.push(Write::Ledger { replay: plan.id.clone(), moves: moves.collect() });
@@ -198,7 +197,7 @@ pub async fn reports_are_written_on_a_condition_and_read_by_key(store: &dyn Stor
     let key = |message: Option<&str>| ReportKey { queue: QueueArn::from("orders"), message: message.map(Into::into) };
     let record = |message: Option<&str>, version: u64| KeptReports {
         version,
-        reports: vec![Report::new(Kind::Timeout, "\u{1F4EE}", format!("request {version}"), at_s(5))],
+        reports: vec![Report::new(ReportKind::Timeout, "\u{1F4EE}", format!("request {version}"), at_s(5))],
         ..KeptReports::new(key(message), Span::from_days(4), at_s(10))
     };
     let write = |record: &KeptReports, expect| Write::Reports { kept: Box::new(record.clone()), expect };

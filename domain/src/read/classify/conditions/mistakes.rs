@@ -37,7 +37,9 @@ fn of_values(words: &[&str]) -> Option<Classification> {
         let pair = pair(words, &["expected", "expects", "expecting"], CAME, FAR)
             .or_else(|| pair(words, &["should"], &["but", "instead", "got"], NEAR))
             .or_else(|| pair(words, &["got", "received", "given"], &["instead", "expected"], NEAR));
-        pair.filter(|_| !passing).map(|pair| say(Category::SchemaViolation, pair))
+        // A response of another type is a mistake; a response that did not come is not.
+        let typed = holds(words, &["type", "types", "class", "schema", "format"]);
+        pair.filter(|_| !passing || typed).map(|pair| say(Category::SchemaViolation, pair))
     };
     using().or_else(convert).or_else(compared).or_else(expected)
 }

@@ -197,3 +197,26 @@ pub const PASSING: &[&str] = &[
     "time", "seconds", "throughput", "bytes", "byte", "eof", "packet", "packets", "read", "response", "reply", "frame", "socket",
     "status", "server", "broker", "master", "leader", "primary",
 ];
+
+/// Stores and brokers by name: a short message that one failed says no more than that.
+pub const STORES: &[&str] = &[
+    "redis",
+    "postgres",
+    "postgresql",
+    "mysql",
+    "kafka",
+    "rabbitmq",
+    "elasticsearch",
+    "mongodb",
+    "mongo",
+    "dynamodb",
+    "s3",
+    "sqs",
+    "sns",
+    "memcached",
+    "cassandra",
+    "database",
+    "db",
+    "cache",
+    "broker",
+];

@@ -48,7 +48,7 @@ pub const OWNED: &[&str] = &["its", "their", "the", "all", "data", "update", "up
 #[rustfmt::skip]
 pub const PASSING_PAIRS: &[[&str; 2]] = &[
     ["the", "moment"], ["this", "time"], ["right", "now"], ["went", "away"], ["gone", "away"], ["going", "away"], ["hung", "up"], ["hang", "up"], ["torn", "down"],
-    ["shut", "down"], ["shutting", "down"],
+    ["shut", "down"], ["backed", "up"], ["timing", "out"], ["into", "shutdown"], ["in", "shutdown"], ["shutting", "down"],
 ];
 
 /// Who else may use something.
@@ -172,7 +172,7 @@ pub const WRONG: &[&str] = &[
     "unparseable", "unserializable", "mismatched", "mismatch", "missing", "wrong", "bad", "forbidden", "denied", "disallowed", "prohibited", "banned", "truncated", "overflow", "overflows",
     "underflow", "violates", "violated", "violation", "exceeds", "overlap", "overlaps", "disabled", "empty", "unterminated", "unclosed", "unbalanced", "unmatched", "untrusted",
     "unauthorized", "unauthorised", "misconfigured", "circular", "recursive", "cyclic", "nested", "redundant", "superfluous", "abstract", "multiple", "unset", "uninitialized",
-    "unsigned", "unregistered", "unassigned", "unused", "unordered", "unsatisfiable", "satisfiable", "unencodable", "undecodable", "inaccessible", "unreadable", "imbalanced", "contradicts", "contradict", "several", "trailing", "extra", "extraneous", "dangling", "premature", "garbage", "bogus",
+    "unsigned", "unregistered", "unassigned", "unused", "unordered", "unsatisfiable", "satisfiable", "unencodable", "undecodable", "inaccessible", "unreadable", "imbalanced", "contradicts", "contradict", "several", "unhandled", "trailing", "extra", "extraneous", "dangling", "premature", "garbage", "bogus",
     "damaged", "lacks", "lack", "prohibits", "restricted", "infinite", "nan", "mixing", "bug", "different", "differs", "differ", "nil", "null", "superseded",
 ];
 
@@ -204,3 +204,18 @@ pub const MEASURES: &[&str] = &["long", "many", "few", "old", "early"];
 pub const STEPS: &[&str] = &[
     "completion", "close", "end", "calling", "being", "initialization", "initialisation", "it", "they", "using", "use", "starting", "start", "finish", "commit", "init", "construction",
 ];
+
+/// What one program does at another.
+#[rustfmt::skip]
+pub const REMOTE: &[&str] = &[
+    "publish", "publishing", "send", "sending", "deliver", "delivering", "upload", "uploading", "download", "downloading", "fetch", "fetching", "sync", "syncing", "synchronize",
+    "call", "calling", "invoke", "invoking", "contact", "query", "querying", "request", "submit", "submitting", "notify", "dispatch", "dispatching", "push", "pushing", "pull", "poll",
+    "refresh", "forward", "forwarding", "transmit", "communicate", "enqueue", "commit", "flush", "retrieve", "retrieving", "post", "receive", "consume", "acquire", "connect",
+];
+
+/// What is looked up in a network.
+pub const HOSTS: &[&str] =
+    &["host", "hostname", "hosts", "address", "addresses", "dns", "domain", "endpoint", "name", "names", "server"];
+
+/// What a connection or a client is that somebody shut: a state of the moment.
+pub const SHUT: &[&str] = &["closed", "closing", "stopped", "stopping", "disconnected", "shutdown"];

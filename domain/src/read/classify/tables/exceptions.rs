@@ -10,7 +10,7 @@ use crate::reading::Category::*;
 pub static QUALIFIED: &[Row] = &[
     ("Doctrine\\DBAL\\ConnectionException", P, ConsumerBug), ("Google.GoogleApiException.TooManyRequests", T, Throttled), ("Illuminate\\Queue\\MaxAttemptsExceededException", U, Unknown),
     ("KeeperException$SessionExpiredException", T, DependencyUnavailable), ("Sidekiq::Shutdown", T, DependencyUnavailable), ("aiohttp.ClientConnectorError", T, DependencyUnavailable),
-    ("azure.servicebus.exceptions.ServiceBusAuthenticationError", U, Auth), ("azure.servicebus.exceptions.ServiceBusAuthorizationError", T, Auth),
+    ("asyncpg.exceptions.SerializationError", T, Conflict), ("azure.servicebus.exceptions.ServiceBusAuthenticationError", U, Auth), ("azure.servicebus.exceptions.ServiceBusAuthorizationError", T, Auth),
     ("botocore.exceptions.ConnectionClosedError", T, DependencyUnavailable), ("botocore.exceptions.ConnectionError", T, DependencyUnavailable),
     ("botocore.exceptions.HTTPClientError", T, DependencyUnavailable), ("botocore.exceptions.ReadTimeoutError", T, Timeout),
     ("botocore.exceptions.SSLError", P, Configuration), ("botocore.exceptions.ValidationError", P, SchemaViolation),
@@ -248,7 +248,7 @@ pub static EXCEPTIONS: &[Row] = &[
     ("SSLCertVerificationError", P, Configuration), ("SSLException", U, DependencyUnavailable), ("SSLHandshakeException", U, DependencyUnavailable),
     ("SSLPeerUnverifiedException", P, Configuration), ("ScannerError", P, MalformedPayload), ("ScannerException", P, MalformedPayload),
     ("SchemaError", P, SchemaViolation), ("SchemaMismatch", P, SchemaViolation), ("SchemaValidationException", P, SchemaViolation),
-    ("SchemaViolation", P, SchemaViolation), ("SecurityException", P, Auth), ("SerializationError", T, Conflict),
+    ("SchemaViolation", P, SchemaViolation), ("SecurityException", P, Auth),
     ("SerializationFailedException", P, MalformedPayload), ("SerializationFailure", T, Conflict), ("SerializationFailureError", T, Conflict),
     ("ServerBusyError", T, Throttled), ("ServerBusyException", T, Throttled), ("ServerDisconnectedError", T, DependencyUnavailable),
     ("ServerSelectionTimeoutError", T, Timeout), ("ServerTimeoutError", T, Timeout), ("ServiceBusCommunicationError", T, DependencyUnavailable),

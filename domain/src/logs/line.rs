@@ -1,12 +1,13 @@
-//! What one log entry says: the error in it, and the invocation that it belongs to.
+//! What one log line says: the error in it, and the invocation that it belongs to.
 //!
 //! The forms are those of Lambda's managed runtimes and of common loggers of Node, Python and Java, as text and as JSON.
-//! An entry in no known form is no error: a log is full of words, and a wrong one counts like a right one.
+//! A line in no known form is no error: a log is full of words, and a wrong one counts like a right one.
 
 use crate::reading::Failure;
-use crate::report::Kind;
+use crate::report::ReportKind;
 use crate::report::powertools::of_traceback;
 use crate::reported::of_kind;
+use crate::text::truncate_on_char;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde_json::{Map, Value};
@@ -15,7 +16,7 @@ use serde_json::{Map, Value};
 const TRACEBACK: &str = "Traceback (most recent call last):";
 /// How Lambda says that an invocation took too long.
 const TIMED_OUT: &str = "Task timed out after";
-/// How far into an entry its level stands, bytes: after a time, an id and a thread.
+/// How far into a line its level stands, bytes: after a time, an id and a thread.
 const LEVEL_WITHIN_BYTES: usize = 200;
 /// Levels as text loggers write them, with what surrounds them, and whether they say that something failed.
 const LEVELS: [(&str, bool); 24] = [
@@ -65,27 +66,46 @@ const ENDINGS: [&str; 7] = ["Error", "Exception", "Fault", "Failure", "Timeout",
 const NAME_BYTES_MAX: usize = 200;
 /// How many lines above the first frame may belong to the error's message.
 const MESSAGE_LINES_MAX: usize = 10;
+/// The most bytes of a kept message, and of a kept stack. Each change of a group writes them.
+const MESSAGE_BYTES_MAX: usize = 1_024;
+const STACK_BYTES_MAX: usize = 4 * 1_024;
 /// The lowest level of an error where levels are numbers, as pino and bunyan write them.
 const ERROR_LEVEL: u64 = 50;
 
-/// What one entry says.
+/// What one log line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
-    /// The error; `None` if the entry is not about one.
+pub struct LineReading {
+    /// The error; `None` if the line is not about one.
     pub failure: Option<Failure>,
-    /// The invocation, if the entry names it.
+    /// The invocation, if the line names it.
     pub request: Option<String>,
 }
 
-/// Reads an entry. Never fails, and takes time proportional to its length.
-pub fn read(text: &str) -> Said {
+/// Reads a log line. Never fails, and takes time proportional to its length.
+pub fn read(text: &str) -> LineReading {
     // Python's runtime keeps a traceback on one line with carriage returns, and indents it with no-break spaces.
     let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\u{a0}', " ");
     let text = text.trim();
     if let Some(object) = text.starts_with('{').then(|| json(text)).flatten() {
-        return Said { failure: of_json(&object), request: request_of(&object) };
+        return LineReading { failure: of_json(&object).map(bounded), request: request_of(&object) };
     }
-    Said { failure: of_text(text), request: request_in(text) }
+    LineReading { failure: of_text(text).map(bounded), request: request_in(text) }
+}
+
+/// Cuts an error to what is kept of it.
+fn bounded(mut failure: Failure) -> Failure {
+    let texts = [
+        (&mut failure.error_type, NAME_BYTES_MAX),
+        (&mut failure.message, MESSAGE_BYTES_MAX),
+        (&mut failure.stack, STACK_BYTES_MAX),
+    ];
+    for (text, bytes_max) in texts {
+        if let Some(text) = text {
+            truncate_on_char(text, bytes_max);
+            text.shrink_to_fit();
+        }
+    }
+    failure
 }
 
 fn json(text: &str) -> Option<Map<String, Value>> {
@@ -100,7 +120,7 @@ fn of_json(object: &Map<String, Value>) -> Option<Failure> {
         && kind.starts_with("platform.")
     {
         let timed_out = object.get("record").and_then(|record| record.get("status")).is_some_and(|s| s == "timeout");
-        return (kind == "platform.report" && timed_out).then(|| ended(Kind::Timeout));
+        return (kind == "platform.report" && timed_out).then(|| ended(ReportKind::Timeout));
     }
     let level = LEVEL_NAMES.iter().find_map(|name| object.get(*name)).map(is_error_level);
     if level == Some(false) {
@@ -155,13 +175,13 @@ fn of_text(text: &str) -> Option<Failure> {
         return None;
     }
     if text.contains(TIMED_OUT) {
-        return Some(ended(Kind::Timeout));
+        return Some(ended(ReportKind::Timeout));
     }
     if text.contains("Runtime.OutOfMemory") || text.contains("signal: killed") {
-        return Some(ended(Kind::OutOfMemory));
+        return Some(ended(ReportKind::OutOfMemory));
     }
     if text.contains("Runtime.ExitError") || text.contains("Runtime exited with") {
-        return Some(ended(Kind::Crash));
+        return Some(ended(ReportKind::Crash));
     }
     let (is_error, rest) = after_level(text);
     if is_error == Some(false) {
@@ -187,12 +207,12 @@ fn of_text(text: &str) -> Option<Failure> {
     }
 }
 
-fn ended(kind: Kind) -> Failure {
+fn ended(kind: ReportKind) -> Failure {
     let (error_type, message) = of_kind(kind);
     Failure { error_type: error_type.map(String::from), message: message.map(String::from), ..Failure::default() }
 }
 
-/// Returns what follows the entry's level, and whether the level is that of an error; `None` without a level.
+/// Returns what follows the line's level, and whether the level is that of an error; `None` without a level.
 fn after_level(text: &str) -> (Option<bool>, &str) {
     let beginning = crate::text::head(text, LEVEL_WITHIN_BYTES);
     let beginning = beginning.lines().next().unwrap_or_default();
@@ -326,5 +346,5 @@ fn is_uuid(text: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "entry_tests.rs"]
+#[path = "line_tests.rs"]
 mod tests;
