@@ -15,7 +15,7 @@ const SHOW_LOADING_AFTER: Duration = Duration::from_millis(200);
 pub fn fetch(part: Part) -> Fetching {
     Box::pin(async move {
         match part {
-            Part::Work => split::load_work().await.is_ok(),
+            Part::Work => split::load_work().await.is_ok() && split::load_help().await.is_ok(),
             Part::Policy => split::load_policy().await.is_ok(),
             Part::SignIn => split::load_sign_in().await.is_ok(),
         }

@@ -7,7 +7,7 @@ use crate::page::{GroupPage, PolicyPage, ReplayPage, ReplaysPage, SignInPage, Si
 use crate::reactive::prelude::*;
 use dashboard_model::route::PageKey;
 
-pub use cut::{help, load_policy, load_sign_in, load_work, policy, sign_in, work};
+pub use cut::{help, load_help, load_policy, load_sign_in, load_work, policy, sign_in, work};
 
 /// A part could not be loaded. The browser's console has the reason.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,8 @@ mod cut {
         work_page(page)
     }
 
-    #[wasm_split(work, wasm_split_path = leptos::wasm_split, fallible)]
+    // Each function knows by itself whether its part is there, although both are in one file.
+    #[wasm_split(work, wasm_split_path = leptos::wasm_split, fallible, preload(load_help))]
     pub fn help(open: RwSignal<bool>, page: Signal<PageKey>) -> Page {
         help_dialog(open, page)
     }
@@ -82,6 +83,10 @@ mod cut {
     type Loaded = Result<(), NotLoaded>;
 
     pub async fn load_work() -> Loaded {
+        Ok(())
+    }
+
+    pub async fn load_help() -> Loaded {
         Ok(())
     }
 
