@@ -45,6 +45,7 @@ const COMMANDS: &[&str] = &[
     "tidy",
     "sbom",
     "book",
+    "commands",
     "function",
     "starts",
     "costs",
@@ -71,6 +72,7 @@ usage: cargo xtask <command>
   tidy               check the rules of this repository that a machine can check
   sbom               write a CycloneDX document of what each program is built from to target/sbom
   book               build docs/ into target/book
+  commands           run the commands of the documents that take minutes; `cargo ci` runs the others
   function <id> <folder>
                      build a Lambda function, for `sam build`
   costs              what the stack costs per month while nothing fails, from its template
@@ -102,6 +104,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "starts" => starts::command(&paths),
         "costs" => template::print_costs(&paths),
         "book" => docs::book(&paths),
+        "commands" => docs::run_long(&paths),
         "chaos" => chaos::command(&paths, rest),
         "storm" => storm::command(&paths, rest),
         "schemathesis" => ci::call_api(&paths, rest),

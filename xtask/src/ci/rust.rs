@@ -71,14 +71,15 @@ pub fn doc_test(paths: &Paths) -> Outcome<Tally> {
     tally::tests(cargo.args(["--no-fail-fast", "--doc"]))
 }
 
-/// The documents' links and commands; the cheap commands are run.
+/// The documents' links and commands; the short commands are run.
 pub fn docs(paths: &Paths) -> Outcome<Tally> {
     built::ensure(paths)?;
+    ensure_one_machine(paths)?;
     let folder = paths.target.join("debug");
     let steps: Vec<&str> = super::STEPS.iter().map(|step| step.name).collect();
     let (xtask, aws, dlo) = (crate::COMMANDS, crate::aws::COMMANDS, folder.join("dlo"));
     docs::check(paths, &docs::Known { xtask, aws, steps: &steps, dlo: &dlo })?;
-    docs::run_cheap(paths, &folder).map(Tally::passed)
+    docs::run_short(paths, &folder).map(Tally::passed)
 }
 
 /// Tests that start and kill the real program.

@@ -3,6 +3,7 @@
 mod commands;
 mod deploys;
 mod links;
+mod live;
 mod markdown;
 mod proofs;
 mod workspace;
@@ -11,7 +12,7 @@ use crate::failure::{Failure, Outcome, at};
 use crate::paths::Paths;
 use crate::tools::mdbook;
 use crate::{run, say};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// What a document, or a file's head, says wrongly: `file:line: what`.
@@ -35,6 +36,7 @@ pub fn check(paths: &Paths, known: &Known<'_>) -> Outcome<()> {
     faults.extend(proofs::faults(&pages, &sources));
     let samconfig = paths.root.join("samconfig.toml");
     faults.extend(deploys::faults(&pages, &at("read", &samconfig, std::fs::read_to_string(&samconfig))?));
+    faults.extend(live::faults(&pages, known.steps));
     let named = commands::named(&pages, &sources);
     faults.extend(commands::faults(paths, &named, known)?);
     if faults.is_empty() {
@@ -45,7 +47,21 @@ pub fn check(paths: &Paths, known: &Known<'_>) -> Outcome<()> {
     Err(Failure::new(format!("The documents are wrong in {} places.", faults.len())))
 }
 
-pub use commands::{Known, run_cheap};
+pub use commands::Known;
+
+/// Runs the documents' commands beside a demo, and the short examples. `folder` holds the programs, compiled. Returns how
+/// many it ran.
+pub fn run_short(paths: &Paths, folder: &Path) -> Outcome<u64> {
+    let (pages, _) = files(paths)?;
+    Ok(live::run_all(paths, &pages)? + commands::run_examples(paths, folder)?)
+}
+
+/// `cargo xtask commands`: runs the commands of the documents that take minutes.
+pub fn run_long(paths: &Paths) -> Outcome<ExitCode> {
+    let (pages, _) = files(paths)?;
+    live::run_long(paths, &pages)?;
+    Ok(ExitCode::SUCCESS)
+}
 
 /// A file of the repository, by its path from the root.
 pub struct File {
