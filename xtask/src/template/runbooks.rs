@@ -18,11 +18,12 @@ const THIRD: &str = "arn:aws:sqs:eu-west-1:111122223333:refunds-dlq";
 const HEADINGS: &[&str] = &["## What happens to the letters", "## Do this"];
 
 /// Queues and functions of a stack that attaches a queue.
-const ATTACHED: &[(&str, &str)] = &[("DeadLetterQueueArn", SECOND), ("IntakeFunctionArn", "f")];
+const ATTACHED: &[(&str, &str)] =
+    &[("DeadLetterQueueArn", SECOND), ("IntakeFunctionArn", "f"), ("MainQueueArn", "arn:aws:sqs:eu-west-1:111122223333:x")];
 
 pub fn check(paths: &Paths, translated: &Value, attach: &Value) -> Outcome<()> {
     let queues = [("SecondDeadLetterQueueArn", SECOND), ("ThirdDeadLetterQueueArn", THIRD)];
-    let parameters = [ALL_PARAMETERS, &queues, &[("ArrivingLettersAlarm", "1")]].concat();
+    let parameters = [ALL_PARAMETERS, &queues, &[("ArrivingLettersAlarm", "1"), ("RetryShareAlarm", "5")]].concat();
     let resources = Template::new(translated.clone(), &parameters)?.resources()?;
     let attached = Template::new(attach.clone(), ATTACHED)?.resources()?;
     let mut named = BTreeSet::new();
