@@ -17,6 +17,10 @@ pub const COMMIT_RECORDS_MAX: usize = 100;
 /// The maximum number of letters of one intake commit; fewer if they bring many customers or new groups. A larger
 /// number writes counters less often; a smaller one retries less when a letter is stored already.
 pub const KEEP_LETTERS_MAX: usize = 64;
+/// The maximum number of letters that the executor of a replay has in hand: their intent is one commit, and their sends are
+/// eight calls of SQS at once. So many may still go out after a pause. With their blocks, the ledger, the counters and the
+/// fence they stay below [`COMMIT_RECORDS_MAX`] where they lie together, and below the 4 MB of a transaction.
+pub const HAND_LETTERS_MAX: usize = 8 * BATCH_ENTRIES_MAX;
 /// Blocks of entries that a plan writes in one commit, beside a ledger of up to 32 records.
 pub const PLAN_BLOCKS_MAX: usize = 64;
 /// The maximum number of letters on one page of any list.
@@ -51,8 +55,9 @@ pub const GROWTH_FACTOR_MAX: u64 = 100;
 pub const PACE_PER_S_MAX: u32 = 10_000;
 /// The highest share of returned letters above which a replay may pause, percent. With 100 it would never pause.
 pub const PAUSE_SHARE_PCT_MAX: u8 = 90;
-/// The maximum number of letters in one wave of a policy.
-pub const WAVE_LETTERS_MAX: u64 = 100_000;
+/// The maximum number of letters in one wave of a policy: a quarter of [`PLAN_LETTERS_MAX`], so that a plan of a million
+/// has about ten waves and their windows take less time than sending.
+pub const WAVE_LETTERS_MAX: u64 = 250_000;
 /// The maximum number of replays after which a policy quarantines a letter.
 pub const REPLAYS_MAX_MAX: u32 = 100;
 /// The longest wait in a policy: for quiet, between waves, or for a backlog. As long as SQS keeps a message.
@@ -147,8 +152,8 @@ pub const ARRIVAL_BUCKET_MS: i64 = 5 * 60 * 1000;
 const _: () = assert!(KEEP_LETTERS_MAX < COMMIT_RECORDS_MAX);
 // Waves may have one letter each. A ledger record holds eight waves, wherever the first one begins.
 const _: () = assert!(PLAN_BLOCKS_MAX + WAVES_MAX.div_ceil(8) <= COMMIT_RECORDS_MAX);
-// A send's intent writes a letter and an entry each, plus replay, ledger, counters and audit.
-const _: () = assert!(BATCH_ENTRIES_MAX * 4 + 5 <= COMMIT_RECORDS_MAX);
+// A hand is one commit where its letters lie together: five blocks of twenty, the fence, the ledger, some counters.
+const _: () = assert!(HAND_LETTERS_MAX + 5 + 2 < COMMIT_RECORDS_MAX);
 // A clock that is wrong by a trial and a gap must not reach letters that may still return.
 const _: () = assert!(CLOCK_TRIAL.as_ms() + SWEEP_GAP_MAX.as_ms() < DELIVERED_KEPT_MIN.as_ms());
 // The same clock must not delete letters on the day on which they were discarded.

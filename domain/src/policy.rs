@@ -246,7 +246,7 @@ pub struct ReplayPolicy {
     pub canary_letters_max: u64,
     /// The growth factor from each wave to the next, 1 to 100. Default: 5.
     pub growth_factor: u64,
-    /// The maximum number of letters in one wave, 1 to 100,000. Default: 5,000.
+    /// The maximum number of letters in one wave, 1 to 250,000. Default: 5,000.
     pub wave_letters_max: u64,
     /// Letters per second, 1 to 10,000. Default: 50.
     pub pace_per_s: u32,

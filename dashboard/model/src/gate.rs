@@ -4,6 +4,7 @@ use super::money::{count, counted};
 use domain::gate::{Condition, ConditionKind, ONE_MACHINE, Status};
 use domain::group::Tally;
 use domain::money::Decimal;
+use domain::replay::Plan;
 use domain::time::Timestamp;
 use wire::{GateView, WaiverRequest};
 
@@ -163,6 +164,15 @@ pub fn question(letters: &Tally, queue: &str) -> String {
     let n = letters.letters.max(0).unsigned_abs();
     let word = if n == 1 { "letter" } else { "letters" };
     format!("Replay {} {word} to {queue}?", count(n))
+}
+
+/// Returns what a pause stops: `After a pause, at most 50 letters still go out.` The executor has them in hand.
+pub fn after_pause(plan: &Plan) -> String {
+    let letters = plan.letters.letters.max(0).unsigned_abs();
+    match plan.in_hand_max().min(letters) {
+        0 | 1 => "After a pause, at most one letter still goes out.".to_string(),
+        n => format!("After a pause, at most {} letters still go out.", count(n)),
+    }
 }
 
 #[cfg(test)]

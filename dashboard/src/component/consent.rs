@@ -3,7 +3,7 @@
 use crate::api::ApiError;
 use crate::component::{Countdown, Dialog, Field, GateList, Kind, PlanText};
 use crate::reactive::prelude::*;
-use dashboard_model::gate::{Consent, blocked, opens_at, question, to_type, waivable};
+use dashboard_model::gate::{Consent, after_pause, blocked, opens_at, question, to_type, waivable};
 use dashboard_model::stay::caveat;
 use dashboard_model::transform::sent_as;
 use domain::fix::Fix;
@@ -108,7 +108,10 @@ pub fn ApproveDialog(
                 let changes = changes.clone();
                 move || changes.run()
             })}
-            <p class="for-good">"Delivered letters cannot be recalled."</p>
+            <p class="for-good">
+                "Delivered letters cannot be recalled. "
+                {move || seen.with(|seen| seen.as_ref().map(|seen| after_pause(&seen.plan)))}
+            </p>
             <Caveat people />
             <Waivers gate consent />
             <Reason consent label="Why is it safe to replay now?" />

@@ -196,7 +196,7 @@ mod tests {
             (r#"{"replay":{"canary_letters_max":0}}"#, "replay.canary_letters_max is 0; it must be between 1 and 1000"),
             (r#"{"replay":{"canary_pct":0}}"#, "replay.canary_pct is 0; it must be between 1 and 100"),
             (r#"{"replay":{"growth_factor":101}}"#, "replay.growth_factor is 101; it must be between 1 and 100"),
-            (r#"{"replay":{"wave_letters_max":0}}"#, "replay.wave_letters_max is 0; it must be between 1 and 100000"),
+            (r#"{"replay":{"wave_letters_max":0}}"#, "replay.wave_letters_max is 0; it must be between 1 and 250000"),
             (r#"{"replay":{"pace_per_s":0}}"#, "replay.pace_per_s is 0; it must be between 1 and 10000"),
             (r#"{"replay":{"sample_letters_min":0}}"#, "replay.sample_letters_min is 0; it must be between 1 and 1000"),
             (r#"{"gate":{"replays_max":0}}"#, "gate.replays_max is 0; it must be between 1 and 100"),

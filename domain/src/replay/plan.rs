@@ -5,7 +5,7 @@ use crate::fix::Fix;
 use crate::group::Tally;
 use crate::id::{Actor, GroupId, LetterId, QueueArn, ReplayId, hash_hex, to_hex};
 use crate::limits::{
-    CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, PACE_PER_S_MAX, PAUSE_SHARE_PCT_MAX, PLAN_LETTERS_MAX, WAVES_MAX,
+    CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, HAND_LETTERS_MAX, PACE_PER_S_MAX, PAUSE_SHARE_PCT_MAX, PLAN_LETTERS_MAX, WAVES_MAX,
     WINDOW_S_MAX,
 };
 use crate::policy::ReplayPolicy;
@@ -174,6 +174,12 @@ impl Plan {
     pub fn pause_share_pct_of(&self, is_canary: bool) -> u8 {
         let of_canary = self.canary_pause_share_pct.filter(|_| is_canary);
         of_canary.map_or(self.pause_share_pct, |pct| pct.min(self.pause_share_pct))
+    }
+
+    /// Returns the maximum number of letters that still go out after a pause: those that the executor has in hand then. It
+    /// never has more than the pace allows in a second.
+    pub fn in_hand_max(&self) -> u64 {
+        (HAND_LETTERS_MAX as u64).min(u64::from(self.pace_per_s.max(1)))
     }
 
     /// Returns the expected duration if nothing returns: sending at the plan's pace, one window per round, mean delays

@@ -1,8 +1,9 @@
 //! Waves of a plan: a canary, then growing; every letter exactly once, every limit kept.
 
+use crate::replay_fixture::plan;
 use domain::limits::{PLAN_LETTERS_MAX, WAVES_MAX};
 use domain::policy::ReplayPolicy;
-use domain::replay::{PlanError, PlanOptions, plan_waves};
+use domain::replay::{Plan, PlanError, PlanOptions, plan_waves};
 use domain::time::Span;
 use proptest::prelude::*;
 
@@ -21,6 +22,31 @@ fn waves_start_small_and_grow() {
     check(7_162, default(), &[10, 50, 250, 1_250, 5_000, 602]);
     check(30, PlanOptions { canary_letters: Some(3), growth_factor: Some(2), ..default() }, &[3, 6, 12, 9]);
     check(3, PlanOptions { canary_letters: Some(10), ..default() }, &[3]);
+}
+
+#[test]
+fn a_million_letters_take_less_than_an_hour_if_the_policy_allows_it() {
+    let policy = ReplayPolicy { wave_letters_max: 250_000, pace_per_s: 500, ..ReplayPolicy::default() };
+    let waves = plan_waves(PLAN_LETTERS_MAX, &policy, &PlanOptions::default()).unwrap();
+    assert_eq!(waves, [10, 50, 250, 1_250, 6_250, 31_250, 156_250, 250_000, 250_000, 250_000, 54_690]);
+    let plan = Plan {
+        rounds: waves.len() as u64,
+        waves,
+        pace_per_s: policy.pace_per_s,
+        window_ms: Span::from_secs(120),
+        wave_delay_ms: policy.wave_delay_ms,
+        wave_delay_ms_max: Span::from_secs(30),
+        ..plan()
+    };
+    let takes = plan.duration_estimate();
+    assert!(takes < Span::from_mins(60), "{takes:?}");
+}
+
+#[test]
+fn a_pause_leaves_in_hand_what_the_pace_allows_in_a_second_and_eighty_letters_at_most() {
+    for (pace_per_s, in_hand) in [(1, 1), (50, 50), (80, 80), (81, 80), (10_000, 80)] {
+        assert_eq!(Plan { pace_per_s, ..plan() }.in_hand_max(), in_hand, "{pace_per_s} per second");
+    }
 }
 
 #[test]

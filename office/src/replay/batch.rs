@@ -9,6 +9,7 @@ use crate::port::{EntryKey, Expect, Write};
 use domain::group::CountsDeltas;
 use domain::id::{LetterId, ReplayId};
 use domain::letter::{Letter, LetterState};
+use domain::limits::{COMMIT_RECORDS_MAX, PAGE_MAX};
 use domain::replay::{Block, Entry, LedgerMove, Outcome, OutcomeKind, SkipReason};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +49,7 @@ pub(super) struct Changed {
     pub made: Vec<Change>,
     /// Their letters, after the changes.
     pub letters: Vec<Letter>,
-    /// Whether another process has changed the replay. Then nothing was written.
+    /// Whether another process has changed the replay. Then nothing more was written.
     pub fenced: bool,
 }
 
@@ -58,8 +59,8 @@ pub(super) struct Fence<'a> {
     pub version: u64,
 }
 
-/// Makes those changes whose entries are still as they were read. Drops changes of entries that another process has
-/// changed. The entries may be in at most [`super::settle::SETTLE_MAX`] blocks.
+/// Makes those changes whose entries are still as they were read, in as few commits as they fit into. Drops changes of
+/// entries that another process has changed.
 pub(super) async fn commit(
     office: &Office,
     fence: Option<Fence<'_>>,
@@ -75,34 +76,73 @@ pub(super) async fn commit_over(
     office: &Office,
     fence: Option<Fence<'_>>,
     known: &mut Known,
-    mut changes: Vec<Change>,
-    mut just_read: Vec<Letter>,
+    changes: Vec<Change>,
+    just_read: Vec<Letter>,
 ) -> Result<Changed, OfficeError> {
+    let mut done = Changed::default();
+    let mut just_read: BTreeMap<LetterId, Letter> =
+        just_read.into_iter().map(|letter| (letter.id.clone(), letter)).collect();
+    let mut parts = vec![changes];
+    while let Some(part) = parts.pop().filter(|part| !part.is_empty()) {
+        match commit_part(office, fence.as_ref(), known, part, &mut just_read).await? {
+            Part::Made(mut changes, mut letters) => {
+                done.made.append(&mut changes);
+                done.letters.append(&mut letters);
+            }
+            Part::TooLarge(mut first) => {
+                parts.push(first.split_off(first.len() / 2));
+                parts.push(first);
+            }
+            Part::Fenced => return Ok(Changed { fenced: true, ..done }),
+        }
+    }
+    Ok(done)
+}
+
+/// What became of the changes of one commit.
+enum Part {
+    /// These were made, and these are their letters.
+    Made(Vec<Change>, Vec<Letter>),
+    /// They do not fit into one commit.
+    TooLarge(Vec<Change>),
+    /// Another process has changed the replay.
+    Fenced,
+}
+
+async fn commit_part(
+    office: &Office,
+    fence: Option<&Fence<'_>>,
+    known: &mut Known,
+    mut changes: Vec<Change>,
+    just_read: &mut BTreeMap<LetterId, Letter>,
+) -> Result<Part, OfficeError> {
     let mut tries = Tries::new("a batch of a replay's letters");
     loop {
         tries.begin()?;
         let blocks = known.changed(office, &mut changes, |change| (&change.entry, &change.after)).await?;
         if changes.is_empty() {
-            return Ok(Changed::default());
+            return Ok(Part::Made(changes, Vec::new()));
         }
-        let ids: Vec<LetterId> =
-            changes.iter().filter(|c| c.letter.is_some()).map(|c| c.entry.letter.clone()).collect();
-        let letters = match std::mem::take(&mut just_read) {
-            letters if letters.is_empty() && !ids.is_empty() => office.store.letters(&ids).await?,
-            letters => letters,
-        };
-        let (writes, after) = writes(fence.as_ref(), &blocks, &changes, &letters);
+        if blocks.len() >= COMMIT_RECORDS_MAX {
+            return Ok(Part::TooLarge(changes));
+        }
+        let letters = letters(office, &changes, just_read).await?;
+        let (writes, after) = writes(fence, &blocks, &changes, &letters);
+        if writes.iter().map(Write::records).sum::<usize>() > COMMIT_RECORDS_MAX && changes.len() > 1 {
+            just_read.extend(letters.into_iter().map(|letter| (letter.id.clone(), letter)));
+            return Ok(Part::TooLarge(changes));
+        }
         let failed = match commit::commit(office, writes).await? {
             Committed::Yes => {
                 known.keep(blocks);
-                return Ok(Changed { made: changes, letters: after, fenced: false });
+                return Ok(Part::Made(changes, after));
             }
             Committed::Conflict(failed) => failed,
         };
         let mut gone = BTreeSet::new();
         for write in failed {
             match write {
-                Write::ReplayIs { .. } => return Ok(Changed { fenced: true, ..Changed::default() }),
+                Write::ReplayIs { .. } => return Ok(Part::Fenced),
                 // Another process has changed an entry of the block, perhaps not one of these: it is read again.
                 Write::Block { block, .. } => known.forget(block.number),
                 // The caller's decision was about the letter as it was; it has to decide again.
@@ -113,6 +153,26 @@ pub(super) async fn commit_over(
         }
         changes.retain(|change| !gone.contains(&change.entry.letter));
     }
+}
+
+/// Returns the letters whose state the changes move: those that were just read, and the others from the store. Each is
+/// used once, so that a retry reads it again.
+async fn letters(
+    office: &Office,
+    changes: &[Change],
+    just_read: &mut BTreeMap<LetterId, Letter>,
+) -> Result<Vec<Letter>, OfficeError> {
+    let (mut letters, mut others) = (Vec::new(), Vec::new());
+    for change in changes.iter().filter(|change| change.letter.is_some()) {
+        match just_read.remove(&change.entry.letter) {
+            Some(letter) => letters.push(letter),
+            None => others.push(change.entry.letter.clone()),
+        }
+    }
+    for ids in others.chunks(PAGE_MAX) {
+        letters.append(&mut office.store.letters(ids).await?);
+    }
+    Ok(letters)
 }
 
 fn writes(

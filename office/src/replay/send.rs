@@ -16,12 +16,13 @@ use crate::payloads::PayloadChecks;
 use crate::port::{EntryFailure, Outgoing, Presence, QueueError};
 use domain::id::MessageId;
 use domain::letter::{Letter, LetterState};
-use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, MESSAGE_BYTES_MAX};
+use domain::limits::{ATTRIBUTES_MAX, BATCH_ENTRIES_MAX, HAND_LETTERS_MAX, MESSAGE_BYTES_MAX};
 use domain::marker::{MARKER_ATTRIBUTE, Marker};
 use domain::message::Attribute;
 use domain::replay::{Entry, Ledger, Outcome, OutcomeKind, PauseReason, Phase, Replay, SkipReason};
 use domain::time::{Span, Timestamp};
 use domain::transform::Transform;
+use futures_util::future::join_all;
 use std::collections::BTreeSet;
 
 /// The replay pauses after this many sends of one letter without an answer.
@@ -129,16 +130,24 @@ impl Run<'_> {
         if entries.is_empty() {
             return Ok(if all_wait { RunEnd::Behind } else { RunEnd::Overtaken });
         }
+        let in_hand_max = self.in_hand_max();
         while !entries.is_empty() {
-            let later = entries.split_off(entries.len().min(BATCH_ENTRIES_MAX));
-            let batch = std::mem::replace(&mut entries, later);
-            match self.send_batch(&mut known, batch).await? {
+            let later = entries.split_off(entries.len().min(in_hand_max));
+            let hand = std::mem::replace(&mut entries, later);
+            match self.send_hand(&mut known, hand).await? {
                 RunEnd::Done if self.office.now() >= self.until => break,
                 RunEnd::Done => {}
                 end => return Ok(end),
             }
         }
         Ok(RunEnd::Done)
+    }
+
+    /// Returns how many letters are taken in hand. A program may need a quarter of a second for each letter, and the lease
+    /// does not wait for eighty.
+    fn in_hand_max(&self) -> usize {
+        let most = usize::try_from(self.replay.plan().in_hand_max()).unwrap_or(HAND_LETTERS_MAX);
+        if self.transform.is_some() { most.min(BATCH_ENTRIES_MAX) } else { most }
     }
 
     /// Skips letters that must not overtake a returned letter; they wait for another plan. Returns whether another
@@ -154,7 +163,7 @@ impl Run<'_> {
         Ok(false)
     }
 
-    async fn send_batch(&self, known: &mut Known, entries: Vec<Entry>) -> Result<RunEnd, OfficeError> {
+    async fn send_hand(&self, known: &mut Known, entries: Vec<Entry>) -> Result<RunEnd, OfficeError> {
         let ids: Vec<_> = entries.iter().map(|entry| entry.letter.clone()).collect();
         let letters = self.office.store.letters(&ids).await?;
         let judged = entries.into_iter().map(|entry| self.judge(entry, &letters)).collect();
@@ -170,16 +179,11 @@ impl Run<'_> {
             return Ok(RunEnd::Fenced);
         }
         let intent = commit_over(self.office, Some(self.fence()), known, ready, letters).await?;
-        if intent.fenced {
-            return Ok(RunEnd::Fenced);
-        }
-        for batch in pack(self.ready(intent, bodies)) {
-            match self.send_packed(known, batch).await? {
-                RunEnd::Done => {}
-                end => return Ok(end),
-            }
-        }
-        Ok(RunEnd::Done)
+        // Where the intents did not fit into one commit, some may be written although another process has changed the
+        // replay since: their letters are in hand, and go out.
+        let is_fenced = intent.fenced;
+        let end = self.send_ready(known, self.ready(intent, bodies)).await?;
+        Ok(if is_fenced { RunEnd::Fenced } else { end })
     }
 
     /// Skips letters whose payload has disappeared since the plan was made: the consumer would only fail again.
@@ -234,31 +238,39 @@ impl Run<'_> {
         ready.collect()
     }
 
-    async fn send_packed(&self, known: &mut Known, batch: Vec<Ready>) -> Result<RunEnd, OfficeError> {
-        let messages: Vec<_> = batch.iter().map(|ready| ready.outgoing.clone()).collect();
+    /// Sends letters whose intent is written, all batches at once, and records the answers.
+    async fn send_ready(&self, known: &mut Known, ready: Vec<Ready>) -> Result<RunEnd, OfficeError> {
         let queue = &self.replay.plan().main_queue;
-        match self.office.queue.send_batch(queue, &messages).await {
-            Ok(answers) => {
-                self.record(known, batch, answers).await?;
-                Ok(RunEnd::Done)
-            }
-            // The letters stay in `sending`, because they may have been sent. The next run sends and counts them again.
-            // A queue that never answers must not get the same letter again and again.
-            Err(error @ QueueError::Unanswered { .. }) => {
-                let error_chain = crate::error::chain(&error);
-                tracing::warn!(replay = %self.replay.id(), error = error_chain, "the answer to a send was lost");
-                let tried_often = batch.iter().any(|ready| ready.entry.sends >= UNANSWERED_SENDS_MAX);
-                Ok(if tried_often { RunEnd::Unavailable(error.to_string()) } else { RunEnd::Unanswered })
-            }
-            Err(error) => {
-                let failures = batch.iter().map(|_| {
-                    Err(EntryFailure { code: "NotSent".into(), reason: error.to_string(), sender_fault: false })
-                });
-                let failures = failures.collect();
-                self.record(known, batch, failures).await?;
-                Ok(RunEnd::Unavailable(error.to_string()))
+        let sends = pack(ready).into_iter().map(async |batch| {
+            let messages: Vec<_> = batch.iter().map(|ready| ready.outgoing.clone()).collect();
+            (self.office.queue.send_batch(queue, &messages).await, batch)
+        });
+        let (mut answered, mut end) = (Vec::new(), RunEnd::Done);
+        for (answer, batch) in join_all(sends).await {
+            match answer {
+                Ok(answers) => answered.extend(batch.into_iter().zip(answers)),
+                // The letters stay in `sending`, because they may have been sent. The next run sends and counts them
+                // again. A queue that never answers must not get the same letter again and again.
+                Err(error @ QueueError::Unanswered { .. }) => {
+                    let error_chain = crate::error::chain(&error);
+                    tracing::warn!(replay = %self.replay.id(), error = error_chain, "the answer to a send was lost");
+                    let tried_often = batch.iter().any(|ready| ready.entry.sends >= UNANSWERED_SENDS_MAX);
+                    end = match end {
+                        RunEnd::Unavailable(why) => RunEnd::Unavailable(why),
+                        _ if tried_often => RunEnd::Unavailable(error.to_string()),
+                        _ => RunEnd::Unanswered,
+                    };
+                }
+                Err(error) => {
+                    let reason = error.to_string();
+                    let failure = EntryFailure { code: "NotSent".into(), reason: reason.clone(), sender_fault: false };
+                    answered.extend(batch.into_iter().map(|ready| (ready, Err(failure.clone()))));
+                    end = RunEnd::Unavailable(reason);
+                }
             }
         }
+        self.record(known, answered).await?;
+        Ok(end)
     }
 
     /// Records the queue's answers. Not fenced, because the sends have happened, whoever holds the replay now. A letter
@@ -266,12 +278,11 @@ impl Run<'_> {
     async fn record(
         &self,
         known: &mut Known,
-        batch: Vec<Ready>,
-        answers: Vec<Result<MessageId, EntryFailure>>,
+        answered: Vec<(Ready, Result<MessageId, EntryFailure>)>,
     ) -> Result<(), OfficeError> {
         let now = self.office.now();
         // A letter without an answer stays in `sending`.
-        let changes = batch.into_iter().zip(answers).map(|(Ready { entry, is_found_by_id, .. }, answer)| {
+        let changes = answered.into_iter().map(|(Ready { entry, is_found_by_id, .. }, answer)| {
             let waiting = Some(LetterState::Waiting);
             match answer {
                 Ok(message_id) => {

@@ -6,13 +6,13 @@ use super::blocks::{Known, Scan, places};
 use crate::error::OfficeError;
 use crate::office::Office;
 use domain::letter::LetterState;
+use domain::limits::HAND_LETTERS_MAX;
 use domain::metric::{DELIVERED, Datum};
 use domain::replay::{Entry, Ledger, Outcome, OutcomeKind, Phase, Replay, ReplayState, Settling, SkipReason};
 use domain::time::{Span, Timestamp};
 
-/// Entries that one commit settles, each with its letter and at worst a block of its own, beside the ledger, the counters
-/// and the fence.
-pub(super) const SETTLE_MAX: usize = 40;
+/// Entries that are settled together: one commit where they lie together.
+pub(super) const SETTLE_MAX: usize = HAND_LETTERS_MAX;
 /// Blocks that one commit changes without letters, beside a ledger of up to 32 records and the fence.
 const SKIP_BLOCKS_MAX: usize = 60;
 /// Blocks that are read at once.

@@ -12,7 +12,7 @@ use domain::gate::ConditionKind;
 use domain::group::Variant;
 use domain::id::{GroupId, LetterId, MessageId, QueueArn, ReplayId};
 use domain::letter::Letter;
-use domain::limits::BATCH_ENTRIES_MAX;
+use domain::limits::HAND_LETTERS_MAX;
 use domain::marker::{MARKER_ATTRIBUTE, Marker};
 use domain::message::Content;
 use domain::replay::{Entry, Outcome, OutcomeKind, Replay, ReplayState};
@@ -331,7 +331,8 @@ impl Observed {
         };
         if let Some((halted_at, after)) = self.halted.get_mut(&key.0) {
             *after += 1;
-            let (is_late, are_many) = (intent_at > *halted_at, *after > BATCH_ENTRIES_MAX);
+            let pace = self.replays.get(&key.0).map_or(0, |replay| replay.plan().pace_per_s as usize);
+            let (is_late, are_many) = (intent_at > *halted_at, *after > HAND_LETTERS_MAX.min(pace));
             if is_late || are_many {
                 self.report(format!("letter {} was sent after its replay was paused or ended", key.1));
             }

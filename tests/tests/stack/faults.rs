@@ -51,9 +51,11 @@ cases! {
     // Cases that wait for a lease to expire come first.
     "replay-killed-before-a-send" replay::killed_before_a_send,
     "replay-killed-after-a-send" replay::killed_after_a_send,
+    "replay-killed-with-a-hand" replay::killed_with_a_hand,
     "replay-of-two-executors" replay::two_executors,
     "fifo-replay" replay::keeps_the_order_of_message_groups,
     "replay-paused" replay::paused_in_a_wave,
+    "replay-paused-with-a-hand" replay::paused_with_a_hand,
     "replay-of-which-60-pct-return" replay::pauses_when_60_pct_return,
     "replay-whose-answer-is-lost" replay::answer_of_a_send_is_lost,
     "replay-cut-off" replay::send_is_cut_off,

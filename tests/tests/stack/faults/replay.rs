@@ -11,12 +11,17 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-const LETTERS: u64 = 25;
+const LETTERS: u64 = 30;
 const BATCH: u64 = BATCH_ENTRIES_MAX as u64;
 
-/// All letters in one wave: the canary is the whole replay.
-fn one_wave() -> Value {
+/// All letters in one wave, the canary, and in one hand: three batches at once.
+fn one_hand() -> Value {
     json!({ "canary_letters": LETTERS, "pace_per_s": 1_000 })
+}
+
+/// All letters in one wave, one batch in hand.
+fn batch_by_batch() -> Value {
+    json!({ "canary_letters": LETTERS, "pace_per_s": BATCH })
 }
 
 /// Matches commits of this replay.
@@ -29,7 +34,7 @@ fn commits(replay: &ReplayId) -> impl Fn(&Call) -> bool + Send + Sync + 'static 
 async fn delivers_each_once(fixture: Fixture, fault: Fault, times: u32) {
     let group = fixture.dead(LETTERS).await;
     let arm = |id: &ReplayId| fixture.stack.proxy.arm(fault, times, commits(id));
-    let (id, mut armed) = fixture.replay_armed(&group.id, one_wave(), arm).await;
+    let (id, mut armed) = fixture.replay_armed(&group.id, one_hand(), arm).await;
     let total = fixture.finished(&id).await;
     for _ in 0..times {
         assert!(armed.has_struck());
@@ -58,7 +63,7 @@ pub async fn answers_of_commits_are_lost(fixture: Fixture) {
 async fn survives_a_send(fixture: Fixture, fault: Fault, sent_twice: u64, processed_twice: u64) {
     let group = fixture.dead(LETTERS).await;
     let mut armed = fixture.stack.proxy.arm(fault, 1, fixture.is_send());
-    let id = fixture.replay(&group.id, one_wave()).await;
+    let id = fixture.replay(&group.id, one_hand()).await;
     let total = fixture.finished(&id).await;
     assert!(armed.has_struck());
     assert_eq!((total.delivered, total.sent_twice), (LETTERS, sent_twice));
@@ -95,7 +100,7 @@ pub async fn send_is_cut_off(fixture: Fixture) {
 async fn killed(fixture: Fixture, moment: Moment, processed_twice: u64) {
     let group = fixture.dead(LETTERS).await;
     let mut first = fixture.stack.proxy.arm(Fault::Hold(Moment::After), 1, fixture.is_send());
-    let id = fixture.replay(&group.id, one_wave()).await;
+    let id = fixture.replay(&group.id, batch_by_batch()).await;
     let sent = first.strikes().await;
     let mut second = fixture.stack.proxy.arm(Fault::Hold(moment), 1, fixture.is_send());
     sent.release();
@@ -123,11 +128,50 @@ pub async fn killed_after_a_send(fixture: Fixture) {
     killed(fixture, Moment::After, BATCH).await;
 }
 
+/// The function is killed while one of the three batches in hand is held: all of them are in doubt, because their answers are
+/// recorded together.
+pub async fn killed_with_a_hand(fixture: Fixture) {
+    let group = fixture.dead(LETTERS).await;
+    let mut armed = fixture.stack.proxy.arm(Fault::Hold(Moment::After), 1, fixture.is_send());
+    let id = fixture.replay(&group.id, one_hand()).await;
+    let struck = armed.strikes().await;
+    let all = (LETTERS / BATCH) as usize;
+    until("every batch in hand is sent", async || (fixture.sends().len() == all).then_some(())).await;
+    all_are_processed(&fixture, 0).await;
+    let ledger = fixture.view(&id).await.total;
+    assert_eq!((ledger.in_flight, ledger.sending, ledger.pending), (0, LETTERS, 0), "all in doubt");
+    fixture.kill_caller(&struck.call).await;
+    drop(struck);
+    let total = fixture.finished_by_sweep(&id).await;
+    assert_eq!((total.delivered, total.sent_twice), (LETTERS, LETTERS));
+    all_are_processed(&fixture, LETTERS).await;
+    fixture.ends_exactly(Some(&id), 0, LETTERS).await;
+}
+
+/// A pause is acknowledged while the letters in hand are sent: all of them go out, and nothing after them.
+pub async fn paused_with_a_hand(fixture: Fixture) {
+    let letters = LETTERS + 2 * BATCH;
+    let group = fixture.dead(letters).await;
+    let mut armed = fixture.stack.proxy.arm(Fault::Hold(Moment::Before), 1, fixture.is_send());
+    let options = json!({ "canary_letters": letters, "pace_per_s": LETTERS });
+    let id = fixture.replay(&group.id, options).await;
+    let struck = armed.strikes().await;
+    fixture.pause(&id).await;
+    struck.release();
+    is_idle(&fixture, &id).await;
+    assert_eq!(fixture.sends().len() as u64, LETTERS / BATCH, "the batches in hand and no other");
+    let total = fixture.view(&id).await.total;
+    assert_eq!((total.delivered, total.pending), (LETTERS, letters - LETTERS));
+    fixture.abort(&id).await;
+    assert_eq!(fixture.finished(&id).await.skipped, letters - LETTERS);
+    fixture.ends_exactly(Some(&id), letters - LETTERS, LETTERS).await;
+}
+
 /// While one executor is held in the middle of a send, two others get the same step and send nothing.
 pub async fn two_executors(fixture: Fixture) {
     let group = fixture.dead(LETTERS).await;
     let mut armed = fixture.stack.proxy.arm(Fault::Hold(Moment::Before), 1, fixture.is_send());
-    let id = fixture.replay(&group.id, one_wave()).await;
+    let id = fixture.replay(&group.id, batch_by_batch()).await;
     let struck = armed.strikes().await;
     tokio::join!(fixture.step(&id), fixture.step(&id));
     assert_eq!(fixture.sends().len(), 1, "only the held send");
@@ -144,7 +188,7 @@ pub async fn two_executors(fixture: Fixture) {
 pub async fn paused_in_a_wave(fixture: Fixture) {
     let group = fixture.dead(LETTERS).await;
     let mut armed = fixture.stack.proxy.arm(Fault::Hold(Moment::Before), 1, fixture.is_send());
-    let id = fixture.replay(&group.id, json!({ "canary_letters": LETTERS, "pace_per_s": 10 })).await;
+    let id = fixture.replay(&group.id, batch_by_batch()).await;
     let struck = armed.strikes().await;
     fixture.pause(&id).await;
     struck.release();
@@ -205,7 +249,7 @@ pub async fn pauses_when_60_pct_return(fixture: Fixture) {
 pub async fn keeps_the_order_of_message_groups(fixture: Fixture) {
     const IN_EACH: u64 = 3;
     let group = fixture.dead(3 * IN_EACH).await;
-    let id = fixture.replay(&group.id, one_wave()).await;
+    let id = fixture.replay(&group.id, one_hand()).await;
     let total = fixture.finished(&id).await;
     assert_eq!((total.delivered, total.sent_twice), (3 * IN_EACH, 0));
     let processed: Vec<u64> = fixture.processed().iter().map(|body| number_of(body)).collect();
