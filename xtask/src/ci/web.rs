@@ -40,7 +40,7 @@ pub fn clippy(paths: &Paths) -> Outcome<Tally> {
 }
 
 pub fn build(paths: &Paths) -> Outcome<Tally> {
-    dashboard::ensure(paths)?;
+    dashboard::ensure_before_tests(paths)?;
     Ok(Tally::default())
 }
 

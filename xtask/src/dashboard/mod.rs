@@ -31,6 +31,16 @@ pub fn command(paths: &Paths) -> Outcome<ExitCode> {
 
 /// Builds only if an input or a tool changed since the last build.
 pub fn ensure(paths: &Paths) -> Outcome<WebTools> {
+    ensure_with(paths, &[])
+}
+
+/// The same, where the dashboard's tests follow: the runner shares crates with the bundler, which would be compiled a second
+/// time for it, with more features.
+pub fn ensure_before_tests(paths: &Paths) -> Outcome<WebTools> {
+    ensure_with(paths, FOR_TESTS)
+}
+
+fn ensure_with(paths: &Paths, of_bundler: &[&str]) -> Outcome<WebTools> {
     let tools = WebTools::ensure(paths)?;
     let stamp = stamp::of(paths, &tools.versions())?;
     if stamp::read(&paths.dist()).as_deref() == Some(stamp.as_str()) {
@@ -39,7 +49,7 @@ pub fn ensure(paths: &Paths) -> Outcome<WebTools> {
     }
     let stage = stage(paths);
     // The dashboard's last step uses one core for long; the bundler is compiled beside it.
-    let bundler = progress::start(&mut bundler_build(paths, &[]))?;
+    let bundler = progress::start(&mut bundler_build(paths, of_bundler))?;
     say::phase("building the dashboard (WebAssembly, optimised for size)", || compile(paths, &tools))?;
     say::phase("binding it to the browser: wasm-bindgen, wasm-opt, styles, names", || {
         bundler.watched().map_err(no_wasm_bindgen)?;
