@@ -5,8 +5,8 @@ use crate::fix::Fix;
 use crate::group::Tally;
 use crate::id::{Actor, GroupId, LetterId, QueueArn, ReplayId, hash_hex, to_hex};
 use crate::limits::{
-    CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, HAND_LETTERS_MAX, PACE_PER_S_MAX, PAUSE_SHARE_PCT_MAX, PLAN_LETTERS_MAX, WAVES_MAX,
-    WINDOW_S_MAX,
+    CANARY_LETTERS_MAX, GROWTH_FACTOR_MAX, HAND_LETTERS_MAX, PACE_PER_S_MAX, PAUSE_SHARE_PCT_MAX, PLAN_LETTERS_MAX,
+    WAVES_MAX, WINDOW_S_MAX,
 };
 use crate::policy::ReplayPolicy;
 use crate::time::{Span, Timestamp};

@@ -18,8 +18,11 @@ const THIRD: &str = "arn:aws:sqs:eu-west-1:111122223333:refunds-dlq";
 const HEADINGS: &[&str] = &["## What happens to the letters", "## Do this"];
 
 /// Queues and functions of a stack that attaches a queue.
-const ATTACHED: &[(&str, &str)] =
-    &[("DeadLetterQueueArn", SECOND), ("IntakeFunctionArn", "f"), ("MainQueueArn", "arn:aws:sqs:eu-west-1:111122223333:x")];
+const ATTACHED: &[(&str, &str)] = &[
+    ("DeadLetterQueueArn", SECOND),
+    ("IntakeFunctionArn", "f"),
+    ("MainQueueArn", "arn:aws:sqs:eu-west-1:111122223333:x"),
+];
 
 pub fn check(paths: &Paths, translated: &Value, attach: &Value) -> Outcome<()> {
     let queues = [("SecondDeadLetterQueueArn", SECOND), ("ThirdDeadLetterQueueArn", THIRD)];
