@@ -166,7 +166,8 @@ impl Run<'_> {
     async fn send_hand(&self, known: &mut Known, entries: Vec<Entry>) -> Result<RunEnd, OfficeError> {
         let ids: Vec<_> = entries.iter().map(|entry| entry.letter.clone()).collect();
         let letters = self.office.store.letters(&ids).await?;
-        let judged = entries.into_iter().map(|entry| self.judge(entry, &letters)).collect();
+        let now = self.office.now();
+        let judged = entries.into_iter().map(|entry| self.judge(entry, &letters, now)).collect();
         let judged = self.skip_gone(judged, &letters).await;
         let (judged, bodies) = match &self.transform {
             Some(transform) => changed::over(self.office, transform, judged, &letters).await?,
@@ -203,8 +204,7 @@ impl Run<'_> {
     }
 
     /// Decides about an entry: the intent to send it, or its outcome without a send.
-    fn judge(&self, entry: Entry, letters: &[Letter]) -> Change {
-        let now = self.office.now();
+    fn judge(&self, entry: Entry, letters: &[Letter], now: Timestamp) -> Change {
         let skipped = |entry: Entry, outcome| Change::new(entry, outcome, None);
         let Some(letter) = letters.iter().find(|letter| letter.id == entry.letter) else {
             return skipped(entry, Outcome::skipped(SkipReason::LetterGone));

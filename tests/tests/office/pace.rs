@@ -1,7 +1,7 @@
 //! A run of an executor ends in time even if its calls are slow: a function that the platform kills leaves letters in
 //! doubt.
 
-use domain::limits::{BATCH_ENTRIES_MAX, LEASE_MS};
+use domain::limits::{HAND_LETTERS_MAX, LEASE_MS};
 use domain::replay::PlanOptions;
 use domain::time::Timestamp;
 use harness::world::World;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 const LETTERS: u64 = 400;
-/// How far each look at the clock moves it, in milliseconds: as if every call took a second or more.
-const SLOW_MS: i64 = 500;
+/// How far each look at the clock moves it, in milliseconds: as if every call took a second and a half or more.
+const SLOW_MS: i64 = 1_500;
 
 #[tokio::test]
 async fn a_run_with_slow_calls_ends_before_its_lease_and_the_next_continues() {
@@ -40,5 +40,5 @@ async fn a_run_with_slow_calls_ends_before_its_lease_and_the_next_continues() {
     }
     assert!(runs > 1, "{LETTERS} letters took only {runs} run");
     let waiting = world.queue.attributes(&world.main).await.unwrap().visible_count;
-    assert_eq!((waiting, sent), (LETTERS, LETTERS), "each letter is sent once, {BATCH_ENTRIES_MAX} at a time");
+    assert_eq!((waiting, sent), (LETTERS, LETTERS), "each letter is sent once, {HAND_LETTERS_MAX} at a time");
 }

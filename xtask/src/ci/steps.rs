@@ -20,7 +20,9 @@ pub struct Step {
 pub enum Lane {
     /// Compiles or computes what other steps wait for.
     First,
-    /// The dashboard, then what nobody waits for, in the time that the first lane leaves.
+    /// The dashboard, which other steps wait for, too: its last crate takes one core for minutes.
+    Dashboard,
+    /// What nobody waits for, in the time that the other lanes leave.
     Fill,
     /// Installs, or starts a browser: two on two cores miss each other's deadlines.
     Browser,
@@ -32,8 +34,8 @@ impl Lane {
     /// The priority that its steps run at, as `nice` has it: tests that run beside compilers meet their deadlines.
     pub fn nice(self) -> Option<&'static str> {
         match self {
-            Lane::First => Some("10"),
-            Lane::Fill => Some("12"),
+            Lane::First | Lane::Dashboard => Some("10"),
+            Lane::Fill => Some("19"),
             Lane::Browser | Lane::Wait => None,
         }
     }
@@ -44,7 +46,7 @@ pub const STEPS: &[Step] = &[
     step("format", "cargo fmt --check", rust::format, &[], Lane::First),
     step("tidy", "the rules of this repository that a machine can check", run_tidy, &[], Lane::First),
     step("crates", "compiles everything native, without the dashboard's files", rust::crates, &[], Lane::First),
-    step("dashboard", "the dashboard's release build", web::build, &[], Lane::Fill),
+    step("dashboard", "the dashboard's release build", web::build, &[], Lane::Dashboard),
     step("tools", "installs what the later steps need", web::tools, &[], Lane::Browser),
     step("budget", "the dashboard's first-load bytes", web::budget, &["dashboard"], Lane::Fill),
     step("fuzz", "the readers of letters, on a fixed seed", fuzz::fixed, &[], Lane::Fill),
