@@ -17,6 +17,7 @@ mod filtered;
 mod forged;
 mod forgotten;
 mod gone;
+mod hand;
 mod list;
 mod logs;
 mod merged;
