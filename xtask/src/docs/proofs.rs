@@ -1,4 +1,4 @@
-//! The tests that documents name as proof exist: after an arrow on any page, and in each row of `docs/security.md`.
+//! The tests that documents name as proof exist: after an arrow in any line, and in each row of `docs/security.md`.
 //!
 //! A name is a test, or a module with tests. It may leave out how its path begins.
 
@@ -7,10 +7,13 @@ use super::{Fault, File};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What a line of proof starts with.
+/// What stands before a proof, at the start of a line or after its sentences.
 const ARROW: &str = "→";
 /// The page on which every row of a table has a proof in its last cell.
 const TABLES: &str = "docs/security.md";
+/// How a raw string begins and ends, as far as this repository uses them.
+const RAW_BEGIN: &str = "r#\"";
+const RAW_END: &str = "\"#";
 /// Attributes that make a function a test.
 const ATTRIBUTES: &[&str] = &["#[test]", "#[tokio::test", "#[wasm_bindgen_test"];
 /// Folders whose functions are cases of a suite: a macro, or the suite's own list, makes tests of them.
@@ -26,7 +29,7 @@ pub fn faults(pages: &[File], sources: &[File]) -> Vec<Fault> {
     for page in pages {
         for (line, text) in lines(&page.text) {
             let Line::Prose(text) = text else { continue };
-            let (proof, is_row) = match (text.trim_start().strip_prefix(ARROW), row(page, text)) {
+            let (proof, is_row) = match (text.split_once(ARROW).map(|(_, proof)| proof), row(page, text)) {
                 (Some(proof), _) => (proof, false),
                 (None, Some(cell)) => (cell, true),
                 (None, None) => continue,
@@ -70,8 +73,14 @@ fn tests_in(file: &File) -> Vec<Vec<String>> {
     let module = module_of(&file.path);
     let is_suite = SUITES.iter().any(|folder| file.path.starts_with(folder));
     let (mut inner, mut found): (Vec<(usize, String)>, _) = (Vec::new(), Vec::new());
-    let mut is_test = false;
+    let (mut is_test, mut in_text) = (false, false);
     for line in file.text.lines() {
+        // A text of several lines, such as a script, is indented as it likes.
+        let was_in_text = in_text;
+        in_text = if in_text { !line.contains(RAW_END) } else { begins_text(line) };
+        if was_in_text {
+            continue;
+        }
         let code = line.trim_start();
         let depth = line.len() - code.len();
         if code.is_empty() || code.starts_with("//") {
@@ -96,6 +105,11 @@ fn tests_in(file: &File) -> Vec<Vec<String>> {
         is_test = false;
     }
     found
+}
+
+/// Whether a raw string begins in this line and does not end in it.
+fn begins_text(line: &str) -> bool {
+    line.rsplit_once(RAW_BEGIN).is_some_and(|(_, text)| !text.contains(RAW_END))
 }
 
 /// The name of the function that a line begins.
@@ -147,6 +161,11 @@ mod tests {
                  #[cfg(unix)]\n        fn d() {}\n    }\n\n    #[test]\n    fn e() {}\n}\n",
                 vec!["store::tests::b", "store::tests::c::d", "store::tests::e"],
             ),
+            (
+                "local/src/witness.rs",
+                "mod tests {\n    const A: &str = r#\"#!/bin/sh\necho\n\"#;\n\n    #[test]\n    fn a() {}\n}\n",
+                vec!["witness::tests::a"],
+            ),
             ("domain/tests/rules/main.rs", "mod a;\n#[test]\nfn b() {}\n", vec!["rules::b"]),
             ("local/src/classify/tests.rs", "#[test]\nfn a() {}\n", vec!["classify::tests::a"]),
             ("domain/src/read/read_tests.rs", "#[test]\nfn a() {}\n", vec!["read::tests::a"]),
@@ -165,6 +184,7 @@ mod tests {
         let sources = [file("tests/tests/office/api.rs", "#[test]\nfn a() {}\n")];
         let pages = [
             file("docs/promises.md", "Says `office::gone`.\n\n→ `office::api::a`, `office::gone`, `World::matches`\n"),
+            file("docs/operations.md", "Not `office::lost`. → `office::api::a`, `office::missing`\n"),
             file(
                 "docs/security.md",
                 "| threat | defence | test |\n|---|---|---|\n| x | y | `office::api` |\n| x | `z::z` | by hand |\n| x | y | `api::b` |\n",
@@ -174,6 +194,7 @@ mod tests {
             faults(&pages, &sources),
             [
                 "docs/promises.md:3: there is no test `office::gone`",
+                "docs/operations.md:1: there is no test `office::missing`",
                 "docs/security.md:4: this row names no test",
                 "docs/security.md:5: there is no test `api::b`",
             ]
