@@ -24,7 +24,7 @@ case "$wrapper" in
         ;;
 esac
 
-# 1. The role may send to the reports queue, and to no other.
+# 1. The role may send to the receipts queue, and to no other.
 role=$(configuration Role text)
 aws iam attach-role-policy --role-name "${role##*/}" --policy-arn "$(output Policy)"
 

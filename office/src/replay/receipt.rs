@@ -32,7 +32,7 @@ pub async fn take_receipts(office: &Office, messages: Vec<(MessageId, String)>) 
         let Some(receipt) = Receipt::parse(&body) else {
             tracing::warn!(
                 message_id = %message,
-                "a message on the receipt queue is not a receipt; it stays there for the queue's redrive policy"
+                "a message on the receipts queue is not a receipt; it stays there for the queue's redrive policy"
             );
             failed.push(message);
             continue;
