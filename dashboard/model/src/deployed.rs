@@ -20,15 +20,15 @@ pub fn rolled_back(state: &GroupState, deployment: Option<&Deployment>) -> Optio
     })
 }
 
-/// Describes the versions that letters died on beside the one that runs now: ` died on v1 and v2, runs v3 now`. Empty if
+/// Describes the versions that letters failed on beside the one that runs now: ` failed on v1 and v2, runs v3 now`. Empty if
 /// neither is known.
 pub fn versions(died_on: &[String], deployment: Option<&Deployment>) -> String {
     let runs = deployment.map(|deployment| deployment.version.as_str());
     let died = match died_on {
         [] => None,
-        [only] if runs == Some(only) => return format!(" died on {only}, which runs now"),
-        [only] => Some(format!("died on {only}")),
-        [others @ .., last] => Some(format!("died on {} and {last}", others.join(", "))),
+        [only] if runs == Some(only) => return format!(" failed on {only}, which runs now"),
+        [only] => Some(format!("failed on {only}")),
+        [others @ .., last] => Some(format!("failed on {} and {last}", others.join(", "))),
     };
     let runs = runs.map(|version| format!("runs {version} now"));
     let words: Vec<String> = died.into_iter().chain(runs).collect();
@@ -55,11 +55,11 @@ mod tests {
         for (died_on, now, expected) in [
             (&[][..], None, ""),
             (&[], Some("v3"), " runs v3 now"),
-            (&["v1"], None, " died on v1"),
-            (&["v1"], Some("v1"), " died on v1, which runs now"),
-            (&["v1"], Some("v2"), " died on v1, runs v2 now"),
-            (&["v1", "v2"], Some("v1"), " died on v1 and v2, runs v1 now"),
-            (&["v1", "v2", "v3"], Some("v4"), " died on v1, v2 and v3, runs v4 now"),
+            (&["v1"], None, " failed on v1"),
+            (&["v1"], Some("v1"), " failed on v1, which runs now"),
+            (&["v1"], Some("v2"), " failed on v1, runs v2 now"),
+            (&["v1", "v2"], Some("v1"), " failed on v1 and v2, runs v1 now"),
+            (&["v1", "v2", "v3"], Some("v4"), " failed on v1, v2 and v3, runs v4 now"),
         ] {
             let died_on: Vec<String> = died_on.iter().map(ToString::to_string).collect();
             assert_eq!(versions(&died_on, now.map(runs).as_ref()), expected);

@@ -116,7 +116,7 @@ fn replay(policy: Raw<'_>) -> Vec<String> {
         format!("At most {} letters are sent per second.", n("/replay/pace_per_s")),
         format!("A replay pauses after its canary if {canary_pause}."),
         format!(
-            "It pauses if more than {}% of a wave return, once {} letters are sent.",
+            "It pauses if more than {}% of a wave returns, once {} of its letters are sent.",
             n("/replay/pause_share_pct"),
             n("/replay/sample_letters_min")
         ),
@@ -195,20 +195,20 @@ fn alerts(policy: Raw<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if number(policy, "/alerts/letters_from") > 0 {
         let from = n(policy, "/alerts/letters_from");
-        lines.push(format!("A group has {from} open letters, and each time it has ten times as many."));
+        lines.push(format!("A group reaches {from} open letters, then ten times as many, and so on."));
     }
     if !ages.is_empty() {
-        lines.push(format!("A letter has waited for {}.", ages.join(" and ")));
+        lines.push(format!("A letter has waited for {}.", ages.join(" or ")));
     }
     let from = sums(policy, "/alerts/money_from");
     if !from.is_empty() {
         lines.push(format!("A group holds {from}."));
     }
     if number(policy, "/alerts/deadline_within_ms") > 0 {
-        lines.push(format!("A deadline passes within {}.", time(policy, "/alerts/deadline_within_ms")));
+        lines.push(format!("A deadline is less than {} away.", time(policy, "/alerts/deadline_within_ms")));
     }
     lines.push(match duration(policy, "/alerts/reminder_ms") {
-        Some(every) => format!("Reminders come every {every}."),
+        Some(every) => format!("Reminders are sent every {every}."),
         None => "No reminders.".to_string(),
     });
     lines
@@ -239,7 +239,7 @@ fn links(policy: Raw<'_>) -> Vec<String> {
 }
 
 fn queues(policy: Raw<'_>) -> Vec<String> {
-    each(policy, "/queues/main", "No main queues beside those of the deployment.", |queue| {
+    each(policy, "/queues/main", "No main queues besides the deployment's.", |queue| {
         format!("Letters may name {}.", queue.as_scalar().unwrap_or_default())
     })
 }
@@ -303,21 +303,21 @@ The canary is 5% of the letters, at most 10.
 Each wave is up to 5 times as large as the one before, at most 5,000 letters.
 At most 50 letters are sent per second.
 A replay pauses after its canary if any letter of it returns.
-It pauses if more than 50% of a wave return, once 5 letters are sent.
+It pauses if more than 50% of a wave returns, once 5 of its letters are sent.
 Between waves it waits 10 s on average, at most 5 min.
 It waits up to 1 h for the main queue to drain.
 Letters that only point to a payload are not sent.
 None: a person approves every plan.
 No rules: amounts and deadlines are guessed from the names of fields.
 No rules of your own. The built-in tables apply.
-A group has 10 open letters, and each time it has ten times as many.
-A letter has waited for 1 h and 1 d.
+A group reaches 10 open letters, then ten times as many, and so on.
+A letter has waited for 1 h or 1 d.
 A group holds €10,000.00 or £10,000.00 or $10,000.00.
-A deadline passes within 1 d.
-Reminders come every 1 d.
+A deadline is less than 1 d away.
+Reminders are sent every 1 d.
 No exchange rates: each currency is ranked by itself.
 Trace headers are not linked.
-No main queues beside those of the deployment.
+No main queues besides the deployment's.
 A session ends after 30 min without input.
 Delivered letters are kept for 90 d.
 Discarded letters are kept for 30 d.

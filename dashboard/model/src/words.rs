@@ -195,7 +195,7 @@ pub fn act(act: Act) -> &'static str {
         Act::DiscardUndone => "took discarded letters back",
         Act::GroupDiscarded => "closed the group",
         Act::DiscardedDiedAgain => "found that a discarded letter failed again",
-        Act::LateReturn => "found a delivered letter returned",
+        Act::LateReturn => "found that a letter had returned after its outcome was recorded",
         Act::PayloadViewed => "viewed a payload",
         Act::HistoryExported => "exported the history",
         Act::LettersExported => "exported the letters",

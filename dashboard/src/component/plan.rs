@@ -60,12 +60,12 @@ pub fn PlanText(
         .map(|excluded| view! { <li>{format!("{} {}", count(excluded.letters), excluded.reason)}</li> }.into_any());
     let excluded = (!plan.left_out.is_empty()).then(|| {
         view! {
-            <div><dt>"Excluded"</dt><dd><ul>{excluded.collect_view()}</ul></dd></div>
+            <div><dt>"Not included"</dt><dd><ul>{excluded.collect_view()}</ul></dd></div>
         }
         .into_any()
     });
     let since = (arrived_since > 0).then(|| view! {
-        <div><dt>"Not included"</dt><dd>{format!("{} failed since. Plan again to include them.", letters(arrived_since))}</dd></div>
+        <div><dt>"Failed since"</dt><dd>{format!("{} arrived after the plan was made. Plan again to include them.", letters(arrived_since))}</dd></div>
     }.into_any());
     // An approver sees all sums, not only the largest.
     let part = if plan.letters.priced < plan.letters.letters { "at least " } else { "" };

@@ -54,7 +54,7 @@ pub(super) fn DiscardButton(
     // A filter applies to all open letters, whatever state the list is limited to.
     let verb = move || match (count(), is_filtered, state) {
         (0, true, None) => "Discard these letters…".to_string(),
-        (0, true, Some(_)) => "Discard open letters of the filter…".to_string(),
+        (0, true, Some(_)) => "Discard matching open letters…".to_string(),
         (0, false, _) => "Discard all open letters…".to_string(),
         (n, ..) => format!("Discard {}…", counted(n as u64, "letter", "letters")),
     };

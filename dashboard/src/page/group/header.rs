@@ -8,7 +8,7 @@ use dashboard_model::deployed::{growing, rolled_back, versions};
 use dashboard_model::money::{count, count_signed, counted_at_most};
 use dashboard_model::words;
 use domain::letter::LetterStateKind;
-use wire::NextStep;
+use wire::{GroupDetail, NextStep};
 
 /// Shows the facts and figures below the title.
 #[component]
@@ -29,7 +29,7 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
     });
     let version = current.part(|detail| versions(&detail.died_on, detail.deployment.as_ref()));
     let rolled_back = current.part(|detail| rolled_back(&detail.row.state, detail.deployment.as_ref()));
-    let blocked = current.part(|detail| detail.row.blocked.clone());
+    let blocked = current.part(blocked_by);
     let pace = current.part(|detail| growing(&detail.row));
     let next = current.part(|detail| detail.row.next.clone());
     let first = current.part(|detail| detail.row.first_died_at);
@@ -58,7 +58,7 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
             {part(move || last.get().map(|last| view! { <span class="fact">"last failure "<At at=Signal::stored(last) /></span> }.into_any()))}
         </p>
         <p class="facts-why">
-            {part(move || blocked.get().map(|why| format!("Blocked: {why} ")))}
+            {part(move || blocked.get().map(|words| format!("{words} ")))}
             {part(move || pace.get().map(|words| format!("{words} ")))}
             {part(move || row.with(|(_, class, ..)| {
                 match class.confidence.as_pct() {
@@ -69,6 +69,13 @@ fn Facts(current: CurrentGroup) -> impl IntoView {
         </p>
         {part(move || rolled_back.get().map(|words| view! { <p class="group-warning" role="status">{words}</p> }.into_any()))}
     }
+}
+
+/// Names the condition of the gate that blocks the group's replay, with its evidence. Returns `None` if none does.
+fn blocked_by(detail: &GroupDetail) -> Option<String> {
+    let evidence = detail.row.blocked.as_ref()?;
+    let condition = detail.gate.conditions.iter().find(|condition| condition.evidence == *evidence)?;
+    Some(format!("Blocked by \"{}\". {evidence}", condition.kind.label()))
 }
 
 #[component]
@@ -89,7 +96,7 @@ fn Stats(current: CurrentGroup) -> impl IntoView {
     let growing = current.part(|detail| matches!(detail.row.next, NextStep::Growing | NextStep::Regressed));
     let is_resolved = current.part(|detail| detail.row.next == NextStep::Resolved);
     let letters = Signal::derive(move || {
-        if open.with(|open| open.letters) == 1 { "letter open" } else { "letters open" }.to_string()
+        if open.with(|open| open.letters) == 1 { "open letter" } else { "open letters" }.to_string()
     });
     let people = Signal::derive(move || {
         if customers.with(|(n, _)| *n) == 1 { "customer affected" } else { "customers affected" }.to_string()

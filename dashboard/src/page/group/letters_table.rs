@@ -104,7 +104,7 @@ pub(super) fn Acts(
     let count = Memo::new(move |_| chosen.named().len());
     let is_filtered = !filter.is_none();
     let words = move || match (chosen.is_all(), count.get(), is_filtered) {
-        (true, _, true) => Some("All letters of the filter selected".to_string()),
+        (true, _, true) => Some("All matching letters selected".to_string()),
         (true, _, false) => Some("All letters selected".to_string()),
         (false, 0, _) => None,
         (false, n, _) => Some(format!("{} selected", counted(n as u64, "letter", "letters"))),

@@ -216,8 +216,9 @@ pub(super) fn PlanThese(
         (false, false) => "Plan replay of waiting letters",
     };
     let summary = move || {
-        let letters = letters(planned.get()?.max(0).unsigned_abs());
-        Some(span("muted", format!("The plan includes {letters} of this filter.")))
+        let included = planned.get()?.max(0).unsigned_abs();
+        let verb = if included == 1 { "matches" } else { "match" };
+        Some(span("muted", format!("The plan includes {} that {verb} this filter.", letters(included))))
     };
     view! {
         {part(summary)}
@@ -333,7 +334,7 @@ fn OptionsDialog(planning: Planning) -> impl IntoView {
             error=planning.command.error() why_not on_confirm=Callback::new(send)>
             <p class="muted">"A blank field uses the policy's default. The new plan includes the letters that wait now."</p>
             <Show when=move || filter.with(|filter| !filter.is_none())>
-                <p>"Only letters of this filter are included:"</p>
+                <p>"Only letters that match this filter are included:"</p>
                 {condition_chips(move || filter.get(), move |changed| filter.set(changed))}
             </Show>
             <div class="options">

@@ -140,7 +140,7 @@ fn FixPart(current: CurrentGroup, declaring: Declaring, is_offered_above: bool) 
             <h2>"Fix"</h2>
             {part(move || match (fix.get(), failed_fix.get()) {
                 (Some(fix), _) => {
-                    let again = if fix.transform.is_some() { "Program and dry run…" } else { "Declare another fix…" };
+                    let again = if fix.transform.is_some() { "Edit program…" } else { "Declare another fix…" };
                     view! {
                     <FixCard current fix />
                     <DeclareButton declaring kind=Kind::Plain verb=again />

@@ -37,7 +37,7 @@ pub(super) fn TimelineTab(current: CurrentGroup) -> impl IntoView {
                 fallback=|| view! { <Empty title="No activity yet." /> }>
                 <Download path=history.get_value() name=file.get_value() />
                 <AuditList records links=true />
-                <More paged what="entries" load=move |cursor| {
+                <More paged what="events" load=move |cursor| {
                     let id = current.id();
                     async move { api::audit(id, true, Some(cursor), api::Seen::default()).await.map(|answer| answer.into_new()) }
                 } />

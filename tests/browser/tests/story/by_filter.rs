@@ -117,7 +117,7 @@ async fn the_filtered_letters_are_planned(otto: &Person, tenant: &str, letters: 
     otto.clicks("button", "Declare fix").await;
     otto.sees(&format!("Filter: tenant {tenant}.")).await;
     otto.clicks("button", "Plan replay of these letters").await;
-    otto.sees(&format!("The plan includes {letters} letters of this filter.")).await;
+    otto.sees(&format!("The plan includes {letters} letters that match this filter.")).await;
     otto.sees(&format!("{} outside the filter", 24 - letters)).await;
     otto.shows("filter-plan").await;
     // The plan keeps its filter until someone removes it.
@@ -133,7 +133,7 @@ async fn the_filtered_letters_are_planned(otto: &Person, tenant: &str, letters: 
     otto.types(Key::Enter).await;
     otto.find("button", "Plan replay of these letters").await;
     otto.types("r").await;
-    otto.sees(&format!("The plan includes {letters} letters of this filter.")).await;
+    otto.sees(&format!("The plan includes {letters} letters that match this filter.")).await;
 }
 
 async fn the_filtered_letters_are_replayed(anna: &Person, tenant: &str, letters: usize) {
