@@ -2,7 +2,7 @@
 
 use crate::office::{Office, tail};
 use crate::oracle::{Store, Violation};
-use crate::round::Lane;
+use crate::round::Trial;
 use crate::{evidence, wal};
 use anyhow::Result;
 use rustix::process::{Resource, Signal};
@@ -83,91 +83,91 @@ impl Fault {
     }
 
     /// Does it, and starts the office again where it ended.
-    pub async fn apply(self, lane: &mut Lane) -> Result<Vec<Violation>> {
+    pub async fn apply(self, trial: &mut Trial) -> Result<Vec<Violation>> {
         let mut found = match self {
             Fault::Kill => {
-                lane.kill();
+                trial.kill();
                 Vec::new()
             }
-            Fault::Freeze => freeze(lane).await?,
-            Fault::FullDisk => full_disk(lane).await?,
-            Fault::FileLimit => file_limit(lane).await?,
+            Fault::Freeze => freeze(trial).await?,
+            Fault::FullDisk => full_disk(trial).await?,
+            Fault::FileLimit => file_limit(trial).await?,
             Fault::CutLog => {
-                lane.kill();
+                trial.kill();
                 for name in ["office.db-wal", "queues.db-wal"] {
-                    wal::tear(&lane.folder.join(name), &mut lane.chance)?;
+                    wal::tear(&trial.folder.join(name), &mut trial.chance)?;
                 }
                 Vec::new()
             }
-            Fault::DamagedLog => damaged_log(lane).await?,
-            Fault::ClockJump => clock_jump(lane).await?,
-            Fault::SecondProcess => second_process(lane).await?,
-            Fault::FewHandles => few_handles(lane).await?,
-            Fault::LittleMemory => little_memory(lane).await?,
+            Fault::DamagedLog => damaged_log(trial).await?,
+            Fault::ClockJump => clock_jump(trial).await?,
+            Fault::SecondProcess => second_process(trial).await?,
+            Fault::FewHandles => few_handles(trial).await?,
+            Fault::LittleMemory => little_memory(trial).await?,
         };
-        let ended = lane.office.as_mut().and_then(Office::ended);
+        let ended = trial.office.as_mut().and_then(Office::ended);
         if let Some(status) = ended {
-            lane.ended_count += 1;
+            trial.ended_count += 1;
             if !self.may_end() {
-                found.push(format!("the office ended by itself ({status}): {}", tail(&lane.log)));
+                found.push(format!("the office ended by itself ({status}): {}", tail(&trial.log)));
             }
-            lane.kill();
+            trial.kill();
         }
-        lane.ensure_started().await?;
+        trial.ensure_started().await?;
         Ok(found)
     }
 }
 
 /// Waits for a random time of this many milliseconds.
-async fn pause(lane: &mut Lane, least: u64, most: u64) {
+async fn pause(trial: &mut Trial, least: u64, most: u64) {
     let span = usize::try_from(most - least).unwrap_or(0);
-    tokio::time::sleep(Duration::from_millis(least + lane.chance.below(span) as u64)).await;
+    tokio::time::sleep(Duration::from_millis(least + trial.chance.below(span) as u64)).await;
 }
 
-async fn freeze(lane: &mut Lane) -> Result<Vec<Violation>> {
-    lane.running()?.signal(Signal::STOP)?;
-    pause(lane, 500, 9_000).await;
-    lane.running()?.signal(Signal::CONT)?;
+async fn freeze(trial: &mut Trial) -> Result<Vec<Violation>> {
+    trial.running()?.signal(Signal::STOP)?;
+    pause(trial, 500, 9_000).await;
+    trial.running()?.signal(Signal::CONT)?;
     Ok(Vec::new())
 }
 
-async fn full_disk(lane: &mut Lane) -> Result<Vec<Violation>> {
-    let filler = lane.folder.with_file_name("filler");
+async fn full_disk(trial: &mut Trial) -> Result<Vec<Violation>> {
+    let filler = trial.folder.with_file_name("filler");
     let mut file = File::create(&filler)?;
     let block = [0_u8; 4096];
     while file.write_all(&block).is_ok() {}
     drop(file);
-    pause(lane, 1_500, 6_000).await;
+    pause(trial, 1_500, 6_000).await;
     std::fs::remove_file(&filler)?;
     Ok(Vec::new())
 }
 
-async fn file_limit(lane: &mut Lane) -> Result<Vec<Violation>> {
-    let bytes = |name: &str| std::fs::metadata(lane.folder.join(name)).map_or(0, |about| about.len());
+async fn file_limit(trial: &mut Trial) -> Result<Vec<Violation>> {
+    let bytes = |name: &str| std::fs::metadata(trial.folder.join(name)).map_or(0, |about| about.len());
     let largest = ["office.db-wal", "queues.db-wal"].map(bytes).into_iter().max().unwrap_or(0);
-    let limit = largest + lane.chance.below(32 * 1024) as u64;
-    limited(lane, Resource::Fsize, limit).await
+    let limit = largest + trial.chance.below(32 * 1024) as u64;
+    limited(trial, Resource::Fsize, limit).await
 }
 
-async fn few_handles(lane: &mut Lane) -> Result<Vec<Violation>> {
-    let folder = format!("/proc/{}/fd", lane.running()?.pid().as_raw_nonzero());
+async fn few_handles(trial: &mut Trial) -> Result<Vec<Violation>> {
+    let folder = format!("/proc/{}/fd", trial.running()?.pid().as_raw_nonzero());
     let open = std::fs::read_dir(folder)?.count() as u64;
-    let limit = open + lane.chance.below(3) as u64;
-    limited(lane, Resource::Nofile, limit).await
+    let limit = open + trial.chance.below(3) as u64;
+    limited(trial, Resource::Nofile, limit).await
 }
 
-async fn little_memory(lane: &mut Lane) -> Result<Vec<Violation>> {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", lane.running()?.pid().as_raw_nonzero()))?;
+async fn little_memory(trial: &mut Trial) -> Result<Vec<Violation>> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", trial.running()?.pid().as_raw_nonzero()))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap_or_default();
     let kb: u64 = line.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0);
     // Below what it has reserved: what it has stays, and every further request of memory is refused.
-    let limit = kb * 512 + lane.chance.below(usize::try_from(kb * 512)?) as u64;
-    limited(lane, Resource::As, limit).await
+    let limit = kb * 512 + trial.chance.below(usize::try_from(kb * 512)?) as u64;
+    limited(trial, Resource::As, limit).await
 }
 
 /// Limits a resource for seconds, while calls keep the office busy.
-async fn limited(lane: &mut Lane, resource: Resource, limit: u64) -> Result<Vec<Violation>> {
-    let office = lane.running()?;
+async fn limited(trial: &mut Trial, resource: Resource, limit: u64) -> Result<Vec<Violation>> {
+    let office = trial.running()?;
     office.limit(resource, Some(limit))?;
     let client = office.client.clone();
     let calls: Vec<_> = (0..4)
@@ -181,34 +181,34 @@ async fn limited(lane: &mut Lane, resource: Resource, limit: u64) -> Result<Vec<
             })
         })
         .collect();
-    pause(lane, 1_500, 5_000).await;
+    pause(trial, 1_500, 5_000).await;
     // It fails where the office ended.
-    let _ = lane.running()?.limit(resource, None);
+    let _ = trial.running()?.limit(resource, None);
     calls.iter().for_each(tokio::task::JoinHandle::abort);
     Ok(Vec::new())
 }
 
 /// The office on a damaged log must refuse, or have all its letters. Its files are restored afterwards.
-async fn damaged_log(lane: &mut Lane) -> Result<Vec<Violation>> {
-    lane.kill();
+async fn damaged_log(trial: &mut Trial) -> Result<Vec<Violation>> {
+    trial.kill();
     let scratch = tempfile::tempdir()?;
     let (copy, reference) = (scratch.path().join("copy"), scratch.path().join("reference"));
-    evidence::copy(&lane.folder, &copy)?;
-    evidence::copy(&lane.folder, &reference)?;
+    evidence::copy(&trial.folder, &copy)?;
+    evidence::copy(&trial.folder, &reference)?;
     let expected = Store::read(&reference)?.letter_count();
-    if !wal::damage(&lane.folder.join("office.db-wal"), &mut lane.chance)? {
+    if !wal::damage(&trial.folder.join("office.db-wal"), &mut trial.chance)? {
         return Ok(Vec::new());
     }
     let log = scratch.path().join("stderr.log");
     let mut found = Vec::new();
     // An office that refuses says so, and nothing is lost.
-    if let Ok(office) = Office::start(&lane.program, &lane.folder, &log, None).await {
+    if let Ok(office) = Office::start(&trial.program, &trial.folder, &log, None).await {
         let shown = letters_shown(&office).await?;
         if shown < expected {
             found.push(format!("with a damaged log, the office opened with {shown} of {expected} letters"));
         }
     }
-    evidence::restore(&copy, &lane.folder)?;
+    evidence::restore(&copy, &trial.folder)?;
     Ok(found)
 }
 
@@ -222,25 +222,25 @@ async fn letters_shown(office: &Office) -> Result<usize> {
     Ok(shown)
 }
 
-async fn clock_jump(lane: &mut Lane) -> Result<Vec<Violation>> {
-    lane.close().await?;
-    let file = lane.folder.with_file_name("clock");
+async fn clock_jump(trial: &mut Trial) -> Result<Vec<Violation>> {
+    trial.close().await?;
+    let file = trial.folder.with_file_name("clock");
     std::fs::write(&file, "+0\n")?;
-    lane.start(Some(&file)).await?;
-    pause(lane, 500, 3_000).await;
-    let jump = if lane.chance.below(2) == 0 { JUMP_S } else { -JUMP_S };
+    trial.start(Some(&file)).await?;
+    pause(trial, 500, 3_000).await;
+    let jump = if trial.chance.below(2) == 0 { JUMP_S } else { -JUMP_S };
     // Renamed, so that no reader sees half a number.
-    let new = lane.folder.with_file_name("clock.new");
+    let new = trial.folder.with_file_name("clock.new");
     std::fs::write(&new, format!("{jump:+}\n"))?;
     std::fs::rename(&new, &file)?;
-    pause(lane, 2_000, 6_000).await;
+    pause(trial, 2_000, 6_000).await;
     Ok(Vec::new())
 }
 
-async fn second_process(lane: &mut Lane) -> Result<Vec<Violation>> {
+async fn second_process(trial: &mut Trial) -> Result<Vec<Violation>> {
     let scratch = tempfile::tempdir()?;
     let log = scratch.path().join("stderr.log");
-    let mut second = lane.program.demo(&lane.folder, File::create(&log)?).spawn()?;
+    let mut second = trial.program.demo(&trial.folder, File::create(&log)?).spawn()?;
     let started = Instant::now();
     let status = loop {
         match second.try_wait()? {
@@ -261,7 +261,7 @@ async fn second_process(lane: &mut Lane) -> Result<Vec<Violation>> {
             found.push("a second office runs on the same folder".to_owned());
         }
     }
-    if let Err(error) = lane.running()?.client.get("/groups").await {
+    if let Err(error) = trial.running()?.client.get("/groups").await {
         found.push(format!("the first office does not answer beside a second one: {error:#}"));
     }
     Ok(found)

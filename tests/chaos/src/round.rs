@@ -21,7 +21,7 @@ const BURSTS: usize = 3;
 const NO_LETTER: &str = "letter of this group can be replayed now";
 
 /// An office on a folder of its own, and what is known of it.
-pub struct Lane {
+pub struct Trial {
     /// How offices are started.
     pub program: Program,
     /// The folder of its files.
@@ -49,25 +49,25 @@ pub struct Work {
     pub sends: u64,
 }
 
-impl Lane {
+impl Trial {
     /// Creates an office in a new folder, with the observer in its queues.
     pub async fn begin(program: Program, base: &Path, seed: u64) -> Result<Self> {
         let (folder, log) = (base.join("data"), base.join("stderr.log"));
         std::fs::create_dir_all(&folder)?;
         let (chance, placed) = (Chance(seed), Placed::default());
-        let mut lane =
+        let mut trial =
             Self { program, folder, log, chance, office: None, placed, ended_count: 0, work: Work::default() };
-        lane.start(None).await?;
-        lane.close().await?;
-        observer::install(&lane.folder)?;
-        lane.start(None).await?;
-        Ok(lane)
+        trial.start(None).await?;
+        trial.close().await?;
+        observer::install(&trial.folder)?;
+        trial.start(None).await?;
+        Ok(trial)
     }
 
     /// Kills the office and removes its files.
     pub fn remove(mut self) -> Result<()> {
         self.kill();
-        Ok(std::fs::remove_dir_all(self.folder.parent().context("a folder of this lane")?)?)
+        Ok(std::fs::remove_dir_all(self.folder.parent().context("a folder of this trial")?)?)
     }
 
     /// Returns the running office.

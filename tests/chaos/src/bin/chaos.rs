@@ -6,7 +6,7 @@ use chaos::evidence;
 use chaos::fault::Fault;
 use chaos::office::Program;
 use chaos::report::{Report, Runs};
-use chaos::round::Lane;
+use chaos::round::Trial;
 use harness::samples::Chance;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -144,7 +144,7 @@ struct Setup {
 /// Runs rounds in one office until the time is over. After a violation it goes on in a new folder.
 async fn run(setup: Setup, report: Arc<Mutex<Report>>) -> Result<()> {
     let mut chance = Chance(setup.seed);
-    let (mut lane, mut deck): (Option<Lane>, Vec<Fault>) = (None, Vec::new());
+    let (mut trial, mut deck): (Option<Trial>, Vec<Fault>) = (None, Vec::new());
     let mut number = 0;
     while Instant::now() < setup.until && number < setup.rounds {
         number += 1;
@@ -153,11 +153,11 @@ async fn run(setup: Setup, report: Arc<Mutex<Report>>) -> Result<()> {
             deck = setup.faults.clone();
         }
         let fault = deck.swap_remove(chance.below(deck.len()));
-        let mut current = match lane.take() {
-            Some(lane) => lane,
+        let mut current = match trial.take() {
+            Some(trial) => trial,
             None => {
                 let base = setup.base.join(number.to_string());
-                Lane::begin(setup.program.clone(), &base, chance.number()).await?
+                Trial::begin(setup.program.clone(), &base, chance.number()).await?
             }
         };
         let (started, ended_before, before) = (Instant::now(), current.ended_count, current.work);
@@ -173,7 +173,7 @@ async fn run(setup: Setup, report: Arc<Mutex<Report>>) -> Result<()> {
         runs.violated += u64::from(!found.is_empty());
         drop(all);
         if found.is_empty() && !fault.leaves_traces() {
-            lane = Some(current);
+            trial = Some(current);
             continue;
         }
         if found.is_empty() {
