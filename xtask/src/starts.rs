@@ -38,7 +38,7 @@ fn event(name: &str) -> &'static str {
 
 pub fn command(paths: &Paths) -> Outcome<ExitCode> {
     let functions = function::build_all(paths)?;
-    let failed = |cause: std::io::Error| Failure::new(format!("The runtime API cannot be played: {cause}."));
+    let failed = |cause: std::io::Error| Failure::new(format!("The runtime API cannot be simulated: {cause}."));
     println!(
         "function   file MB   zipped MB   start to first poll ms   start to first answer ms   (medians of {STARTS})"
     );

@@ -10,7 +10,9 @@ const FAILED_ID: &str = "boot-failed";
 
 pub fn self_starting(glue: &str, wasm_url: &str) -> Outcome<String> {
     let init = default_export(glue).ok_or_else(|| {
-        Failure::new("wasm-bindgen's JavaScript has no default export any more; xtask/src/dashboard/loader.rs must learn its new form.")
+        Failure::new(
+            "wasm-bindgen's JavaScript has no default export any more; xtask/src/dashboard/loader.rs must be updated.",
+        )
     })?;
     Ok(format!(
         "{}\n{init}({{module_or_path:\"{wasm_url}\"}}).catch(e=>{{console.error(e);\
